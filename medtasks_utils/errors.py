@@ -1,0 +1,41 @@
+"""Errors a user can act on, and how they reach the terminal: as one line, without a traceback."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from types import TracebackType
+
+
+class MedtasksError(Exception):
+    """Something the user can mend; the message says what is wrong, where, and the way out."""
+
+
+class OptionError(MedtasksError):
+    """An option under ``--metadata`` that does not exist or has a bad value."""
+
+
+class DataError(MedtasksError):
+    """Rows that cannot be had, read or understood."""
+
+
+class ScoringError(MedtasksError):
+    """Extraction or scoring failed after generation; the message names the file with the generations."""
+
+
+def show_errors_as_one_line() -> None:
+    """Print uncaught :class:`MedtasksError`\\ s as one line; the exit code stays 1.
+
+    The stock ``lm_eval`` lets every exception end in a traceback of forty lines. A chained cause (a bug, not bad
+    input) and a log level of DEBUG still get the whole traceback.
+    """
+    previous = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        debugging = logging.getLogger().isEnabledFor(logging.DEBUG)
+        if isinstance(error, MedtasksError) and error.__cause__ is None and not debugging:
+            print(f"medtasks: error: {error}", file=sys.stderr)
+        else:
+            previous(kind, error, traceback)
+
+    sys.excepthook = hook

@@ -1,0 +1,31 @@
+"""``<think>…</think>`` blocks of reasoning models."""
+
+from __future__ import annotations
+
+import re
+
+_TAG = re.compile(r"<(/?)think>", re.IGNORECASE)
+
+
+def final_text(response: str) -> str:
+    """The part of a response in which an answer may stand.
+
+    That is what follows the last ``</think>``, without a ``<think>`` block that is opened there and never closed
+    (a truncated response). A response whose reasoning the server already removed comes back as it is.
+    """
+    start, end = 0, None
+    for tag in _TAG.finditer(response):
+        if tag[1]:
+            start, end = tag.end(), None
+        elif end is None:
+            end = tag.start()
+    return response[start:end]
+
+
+def is_one_block_then_answer(response: str) -> bool:
+    """Whether the response is one think block followed by something, as reasoning models are asked to write."""
+    tags = [(tag[1], tag.span()) for tag in _TAG.finditer(response)]
+    if [slash for slash, _ in tags] != ["", "/"]:
+        return False
+    (_, opened), (_, closed) = tags
+    return not response[: opened[0]].strip() and bool(response[closed[1] :].strip())

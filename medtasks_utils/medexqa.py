@@ -1,0 +1,229 @@
+"""MedExQA (Kim et al., arXiv:2406.06331): rows, the authors' extraction and ours, score."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+from pydantic import BeforeValidator, Field
+from thefuzz import process, utils
+
+from medtasks_utils.errors import DataError
+from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.letters import LETTERS, letter_of
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.options import Options
+from medtasks_utils.sources import Row, Table, read_headerless, read_split
+from medtasks_utils.task import Answer, MedTask, Score
+
+
+class Specialty(NamedTuple):
+    """One of the five: its name here, its code in the paper, and the stem of its files."""
+
+    name: str
+    code: str
+    stem: str
+
+
+SPECIALTIES = (
+    Specialty("biomedical_engineering", "BE", "biomedical_engineer"),
+    Specialty("clinical_laboratory_science", "CLS", "clinical_laboratory_scientist"),
+    Specialty("clinical_psychology", "CP", "clinical_psychologist"),
+    Specialty("occupational_therapy", "OT", "occupational_therapist"),
+    Specialty("speech_language_pathology", "SLP", "speech_pathologist"),
+)
+COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
+
+
+def _specialty_names(value: Any) -> tuple[str, ...]:
+    """Names of the specialties meant by one or many codes or names, in any case; ``ALL`` means all."""
+    given = value if isinstance(value, list | tuple) else [value]
+    known = {key.lower(): s.name for s in SPECIALTIES for key in (s.name, s.code)}
+    names = []
+    for item in given:
+        key = str(item).strip().lower().replace(" ", "_")
+        if key == "all":
+            return tuple(s.name for s in SPECIALTIES)
+        if key not in known:
+            raise ValueError("must be ALL, or one or many of " + ", ".join(f"{s.code} ({s.name})" for s in SPECIALTIES))
+        names.append(known[key])
+    if not names:
+        raise ValueError("must name at least one specialty")
+    return tuple(s.name for s in SPECIALTIES if s.name in names)
+
+
+class MedExQAOptions(Options):
+    """Options under ``medexqa``."""
+
+    specialty: Annotated[tuple[str, ...], BeforeValidator(_specialty_names)] = Field(
+        ("ALL",), validate_default=True, description="for medexqa_all: codes or names, one or many; ALL for all"
+    )
+    use_think: bool = Field(False, description="ask for reasoning in a think block first")
+    use_explanations: bool = Field(False, description="score the explanations too; in this version only false")
+    seed: int | None = Field(None, description="for medexqa_all: shuffle the specialties' rows")
+
+
+class MedExQA(MedTask):
+    """The answers of ``medexqa_<specialty>`` (``dataset_name`` in YAML names it) and ``medexqa_all``."""
+
+    benchmark = "medexqa"
+    options_type = MedExQAOptions
+    file_patterns: ClassVar = ("test/*", "dev/*")
+
+    # ---- rows
+
+    def load_rows(self) -> list[Row]:
+        """Documents of the test split of the task's specialties."""
+        documents = [doc for specialty in self._specialties() for doc in self._documents(specialty, "test")]
+        if self.options.seed is not None and len(self._specialties()) > 1:
+            random.Random(self.options.seed).shuffle(documents)
+        return documents
+
+    def load_fewshot_rows(self) -> list[Row]:
+        """Documents of the dev split of the task's specialties."""
+        return [doc for specialty in self._specialties() for doc in self._documents(specialty, "dev")]
+
+    def _specialties(self) -> list[Specialty]:
+        own = self.config.dataset_name
+        return [s for s in SPECIALTIES if (s.name == own if own else s.name in self.options.specialty)]
+
+    def _documents(self, specialty: Specialty, split: str) -> list[Row]:
+        table = self._read(specialty, split)
+        documents = []
+        for index, row in enumerate(table.rows):
+            answer = str(row["answer"]).strip().upper()
+            if len(answer) != 1 or answer not in LETTERS:
+                raise DataError(f"{table.at(index)}: the answer is {row['answer']!r}, not A, B, C or D")
+            if not str(row["question"]).strip():
+                self.leave_out(table, index, "no question")
+                continue
+            documents.append(
+                {
+                    "id": f"{specialty.name}/{split}/{index}",
+                    "specialty": specialty.name,
+                    "question": row["question"],
+                    "options": [row[letter] for letter in LETTERS],
+                    "answer_letter": answer,
+                    "answer_idx": LETTERS.index(answer),
+                    "explanation_1": row["explanation_1"],
+                    "explanation_2": row["explanation_2"],
+                }
+            )
+        return documents
+
+    def _read(self, specialty: Specialty, split: str) -> Table:
+        folder = self.folder()
+        for suffix in (".tsv", ".csv"):
+            for path in (folder / split / f"{specialty.stem}_{split}{suffix}", folder / f"{specialty.stem}_{split}{suffix}"):
+                if path.is_file():
+                    return read_headerless(path, COLUMNS)
+        table = read_split(folder, f"{split}/{specialty.stem}_{split}", f"{specialty.stem}_{split}")
+        table.require_columns(COLUMNS)
+        rows = [{column: "" if row[column] is None else str(row[column]) for column in COLUMNS} for row in table.rows]
+        return Table(rows, table.location)
+
+    # ---- extraction
+
+    def strict(self, response: str, doc: Row) -> Answer:
+        """The authors' rules; a blank response is unanswered."""
+        text = final_text(response)
+        return Answer(authors_letter(text, doc["options"]) if text.strip() else None, response)
+
+    def flexible(self, response: str, doc: Row) -> Answer:
+        """A boxed letter, a final "Answer: X" line, the authors' rules, or an option really similar to the response."""
+        text = final_text(response)
+        box = last_box(text)
+        letter = None if box is None else letter_of(unwrap(box))
+        letter = letter or final_answer_line(text)
+        if letter is None and text.strip():
+            substituted = letters_for_options(text, doc["options"])
+            letter = ruled_letter(substituted) or similar_option(substituted, doc["options"], at_least=_REALLY_SIMILAR)
+        return Answer(letter, response)
+
+    # ---- score
+
+    def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
+        """``acc`` 0–1, ``answer_accuracy`` 0 or 100, and in ``medexqa_all`` the macro average over specialties."""
+        right = float(answer.value == doc["answer_letter"])
+        scores: dict[str, Score] = {
+            "acc": right,
+            "answer_accuracy": 100 * right,
+            "answered": float(answer.value is not None),
+        }
+        if not self.config.dataset_name:
+            scores["macro_acc"] = right
+        return scores
+
+    def stratum(self, doc: Row) -> str:
+        """Macro averages are over specialties."""
+        return str(doc["specialty"])
+
+
+# The authors' rules (github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py), restated. "Near" is a stretch
+# without the capitals A-D, so that the letter found is the first capital A-D after its cue. The rules are applied as
+# they are, bounds and word boundaries included, since published numbers rest on them.
+
+_NEAR = "[^ABCD]"
+_NO = r"n(?:'|o)t"
+_LONE = r"\b([ABCD])\b"
+_RULES = tuple(
+    re.compile(rule)
+    for rule in (
+        # 1: "choose C", "the answer is C", "choice: C", unless "not" or "n't" follows soon.
+        rf"(?:[Cc]hoose\b|(?:[Aa]nswer|[Cc]hoice)(?!{_NEAR}{{0,20}}{_NO}){_NEAR}{{0,10}}\b(?:is\b|be\b|:\b)?){_NEAR}{{0,20}}{_LONE}",
+        # 2: "C is correct", "C seems right", unless negated.
+        rf"{_LONE}(?!{_NEAR}{{0,8}}{_NO}{_NEAR}{{0,5}}(?:correct|right)){_NEAR}{{0,10}}\b(?:correct|right)\b",
+        # 3: the response begins with "C." or its like.
+        r"^([ABCD])(?:[.,:]|$)",
+        # 4: the first letter that is not part of a word or an equation.
+        r"(?<![a-zA-Z])([ABCD])(?![a-zA-Z=])",
+    )
+)
+
+
+def letters_for_options(text: str, options: Sequence[str]) -> str:
+    """Replace every option's text by its letter, the longest option first; an empty option is never replaced."""
+    for index in sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True):
+        option = options[index].rstrip(".")
+        if option:
+            text = re.sub(re.escape(option), LETTERS[index], text, flags=re.IGNORECASE)
+    return text
+
+
+def ruled_letter(text: str) -> str | None:
+    """The letter by the first of the authors' four rules that matches."""
+    for rule in _RULES:
+        match = rule.search(text)
+        if match:
+            return match[1]
+    return None
+
+
+def similar_option(text: str, options: Sequence[str], at_least: int = 0) -> str | None:
+    """The letter of the option most similar to the text, the first on a tie; None below ``at_least`` (0–100)."""
+    if not utils.full_process(text):
+        return LETTERS[0] if at_least == 0 else None  # thefuzz scores all options 0, and would warn of it
+    best = process.extractOne(text, list(options), score_cutoff=at_least)
+    return LETTERS[list(options).index(best[0])] if best else None
+
+
+def authors_letter(text: str, options: Sequence[str]) -> str | None:
+    """The authors' extraction: options to letters, four rules, else the most similar option."""
+    substituted = letters_for_options(text, options)
+    return ruled_letter(substituted) or similar_option(substituted, options)
+
+
+_REALLY_SIMILAR = 90
+_ANSWER_LINE = re.compile(
+    r"^[\s>#*_\-]{0,8}(?:the\s)?(?:(?:final|correct|best|my)\s){0,2}answer[\s*_]{0,4}(?:is)?[\s:*_]{0,6}(?:option\s)?[(\[]?([A-D])\b(?![='’])"
+    r"(?!\s?(?:or|and|/|&|,)\s?[A-D]\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def final_answer_line(text: str) -> str | None:
+    """The letter of the last line that reads "Answer: X"."""
+    found = [match[1] for match in _ANSWER_LINE.finditer(text)]
+    return found[-1].upper() if found else None

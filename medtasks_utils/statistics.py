@@ -1,0 +1,187 @@
+"""Aggregations with standard errors: means, macro averages, and F1, precision and recall in closed form.
+
+All of them are ratios of sums over examples. With the residual ``e = (numerator − ratio × denominator) / Σ denominator``
+of each example, summed within clusters (the two examples of one question, the k generations of one prompt), the
+variance is ``G/(G−1) Σ e²`` over the G clusters: the linearised, cluster-robust estimate (Cochran, *Sampling
+Techniques*, chapter 6; for evaluations Miller, arXiv:2411.00640). For a mean of independent examples it is the harness's own
+standard error to the last digit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Literal, NamedTuple
+
+NotAvailable = Literal["N/A"]
+NOT_AVAILABLE: NotAvailable = "N/A"
+"""What the harness prints where there is no number."""
+
+
+class Verdict(NamedTuple):
+    """One binary decision: 1 is the positive class."""
+
+    target: int
+    predicted: int
+
+
+class ExampleValue(float):
+    """A metric's value on one example, with what its aggregation needs to know beside the number.
+
+    A float for whoever reads the logged samples.
+
+    Attributes:
+        cluster: examples that share it are not independent; None if this one stands alone.
+        stratum: the group whose mean enters a macro average.
+        verdicts: one for each generation, None for a generation without a decision; empty for plain values.
+    """
+
+    __slots__ = ("cluster", "stratum", "verdicts")
+
+    def __new__(
+        cls,
+        value: float,
+        cluster: Hashable = None,
+        stratum: str | None = None,
+        verdicts: tuple[Verdict | None, ...] = (),
+    ) -> ExampleValue:
+        self = super().__new__(cls, value)
+        self.cluster = cluster
+        self.stratum = stratum
+        self.verdicts = verdicts
+        return self
+
+    def __getnewargs__(self) -> tuple[object, ...]:  # type: ignore[override]
+        return float(self), self.cluster, self.stratum, self.verdicts
+
+
+Item = float | None
+"""What aggregations take: a value per example, None where the metric does not apply to it."""
+
+
+class Term(NamedTuple):
+    """One example's share of a ratio."""
+
+    numerator: float
+    denominator: float
+    cluster: Hashable
+
+
+def ratio(terms: Sequence[Term]) -> float | NotAvailable:
+    """Σ numerators / Σ denominators; "N/A" where nothing is counted. Exact, so that the order does not matter."""
+    total = math.fsum(term.denominator for term in terms)
+    return math.fsum(term.numerator for term in terms) / total if total else NOT_AVAILABLE
+
+
+def residuals(terms: Sequence[Term]) -> dict[Hashable, float]:
+    """Each cluster's influence on the ratio; they sum to zero. Empty where nothing is counted."""
+    estimate = ratio(terms)
+    if estimate == NOT_AVAILABLE:
+        return {}
+    total = math.fsum(term.denominator for term in terms)
+    by_cluster: dict[Hashable, list[float]] = defaultdict(list)
+    for index, term in enumerate(terms):
+        cluster = ("alone", index) if term.cluster is None else term.cluster
+        by_cluster[cluster].append((term.numerator - estimate * term.denominator) / total)
+    return {cluster: math.fsum(values) for cluster, values in by_cluster.items()}
+
+
+def cluster_stderr(influence: dict[Hashable, float]) -> float | NotAvailable:
+    """Standard error from the clusters' influences; "N/A" for fewer than two clusters."""
+    count = len(influence)
+    if count < 2:
+        return NOT_AVAILABLE
+    return math.sqrt(count / (count - 1) * math.fsum(value * value for value in influence.values()))
+
+
+class Mean:
+    """Mean over the examples to which a metric applies."""
+
+    def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
+        return ratio(self._terms(items))
+
+    def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
+        return cluster_stderr(residuals(self._terms(items)))
+
+    @staticmethod
+    def _terms(items: Iterable[Item]) -> list[Term]:
+        return [Term(item, 1.0, getattr(item, "cluster", None)) for item in items if item is not None]
+
+    def __repr__(self) -> str:
+        return "mean"
+
+
+class MacroMean:
+    """Unweighted mean of the strata's means; its standard error takes the strata as independent."""
+
+    def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
+        strata = self._strata(items)
+        return math.fsum(float(mean(values)) for values in strata) / len(strata) if strata else NOT_AVAILABLE
+
+    def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
+        strata = self._strata(items)
+        errors = [mean.stderr(values) for values in strata]
+        if not errors or NOT_AVAILABLE in errors:
+            return NOT_AVAILABLE
+        return math.sqrt(math.fsum(float(error) ** 2 for error in errors)) / len(strata)
+
+    @staticmethod
+    def _strata(items: Iterable[Item]) -> list[list[Item]]:
+        strata: dict[str | None, list[Item]] = defaultdict(list)
+        for item in items:
+            if item is not None:
+                strata[getattr(item, "stratum", None)].append(item)
+        return [strata[name] for name in sorted(strata, key=str)]
+
+    def __repr__(self) -> str:
+        return "macro mean"
+
+
+class VerdictRatio:
+    """A ratio of counts of verdicts, such as F1; examples without a verdict are left out.
+
+    With k generations an example, it is the mean of the k ratios. Where nothing is counted it is 0.
+    """
+
+    def __init__(self, name: str, numerator: Callable[[Verdict], float], denominator: Callable[[Verdict], float]):
+        self.name = name
+        self.numerator = numerator
+        self.denominator = denominator
+
+    def __call__(self, items: Iterable[Item]) -> float:
+        generations = self._terms(items)
+        values = [ratio(terms) for terms in generations]
+        return math.fsum(0.0 if v == NOT_AVAILABLE else v for v in values) / max(len(values), 1)
+
+    def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
+        generations = self._terms(items)
+        influence: dict[Hashable, list[float]] = defaultdict(list)
+        for terms in generations:
+            for cluster, value in residuals(terms).items():
+                influence[cluster].append(value / len(generations))
+        return cluster_stderr({cluster: math.fsum(values) for cluster, values in influence.items()})
+
+    def _terms(self, items: Iterable[Item]) -> list[list[Term]]:
+        generations: list[list[Term]] = []
+        for index, item in enumerate(items):
+            if not isinstance(item, ExampleValue):
+                continue
+            cluster = ("alone", index) if item.cluster is None else item.cluster
+            for generation, verdict in enumerate(item.verdicts):
+                while len(generations) <= generation:
+                    generations.append([])
+                if verdict is not None:
+                    generations[generation].append(Term(self.numerator(verdict), self.denominator(verdict), cluster))
+        return generations
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+mean = Mean()
+macro_mean = MacroMean()
+f1 = VerdictRatio("f1", lambda v: 2 * (v.target & v.predicted), lambda v: v.target + v.predicted)
+precision = VerdictRatio("precision", lambda v: v.target & v.predicted, lambda v: v.predicted)
+recall = VerdictRatio("recall", lambda v: v.target & v.predicted, lambda v: v.target)
+accuracy = VerdictRatio("accuracy", lambda v: v.target == v.predicted, lambda v: 1)

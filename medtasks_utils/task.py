@@ -1,0 +1,308 @@
+"""The harness's side of a benchmark: options and rows in, prompts out, answers and scores back.
+
+A benchmark derives from :class:`MedTask` and says how to load rows, extract an answer and score it; everything that the
+four have in common is here. The order in which the harness calls::
+
+    __init__             options are checked, rows are loaded and checked
+    build_all_requests   prompts
+    (the model)
+    apply_filters        responses are cleaned, ``continue_generation``, both extractions, ``score_batch``
+    process_results      the metrics of one example under one filter
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import random
+import time
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import datasets
+from lm_eval.api.instance import Instance
+from lm_eval.api.samplers import ContextSampler
+from lm_eval.api.task import ConfigurableTask
+
+from medtasks_utils.errors import DataError, MedtasksError, ScoringError, show_errors_as_one_line
+from medtasks_utils.harness import let_aggregations_bring_their_standard_error, render
+from medtasks_utils.options import Options, read_options
+from medtasks_utils.sources import Row, Source, Table
+from medtasks_utils.statistics import ExampleValue, Verdict
+
+logger = logging.getLogger(__name__)
+
+show_errors_as_one_line()
+let_aggregations_bring_their_standard_error()
+
+UNANSWERED = "[invalid]"
+"""What ``filtered_resps`` shows where no answer was found: the harness's own word for it."""
+
+Score = float | Verdict | None
+"""A metric's value on one response: a number, a verdict for F1 and its kin, or None where it does not apply."""
+
+
+class Answer(str):
+    """What a filter read out of one response: the text that the samples show, and the value behind it.
+
+    Attributes:
+        value: what scoring compares; None if no answer was found.
+        response: the whole response.
+        scores: further metrics of this response, put there by ``score_batch``.
+    """
+
+    value: Any
+    response: str
+    scores: dict[str, Score]
+
+    def __new__(cls, value: Any, response: str = "", shown: str | None = None) -> Answer:
+        self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
+        self.value = value
+        self.response = response
+        self.scores = {}
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.value, self.response, str(self)
+
+
+class MedTask(ConfigurableTask):
+    """A benchmark as a task of the harness.
+
+    In YAML, ``dataset_path`` is the hub repository, ``dataset_kwargs`` sets options, and prompts are Jinja templates over
+    the document's fields and ``settings`` (the options).
+
+    Args:
+        config: the merged YAML and metadata, from the harness.
+
+    Raises:
+        OptionError: for options that do not exist or have bad values.
+        DataError: for rows that cannot be had, read or understood.
+    """
+
+    benchmark: ClassVar[str]
+    options_type: ClassVar[type[Options]]
+    file_patterns: ClassVar[Sequence[str]] = ("*",)
+
+    options: Any
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        settings = {key: value for key, value in config.items() if key != "class"}
+        metadata = dict(settings.get("metadata") or {})
+        defaults = dict(settings.get("dataset_kwargs") or {})
+        self.options = read_options(self.options_type, self.benchmark, defaults, metadata)
+        self.source = Source.from_metadata(metadata)
+        self.left_out: Counter[str] = Counter()
+        self._fewshot_seed: int | None = None
+        settings["dataset_kwargs"] = self.options.model_dump()
+        settings["repeats"] = self.options.repeats
+        # Only its presence matters: the harness then does not look our metrics up in its own registry.
+        settings["process_results"] = f"{type(self).__module__}.{type(self).__qualname__}.score"
+        settings["metadata"] = {**metadata, "data_source": self.source.name}
+        super().__init__(config=settings)
+
+    # ---- what a benchmark says
+
+    @abstractmethod
+    def load_rows(self) -> list[Row]:
+        """The documents to evaluate on."""
+
+    def load_fewshot_rows(self) -> list[Row]:
+        """Documents that ``--num_fewshot`` may draw from."""
+        raise DataError(
+            f"{self.config.task} has no rows to draw few-shot examples from: its only split is the one it is "
+            "evaluated on. Leave --num_fewshot out"
+        )
+
+    @abstractmethod
+    def strict(self, response: str, doc: Row) -> Answer:
+        """The answer by the benchmark's published rule."""
+
+    @abstractmethod
+    def flexible(self, response: str, doc: Row) -> Answer:
+        """The answer by our best reading."""
+
+    @abstractmethod
+    def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
+        """The metrics of one response."""
+
+    def continue_generation(self) -> None:
+        """Called once between generation and extraction: the place for further turns, as a batch over all examples."""
+
+    def score_batch(self, answers: dict[str, list[tuple[Row, Answer]]]) -> None:
+        """Called once before scoring, with every answer by filter: the place for metrics that are best computed together.
+
+        What belongs to one answer goes into its ``scores``.
+        """
+
+    def cluster(self, doc: Row) -> str | None:
+        """What examples that are not independent share, if anything."""
+        return None
+
+    def stratum(self, doc: Row) -> str | None:
+        """The group of the document in macro averages."""
+        return None
+
+    # ---- rows
+
+    def folder(self, repository: str | None = None, subfolder: str | None = None) -> Path:
+        """The folder with this benchmark's files."""
+        repository = repository or self.DATASET_PATH or ""
+        folder = self.source.folder(self.benchmark, repository, self.options.revision, self.file_patterns)
+        return folder / subfolder if subfolder and (folder / subfolder).is_dir() else folder
+
+    def leave_out(self, table: Table, index: int, reason: str) -> None:
+        """Count a row that cannot be used; the first of each reason is named in the log."""
+        if not self.left_out[reason]:
+            logger.debug("%s: %s", table.at(index), reason)
+        self.left_out[reason] += 1
+
+    def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        """Load and check the rows; called by the harness when it makes the task."""
+        rows = self.load_rows()
+        for reason, count in self.left_out.items():
+            logger.warning("%s: left out %d of %d rows: %s", self.config.task, count, len(rows) + count, reason)
+        if not rows:
+            raise DataError(f"{self.config.task}: no rows are left to evaluate on ({self.source.name})")
+        if self.left_out:
+            self.config.metadata["rows_left_out"] = dict(self.left_out)
+        self.dataset = {self.config.test_split or self.config.validation_split: datasets.Dataset.from_list(rows)}
+
+    # ---- prompts
+
+    def resolve_field(self, doc: Row, field: str | None = None) -> Any:  # type: ignore[override]
+        """A field of the document, or a template rendered over it."""
+        if not field:
+            return None
+        return doc[field] if field in doc else render(field, {**doc, "settings": self.options})
+
+    def doc_to_text(self, doc: Row, doc_to_text: str | None = None) -> Any:
+        """The user message."""
+        return self.resolve_field(doc, doc_to_text or self.config.doc_to_text)
+
+    def doc_to_target(self, doc: Row, doc_to_target: str | None = None) -> Any:  # type: ignore[override]
+        """The right answer."""
+        return self.resolve_field(doc, doc_to_target or self.config.doc_to_target)
+
+    def fewshot_docs(self) -> None:
+        """Nothing yet: they are read when a run asks for them (:meth:`build_all_requests`), not in every run."""
+        return None
+
+    def set_fewshot_seed(self, seed: int | None = None) -> None:
+        """Remember the seed for the sampler that is made later."""
+        self._fewshot_seed = seed
+        super().set_fewshot_seed(seed)
+
+    def _prepare_fewshot(self) -> None:
+        wanted = self.config.num_fewshot or 0
+        if wanted <= 0:
+            return
+        rows = self.load_fewshot_rows()
+        if len(rows) < wanted:
+            raise DataError(f"{self.config.task}: --num_fewshot {wanted}, but there are only {len(rows)} rows to draw from")
+        self.sampler = ContextSampler(rows)
+        self.sampler.set_rnd(self._fewshot_seed)
+
+    def build_all_requests(self, **kwargs: Any) -> None:  # type: ignore[override]
+        """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
+        self._prepare_fewshot()
+        if kwargs.get("cache_requests"):
+            kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{self._prompt_key(kwargs.get('samples'))}"
+        super().build_all_requests(**kwargs)
+
+    def _prompt_key(self, samples: Sequence[int] | None) -> str:
+        """Hash of what the harness's own cache key leaves out: rows, options, templates, generation settings, samples."""
+        parts = {
+            "rows": list(self.eval_docs),
+            "options": self.options.model_dump(),
+            "templates": [self.config.description, self.config.doc_to_text, repr(self.config.fewshot_config)],
+            "fewshot": [self.config.num_fewshot, self._fewshot_seed],
+            "generation_kwargs": self.config.generation_kwargs,
+            "version": self.VERSION,
+            "samples": samples,
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+    # ---- extraction and scoring
+
+    @property
+    def extractors(self) -> dict[str, Callable[[str, Row], Answer]]:
+        """The filters by name."""
+        return {"strict-match": self.strict, "flexible-extract": self.flexible}
+
+    def apply_filters(self) -> list[Instance] | None:
+        """From responses to answers; between generation and scoring, so batched work has its place here."""
+        if self.OUTPUT_TYPE != "generate_until":
+            return super().apply_filters()
+        for instance in self.instances:
+            # Under several processes the harness pads the last request with extra responses, to even the ranks out.
+            instance.resps = [_printable(response) for response in instance.resps[: instance.repeats]]
+        with self._generations_kept():
+            self.continue_generation()
+            answers: dict[str, list[tuple[Row, Answer]]] = {}
+            for name, extract in self.extractors.items():
+                answers[name] = []
+                for instance in self.instances:
+                    found = [extract(response, instance.doc) for response in instance.resps]
+                    instance.filtered_resps[name] = found[0] if len(found) == 1 else found
+                    answers[name] += [(instance.doc, answer) for answer in found]
+            if not self.predict_only:
+                self.score_batch(answers)
+        return None
+
+    @property
+    def predict_only(self) -> bool:
+        """Whether the harness runs without scoring (``--predict_only``)."""
+        return "bypass" in self._metric_fn_list
+
+    def process_results(self, doc: Row, results: list[Any]) -> dict[str, Any]:  # type: ignore[override]
+        """The metrics of one example under one filter: each the mean over its generations."""
+        if self.predict_only or self.OUTPUT_TYPE != "generate_until":
+            return super().process_results(doc, results)  # type: ignore[no-any-return]
+        answers = [results[0]] if isinstance(results[0], Answer) else results[0]
+        with self._generations_kept():
+            scores = [{**self.score(doc, answer), **answer.scores} for answer in answers]
+            return {name: self._combine(doc, [score[name] for score in scores]) for name in scores[0]}
+
+    def _combine(self, doc: Row, scores: list[Score]) -> ExampleValue | None:
+        if all(score is None for score in scores):
+            return None
+        verdicts = tuple(score if isinstance(score, Verdict) else None for score in scores)
+        if not any(verdicts):
+            verdicts = ()
+        values = [
+            float(score.target == score.predicted) if isinstance(score, Verdict) else float(score)
+            for score in scores
+            if score is not None
+        ]
+        return ExampleValue(sum(values) / len(values), self.cluster(doc), self.stratum(doc), verdicts)
+
+    @contextmanager
+    def _generations_kept(self) -> Iterator[None]:
+        """Let no failure after generation cost the generations: write them to a file, and say where."""
+        try:
+            yield
+        except Exception as error:
+            path = self._save_generations()
+            cause = None if isinstance(error, MedtasksError) else error
+            raise ScoringError(f"{self.config.task}: {error}; the generations are kept in {path}") from cause
+
+    def _save_generations(self) -> Path:
+        path = Path(f"medtasks_rescue_{self.config.task}_{time.strftime('%Y%m%dT%H%M%S')}_{random.randrange(16**6):06x}.jsonl")
+        with path.open("w", encoding="utf-8") as file:
+            for instance in self.instances:
+                record = {"doc_id": instance.doc_id, "doc": instance.doc, "resps": instance.resps}
+                file.write(json.dumps(record, default=str) + "\n")
+        return path.resolve()
+
+
+def _printable(response: str | None) -> str:
+    """A response that can be written as UTF-8: no response is empty, lone surrogates become U+FFFD."""
+    if response is None:
+        return ""
+    return response.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
