@@ -1,0 +1,1 @@
+"""Four medical benchmarks for EleutherAI's lm-evaluation-harness."""

@@ -1,0 +1,290 @@
+"""MedCalc-Bench (Khandekar et al., NeurIPS 2024, arXiv:2406.12036): rows, four kinds of judgement, extraction, score."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from medtasks_utils.errors import DataError
+from medtasks_utils.extraction import numbers
+from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.dates import strict_date, written_date
+from medtasks_utils.extraction.durations import strict_weeks_days, written_weeks_days
+from medtasks_utils.extraction.tags import last_tag, unclosed_tag
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.options import Options
+from medtasks_utils.sources import Row, Table, find_split, read_split
+from medtasks_utils.task import Answer, MedTask, Score
+
+Judgement = Literal["date", "weeks_days", "integer", "decimal"]
+
+# How an answer is judged depends on the calculator alone; the column "Output Type" is wrong for some.
+JUDGEMENTS: dict[int, Judgement] = {
+    **dict.fromkeys((13, 68), "date"),
+    69: "weeks_days",
+    **dict.fromkeys((4, 15, 16, 17, 18, 20, 21, 25, 27, 28, 29, 32, 33, 36, 43, 45, 48, 51), "integer"),
+    **dict.fromkeys((2, 3, *range(5, 12), 19, 22, 23, 24, 26, 30, 31, 38, 39, 40, 44, 46, 49, *range(56, 68)), "decimal"),
+}
+CATEGORIES = ("lab_test", "physical", "date", "dosage", "risk", "severity", "diagnosis")
+REPOSITORIES = {"verified": "nsk7153/MedCalc-Bench-Verified", "1.2": "ncbi/MedCalc-Bench-v1.2"}
+
+_COLUMNS = (
+    "Row Number",
+    "Calculator ID",
+    "Calculator Name",
+    "Category",
+    "Output Type",
+    "Patient Note",
+    "Question",
+    "Ground Truth Answer",
+    "Lower Limit",
+    "Upper Limit",
+    "Ground Truth Explanation",
+)
+
+
+class MedCalcBenchOptions(Options):
+    """Options under ``medcalc_bench``."""
+
+    dataset_version: Literal["verified", "1.2"] = Field("verified", description="MedCalc-Bench-Verified, or v1.2")
+    one_shot: bool = Field(False, description="show the solved example of the same calculator")
+    answer_format: Literal["xml", "boxed"] = Field("xml", description="answer in <answer></answer>, or in a box")
+    use_think: bool = Field(False, description="ask for reasoning in a think block first")
+    system_prompt: str | None = Field(None, description="system message in place of ours")
+    per_calculator: int | None = Field(None, ge=1, description="a fixed subset of so many rows per calculator")
+
+
+class MedCalcBench(MedTask):
+    """``medcalc_bench`` and its variants: a number within limits, a score, a date, or weeks and days."""
+
+    benchmark = "medcalc_bench"
+    options_type = MedCalcBenchOptions
+    file_patterns: ClassVar = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
+
+    # ---- rows
+
+    def load_rows(self) -> list[Row]:
+        """Documents of the test split, each with its solved example where ``one_shot`` asks for it."""
+        documents = self._documents("test")
+        if self.options.per_calculator is not None:
+            documents = stratified(documents, self.options.per_calculator)
+        if self.options.one_shot:
+            self._add_examples(documents)
+        return documents
+
+    def load_fewshot_rows(self) -> list[Row]:
+        """Documents of the train split."""
+        folder = self._folder()
+        if not find_split(folder, "train"):
+            raise DataError(
+                f"{self.config.task}: few-shot examples are drawn from train, and {folder} has no train split; add it, "
+                'leave --num_fewshot out, or show one solved example with \'{"medcalc_bench": {"one_shot": true}}\''
+            )
+        return self._documents("train")
+
+    def _folder(self) -> Any:
+        version = self.options.dataset_version
+        return self.folder(REPOSITORIES[version], subfolder=version)
+
+    def _documents(self, split: str) -> list[Row]:
+        table = read_split(self._folder(), split)
+        table.require_columns(_COLUMNS)
+        documents = []
+        for index, row in enumerate(table.rows):
+            document = _document(row, table, index)
+            if not document["note"].strip() or not document["question"].strip():
+                self.leave_out(table, index, "no patient note or no question")
+            else:
+                documents.append(document)
+        return documents
+
+    def _add_examples(self, documents: list[Row]) -> None:
+        examples = {example["calculator_id"]: example for example in self._documents("one_shot")}
+        lacking = sorted({doc["calculator_id"] for doc in documents} - set(examples))
+        if lacking:
+            raise DataError(
+                f"{self.config.task}: the one_shot split in {self._folder()} has no example for calculator "
+                f"{', '.join(map(str, lacking))}"
+            )
+        for doc in documents:
+            example = examples[doc["calculator_id"]]
+            doc["example_note"] = example["note"]
+            doc["example_question"] = example["question"]
+            doc["example_explanation"] = example["explanation"]
+            doc["example_answer"] = example["shown_truth"]
+
+    # ---- extraction
+
+    def strict(self, response: str, doc: Row) -> Answer:
+        """The authors' reading of the text inside the answer tag or box."""
+        content = self._content(response)
+        return _answer(None if content is None else authors_value(content, doc["judgement"]), doc["judgement"], response)
+
+    def flexible(self, response: str, doc: Row) -> Answer:
+        """What the answer says in any usual form, in the tag or box, or in a clearly stated final value without one."""
+        judgement: Judgement = doc["judgement"]
+        content = self._content(response)
+        if content is None:
+            text = final_text(response)
+            content = unclosed_tag(text) or stated_value(text)
+        value = None
+        if content is not None:
+            value = plain_value(content, judgement)
+            value = authors_value(content, judgement) if value is None else value
+        return _answer(value, judgement, response)
+
+    def _content(self, response: str) -> str | None:
+        """The text inside the last tag or box, the form that was asked for first."""
+        text = final_text(response)
+        tag = last_tag(text)
+        if tag is None:
+            # A malformed think block (never closed, or closed after the answer) must not lose an intact answer that
+            # ends the response; a tag in the middle of unclosed reasoning is no answer.
+            tag = last_tag(response)
+            if tag is not None and re.sub(r"(?i)</think>", "", response[tag[1] :]).strip():
+                tag = None
+        box = last_box(text)
+        contents = [None if tag is None else tag[0], None if box is None else unwrap(box)]
+        if self.options.answer_format == "boxed":
+            contents.reverse()
+        return next((content for content in contents if content is not None), None)
+
+    # ---- score
+
+    def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
+        """``acc``, the same for the example's category, ``answered``."""
+        right = float(answer.value is not None and is_right(answer.value, doc))
+        return {
+            "acc": right,
+            **{f"acc_{category}": right if doc["category"] == category else None for category in CATEGORIES},
+            "answered": float(answer.value is not None),
+        }
+
+
+def stratified(documents: list[Row], per_calculator: int) -> list[Row]:
+    """The same ``per_calculator`` documents of each calculator on every machine, in the order of the data."""
+    by_calculator: dict[int, list[Row]] = defaultdict(list)
+    for doc in documents:
+        by_calculator[doc["calculator_id"]].append(doc)
+    chosen = set()
+    for docs in by_calculator.values():
+        drawn = sorted(docs, key=lambda doc: hashlib.sha256(f"medcalc_bench:{doc['row_number']}".encode()).digest())
+        chosen |= {doc["row_number"] for doc in drawn[:per_calculator]}
+    return [doc for doc in documents if doc["row_number"] in chosen]
+
+
+def authors_value(content: str, judgement: Judgement) -> Any:
+    """The value that the authors' scorer reads; None where it reads none."""
+    text = re.sub(r"\s+", " ", content).strip('"')  # not stripped of a leading space, before which no date starts
+    if judgement == "date":
+        return strict_date(text)
+    if judgement == "weeks_days":
+        return strict_weeks_days(text)
+    return numbers.strict_integer(text) if judgement == "integer" else numbers.strict_decimal(text)
+
+
+def plain_value(content: str, judgement: Judgement) -> Any:
+    """The value that a reader would take from a short statement; None where it states none."""
+    if judgement == "date":
+        return written_date(content)
+    if judgement == "weeks_days":
+        return written_weeks_days(content)
+    return numbers.plain_number(content, score=judgement == "integer")
+
+
+_STATEMENT = re.compile(r"\b(?:final\s+)?(?:answer|value|result)\b[^\n:=]{0,60}?(?:\bis\b|:|=)([^\n]{1,200})", re.IGNORECASE)
+_MAX_LAST_LINE = 120  # characters
+
+
+def stated_value(text: str) -> str | None:
+    """The part of an untagged response that states its final value: the last "answer is …", else a short last line."""
+    statements = _STATEMENT.findall(text)
+    if statements:
+        return str(statements[-1])
+    last_line = text.strip().rsplit("\n", 1)[-1]
+    return last_line if 0 < len(last_line) <= _MAX_LAST_LINE and re.search(r"\d", last_line) else None
+
+
+def is_right(value: Any, doc: Row) -> bool:
+    """Whether a value equals the truth: the same date, the same weeks and days, the rounded number, or within limits."""
+    truth = doc["ground_truth"]
+    if doc["judgement"] == "date":
+        return bool(value == strict_date(truth))
+    if doc["judgement"] == "weeks_days":
+        return bool(value == strict_weeks_days(truth))
+    if doc["judgement"] == "integer":
+        return bool(round(value) == float(truth))
+    return bool(doc["lower_limit"] <= value <= doc["upper_limit"])
+
+
+def _answer(value: Any, judgement: Judgement, response: str) -> Answer:
+    shown = None
+    if value is not None and judgement == "date":
+        shown = f"{value.month}/{value.day}/{value.year}"
+    elif value is not None and judgement == "weeks_days":
+        shown = f"({value[0]} weeks, {value[1]} days)"
+    return Answer(value, response, shown)
+
+
+def _document(row: Row, table: Table, index: int) -> Row:
+    cells = {column: "" if row[column] is None else str(row[column]).strip() for column in _COLUMNS}
+    calculator = _number(cells["Calculator ID"], "Calculator ID", table, index)
+    if calculator not in JUDGEMENTS:
+        raise DataError(
+            f"{table.at(index)}: unknown Calculator ID {cells['Calculator ID']}; how its answers are judged is known for "
+            f"{', '.join(map(str, sorted(JUDGEMENTS)))}"
+        )
+    judgement = JUDGEMENTS[int(calculator)]
+    truth = cells["Ground Truth Answer"]
+    lower = upper = None
+    shown = truth
+    if judgement == "date":
+        if strict_date(truth) is None:
+            raise DataError(f"{table.at(index)}: Ground Truth Answer is {truth!r}, not a date M/D/YYYY")
+    elif judgement == "weeks_days":
+        age = strict_weeks_days(truth)
+        if age is None:
+            raise DataError(f"{table.at(index)}: Ground Truth Answer is {truth!r}, not weeks and days")
+        shown = f"({age[0]} weeks, {age[1]} days)"
+    else:
+        _number(truth, "Ground Truth Answer", table, index)
+        limits = (_number(cells[f"{side} Limit"], f"{side} Limit", table, index) for side in ("Lower", "Upper"))
+        lower, upper = sorted(limits)  # the data gives them the wrong way round for some negative truths
+    return {
+        "row_number": cells["Row Number"],
+        "calculator_id": int(calculator),
+        "calculator_name": cells["Calculator Name"],
+        "category": _category(cells["Category"], table, index),
+        "output_type": cells["Output Type"],
+        "judgement": judgement,
+        "note": cells["Patient Note"],
+        "question": cells["Question"],
+        "ground_truth": truth,
+        "shown_truth": shown,
+        "lower_limit": lower,
+        "upper_limit": upper,
+        "explanation": cells["Ground Truth Explanation"],
+        "example_note": "",
+        "example_question": "",
+        "example_explanation": "",
+        "example_answer": "",
+    }
+
+
+def _number(cell: str, column: str, table: Table, index: int) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise DataError(f"{table.at(index)}: {column} is {cell!r}, not a number") from None
+
+
+def _category(label: str, table: Table, index: int) -> str:
+    name = label.lower().replace(" ", "_")
+    name = "lab_test" if name == "lab" else name
+    if name not in CATEGORIES:
+        raise DataError(f"{table.at(index)}: unknown Category {label!r}; known: {', '.join(CATEGORIES)}")
+    return name
