@@ -35,7 +35,8 @@ def let_aggregations_bring_their_standard_error() -> None:
 
 @lru_cache(maxsize=256)
 def _compiled(template: str) -> Template:
-    return utils.env.from_string(template)
+    compiled: Template = utils.env.from_string(template)
+    return compiled
 
 
 def render(template: str, variables: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""MedCalc-Bench (Khandekar et al., NeurIPS 2024, arXiv:2406.12036): rows, four kinds of judgement, extraction, score."""
+"""MedCalc-Bench (Khandekar et al., arXiv:2406.12036): rows, four kinds of judgement, extraction, score."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ JUDGEMENTS: dict[int, Judgement] = {
     **dict.fromkeys((13, 68), "date"),
     69: "weeks_days",
     **dict.fromkeys((4, 15, 16, 17, 18, 20, 21, 25, 27, 28, 29, 32, 33, 36, 43, 45, 48, 51), "integer"),
-    **dict.fromkeys((2, 3, *range(5, 12), 19, 22, 23, 24, 26, 30, 31, 38, 39, 40, 44, 46, 49, *range(56, 68)), "decimal"),
+    **dict.fromkeys(
+        (2, 3, *range(5, 12), 19, 22, 23, 24, 26, 30, 31, 38, 39, 40, 44, 46, 49, *range(56, 68)), "decimal"
+    ),
 }
 CATEGORIES = ("lab_test", "physical", "date", "dosage", "risk", "severity", "diagnosis")
 REPOSITORIES = {"verified": "nsk7153/MedCalc-Bench-Verified", "1.2": "ncbi/MedCalc-Bench-v1.2"}
@@ -122,7 +124,9 @@ class MedCalcBench(MedTask):
     def strict(self, response: str, doc: Row) -> Answer:
         """The authors' reading of the text inside the answer tag or box."""
         content = self._content(response)
-        return _answer(None if content is None else authors_value(content, doc["judgement"]), doc["judgement"], response)
+        return _answer(
+            None if content is None else authors_value(content, doc["judgement"]), doc["judgement"], response
+        )
 
     def flexible(self, response: str, doc: Row) -> Answer:
         """What the answer says in any usual form, in the tag or box, or in a clearly stated final value without one."""
@@ -140,13 +144,7 @@ class MedCalcBench(MedTask):
     def _content(self, response: str) -> str | None:
         """The text inside the last tag or box, the form that was asked for first."""
         text = final_text(response)
-        tag = last_tag(text)
-        if tag is None:
-            # A malformed think block (never closed, or closed after the answer) must not lose an intact answer that
-            # ends the response; a tag in the middle of unclosed reasoning is no answer.
-            tag = last_tag(response)
-            if tag is not None and re.sub(r"(?i)</think>", "", response[tag[1] :]).strip():
-                tag = None
+        tag = last_tag(text) or _tag_despite_malformed_thinking(response)
         box = last_box(text)
         contents = [None if tag is None else tag[0], None if box is None else unwrap(box)]
         if self.options.answer_format == "boxed":
@@ -163,6 +161,24 @@ class MedCalcBench(MedTask):
             **{f"acc_{category}": right if doc["category"] == category else None for category in CATEGORIES},
             "answered": float(answer.value is not None),
         }
+
+
+def _tag_despite_malformed_thinking(response: str) -> tuple[str, int] | None:
+    """An intact answer tag that a malformed think block hides.
+
+    Where think tags do not pair up, a final answer that stands on a line of its own, or right after some tag, at the
+    end of the response was meant as one. Mentioned within reasoning that is never closed, it is not.
+    """
+    openings, closings = len(re.findall("(?i)<think>", response)), len(re.findall("(?i)</think>", response))
+    tag = last_tag(response)
+    if openings == closings or tag is None:
+        return None
+    content, end = tag
+    before = response[: end - len(f"<answer>{content}</answer>")].rstrip(" \t")
+    after = re.sub(r"(?i)</think>", "", response[end:])
+    only_opening = openings == 1 and before.lower().endswith("<think>")
+    stands_alone = not before or (before.endswith(("\n", ">")) and not only_opening)
+    return tag if stands_alone and not after.strip() else None
 
 
 def stratified(documents: list[Row], per_calculator: int) -> list[Row]:
@@ -196,7 +212,9 @@ def plain_value(content: str, judgement: Judgement) -> Any:
     return numbers.plain_number(content, score=judgement == "integer")
 
 
-_STATEMENT = re.compile(r"\b(?:final\s+)?(?:answer|value|result)\b[^\n:=]{0,60}?(?:\bis\b|:|=)([^\n]{1,200})", re.IGNORECASE)
+_STATEMENT = re.compile(
+    r"\b(?:final\s+)?(?:answer|value|result)\b[^\n:=]{0,60}?(?:\bis\b|:|=)([^\n]{1,200})", re.IGNORECASE
+)
 _MAX_LAST_LINE = 120  # characters
 
 

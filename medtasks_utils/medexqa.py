@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BeforeValidator, Field
-from thefuzz import process, utils
+from thefuzz import fuzz, process, utils
 
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import last_box, unwrap
@@ -116,7 +116,10 @@ class MedExQA(MedTask):
     def _read(self, specialty: Specialty, split: str) -> Table:
         folder = self.folder()
         for suffix in (".tsv", ".csv"):
-            for path in (folder / split / f"{specialty.stem}_{split}{suffix}", folder / f"{specialty.stem}_{split}{suffix}"):
+            for path in (
+                folder / split / f"{specialty.stem}_{split}{suffix}",
+                folder / f"{specialty.stem}_{split}{suffix}",
+            ):
                 if path.is_file():
                     return read_headerless(path, COLUMNS)
         table = read_split(folder, f"{split}/{specialty.stem}_{split}", f"{specialty.stem}_{split}")
@@ -139,7 +142,7 @@ class MedExQA(MedTask):
         letter = letter or final_answer_line(text)
         if letter is None and text.strip():
             substituted = letters_for_options(text, doc["options"])
-            letter = ruled_letter(substituted) or similar_option(substituted, doc["options"], at_least=_REALLY_SIMILAR)
+            letter = ruled_letter(substituted) or misspelt_option(substituted, doc["options"])
         return Answer(letter, response)
 
     # ---- score
@@ -201,21 +204,33 @@ def ruled_letter(text: str) -> str | None:
     return None
 
 
-def similar_option(text: str, options: Sequence[str], at_least: int = 0) -> str | None:
-    """The letter of the option most similar to the text, the first on a tie; None below ``at_least`` (0–100)."""
+def most_similar_option(text: str, options: Sequence[str]) -> str:
+    """The letter of the option most similar to the text, however little; the first on a tie."""
     if not utils.full_process(text):
-        return LETTERS[0] if at_least == 0 else None  # thefuzz scores all options 0, and would warn of it
-    best = process.extractOne(text, list(options), score_cutoff=at_least)
-    return LETTERS[list(options).index(best[0])] if best else None
+        return LETTERS[0]  # thefuzz scores all options 0, and would warn of it
+    best, _ = process.extractOne(text, list(options))
+    return LETTERS[list(options).index(best)]
+
+
+def misspelt_option(text: str, options: Sequence[str]) -> str | None:
+    """The letter of the only option that stands in the text but for a slip; options of a few letters never do."""
+    text = utils.full_process(text)
+    near = []
+    for letter, option in zip(LETTERS, map(utils.full_process, options), strict=True):
+        similarity = fuzz.partial_ratio if len(text) >= len(option) else fuzz.ratio
+        if len(option) >= _SHORTEST_MISSPELT and similarity(option, text) >= _REALLY_SIMILAR:
+            near.append(letter)
+    return near[0] if len(near) == 1 else None
 
 
 def authors_letter(text: str, options: Sequence[str]) -> str | None:
     """The authors' extraction: options to letters, four rules, else the most similar option."""
     substituted = letters_for_options(text, options)
-    return ruled_letter(substituted) or similar_option(substituted, options)
+    return ruled_letter(substituted) or most_similar_option(substituted, options)
 
 
-_REALLY_SIMILAR = 90
+_REALLY_SIMILAR = 85  # of 100
+_SHORTEST_MISSPELT = 5  # characters
 _ANSWER_LINE = re.compile(
     r"^[\s>#*_\-]{0,8}(?:the\s)?(?:(?:final|correct|best|my)\s){0,2}answer[\s*_]{0,4}(?:is)?[\s:*_]{0,6}(?:option\s)?[(\[]?([A-D])\b(?![='’])"
     r"(?!\s?(?:or|and|/|&|,)\s?[A-D]\b)",

@@ -65,7 +65,9 @@ class MedHallu(MedTask):
                 )
             if self.options.difficulty not in ("all", difficulty):
                 continue
-            if not all(str(row[column] or "").strip() for column in ("Question", "Ground Truth", "Hallucinated Answer")):
+            if not all(
+                str(row[column] or "").strip() for column in ("Question", "Ground Truth", "Hallucinated Answer")
+            ):
                 self.leave_out(table, index, "no question, true answer or hallucinated answer")
                 continue
             pair = self._pair(row, str(index), difficulty, table, index)
@@ -84,7 +86,12 @@ class MedHallu(MedTask):
         }
         return [
             {**shared, "answer": str(row["Ground Truth"]).strip(), "shown": "ground_truth", "target": FACTUAL},
-            {**shared, "answer": str(row["Hallucinated Answer"]).strip(), "shown": "hallucinated", "target": HALLUCINATED},
+            {
+                **shared,
+                "answer": str(row["Hallucinated Answer"]).strip(),
+                "shown": "hallucinated",
+                "target": HALLUCINATED,
+            },
         ]
 
     # ---- extraction
@@ -173,7 +180,9 @@ def normal_category(label: Any, table: Table, index: int) -> str:
     for key, name in _CATEGORIES.items():
         if key in lowered:
             return name
-    raise DataError(f"{table.at(index)}: unknown Category of Hallucination {label!r}; known: {', '.join(_CATEGORIES.values())}")
+    raise DataError(
+        f"{table.at(index)}: unknown Category of Hallucination {label!r}; known: {', '.join(_CATEGORIES.values())}"
+    )
 
 
 def _draw(seed: int, index: int) -> int:
@@ -200,7 +209,7 @@ _ALONE = re.compile(
 
 
 def stated_verdict(text: str) -> str | None:
-    """"0", "1" or "2" that a text clearly states: as its whole, its last or first line, or in its last such sentence.
+    """ "0", "1" or "2" that a text clearly states: as its whole, its last or first line, or in its last such sentence.
 
     >>> stated_verdict("The answer is not factual."), stated_verdict("1"), stated_verdict("Who knows?")
     ('1', '1', None)

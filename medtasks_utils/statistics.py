@@ -37,7 +37,9 @@ class ExampleValue(float):
         verdicts: one for each generation, None for a generation without a decision; empty for plain values.
     """
 
-    __slots__ = ("cluster", "stratum", "verdicts")
+    cluster: Hashable
+    stratum: str | None
+    verdicts: tuple[Verdict | None, ...]
 
     def __new__(
         cls,

@@ -71,7 +71,7 @@ class Answer(str):
         return self.value, self.response, str(self)
 
 
-class MedTask(ConfigurableTask):
+class MedTask(ConfigurableTask):  # type: ignore[misc]
     """A benchmark as a task of the harness.
 
     In YAML, ``dataset_path`` is the hub repository, ``dataset_kwargs`` sets options, and prompts are Jinja templates over
@@ -175,7 +175,7 @@ class MedTask(ConfigurableTask):
 
     # ---- prompts
 
-    def resolve_field(self, doc: Row, field: str | None = None) -> Any:  # type: ignore[override]
+    def resolve_field(self, doc: Row, field: str | None = None) -> Any:
         """A field of the document, or a template rendered over it."""
         if not field:
             return None
@@ -185,7 +185,7 @@ class MedTask(ConfigurableTask):
         """The user message."""
         return self.resolve_field(doc, doc_to_text or self.config.doc_to_text)
 
-    def doc_to_target(self, doc: Row, doc_to_target: str | None = None) -> Any:  # type: ignore[override]
+    def doc_to_target(self, doc: Row, doc_to_target: str | None = None) -> Any:
         """The right answer."""
         return self.resolve_field(doc, doc_to_target or self.config.doc_to_target)
 
@@ -204,11 +204,13 @@ class MedTask(ConfigurableTask):
             return
         rows = self.load_fewshot_rows()
         if len(rows) < wanted:
-            raise DataError(f"{self.config.task}: --num_fewshot {wanted}, but there are only {len(rows)} rows to draw from")
+            raise DataError(
+                f"{self.config.task}: --num_fewshot {wanted}, but there are only {len(rows)} rows to draw from"
+            )
         self.sampler = ContextSampler(rows)
         self.sampler.set_rnd(self._fewshot_seed)
 
-    def build_all_requests(self, **kwargs: Any) -> None:  # type: ignore[override]
+    def build_all_requests(self, **kwargs: Any) -> None:
         """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
         self._prepare_fewshot()
         if kwargs.get("cache_requests"):
@@ -235,10 +237,11 @@ class MedTask(ConfigurableTask):
         """The filters by name."""
         return {"strict-match": self.strict, "flexible-extract": self.flexible}
 
-    def apply_filters(self) -> list[Instance] | None:
+    def apply_filters(self) -> None:
         """From responses to answers; between generation and scoring, so batched work has its place here."""
         if self.OUTPUT_TYPE != "generate_until":
-            return super().apply_filters()
+            super().apply_filters()
+            return
         for instance in self.instances:
             # Under several processes the harness pads the last request with extra responses, to even the ranks out.
             instance.resps = [_printable(response) for response in instance.resps[: instance.repeats]]
@@ -253,14 +256,13 @@ class MedTask(ConfigurableTask):
                     answers[name] += [(instance.doc, answer) for answer in found]
             if not self.predict_only:
                 self.score_batch(answers)
-        return None
 
     @property
     def predict_only(self) -> bool:
         """Whether the harness runs without scoring (``--predict_only``)."""
         return "bypass" in self._metric_fn_list
 
-    def process_results(self, doc: Row, results: list[Any]) -> dict[str, Any]:  # type: ignore[override]
+    def process_results(self, doc: Row, results: list[Any]) -> dict[str, Any]:
         """The metrics of one example under one filter: each the mean over its generations."""
         if self.predict_only or self.OUTPUT_TYPE != "generate_until":
             return super().process_results(doc, results)  # type: ignore[no-any-return]
@@ -293,7 +295,9 @@ class MedTask(ConfigurableTask):
             raise ScoringError(f"{self.config.task}: {error}; the generations are kept in {path}") from cause
 
     def _save_generations(self) -> Path:
-        path = Path(f"medtasks_rescue_{self.config.task}_{time.strftime('%Y%m%dT%H%M%S')}_{random.randrange(16**6):06x}.jsonl")
+        path = Path(
+            f"medtasks_rescue_{self.config.task}_{time.strftime('%Y%m%dT%H%M%S')}_{random.randrange(16**6):06x}.jsonl"
+        )
         with path.open("w", encoding="utf-8") as file:
             for instance in self.instances:
                 record = {"doc_id": instance.doc_id, "doc": instance.doc, "resps": instance.resps}

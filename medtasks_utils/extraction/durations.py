@@ -10,7 +10,7 @@ WeeksDays = tuple[int, int]
 
 # Two numbers with optional quotes, comma and unit words between them. Backtracking splits one number in two where
 # there is no second ("29 weeks" reads as 2 and 9): the published numbers were made with that.
-_STRICT = re.compile(r"""(\d+)\s?(?:weeks?)?["']?,?\s?["']?(\d+)""")
+_STRICT = re.compile(r"""(\d+)\s{0,50}(?:weeks?)?["']?,?\s{0,50}["']?(\d+)""")
 _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
 
 _PAIR = re.compile(

@@ -96,7 +96,7 @@ def _wrapped_expression(expression: str) -> Number | None:
 def _power(base: Number, exponent: Number) -> Number:
     if abs(exponent) > _MAX_EXPONENT or (isinstance(base, int) and base.bit_length() > _MAX_EXPONENT):
         raise OverflowError("power too large")
-    return base**exponent  # type: ignore[no-any-return]
+    return base**exponent
 
 
 def _times(left: Number, right: Number) -> Number:
@@ -132,8 +132,12 @@ def evaluate(expression: str) -> Number | str | None:
 
 
 # What people write around and between numbers, in the order in which it is taken out.
-_MINUS = str.maketrans({"−": "-", "–": "-", "—": "-", "﹣": "-", "－": "-", "\u202f": " ", "\u00a0": " ", "\u2009": " "})
-_LATEX_FRACTION = re.compile(r"\\[dt]?frac\s?\{\s?(-?\d{1,15}(?:\.\d{1,15})?)\s?\}\s?\{\s?(\d{1,15}(?:\.\d{1,15})?)\s?\}")
+_MINUS = str.maketrans(
+    {"−": "-", "–": "-", "—": "-", "﹣": "-", "－": "-", "\u202f": " ", "\u00a0": " ", "\u2009": " "}
+)
+_LATEX_FRACTION = re.compile(
+    r"\\[dt]?frac\s?\{\s?(-?\d{1,15}(?:\.\d{1,15})?)\s?\}\s?\{\s?(\d{1,15}(?:\.\d{1,15})?)\s?\}"
+)
 _LATEX = re.compile(r"\\(?:text|mathrm|mathbf|textbf|mathit|,|;|!|:|quad|left|right|approx|sim|displaystyle)|[{}$*_`]")
 _POWER_OF_TEN = re.compile(r"\s?(?:×|x|\*|·|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?")
 _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
