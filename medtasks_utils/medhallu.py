@@ -54,7 +54,7 @@ class MedHallu(MedTask):
     def load_rows(self) -> list[Row]:
         """Two examples per row, with the true and with the hallucinated answer; or one of them, drawn by seed."""
         subset = self.options.subset
-        table = read_split(self.folder(), subset, f"{subset}/train", f"data/{subset}")
+        table = read_split(self.folder(), subset, f"{subset}/train")
         table.require_columns(_COLUMNS)
         documents: list[Row] = []
         for index, row in enumerate(table.rows):

@@ -65,6 +65,8 @@ def describe_options(kind: type[Options]) -> str:
 
 
 def _default(value: object) -> str:
+    if isinstance(value, tuple):
+        return "+".join(map(str, value))
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-_BRACE = re.compile(r"(?P<box>\\boxed\s{0,8}\{)|\\.|(?P<open>\{)|(?P<close>\})", re.DOTALL)
+# A doubled backslash is a line break in LaTeX, except before "boxed", which some models write with two.
+_BRACE = re.compile(r"(?P<box>\\boxed\s{0,8}\{)|\\\\(?!boxed)|\\[{}]|(?P<open>\{)|(?P<close>\})")
 
-_WRAPPERS = re.compile(r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathsf|mathit|boldsymbol|bm|rm|bf)\s?\{")
+_WRAPPER = re.compile(r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathsf|mathit|boldsymbol|bm|rm|bf)\s?\{")
 _EDGES = " \t\r\n*$"
 _MAX_TOKEN = 1000  # characters; nothing longer is a token with formatting around it
 
@@ -36,10 +37,19 @@ def last_box(text: str) -> str | None:
     return found[-1] if found else None
 
 
+def after_last_box(text: str) -> str:
+    r"""What follows the last closed ``\boxed{…}``; nothing where there is none."""
+    box = last_box(text)
+    return "" if box is None else text[text.rfind(box + "}") + len(box) + 1 :]
+
+
 def unwrap(token: str) -> str:
     r"""Remove ``\text{}``, ``\mathrm{}``, ``\mathbf{}``, ``**``, ``$``, spaces, parentheses and a trailing full stop.
 
     Text longer than a token could be comes back stripped of white space only.
+
+    >>> unwrap(r"$\text{(B).}$"), unwrap("(A) or (B)")
+    ('B', '(A) or (B)')
     """
     token = token.strip()
     if len(token) > _MAX_TOKEN:
@@ -47,14 +57,23 @@ def unwrap(token: str) -> str:
     while True:
         before = token
         token = token.strip(_EDGES).removesuffix(".").removeprefix("\\(").removesuffix("\\)").strip(_EDGES)
-        if token.startswith("(") and token.endswith(")"):
-            token = token[1:-1]
-        elif "(" not in token[1:] and token.startswith("(") and ")" not in token:
-            token = token[1:]
+        if token.startswith("(") and (_is_closed_by_last(token, 0) or ")" not in token):
+            token = token[1:].removesuffix(")")
         elif token.endswith(")") and "(" not in token:
             token = token[:-1]
-        wrapper = _WRAPPERS.match(token)
-        if wrapper and token.endswith("}"):
+        wrapper = _WRAPPER.match(token)
+        if wrapper and _is_closed_by_last(token, wrapper.end() - 1):
             token = token[wrapper.end() : -1]
         if token == before:
             return token
+
+
+def _is_closed_by_last(token: str, at: int) -> bool:
+    """Whether the bracket that opens at a position is closed by the last character."""
+    opening, closing = token[at], {"(": ")", "{": "}"}[token[at]]
+    depth = 0
+    for position in range(at, len(token)):
+        depth += (token[position] == opening) - (token[position] == closing)
+        if depth == 0:
+            return position == len(token) - 1
+    return False
