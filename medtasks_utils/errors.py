@@ -27,12 +27,12 @@ def show_errors_as_one_line() -> None:
     """Print uncaught :class:`MedtasksError`\\ s as one line; the exit code stays 1.
 
     The stock ``lm_eval`` lets every exception end in a traceback of forty lines. A chained cause (a bug, not bad
-    input) and a log level of DEBUG still get the whole traceback.
+    input) and ``LMEVAL_LOG_LEVEL=DEBUG`` still get the whole traceback.
     """
     previous = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        debugging = logging.getLogger().isEnabledFor(logging.DEBUG)
+        debugging = logging.getLogger("lm_eval").isEnabledFor(logging.DEBUG)
         if isinstance(error, MedtasksError) and error.__cause__ is None and not debugging:
             print(f"medtasks: error: {error}", file=sys.stderr)
         else:

@@ -35,7 +35,7 @@ from medtasks_utils.options import Options, read_options
 from medtasks_utils.sources import Row, Source, Table
 from medtasks_utils.statistics import ExampleValue, Verdict
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 
 show_errors_as_one_line()
 let_aggregations_bring_their_standard_error()
@@ -99,6 +99,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.source = Source.from_metadata(metadata)
         self.left_out: Counter[str] = Counter()
         self._fewshot_seed: int | None = None
+        self._has_chat_template = False
         settings["dataset_kwargs"] = self.options.model_dump()
         settings["repeats"] = self.options.repeats
         # Only its presence matters: the harness then does not look our metrics up in its own registry.
@@ -179,7 +180,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """A field of the document, or a template rendered over it."""
         if not field:
             return None
-        return doc[field] if field in doc else render(field, {**doc, "settings": self.options})
+        if field in doc:
+            return doc[field]
+        text = render(field, {**doc, "settings": self.options})
+        if text and field == self.config.description and not self._has_chat_template:
+            text += self.config.fewshot_delimiter  # the harness puts nothing between it and the question
+        return text
 
     def doc_to_text(self, doc: Row, doc_to_text: str | None = None) -> Any:
         """The user message."""
@@ -212,6 +218,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
+        self._has_chat_template = bool(kwargs.get("apply_chat_template"))
         self._prepare_fewshot()
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{self._prompt_key(kwargs.get('samples'))}"
