@@ -54,6 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code: int = arguments.run(arguments)
     except MedtasksError as error:
+        if error.__cause__ is not None:  # a bug, not bad input: it needs its traceback
+            raise
         print(f"medtasks: error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
