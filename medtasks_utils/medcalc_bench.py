@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections import defaultdict
 from typing import Any, ClassVar, Literal
@@ -11,7 +12,7 @@ from pydantic import Field
 
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction import numbers
-from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.boxes import last_box, outside_boxes, unwrap
 from medtasks_utils.extraction.dates import strict_date, written_date
 from medtasks_utils.extraction.durations import strict_weeks_days, written_weeks_days
 from medtasks_utils.extraction.tags import last_tag, unclosed_tag
@@ -133,7 +134,7 @@ class MedCalcBench(MedTask):
         judgement: Judgement = doc["judgement"]
         content = self._content(response)
         if content is None:
-            text = final_text(response)
+            text = outside_boxes(final_text(response))
             content = unclosed_tag(text) or stated_value(text)
         value = None
         if content is not None:
@@ -183,14 +184,17 @@ def _tag_despite_malformed_thinking(response: str) -> tuple[str, int] | None:
 
 def stratified(documents: list[Row], per_calculator: int) -> list[Row]:
     """The same ``per_calculator`` documents of each calculator on every machine, in the order of the data."""
-    by_calculator: dict[int, list[Row]] = defaultdict(list)
-    for doc in documents:
-        by_calculator[doc["calculator_id"]].append(doc)
-    chosen = set()
-    for docs in by_calculator.values():
-        drawn = sorted(docs, key=lambda doc: hashlib.sha256(f"medcalc_bench:{doc['row_number']}".encode()).digest())
-        chosen |= {doc["row_number"] for doc in drawn[:per_calculator]}
-    return [doc for doc in documents if doc["row_number"] in chosen]
+    by_calculator: dict[int, list[int]] = defaultdict(list)
+    for index, doc in enumerate(documents):
+        by_calculator[doc["calculator_id"]].append(index)
+    chosen: list[int] = []
+    for indices in by_calculator.values():
+        chosen += sorted(indices, key=lambda index: _lot(documents[index]))[:per_calculator]
+    return [documents[index] for index in sorted(chosen)]
+
+
+def _lot(document: Row) -> bytes:
+    return hashlib.sha256(f"medcalc_bench:{document['row_number']}".encode()).digest()
 
 
 def authors_value(content: str, judgement: Judgement) -> Any:
@@ -215,20 +219,36 @@ def plain_value(content: str, judgement: Judgement) -> Any:
 _STATEMENT = re.compile(
     r"\b(?:final\s+)?(?:answer|value|result)\b[^\n:=]{0,60}?(?:\bis\b|:|=)([^\n]{1,200})", re.IGNORECASE
 )
+_SAID = re.compile(r".*(?:\b(?:is|was|equals|approximately)\b|[:=≈])(.*\d.*)", re.IGNORECASE)
+_BOLD_VALUE = re.compile(r"\*\*\s?[≈~=]?\s?([+-]?\d{1,15}(?!\d|\.\s|\))[^*\n]{0,60})\*\*")
 _MAX_LAST_LINE = 120  # characters
+_MAX_SENTENCE = 600
 
 
 def stated_value(text: str) -> str | None:
-    """The part of an untagged response that states its final value: the last "answer is …", else a short last line."""
+    """The part of an untagged response that states its final value, or None.
+
+    That is what follows the last "answer is" or its like, else what the last line says after "is" or "=", else the last
+    value in bold, else the last line if it is short.
+    """
     statements = _STATEMENT.findall(text)
     if statements:
         return str(statements[-1])
     last_line = text.strip().rsplit("\n", 1)[-1]
-    return last_line if 0 < len(last_line) <= _MAX_LAST_LINE and re.search(r"\d", last_line) else None
+    said = _SAID.fullmatch(last_line[-_MAX_SENTENCE:])
+    if said:
+        return said[1]
+    bold = _BOLD_VALUE.findall(text)
+    if bold:
+        return str(bold[-1])
+    return last_line if len(last_line) <= _MAX_LAST_LINE and re.search(r"\d", last_line) else None
 
 
 def is_right(value: Any, doc: Row) -> bool:
-    """Whether a value equals the truth: the same date, the same weeks and days, the rounded number, or within limits."""
+    """Whether a value equals the truth: the same date, the same weeks and days, the rounded number, or within limits.
+
+    A percentage is right as the number that it shows or as the fraction that it means: 83.3 % may be 83.3 or 0.833.
+    """
     truth = doc["ground_truth"]
     if doc["judgement"] == "date":
         return bool(value == strict_date(truth))
@@ -236,7 +256,8 @@ def is_right(value: Any, doc: Row) -> bool:
         return bool(value == strict_weeks_days(truth))
     if doc["judgement"] == "integer":
         return bool(round(value) == float(truth))
-    return bool(doc["lower_limit"] <= value <= doc["upper_limit"])
+    readings = (value, value / 100) if isinstance(value, numbers.Percentage) else (value,)
+    return any(doc["lower_limit"] <= reading <= doc["upper_limit"] for reading in readings)
 
 
 def _answer(value: Any, judgement: Judgement, response: str) -> Answer:
@@ -295,9 +316,12 @@ def _document(row: Row, table: Table, index: int) -> Row:
 
 def _number(cell: str, column: str, table: Table, index: int) -> float:
     try:
-        return float(cell)
+        number = float(cell)
     except ValueError:
-        raise DataError(f"{table.at(index)}: {column} is {cell!r}, not a number") from None
+        number = math.nan
+    if math.isnan(number):
+        raise DataError(f"{table.at(index)}: {column} is {cell!r}, not a number")
+    return number
 
 
 def _category(label: str, table: Table, index: int) -> str:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import re
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 from thefuzz import fuzz, process, utils
 
 from medtasks_utils.errors import DataError
+from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS, Metric, make_metrics, score_all
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.letters import LETTERS, letter_of
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.options import Options
 from medtasks_utils.sources import Row, Table, read_headerless, read_split
 from medtasks_utils.task import Answer, MedTask, Score
+
+
+logger = logging.getLogger("lm_eval.medtasks")
 
 
 class Specialty(NamedTuple):
@@ -54,6 +59,19 @@ def _specialty_names(value: Any) -> tuple[str, ...]:
     return tuple(s.name for s in SPECIALTIES if s.name in names)
 
 
+def _metric_names(value: Any) -> tuple[str, ...]:
+    given = [value] if isinstance(value, str) else value
+    if not isinstance(given, list | tuple) or not given:
+        raise ValueError(f"must be one or a list of {', '.join(METRICS)}, or all")
+    if given == ["all"]:
+        return METRICS
+    by_name = {name.lower(): name for name in METRICS}
+    unknown = [name for name in given if str(name).lower() not in by_name]
+    if unknown:
+        raise ValueError(f"must be out of {', '.join(METRICS)}, or all")
+    return tuple(dict.fromkeys(by_name[str(name).lower()] for name in given))
+
+
 class MedExQAOptions(Options):
     """Options under ``medexqa``."""
 
@@ -61,12 +79,28 @@ class MedExQAOptions(Options):
         ("ALL",), validate_default=True, description="for medexqa_all: codes or names, one or many; ALL for all"
     )
     use_think: bool = Field(False, description="ask for reasoning in a think block first")
-    use_explanations: bool = Field(False, description="score the explanations too; in this version only false")
+    use_explanations: bool = Field(True, description="score the explanations too")
+    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(_metric_names)] = Field(
+        METRICS, description="rougeL, bleu, meteor, bertscore: one, a list, or all"
+    )
+    mcq_weight: float = Field(0.5, ge=0, le=1, description="weight of answer_accuracy in combined")
+    explanation_weight: float = Field(0.5, ge=0, le=1, description="weight of explanation in combined")
+    bertscore_model: str = Field(DEFAULT_BERTSCORE_MODEL, description="hub repository, or a folder with the model")
+    bertscore_device: str = Field("auto", description="cpu, cuda, mps, or auto for the best there is")
+    bertscore_batch_size: int = Field(64, ge=1, description="texts embedded at once")
     seed: int | None = Field(None, description="for medexqa_all: shuffle the specialties' rows")
+
+    @model_validator(mode="after")
+    def _weights_sum_to_one(self) -> MedExQAOptions:
+        if abs(self.mcq_weight + self.explanation_weight - 1) > 1e-9:
+            raise ValueError(
+                f"mcq_weight ({self.mcq_weight}) and explanation_weight ({self.explanation_weight}) must sum to 1"
+            )
+        return self
 
 
 class MedExQA(MedTask):
-    """The answers of ``medexqa_<specialty>`` (``dataset_name`` in YAML names it) and ``medexqa_all``."""
+    """``medexqa_<specialty>`` (``dataset_name`` in YAML names it) and ``medexqa_all``: answers and explanations."""
 
     benchmark = "medexqa"
     options_type = MedExQAOptions
@@ -125,7 +159,7 @@ class MedExQA(MedTask):
         table = read_split(folder, f"{split}/{specialty.stem}_{split}", f"{specialty.stem}_{split}")
         table.require_columns(COLUMNS)
         rows = [{column: "" if row[column] is None else str(row[column]) for column in COLUMNS} for row in table.rows]
-        return Table(rows, table.location)
+        return Table(rows, table.parts)
 
     # ---- extraction
 
@@ -159,9 +193,67 @@ class MedExQA(MedTask):
             scores["macro_acc"] = right
         return scores
 
+    # ---- explanations
+
+    _metrics: Sequence[Metric] = ()
+
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Build the prompts; what the explanation metrics need is fetched now, before the model runs."""
+        if self.OUTPUT_TYPE == "generate_until" and self.options.use_explanations and not self.predict_only:
+            self._prepare_metrics()
+        super().build_all_requests(**kwargs)
+
+    def _prepare_metrics(self) -> None:
+        without = sum(not references(doc) for doc in self.eval_docs)
+        if without:
+            logger.warning(
+                "%s: %d of %d examples have no reference explanation, and no explanation score",
+                self.config.task,
+                without,
+                len(self.eval_docs),
+            )
+            self.config.metadata["examples_without_references"] = without
+        if without == len(self.eval_docs):
+            return
+        self._metrics = make_metrics(
+            self.options.explanation_metrics,
+            bertscore_model=self.options.bertscore_model,
+            bertscore_device=self.options.bertscore_device,
+            bertscore_batch_size=self.options.bertscore_batch_size,
+        )
+        for metric in self._metrics:
+            metric.prepare()
+
+    def score_batch(self, answers: dict[str, list[tuple[Row, Answer]]]) -> None:
+        """Each metric, ``explanation`` (their mean) and ``combined``, 0-100: 0 for a wrong answer, none without references."""
+        if not self._metrics:
+            return
+        pairs = [pair for by_filter in answers.values() for pair in by_filter]
+        scored = [(doc, answer) for doc, answer in pairs if references(doc) and answer.value == doc["answer_letter"]]
+        similarities = score_all(
+            self._metrics,
+            [final_text(answer.response).strip() for _, answer in scored],
+            [references(doc) for doc, _ in scored],
+        )
+        by_answer = {id(answer): scores for (_, answer), scores in zip(scored, similarities, strict=True)}
+        for doc, answer in pairs:
+            if not references(doc):
+                answer.scores = dict.fromkeys([*(metric.name for metric in self._metrics), "explanation", "combined"])
+                continue
+            lexical = by_answer.get(id(answer)) or {metric.name: 0.0 for metric in self._metrics}
+            explanation = sum(lexical.values()) / len(lexical)
+            accuracy = 100 * float(answer.value == doc["answer_letter"])
+            combined = self.options.mcq_weight * accuracy + self.options.explanation_weight * explanation
+            answer.scores = {**lexical, "explanation": explanation, "combined": combined}
+
     def stratum(self, doc: Row) -> str:
         """Macro averages are over specialties."""
         return str(doc["specialty"])
+
+
+def references(doc: Row) -> list[str]:
+    """The reference explanations of a document that are not blank: two, one or none."""
+    return [text for text in (doc["explanation_1"], doc["explanation_2"]) if text.strip()]
 
 
 # The authors' rules (github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py), restated. "Near" is a stretch

@@ -11,13 +11,13 @@ from pydantic import Field
 
 from medtasks_utils import statistics
 from medtasks_utils.errors import DataError
-from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.boxes import last_box, outside_boxes, unwrap
 from medtasks_utils.extraction.think import final_text
+from medtasks_utils.extraction.verdicts import FACTUAL, HALLUCINATED, UNSURE, stated_verdict
 from medtasks_utils.options import Options
 from medtasks_utils.sources import Row, Table, read_split
 from medtasks_utils.task import Answer, MedTask, Score
 
-FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 DIFFICULTIES = ("easy", "medium", "hard")
 
 _COLUMNS = (
@@ -103,13 +103,12 @@ class MedHallu(MedTask):
         return Answer(token if token in self._verdicts else None, response)
 
     def flexible(self, response: str, doc: Row) -> Answer:
-        """The box; else a bare digit, or a clearly stated verdict, in the box or without one."""
+        """The box; else a bare digit, or a clearly stated verdict, in the box, after it or without one."""
         strict = self.strict(response, doc)
         if strict.value is not None:
             return strict
         text = final_text(response)
-        box = last_box(text)
-        verdict = stated_verdict(unwrap(box) if box is not None and unwrap(box) else text)
+        verdict = stated_verdict(unwrap(last_box(text) or "")) or stated_verdict(outside_boxes(text))
         return Answer(verdict if verdict in self._verdicts else None, response)
 
     @property
@@ -188,44 +187,3 @@ def normal_category(label: Any, table: Table, index: int) -> str:
 def _draw(seed: int, index: int) -> int:
     """Which answer of a row is shown: a fair coin that depends on the seed and the row alone."""
     return hashlib.sha256(f"{seed}:{index}".encode()).digest()[0] & 1
-
-
-_POSITIVE = r"(?:hallucinat(?:ed|ion|ory)|fabricated|not\s+(?:entirely\s+|fully\s+|completely\s+)?(?:factual|accurate|correct|true)|non-?factual|incorrect|inaccurate|false)"
-_NEGATIVE = r"(?:not\s+(?:a\s+)?hallucinat(?:ed|ion)|no\s+hallucinations?|factual(?:ly\s+(?:correct|accurate|sound))?|accurate|correct|true)"
-_UNDECIDED = r"(?:unsure|uncertain|not\s+sure|undecided|cannot\s+(?:be\s+)?determined?)"
-_SUBJECT = (
-    r"\b(?:answer|response|statement|claim|it|this|verdict|judg(?:e?ment)|classification|label|conclusion|"
-    r"I\s+am|I'm|contains?|appears?)\b"
-)
-_FILLER = r"(?:[\s:=*_\"'\-–—,]|\b(?:is|are|was|be|to|seems?|appears?|given|shown|provided|final|my|the|a|an|as|therefore|likely|clearly|contains?|considered|classified)\b){1,16}?"
-_STATED = re.compile(
-    rf"{_SUBJECT}{_FILLER}(?:(?P<n0>{_NEGATIVE})|(?P<n1>{_POSITIVE})|(?P<n2>{_UNDECIDED})|(?P<digit>[012])(?![\w.%/]))\b",
-    re.IGNORECASE,
-)
-_ALONE = re.compile(
-    rf"[\W_]{{0,12}}(?:(?P<digit>[012])(?:\s?[:=\-–—(.,]\s?[^\n]{{0,80}})?|(?P<n0>{_NEGATIVE})|(?P<n1>{_POSITIVE})|(?P<n2>{_UNDECIDED}))[\W_]{{0,12}}",
-    re.IGNORECASE,
-)
-
-
-def stated_verdict(text: str) -> str | None:
-    """ "0", "1" or "2" that a text clearly states: as its whole, its last or first line, or in its last such sentence.
-
-    >>> stated_verdict("The answer is not factual."), stated_verdict("1"), stated_verdict("Who knows?")
-    ('1', '1', None)
-    """
-    lines = text.strip().split("\n")
-    alone = _ALONE.fullmatch(lines[-1])
-    if alone:
-        return _named(alone)
-    stated = [match for match in _STATED.finditer(text)]
-    if stated:
-        return _named(stated[-1])
-    alone = _ALONE.fullmatch(lines[0])
-    return _named(alone) if alone else None
-
-
-def _named(match: re.Match[str]) -> str:
-    if match["digit"]:
-        return match["digit"]
-    return next(verdict for verdict in (FACTUAL, HALLUCINATED, UNSURE) if match[f"n{verdict}"])

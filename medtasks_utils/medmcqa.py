@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from typing import Any, ClassVar
+import re
+from typing import Any, ClassVar, Literal
 
 import datasets
 from pydantic import Field
 
 from medtasks_utils.errors import DataError
-from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
+from medtasks_utils.extraction.boxes import boxes, last_box, outside_boxes, unwrap
 from medtasks_utils.extraction.letters import LETTERS, letter_of, named_option, stated_letter
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
 from medtasks_utils.options import Options
@@ -19,6 +20,7 @@ from medtasks_utils.task import Answer, MedTask, Score
 
 _COLUMNS = ("id", "question", "opa", "opb", "opc", "opd", "cop")
 _OPTION_COLUMNS = ("opa", "opb", "opc", "opd")
+_INTEGER = re.compile(r"-?[0-9]{1,9}(?:\.0)?")  # 2.0: what a missing value elsewhere makes of 2
 _ORDERS = ["".join(order) for order in itertools.permutations(LETTERS)]
 
 
@@ -42,10 +44,10 @@ class MedMCQA(MedTask):
         """Documents of the validation split, or of a tenth held out of train where there is none."""
         folder = self.folder()
         if find_split(folder, "validation", "dev"):
-            table = read_split(folder, "validation", "dev")
+            documents = self._documents(read_split(folder, "validation", "dev"))
         else:
-            table = self._split_train()["test"]
-        return _take(self._documents(table), self.options.num_eval_examples)
+            documents = self._documents(read_split(folder, "train"), part="test")
+        return _take(documents, self.options.num_eval_examples)
 
     def load_fewshot_rows(self) -> list[Row]:
         """Documents of train, without those that were held out of it."""
@@ -55,20 +57,16 @@ class MedMCQA(MedTask):
                 f"{self.config.task}: few-shot examples are drawn from train, and {folder} has no train split; "
                 "add train.jsonl or leave --num_fewshot out"
             )
-        held_out = not find_split(folder, "validation", "dev")
-        table = self._split_train()["train"] if held_out else read_split(folder, "train")
-        return _take(self._documents(table), self.options.num_train_examples)
+        part = None if find_split(folder, "validation", "dev") else "train"
+        return _take(self._documents(read_split(folder, "train"), part), self.options.num_train_examples)
 
-    def _split_train(self) -> dict[str, Table]:
-        table = read_split(self.folder(), "train")
-        split = datasets.Dataset.from_dict({"index": range(len(table.rows))}).train_test_split(test_size=0.1, seed=42)
-        return {name: Table([table.rows[i] for i in part["index"]], table.location) for name, part in split.items()}
-
-    def _documents(self, table: Table) -> list[Row]:
+    def _documents(self, table: Table, part: Literal["train", "test"] | None = None) -> list[Row]:
+        """Documents of a split, or of a part of it; either way the whole split settles the form of ``cop``."""
         table.require_columns(_COLUMNS)
         labels = label_indices(table)
         documents = []
-        for index, (row, label) in enumerate(zip(table.rows, labels, strict=True)):
+        for index in range(len(labels)) if part is None else _parts(len(labels))[part]:
+            row, label = table.rows[index], labels[index]
             options = [_text(row[column]) for column in _OPTION_COLUMNS]
             if label is None:
                 self.leave_out(table, index, "no usable label in cop")
@@ -86,17 +84,15 @@ class MedMCQA(MedTask):
         return Answer(None if box is None else letter_of(unwrap(box), digits=True), response)
 
     def flexible(self, response: str, doc: Row) -> Answer:
-        """The box; else a clearly stated letter, or exactly one option's text, in the box or without one."""
+        """The box; else a clearly stated letter, or exactly one option's text, in the box, after it or without one."""
         strict = self.strict(response, doc)
         if strict.value is not None:
             return strict
         text = final_text(response)
         box = last_box(text)
-        stated = unwrap(box) if box is not None and unwrap(box) else text
-        letter = stated_letter(stated)
-        if letter is None:
-            named = named_option(stated, doc["options"])
-            letter = None if named is None else LETTERS[named]
+        letter = None
+        for stated in (unwrap(box or ""), outside_boxes(text)):
+            letter = letter or stated_letter(stated, doc["options"]) or named_option(stated, doc["options"])
         return Answer(letter, response)
 
     # ---- score
@@ -109,6 +105,14 @@ class MedMCQA(MedTask):
             "answered": float(answer.value is not None),
             "format": float(well_formed),
         }
+
+
+def _parts(count: int) -> dict[str, list[int]]:
+    """Indices of the rows kept for training, and of the tenth held out."""
+    if count < 2:
+        raise DataError("a validation split cannot be held out of a train split of one row")
+    split = datasets.Dataset.from_dict({"index": range(count)}).train_test_split(test_size=0.1, seed=42)
+    return {name: list(part["index"]) for name, part in split.items()}
 
 
 def choice_order(identifier: str) -> str:
@@ -131,7 +135,7 @@ def label_indices(table: Table) -> list[int | None]:
         DataError: where no row has a usable label, or integers of both bases occur.
     """
     labels = [_plain(row["cop"]) for row in table.rows]
-    integers = [int(label) if label.lstrip("-").isdecimal() else None for label in labels]
+    integers = [int(label.removesuffix(".0")) if _INTEGER.fullmatch(label) else None for label in labels]
     zero_at = next((i for i, n in enumerate(integers) if n == 0), None)
     four_at = next((i for i, n in enumerate(integers) if n == 4), None)
     base = 1 if four_at is not None and zero_at is None else 0
@@ -147,7 +151,7 @@ def label_indices(table: Table) -> list[int | None]:
         )
     if all(index is None for index in by_form[form]):
         seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))
-        withheld = " (-1 marks withheld labels, as in the hub's test split)" if "-1" in labels else ""
+        withheld = " (-1 marks withheld labels, as in the hub's test split)" if -1 in integers else ""
         raise DataError(
             f"{table.location} has no usable label: cop is {seen[:200]}{withheld}, where a letter A-D, 0-3, 1-4 or an "
             "option's text is expected. Use the validation split"
@@ -156,11 +160,7 @@ def label_indices(table: Table) -> list[int | None]:
 
 
 def _plain(label: Any) -> str:
-    """A label as text; 2.0, which a missing value elsewhere makes of 2, is 2."""
-    if label is None or isinstance(label, bool):
-        return ""
-    text = str(label).strip()
-    return text.removesuffix(".0") if isinstance(label, float) else text
+    return "" if label is None or isinstance(label, bool) else str(label).strip()
 
 
 def _option_index(row: Row, label: str) -> int | None:

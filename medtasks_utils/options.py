@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -81,13 +81,22 @@ def _check_top_level(kind: type[Options], benchmark: str, metadata: Mapping[str,
                 f"--metadata: option {name!r} belongs under its benchmark: "
                 f'\'{{"{benchmark}": {{"{name}": ...}}}}\', not at the top level'
             )
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+        near = _near_miss(name, known)
         if near:
-            raise OptionError(f"--metadata: unknown name {name!r}; did you mean {near[0]!r}? Valid: {', '.join(known)}")
+            raise OptionError(f"--metadata: unknown name {name!r}; did you mean {near!r}? Valid: {', '.join(known)}")
+
+
+def _near_miss(name: str, known: Sequence[str]) -> str | None:
+    """The known name that another was meant to be: in other case, cut short, with a task's suffix, or misspelt."""
+    folded = name.lower().replace("-", "_")
+    related = (key for key in known if folded.startswith(key) or (len(folded) > 3 and key.startswith(folded)))
+    return next(related, None) or next(iter(difflib.get_close_matches(folded, known, n=1, cutoff=0.8)), None)
 
 
 def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
-    name = str(problem["loc"][0]) if problem["loc"] else "options"
+    if not problem["loc"]:  # a check over several options
+        return problem["msg"].removeprefix("Value error, ")
+    name = str(problem["loc"][0])
     if problem["type"] == "extra_forbidden":
         near = difflib.get_close_matches(name, kind.model_fields, n=1)
         return f"unknown option {name!r}" + (f" (did you mean {near[0]!r}?)" if near else "")

@@ -150,7 +150,10 @@ def serving(answers: dict[str, dict[str, str]]) -> Iterator[str]:
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 128  # 5 by default; a connection beyond it waits a second to try again
+
+    server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
@@ -171,7 +174,11 @@ def run(data: str, tasks_folder: Path, limit: int | None = None) -> int:
     from lm_eval.tasks import TaskManager
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
-    manager = TaskManager(include_path=str(tasks_folder), include_defaults=False, metadata={"medtasks_data": data})
+    manager = TaskManager(
+        include_path=str(tasks_folder),
+        include_defaults=False,
+        metadata={"medtasks_data": data, "medexqa": {"use_explanations": False}},
+    )
     tasks = manager.load(list(TASKS))["tasks"]
     answers: dict[str, dict[str, str]] = {behaviour: {} for behaviour in BEHAVIOURS}
     examples: dict[tuple[str, str], list[tuple[Doc, Reply]]] = {}

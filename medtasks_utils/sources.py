@@ -29,14 +29,23 @@ _MAX_CELL = 10_000_000  # characters; csv's own limit of 131,072 is shorter than
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of one split and the place they came from, for messages."""
+    """The rows of one split and the places they came from, for messages: its files and the number of rows in each."""
 
     rows: list[Row]
-    location: Path
+    parts: Sequence[tuple[Path, int]]
+
+    @property
+    def location(self) -> Path:
+        """The split's first file."""
+        return self.parts[0][0]
 
     def at(self, index: int) -> str:
         """Name the row with 0-based ``index`` in a message."""
-        return f"{self.location}, row {index + 1}"
+        for path, count in self.parts:
+            if index < count:
+                return f"{path}, row {index + 1}"
+            index -= count
+        raise IndexError(index)
 
     def require_columns(self, columns: Iterable[str]) -> None:
         """Check that every row has every column.
@@ -154,7 +163,8 @@ def read_split(folder: Path, *splits: str) -> Table:
         wanted = " or ".join(f"{split}.parquet|jsonl|csv|tsv" for split in splits)
         present = ", ".join(sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))[:12])
         raise DataError(f"{folder} has no file {wanted}; it has {present or 'nothing'}")
-    return Table([row for path in files for row in read_rows(path)], files[0])
+    tables = [(path, read_rows(path)) for path in files]
+    return Table([row for _, rows in tables for row in rows], [(path, len(rows)) for path, rows in tables])
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -196,7 +206,7 @@ def read_headerless(path: Path, columns: Sequence[str]) -> Table:
                 f"{path}, row {number}: {len(record)} columns where {len(columns)} are expected ({', '.join(columns)})"
             )
     rows = [dict(zip(columns, record, strict=True)) for record in records if record != list(columns)]
-    return Table(rows, path)
+    return Table(rows, [(path, len(rows))])
 
 
 def _cells(path: Path) -> list[list[str]]:

@@ -98,10 +98,19 @@ def cluster_stderr(influence: dict[Hashable, float]) -> float | NotAvailable:
 
 
 class Mean:
-    """Mean over the examples to which a metric applies."""
+    """Mean over the examples to which a metric applies.
+
+    Args:
+        of_nothing: what it is where the metric applies to none of them. The harness averages numbers over a group's
+            tasks, so a metric that a group reports has to give one.
+    """
+
+    def __init__(self, of_nothing: float | NotAvailable = NOT_AVAILABLE) -> None:
+        self.of_nothing = of_nothing
 
     def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
-        return ratio(self._terms(items))
+        value = ratio(self._terms(items))
+        return self.of_nothing if value == NOT_AVAILABLE else value
 
     def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
         return cluster_stderr(residuals(self._terms(items)))
@@ -182,6 +191,7 @@ class VerdictRatio:
 
 
 mean = Mean()
+mean_or_nan = Mean(of_nothing=math.nan)
 macro_mean = MacroMean()
 f1 = VerdictRatio("f1", lambda v: 2 * (v.target & v.predicted), lambda v: v.target + v.predicted)
 precision = VerdictRatio("precision", lambda v: v.target & v.predicted, lambda v: v.predicted)

@@ -15,8 +15,8 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import random
 import time
+import uuid
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -98,7 +98,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.options = read_options(self.options_type, self.benchmark, defaults, metadata)
         self.source = Source.from_metadata(metadata)
         self.left_out: Counter[str] = Counter()
+        self._first_left_out: dict[str, str] = {}
         self._fewshot_seed: int | None = None
+        self._fewshot_rows: list[Row] = []
         self._has_chat_template = False
         settings["dataset_kwargs"] = self.options.model_dump()
         settings["repeats"] = self.options.repeats
@@ -158,16 +160,20 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return folder / subfolder if subfolder and (folder / subfolder).is_dir() else folder
 
     def leave_out(self, table: Table, index: int, reason: str) -> None:
-        """Count a row that cannot be used; the first of each reason is named in the log."""
+        """Count a row that cannot be used; the first of each reason is named in the warning."""
         if not self.left_out[reason]:
-            logger.debug("%s: %s", table.at(index), reason)
+            self._first_left_out[reason] = table.at(index)
         self.left_out[reason] += 1
+
+    def _warn_of_rows_left_out(self) -> None:
+        for reason, count in self.left_out.items():
+            rows = "1 row" if count == 1 else f"{count} rows"
+            logger.warning("%s: left out %s: %s (%s)", self.config.task, rows, reason, self._first_left_out[reason])
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Load and check the rows; called by the harness when it makes the task."""
         rows = self.load_rows()
-        for reason, count in self.left_out.items():
-            logger.warning("%s: left out %d of %d rows: %s", self.config.task, count, len(rows) + count, reason)
+        self._warn_of_rows_left_out()
         if not rows:
             raise DataError(f"{self.config.task}: no rows are left to evaluate on ({self.source.name})")
         if self.left_out:
@@ -208,11 +214,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         wanted = self.config.num_fewshot or 0
         if wanted <= 0:
             return
+        self.left_out.clear()
         rows = self.load_fewshot_rows()
+        self._warn_of_rows_left_out()
         if len(rows) < wanted:
             raise DataError(
                 f"{self.config.task}: --num_fewshot {wanted}, but there are only {len(rows)} rows to draw from"
             )
+        self._fewshot_rows = rows
         self.sampler = ContextSampler(rows)
         self.sampler.set_rnd(self._fewshot_seed)
 
@@ -230,7 +239,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             "rows": list(self.eval_docs),
             "options": self.options.model_dump(),
             "templates": [self.config.description, self.config.doc_to_text, repr(self.config.fewshot_config)],
-            "fewshot": [self.config.num_fewshot, self._fewshot_seed],
+            "fewshot": [self.config.num_fewshot, self._fewshot_seed, self._fewshot_rows],
             "generation_kwargs": self.config.generation_kwargs,
             "version": self.VERSION,
             "samples": samples,
@@ -303,7 +312,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def _save_generations(self) -> Path:
         path = Path(
-            f"medtasks_rescue_{self.config.task}_{time.strftime('%Y%m%dT%H%M%S')}_{random.randrange(16**6):06x}.jsonl"
+            f"medtasks_rescue_{self.config.task}_{time.strftime('%Y%m%dT%H%M%S')}_{uuid.uuid4().hex[:8]}.jsonl"
         )
         with path.open("w", encoding="utf-8") as file:
             for instance in self.instances:

@@ -18,17 +18,7 @@ def boxes(text: str) -> list[str]:
     Escaped braces count as text; a box that is never closed is no box. Of nested boxes only the innermost count, so
     that the total is no longer than the text.
     """
-    opened: list[tuple[int, bool]] = []
-    found: list[tuple[int, int]] = []
-    for brace in _BRACE.finditer(text):
-        if brace["close"]:
-            if opened:
-                start, is_box = opened.pop()
-                if is_box and not (found and found[-1][0] > start):
-                    found.append((start, brace.start()))
-        elif brace["box"] or brace["open"]:
-            opened.append((brace.end(), bool(brace["box"])))
-    return [text[start:end] for start, end in found]
+    return [text[start:end] for start, end in _spans(text)[0]]
 
 
 def last_box(text: str) -> str | None:
@@ -37,10 +27,30 @@ def last_box(text: str) -> str | None:
     return found[-1] if found else None
 
 
-def after_last_box(text: str) -> str:
-    r"""What follows the last closed ``\boxed{…}``; nothing where there is none."""
-    box = last_box(text)
-    return "" if box is None else text[text.rfind(box + "}") + len(box) + 1 :]
+def outside_boxes(text: str) -> str:
+    r"""Where an answer may stand beside the boxes: after the last closed one, before the first that is never closed.
+
+    >>> outside_boxes(r"1 \boxed{2} 3 \boxed{4"), outside_boxes("1")
+    (' 3 ', '1')
+    """
+    closed, unclosed = _spans(text)
+    start = closed[-1][1] + 1 if closed else 0
+    return text[start : unclosed if unclosed is None else max(start, unclosed)]
+
+
+def _spans(text: str) -> tuple[list[tuple[int, int]], int | None]:
+    """Where the contents of the closed boxes stand, and where the first box begins that is never closed."""
+    opened: list[tuple[int, int | None]] = []
+    closed: list[tuple[int, int]] = []
+    for brace in _BRACE.finditer(text):
+        if brace["close"]:
+            if opened:
+                start, box = opened.pop()
+                if box is not None and not (closed and closed[-1][0] > start):
+                    closed.append((start, brace.start()))
+        elif brace["box"] or brace["open"]:
+            opened.append((brace.end(), brace.start() if brace["box"] else None))
+    return closed, next((box for _, box in opened if box is not None), None)
 
 
 def unwrap(token: str) -> str:

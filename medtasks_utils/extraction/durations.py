@@ -14,15 +14,17 @@ _STRICT = re.compile(r"""(\d+)\s{0,50}(?:weeks?)?["']?,?\s{0,50}["']?(\d+)""")
 _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
 
 _PAIR = re.compile(
-    r"(?<![\d.])(\d{1,3})\s{0,2}(?:completed\s)?(?:weeks?|wks?|w)\b[\s,;&+'\"]{0,6}(?:and\s{1,3})?['\"]?(\d{1,3})\s{0,2}(?:days?|d)\b"
+    r"(?<![\d.])(\d{1,3})[\s-]{0,2}(?:completed\s)?(?:weeks?|wks?|w)\b[\s,;&+'\"]{0,6}(?:and\s{1,3}|plus\s{1,3})?['\"]?"
+    r"(\d{1,3})[\s-]{0,2}(?:days?|d)\b"
     r"|(?<![\d.])(\d{1,3})w(\d{1,2})d?\b"
-    r"|(?<![\d.])(\d{1,3})\s?\+\s?(\d)(?![\d.])"
-    r"|(?<![\d.])(\d{1,3})\s(?:and\s)?(\d)/7(?!\d)"
+    r"|(?<![\d.])(\d{1,3})\s{0,2}\+\s?(\d)(?![\d.])"
+    r"|(?<![\d.])(\d{1,3})\s(?:weeks?\s)?(?:and\s)?(\d)/7(?!\d)"
     r"|[(\[]\s?['\"]?(\d{1,3})['\"]?\s?,\s?['\"]?(\d{1,2})['\"]?\s?[)\]]",
     re.IGNORECASE,
 )
-_WEEKS = re.compile(r"(?<![\d.])(\d{1,3})\s{0,2}(?:completed\s)?(?:weeks?|wks?)\b", re.IGNORECASE)
+_WEEKS = re.compile(r"(?<![\d.])(\d{1,3})[\s-]{0,2}(?:completed\s)?(?:weeks?|wks?)\b", re.IGNORECASE)
 _DAYS = re.compile(r"(?<![\d.])(\d{1,4})\s{0,2}days?\b", re.IGNORECASE)
+_MARKUP = re.compile(r"[*_`${}^~]|\\(?:boxed|text|mathrm|textbf|[,;:! ])")
 
 
 def strict_weeks_days(text: str) -> WeeksDays | None:
@@ -35,8 +37,11 @@ def strict_weeks_days(text: str) -> WeeksDays | None:
 
 
 def written_weeks_days(text: str) -> WeeksDays | None:
-    """The last (weeks, days) in a text: "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)"; else whole weeks, or days."""
-    text = text.replace("*", "").replace("\\text", "").replace("{", "").replace("}", "")
+    """The last (weeks, days) in a text, else whole weeks, else days.
+
+    Read are "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)" and their kin.
+    """
+    text = " ".join(_MARKUP.sub(" ", text).split())
     pairs = [tuple(int(group) for group in match.groups() if group is not None) for match in _PAIR.finditer(text)]
     if pairs:
         weeks, days = pairs[-1]

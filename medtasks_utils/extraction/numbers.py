@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import sys
 
 from simpleeval import InvalidExpression, SimpleEval
 
@@ -25,6 +26,7 @@ _PERCENT = re.compile(r"(-?(?<!\d)\d+(?:\.\d+)?)%")
 _MAX_EXPRESSION = 2000  # characters
 _MAX_LITERAL = 4300  # digits; Python's own limit for an integer literal
 _MAX_EXPONENT = 1000
+_MAX_BITS = 20_000
 
 
 def python_literal(digits: str) -> Number | None:
@@ -89,96 +91,153 @@ def _wrapped_expression(expression: str) -> Number | None:
     missing = expression.count("(") - expression.count(")")
     value = evaluate(expression + ")" * missing if missing > 0 else "(" * -missing + expression)
     if isinstance(value, str):  # the authors evaluate the result's text once more
-        value = python_literal(value.strip()) if _NUMBER.fullmatch(value.strip()) else None
-    return value
+        value = evaluate(value)
+    return None if isinstance(value, str) else value
 
 
 def _power(base: Number, exponent: Number) -> Number:
-    if abs(exponent) > _MAX_EXPONENT or (isinstance(base, int) and base.bit_length() > _MAX_EXPONENT):
+    if abs(exponent) > _MAX_EXPONENT or (isinstance(base, int) and base.bit_length() * abs(exponent) > _MAX_BITS):
         raise OverflowError("power too large")
-    return base**exponent
+    return base**exponent  # type: ignore[no-any-return]
 
 
 def _times(left: Number, right: Number) -> Number:
-    if not (isinstance(left, int | float) and isinstance(right, int | float)):
-        raise TypeError("only numbers are multiplied")
+    left, right = _number(left), _number(right)
+    if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > _MAX_BITS:
+        raise OverflowError("product too large")
     return left * right
 
 
-_MATH = {name: getattr(math, name) for name in "sqrt exp pow ceil floor fabs sin cos tan trunc pi e".split()}
-_NUMPY = {**_MATH, "abs": abs, "round": round, "power": _power, "minimum": min, "maximum": max}
-_FUNCTIONS = {"min": min, "pow": _power, "round": round, "abs": abs, "int": int, "float": float, "sqrt": math.sqrt}
+def _modulo(left: Number, right: Number) -> Number:
+    return _number(left) % _number(right)
+
+
+def _round(value: Number, ndigits: int | None = None) -> Number:
+    if ndigits is not None and abs(ndigits) > _MAX_EXPONENT:
+        raise OverflowError("too many digits")
+    return round(value, ndigits)
+
+
+def _number(value: Number) -> Number:
+    if not isinstance(value, int | float):
+        raise TypeError("not a number")
+    return value
+
+
+_MATH = {
+    name: getattr(math, name)
+    for name in ("sqrt", "exp", "pow", "ceil", "floor", "fabs", "sin", "cos", "tan", "trunc", "pi", "e")
+}
+_NUMPY = {**_MATH, "abs": abs, "round": _round, "power": _power, "minimum": min, "maximum": max}
+_MODULES = {"math": _MATH, "np": _NUMPY, "numpy": _NUMPY}
+_FUNCTIONS = {"min": min, "pow": _power, "round": _round, "abs": abs, "int": int, "float": float, "sqrt": math.sqrt}
+_OPERATORS = {ast.Pow: _power, ast.Mult: _times, ast.Mod: _modulo}
+_NODES = (
+    *(ast.Expression, ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.keyword, ast.Load),
+    *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
+)
 
 
 def evaluate(expression: str) -> Number | str | None:
     """The value of an arithmetic expression, or None where it has none (an error, not finite, too large).
 
-    Only arithmetic, comparisons, conditions and a few functions of ``math`` exist; sizes are bounded.
+    Only arithmetic, comparisons, conditions and a few functions of ``math`` exist. Sizes are bounded, attributes other
+    than those functions are out of reach, and nothing that an expression does outlasts it.
     """
-    evaluator = SimpleEval(functions=_FUNCTIONS, names={"math": _MATH, "np": _NUMPY, "numpy": _NUMPY})
-    evaluator.operators = {**evaluator.operators, ast.Pow: _power, ast.Mult: _times}
-    evaluator.operators.pop(ast.LShift, None)
+    expression = expression.strip()
     try:
-        value = evaluator.eval(expression.strip())
+        if not all(_is_arithmetic(node) for node in ast.walk(ast.parse(expression, mode="eval"))):
+            return None
+        evaluator = SimpleEval(functions=_FUNCTIONS, names=_MODULES)
+        evaluator.operators = {**evaluator.operators, **_OPERATORS}
+        value = evaluator.eval(expression)
     except (InvalidExpression, ArithmeticError, ValueError, TypeError, SyntaxError, LookupError, AttributeError):
         return None
     except (RecursionError, MemoryError):
         return None
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int | float) and (isinstance(value, int) or math.isfinite(value)):
+    if isinstance(value, str) or (isinstance(value, int | float) and abs(value) <= sys.float_info.max):
         return value
     return None
 
 
+def _is_arithmetic(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):  # math.sqrt, but no method of anything
+        return isinstance(node.value, ast.Name) and node.attr in _MODULES.get(node.value.id, {})
+    return isinstance(node, _NODES) and not isinstance(node, ast.LShift)
+
+
+class Percentage(float):
+    """A number that stands before a percent sign: 83.3 for ``83.3%``."""
+
+
 # What people write around and between numbers, in the order in which it is taken out.
-_MINUS = str.maketrans(
-    {"−": "-", "–": "-", "—": "-", "﹣": "-", "－": "-", "\u202f": " ", "\u00a0": " ", "\u2009": " "}
+_CHARACTERS = str.maketrans(
+    {**dict.fromkeys("−–—﹣－", "-"), **dict.fromkeys("\u00a0\u2009\u202f", " "), "±": "+/-", "×": "*", "·": "*"}
 )
-_LATEX_FRACTION = re.compile(
-    r"\\[dt]?frac\s?\{\s?(-?\d{1,15}(?:\.\d{1,15})?)\s?\}\s?\{\s?(\d{1,15}(?:\.\d{1,15})?)\s?\}"
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_FRACTION = re.compile(r"\\[dt]?frac\s?\{\s?(-?\d{1,15}(?:\.\d{1,15})?)\s?\}\s?\{\s?(\d{1,15}(?:\.\d{1,15})?)\s?\}")
+_POWER_OF_TEN = re.compile(
+    r"\s?(?:x|\*|\\times|\\cdot)\s?10\s?(?:(?:\^|\*\*)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
 )
-_LATEX = re.compile(r"\\(?:text|mathrm|mathbf|textbf|mathit|,|;|!|:|quad|left|right|approx|sim|displaystyle)|[{}$*_`]")
-_POWER_OF_TEN = re.compile(r"\s?(?:×|x|\*|·|\\times|\\cdot)\s?10\s?(?:\^|\*\*)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?")
-_THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
+_LATEX = re.compile(
+    r"\\(?:boxed|text|mathrm|mathbf|textbf|mathit|quad|left|right|approx|sim|displaystyle|[,;!: ])|[{}$*_`~]"
+)
+_TOLERANCE = re.compile(r"(?:\+\s?/\s?-|\\pm)\s?\d{1,15}(?:\.\d{1,15})?")
 _UNITS = re.compile(
-    r"/\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?"
+    r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?"
     r"|(?:kg|g|mg|mL|L|cm|m|mm|µm|um)\s?/\s?(?:kg|m|cm)\s?(?:\^?\s?[23²³])?"
-    r"|(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³]\b|\bx?\s?10\^9\s?/\s?L\b",
+    r"|(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³]\b"
 )
-_ASIDE = re.compile(r"(?<=\d)\s?[A-Za-z%/ ]{0,30}\((?!\s?\d+(?:\.\d+)?\s?\)\s*$)[^()]{0,200}\)")
-_PLAIN = re.compile(r"(?<![\w.])[+-]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][+-]?\d{1,3})?(?![\d])")
-_SCORE = re.compile(r"(?<![\d.])(\d{1,4})\s?(?:out\s+of|/)\s?(?:a\s+(?:maximum|total)\s+of\s+)?\d{1,4}(?![\d.])")
+_ASIDE = re.compile(r"(?<=\d)\s?[A-Za-z%/ ]{0,30}[(\[](?!\s?\d+(?:\.\d+)?\s?[)\]]\s*$)[^()\[\]]{0,200}[)\]]")
+_THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?![\d,])")
+_PLAIN = re.compile(r"(?<![\w.])[+-]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][+-]?\d{1,3})?(?!\d)(\s?%)?")
+_OUT_OF_MAXIMUM = re.compile(r"\s?(\d{1,15}(?:\.\d{1,15})?)\s?/\s?\d{1,15}(?:\.\d{1,15})?\s?\.?\s?")
+_SCORE = re.compile(r"(?<![\d.])(\d{1,4})\s?(?:out\s+of|of|/)\s?(?:a\s+(?:maximum|total)\s+of\s+)?\d{1,4}(?![\d.])")
+_SHARE = re.compile(r"\d{1,15}(?:\.\d{1,15})?\s?(?:%|percent)")
+_WORDS = {word: value for value, word in enumerate("zero one two three four five six seven eight nine ten".split())}
 _MAX_STATEMENT = 1000  # characters; a longer text states no single number
 
 
 def plain_number(text: str, *, score: bool = False) -> float | None:
     """The number that a short statement gives, however people write it, or None where it gives none.
 
-    Thousands separators, units, ``≈``, LaTeX, scientific notation and a percent sign (a unit here) are understood; a
-    remark in parentheses after the number is passed over; what follows the last ``=`` or ``≈`` counts first; of
-    several numbers the last counts.
+    Thousands separators, units, ``≈``, LaTeX, fractions, scientific notation and a percent sign (:class:`Percentage`)
+    are understood; a remark in parentheses after the number is passed over; what follows the last ``=`` or ``≈``
+    counts first; of several numbers the last counts.
 
     Args:
         text: the content of an answer tag or a final statement.
-        score: read ``N/M`` as N out of M.
+        score: read ``N/M`` and ``N of M`` as N, and pass over percentages beside the score.
 
     >>> plain_number("≈ 1,234.5 mL (normal 3-5)"), plain_number("1.2 × 10^3"), plain_number("22.9 kg/m^2")
     (1234.5, 1200.0, 22.9)
     """
     if len(text) > _MAX_STATEMENT:
         return None
-    text = " ".join(text.translate(_MINUS).split())
-    text = _LATEX_FRACTION.sub(r"\1/\2", text)
-    text = _POWER_OF_TEN.sub(r"e\1", text)
-    text = _LATEX.sub("", text)
-    text = _UNITS.sub(" ", text)
+    text = " ".join(text.translate(_CHARACTERS).split())
+    text = _FRACTION.sub(r"\1/\2" if score else _quotient, text)
+    text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
+    text = _UNITS.sub(" ", _TOLERANCE.sub(" ", _LATEX.sub("", text)))
     text = _ASIDE.sub(" ", text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
-    if score and (matches := _SCORE.findall(text)):
-        return float(matches[-1])
+    if score:
+        if matches := _SCORE.findall(text):
+            return float(matches[-1])
+        text = _SHARE.sub(" ", text)
+    else:
+        text = _DECIMAL_COMMA.sub(r"\1.\2", text)
     for part in (re.split(r"[=≈]", text)[-1], text):
-        numbers = [float(number) for number in _PLAIN.findall(part)]
+        out_of = _OUT_OF_MAXIMUM.fullmatch(part)
+        if out_of:
+            return float(out_of[1])
+        numbers = list(_PLAIN.finditer(part))
         if numbers:
-            return numbers[-1] if math.isfinite(numbers[-1]) else None
-    return None
+            value = float(numbers[-1][0].rstrip(" %"))
+            return None if not math.isfinite(value) else Percentage(value) if numbers[-1][1] else value
+    return _WORDS.get(text.lower().removesuffix("points").strip(" ."))
+
+
+def _quotient(fraction: re.Match[str]) -> str:
+    divisor = float(fraction[2])
+    return f" {float(fraction[1]) / divisor!r} " if divisor else fraction[0]

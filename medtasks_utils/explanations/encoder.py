@@ -1,0 +1,184 @@
+"""A BERT-like model as BERTScore uses it: text in, a unit vector for each token out. Needs torch and transformers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+import transformers
+from huggingface_hub import constants, try_to_load_from_cache
+from torch import Tensor
+
+from medtasks_utils.explanations.metric import MetricError
+
+logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
+
+TUNED_LAYERS = {
+    "scibert_scivocab_uncased": 8,
+    "scibert_scivocab_cased": 9,
+    "bert-base-uncased": 9,
+    "bert-large-uncased": 18,
+    "roberta-base": 10,
+    "roberta-large": 17,
+    "deberta-xlarge-mnli": 40,
+}
+"""The layer whose vectors agree best with human judgement, where bert-score 0.3.13 names one."""
+
+_USUAL_LENGTH = 512
+_TOKENS_AT_ONCE_ON_CPU = 2048
+
+
+class Tokens(NamedTuple):
+    """One text as the model reads it.
+
+    Attributes:
+        ids: token ids with the special ones, cut to the model's length.
+        cut: whether the text is longer than that.
+    """
+
+    ids: list[int]
+    cut: bool
+
+
+def layers_of(model: str, depth: int) -> int:
+    """The layer to use: the tuned one, else two thirds of the depth, which is 8 for any copy of SciBERT."""
+    return TUNED_LAYERS.get(Path(model).name, round(depth * 2 / 3))
+
+
+class Encoder:
+    """A model cut off after the layer to use, on the CPU until it is moved.
+
+    Args:
+        model: a hub repository, or a folder with a model and its tokenizer.
+        num_layers: how many layers to use; by default :func:`layers_of`.
+
+    Attributes:
+        limit: the most tokens of a text that are read.
+        special: ids of the tokens that carry no weight in BERTScore.
+
+    Raises:
+        MetricError: if the model cannot be had, read or used.
+    """
+
+    def __init__(self, model: str, num_layers: int | None = None) -> None:
+        try:
+            with _quiet():
+                if not _is_here(model):
+                    logger.warning(
+                        "bertscore: fetching the model %s from the Hugging Face hub (SciBERT: 440 MB)", model
+                    )
+                config = transformers.AutoConfig.from_pretrained(model)
+                depth = int(config.num_hidden_layers)
+                self.num_layers = layers_of(model, depth) if num_layers is None else num_layers
+                config.num_hidden_layers = self.num_layers  # the layers above are never built
+                self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(model)
+                loaded: Any = transformers.AutoModel.from_pretrained(model, config=config, output_loading_info=True)
+        except Exception as error:  # a missing, damaged or odd model fails in many ways, all of them the user's to mend
+            raise MetricError(
+                f"bertscore: the model {model!r} cannot be loaded ({_first_line(error)}): fetch it once where there is "
+                "internet, name another or a folder with bertscore_model, or leave bertscore out of explanation_metrics"
+            ) from None
+        self.model, info = loaded
+        missing = sorted(key for key in info["missing_keys"] if "pooler" not in key)
+        if config.is_encoder_decoder or missing or not 0 < self.num_layers <= depth:
+            raise MetricError(
+                f"bertscore: the model {model!r} is no encoder with weights for {self.num_layers} of {depth} layers"
+                + (f" (for instance {missing[0]} is missing)" if missing else "")
+            )
+        self.model.eval().float()
+        self.special = {self.tokenizer.cls_token_id, self.tokenizer.sep_token_id}
+        # SciBERT's tokenizer names no length, which transformers reads as 1e30.
+        longest = getattr(config, "max_position_embeddings", _USUAL_LENGTH)
+        stated = self.tokenizer.model_max_length
+        self.limit = min(stated, longest) if stated < 1e9 else min(_USUAL_LENGTH, longest)
+
+    def tokenize(self, text: str) -> Tokens:
+        """The text's tokens; what a text cannot hold in UTF-8 is replaced."""
+        text = text.strip().encode("utf-8", "replace").decode("utf-8")
+        ids: list[int] = self.tokenizer.encode(text, verbose=False)
+        if len(ids) <= self.limit:
+            return Tokens(ids, cut=False)
+        return Tokens(self.tokenizer.encode(text, truncation=True, max_length=self.limit), cut=True)
+
+    def embed(self, texts: Sequence[Sequence[int]], batch_size: int) -> list[Tensor]:
+        """Vectors of length 1 for each text's tokens.
+
+        Args:
+            texts: token ids.
+            batch_size: the most texts at once. On a CPU there are fewer, as many as its caches like.
+
+        Returns:
+            For each text a tensor (tokens, dimensions) on the model's device.
+        """
+        budget = _TOKENS_AT_ONCE_ON_CPU if self.model.device.type == "cpu" else None
+        embedded: dict[int, Tensor] = {}
+        with torch.inference_mode():
+            for batch in batches([len(ids) for ids in texts], batch_size, budget):
+                for index, vectors in zip(batch, self._forward([texts[index] for index in batch]), strict=True):
+                    embedded[index] = vectors
+        return [embedded[index] for index in range(len(texts))]
+
+    def _forward(self, texts: Sequence[Sequence[int]]) -> list[Tensor]:
+        longest = max(map(len, texts))
+        padding = self.tokenizer.pad_token_id or 0
+        ids = torch.tensor([[*ids, *[padding] * (longest - len(ids))] for ids in texts])
+        mask = torch.tensor([[1] * len(ids) + [0] * (longest - len(ids)) for ids in texts])
+        device = self.model.device
+        states = self.model(input_ids=ids.to(device), attention_mask=mask.to(device)).last_hidden_state
+        states = states / torch.linalg.vector_norm(states, dim=-1, keepdim=True)
+        # Copies, so that no text keeps its whole batch in memory.
+        return [states[row, : len(ids)].clone() for row, ids in enumerate(texts)]
+
+
+@lru_cache(maxsize=1)
+def load_encoder(model: str, num_layers: int | None = None) -> Encoder:
+    """The encoder, shared by all who ask for the same one; see :class:`Encoder`."""
+    return Encoder(model, num_layers)
+
+
+def batches(lengths: Sequence[int], batch_size: int, budget: int | None = None) -> Iterator[list[int]]:
+    """Indices of texts in batches, longest first: of similar length, so that little is padding.
+
+    Args:
+        lengths: tokens of each text.
+        batch_size: the most texts in a batch.
+        budget: the most tokens in a batch, padding included, unless one text alone has more.
+    """
+    order = sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True)
+    start = 0
+    while start < len(order):
+        size = batch_size if budget is None else min(batch_size, max(budget // lengths[order[start]], 1))
+        yield order[start : start + size]
+        start += size
+
+
+def _is_here(model: str) -> bool:
+    """Whether nothing has to be fetched: a folder, a model in the hub's cache, or a run that must not fetch."""
+    return (
+        Path(model).is_dir()
+        or constants.HF_HUB_OFFLINE
+        or isinstance(try_to_load_from_cache(model, "config.json"), str)
+    )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep transformers from reporting the layers that are left out on purpose."""
+    verbosity, bar = transformers.logging.get_verbosity(), transformers.logging.is_progress_bar_enabled()
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers.logging.set_verbosity(verbosity)
+        if bar:
+            transformers.logging.enable_progress_bar()
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -1,0 +1,52 @@
+"""What a metric of explanations is, and the error it raises before any model runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from medtasks_utils.errors import MedtasksError
+
+Progress = Callable[[int], object]
+"""Called with the number of examples just scored."""
+
+
+class MetricError(MedtasksError):
+    """A metric that cannot be computed here; the message says what to install or fetch, or how to do without."""
+
+
+def unseen(count: int) -> None:
+    """Progress that nobody watches."""
+
+
+class Metric(Protocol):
+    """A similarity of a candidate text to one or more reference texts."""
+
+    @property
+    def name(self) -> str:
+        """As in :data:`medtasks_utils.explanations.METRICS`."""
+
+    @property
+    def signature(self) -> str:
+        """Every choice behind the number, with versions, in one line; valid after :meth:`prepare`."""
+
+    def prepare(self) -> None:
+        """Check, fetch and load what scoring needs.
+
+        Raises:
+            MetricError: if something is missing and cannot be fetched.
+        """
+
+    def score(
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unseen
+    ) -> list[float]:
+        """Score texts.
+
+        Args:
+            candidates: n texts; an empty one scores 0.
+            references: for each candidate one or more texts that are not blank.
+            progress: told about every few examples done.
+
+        Returns:
+            n scores, 0–100, higher is more similar.
+        """

@@ -1,0 +1,279 @@
+"""What the end-to-end tests share: runs of the real harness on the sample, models whose answers are known, copies of rows."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+os.environ["TQDM_DISABLE"] = "1"
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.pop("MEDTASKS_DATA", None)
+
+import pyarrow as pa
+import pytest
+from lm_eval.api.model import LM
+from lm_eval.evaluator import simple_evaluate
+from lm_eval.tasks import TaskManager
+from pyarrow import parquet
+
+from medtasks_utils.sources import SAMPLE
+
+ROOT = Path(__file__).resolve().parents[1]
+TASKS = ROOT / "tasks"
+BENCHMARKS = ("medmcqa", "medexqa", "medcalc_bench", "medhallu")
+GENERATION_TASKS = ("medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu")
+MEDEXQA_COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
+
+Row = dict[str, Any]
+Chat = list[dict[str, str]]
+Answering = Callable[[Row], Any]
+
+
+@pytest.fixture(autouse=True)
+def _no_report_on_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare every run the second in which the harness lists the machine's packages."""
+    monkeypatch.setattr("lm_eval.evaluator.add_env_info", lambda results: None)
+
+
+# ---- tasks
+
+
+def manager(metadata: Mapping[str, Any] | None = None, data: str | Path = "sample") -> TaskManager:
+    """A task manager that knows our tasks only; explanations are not scored unless options say so."""
+    given = {"medtasks_data": str(data), "medexqa": {}, **(metadata or {})}
+    if isinstance(given["medexqa"], dict):
+        given["medexqa"] = {"use_explanations": False, **given["medexqa"]}
+    return TaskManager(include_path=str(TASKS), include_defaults=False, metadata=given)
+
+
+def load(name: str, data: str | Path = "sample", **metadata: Any) -> Any:
+    """One task as the harness makes it; keyword arguments are options by benchmark."""
+    return manager(metadata, data).load([name])["tasks"][name]
+
+
+def documents(task: Any) -> list[Row]:
+    return list(task.eval_docs)
+
+
+# ---- models
+
+
+class Scripted(LM):  # type: ignore[misc]
+    """A model in this process whose response is a function of the document; it remembers what it was asked."""
+
+    def __init__(self, answer: Answering = lambda doc: "") -> None:
+        super().__init__()
+        self.answer = answer
+        self.prompts: list[str] = []
+        self.generation_kwargs: list[dict[str, Any]] = []
+
+    def generate_until(self, requests: list[Any]) -> list[Any]:
+        self.prompts += [request.args[0] for request in requests]
+        self.generation_kwargs += [request.args[1] for request in requests]
+        responses = []
+        for request in requests:
+            responses.append(self.answer(request.doc))
+            self.cache_hook.add_partial("generate_until", request.args, responses[-1])
+        return responses
+
+    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+        self.prompts += [request.args[0] for request in requests]
+        return [(float(self.answer({**request.doc, "continuation": request.args[1]}) or 0), False) for request in requests]
+
+    def loglikelihood_rolling(self, requests: list[Any]) -> list[float]:
+        raise NotImplementedError
+
+    def apply_chat_template(self, chat_history: Chat, add_generation_prompt: bool = True) -> str:
+        return json.dumps(chat_history)
+
+    @property
+    def tokenizer_name(self) -> str:
+        return "scripted"
+
+
+def right_answer(doc: Row) -> str:
+    """A response that is right in every task and under both filters."""
+    if "judgement" in doc:
+        return f"<answer>{doc['shown_truth']}</answer>"
+    if "specialty" in doc:
+        return f"The answer is {doc['answer_letter']}."
+    return f"<think>So.</think>\n\\boxed{{{doc.get('answer_letter') or doc['target']}}}"
+
+
+def evaluate(
+    tasks: str | Sequence[str],
+    answer: Answering | LM = right_answer,
+    data: str | Path = "sample",
+    metadata: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Run the real harness in this process."""
+    model = answer if isinstance(answer, LM) else Scripted(answer)
+    result: dict[str, Any] = simple_evaluate(
+        model=model,
+        tasks=[tasks] if isinstance(tasks, str) else list(tasks),
+        task_manager=manager(metadata, data),
+        **{"apply_chat_template": True, **settings},
+    )
+    return result
+
+
+def lm_eval(
+    *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """The stock command line, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "lm_eval", *map(str, arguments)],
+        cwd=cwd,
+        env=clean_environment(env),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    inherited = {key: value for key, value in os.environ.items() if key not in ("MEDTASKS_DATA", "PYTHONHASHSEED")}
+    return {**inherited, "HF_HUB_OFFLINE": "1", "OPENAI_API_KEY": "none", "CUDA_VISIBLE_DEVICES": "", **(extra or {})}
+
+
+def saved_results(folder: Path) -> dict[str, Any]:
+    (path,) = folder.glob("**/results_*.json")
+    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return result
+
+
+def saved_samples(folder: Path, task: str) -> list[Row]:
+    (path,) = folder.glob(f"**/samples_{task}_*.jsonl")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random Llama of a few thousand weights with a byte-level tokenizer and a chat template."""
+    torch = pytest.importorskip("torch", reason="the hf model needs torch")
+    transformers = pytest.importorskip("transformers", reason="the hf model needs transformers")
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    folder = tmp_path_factory.mktemp("tiny")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel()  # type: ignore[assignment, unused-ignore]
+    tokenizer.decoder = decoders.ByteLevel()  # type: ignore[assignment, unused-ignore]
+    trainer = trainers.BpeTrainer(
+        vocab_size=300,
+        special_tokens=["<s>", "</s>", "<pad>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(["the answer is A B C D \\boxed{0}"] * 5, trainer)
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
+    )
+    fast.chat_template = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    fast.save_pretrained(folder)
+    torch.manual_seed(0)
+    configuration = transformers.LlamaConfig(
+        vocab_size=len(fast),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=4096,
+    )
+    transformers.LlamaForCausalLM(configuration).save_pretrained(folder)
+    return folder
+
+
+# ---- rows
+
+
+def sample_rows(name: str) -> list[Row]:
+    """Rows of a file of the bundled sample, by its path; cells of csv and tsv are strings."""
+    from medtasks_utils.sources import read_headerless, read_rows
+
+    path = SAMPLE / name
+    return read_headerless(path, MEDEXQA_COLUMNS).rows if path.suffix == ".tsv" else read_rows(path)
+
+
+def write_rows(rows: Iterable[Row], path: Path, header: bool = True) -> Path:
+    """Write rows in the format that the path's suffix names."""
+    rows = list(rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        parquet.write_table(pa.Table.from_pylist(rows), path)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
+    else:
+        import csv
+
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+            writer.writerows([list(rows[0])] if header else [])
+            writer.writerows(row.values() for row in rows)
+    return path
+
+
+def medmcqa_rows(count: int = 8, **fields: Any) -> list[Row]:
+    """Rows with ids, four distinct options and 0-based labels that use every letter."""
+    return [
+        {
+            "id": f"id-{index}",
+            "question": f"Question {index}?",
+            **{f"op{letter}": f"option {letter} of {index}" for letter in "abcd"},
+            "cop": index % 4,
+            "subject_name": "Anatomy",
+            **fields,
+        }
+        for index in range(count)
+    ]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """An empty data directory with a folder for each benchmark."""
+    root = tmp_path / "data"
+    for benchmark in BENCHMARKS:
+        (root / benchmark).mkdir(parents=True)
+    return root
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder with real rows and the authors' verdicts that ``MEDTASKS_SHARED`` names."""
+    value = os.environ.get("MEDTASKS_SHARED")
+    if not value:
+        pytest.skip("MEDTASKS_SHARED is not set: no real rows")
+    return Path(value)
+
+
+# ---- logs and numbers
+
+
+@pytest.fixture
+def warnings_of_harness(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+    """Everything that the harness or this project logged at WARNING or above, without what every run says."""
+    usual = ("Overwriting default num_fewshot", "specified through cli")
+
+    def read() -> list[str]:
+        return [
+            record.getMessage()
+            for record in caplog.records
+            if record.levelno >= logging.WARNING and not any(text in record.getMessage() for text in usual)
+        ]
+
+    return read
+
+
+def plain_stderr(values: Sequence[float]) -> float:
+    """Standard error of the mean of independent values, by the textbook."""
+    mean = sum(values) / len(values)
+    return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))

@@ -1,0 +1,708 @@
+"""The lexical metrics against the libraries that define them, on ordinary, random and awkward text."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import nltk
+import pytest
+from explanations_model import LENGTH, save_model
+from explanations_wordnet import write_wordnet
+from huggingface_hub import constants
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.corpus.reader.wordnet import WordNetCorpusReader
+from nltk.corpus.util import LazyCorpusLoader
+from nltk.downloader import Downloader
+from nltk.translate.meteor_score import meteor_score
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics.bleu import BLEU
+from tqdm import tqdm
+
+from medtasks_utils import explanations
+from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS, MetricError, make_metrics, score_all
+from medtasks_utils.explanations import bertscore as bertscore_module
+from medtasks_utils.explanations import wordnet as wordnet_module
+from medtasks_utils.explanations.bertscore import BertScore
+from medtasks_utils.explanations.bleu import Bleu
+from medtasks_utils.explanations.meteor import Meteor
+from medtasks_utils.explanations.metric import Metric, Progress, unseen
+from medtasks_utils.explanations.rouge import RougeL
+
+HAS_TORCH = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
+if TYPE_CHECKING or HAS_TORCH:
+    from medtasks_utils.explanations.encoder import TUNED_LAYERS, Encoder, batches, layers_of
+
+Scores = Callable[[Sequence[str], Sequence[Sequence[str]]], list[float]]
+
+SENTENCES = (
+    "The doctor treats the sick man quickly with 2.5 mg of a drug.",
+    "A physician cures an ill man rapidly; medication (2.5 mg) is given.",
+    "His heart beats fast, so the malady is treated first.",
+    "The hearts of men are pumps: they pulse, pound and went on moving.",
+)
+AWKWARD = (
+    "x",
+    "don't",
+    "...",
+    "e.g., 1,000.5-mg (b.i.d.)",
+    "<skipped> one-\ntwo &amp;lt; &quot;three&quot; <skip<skipped>ped>",
+    "a-<skipped>\nb",
+    "😀 heart 👩‍⚕️ ❤️",
+    "心脏 pumps 血液 в сердце قلب",
+    "İstanbul ﬁne ß ΣΊΣΥΦΟΣ",
+    "\x00\x01\x1f\x7f\u200b\ufeff",
+    "tab\tand\x0bvertical\x0cfeed\u00a0space\u2028line\x85end",
+    "y" * 3000,
+    "The The the THE the. the, the",
+    "word" * 40,
+)
+
+
+def words(count: int, seed: int) -> str:
+    vocabulary = " ".join(SENTENCES).split() + [f"term{i}s" for i in range(400)]
+    return " ".join(random.Random(seed).choices(vocabulary, k=count))
+
+
+PAIRS: list[tuple[str, tuple[str, ...]]] = [
+    *((a, (b, c)) for a in SENTENCES for b, c in pairwise(SENTENCES)),
+    *((text, (other,)) for text in AWKWARD for other in (text, SENTENCES[0])),
+    *((SENTENCES[0], (text, SENTENCES[1])) for text in AWKWARD),
+    *((words(150, seed), (words(60, seed + 1), words(45, seed + 2))) for seed in range(20)),
+    (words(10_000, 1), (words(60, 2), words(500, 3))),
+    (words(3, 1), (words(10_000, 2),)),
+]
+TEXT = st.one_of(
+    st.lists(
+        st.sampled_from([*" ".join(SENTENCES).split(), *AWKWARD, ".", ",", "-\n", "&lt;", "1.", "é"]), max_size=30
+    ).map(" ".join),
+    st.text(st.sampled_from("aby .,-\n&;1<>\t'é心"), max_size=60),
+    st.text(max_size=40),
+)
+REFERENCES = st.lists(TEXT.filter(str.strip), min_size=1, max_size=2)
+
+
+def reference_rouge(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    return [
+        100 * scorer.score_multi(texts, text)["rougeL"].fmeasure
+        for text, texts in zip(candidates, references, strict=True)
+    ]
+
+
+def reference_bleu(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+    bleu = BLEU(effective_order=True)
+    return [bleu.sentence_score(text, list(texts)).score for text, texts in zip(candidates, references, strict=True)]
+
+
+def split(pairs: Sequence[tuple[str, Sequence[str]]]) -> tuple[list[str], list[Sequence[str]]]:
+    return [candidate for candidate, _ in pairs], [texts for _, texts in pairs]
+
+
+@pytest.fixture(scope="module")
+def nltk_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nltk_data")
+    (folder / "corpora" / "wordnet").mkdir(parents=True)
+    write_wordnet(folder / "corpora" / "wordnet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wordnet(nltk_data: Path) -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nltk.data, "path", [str(nltk_data)])
+        patch.setattr(wordnet_module, "wordnet", unloaded := unloaded_wordnet())
+        yield unloaded
+
+
+def unloaded_wordnet() -> Any:
+    return LazyCorpusLoader("wordnet", WordNetCorpusReader, None)
+
+
+@pytest.fixture(scope="module")
+def meteor(wordnet: Any) -> Meteor:
+    metric = Meteor()
+    metric.prepare()
+    return metric
+
+
+@pytest.fixture(scope="module")
+def reference_meteor(wordnet: Any) -> Scores:
+    def scores(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+        return [
+            100 * meteor_score([other.split() for other in texts], text.split(), wordnet=wordnet)
+            for text, texts in zip(candidates, references, strict=True)
+        ]
+
+    return scores
+
+
+# ---- the same values as the libraries'
+
+
+@pytest.mark.parametrize(("metric", "reference"), [(RougeL(), reference_rouge), (Bleu(), reference_bleu)])
+def test_rouge_and_bleu_equal_the_library(metric: Metric, reference: Scores) -> None:
+    candidates, references = split(PAIRS)
+    assert metric.score(candidates, references) == reference(candidates, references)
+
+
+def test_meteor_equals_nltk(meteor: Meteor, reference_meteor: Scores) -> None:
+    candidates, references = split(PAIRS)
+    assert meteor.score(candidates, references) == reference_meteor(candidates, references)
+
+
+@given(TEXT, REFERENCES)
+@settings(max_examples=300, deadline=None)
+def test_rouge_and_bleu_equal_the_library_on_any_text(candidate: str, texts: list[str]) -> None:
+    assert RougeL().score([candidate], [texts]) == reference_rouge([candidate], [texts])
+    assert Bleu().score([candidate], [texts]) == reference_bleu([candidate], [texts])
+
+
+@given(candidate=TEXT, texts=REFERENCES)
+@settings(max_examples=300, deadline=None)
+def test_meteor_equals_nltk_on_any_text(
+    meteor: Meteor, reference_meteor: Scores, candidate: str, texts: list[str]
+) -> None:
+    assert meteor.score([candidate], [texts]) == reference_meteor([candidate], [texts])
+
+
+@given(st.one_of(TEXT, st.text(st.sampled_from("ab<skiped>-\n&amp;.,1 "), max_size=40)))
+@settings(max_examples=500, deadline=None)
+def test_bleu_tokenises_as_sacrebleu(text: str) -> None:
+    assert Bleu().tokens(text) == BLEU().tokenizer(text.rstrip()).split()
+
+
+def test_meteor_uses_synonyms_of_both_references(meteor: Meteor) -> None:
+    none, exact, inflected, second = meteor.score(
+        ["doctor"] * 4, [["nurse"], ["physician"], ["physicians"], ["nurse", "medico"]]
+    )
+    assert none == 0
+    assert exact == second == 50.0  # one match in one chunk: half of the F-mean of 1 is the penalty
+    assert inflected == exact
+
+
+# ---- empty, and bounds
+
+
+@pytest.mark.parametrize("candidate", ["", " \n\t"])
+def test_an_empty_candidate_scores_0(meteor: Meteor, candidate: str) -> None:
+    for metric in (RougeL(), Bleu(), meteor):
+        assert metric.score([candidate], [["The heart.", "A pump."]]) == [0.0]
+        assert metric.score([], []) == []
+
+
+def test_a_reference_copied_scores_best_and_a_second_reference_never_harms_the_best_match(meteor: Meteor) -> None:
+    one, other = SENTENCES[:2]
+    for metric in (RougeL(), Bleu(), meteor):
+        copied, both = metric.score([one, one], [[one], [other, one]])
+        assert copied == pytest.approx(100, abs=0.1)
+        assert both == pytest.approx(copied, abs=1e-9)
+
+
+# ---- WordNet: found, fetched, or an error
+
+
+@pytest.fixture
+def no_wordnet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty data path, and a folder to which downloads would go."""
+    folder = tmp_path / "home" / "nltk_data"
+    monkeypatch.setattr(nltk.data, "path", [str(folder)])
+    monkeypatch.setattr(wordnet_module, "wordnet", unloaded_wordnet())
+    monkeypatch.setattr(Downloader, "default_download_dir", lambda self: str(folder))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    return folder
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_wordnet_is_fetched_once_and_said_so(
+    no_wordnet: Path, nltk_data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, zipped: bool
+) -> None:
+    fetched = []
+
+    def download(name: str, download_dir: str, quiet: bool) -> bool:
+        fetched.append(name)
+        corpora = Path(download_dir) / "corpora"
+        if zipped:
+            corpora.mkdir()
+            shutil.make_archive(str(corpora / "wordnet"), "zip", nltk_data / "corpora", "wordnet")
+        else:
+            shutil.copytree(nltk_data / "corpora", corpora)
+        return True
+
+    monkeypatch.setattr(nltk, "download", download)
+    for _ in range(2):
+        metric = Meteor()
+        metric.prepare()
+    assert fetched == ["wordnet"]
+    assert f"fetching it (11 MB) into {no_wordnet}" in caplog.text
+    assert metric.score(["doctor"], [["physician"]]) == [50.0]
+    assert "wordnet:0.1" in metric.signature
+
+
+def test_without_wordnet_and_internet_there_is_an_error(no_wordnet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: False)
+    with pytest.raises(
+        MetricError, match=r"could not be fetched: run `python -m nltk.downloader wordnet`.*leave meteor"
+    ):
+        Meteor().prepare()
+    with pytest.raises(MetricError, match="needs WordNet"):
+        Meteor().score(["a"], [["a"]])
+
+
+def test_offline_nothing_is_fetched(no_wordnet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: pytest.fail("tried to download"))
+    with pytest.raises(MetricError, match="HF_HUB_OFFLINE"):
+        Meteor().prepare()
+
+
+def test_a_damaged_wordnet_is_named_and_not_replaced(
+    no_wordnet: Path, nltk_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(nltk_data / "corpora", no_wordnet / "corpora")
+    (no_wordnet / "corpora" / "wordnet" / "lexnames").unlink()
+    monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: pytest.fail("tried to download"))
+    with pytest.raises(MetricError, match=r"cannot be read.*lexnames"):
+        Meteor().prepare()
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(no_wordnet: Path) -> None:
+    no_wordnet.parent.write_text("a file where the folder should be")
+    with pytest.raises(MetricError, match="cannot be kept in"):
+        Meteor().prepare()
+
+
+# ---- making metrics, and scoring with all of them
+
+
+def test_metrics_come_in_the_order_given_each_once() -> None:
+    assert [metric.name for metric in make_metrics(["bleu", "rougeL", "bleu"])] == ["bleu", "rougeL"]
+    assert [metric.name for metric in make_metrics(METRICS)] == list(METRICS)
+    assert make_metrics([]) == []
+
+
+def test_an_unknown_metric_is_an_error() -> None:
+    with pytest.raises(MetricError, match=r"no metric 'rouge'; there are rougeL, bleu, meteor, bertscore"):
+        make_metrics(["rouge"])
+
+
+def test_a_missing_package_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
+    monkeypatch.delitem(sys.modules, "medtasks_utils.explanations.rouge")
+    with pytest.raises(MetricError, match=r"rougeL needs a package.*rapidfuzz.*leave rougeL out"):
+        make_metrics(["rougeL"])
+
+
+@pytest.mark.parametrize("names", [[], ["bleu"]])
+def test_only_what_is_selected_is_imported(names: list[str]) -> None:
+    code = (
+        "import sys\n"
+        "from medtasks_utils.explanations import make_metrics, score_all\n"
+        f"metrics = make_metrics({names})\n"
+        "for metric in metrics: metric.prepare()\n"
+        "score_all(metrics, ['a b'], [['a b']])\n"
+        "print({'torch', 'transformers', 'nltk', 'rouge_score', 'bert_score'} & set(sys.modules))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+class Letters:
+    """Counts the letter a, and what it was asked."""
+
+    name = "letters"
+    signature = "letters"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+
+    def prepare(self) -> None:
+        pass
+
+    def score(
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unseen
+    ) -> list[float]:
+        self.asked += zip(candidates, map(tuple, references), strict=True)
+        progress(len(candidates))
+        return [float(candidate.count("a")) for candidate in candidates]
+
+
+def test_each_distinct_pair_is_scored_once_and_results_keep_their_place() -> None:
+    metric = Letters()
+    candidates = ["aa", "b", "aa", "aa", "b"]
+    references = [["r"], ["r"], ["r"], ["r", "s"], ["r"]]
+    assert [row["letters"] for row in score_all([metric], candidates, references)] == [2, 0, 2, 2, 0]
+    assert metric.asked == [("aa", ("r",)), ("b", ("r",)), ("aa", ("r", "s"))]
+
+
+def test_every_metric_is_in_every_row(meteor: Meteor) -> None:
+    rows = score_all([RougeL(), Bleu(), meteor], SENTENCES[:2], [[SENTENCES[0]]] * 2)
+    assert [list(row) for row in rows] == [["rougeL", "bleu", "meteor"]] * 2
+    assert rows[0]["rougeL"] == 100 > rows[1]["rougeL"]
+    assert score_all([RougeL()], [], []) == []
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["fine", " \n"]])
+def test_a_candidate_without_reference_is_a_mistake_of_the_caller(texts: list[str]) -> None:
+    with pytest.raises(ValueError, match="at least one reference"):
+        score_all([RougeL()], ["a"], [texts])
+
+
+def test_candidates_and_references_must_match() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        score_all([RougeL()], ["a", "b"], [["a"]])
+
+
+def test_the_bar_waits_a_second_and_counts_every_score(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bars = []
+
+    def bar(**kwargs: Any) -> Any:
+        bars.append((kwargs["delay"], tqdm(**kwargs, disable=False)))
+        return bars[-1][1]
+
+    monkeypatch.setattr(explanations, "tqdm", bar)
+    score_all([RougeL(), Bleu()], ["a", "b", "a"], [["a"], ["a"], ["a"]])
+    assert [(delay, made.total, made.n) for delay, made in bars] == [(1, 4, 4)]
+    assert capsys.readouterr().err == ""
+
+
+def test_signatures_pin_every_choice(meteor: Meteor) -> None:
+    assert RougeL().signature.startswith("rougeL|measure:f|stem:porter|refs:best|rouge-score:")
+    assert Bleu().signature.startswith("bleu|nrefs:var|case:mixed|eff:yes|tok:13a|smooth:exp|version:")
+    assert meteor.signature.startswith("meteor|tok:split|case:lc|refs:best|wordnet:0.1|nltk:")
+
+
+def test_a_huge_candidate_is_scored_whole(meteor: Meteor, caplog: pytest.LogCaptureFixture) -> None:
+    candidate = "heart pumps " * 16_000 + SENTENCES[0]
+    with caplog.at_level(logging.INFO):
+        rows = score_all([RougeL(), Bleu(), meteor], [candidate], [[SENTENCES[0]]])
+    length = len(candidate.split())
+    expected = reference_rouge([candidate], [[SENTENCES[0]]])
+    assert [rows[0]["rougeL"]] == expected
+    assert length > 30_000
+    assert 0 < rows[0]["meteor"] < 1
+    assert 0 < rows[0]["bleu"] < 1
+    assert not caplog.records
+
+
+# ---- BERTScore
+
+
+def with_torch(test: Any) -> Any:
+    """Mark a test that needs torch, and skip it without."""
+    return pytest.mark.torch(pytest.mark.skipif(not HAS_TORCH, reason="needs torch and transformers")(test))
+
+
+class Model(NamedTuple):
+    """The same model twice: as SciBERT is on the hub, and as bert-score can read it."""
+
+    folder: Path
+    with_length: Path
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    folder = tmp_path_factory.mktemp("models")
+    return Model(
+        save_model(folder / "scibert_scivocab_test"), save_model(folder / "with_length", model_max_length=LENGTH)
+    )
+
+
+@pytest.fixture(scope="module")
+def bertscore(model: Model) -> BertScore:
+    metric = BertScore(str(model.folder), device="cpu")
+    metric.prepare()
+    return metric
+
+
+@pytest.fixture(scope="module")
+def reference_bertscore(model: Model) -> Scores:
+    # Two of three layers are what the rule takes for an unknown model.
+    bert_score = pytest.importorskip("bert_score")
+    scorer = bert_score.BERTScorer(model_type=str(model.with_length), num_layers=2, device="cpu")
+
+    def scores(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+        # One pair at a time: within a batch bert-score lets padding stand in for negative cosines.
+        return [
+            100 * max(scorer.score([text], [other])[2].item() for other in texts)
+            for text, texts in zip(candidates, references, strict=True)
+        ]
+
+    return scores
+
+
+WITHIN = 100 * 1e-5
+"""1e-5 on bert-score's own scale."""
+
+
+@with_torch
+def test_bertscore_equals_bert_score(bertscore: BertScore, reference_bertscore: Scores) -> None:
+    candidates, references = split(PAIRS)
+    scores = bertscore.score(candidates, references)
+    assert scores == pytest.approx(reference_bertscore(candidates, references), abs=WITHIN)
+    assert max(scores) - min(scores) > 20
+
+
+@with_torch
+@given(candidate=TEXT.filter(str.strip), texts=REFERENCES)
+@settings(max_examples=60, deadline=None)
+def test_bertscore_equals_bert_score_on_any_text(
+    bertscore: BertScore, reference_bertscore: Scores, candidate: str, texts: list[str]
+) -> None:
+    assert bertscore.score([candidate], [texts]) == pytest.approx(reference_bertscore([candidate], [texts]), abs=WITHIN)
+
+
+@with_torch
+@pytest.mark.parametrize("text", ["[SEP]", "a [SEP] heart [CLS] [PAD]", "\x00\x01"])
+def test_special_tokens_in_a_text_weigh_as_in_bert_score(
+    bertscore: BertScore, reference_bertscore: Scores, text: str
+) -> None:
+    pairs = [text, "the heart", text], [["the heart"], [text], [text]]
+    assert bertscore.score(*pairs) == pytest.approx(reference_bertscore(*pairs), abs=WITHIN)
+
+
+@with_torch
+def test_what_utf_8_cannot_hold_is_scored(bertscore: BertScore) -> None:
+    assert bertscore.score(["heart \ud800"], [["heart ?"]]) == pytest.approx([100])
+
+
+@with_torch
+@pytest.mark.parametrize("candidate", ["", " \n\t"])
+def test_an_empty_candidate_scores_0_in_bertscore(bertscore: BertScore, candidate: str) -> None:
+    scores = bertscore.score([candidate, "heart", candidate], [["a"], ["heart"], ["heart", "b"]])
+    assert scores == pytest.approx([0, 100, 0])
+    assert bertscore.score([candidate], [["a"]]) == [0]
+    assert bertscore.score([], []) == []
+
+
+@with_torch
+@pytest.mark.parametrize("batch_size", [1, 3, 64])
+@pytest.mark.parametrize("in_memory", [1, 200, 1 << 16])
+def test_batches_and_chunks_change_nothing(
+    model: Model, bertscore: BertScore, monkeypatch: pytest.MonkeyPatch, batch_size: int, in_memory: int
+) -> None:
+    candidates, references = split(PAIRS)
+    expected = bertscore.score(candidates, references)
+    monkeypatch.setattr(bertscore_module, "_TOKENS_IN_MEMORY", in_memory)
+    scores = BertScore(str(model.folder), batch_size=batch_size).score(candidates, references)
+    assert scores == pytest.approx(expected, abs=WITHIN)
+
+
+@with_torch
+def test_each_distinct_text_is_embedded_once(bertscore: BertScore, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedded: list[Sequence[int]] = []
+    embed = Encoder.embed
+
+    def watched(self: Encoder, texts: Sequence[Sequence[int]], batch_size: int) -> Any:
+        embedded.extend(texts)
+        return embed(self, texts, batch_size)
+
+    monkeypatch.setattr(Encoder, "embed", watched)
+    monkeypatch.setattr(bertscore_module, "_TOKENS_IN_MEMORY", 40)
+    bertscore.score(
+        ["heart", "doctor", "heart", "blood", ""], [["sick", "man"], ["sick"], ["man"], ["heart"], ["never"]]
+    )
+    assert sorted(map(len, embedded)) == [3, 3, 3, 3, len(bertscore._encoder().tokenize("doctor").ids)]
+
+
+@with_torch
+def test_memory_does_not_grow_with_the_examples(bertscore: BertScore, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+    score_pairs = bertscore_module._f1_of_pairs
+
+    def watched(pairs: Any, vectors: Any, weights: Any) -> list[float]:
+        assert vectors.keys() == weights.keys()
+        held.append(sum(map(len, vectors.values())))
+        return score_pairs(pairs, vectors, weights)
+
+    monkeypatch.setattr(bertscore_module, "_f1_of_pairs", watched)
+    monkeypatch.setattr(bertscore_module, "_TOKENS_IN_MEMORY", 400)
+    # The first half's candidates come back in the second half, so that they all wait for a later use.
+    candidates = [words(20, seed) for seed in range(100)] * 2
+    references = [[words(12, 1000 + index)] for index in range(200)]
+    bertscore.score(candidates, references)
+    assert len(held) > 20
+    assert max(held) <= 400 + 400 + 2 * LENGTH
+
+
+@with_torch
+def test_a_long_text_is_cut_counted_and_logged_once(
+    bertscore: BertScore, reference_bertscore: Scores, caplog: pytest.LogCaptureFixture
+) -> None:
+    pairs = [words(500, 1), "heart", words(500, 1)], [[words(30, 2)], [words(90, 3), "heart"], ["heart"]]
+    assert bertscore.score(*pairs) == pytest.approx(reference_bertscore(*pairs), abs=WITHIN)
+    ours = [record.getMessage() for record in caplog.records if record.name == "lm_eval.medtasks"]
+    assert ours == ["bertscore: 3 of 4 texts are longer than 64 tokens; the rest of them is not compared"]
+
+
+@with_torch
+def test_a_tokenizer_without_a_length_reads_at_most_512_tokens(model: Model, tmp_path: Path) -> None:
+    assert Encoder(str(model.folder)).limit == LENGTH  # the model's positions
+    copy = Path(shutil.copytree(model.folder, tmp_path / "longer"))
+    config = json.loads((copy / "config.json").read_text())
+    save_model(copy, positions=600)
+    assert json.loads((copy / "config.json").read_text()) != config
+    assert Encoder(str(copy)).limit == 512
+    save_model(copy, positions=600, model_max_length=600)
+    assert Encoder(str(copy)).limit == 600
+
+
+@with_torch
+@pytest.mark.parametrize(
+    ("name", "depth", "layers"),
+    [
+        (DEFAULT_BERTSCORE_MODEL, 12, 8),
+        ("/models/scibert_scivocab_uncased", 12, 8),
+        ("/models/my-copy", 12, 8),
+        ("allenai/scibert_scivocab_cased", 12, 9),
+        ("bert-large-uncased", 24, 18),
+        ("some/large-model", 24, 16),
+        ("tiny", 1, 1),
+    ],
+)
+def test_the_layer_is_the_tuned_one_or_two_thirds_up(name: str, depth: int, layers: int) -> None:
+    assert layers_of(name, depth) == layers
+
+
+@with_torch
+def test_the_layers_are_those_of_bert_score() -> None:
+    known = pytest.importorskip("bert_score.utils").model2layers
+    by_name = {Path(name).name: layers for name, layers in known.items()}
+    assert TUNED_LAYERS.items() <= by_name.items()
+
+
+@with_torch
+def test_num_layers_is_honoured(model: Model) -> None:
+    import torch
+
+    ids = Encoder(str(model.folder)).tokenize("the heart").ids
+    whole = Encoder(str(model.folder), num_layers=3).model
+    states = whole(torch.tensor([ids]), output_hidden_states=True).hidden_states
+    for layers in (1, 2, 3):
+        (vectors,) = Encoder(str(model.folder), num_layers=layers).embed([ids], 1)
+        expected = states[layers][0] / states[layers][0].norm(dim=-1, keepdim=True)
+        torch.testing.assert_close(vectors, expected.detach())
+    with pytest.raises(MetricError, match="no encoder with weights for 4 of 3 layers"):
+        BertScore(str(model.folder), num_layers=4).prepare()
+
+
+@with_torch
+def test_half_precision_weights_are_computed_in_full(tmp_path: Path) -> None:
+    import torch
+
+    folder = save_model(tmp_path, dtype=torch.float16)
+    assert Encoder(str(folder)).model.dtype == torch.float32
+
+
+@with_torch
+@given(st.lists(st.integers(1, 50), max_size=40), st.integers(1, 10), st.none() | st.integers(1, 200))
+def test_batches_hold_every_text_once_longest_first(lengths: list[int], batch_size: int, budget: int | None) -> None:
+    made = list(batches(lengths, batch_size, budget))
+    assert sorted(index for batch in made for index in batch) == list(range(len(lengths)))
+    in_order = [lengths[index] for batch in made for index in batch]
+    assert in_order == sorted(lengths, reverse=True)
+    for batch in made:
+        assert 1 <= len(batch) <= batch_size
+        assert budget is None or len(batch) == 1 or len(batch) * lengths[batch[0]] <= budget
+
+
+def test_without_torch_there_is_an_error_before_any_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "medtasks_utils.explanations.encoder", raising=False)
+    (metric,) = make_metrics(["bertscore"])
+    with pytest.raises(MetricError, match=r"needs torch and transformers.*pip install.*leave bertscore out"):
+        metric.prepare()
+
+
+@with_torch
+def test_a_model_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(MetricError, match=r"nowhere' cannot be loaded.*leave bertscore out"):
+        BertScore(str(tmp_path / "nowhere")).prepare()
+
+
+@with_torch
+def test_a_model_without_its_weights_is_an_error(model: Model, tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    copy = Path(shutil.copytree(model.folder, tmp_path / "copy"))
+    weights = load_file(copy / "model.safetensors")
+    del weights["encoder.layer.1.output.dense.weight"]
+    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(MetricError, match=r"for instance encoder.layer.1.output.dense.weight is missing"):
+        BertScore(str(copy)).prepare()
+
+
+@with_torch
+@pytest.mark.parametrize(("device", "message"), [("gpu", "is no device"), ("cuda:99", "is not there")])
+def test_a_bad_device_is_an_error(model: Model, device: str, message: str) -> None:
+    with pytest.raises(MetricError, match=message):
+        BertScore(str(model.folder), device=device).prepare()
+
+
+@with_torch
+def test_a_full_gpu_leaves_the_scoring_to_the_cpu(
+    model: Model, bertscore: BertScore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import torch
+
+    candidates, references = ["heart", "blood", "sick"], [["heart"], ["a pump"], ["ill"]]
+    expected = bertscore.score(candidates, references)
+    embed, calls = Encoder.embed, []
+
+    def full(self: Encoder, texts: Sequence[Sequence[int]], batch_size: int) -> Any:
+        calls.append(len(texts))
+        if len(calls) == 2:
+            raise torch.cuda.OutOfMemoryError
+        return embed(self, texts, batch_size)
+
+    monkeypatch.setattr(Encoder, "embed", full)
+    monkeypatch.setattr(bertscore_module, "_TOKENS_IN_MEMORY", 1)
+    done: list[int] = []
+    scores = BertScore(str(model.folder)).score(candidates, references, done.append)
+    assert scores == pytest.approx(expected, abs=WITHIN)
+    assert "scoring on the CPU" in caplog.text
+    assert sum(done) == 3
+
+    calls.clear()
+    with pytest.raises(MetricError, match=r"lower bertscore_batch_size \(now 64\)"):
+        BertScore(str(model.folder), device="cpu").score(candidates, references)
+
+
+@with_torch
+def test_offline_a_cached_model_works_and_a_missing_one_is_an_error(model: Model, tmp_path: Path) -> None:
+    snapshots = tmp_path / "hub" / "models--some--bert"
+    shutil.copytree(model.folder, snapshots / "snapshots" / "0123")
+    (snapshots / "refs").mkdir()
+    (snapshots / "refs" / "main").write_text("0123")
+    code = (
+        "from medtasks_utils.explanations import MetricError, make_metrics, score_all\n"
+        "metrics = make_metrics(['bertscore'], bertscore_model='some/bert')\n"
+        "metrics[0].prepare()\n"
+        "print(round(score_all(metrics, ['heart'], [['heart']])[0]['bertscore']))\n"
+        "try: make_metrics(['bertscore'])[0].prepare()\n"
+        "except MetricError as error: print(error)\n"
+    )
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "HF_HUB_CACHE": str(tmp_path / "hub")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    score, error = done.stdout.strip().splitlines()
+    assert score == "100"
+    assert f"the model '{DEFAULT_BERTSCORE_MODEL}' cannot be loaded" in error
+    assert "fetching" not in done.stderr
+
+
+@with_torch
+def test_the_signature_names_model_and_layer(model: Model, bertscore: BertScore) -> None:
+    assert bertscore.signature == f"bertscore|{model.folder}|layer:2|measure:f1|no-idf|no-rescaling|refs:best"

@@ -1,0 +1,695 @@
+"""The harness's habits hold: what it saves, selects, caches, repeats and averages, in runs of the real evaluator."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import (
+    BENCHMARKS,
+    GENERATION_TASKS,
+    Row,
+    Scripted,
+    documents,
+    evaluate,
+    load,
+    manager,
+    plain_stderr,
+    right_answer,
+    saved_results,
+    saved_samples,
+    write_rows,
+)
+from lm_eval.loggers import EvaluationTracker
+from medtasks_utils.errors import ScoringError
+from medtasks_utils.medhallu import MedHallu
+from medtasks_utils.medmcqa import MedMCQA
+from medtasks_utils.task import UNANSWERED, Answer, MedTask
+
+FILTERS = ("strict-match", "flexible-extract")
+METRICS = {
+    "medmcqa_openmed": {"acc", "answered", "format"},
+    "medexqa_all": {"acc", "macro_acc", "answer_accuracy", "answered"},
+    "medexqa_clinical_psychology": {"acc", "answer_accuracy", "answered"},
+    "medcalc_bench": {"acc", "answered"}
+    | {f"acc_{c}" for c in ("lab_test", "physical", "date", "dosage", "risk", "severity", "diagnosis")},
+    "medhallu": {"acc", "reward", "answered", "unsure_rate", "accuracy_answered", "precision", "recall"}
+    | {"f1", "f1_easy", "f1_medium", "f1_hard"},
+}
+
+
+def mixed(doc: Row, attempt: int = 0) -> str:
+    """Right, wrong, unsure, malformed, truncated and empty responses, by the document."""
+    kind = random.Random(f"{attempt}:{doc.get('id')}{doc.get('row')}{doc.get('row_number')}{doc.get('shown')}").random()
+    if kind < 0.45:
+        return right_answer(doc)
+    if kind < 0.6:
+        return "<think>It is \\boxed{1} <answer>1</answer> A"
+    if kind < 0.7:
+        return ""
+    if kind < 0.8:
+        return "\\boxed{2}"
+    if kind < 0.9:
+        return "I cannot say \\boxed{"
+    return "\\boxed{1} <answer>1</answer> B"
+
+
+def metric(result: dict[str, Any], task: str, name: str, filter_name: str = "strict-match") -> Any:
+    return result["results"][task][f"{name},{filter_name}"]
+
+
+def stderr(result: dict[str, Any], task: str, name: str, filter_name: str = "strict-match") -> Any:
+    return result["results"][task][f"{name}_stderr,{filter_name}"]
+
+
+# ---- what is reported
+
+
+@pytest.mark.parametrize("task", METRICS)
+def test_every_metric_under_both_filters_with_its_standard_error_and_direction(task: str) -> None:
+    result = evaluate(task, mixed)
+    keys = [key for key in result["results"][task] if "," in key]
+    assert {key.split(",")[1] for key in keys} == set(FILTERS)
+    for filter_name in FILTERS:
+        for name in METRICS[task]:
+            value, error = metric(result, task, name, filter_name), stderr(result, task, name, filter_name)
+            assert isinstance(value, float)
+            assert isinstance(error, float)
+            assert 0 <= value <= (100 if name == "answer_accuracy" else 1)
+            assert error >= 0
+    assert {key.split(",")[0].removesuffix("_stderr") for key in keys} == METRICS[task]
+    assert METRICS[task] <= result["higher_is_better"][task].keys()
+    assert all(better == (name != "unsure_rate") for name, better in result["higher_is_better"][task].items())
+    assert result["versions"][task] == 1.0
+    assert result["n-samples"][task] == {"original": len(load(task).eval_docs), "effective": len(load(task).eval_docs)}
+
+
+@pytest.mark.parametrize("task", GENERATION_TASKS)
+def test_right_answers_score_one_and_empty_ones_nothing(task: str) -> None:
+    result = evaluate(task)
+    for filter_name in FILTERS:
+        assert metric(result, task, "acc", filter_name) == metric(result, task, "answered", filter_name) == 1.0
+        assert stderr(result, task, "acc", filter_name) == 0.0
+    result = evaluate(task, lambda doc: "")
+    for filter_name in FILTERS:
+        assert metric(result, task, "acc", filter_name) == metric(result, task, "answered", filter_name) == 0.0
+
+
+def test_runs_without_a_word_of_warning(
+    caplog: pytest.LogCaptureFixture, warnings_of_harness: Callable[[], list[str]], recwarn: pytest.WarningsRecorder
+) -> None:
+    """No counts that differ between metrics, no missing aggregations, nothing about filters or generation settings."""
+    names = ["medtasks", "medexqa", "medexqa_logits", "medhallu_artificial", "medcalc_bench_one_shot"]
+    evaluate(names, mixed_or_likelihood)
+    evaluate("medhallu", mixed, metadata={"medhallu": {"difficulty": "hard", "pairing": "sampled", "repeats": 3}})
+    evaluate("medcalc_bench", mixed, metadata={"medcalc_bench": {"per_calculator": 1}})
+    evaluate("medmcqa_openmed", mixed, num_fewshot=2)
+    assert warnings_of_harness() == []
+    assert [str(warning.message) for warning in recwarn.list if "lm_eval" in str(warning.filename)] == []
+
+
+def mixed_or_likelihood(doc: Row) -> Any:
+    return len(doc["question"]) % 7 if "continuation" in doc else mixed(doc)
+
+
+def test_a_difficulty_that_is_not_selected_has_no_f1_of_its_own() -> None:
+    result = evaluate("medhallu", mixed, metadata={"medhallu": {"difficulty": "easy"}})["results"]["medhallu"]
+    assert result["f1_easy,strict-match"] == result["f1,strict-match"]
+    assert not any(key.startswith(("f1_medium", "f1_hard")) for key in result)
+
+
+def test_a_category_without_examples_is_not_available(data: Path) -> None:
+    rows = [row for row in load("medcalc_bench").load_rows() if row["category"] == "date"]
+    result = evaluate("medcalc_bench", samples={"medcalc_bench": positions("medcalc_bench", "category", "date")})
+    assert metric(result, "medcalc_bench", "acc_date") == 1.0
+    assert metric(result, "medcalc_bench", "acc_risk") == "N/A"
+    assert stderr(result, "medcalc_bench", "acc_risk") == "N/A"
+    assert len(rows) == result["n-samples"]["medcalc_bench"]["effective"]
+
+
+def positions(task: str, field: str, value: Any) -> list[int]:
+    return [index for index, doc in enumerate(documents(load(task))) if doc[field] == value]
+
+
+# ---- samples
+
+
+def run_and_save(folder: Path, task: str, answer: Any = mixed, **settings: Any) -> list[Row]:
+    """The saved samples of a run, written by the harness's own tracker as under ``--output_path --log_samples``."""
+    result = evaluate(task, answer, metadata=settings.pop("metadata", {}), **settings)
+    tracker = EvaluationTracker(output_path=str(folder))
+    samples = result.pop("samples")
+    tracker.save_results_aggregated(results=result, samples=samples)
+    tracker.save_results_samples(task_name=task, samples=samples[task])
+    assert saved_results(folder)["results"][task].keys() == result["results"][task].keys()
+    return saved_samples(folder, task)
+
+
+@pytest.mark.parametrize("task", METRICS)
+def test_saved_samples_hold_everything_about_each_example(tmp_path: Path, task: str) -> None:
+    samples = run_and_save(tmp_path, task)
+    docs = documents(load(task))
+    assert len(samples) == 2 * len(docs)
+    for filter_name in FILTERS:
+        chosen = [sample for sample in samples if sample["filter"] == filter_name]
+        assert [sample["doc"] for sample in chosen] == docs
+        assert [sample["doc_id"] for sample in chosen] == list(range(len(docs)))
+        for sample in chosen:
+            assert sample["resps"] == [[mixed(sample["doc"])]]
+            assert len(sample["filtered_resps"]) == 1
+            assert set(sample["metrics"]) == METRICS[task]
+            assert METRICS[task] <= sample.keys()
+            assert sample["target"] == sample["doc"].get("answer_letter", sample["doc"].get("ground_truth", sample["target"]))
+            arguments = sample["arguments"]["gen_args_0"]
+            assert json.loads(arguments["arg_0"])[-1]["role"] == "user"
+            assert arguments["arg_1"]["do_sample"] is False
+            if sample["acc"] == 1:
+                assert sample["filtered_resps"][0] != UNANSWERED
+            if sample["answered"] == 0:
+                assert sample["filtered_resps"] == [UNANSWERED]
+
+
+def test_metrics_that_do_not_apply_to_an_example_are_null_in_its_sample(tmp_path: Path) -> None:
+    for sample in run_and_save(tmp_path, "medcalc_bench"):
+        for name in METRICS["medcalc_bench"] - {"acc", "answered"}:
+            if name == f"acc_{sample['doc']['category']}":
+                assert sample[name] == sample["acc"]
+            else:
+                assert sample[name] is None
+
+
+def test_the_metrics_can_be_recomputed_from_the_samples(tmp_path: Path) -> None:
+    samples = run_and_save(tmp_path, "medmcqa_openmed")
+    result = saved_results(tmp_path)
+    for filter_name in FILTERS:
+        values = [sample["acc"] for sample in samples if sample["filter"] == filter_name]
+        assert metric(result, "medmcqa_openmed", "acc", filter_name) == pytest.approx(sum(values) / len(values))
+        assert stderr(result, "medmcqa_openmed", "acc", filter_name) == pytest.approx(plain_stderr(values))
+
+
+def test_what_no_file_could_hold_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
+    nasty = ["\ud800 lone", "mid\udfffdle", "end\ud800", "\ud83d\ude00 pair", "\x00\x07\x1b[31m", "\ufeffbom", "\u2028\r"]
+    answers = iter(nasty * 10)
+    samples = run_and_save(tmp_path, "medmcqa_openmed", lambda doc: next(answers) + " \\boxed{A}")
+    saved = [sample["resps"][0][0].removesuffix(" \\boxed{A}") for sample in samples[: len(nasty)]]
+    assert saved == ["\ufffd lone", "mid\ufffddle", "end\ufffd", "😀 pair", *nasty[4:]]
+    assert {sample["filtered_resps"][0] for sample in samples} == {"A"}
+
+
+@pytest.mark.parametrize("task", GENERATION_TASKS)
+def test_a_response_that_never_came_is_an_empty_one(tmp_path: Path, task: str) -> None:
+    for sample in run_and_save(tmp_path, task, lambda doc: None):
+        assert sample["resps"] == [[""]]
+        assert sample["acc"] == sample["answered"] == 0
+
+
+# ---- selection
+
+
+@pytest.mark.parametrize("task", GENERATION_TASKS)
+def test_limit(task: str) -> None:
+    model = Scripted()
+    result = evaluate(task, model, limit=3)
+    assert len(model.prompts) == 3
+    assert result["n-samples"][task]["effective"] == 3
+    everything = Scripted()
+    evaluate(task, everything)
+    assert model.prompts == everything.prompts[:3]
+
+
+@pytest.mark.parametrize("task", ["medtasks", "medexqa", "medhallu", "medcalc_bench"])
+def test_limit_of_a_single_example(task: str) -> None:
+    result = evaluate(task, mixed, limit=1)
+    assert isinstance(metric(result, task, "acc"), float)
+
+
+def test_limit_as_a_share() -> None:
+    model = Scripted()
+    evaluate("medmcqa_openmed", model, limit=0.25)
+    assert len(model.prompts) == 4
+
+
+def test_samples_selects_by_index() -> None:
+    result = evaluate("medhallu", samples={"medhallu": [1, 4, 27]})
+    docs = documents(load("medhallu"))
+    logged = [sample for sample in result["samples"]["medhallu"] if sample["filter"] == "strict-match"]
+    assert [sample["doc_id"] for sample in logged] == [1, 4, 27]
+    assert [sample["doc"] for sample in logged] == [docs[1], docs[4], docs[27]]
+    assert metric(result, "medhallu", "acc") == 1.0
+
+
+@pytest.mark.parametrize("task", [*GENERATION_TASKS, "medexqa_clinical_psychology_logits"])
+def test_predict_only_saves_the_samples_and_scores_nothing(task: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_scoring(*arguments: Any) -> Any:
+        raise AssertionError("scored")
+
+    monkeypatch.setattr(MedTask, "score_batch", no_scoring)
+    for kind in {type(load(name)) for name in GENERATION_TASKS}:
+        monkeypatch.setattr(kind, "score", no_scoring)
+        monkeypatch.setattr(kind, "score_batch", no_scoring)
+    result = evaluate(task, mixed_or_likelihood, predict_only=True)
+    assert {key.split(",")[0] for key in result["results"][task] if "," in key} <= {"bypass", "bypass_stderr"}
+    logged = result["samples"][task]
+    assert [sample["doc"] for sample in logged][: len(load(task).eval_docs)] == documents(load(task))
+    if task in GENERATION_TASKS:
+        assert {sample["filter"] for sample in logged} == set(FILTERS)
+        assert all(sample["resps"] == [[mixed(sample["doc"])]] for sample in logged)
+    assert all("acc" not in sample for sample in logged)
+
+
+def test_predict_only_with_repeats() -> None:
+    result = evaluate("medhallu", mixed, predict_only=True, metadata={"medhallu": {"repeats": 3}})
+    assert all(len(sample["resps"][0]) == 3 for sample in result["samples"]["medhallu"])
+
+
+# ---- caches
+
+
+def test_use_cache_asks_the_model_once_per_prompt(tmp_path: Path) -> None:
+    first, second = Scripted(mixed), Scripted(lambda doc: "never asked")
+    before = evaluate("medhallu", first, use_cache=str(tmp_path / "cache"))
+    after = evaluate("medhallu", second, use_cache=str(tmp_path / "cache"))
+    assert len(first.prompts) == 28
+    assert second.prompts == []
+    assert after["results"]["medhallu"] == before["results"]["medhallu"]
+    third = Scripted(mixed)
+    evaluate("medhallu", third, use_cache=str(tmp_path / "cache"), gen_kwargs="max_gen_toks=7")
+    assert len(third.prompts) == 28, "other generation settings are another request"
+
+
+@pytest.fixture
+def request_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path / "requests"))
+    return tmp_path / "requests"
+
+
+def asked(task: str, metadata: dict[str, Any] | None = None, **settings: Any) -> tuple[list[str], list[Any]]:
+    model = Scripted()
+    evaluate(task, model, metadata=metadata, **settings)
+    return model.prompts, model.generation_kwargs
+
+
+VARIATIONS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("medhallu", {}, {}),
+    ("medhallu", {"medhallu": {"use_knowledge": True}}, {}),
+    ("medhallu", {"medhallu": {"allow_unsure": False}}, {}),
+    ("medhallu", {"medhallu": {"difficulty": "hard"}}, {}),
+    ("medhallu", {"medhallu": {"pairing": "sampled"}}, {}),
+    ("medhallu", {"medhallu": {"pairing": "sampled", "seed": 1}}, {}),
+    ("medhallu", {"medhallu": {"subset": "pqa_artificial"}}, {}),
+    ("medhallu", {"medhallu": {"repeats": 2}}, {}),
+    ("medhallu", {}, {"limit": 2}),
+    ("medhallu", {}, {"limit": 5}),
+    ("medhallu", {}, {"samples": {"medhallu": [0, 3]}}),
+    ("medhallu", {}, {"samples": {"medhallu": [1, 2, 9]}}),
+    ("medhallu", {}, {"gen_kwargs": "temperature=0.9"}),
+    ("medhallu", {}, {"gen_kwargs": "temperature=0.9,max_gen_toks=5"}),
+    ("medhallu", {}, {"system_instruction": "Be brief."}),
+    ("medhallu", {}, {"apply_chat_template": False}),
+    ("medcalc_bench", {}, {}),
+    ("medcalc_bench", {"medcalc_bench": {"one_shot": True}}, {}),
+    ("medcalc_bench", {"medcalc_bench": {"answer_format": "boxed"}}, {}),
+    ("medcalc_bench", {"medcalc_bench": {"use_think": True}}, {}),
+    ("medcalc_bench", {"medcalc_bench": {"system_prompt": "Compute."}}, {}),
+    ("medcalc_bench", {"medcalc_bench": {"per_calculator": 1}}, {"limit": 5}),
+    ("medmcqa_openmed", {}, {}),
+    ("medmcqa_openmed", {}, {"num_fewshot": 2}),
+    ("medmcqa_openmed", {}, {"num_fewshot": 2, "fewshot_random_seed": 9}),
+    ("medmcqa_openmed", {"medmcqa": {"num_train_examples": 2}}, {"num_fewshot": 2}),
+    ("medmcqa_openmed", {"medmcqa": {"num_eval_examples": 3}}, {}),
+    ("medexqa_all", {}, {}),
+    ("medexqa_all", {"medexqa": {"specialty": "OT"}}, {}),
+    ("medexqa_all", {"medexqa": {"seed": 1}}, {}),
+    ("medexqa_all", {"medexqa": {"use_think": True}}, {}),
+    ("medexqa_clinical_psychology_logits", {}, {}),
+    ("medexqa_clinical_psychology_logits", {}, {"num_fewshot": 1}),
+]
+
+
+def test_cached_requests_are_those_of_the_same_run_only(request_cache: Path) -> None:
+    fresh = [asked(task, metadata, **settings) for task, metadata, settings in VARIATIONS]
+    for _ in range(2):  # once filling the cache, once reading it
+        for (task, metadata, settings), expected in zip(VARIATIONS, fresh, strict=True):
+            assert asked(task, metadata, cache_requests=True, **settings) == expected, (task, metadata, settings)
+    assert len(list(request_cache.iterdir())) >= len(VARIATIONS) - 2  # a limit is cut from the whole
+
+
+def test_cached_requests_are_used(request_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = asked("medmcqa_openmed", cache_requests=True)
+    built: list[Row] = []
+    original = MedMCQA.doc_to_text
+    monkeypatch.setattr(MedMCQA, "doc_to_text", lambda self, doc, *rest: built.append(doc) or original(self, doc, *rest))
+    assert asked("medmcqa_openmed", cache_requests=True) == expected
+    assert len(built) <= 1  # the harness renders the first document of every task it makes
+    assert asked("medmcqa_openmed") == expected
+    assert len(built) > 16
+
+
+def test_cached_requests_are_not_those_of_other_rows(request_cache: Path, data: Path) -> None:
+    row = {"id": "1", "question": "Old?", "opa": "a", "opb": "b", "opc": "c", "opd": "d", "cop": 1}
+    train = {**row, "id": "2", "question": "Old example?"}
+    seen = []
+    for question, example in (("Old?", "Old example?"), ("New?", "Old example?"), ("New?", "New example?")):
+        write_rows([{**row, "question": question}], data / "medmcqa" / "validation.jsonl")
+        write_rows([{**train, "question": example}], data / "medmcqa" / "train.jsonl")
+        (prompt,) = asked("medmcqa_openmed", data=data, num_fewshot=1, cache_requests=True)[0]
+        assert question in prompt
+        assert example in prompt
+        seen.append(prompt)
+    assert len(set(seen)) == 3
+
+
+# ---- repeats
+
+
+def attempts() -> Scripted:
+    """A model whose k-th response to the same document differs from its first."""
+    counts: dict[str, int] = defaultdict(int)
+
+    def answer(doc: Row) -> str:
+        key = json.dumps(doc, sort_keys=True)
+        counts[key] += 1
+        return mixed(doc, counts[key])
+
+    return Scripted(answer)
+
+
+@pytest.mark.parametrize("task", GENERATION_TASKS)
+def test_repeats_are_averaged_within_each_example(task: str) -> None:
+    benchmark = next(name for name in BENCHMARKS if task.startswith(name))
+    options = {"repeats": 4}
+    model = attempts()
+    result = evaluate(task, model, metadata={benchmark: options})
+    docs = documents(load(task))
+    assert len(model.prompts) == 4 * len(docs)
+    single = load(task)
+    for filter_name, extract in single.extractors.items():
+        logged = [sample for sample in result["samples"][task] if sample["filter"] == filter_name]
+        means = []
+        for doc, sample in zip(docs, logged, strict=True):
+            assert len(sample["resps"][0]) == 4
+            answers = [extract(response, doc) for response in sample["resps"][0]]
+            assert sample["filtered_resps"] == [answers]
+            means.append(sum(single.score(doc, answer)["acc"] for answer in answers) / 4)
+            assert sample["acc"] == means[-1]
+        assert len(set(means)) > 2
+        assert metric(result, task, "acc", filter_name) == pytest.approx(sum(means) / len(means))
+        if task != "medhallu":  # its examples are clustered by row; see below
+            assert stderr(result, task, "acc", filter_name) == pytest.approx(plain_stderr(means))
+
+
+def test_repeats_of_the_same_answer_change_nothing() -> None:
+    for task in GENERATION_TASKS:
+        benchmark = next(name for name in BENCHMARKS if task.startswith(name))
+        once = evaluate(task, mixed)["results"][task]
+        thrice = evaluate(task, mixed, metadata={benchmark: {"repeats": 3}})["results"][task]
+        assert thrice == pytest.approx(once)
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_the_standard_error_respects_that_two_examples_share_a_row(repeats: int) -> None:
+    result = evaluate("medhallu", attempts(), metadata={"medhallu": {"repeats": repeats}})
+    by_row: dict[str, list[float]] = defaultdict(list)
+    for sample in result["samples"]["medhallu"]:
+        if sample["filter"] == "strict-match":
+            by_row[sample["doc"]["row"]].append(sample["acc"])
+    assert all(len(pair) == 2 for pair in by_row.values())
+    means = [sum(pair) / 2 for pair in by_row.values()]
+    assert metric(result, "medhallu", "acc") == pytest.approx(sum(means) / len(means))
+    assert stderr(result, "medhallu", "acc") == pytest.approx(plain_stderr(means))
+
+
+# ---- groups
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_the_macro_average_is_the_plain_mean_of_the_five_specialties(repeats: int) -> None:
+    members = [f"medexqa_{name}" for name in sorted({doc["specialty"] for doc in documents(load("medexqa_all"))})]
+    assert len(members) == 5
+    result = evaluate(
+        "medexqa", attempts(), metadata={"medexqa": {"repeats": repeats}},
+        samples={name: list(range(2 + index % 3)) for index, name in enumerate(members)},
+    )
+    assert len({result["n-samples"][name]["effective"] for name in members}) > 1, "sizes differ, weights do not"
+    for filter_name in FILTERS:
+        for name in ("acc", "answer_accuracy", "answered"):
+            values = [metric(result, member, name, filter_name) for member in members]
+            errors = [stderr(result, member, name, filter_name) for member in members]
+            assert metric(result, "medexqa", name, filter_name) == pytest.approx(sum(values) / 5)
+            assert stderr(result, "medexqa", name, filter_name) == pytest.approx(
+                math.sqrt(sum(error**2 for error in errors)) / 5
+            )
+    assert "medexqa" in result["groups"]
+
+
+def test_the_one_task_over_all_specialties_has_the_same_macro_average() -> None:
+    everything = evaluate("medexqa_all", mixed)
+    group = evaluate("medexqa", mixed)
+    for filter_name in FILTERS:
+        macro = metric(group, "medexqa", "acc", filter_name)
+        assert metric(everything, "medexqa_all", "macro_acc", filter_name) == pytest.approx(macro)
+        assert stderr(everything, "medexqa_all", "macro_acc", filter_name) == pytest.approx(
+            stderr(group, "medexqa", "acc", filter_name)
+        )
+
+
+def test_macro_acc_is_over_the_specialties_present() -> None:
+    chosen = [*positions("medexqa_all", "specialty", "clinical_psychology"), 0, 1]
+    result = evaluate("medexqa_all", mixed, samples={"medexqa_all": chosen})
+    by_specialty: dict[str, list[float]] = defaultdict(list)
+    for sample in result["samples"]["medexqa_all"]:
+        if sample["filter"] == "strict-match":
+            by_specialty[sample["doc"]["specialty"]].append(sample["acc"])
+    means = [sum(values) / len(values) for values in by_specialty.values()]
+    assert sorted(map(len, by_specialty.values())) == [2, 4]
+    assert metric(result, "medexqa_all", "macro_acc") == pytest.approx(sum(means) / 2)
+
+
+def test_medtasks_is_the_plain_mean_of_the_four_benchmarks() -> None:
+    result = evaluate("medtasks", mixed)
+    for filter_name in FILTERS:
+        values = [metric(result, task, "acc", filter_name) for task in GENERATION_TASKS]
+        errors = [stderr(result, task, "acc", filter_name) for task in GENERATION_TASKS]
+        assert metric(result, "medtasks", "acc", filter_name) == pytest.approx(sum(values) / 4)
+        assert stderr(result, "medtasks", "acc", filter_name) == pytest.approx(math.sqrt(sum(e**2 for e in errors)) / 4)
+
+
+def test_the_letters_likelihoods_choose_the_answer() -> None:
+    def likelihood(doc: Row) -> float:
+        letter = doc["continuation"].strip()
+        wrong = doc["id"].endswith("0")  # the first of each specialty
+        return float(letter == ("ABCD"[(doc["answer_idx"] + 1) % 4] if wrong else doc["answer_letter"]))
+
+    result = evaluate("medexqa_logits", likelihood)
+    assert metric(result, "medexqa_logits", "acc", "none") == 0.75
+    assert metric(result, "medexqa_clinical_psychology_logits", "acc", "none") == 0.75
+    assert stderr(result, "medexqa_clinical_psychology_logits", "acc", "none") == pytest.approx(
+        plain_stderr([0, 1, 1, 1])
+    )
+
+
+# ---- several processes
+
+
+def test_responses_that_pad_a_rank_are_dropped() -> None:
+    """Under several processes the harness repeats a rank's last request until all ranks have as many."""
+    for repeats in (1, 2):
+        task = load("medhallu", medhallu={"repeats": repeats})
+        task.build_all_requests(limit=4)
+        for instance in task.instances:
+            instance.resps = [f"\\boxed{{{instance.doc['target']}}}"] * repeats
+        task.instances[-1].resps += ["\\boxed{2}"] * 3 * repeats
+        task.apply_filters()
+        for instance in task.instances:
+            assert len(instance.resps) == repeats
+            scores = task.process_results(instance.doc, [instance.filtered_resps["strict-match"]])
+            assert scores["acc"] == 1.0
+            assert scores["unsure_rate"] == 0.0
+
+
+@pytest.mark.parametrize("task", GENERATION_TASKS)
+def test_what_ranks_exchange_survives_pickling(task: str) -> None:
+    import pickle
+
+    result = evaluate(task, mixed)
+    made = load(task)
+    samples = pickle.loads(pickle.dumps(result["samples"][task]))
+    for name in METRICS[task]:
+        aggregation = made.aggregation()[name]
+        values = [sample[name] for sample in samples if sample["filter"] == "strict-match"]
+        assert aggregation(values) == metric(result, task, name)
+        assert aggregation.stderr(values) == stderr(result, task, name)
+
+
+# ---- when scoring fails
+
+
+def fail(self: Any, doc: Row, answer: Answer) -> Any:
+    raise ZeroDivisionError("a bug in scoring")
+
+
+def test_a_crash_in_scoring_keeps_the_generations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(MedHallu, "score", fail)
+    with pytest.raises(ScoringError, match="medhallu: a bug in scoring; the generations are kept in ") as caught:
+        evaluate("medhallu", mixed, metadata={"medhallu": {"repeats": 2}})
+    assert isinstance(caught.value.__cause__, ZeroDivisionError), "a bug keeps its traceback"
+    check_rescued(str(caught.value), tmp_path)
+
+
+@pytest.mark.parametrize("stage", ["strict", "flexible", "continue_generation", "score_batch"])
+def test_so_does_one_in_extraction_or_in_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
+    def fail_at_once(*arguments: Any) -> Any:
+        raise KeyError("lost")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(MedHallu, stage, fail_at_once)
+    with pytest.raises(ScoringError) as caught:
+        evaluate("medhallu", mixed, metadata={"medhallu": {"repeats": 2}})
+    check_rescued(str(caught.value), tmp_path)
+
+
+def check_rescued(message: str, folder: Path) -> None:
+    found = re.search(r"kept in (\S+\.jsonl)$", message)
+    assert found
+    path = Path(found[1])
+    assert path.parent == folder
+    assert list(folder.iterdir()) == [path], "one file, however many examples fail"
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    docs = documents(load("medhallu"))
+    assert [record["doc"] for record in records] == docs
+    assert [record["doc_id"] for record in records] == list(range(len(docs)))
+    assert [record["resps"] for record in records] == [[mixed(doc)] * 2 for doc in docs]
+
+
+def test_two_ranks_that_fail_in_the_same_second_write_two_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(MedHallu, "score", fail)
+    for _ in range(2):
+        with pytest.raises(ScoringError):
+            evaluate("medhallu", mixed, random_seed=0)  # as every rank does
+    assert len(list(tmp_path.glob("medtasks_rescue_medhallu_*.jsonl"))) == 2
+
+
+# ---- MedHallu's detection metrics
+
+
+def detection(doc: Row, rng: random.Random) -> tuple[str, str | None]:
+    """A response and the verdict in it, None for unsure, malformed and truncated ones."""
+    verdict = doc["target"] if rng.random() < 0.7 else "10"[int(doc["target"])]
+    return rng.choice(
+        [
+            (f"\\boxed{{{verdict}}}", verdict),
+            (f"<think>\\boxed{{2}}</think> \\boxed{{\\text{{{verdict}}}}}", verdict),
+            (f"\\boxed{{2}} or rather $\\boxed{{({verdict})}}$.", verdict),
+            ("\\boxed{2}", None),
+            ("\\boxed{3}", None),
+            ("", None),
+            (f"<think>It is \\boxed{{{verdict}}}", None),
+            (f"\\boxed{{{verdict}", None),
+        ]
+    )
+
+
+def check_against_scikit_learn(data: Path | str, metadata: dict[str, Any]) -> None:
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is the reference")
+    rng = random.Random(7)
+    served: list[tuple[Row, str | None]] = []
+
+    def answer(doc: Row) -> str:
+        response, verdict = detection(doc, rng)
+        served.append((doc, verdict))
+        return response
+
+    result = evaluate("medhallu", answer, data=data, metadata=metadata)
+    assert len(served) == len(load("medhallu", data, **metadata).eval_docs)
+
+    def kept(difficulty: str | None = None) -> tuple[list[int], list[int]]:
+        pairs = [
+            (int(doc["target"]), int(verdict))
+            for doc, verdict in served
+            if verdict is not None and difficulty in (None, doc["difficulty"])
+        ]
+        return [target for target, _ in pairs], [verdict for _, verdict in pairs]
+
+    assert 0 < len(kept()[0]) < len(served)
+    assert metric(result, "medhallu", "f1") == pytest.approx(metrics.f1_score(*kept()))
+    assert metric(result, "medhallu", "precision") == pytest.approx(metrics.precision_score(*kept()))
+    assert metric(result, "medhallu", "recall") == pytest.approx(metrics.recall_score(*kept()))
+    assert metric(result, "medhallu", "accuracy_answered") == pytest.approx(metrics.accuracy_score(*kept()))
+    for difficulty in ("easy", "medium", "hard"):
+        assert metric(result, "medhallu", f"f1_{difficulty}") == pytest.approx(metrics.f1_score(*kept(difficulty)))
+    for name in ("f1", "precision", "recall", "accuracy_answered"):
+        assert 0 < stderr(result, "medhallu", name) < 0.5
+
+
+@pytest.mark.parametrize("options", [{}, {"pairing": "sampled"}, {"subset": "pqa_artificial"}])
+def test_detection_metrics_equal_scikit_learns(data: Path, options: dict[str, Any]) -> None:
+    rows = [
+        {
+            "Question": f"Question {index}?",
+            "Knowledge": [],
+            "Ground Truth": "True.",
+            "Difficulty Level": ("easy", "medium", "hard")[index % 3],
+            "Hallucinated Answer": "False.",
+            "Category of Hallucination": "Incomplete Information",
+        }
+        for index in range(200)
+    ]
+    for subset in ("pqa_labeled", "pqa_artificial"):
+        write_rows(rows, data / "medhallu" / f"{subset}.jsonl")
+    check_against_scikit_learn(data, {"medhallu": options})
+
+
+def test_detection_metrics_equal_scikit_learns_on_real_rows(shared: Path) -> None:
+    check_against_scikit_learn(shared / "data", {})
+
+
+@pytest.mark.parametrize("response", ["", "\\boxed{2}", "<think>\\boxed{1}"])
+def test_with_nothing_kept_f1_is_zero(response: str) -> None:
+    result = evaluate("medhallu", lambda doc: response)
+    for name in ("f1", "precision", "recall", "accuracy_answered", "f1_hard"):
+        assert metric(result, "medhallu", name) == 0.0
+    assert metric(result, "medhallu", "unsure_rate") == float("2" in response)
+
+
+def test_unsure_is_rewarded_a_little_and_only_where_it_is_offered() -> None:
+    def unsure(doc: Row) -> str:
+        return "\\boxed{2}"
+
+    assert metric(evaluate("medhallu", unsure), "medhallu", "reward") == pytest.approx(0.01)
+    paid = evaluate("medhallu", unsure, metadata={"medhallu": {"unsure_reward": 0.3}})
+    assert metric(paid, "medhallu", "reward") == pytest.approx(0.3)
+    forbidden = evaluate("medhallu", unsure, metadata={"medhallu": {"allow_unsure": False}})
+    for name in ("reward", "answered", "unsure_rate"):
+        assert metric(forbidden, "medhallu", name) == 0.0
+
+
+# ---- loading
+
+
+def test_a_task_can_be_made_from_a_file_and_run_with_others() -> None:
+    from conftest import TASKS
+
+    tasks = manager().load([str(TASKS / "medhallu" / "medhallu_knowledge.yaml"), "medmcqa_openmed"])["tasks"]
+    assert set(tasks) == {"medhallu_knowledge", "medmcqa_openmed"}
+
+
+def test_tasks_of_the_harness_itself_keep_their_standard_errors() -> None:
+    """Aggregations that bring none of their own are asked for it as before."""
+    from lm_eval import evaluator_utils
+    from lm_eval.api.metrics import mean, perplexity
+
+    values = [0.0, 1.0, 1.0, 0.0, 1.0]
+    assert evaluator_utils.stderr_for_metric(mean, 100)(values) == pytest.approx(plain_stderr(values))
+    assert evaluator_utils.stderr_for_metric(perplexity, 0) is None
+    assert evaluator_utils.stderr_for_metric(sum, 100) is None

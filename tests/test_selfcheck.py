@@ -1,0 +1,153 @@
+"""``medtasks selfcheck``: passes on the sample, and fails when any score is off."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import TASKS, documents, load
+from medtasks_utils import selfcheck, statistics
+from medtasks_utils.cli import main
+from medtasks_utils.errors import DataError
+from medtasks_utils.extraction import boxes
+from medtasks_utils.medcalc_bench import MedCalcBench
+from medtasks_utils.medhallu import MedHallu
+from medtasks_utils.medmcqa import MedMCQA
+from medtasks_utils.task import Answer
+
+
+@pytest.fixture(autouse=True)
+def _quiet_only_here() -> Iterator[None]:
+    """The command silences the harness's log; the other tests read it."""
+    logger = logging.getLogger("lm_eval")
+    level = logger.level
+    yield
+    logger.setLevel(level)
+
+
+def test_on_the_sample_every_score_is_as_expected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["selfcheck"]) == 0
+    output = capsys.readouterr().out
+    lines = output.splitlines()
+    assert lines[0].split() == ["task", "metric", "filter", "right", "first", "random", "malformed", "unsure"]
+    assert "MISS" not in output
+    summary = re.fullmatch(r"(\d+) scores checked on (\d+) answers, 0 outside their floor and ceiling", lines[-1])
+    assert summary
+    rows = [re.split("  +", line) for line in lines[2:-1] if line]
+    assert int(summary[1]) == 5 * len(rows)
+    assert int(summary[2]) == 5 * sum(
+        len(load(task).eval_docs) for task in ("medmcqa_openmed", "medexqa_all", "medexqa_all", "medcalc_bench", "medhallu")
+    )
+    assert {row[0] for row in rows} >= {"medmcqa_openmed", "medexqa", "medexqa_all", "medcalc_bench", "medhallu"}
+    for task, metric, filter_name, right, first, _, malformed, unsure in rows:
+        assert filter_name in ("strict-match", "flexible-extract")
+        if metric in ("acc", "f1", "recall", "macro_acc"):
+            assert right == "1", (task, metric)
+            assert malformed == "0", (task, metric)
+        if (task, metric) == ("medhallu", "f1"):
+            assert (first, unsure) == ("0", "0"), "the first option is: nothing is ever hallucinated"
+        if (task, metric) == ("medhallu", "unsure_rate"):
+            assert (right, unsure) == ("0", "1")
+        if (task, metric) == ("medmcqa_openmed", "acc"):
+            assert first == "0.25"
+
+
+def off_by_one_letter(self: Any, doc: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    return {"acc": float(answer.value == "A"), "answered": float(answer.value is not None), "format": 1.0}
+
+
+def wrong_extraction(self: Any, response: str, doc: dict[str, Any]) -> Answer:
+    return Answer("0", response)
+
+
+SABOTAGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    "a score": lambda patch: patch.setattr(MedMCQA, "score", off_by_one_letter),
+    "an extraction": lambda patch: patch.setattr(MedHallu, "flexible", wrong_extraction),
+    "an aggregation": lambda patch: patch.setattr(
+        statistics.Mean, "__call__", lambda self, items: max(item for item in items if item is not None)
+    ),
+    "f1": lambda patch: patch.setattr(statistics.f1, "denominator", lambda v: 2 * v.target),
+    "a think block's end": lambda patch: patch.setattr(boxes, "last_box", lambda text: None),
+}
+
+
+@pytest.mark.parametrize("sabotage", ["a score", "an extraction", "f1"])
+def test_a_score_that_is_off_is_a_miss(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], sabotage: str
+) -> None:
+    monkeypatch.setattr(selfcheck, "TASKS", ("medmcqa_openmed", "medexqa", "medhallu"))
+    SABOTAGES[sabotage](monkeypatch)
+    assert main(["selfcheck", "--limit", "8"]) == 1
+    output = capsys.readouterr().out
+    misses = re.findall(r"^MISS: (\S+) (\S+) (\S+) on (\S+) answers: (\S+), expected (\S+)$", output, re.MULTILINE)
+    blamed = {"a score": "medmcqa_openmed", "an extraction": "medhallu", "f1": "medhallu"}[sabotage]
+    assert misses
+    assert {miss[0] for miss in misses} == {blamed}
+    assert f"{len(misses)} outside their floor and ceiling" in output.splitlines()[-1]
+
+
+def test_a_directory_without_data_is_one_line_and_exit_code_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["selfcheck", "--data", str(tmp_path / "nowhere")]) == 1
+    errors = capsys.readouterr().err.splitlines()
+    assert len([line for line in errors if line.startswith("medtasks: error: ")]) == 1
+    assert str(tmp_path / "nowhere") in errors[-1]
+    assert "Traceback" not in "".join(errors)
+
+
+def test_the_expected_scores_are_not_taken_from_what_is_checked() -> None:
+    """With the package's own scoring removed, the expectation is worked out all the same."""
+    for name in ("medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu"):
+        task = load(name)
+        for behaviour in selfcheck.BEHAVIOURS:
+            examples = [
+                (doc, selfcheck.reply(task.benchmark, behaviour, doc, seed=str(index)))
+                for index, doc in enumerate(documents(task))
+            ]
+            for filter_name in task.extractors:
+                ranges = selfcheck.expected(task.benchmark, behaviour, filter_name, examples)
+                assert {"acc", "answered"} <= ranges.keys()
+                assert all(low <= high for low, high in ranges.values())
+                if behaviour == "right":
+                    assert ranges["acc"] == (1, 1)
+
+
+# ---- the server
+
+
+def post(address: str, body: Any) -> Any:
+    request = urllib.request.Request(
+        address, json.dumps(body).encode(), {"Content-Type": "application/json"}, method="POST"
+    )
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return json.loads(response.read())
+
+
+def test_the_server_answers_by_model_and_prompt() -> None:
+    messages = [{"role": "system", "content": "Größe"}, {"role": "user", "content": "Q"}]
+    other = [{"role": "user", "content": "other"}]
+    answers = {name: {selfcheck.prompt_key(messages): f"{name} 😀"} for name in ("right", "first")}
+    with selfcheck.serving(answers) as address:
+        assert address.startswith("http://127.0.0.1:")
+        for name in answers:
+            answer = post(address, {"model": name, "messages": messages, "temperature": 0})
+            assert answer["choices"][0]["message"] == {"role": "assistant", "content": f"{name} 😀"}
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            post(address, {"model": "right", "messages": other})
+    with pytest.raises(urllib.error.URLError):
+        post(address, {"model": "right", "messages": messages})
+
+
+def test_the_data_directory_is_the_one_given(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert selfcheck.run(str(shared / "data"), TASKS, limit=3) == 0
+    assert "on 135 answers" in capsys.readouterr().out
+    with pytest.raises(DataError):
+        selfcheck.run(str(shared), TASKS, limit=3)
