@@ -26,10 +26,19 @@ from medtasks_utils.cli import tasks_path
 
 TASKS = ("medmcqa_openmed", "medexqa_all", "medcalc_bench", "medcalc_bench_one_shot", "medhallu", "medhallu_knowledge")
 STAGES = ("load", "prompt", "extract", "score")
-_WORDS = (
-    "the patient has a creatinine of 1.4 mg/dL and option B seems less likely because glucose is raised (see 3.2) "
-    "therefore the answer depends on whether A or C is excluded by the finding of 12 % while x = 4 and y = 7.5 mmol/L"
-).split()
+_SENTENCES = (
+    "The patient is a 54-year-old man with three days of fever and a productive cough.",
+    "His creatinine of 1.4 mg/dL is above the reference range (0.7-1.2), so renal clearance is reduced.",
+    "Option B seems less likely, because glucose and lactate are both normal.",
+    "First, consider the mechanism: the drug inhibits reuptake and prolongs the action of noradrenaline.",
+    "In contrast, a lesion of the radial nerve would spare the deltoid.",
+    "We compute 72 * (1.75 ** 2) / 3 = 73.5, and round at the end.",
+    "The finding excludes A and D, and it is not compatible with an autoimmune process either.",
+    "Guidelines recommend repeating the measurement after two weeks.",
+    "This would be correct only if the potassium were raised, which it is not.",
+    "Sensitivity was 82 % in the larger cohort and 67 % in the smaller one.",
+    "Taken together, the history and the laboratory values point to a single cause.",
+)
 _ENDINGS = (
     "The answer is C.",
     "\\boxed{1}",
@@ -44,10 +53,10 @@ _ENDINGS = (
 
 def response(rng: random.Random, characters: int) -> str:
     """A think block, reasoning of so many characters, and one of several endings."""
-    words: list[str] = []
-    while sum(map(len, words)) + len(words) < characters:
-        words.append(rng.choice(_WORDS))
-    return f"<think>Let me see.</think>\n{' '.join(words)}\n\n{rng.choice(_ENDINGS)}"
+    reasoning = ""
+    while len(reasoning) < characters:
+        reasoning += rng.choice(_SENTENCES) + " "
+    return f"<think>Let me see.</think>\n{reasoning[:characters]}\n\n{rng.choice(_ENDINGS)}"
 
 
 def stages(name: str, characters: int) -> tuple[int, dict[str, float]]:

@@ -14,7 +14,7 @@ from thefuzz import fuzz, process, utils
 from medtasks_utils.errors import DataError
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS, Metric, make_metrics, score_all
 from medtasks_utils.extraction.boxes import last_box, unwrap
-from medtasks_utils.extraction.letters import LETTERS, letter_of
+from medtasks_utils.extraction.letters import LETTER, LETTERS, ONE_ONLY, stated_letter
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.options import Options
 from medtasks_utils.sources import Row, Table, read_headerless, read_split
@@ -172,7 +172,7 @@ class MedExQA(MedTask):
         """A boxed letter, a final "Answer: X" line, the authors' rules, or an option really similar to the response."""
         text = final_text(response)
         box = last_box(text)
-        letter = None if box is None else letter_of(unwrap(box))
+        letter = None if box is None else stated_letter(unwrap(box), doc["options"])
         letter = letter or final_answer_line(text)
         if letter is None and text.strip():
             substituted = letters_for_options(text, doc["options"])
@@ -282,9 +282,16 @@ def letters_for_options(text: str, options: Sequence[str]) -> str:
     """Replace every option's text by its letter, the longest option first; an empty option is never replaced."""
     for index in sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True):
         option = options[index].rstrip(".")
-        if option:
+        if option and _may_occur(option, text):
             text = re.sub(re.escape(option), LETTERS[index], text, flags=re.IGNORECASE)
     return text
+
+
+def _may_occur(option: str, text: str) -> bool:
+    """Whether a search in any case could find the option: far cheaper than compiling that search for every option."""
+    if not option.isascii() or any(letter in text for letter in "\u0130\u0131\u017f\u212a"):  # in any case these match i, s and k
+        return True
+    return option.lower() in text.lower()
 
 
 def ruled_letter(text: str) -> str | None:
@@ -324,9 +331,9 @@ def authors_letter(text: str, options: Sequence[str]) -> str | None:
 _REALLY_SIMILAR = 85  # of 100
 _SHORTEST_MISSPELT = 5  # characters
 _ANSWER_LINE = re.compile(
-    r"^[\s>#*_\-]{0,8}(?:the\s)?(?:(?:final|correct|best|my)\s){0,2}answer[\s*_]{0,4}(?:is)?[\s:*_]{0,6}(?:option\s)?[(\[]?([A-D])\b(?![='’])"
-    r"(?!\s?(?:or|and|/|&|,)\s?[A-D]\b)",
-    re.IGNORECASE | re.MULTILINE,
+    r"^[\s>#*_\-]{0,8}(?i:(?:the\s)?(?:(?:final|correct|best|my)\s){0,2}answer[\s*_]{0,4}(?:is)?[\s:*_=$\-–—]{0,6}(?:option\s)?)"
+    rf"[(\[]?({LETTER}){ONE_ONLY}(?!=)",
+    re.MULTILINE,
 )
 
 

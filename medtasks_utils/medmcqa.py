@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import datasets
 from pydantic import Field
@@ -60,7 +60,7 @@ class MedMCQA(MedTask):
         part = None if find_split(folder, "validation", "dev") else "train"
         return _take(self._documents(read_split(folder, "train"), part), self.options.num_train_examples)
 
-    def _documents(self, table: Table, part: Literal["train", "test"] | None = None) -> list[Row]:
+    def _documents(self, table: Table, part: str | None = None) -> list[Row]:
         """Documents of a split, or of a part of it; either way the whole split settles the form of ``cop``."""
         table.require_columns(_COLUMNS)
         labels = label_indices(table)

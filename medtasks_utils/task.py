@@ -263,10 +263,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             instance.resps = [_printable(response) for response in instance.resps[: instance.repeats]]
         with self._generations_kept():
             self.continue_generation()
-            answers: dict[str, list[tuple[Row, Answer]]] = {}
-            for name, extract in self.extractors.items():
-                answers[name] = []
-                for instance in self.instances:
+            answers: dict[str, list[tuple[Row, Answer]]] = {name: [] for name in self.extractors}
+            for instance in self.instances:
+                for name, extract in self.extractors.items():
                     found = [extract(response, instance.doc) for response in instance.resps]
                     instance.filtered_resps[name] = found[0] if len(found) == 1 else found
                     answers[name] += [(instance.doc, answer) for answer in found]

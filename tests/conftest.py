@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: runs of the real harness on the sample, models whose answers are known, copies of rows."""
+"""What the end-to-end tests share: runs of the real harness, models whose answers are known, copies of rows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def manager(metadata: Mapping[str, Any] | None = None, data: str | Path = "sampl
     return TaskManager(include_path=str(TASKS), include_defaults=False, metadata=given)
 
 
-def load(name: str, data: str | Path = "sample", **metadata: Any) -> Any:
+def load(name: str, data: str | Path = "sample", /, **metadata: Any) -> Any:
     """One task as the harness makes it; keyword arguments are options by benchmark."""
     return manager(metadata, data).load([name])["tasks"][name]
 
@@ -85,7 +85,9 @@ class Scripted(LM):  # type: ignore[misc]
 
     def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
         self.prompts += [request.args[0] for request in requests]
-        return [(float(self.answer({**request.doc, "continuation": request.args[1]}) or 0), False) for request in requests]
+        return [
+            (float(self.answer({**request.doc, "continuation": request.args[1]}) or 0), False) for request in requests
+        ]
 
     def loglikelihood_rolling(self, requests: list[Any]) -> list[float]:
         raise NotImplementedError
@@ -176,7 +178,8 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fast = transformers.PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
     )
-    fast.chat_template = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    turns = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"
+    fast.chat_template = turns + "{% if add_generation_prompt %}<assistant>{% endif %}"
     fast.save_pretrained(folder)
     torch.manual_seed(0)
     configuration = transformers.LlamaConfig(

@@ -28,6 +28,7 @@ from conftest import (
     write_rows,
 )
 from lm_eval.loggers import EvaluationTracker
+
 from medtasks_utils.errors import ScoringError
 from medtasks_utils.medhallu import MedHallu
 from medtasks_utils.medmcqa import MedMCQA
@@ -166,7 +167,9 @@ def test_saved_samples_hold_everything_about_each_example(tmp_path: Path, task: 
             assert len(sample["filtered_resps"]) == 1
             assert set(sample["metrics"]) == METRICS[task]
             assert METRICS[task] <= sample.keys()
-            assert sample["target"] == sample["doc"].get("answer_letter", sample["doc"].get("ground_truth", sample["target"]))
+            assert sample["target"] == sample["doc"].get(
+                "answer_letter", sample["doc"].get("ground_truth", sample["target"])
+            )
             arguments = sample["arguments"]["gen_args_0"]
             assert json.loads(arguments["arg_0"])[-1]["role"] == "user"
             assert arguments["arg_1"]["do_sample"] is False
@@ -195,7 +198,15 @@ def test_the_metrics_can_be_recomputed_from_the_samples(tmp_path: Path) -> None:
 
 
 def test_what_no_file_could_hold_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
-    nasty = ["\ud800 lone", "mid\udfffdle", "end\ud800", "\ud83d\ude00 pair", "\x00\x07\x1b[31m", "\ufeffbom", "\u2028\r"]
+    nasty = [
+        "\ud800 lone",
+        "mid\udfffdle",
+        "end\ud800",
+        "\ud83d\ude00 pair",
+        "\x00\x07\x1b[31m",
+        "\ufeffbom",
+        "\u2028\r",
+    ]
     answers = iter(nasty * 10)
     samples = run_and_save(tmp_path, "medmcqa_openmed", lambda doc: next(answers) + " \\boxed{A}")
     saved = [sample["resps"][0][0].removesuffix(" \\boxed{A}") for sample in samples[: len(nasty)]]
@@ -345,7 +356,12 @@ def test_cached_requests_are_used(request_cache: Path, monkeypatch: pytest.Monke
     expected = asked("medmcqa_openmed", cache_requests=True)
     built: list[Row] = []
     original = MedMCQA.doc_to_text
-    monkeypatch.setattr(MedMCQA, "doc_to_text", lambda self, doc, *rest: built.append(doc) or original(self, doc, *rest))
+
+    def watched(self: MedMCQA, doc: Row, *rest: Any) -> Any:
+        built.append(doc)
+        return original(self, doc, *rest)
+
+    monkeypatch.setattr(MedMCQA, "doc_to_text", watched)
     assert asked("medmcqa_openmed", cache_requests=True) == expected
     assert len(built) <= 1  # the harness renders the first document of every task it makes
     assert asked("medmcqa_openmed") == expected
@@ -434,7 +450,9 @@ def test_the_macro_average_is_the_plain_mean_of_the_five_specialties(repeats: in
     members = [f"medexqa_{name}" for name in sorted({doc["specialty"] for doc in documents(load("medexqa_all"))})]
     assert len(members) == 5
     result = evaluate(
-        "medexqa", attempts(), metadata={"medexqa": {"repeats": repeats}},
+        "medexqa",
+        attempts(),
+        metadata={"medexqa": {"repeats": repeats}},
         samples={name: list(range(2 + index % 3)) for index, name in enumerate(members)},
     )
     assert len({result["n-samples"][name]["effective"] for name in members}) > 1, "sizes differ, weights do not"
@@ -634,7 +652,7 @@ def check_against_scikit_learn(data: Path | str, metadata: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("options", [{}, {"pairing": "sampled"}, {"subset": "pqa_artificial"}])
 def test_detection_metrics_equal_scikit_learns(data: Path, options: dict[str, Any]) -> None:
-    rows = [
+    rows: list[Row] = [
         {
             "Question": f"Question {index}?",
             "Knowledge": [],

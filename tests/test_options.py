@@ -238,4 +238,4 @@ def test_the_options_in_force_are_in_the_saved_configuration() -> None:
 
 def test_the_options_are_checked_before_the_rows_are_looked_for() -> None:
     with pytest.raises(OptionError, match="difficulty"):
-        load("medhallu", data="/nonexistent", medhallu={"difficulty": "none"})
+        load("medhallu", "/nonexistent", medhallu={"difficulty": "none"})

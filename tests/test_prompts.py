@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import GENERATION_TASKS, Chat, Row, Scripted, evaluate, load, write_rows
+
 from medtasks_utils.errors import DataError, MedtasksError
 
 # ---- rows that the prompts below are made of
@@ -150,8 +151,8 @@ def test_medmcqa_few_shot_without_an_explanation(rows: Path) -> None:
 # ---- MedExQA
 
 SENTENCE = (
-    "The following is a multiple-choice question. Please choose the most suitable one among A, B, C and D as the answer "
-    "to this question. Your answer should be paired with an explanation why you chose that answer."
+    "The following is a multiple-choice question. Please choose the most suitable one among A, B, C and D as the "
+    "answer to this question. Your answer should be paired with an explanation why you chose that answer."
 )
 MEDEXQA_USER = f"{SENTENCE}\n\nWhich device?\nA. Pump\nB. None\nC. Valve.\nD. "
 MEDEXQA_DEV_USER = f"{SENTENCE}\n\nWhich part?\nA. Pump\nB. None\nC. Valve.\nD. "
@@ -170,8 +171,8 @@ def test_the_authors_sentence_is_quoted_verbatim(shared: Path) -> None:
 def test_medexqa_use_think(rows: Path) -> None:
     system, user = chat(BIOMEDICAL, rows, use_think=True)
     assert system == (
-        "Reason step by step inside <think>...</think> tags first. After the closing tag, give the letter of your answer "
-        "and your explanation."
+        "Reason step by step inside <think>...</think> tags first. After the closing tag, give the letter of your "
+        "answer and your explanation."
     )
     assert user == MEDEXQA_USER
 
@@ -195,8 +196,9 @@ def test_medexqa_few_shot_for_the_letters_likelihoods(rows: Path) -> None:
 # ---- MedCalc-Bench
 
 MEDCALC_SYSTEM = (
-    "You calculate medical scores and values for patients. Read the patient note, answer the question step by step, and "
-    "use values as they were at the time of the note; what the note does not mention of a patient's conditions is absent."
+    "You calculate medical scores and values for patients. Read the patient note, answer the question step by step, "
+    "and use values as they were at the time of the note; what the note does not mention of a patient's conditions is "
+    "absent."
 )
 MEDCALC_QUESTION = """\
 Patient note:
@@ -206,12 +208,13 @@ Creatinine 1.0.
 Question: What is his clearance?
 """
 MEDCALC_XML = """
-End with the final value alone, without units, as <answer>value</answer>. For example: <answer>17.29</answer> for a value \
-with decimals, <answer>5</answer> for a score, <answer>5/4/2021</answer> for a date (month/day/year), \
+End with the final value alone, without units, as <answer>value</answer>. For example: <answer>17.29</answer> for a \
+value with decimals, <answer>5</answer> for a score, <answer>5/4/2021</answer> for a date (month/day/year), \
 <answer>(4 weeks, 3 days)</answer> for a gestational age."""
 MEDCALC_BOXED = """
-End with the final value alone, without units, as \\boxed{value}. For example: \\boxed{17.29} for a value with decimals, \
-\\boxed{5} for a score, \\boxed{5/4/2021} for a date (month/day/year), \\boxed{(4 weeks, 3 days)} for a gestational age."""
+End with the final value alone, without units, as \\boxed{value}. For example: \\boxed{17.29} for a value with \
+decimals, \\boxed{5} for a score, \\boxed{5/4/2021} for a date (month/day/year), \\boxed{(4 weeks, 3 days)} for a \
+gestational age."""
 MEDCALC_EXAMPLE = """\
 Here is a solved example.
 
@@ -277,7 +280,8 @@ def test_medcalc_bench_few_shot_from_train(rows: Path) -> None:
 # ---- MedHallu
 
 MEDHALLU_RULES = """\
-You judge whether an answer to a medical question is factual. An answer is hallucinated if it is wrong in one of these ways:
+You judge whether an answer to a medical question is factual. An answer is hallucinated if it is wrong in one of \
+these ways:
 - it misinterprets the question;
 - it gives incomplete information, leaving out what is essential;
 - it attributes an effect to the wrong mechanism or pathway;
@@ -378,7 +382,9 @@ def test_text_of_the_rows_is_never_taken_for_a_template(rows: Path, task: str) -
     }
     for name, content in replaced.items():
         write_rows(content, rows / name)
-    write_rows([{**MEDEXQA, "question": hostile, "A": hostile}], rows / "medexqa/test/biomedical_engineer_test.tsv", False)
+    write_rows(
+        [{**MEDEXQA, "question": hostile, "A": hostile}], rows / "medexqa/test/biomedical_engineer_test.tsv", False
+    )
     assert chats(task, rows)[0][-1]["content"].count(hostile) == 2
 
 

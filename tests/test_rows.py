@@ -1,4 +1,4 @@
-"""From rows to documents: labels in all their forms, selection, pairing, subsets, and the fields that readers rely on."""
+"""From rows to documents: labels in all their forms, selection, pairing, subsets, and the fields readers rely on."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import pytest
 from conftest import Row, Scripted, clean_environment, documents, evaluate, load, medmcqa_rows, sample_rows, write_rows
 from hypothesis import given
 from hypothesis import strategies as st
+
 from medtasks_utils.errors import DataError
 from medtasks_utils.medcalc_bench import JUDGEMENTS, stratified
 from medtasks_utils.medexqa import SPECIALTIES
@@ -123,7 +124,9 @@ def test_a_split_without_labels_is_an_error_that_says_why(data: Path) -> None:
     with pytest.raises(DataError) as caught:
         medmcqa(data, medmcqa_rows(8, cop=-1))
     message = str(caught.value)
-    assert f"{data / 'medmcqa' / 'validation.jsonl'} has no usable label: cop is -1 (-1 marks withheld labels" in message
+    assert (
+        f"{data / 'medmcqa' / 'validation.jsonl'} has no usable label: cop is -1 (-1 marks withheld labels" in message
+    )
     assert "\n" not in message
     with pytest.raises(DataError, match="no usable label: cop is None"):
         medmcqa(data, medmcqa_rows(8, cop=None))
@@ -346,7 +349,7 @@ def medcalc(data: Path, rows: list[Row], task: str = "medcalc_bench", **options:
     return documents(load(task, data, medcalc_bench=options))
 
 
-def calculation(calculator: int, number: int = 1, **cells: Any) -> Row:
+def calculation(calculator: int, number: int = 1, /, **cells: Any) -> Row:
     truth = {"date": "5/4/2021", "weeks_days": "(4 weeks, 3 days)", "integer": "5", "decimal": "17.5"}
     return {
         "Row Number": number,
@@ -508,7 +511,7 @@ def medhallu(data: Path, rows: list[Row], **options: Any) -> list[Row]:
     return documents(load("medhallu", data, medhallu=options))
 
 
-def detection_row(index: int = 0, **fields: Any) -> Row:
+def detection_row(index: int = 0, /, **fields: Any) -> Row:
     return {
         "Question": f"Question {index}?",
         "Knowledge": [f"Fact {index}."],
@@ -581,7 +584,7 @@ def test_a_difficulty_without_rows(data: Path) -> None:
 def test_knowledge_as_a_list_or_printed_as_text(data: Path, knowledge: Any) -> None:
     assert passages(knowledge) == ["First's.", 'Second "b".', "Third\nline."]
     found = medhallu(data, [detection_row(Knowledge=knowledge)])
-    assert {doc["knowledge"] for doc in found} == {"First's.\n\nSecond \"b\".\n\nThird\nline."}
+    assert {doc["knowledge"] for doc in found} == {'First\'s.\n\nSecond "b".\n\nThird\nline.'}
 
 
 @pytest.mark.parametrize(
@@ -620,7 +623,9 @@ def test_knowledge_printed_by_python_or_numpy_is_read_back(written: list[str]) -
     ],
 )
 def test_spellings_of_kinds_of_hallucination(data: Path, label: str, name: str) -> None:
-    assert {doc["category"] for doc in medhallu(data, [detection_row(**{"Category of Hallucination": label})])} == {name}
+    assert {doc["category"] for doc in medhallu(data, [detection_row(**{"Category of Hallucination": label})])} == {
+        name
+    }
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,16 @@ import logging
 import re
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import TASKS, documents, load
+
 from medtasks_utils import selfcheck, statistics
 from medtasks_utils.cli import main
 from medtasks_utils.errors import DataError
-from medtasks_utils.extraction import boxes
-from medtasks_utils.medcalc_bench import MedCalcBench
 from medtasks_utils.medhallu import MedHallu
 from medtasks_utils.medmcqa import MedMCQA
 from medtasks_utils.task import Answer
@@ -43,7 +42,8 @@ def test_on_the_sample_every_score_is_as_expected(capsys: pytest.CaptureFixture[
     rows = [re.split("  +", line) for line in lines[2:-1] if line]
     assert int(summary[1]) == 5 * len(rows)
     assert int(summary[2]) == 5 * sum(
-        len(load(task).eval_docs) for task in ("medmcqa_openmed", "medexqa_all", "medexqa_all", "medcalc_bench", "medhallu")
+        len(load(task).eval_docs)
+        for task in ("medmcqa_openmed", "medexqa_all", "medexqa_all", "medcalc_bench", "medhallu")
     )
     assert {row[0] for row in rows} >= {"medmcqa_openmed", "medexqa", "medexqa_all", "medcalc_bench", "medhallu"}
     for task, metric, filter_name, right, first, _, malformed, unsure in rows:
@@ -67,29 +67,34 @@ def wrong_extraction(self: Any, response: str, doc: dict[str, Any]) -> Answer:
     return Answer("0", response)
 
 
-SABOTAGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
-    "a score": lambda patch: patch.setattr(MedMCQA, "score", off_by_one_letter),
-    "an extraction": lambda patch: patch.setattr(MedHallu, "flexible", wrong_extraction),
-    "an aggregation": lambda patch: patch.setattr(
-        statistics.Mean, "__call__", lambda self, items: max(item for item in items if item is not None)
-    ),
-    "f1": lambda patch: patch.setattr(statistics.f1, "denominator", lambda v: 2 * v.target),
-    "a think block's end": lambda patch: patch.setattr(boxes, "last_box", lambda text: None),
-}
+def largest(self: statistics.Mean, items: Iterable[float | None]) -> float:
+    return max(item for item in items if item is not None)
 
 
-@pytest.mark.parametrize("sabotage", ["a score", "an extraction", "f1"])
+@pytest.mark.parametrize(
+    ("owner", "name", "replacement", "blamed"),
+    [
+        (MedMCQA, "score", off_by_one_letter, {"medmcqa_openmed"}),
+        (MedHallu, "flexible", wrong_extraction, {"medhallu"}),
+        (statistics.f1, "denominator", lambda verdict: 2 * verdict.target, {"medhallu"}),
+        (statistics.Mean, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
+    ],
+    ids=["a score", "an extraction", "F1", "an aggregation"],
+)
 def test_a_score_that_is_off_is_a_miss(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], sabotage: str
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    owner: Any,
+    name: str,
+    replacement: Any,
+    blamed: set[str],
 ) -> None:
     monkeypatch.setattr(selfcheck, "TASKS", ("medmcqa_openmed", "medexqa", "medhallu"))
-    SABOTAGES[sabotage](monkeypatch)
+    monkeypatch.setattr(owner, name, replacement)
     assert main(["selfcheck", "--limit", "8"]) == 1
     output = capsys.readouterr().out
     misses = re.findall(r"^MISS: (\S+) (\S+) (\S+) on (\S+) answers: (\S+), expected (\S+)$", output, re.MULTILINE)
-    blamed = {"a score": "medmcqa_openmed", "an extraction": "medhallu", "f1": "medhallu"}[sabotage]
-    assert misses
-    assert {miss[0] for miss in misses} == {blamed}
+    assert {re.sub("medexqa_.*", "medexqa", miss[0]) for miss in misses} == blamed
     assert f"{len(misses)} outside their floor and ceiling" in output.splitlines()[-1]
 
 

@@ -1,4 +1,4 @@
-"""Where rows come from: every format and layout loads the same documents; what cannot be read ends in one clear line."""
+"""Where rows come from: every format and layout loads the same documents; what cannot be read ends in one line."""
 
 from __future__ import annotations
 
@@ -304,7 +304,7 @@ def test_a_medexqa_row_with_seven_columns(data: Path) -> None:
     rows = [list(row.values()) for row in sample_rows("medexqa/test/biomedical_engineer_test.tsv")]
     del rows[2][6]
     path = data / "medexqa" / "test" / "biomedical_engineer_test.tsv"
-    write_rows([dict(enumerate(row)) for row in rows], path, header=False)  # type: ignore[misc]
+    write_rows([{str(column): cell for column, cell in enumerate(row)} for row in rows], path, header=False)
     message = message_of("medexqa_biomedical_engineering", data)
     assert f"{path}, row 3: 7 columns where 8 are expected" in message
     for column in MEDEXQA_COLUMNS:

@@ -19,7 +19,8 @@ from medtasks_utils import sources
 from medtasks_utils.cli import tasks_path
 tasks = TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata={"medtasks_data": "sample"})
 loaded = tasks.load(["medmcqa_openmed", "medexqa", "medcalc_bench_one_shot", "medhallu_artificial"])["tasks"]
-print(json.dumps([str(tasks_path()), str(sources.SAMPLE), {name: len(task.eval_docs) for name, task in loaded.items()}]))
+counts = {name: len(task.eval_docs) for name, task in loaded.items()}
+print(json.dumps([str(tasks_path()), str(sources.SAMPLE), counts]))
 """
 
 
@@ -34,7 +35,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=False,
     )
     output = built.stdout + built.stderr
-    if built.returncode and re.search("No matching distribution found for hatchling|Could not fetch|ConnectionError", output):
+    if built.returncode and re.search(
+        "No matching distribution found for hatchling|Could not fetch|ConnectionError", output
+    ):
         pytest.skip("the package index cannot be reached for the build's own requirements")
     assert built.returncode == 0, output
     (path,) = folder.glob("*.whl")
@@ -83,7 +86,9 @@ def test_the_console_script_and_the_licence_are_declared(wheel: Path) -> None:
     required = re.findall(r"^Requires-Dist: ([\w.-]+)(?!.*extra ==)", metadata, re.MULTILINE)
     core = {line for line in re.findall(r"^Requires-Dist: (.*)$", metadata, re.MULTILINE) if "extra ==" not in line}
     assert required
-    assert not any(re.match(r"torch|transformers|bert|vllm|accelerate", line) for line in core), "core goes without torch"
+    assert not any(re.match(r"torch|transformers|bert|vllm|accelerate", line) for line in core), (
+        "core goes without torch"
+    )
     assert "License-Expression: Apache-2.0" in metadata
 
 

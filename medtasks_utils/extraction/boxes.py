@@ -40,6 +40,8 @@ def outside_boxes(text: str) -> str:
 
 def _spans(text: str) -> tuple[list[tuple[int, int]], int | None]:
     """Where the contents of the closed boxes stand, and where the first box begins that is never closed."""
+    if "\\boxed" not in text:
+        return [], None
     opened: list[tuple[int, int | None]] = []
     closed: list[tuple[int, int]] = []
     for brace in _BRACE.finditer(text):

@@ -105,12 +105,14 @@ def stated_letter(text: str, options: Sequence[str] = ()) -> str | None:
     lines, listed = _split_listings(both_ends(text))
     kept = "\n".join(lines)
     plain = _AFTER_HEADING.sub(" ", _FORMATTING.sub("", _SPACE.sub(" ", kept)))
-    alone = letter_of(unwrap(plain))
-    if alone:
-        return alone
-    for prose in dict.fromkeys((_with_letters(plain, options)[0], plain)):
+    readings = list(dict.fromkeys((_with_letters(plain, options)[0], plain)))
+    for reading in readings:
+        alone = letter_of(unwrap(reading))
+        if alone:
+            return alone
+    for reading in readings:
         for statement in _STATEMENTS:
-            found = [match["letter"] for match in statement.finditer(prose) if not _is_denied(match)]
+            found = [match["letter"] for match in statement.finditer(reading) if not _is_denied(match)]
             if found:
                 return found[-1].upper()
     return _only(_BOLD, kept) or _only(_OPTION, plain) or _line_letter(lines) or _approved("\n".join(listed), options)
@@ -129,11 +131,14 @@ def named_option(text: str, options: Sequence[str]) -> str | None:
 def _with_letters(text: str, options: Sequence[str]) -> tuple[str, list[int]]:
     """The text with options replaced by their letters, the longest first, and the indices of those not denied."""
     named = []
+    folded = text.lower()
     for index in sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True):
-        words = [re.escape(word) for word in options[index].strip().rstrip(".").split()]
+        words = options[index].strip().rstrip(".").split()
         if not words or (len(words) == 1 and len(words[0]) == 1 and words[0].isalpha()):
             continue  # an option "a" or "B" would be found in any text
-        phrase = r"\s{1,4}".join(words)
+        if not all(word.lower() in folded for word in words):
+            continue  # far cheaper than compiling a search for it
+        phrase = r"\s{1,4}".join(map(re.escape, words))
         option = re.compile(rf"(?<!\w)(?<!\d[.,]){phrase}(?!\w)(?![.,]\d)", re.IGNORECASE)
         if any(
             not (_DENIED.search(_before(match)) or _REJECTED.match(text, match.end()))
@@ -206,8 +211,8 @@ def _line_letter(lines: Sequence[str]) -> str | None:
 def _approved(listing: str, options: Sequence[str]) -> str | None:
     """The letter of the only line in a listing that is called correct; the options' own words call nothing correct."""
     approved = {
-        line.strip(" >#*_-•([")[0]
+        match["letter"]
         for line in _with_letters(listing, options)[0].split("\n")
-        if _APPROVED.search(line) and not _REJECTED.search(line)
+        if (match := _LINE.match(line)) and _APPROVED.search(line) and not _REJECTED.search(line)
     }
     return approved.pop() if len(approved) == 1 else None

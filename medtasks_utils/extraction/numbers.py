@@ -180,7 +180,7 @@ _POWER_OF_TEN = re.compile(
     r"\s?(?:x|\*|\\times|\\cdot)\s?10\s?(?:(?:\^|\*\*)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
 )
 _LATEX = re.compile(
-    r"\\(?:boxed|text|mathrm|mathbf|textbf|mathit|quad|left|right|approx|sim|displaystyle|[,;!: ])|[{}$*_`~]"
+    r"\\(?:boxed|text|mathrm|mathbf|textbf|mathit|quad|left|right|approx|sim|displaystyle|[,;!: ]|(?=%))|[{}$*_`~]"
 )
 _TOLERANCE = re.compile(r"(?:\+\s?/\s?-|\\pm)\s?\d{1,15}(?:\.\d{1,15})?")
 _UNITS = re.compile(
@@ -193,7 +193,7 @@ _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?![\d,])")
 _PLAIN = re.compile(r"(?<![\w.])[+-]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][+-]?\d{1,3})?(?!\d)(\s?%)?")
 _OUT_OF_MAXIMUM = re.compile(r"\s?(\d{1,15}(?:\.\d{1,15})?)\s?/\s?\d{1,15}(?:\.\d{1,15})?\s?\.?\s?")
-_SCORE = re.compile(r"(?<![\d.])(\d{1,4})\s?(?:out\s+of|of|/)\s?(?:a\s+(?:maximum|total)\s+of\s+)?\d{1,4}(?![\d.])")
+_SCORE = re.compile(r"(?<![\d.])(\d{1,4})\s?(?:out\s+of|of|/)\s?(?:a\s+(?:maximum|total)\s+of\s+)?\d{1,4}(?!\d|\.\d)")
 _SHARE = re.compile(r"\d{1,15}(?:\.\d{1,15})?\s?(?:%|percent)")
 _WORDS = {word: value for value, word in enumerate("zero one two three four five six seven eight nine ten".split())}
 _MAX_STATEMENT = 1000  # characters; a longer text states no single number

@@ -24,4 +24,4 @@ def unclosed_tag(text: str) -> str | None:
     last = None
     for tag in _TAG.finditer(text):
         last = None if tag[1] else tag.end()
-    return None if last is None else text[last:].strip().split("\n", 1)[0]
+    return None if last is None else text[last:].strip().split("\n", 1)[0].rstrip()

@@ -43,6 +43,7 @@ _OF_IT = re.compile(
     rf"\b(?:it|this|that|there|I|information|claim)\b(?P<between>[^:]{{0,60}}?)(?:{_COPULA}|['’]s\b|['’]m\b|\bam\b){_WORDS}{_VERDICT}",
     re.IGNORECASE,
 )
+_ANY_VERDICT = re.compile(_VERDICT, re.IGNORECASE)
 _NO_VERDICT = re.compile(
     r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell)d?\b|"
     r"(?:I\sam|I['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely\s|completely\s)?sure)\b)",
@@ -84,7 +85,7 @@ def stated_verdict(text: str) -> str | None:
         sentence = sentence.strip()[:_MAX_SENTENCE]
         if _NO_VERDICT.search(sentence):
             return UNSURE
-        if sentence.endswith("?"):
+        if sentence.endswith("?") or not _ANY_VERDICT.search(sentence):
             continue
         for statement in _STATEMENTS:
             verdicts = [verdict for match in statement.finditer(sentence) if (verdict := _read(match))]

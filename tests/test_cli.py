@@ -1,0 +1,354 @@
+"""The command lines: the stock ``lm_eval`` with our tasks on real backends, and ``medtasks`` itself."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import socket
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import (
+    GENERATION_TASKS,
+    ROOT,
+    TASKS,
+    Row,
+    clean_environment,
+    lm_eval,
+    load,
+    manager,
+    right_answer,
+    saved_results,
+    saved_samples,
+)
+from lm_eval.tasks import TaskManager
+
+from medtasks_utils import cli
+from medtasks_utils.errors import DataError, MedtasksError, OptionError, ScoringError
+from medtasks_utils.selfcheck import prompt_key, serving
+
+SPECIALTIES = (
+    "biomedical_engineering",
+    "clinical_laboratory_science",
+    "clinical_psychology",
+    "occupational_therapy",
+    "speech_language_pathology",
+)
+CODES = ("be", "cls", "cp", "ot", "slp")
+NAMES = {
+    "medmcqa_openmed",
+    "medexqa",
+    *(f"medexqa_{name}" for name in SPECIALTIES),
+    *(f"medexqa_{code}" for code in CODES),
+    "medexqa_all",
+    "medexqa_logits",
+    *(f"medexqa_{name}_logits" for name in SPECIALTIES),
+    "medcalc_bench",
+    "medcalc_bench_v1_2",
+    "medcalc_bench_one_shot",
+    "medcalc_bench_lite",
+    "medhallu",
+    "medhallu_artificial",
+    "medhallu_knowledge",
+    "medtasks",
+}
+
+
+# ---- names
+
+
+def harness(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    """Run a command of the harness in this process, without its own sixteen thousand task files."""
+    from lm_eval.__main__ import HarnessCLI
+
+    monkeypatch.setattr("lm_eval.tasks.TaskManager", partial(TaskManager, include_defaults=False))
+    monkeypatch.setattr(sys, "argv", ["lm_eval", *arguments])
+    commands = HarnessCLI()
+    commands.execute(commands.parse_args())
+
+
+def test_lm_eval_ls_tasks_shows_our_names(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    harness(monkeypatch, "ls", "tasks", "--include_path", str(TASKS))
+    cells = {line.split("|")[1].strip() for line in capsys.readouterr().out.splitlines() if line.startswith("|")}
+    assert cells >= NAMES
+    assert not any(name.startswith("_") for name in cells)
+
+
+def test_lm_eval_validate_knows_our_names(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    harness(monkeypatch, "validate", "--tasks", ",".join(sorted(NAMES)), "--include_path", str(TASKS))
+    assert "All tasks found and valid" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as caught:
+        harness(monkeypatch, "validate", "--tasks", "medmcqa_openmed,medmcqa_closed", "--include_path", str(TASKS))
+    assert caught.value.code == 1
+
+
+def test_groups_tags_and_tasks_are_what_they_are_called() -> None:
+    known = manager()
+    assert {name for name in known.all_groups if name in NAMES} == {"medexqa", "medexqa_logits", "medtasks"}
+    assert {f"medexqa_{code}" for code in CODES} <= set(known.all_tags)
+    for code, name in zip(CODES, SPECIALTIES, strict=True):
+        assert set(manager().load([f"medexqa_{code}"])["tasks"]) == {f"medexqa_{name}"}
+    members = known.load(["medtasks"])["group_map"]["medtasks"]
+    assert set(members) == set(GENERATION_TASKS)
+    assert len(known.load(["medexqa"])["group_map"]["medexqa"]) == 5
+
+
+def test_every_name_loads() -> None:
+    for name in sorted(NAMES):
+        for task in manager().load([name])["tasks"].values():
+            assert len(task.eval_docs) > 0
+
+
+# ---- the stock command on a chat server
+
+
+def test_lm_eval_run_on_a_local_chat_server(tmp_path: Path) -> None:
+    tasks = manager().load(["medtasks", "medexqa"])["tasks"]
+    answers = {}
+    for task in tasks.values():
+        task.build_all_requests(
+            apply_chat_template=True, fewshot_as_multiturn=True, chat_template=lambda chat, **kwargs: json.dumps(chat)
+        )
+        for instance in task.instances:
+            answers[prompt_key(json.loads(instance.args[0]))] = right_answer(instance.doc)
+    with serving({"clinic-model": answers}) as address:
+        done = lm_eval(
+            "run", "--include_path", TASKS, "--tasks", "medtasks,medexqa",
+            "--model", "local-chat-completions",
+            "--model_args", f"model=clinic-model,base_url={address},num_concurrent=8,max_retries=1,seed=3",
+            "--apply_chat_template", "--log_samples", "--output_path", "out",
+            "--metadata", '{"medexqa": {"use_explanations": false}, "medhallu": {"seed": 9}}',
+            cwd=tmp_path, env={"MEDTASKS_DATA": "sample"},
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    result = saved_results(tmp_path / "out")
+    for name in (*GENERATION_TASKS, "medtasks", "medexqa", "medexqa_clinical_psychology"):
+        for filter_name in ("strict-match", "flexible-extract"):
+            assert result["results"][name][f"acc,{filter_name}"] == 1.0
+            assert result["results"][name][f"acc_stderr,{filter_name}"] == 0.0
+    for name, task in tasks.items():
+        samples = saved_samples(tmp_path / "out", name)
+        assert len(samples) == 2 * len(task.eval_docs)
+        assert all(sample["acc"] == 1.0 for sample in samples)
+    assert result["configs"]["medhallu"]["dataset_kwargs"]["seed"] == 9
+    assert result["configs"]["medmcqa_openmed"]["metadata"]["data_source"] == "sample"
+    table = [[cell.strip() for cell in line.split("|")] for line in done.stdout.splitlines() if line.startswith("|")]
+    assert {"medmcqa_openmed", "medtasks", "medexqa"} <= {row[1].lstrip("- ") for row in table}
+    assert {("strict-match", "acc"), ("flexible-extract", "f1")} <= {(row[3], row[5]) for row in table if len(row) > 5}
+    for warning in ("No aggregation function", "not scored on the same number", "is missing in"):
+        assert warning not in done.stderr
+
+
+# ---- the stock command on a model in the process, and in two
+
+with_torch = pytest.mark.torch
+HF_TASKS = "medmcqa_openmed,medexqa_all,medcalc_bench_lite,medhallu,medexqa_logits"
+
+
+def hf_arguments(model: Path, folder: str) -> list[str]:
+    return [
+        "run", "--include_path", str(TASKS), "--tasks", HF_TASKS,
+        "--model", "hf", "--model_args", f"pretrained={model},dtype=float32", "--device", "cpu", "--batch_size", "1",
+        "--apply_chat_template", "--limit", "5", "--gen_kwargs", "max_gen_toks=6",
+        "--log_samples", "--output_path", folder,
+        "--metadata",
+        '{"medtasks_data": "sample", "medexqa": {"use_explanations": false}, "medhallu": {"repeats": 2}}',
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def one_process(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("one")
+    done = lm_eval(*hf_arguments(tiny_model, "out"), cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "out"
+
+
+def scores(folder: Path) -> dict[str, dict[str, float]]:
+    return {
+        task: {key: value for key, value in metrics.items() if isinstance(value, float)}
+        for task, metrics in saved_results(folder)["results"].items()
+    }
+
+
+@with_torch
+def test_lm_eval_run_on_a_tiny_hf_model(one_process: Path) -> None:
+    found = scores(one_process)
+    names = {"medmcqa_openmed", "medexqa_all", "medcalc_bench_lite", "medhallu", "medexqa_logits"}
+    assert names <= found.keys()
+    for name in names - {"medexqa_logits"}:
+        assert 0 <= found[name]["acc,strict-match"] <= 1
+        samples = saved_samples(one_process, name)
+        assert len(samples) == 10
+        assert any(sample["resps"][0][0] for sample in samples), "it does generate"
+        assert all(sample["arguments"]["gen_args_0"]["arg_0"].endswith("<assistant>") for sample in samples)
+    assert all(len(sample["resps"][0]) == 2 for sample in saved_samples(one_process, "medhallu"))
+    assert 0 <= found["medexqa_logits"]["acc,none"] <= 1
+
+
+@with_torch
+def test_two_processes_give_the_numbers_of_one(tiny_model: Path, one_process: Path, tmp_path: Path) -> None:
+    pytest.importorskip("accelerate", reason="several processes are accelerate's")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    launch = ["launch", "--cpu", "--num_processes", "2", "--num_machines", "1", "--mixed_precision", "no"]
+    done = subprocess.run(
+        [sys.executable, "-m", "accelerate.commands.accelerate_cli", *launch, "--dynamo_backend", "no",
+         "--main_process_port", str(port), "-m", "lm_eval", *hf_arguments(tiny_model, "out")],
+        cwd=tmp_path, env=clean_environment({"OMP_NUM_THREADS": "1"}), capture_output=True, text=True, timeout=300,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    expected, found = scores(one_process), scores(tmp_path / "out")
+    assert found.keys() == expected.keys()
+    for task, metrics in expected.items():
+        assert found[task].keys() == metrics.keys()
+        for key, value in metrics.items():
+            assert found[task][key] == pytest.approx(value, abs=1e-12, nan_ok=True), (task, key)
+    assert any(value not in (0.0, 1.0) and not math.isnan(value) for task in found.values() for value in task.values())
+    for task in ("medmcqa_openmed", "medexqa_all", "medhallu"):
+        assert by_example(tmp_path / "out", task) == by_example(one_process, task)
+
+
+def by_example(folder: Path, task: str) -> dict[tuple[int, str], Any]:
+    return {(s["doc_id"], s["filter"]): (s["resps"], s["acc"], s["doc"]) for s in saved_samples(folder, task)}
+
+
+# ---- errors
+
+
+def one_line(errors: str) -> str:
+    """The only line of ours on standard error, which has to be its last."""
+    assert "Traceback" not in errors
+    lines = errors.strip().splitlines()
+    assert [line for line in lines if line.startswith("medtasks: error: ")] == lines[-1:]
+    return lines[-1].removeprefix("medtasks: error: ")
+
+
+def test_a_wrong_option_ends_the_stock_command_in_one_line_with_exit_code_1(tmp_path: Path) -> None:
+    done = lm_eval(
+        "run", "--include_path", TASKS, "--tasks", "medhallu", "--model", "dummy",
+        "--metadata", '{"medtasks_data": "sample", "medhallu": {"dificulty": "hard"}}',
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 1
+    message = one_line(done.stderr)
+    assert message.startswith("--metadata \"medhallu\": unknown option 'dificulty' (did you mean 'difficulty'?)")
+    assert "pairing (both)" in message
+    assert done.stdout == ""
+
+
+@pytest.fixture
+def log_levels() -> Any:
+    logger = logging.getLogger("lm_eval")
+    level = logger.level
+    yield logger
+    logger.setLevel(level)
+
+
+@pytest.mark.parametrize("kind", [OptionError, DataError, ScoringError, MedtasksError])
+def test_an_error_of_ours_is_shown_as_one_line(
+    kind: type[MedtasksError], capsys: pytest.CaptureFixture[str], log_levels: logging.Logger
+) -> None:
+    log_levels.setLevel(logging.INFO)
+    try:
+        raise kind("what is wrong and the way out")
+    except MedtasksError as error:
+        sys.excepthook(kind, error, error.__traceback__)
+    assert one_line(capsys.readouterr().err) == "what is wrong and the way out"
+
+
+def test_a_bug_keeps_its_traceback(capsys: pytest.CaptureFixture[str], log_levels: logging.Logger) -> None:
+    log_levels.setLevel(logging.INFO)
+    try:
+        try:
+            raise ZeroDivisionError("the bug")
+        except ZeroDivisionError as cause:
+            raise ScoringError("scoring failed") from cause
+    except ScoringError as error:
+        sys.excepthook(ScoringError, error, error.__traceback__)
+    shown = capsys.readouterr().err
+    assert "ZeroDivisionError: the bug" in shown
+    assert "ScoringError: scoring failed" in shown
+
+
+def test_other_errors_and_debugging_keep_their_traceback(
+    capsys: pytest.CaptureFixture[str], log_levels: logging.Logger
+) -> None:
+    log_levels.setLevel(logging.DEBUG)
+    for error in (DataError("no rows"), KeyError("other")):
+        try:
+            raise error
+        except (DataError, KeyError) as raised:
+            sys.excepthook(type(raised), raised, raised.__traceback__)
+        assert "Traceback" in capsys.readouterr().err
+
+
+# ---- medtasks
+
+
+def medtasks(*arguments: str) -> subprocess.CompletedProcess[str]:
+    script = Path(sys.executable).with_name("medtasks")
+    command = [str(script)] if script.exists() else [sys.executable, "-m", "medtasks_utils.cli"]
+    return subprocess.run([*command, *arguments], env=clean_environment(), capture_output=True, text=True, check=False)
+
+
+def test_medtasks_path_prints_the_tasks_folder() -> None:
+    done = medtasks("path")
+    assert done.returncode == 0
+    assert done.stdout == f"{TASKS}\n"
+    assert (Path(done.stdout.strip()) / "medexqa" / "medexqa.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["paths"], ["path", "extra"], ["selfcheck", "--limit", "few"], ["selfcheck", "--dat"]]
+)
+def test_wrong_usage_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(arguments)
+    assert caught.value.code == 2
+    assert "usage: medtasks" in capsys.readouterr().err
+
+
+def test_the_console_scripts_exit_codes() -> None:
+    assert medtasks("nonsense").returncode == 2
+    helped = medtasks("--help")
+    assert helped.returncode == 0
+    assert {"path", "selfcheck"} <= set(helped.stdout.split())
+
+
+def test_an_error_is_one_line_and_an_interrupt_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(error: BaseException) -> Any:
+        def run(*arguments: Any, **settings: Any) -> int:
+            raise error
+
+        return run
+
+    monkeypatch.setattr("medtasks_utils.selfcheck.run", failing(DataError("no rows")))
+    assert cli.main(["selfcheck"]) == 1
+    assert one_line(capsys.readouterr().err) == "no rows"
+    monkeypatch.setattr("medtasks_utils.selfcheck.run", failing(KeyboardInterrupt()))
+    assert cli.main(["selfcheck"]) == 130
+
+
+def test_importing_the_command_does_not_import_the_harness() -> None:
+    """``medtasks path`` is called in shell expansions and has to be quick."""
+    program = "import sys, medtasks_utils.cli; print([m for m in ('lm_eval', 'torch', 'datasets') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "[]\n"
+
+
+def test_nothing_here_needs_the_network() -> None:
+    assert os.environ["HF_HUB_OFFLINE"] == "1"
+    doc: Row = load("medhallu").eval_docs[0]
+    assert doc["shown"] == "ground_truth"
