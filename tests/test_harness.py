@@ -488,6 +488,9 @@ def test_macro_acc_is_over_the_specialties_present() -> None:
     means = [sum(values) / len(values) for values in by_specialty.values()]
     assert sorted(map(len, by_specialty.values())) == [2, 4]
     assert metric(result, "medexqa_all", "macro_acc") == pytest.approx(sum(means) / 2)
+    errors = [plain_stderr(values) for values in by_specialty.values()]
+    assert any(errors)
+    assert stderr(result, "medexqa_all", "macro_acc") == pytest.approx(math.sqrt(sum(e**2 for e in errors)) / 2)
 
 
 def test_medtasks_is_the_plain_mean_of_the_four_benchmarks() -> None:
