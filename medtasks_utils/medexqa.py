@@ -331,8 +331,8 @@ def authors_letter(text: str, options: Sequence[str]) -> str | None:
 _REALLY_SIMILAR = 85  # of 100
 _SHORTEST_MISSPELT = 5  # characters
 _ANSWER_LINE = re.compile(
-    r"^[\s>#*_\-]{0,8}(?i:(?:the\s)?(?:(?:final|correct|best|my)\s){0,2}answer[\s*_]{0,4}(?:is)?[\s:*_=$\-–—]{0,6}(?:option\s)?)"
-    rf"[(\[]?({LETTER}){ONE_ONLY}(?!=)",
+    r"^[\s>#*_\-]{0,8}(?i:(?:the\s)?(?:(?:final|correct|best|my)\s){0,2}answer[\s*_]{0,4}(?:is)?)"
+    rf"[\s:*_=$\-–—]{{0,6}}(?i:option\s)?[(\[]?({LETTER}){ONE_ONLY}(?!=)",
     re.MULTILINE,
 )
 

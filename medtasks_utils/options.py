@@ -73,7 +73,7 @@ def _default(value: object) -> str:
 def _check_top_level(kind: type[Options], benchmark: str, metadata: Mapping[str, Any]) -> None:
     """Catch options that would otherwise be ignored in silence: misplaced, or under a misspelt benchmark."""
     known = (*BENCHMARKS, DATA_KEY)
-    for name, value in metadata.items():
+    for name in metadata:
         if name in known:
             continue
         if name in kind.model_fields and name not in _SHARED_WITH_MODEL_ARGUMENTS:

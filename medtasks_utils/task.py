@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import datasets
-from lm_eval.api.instance import Instance
 from lm_eval.api.samplers import ContextSampler
 from lm_eval.api.task import ConfigurableTask
 
@@ -61,6 +60,7 @@ class Answer(str):
     scores: dict[str, Score]
 
     def __new__(cls, value: Any, response: str = "", shown: str | None = None) -> Answer:
+        """An answer that shows as ``shown``, or as its value."""
         self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
         self.value = value
         self.response = response
@@ -74,8 +74,8 @@ class Answer(str):
 class MedTask(ConfigurableTask):  # type: ignore[misc]
     """A benchmark as a task of the harness.
 
-    In YAML, ``dataset_path`` is the hub repository, ``dataset_kwargs`` sets options, and prompts are Jinja templates over
-    the document's fields and ``settings`` (the options).
+    In YAML, ``dataset_path`` is the hub repository, ``dataset_kwargs`` sets options, and prompts are Jinja templates
+    over the document's fields and ``settings`` (the options).
 
     Args:
         config: the merged YAML and metadata, from the harness.
@@ -138,7 +138,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Called once between generation and extraction: the place for further turns, as a batch over all examples."""
 
     def score_batch(self, answers: dict[str, list[tuple[Row, Answer]]]) -> None:
-        """Called once before scoring, with every answer by filter: the place for metrics that are best computed together.
+        """Called once before scoring, with every answer by filter: the place for metrics best computed together.
 
         What belongs to one answer goes into its ``scores``.
         """
@@ -203,7 +203,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def fewshot_docs(self) -> None:
         """Nothing yet: they are read when a run asks for them (:meth:`build_all_requests`), not in every run."""
-        return None
 
     def set_fewshot_seed(self, seed: int | None = None) -> None:
         """Remember the seed for the sampler that is made later."""
@@ -234,7 +233,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         super().build_all_requests(**kwargs)
 
     def _prompt_key(self, samples: Sequence[int] | None) -> str:
-        """Hash of what the harness's own cache key leaves out: rows, options, templates, generation settings, samples."""
+        """Hash of what the harness's own cache key leaves out: rows, options, templates, generation settings."""
         parts = {
             "rows": list(self.eval_docs),
             "options": self.options.model_dump(),
@@ -310,9 +309,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             raise ScoringError(f"{self.config.task}: {error}; the generations are kept in {path}") from cause
 
     def _save_generations(self) -> Path:
-        path = Path(
-            f"medtasks_rescue_{self.config.task}_{time.strftime('%Y%m%dT%H%M%S')}_{uuid.uuid4().hex[:8]}.jsonl"
-        )
+        path = Path(f"medtasks_rescue_{self.config.task}_{time.strftime('%Y%m%dT%H%M%S')}_{uuid.uuid4().hex[:8]}.jsonl")
         with path.open("w", encoding="utf-8") as file:
             for instance in self.instances:
                 record = {"doc_id": instance.doc_id, "doc": instance.doc, "resps": instance.resps}

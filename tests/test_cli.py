@@ -163,14 +163,6 @@ def hf_arguments(model: Path, folder: str) -> list[str]:
     ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def one_process(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("one")
-    done = lm_eval(*hf_arguments(tiny_model, "out"), cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder / "out"
-
-
 def scores(folder: Path) -> dict[str, dict[str, float]]:
     return {
         task: {key: value for key, value in metrics.items() if isinstance(value, float)}
@@ -178,44 +170,45 @@ def scores(folder: Path) -> dict[str, dict[str, float]]:
     }
 
 
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+
+
 @with_torch
-def test_lm_eval_run_on_a_tiny_hf_model(one_process: Path) -> None:
-    found = scores(one_process)
-    names = {"medmcqa_openmed", "medexqa_all", "medcalc_bench_lite", "medhallu", "medexqa_logits"}
-    assert names <= found.keys()
-    for name in names - {"medexqa_logits"}:
-        assert 0 <= found[name]["acc,strict-match"] <= 1
-        samples = saved_samples(one_process, name)
+def test_a_tiny_hf_model_scores_the_same_in_one_process_and_in_two(tiny_model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("accelerate", reason="several processes are accelerate's")
+    done = lm_eval(*hf_arguments(tiny_model, "one"), cwd=tmp_path, env=ONE_THREAD)
+    assert done.returncode == 0, done.stderr
+    one, two = tmp_path / "one", tmp_path / "two"
+    expected = scores(one)
+    names = {"medmcqa_openmed", "medexqa_all", "medcalc_bench_lite", "medhallu"}
+    for name in names:
+        assert 0 <= expected[name]["acc,strict-match"] <= 1
+        samples = saved_samples(one, name)
         assert len(samples) == 10
         assert any(sample["resps"][0][0] for sample in samples), "it does generate"
         assert all(sample["arguments"]["gen_args_0"]["arg_0"].endswith("<assistant>") for sample in samples)
-    assert all(len(sample["resps"][0]) == 2 for sample in saved_samples(one_process, "medhallu"))
-    assert 0 <= found["medexqa_logits"]["acc,none"] <= 1
+    assert all(len(sample["resps"][0]) == 2 for sample in saved_samples(one, "medhallu"))
+    assert 0 <= expected["medexqa_logits"]["acc,none"] <= 1
 
-
-@with_torch
-def test_two_processes_give_the_numbers_of_one(tiny_model: Path, one_process: Path, tmp_path: Path) -> None:
-    pytest.importorskip("accelerate", reason="several processes are accelerate's")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     launch = ["launch", "--cpu", "--num_processes", "2", "--num_machines", "1", "--mixed_precision", "no"]
     done = subprocess.run(
         [sys.executable, "-m", "accelerate.commands.accelerate_cli", *launch, "--dynamo_backend", "no",
-         "--main_process_port", str(port), "-m", "lm_eval", *hf_arguments(tiny_model, "out")],
-        cwd=tmp_path, env=clean_environment({"OMP_NUM_THREADS": "1"}), capture_output=True, text=True, timeout=300,
-        check=False,
+         "--main_process_port", str(port), "-m", "lm_eval", *hf_arguments(tiny_model, "two")],
+        cwd=tmp_path, env=clean_environment(ONE_THREAD), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    expected, found = scores(one_process), scores(tmp_path / "out")
+    found = scores(two)
     assert found.keys() == expected.keys()
     for task, metrics in expected.items():
         assert found[task].keys() == metrics.keys()
         for key, value in metrics.items():
             assert found[task][key] == pytest.approx(value, abs=1e-12, nan_ok=True), (task, key)
     assert any(value not in (0.0, 1.0) and not math.isnan(value) for task in found.values() for value in task.values())
-    for task in ("medmcqa_openmed", "medexqa_all", "medhallu"):
-        assert by_example(tmp_path / "out", task) == by_example(one_process, task)
+    for task in names:
+        assert by_example(two, task) == by_example(one, task)
 
 
 def by_example(folder: Path, task: str) -> dict[tuple[int, str], Any]:

@@ -646,6 +646,36 @@ def test_a_model_without_its_weights_is_an_error(model: Model, tmp_path: Path) -
 
 
 @with_torch
+def test_a_model_without_its_tokenizer_is_an_error(model: Model, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(model.folder, tmp_path / "copy", ignore=shutil.ignore_patterns("tokenizer*", "vocab*")))
+    with pytest.raises(MetricError, match=r"copy' cannot be loaded \("):
+        BertScore(str(copy)).prepare()
+
+
+@with_torch
+def test_a_model_that_is_not_cached_is_fetched_and_said_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    import transformers
+
+    asked = []
+
+    def unreachable(source: str, **kwargs: Any) -> Any:
+        asked.append(source)
+        raise OSError("no internet\nand a long story")
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", unreachable)
+    with pytest.raises(MetricError, match=r"'some/bert' cannot be loaded \(no internet\): fetch it once"):
+        BertScore("some/bert").prepare()
+    assert asked == ["some/bert"]
+    assert [record.getMessage() for record in caplog.records if record.name == "lm_eval.medtasks"] == [
+        "bertscore: fetching the model some/bert from the Hugging Face hub (SciBERT: 440 MB)"
+    ]
+
+
+@with_torch
 @pytest.mark.parametrize(("device", "message"), [("gpu", "is no device"), ("cuda:99", "is not there")])
 def test_a_bad_device_is_an_error(model: Model, device: str, message: str) -> None:
     with pytest.raises(MetricError, match=message):

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import torch
 import transformers
-from huggingface_hub import constants, try_to_load_from_cache
+from huggingface_hub import constants, snapshot_download
+from huggingface_hub.errors import HFValidationError
 from torch import Tensor
 
 from medtasks_utils.explanations.metric import MetricError
@@ -67,24 +68,14 @@ class Encoder:
 
     def __init__(self, model: str, num_layers: int | None = None) -> None:
         try:
-            with _quiet():
-                if not _is_here(model):
-                    logger.warning(
-                        "bertscore: fetching the model %s from the Hugging Face hub (SciBERT: 440 MB)", model
-                    )
-                config = transformers.AutoConfig.from_pretrained(model)
-                depth = int(config.num_hidden_layers)
-                self.num_layers = layers_of(model, depth) if num_layers is None else num_layers
-                config.num_hidden_layers = self.num_layers  # the layers above are never built
-                self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(model)
-                loaded: Any = transformers.AutoModel.from_pretrained(model, config=config, output_loading_info=True)
+            config, self.tokenizer, self.model, report, depth = _load(model, num_layers)
         except Exception as error:  # a missing, damaged or odd model fails in many ways, all of them the user's to mend
             raise MetricError(
                 f"bertscore: the model {model!r} cannot be loaded ({_first_line(error)}): fetch it once where there is "
                 "internet, name another or a folder with bertscore_model, or leave bertscore out of explanation_metrics"
             ) from None
-        self.model, info = loaded
-        missing = sorted(key for key in info["missing_keys"] if "pooler" not in key)
+        self.num_layers = int(config.num_hidden_layers)
+        missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
         if config.is_encoder_decoder or missing or not 0 < self.num_layers <= depth:
             raise MetricError(
                 f"bertscore: the model {model!r} is no encoder with weights for {self.num_layers} of {depth} layers"
@@ -157,27 +148,54 @@ def batches(lengths: Sequence[int], batch_size: int, budget: int | None = None) 
         start += size
 
 
-def _is_here(model: str) -> bool:
-    """Whether nothing has to be fetched: a folder, a model in the hub's cache, or a run that must not fetch."""
-    return (
-        Path(model).is_dir()
-        or constants.HF_HUB_OFFLINE
-        or isinstance(try_to_load_from_cache(model, "config.json"), str)
-    )
+class _Loaded(NamedTuple):
+    config: Any
+    tokenizer: Any
+    model: Any
+    report: dict[str, Any]
+    depth: int
+
+
+def _load(model: str, num_layers: int | None) -> _Loaded:
+    """Load a folder, else what the hub's cache has, else from the hub."""
+
+    def load(source: str) -> _Loaded:
+        config = transformers.AutoConfig.from_pretrained(source)
+        depth = int(config.num_hidden_layers)
+        # The layers above are never built.
+        config.num_hidden_layers = layers_of(model, depth) if num_layers is None else num_layers
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source)
+        if len(tokenizer) <= len(
+            tokenizer.all_special_ids
+        ):  # transformers makes an empty one where its files are missing
+            raise OSError("its tokenizer has no vocabulary")
+        encoder, report = transformers.AutoModel.from_pretrained(source, config=config, output_loading_info=True)
+        return _Loaded(config, tokenizer, encoder, report, depth)
+
+    with _quiet():
+        if Path(model).is_dir():
+            return load(model)
+        try:
+            # By its folder, since by its name the hub is asked even so, and without internet takes minutes to fail.
+            return load(snapshot_download(model, local_files_only=True))
+        except HFValidationError:
+            raise
+        except Exception:
+            if constants.HF_HUB_OFFLINE:
+                raise
+        logger.warning("bertscore: fetching the model %s from the Hugging Face hub (SciBERT: 440 MB)", model)
+        return load(model)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep transformers from reporting the layers that are left out on purpose."""
-    verbosity, bar = transformers.logging.get_verbosity(), transformers.logging.is_progress_bar_enabled()
+    before = transformers.logging.get_verbosity()
     transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
     try:
         yield
     finally:
-        transformers.logging.set_verbosity(verbosity)
-        if bar:
-            transformers.logging.enable_progress_bar()
+        transformers.logging.set_verbosity(before)
 
 
 def _first_line(error: Exception) -> str:

@@ -71,7 +71,7 @@ def unwrap(token: str) -> str:
         token = token.strip(_EDGES).removesuffix(".").removeprefix("\\(").removesuffix("\\)").strip(_EDGES)
         if token.startswith("(") and (_is_closed_by_last(token, 0) or ")" not in token):
             token = token[1:].removesuffix(")")
-        elif token.endswith(")") and "(" not in token:
+        elif token.endswith(")") and "(" not in token and not token.endswith("\\)"):
             token = token[:-1]
         wrapper = _WRAPPER.match(token)
         if wrapper and _is_closed_by_last(token, wrapper.end() - 1):

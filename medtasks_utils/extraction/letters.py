@@ -18,7 +18,10 @@ LETTER = (
     r"|[a-d](?=\s?(?:[).:,;\]]|because\b|since\b|$)))"
 )
 # What follows is no second letter, as in "A or B", "A, B and C", "A/B", "C (or D)".
-ONE_ONLY = r"(?!\s?[)\]]?\s?(?:\(?(?:and/)?or\b|(?:\(?and\s|[/&]\s?)[(\[]?[A-D]\b)|[)\]]?,\s?[(\[]?[A-D]\b[)\]]?\s?(?:[,.]|and\b|or\b|$))"
+ONE_ONLY = (
+    r"(?!\s?[)\]]?\s?(?:\(?(?:and/)?or\b|(?:\(?and\s|[/&]\s?)[(\[]?[A-D]\b)"
+    r"|[)\]]?,\s?[(\[]?[A-D]\b[)\]]?\s?(?:[,.]|and\b|or\b|$))"
+)
 # What may stand between "answer is" and its letter, as in "answer is therefore most likely option (C)".
 _FILLER = (
     r"(?i:[\s:,(\[<'=\-–—]|\b(?:the|would|be|is|therefore|thus|then|clearly|most|likely|probably|indeed|definitely|simply|"

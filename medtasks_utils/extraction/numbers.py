@@ -98,7 +98,7 @@ def _wrapped_expression(expression: str) -> Number | None:
 def _power(base: Number, exponent: Number) -> Number:
     if abs(exponent) > _MAX_EXPONENT or (isinstance(base, int) and base.bit_length() * abs(exponent) > _MAX_BITS):
         raise OverflowError("power too large")
-    return base**exponent  # type: ignore[no-any-return]
+    return base**exponent
 
 
 def _times(left: Number, right: Number) -> Number:
@@ -195,7 +195,12 @@ _PLAIN = re.compile(r"(?<![\w.])[+-]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?
 _OUT_OF_MAXIMUM = re.compile(r"\s?(\d{1,15}(?:\.\d{1,15})?)\s?/\s?\d{1,15}(?:\.\d{1,15})?\s?\.?\s?")
 _SCORE = re.compile(r"(?<![\d.])(\d{1,4})\s?(?:out\s+of|of|/)\s?(?:a\s+(?:maximum|total)\s+of\s+)?\d{1,4}(?!\d|\.\d)")
 _SHARE = re.compile(r"\d{1,15}(?:\.\d{1,15})?\s?(?:%|percent)")
-_WORDS = {word: value for value, word in enumerate("zero one two three four five six seven eight nine ten".split())}
+_WORDS = {
+    word: value
+    for value, word in enumerate(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    )
+}
 _MAX_STATEMENT = 1000  # characters; a longer text states no single number
 
 

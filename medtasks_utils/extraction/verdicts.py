@@ -14,13 +14,16 @@ _VERDICT = (
     r"false|untrue|erroneous|misleading|unsupported)"
     r"|(?P<factual>factual|accurate|correct|true|truthful|supported|right|valid)"
     r"|(?P<unsure>unsure|uncertain|undecided|not\ssure))(?!\w)"
-    r"|(?<![\w.,/-])(?P<digit>[012])(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as)\b))"
+    r"|(?<![\w.,/-])(?P<digit>[012])(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b)"
+    r"(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as)\b))"
 )
 _NOUN = (
     r"\b(?:answer|response|verdict|label|class(?:ification)?|judg(?:e?ment)|conclusion|output|result|rating|decision|"
     r"statement|assessment|analysis|evaluation|score|choice)\b"
 )
-_COPULA = r"(?:\b(?:is|was|are|be|does|do|contains?|includes?|has|shows?|seems?|appears?|looks?|as)(?:n['’]t)?\b|[:=→\-–])"
+_COPULA = (
+    r"(?:\b(?:is|was|are|be|does|do|contains?|includes?|has|shows?|seems?|appears?|looks?|as)(?:n['’]t)?\b|[:=→\-–])"
+)
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 
 _STATEMENTS = tuple(
@@ -59,9 +62,7 @@ _OPEN = re.compile(
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b", re.IGNORECASE)
 _BUT = re.compile(r",?\s(?:but|except|however)\b", re.IGNORECASE)
-_CONTINUED = re.compile(
-    r"\s(?:or|nor|that|about|regarding)\b|\sin\s(?:that|stating|saying|its|part)\b", re.IGNORECASE
-)
+_CONTINUED = re.compile(r"\s(?:or|nor|that|about|regarding)\b|\sin\s(?:that|stating|saying|its|part)\b", re.IGNORECASE)
 
 _ANSWERED_QUESTION = re.compile(r"\?\s{1,4}(?=(?:yes|no)\b)", re.IGNORECASE)
 _AFTER_HEADING = re.compile(r"(?:(?<=:)|(?i:(?<=verdict)|(?<=answer)))[ \t]{0,8}\n\s{0,8}")

@@ -1,0 +1,332 @@
+"""Strict extraction against the verdicts of the benchmarks' own scorers, and against their rules one by one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import documents, load, sample_rows, write_rows
+
+from medtasks_utils.extraction.durations import strict_weeks_days
+from medtasks_utils.medcalc_bench import JUDGEMENTS, Judgement, authors_value, is_right
+from medtasks_utils.medexqa import SPECIALTIES, authors_letter
+
+# ---- the authors' verdicts
+
+
+def verdicts(shared: Path, name: str) -> list[dict[str, Any]]:
+    path = shared / "reference" / name
+    if not path.is_file():
+        pytest.skip(f"{path} is not there")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_every_verdict_of_medexqa_s_authors(shared: Path) -> None:
+    reference = verdicts(shared, "medexqa_extractions.jsonl")
+    assert len(reference) >= 400
+    names = {specialty.stem: specialty.name for specialty in SPECIALTIES}
+    tasks = {stem: load(f"medexqa_{name}", shared / "data") for stem, name in names.items()}
+    by_id = {stem: {doc["id"]: doc for doc in documents(task)} for stem, task in tasks.items()}
+    differing = []
+    for item in reference:
+        task = tasks[item["specialty"]]
+        doc = by_id[item["specialty"]][f"{names[item['specialty']]}/test/{item['row']}"]
+        assert doc["answer_letter"] == item["target"]
+        answer = task.strict(item["response"], doc)
+        right = task.score(doc, answer)["acc"] == 1.0
+        if answer.value != item["prediction"] or right != (item["prediction"] == item["target"]):
+            differing.append((item, answer.value))
+    assert differing == []
+
+
+def test_every_verdict_of_medcalc_bench_s_authors(shared: Path, tmp_path: Path) -> None:
+    reference = verdicts(shared, "medcalc_verdicts.jsonl")
+    assert len(reference) >= 600
+    (tmp_path / "medcalc_bench").mkdir()
+    tasks = {"test": load("medcalc_bench", shared / "data")}
+    solved = (shared / "data" / "medcalc_bench" / "one_shot.csv").read_bytes()
+    (tmp_path / "medcalc_bench" / "test.csv").write_bytes(solved)
+    tasks["one_shot"] = load("medcalc_bench", tmp_path)
+    docs = {split: documents(task) for split, task in tasks.items()}
+    differing = []
+    for item in reference:
+        task, doc = tasks[item["split"]], docs[item["split"]][item["row"]]
+        assert doc["calculator_id"] == item["calculator_id"]
+        answer = task.strict(f"<answer>{item['answer']}</answer>", doc)
+        if task.score(doc, answer)["acc"] != item["correct"]:
+            differing.append((item, answer.value, doc["ground_truth"]))
+    assert differing == []
+
+
+def test_flexible_loses_no_clearly_stated_answer_of_medcalc_bench(shared: Path) -> None:
+    """What the authors credit is credited, but for numbers without a first digit (".6" for 6), which mean another."""
+    task = load("medcalc_bench", shared / "data")
+    docs = documents(task)
+    lost = []
+    for item in verdicts(shared, "medcalc_verdicts.jsonl"):
+        if item["split"] == "test" and item["correct"] and not item["answer"].startswith("."):
+            doc = docs[item["row"]]
+            if task.score(doc, task.flexible(f"<answer>{item['answer']}</answer>", doc))["acc"] != 1.0:
+                lost.append((item, doc["ground_truth"]))
+    assert lost == []
+
+
+# ---- MedExQA's rules, on our own examples
+
+OPTIONS = ["Broca aphasia", "Wernicke aphasia", "Conduction aphasia.", "Aphasia"]
+
+
+@pytest.mark.parametrize(
+    ("response", "letter"),
+    [
+        # Options become letters: the longest first, in any case, full stops at their end ignored, anywhere.
+        ("wernicke APHASIA", "B"),
+        ("Conduction aphasia is what this patient has", "C"),
+        ("It is aphasia", "D"),
+        ("Not Broca aphasia", "A"),
+        # 1: choose; answer or choice, not soon negated; a lone capital before any other capital A-D.
+        ("D? I choose B", "B"),
+        ("D. Choose B", "B"),
+        ("I would go for D, though the answer is B", "B"),
+        ("D and the Answer: B", "B"),
+        ("D or the choice would be B", "B"),
+        ("D; answer\nB", "B"),
+        ("D; the answer to this is B", "B"),
+        ("D; the answers: B", "B"),
+        ("D; the answer is not B", "D"),
+        ("D; the answer isn't B", "D"),
+        ("D; the answer, I am sure, can not be B", "D"),
+        ("D; the answer is something else that takes long to say, B", "D"),
+        ("D; the answer is Because B", "D"),
+        ("D; the ANSWER is B", "D"),
+        ("The answer is A. No, the answer is B", "A"),
+        ("D; chosen: B", "D"),
+        # 2: a lone letter closely followed by "correct" or "right", without a negation between.
+        ("D no, B is correct", "B"),
+        ("D no, B seems right", "B"),
+        ("D is not correct, B is correct", "B"),
+        ("D isn't right, B is right", "B"),
+        ("D is wrong, B incorrectly so", "D"),
+        ("D is, in my humble opinion, correct", "D"),
+        ("B is correctly named, D", "B"),
+        # 3: the response begins with a letter and ".", ",", ":" or the end.
+        ("B. Fluent speech, unlike D", "B"),
+        ("B, unlike D", "B"),
+        ("B: unlike D", "B"),
+        ("B", "B"),
+        # 4: the first letter that is part of no word and not followed by "=".
+        ("(B)", "B"),
+        ("**B**", "B"),
+        (r"\boxed{B}", "B"),
+        ("It is B) or D)", "B"),
+        ("DNA and BB, then B", "B"),
+        ("A=3 and B", "B"),
+        ("1B", "B"),
+        ("答案是B", "B"),
+        ("b", None),
+        # 5: else the most similar option, the first on a tie.
+        ("wernike aphasi", "B"),
+        ("conductive", "C"),
+    ],
+)
+def test_medexqa_s_rules(response: str, letter: str | None) -> None:
+    if letter is not None:
+        assert authors_letter(response, OPTIONS) == letter
+    else:
+        assert authors_letter(response, OPTIONS) is not None
+
+
+def test_medexqa_s_most_similar_option_is_the_first_on_a_tie() -> None:
+    assert authors_letter("xyz", ["one", "two", "six", "ten"]) == "C"
+    assert authors_letter("zzz", ["one", "two", "uuu", "vvv"]) == "A"
+    assert authors_letter("…", ["one", "two", "uuu", "vvv"]) == "A"
+
+
+def test_medexqa_s_two_deliberate_differences() -> None:
+    task = load("medexqa_speech_language_pathology")
+    doc = documents(task)[0]
+    for blank in ("", " \n\t", "<think>A</think>", "<think>A"):
+        assert task.strict(blank, doc).value is None
+    assert authors_letter("I choose two", ["", "two", "...", "four"]) == "B"  # nothing stands for "" or "..."
+
+
+def test_medexqa_s_authors_read_the_first_answer_and_flexible_the_final_one() -> None:
+    task = load("medexqa_speech_language_pathology")
+    doc = {**documents(task)[0], "options": OPTIONS}
+    for response in ("The answer is A at first sight.\n\nAnswer: B", r"The answer is A at first. \boxed{B}"):
+        assert task.strict(response, doc).value == "A"
+        assert task.flexible(response, doc).value == "B"
+    for response in ("Answer: a patient with D", "I have no idea whatsoever"):
+        assert task.flexible(response, doc).value != "A"
+
+
+# ---- MedCalc-Bench's rules, on our own examples
+
+INTEGER: dict[str, float | None] = {
+    "5": 5,
+    "5 points": 5,
+    "-5": -5,
+    "5.4": 5.4,
+    "3 out of 9": 3,
+    "9, that is 3 out of 9": 3,
+    "-3 out of 9": 3,
+    "3 out of 9, 4 out of 9": 3,
+    "3, 4, 5": 3,
+    "3,4": 2,
+    "1,200": 2,
+    "3, 4, 5 or 7": 3,
+    "3 , 4": 4,
+    "5/10": 10,
+    "1 + 2 = 3": 3,
+    "007": None,
+    "00": 0,
+    ".6": 6,
+    "2.000e+00": 0,
+    "five": None,
+    "": None,
+    "5%": 5,
+    "str(5)": 5,
+}
+DECIMAL: dict[str, float | None] = {
+    "17.29": 17.29,
+    "-17.29": -17.29,
+    "17.29 mg/dL": 17.29,
+    "about 17 to 18": 18,
+    "+17.5": 17.5,
+    "1,234.5": 234.5,
+    "17,5": 5,
+    ".5": 5,
+    "5.": 5,
+    "1e3": 3,
+    "3-5": -5,
+    "(normal 3-5) 4": 4,
+    "007": None,
+    "007.5": 7.5,
+    "none": None,
+    "": None,
+    "inf": None,
+    # the first rate
+    "17.2 mL/min/1.73 m^2": 17.2,
+    "17.2mL/min/1.73 m^2 or 18": 17.2,
+    "17.2 mL/min/1.73 and 18.2 mL/min/1.73": 17.2,
+    "17.2 mL/min/1x73": 17.2,
+    "17.2 ml/min/1.73": 1.73,
+    "50% of 17 mL/min/1.73": 17,
+    # the last percentage
+    "53.1%": 0.531,
+    "53.1% or 40%": 0.4,
+    "40% (12)": 0.4,
+    "53.1 %": 53.1,
+    # an expression in str(...)
+    "str(2 * 3)": 6,
+    "str(round(2.567, 1))": 2.6,
+    "str((2 + 3) * 4": 5,  # up to the last parenthesis
+    "str((2 + 3) * 4)": 20,
+    "str((2 + 3) * (4)": 20,
+    "str(2 + 3) * 4)": 20,
+    "it is str(70 kg / 1.75^2)": 70 / 1.75**2,
+    "str(5 mg/dl + 1 g/dl)": 6,
+    "str(3 is odd)": True,
+    "str(4 if 4 is even else 5)": 4,
+    "str(6 # (2 * 4))": 6,
+    "str('6')": 6,
+    "str(sqrt(16)) mL": 4,
+    "str(math.sqrt(16))": 4,
+    "str(five)": None,
+    "str(6)%": 6,
+    "str(1/0)": None,
+    "str()": None,
+    "str(__import__('os').getpid())": None,
+}
+WEEKS_DAYS: dict[str, tuple[int, int] | None] = {
+    "(4 weeks, 3 days)": (4, 3),
+    "4 weeks 3 days": (4, 3),
+    "(4, 3)": (4, 3),
+    "[4, 3]": (4, 3),
+    "['4 weeks', '3 days']": (4, 3),
+    "  4   weeks,\n3 days": (4, 3),
+    "4 weeks and 3 days": None,
+    "29 weeks": (2, 9),
+    "206 days": (20, 6),
+    "4+3": None,
+    "04 weeks, 3 days": None,
+}
+DATE: dict[str, str | None] = {
+    "5/4/2021": "5/4/2021",
+    "05/04/2021": "5/4/2021",
+    "5/4/2021, a Tuesday": "5/4/2021",
+    '"5/4/2021"': "5/4/2021",
+    " 5/4/2021": None,
+    "on 5/4/2021": None,
+    "5/4/21": None,
+    "2021-05-04": None,
+    "May 4, 2021": None,
+    "2/30/2021": None,
+}
+
+
+@pytest.mark.parametrize(("content", "value"), INTEGER.items())
+def test_medcalc_s_integers(content: str, value: float | None) -> None:
+    assert authors_value(content, "integer") == value
+
+
+@pytest.mark.parametrize(("content", "value"), DECIMAL.items())
+def test_medcalc_s_decimals(content: str, value: float | None) -> None:
+    assert authors_value(content, "decimal") == (None if value is None else pytest.approx(value))
+
+
+@pytest.mark.parametrize(("content", "value"), WEEKS_DAYS.items())
+def test_medcalc_s_gestational_ages(content: str, value: tuple[int, int] | None) -> None:
+    assert authors_value(content, "weeks_days") == value
+
+
+@pytest.mark.parametrize(("content", "shown"), DATE.items())
+def test_medcalc_s_dates(content: str, shown: str | None) -> None:
+    answer = load("medcalc_bench").strict(f"<answer>{content}</answer>", {"judgement": "date"})
+    assert (None if answer.value is None else str(answer)) == shown
+
+
+def test_medcalc_s_four_kinds_of_judgement() -> None:
+    def right(judgement: Judgement, content: str, truth: str, lower: float = 0.0, upper: float = 0.0) -> bool:
+        doc = {"judgement": judgement, "ground_truth": truth, "lower_limit": lower, "upper_limit": upper}
+        value = authors_value(content, judgement)
+        return value is not None and is_right(value, doc)
+
+    assert right("date", "5/4/2021", "05/04/2021")
+    assert not right("date", "4/5/2021", "05/04/2021")
+    assert right("weeks_days", "4 weeks, 3 days", "('4 weeks', '3 days')")
+    assert not right("weeks_days", "3 weeks, 4 days", "('4 weeks', '3 days')")
+    assert [right("integer", content, "2") for content in ("2", "1.5", "2.5", "2.51", "1.49", "-2")] == [
+        *[True] * 3,  # to even, as Python's round does
+        *[False] * 3,
+    ]
+    assert [right("decimal", x, "10", 9.5, 10.5) for x in ("9.5", "10.5", "9.49", "10.51", "-10")] == [
+        *[True] * 2,
+        *[False] * 3,
+    ]
+    assert strict_weeks_days("('4 weeks', '3 days')") == (4, 3)
+
+
+def test_bounds_the_wrong_way_round_are_put_in_order(data: Path) -> None:
+    rows = sample_rows("medcalc_bench/test.csv")
+    swapped = [{**row, "Lower Limit": row["Upper Limit"], "Upper Limit": row["Lower Limit"]} for row in rows]
+    write_rows(swapped, data / "medcalc_bench" / "test.csv")
+    assert documents(load("medcalc_bench", data)) == documents(load("medcalc_bench"))
+
+
+def test_the_judgement_of_every_calculator() -> None:
+    by_kind: dict[str, list[int]] = {}
+    for calculator, kind in JUDGEMENTS.items():
+        by_kind.setdefault(kind, []).append(calculator)
+    assert {kind: sorted(calculators) for kind, calculators in by_kind.items()} == {
+        "date": [13, 68],
+        "weeks_days": [69],
+        "integer": [4, 15, 16, 17, 18, 20, 21, 25, 27, 28, 29, 32, 33, 36, 43, 45, 48, 51],
+        "decimal": [
+            *(2, 3, 5, 6, 7, 8, 9, 10, 11, 19, 22, 23, 24, 26, 30, 31, 38, 39, 40, 44, 46, 49),
+            *range(56, 68),
+        ],
+    }
+    assert len(JUDGEMENTS) == 55
