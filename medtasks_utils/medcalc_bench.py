@@ -274,7 +274,7 @@ def _document(row: Row, table: Table, index: int) -> Row:
     calculator = _number(cells["Calculator ID"], "Calculator ID", table, index)
     if calculator not in JUDGEMENTS:
         raise DataError(
-            f"{table.at(index)}: unknown Calculator ID {cells['Calculator ID']}; how its answers are judged is known for "
+            f"{table.at(index)}: unknown Calculator ID {cells['Calculator ID']}; how answers are judged is known for "
             f"{', '.join(map(str, sorted(JUDGEMENTS)))}"
         )
     judgement = JUDGEMENTS[int(calculator)]

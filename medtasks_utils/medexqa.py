@@ -20,7 +20,6 @@ from medtasks_utils.options import Options
 from medtasks_utils.sources import Row, Table, read_headerless, read_split
 from medtasks_utils.task import Answer, MedTask, Score
 
-
 logger = logging.getLogger("lm_eval.medtasks")
 
 
@@ -225,7 +224,7 @@ class MedExQA(MedTask):
             metric.prepare()
 
     def score_batch(self, answers: dict[str, list[tuple[Row, Answer]]]) -> None:
-        """Each metric, ``explanation`` (their mean) and ``combined``, 0-100: 0 for a wrong answer, none without references."""
+        """Each metric, ``explanation`` and ``combined``, 0-100: 0 for a wrong answer, None without references."""
         if not self._metrics:
             return
         pairs = [pair for by_filter in answers.values() for pair in by_filter]
@@ -289,7 +288,9 @@ def letters_for_options(text: str, options: Sequence[str]) -> str:
 
 def _may_occur(option: str, text: str) -> bool:
     """Whether a search in any case could find the option: far cheaper than compiling that search for every option."""
-    if not option.isascii() or any(letter in text for letter in "\u0130\u0131\u017f\u212a"):  # in any case these match i, s and k
+    if not option.isascii() or any(
+        letter in text for letter in "\u0130\u0131\u017f\u212a"
+    ):  # in any case these match i, s and k
         return True
     return option.lower() in text.lower()
 

@@ -147,7 +147,7 @@ def label_indices(table: Table) -> list[int | None]:
     form = max(by_form, key=lambda name: sum(index is not None for index in by_form[name]))
     if form == "integer" and zero_at is not None and four_at is not None:
         raise DataError(
-            f"cop is 0 in {table.at(zero_at)} and 4 in {table.at(four_at)}: its integers are neither 0-based nor 1-based"
+            f"cop is 0 in {table.at(zero_at)} and 4 in {table.at(four_at)}: integers are neither 0- nor 1-based"
         )
     if all(index is None for index in by_form[form]):
         seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))

@@ -1,10 +1,10 @@
 """Aggregations with standard errors: means, macro averages, and F1, precision and recall in closed form.
 
-All of them are ratios of sums over examples. With the residual ``e = (numerator − ratio × denominator) / Σ denominator``
-of each example, summed within clusters (the two examples of one question, the k generations of one prompt), the
-variance is ``G/(G−1) Σ e²`` over the G clusters: the linearised, cluster-robust estimate (Cochran, *Sampling
-Techniques*, chapter 6; for evaluations Miller, arXiv:2411.00640). For a mean of independent examples it is the harness's own
-standard error to the last digit.
+All of them are ratios of sums over examples. An example's residual is ``e = (numerator − ratio × denominator) / D``, D
+being the sum of denominators. Residuals are summed within clusters (the two examples of one question, the k generations
+of one prompt), and the variance is ``G/(G−1) Σ e²`` over the G clusters: the linearised, cluster-robust estimate
+(Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller, arXiv:2411.00640). For a mean of independent
+examples it is the harness's own standard error to the last digit.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ExampleValue(float):
     stratum: str | None
     verdicts: tuple[Verdict | None, ...]
 
-    def __new__(
+    def __new__(  # noqa: D102
         cls,
         value: float,
         cluster: Hashable = None,
@@ -109,10 +109,12 @@ class Mean:
         self.of_nothing = of_nothing
 
     def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
+        """The mean."""
         value = ratio(self._terms(items))
         return self.of_nothing if value == NOT_AVAILABLE else value
 
     def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
+        """Its standard error; "N/A" for fewer than two clusters."""
         return cluster_stderr(residuals(self._terms(items)))
 
     @staticmethod
@@ -127,10 +129,12 @@ class MacroMean:
     """Unweighted mean of the strata's means; its standard error takes the strata as independent."""
 
     def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
+        """The mean of the strata's means; "N/A" without items."""
         strata = self._strata(items)
         return math.fsum(float(mean(values)) for values in strata) / len(strata) if strata else NOT_AVAILABLE
 
     def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
+        """Its standard error; "N/A" for fewer than two clusters."""
         strata = self._strata(items)
         errors = [mean.stderr(values) for values in strata]
         if not errors or NOT_AVAILABLE in errors:
@@ -161,11 +165,13 @@ class VerdictRatio:
         self.denominator = denominator
 
     def __call__(self, items: Iterable[Item]) -> float:
+        """The ratio, or the mean of the generations' ratios."""
         generations = self._terms(items)
         values = [ratio(terms) for terms in generations]
         return math.fsum(0.0 if v == NOT_AVAILABLE else v for v in values) / max(len(values), 1)
 
     def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
+        """Its standard error; "N/A" for fewer than two clusters."""
         generations = self._terms(items)
         influence: dict[Hashable, list[float]] = defaultdict(list)
         for terms in generations:

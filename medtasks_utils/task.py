@@ -17,6 +17,7 @@ import json
 import logging
 import time
 import uuid
+import weakref
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -231,6 +232,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{self._prompt_key(kwargs.get('samples'))}"
         super().build_all_requests(**kwargs)
+        _run.join(self)
 
     def _prompt_key(self, samples: Sequence[int] | None) -> str:
         """Hash of what the harness's own cache key leaves out: rows, options, templates, generation settings."""
@@ -260,6 +262,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         for instance in self.instances:
             # Under several processes the harness pads the last request with extra responses, to even the ranks out.
             instance.resps = [_printable(response) for response in instance.resps[: instance.repeats]]
+        _run.is_scoring = True
         with self._generations_kept():
             self.continue_generation()
             answers: dict[str, list[tuple[Row, Answer]]] = {name: [] for name in self.extractors}
@@ -309,12 +312,31 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             raise ScoringError(f"{self.config.task}: {error}; the generations are kept in {path}") from cause
 
     def _save_generations(self) -> Path:
+        """Write the responses of all tasks of this run, since the ones still to be scored would be lost too."""
         path = Path(f"medtasks_rescue_{self.config.task}_{time.strftime('%Y%m%dT%H%M%S')}_{uuid.uuid4().hex[:8]}.jsonl")
         with path.open("w", encoding="utf-8") as file:
-            for instance in self.instances:
-                record = {"doc_id": instance.doc_id, "doc": instance.doc, "resps": instance.resps}
-                file.write(json.dumps(record, default=str) + "\n")
+            for task in _run.tasks:
+                for instance in task.instances:
+                    record = {"task": task.config.task, "doc_id": instance.doc_id, "doc": instance.doc}
+                    file.write(json.dumps({**record, "resps": instance.resps}, default=str) + "\n")
         return path.resolve()
+
+
+class _Run:
+    """The tasks that the harness generates for together: it builds the requests of all before it scores any."""
+
+    def __init__(self) -> None:
+        self.tasks: weakref.WeakSet[MedTask] = weakref.WeakSet()
+        self.is_scoring = False
+
+    def join(self, task: MedTask) -> None:
+        if self.is_scoring:
+            self.tasks.clear()
+            self.is_scoring = False
+        self.tasks.add(task)
+
+
+_run = _Run()
 
 
 def _printable(response: str | None) -> str:

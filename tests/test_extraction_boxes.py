@@ -3,7 +3,7 @@ r"""``\boxed{…}`` and the formatting around a token."""
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.extraction.boxes import boxes, last_box, outside_boxes, unwrap
@@ -63,6 +63,7 @@ def test_outside_boxes(text: str, outside: str) -> None:
 PLAIN = st.text(alphabet=st.characters(exclude_characters="\\{}", exclude_categories=["Cs"]))
 
 
+@settings(deadline=None)
 @given(PLAIN, PLAIN, PLAIN, PLAIN)
 def test_the_last_balanced_box_counts(before: str, first: str, between: str, last: str) -> None:
     text = rf"{before}\boxed{{{first}}}{between}\boxed{{{last}}}"
@@ -71,6 +72,7 @@ def test_the_last_balanced_box_counts(before: str, first: str, between: str, las
     assert last_box(rf"{text} {{{{ {{}} ") == last
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["\\boxed{", "{", "}", "A", "\\{", "\\}", "\\", "\\\\", " "]), max_size=30).map("".join)
 )
@@ -120,6 +122,7 @@ def test_unwrap(token: str, plain: str) -> None:
 WRAPPERS = [r"\text{%s}", r"\mathrm{%s}", r"\mathbf{%s}", "**%s**", "$%s$", "(%s)", " %s ", "%s.", r"\(%s\)", "\n%s\n"]
 
 
+@settings(deadline=None)
 @given(st.sampled_from(["A", "0", "12.5", "C. x", "5/4/2021"]), st.lists(st.sampled_from(WRAPPERS), max_size=6))
 def test_wrapping_changes_no_token(token: str, wrappers: list[str]) -> None:
     wrapped = token
@@ -129,6 +132,7 @@ def test_wrapping_changes_no_token(token: str, wrappers: list[str]) -> None:
     assert unwrap(last_box(rf"So: $\boxed{{{wrapped}}}$.") or "") == token
 
 
+@settings(deadline=None)
 @given(st.text() | st.text(alphabet="()$*.{}\\tex A"))
 def test_any_text_is_read(text: str) -> None:
     boxes(text)

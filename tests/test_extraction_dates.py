@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.extraction.dates import strict_date, written_date
@@ -119,23 +119,27 @@ STYLES = [
 ]
 
 
+@settings(deadline=None)
 @given(st.dates(datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)), st.sampled_from(STYLES))
 def test_a_date_is_read_back_from_any_style(date: datetime.date, style: str) -> None:
     assert written_date(date.strftime(style)) == date
 
 
+@settings(deadline=None)
 @given(st.dates(datetime.date(1000, 1, 1)))
 def test_a_strict_date_is_read_alike_by_both(date: datetime.date) -> None:
     for text in (f"{date.month}/{date.day}/{date.year}", f"{date.month:02}/{date.day:02}/{date.year}"):
         assert strict_date(text) == written_date(text) == date
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
     assert isinstance(written_date(text), datetime.date | None)
     assert isinstance(strict_date(text), datetime.date | None)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="0123456789/-. ,janfebmrchy", max_size=40))
 def test_anything_like_a_date_is_read(text: str) -> None:
     assert isinstance(written_date(text), datetime.date | None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.extraction.durations import strict_weeks_days, written_weeks_days
@@ -113,11 +113,13 @@ STYLES = [
 ]
 
 
+@settings(deadline=None)
 @given(st.integers(0, 45), st.integers(0, 6), st.sampled_from(STYLES))
 def test_an_age_is_read_back_from_any_style(weeks: int, days: int, style: str) -> None:
     assert written_weeks_days(style.format(weeks, days)) == (weeks, days)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 45), st.integers(0, 6))
 def test_a_strict_age_is_read_alike_by_both(weeks: int, days: int) -> None:
     for style in STYLES[:2]:
@@ -125,11 +127,13 @@ def test_a_strict_age_is_read_alike_by_both(weeks: int, days: int) -> None:
         assert strict_weeks_days(text) == written_weeks_days(text) == (weeks, days)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 400))
 def test_days_alone_are_weeks_and_days(days: int) -> None:
     assert written_weeks_days(f"{days} days") == divmod(days, 7)
 
 
+@settings(deadline=None)
 @given(st.text() | st.text(alphabet="0123456789+/wd weksay,()[]'\"", max_size=40))
 def test_any_text_is_read(text: str) -> None:
     for age in (written_weeks_days(text), strict_weeks_days(text)):

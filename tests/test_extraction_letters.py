@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from conftest import load
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.extraction.boxes import last_box, unwrap
@@ -477,12 +477,14 @@ def test_letters_of_tokens() -> None:
     assert [letter_of(token, digits=True) for token in ("0", "3", "4", "-1", "²", "٠")] == ["A", "D", *[None] * 4]
 
 
+@settings(deadline=None)
 @given(st.text(), st.lists(st.text(max_size=12), min_size=4, max_size=4))
 def test_any_text_and_options_are_read(text: str, options: list[str]) -> None:
     assert stated_letter(text, options) in {*LETTERS, None}
     assert named_option(text, options) in {*LETTERS, None}
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ABCDabcd .,:()*{}\\$\nisoranwerbxt", max_size=60))
 def test_a_boxed_letter_is_read_alike_by_both(text: str) -> None:
     response = text + r"\boxed{C}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from conftest import documents, load
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.medcalc_bench import JUDGEMENTS, authors_value, is_right, plain_value
@@ -168,6 +168,7 @@ def test_an_answer_out_of_reach_is_wrong() -> None:
 PROSE = "abcdehiklmnoprtuvwyzMLE .,;:()*/%^=≈×-\n\\{}"
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=PROSE + "0123456789", max_size=80), st.sampled_from(sorted(set(JUDGEMENTS.values()))))
 def test_no_answer_breaks_the_scoring(content: str, judgement: Any) -> None:
     doc = next(doc for doc in documents(TASK) if doc["judgement"] == judgement)
@@ -176,6 +177,7 @@ def test_no_answer_breaks_the_scoring(content: str, judgement: Any) -> None:
             assert TASK.score(doc, read(response, doc))["acc"] in (0.0, 1.0)
 
 
+@settings(deadline=None)
 @given(
     st.floats(-1000, 1000).map(lambda x: round(x, 2)), st.sampled_from(["{}", " {} ", "{}.", "**{}**", "= {}", "{} mg"])
 )

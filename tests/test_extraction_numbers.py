@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.extraction.numbers import (
@@ -232,12 +232,14 @@ STYLES = [
 ]
 
 
+@settings(deadline=None)
 @given(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), st.sampled_from(STYLES))
 def test_a_number_is_read_back_from_any_style(value: float, style: str) -> None:
     for form in (f"{value:.3f}", f"{value:,.3f}", f"{value:.9e}", repr(value).replace("-", "−")):
         assert plain_number(style.format(form)) == pytest.approx(value, abs=5e-4)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 999), st.sampled_from(STYLES), st.sampled_from(["{}", "{} points", "{}/999", "{} out of 999"]))
 def test_a_score_is_read_back_from_any_style(score: int, style: str, form: str) -> None:
     if "/" in form and "/" in style:
@@ -245,6 +247,7 @@ def test_a_score_is_read_back_from_any_style(score: int, style: str, form: str) 
     assert plain_number(style.format(form.format(score)), score=True) == score
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 9),
     st.integers(-30, 30),
@@ -254,6 +257,7 @@ def test_scientific_notation_is_read_back(mantissa: int, exponent: int, style: s
     assert plain_number(style.format(mantissa, exponent)) == pytest.approx(mantissa * 10.0**exponent)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
     for value in (plain_number(text), plain_number(text, score=True), strict_integer(text), strict_decimal(text)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.extraction.tags import last_tag, unclosed_tag
@@ -56,6 +56,7 @@ def test_unclosed_tag(text: str, content: str | None) -> None:
 WITHOUT_TAGS = st.text().filter(lambda text: "answer>" not in text.lower())
 
 
+@settings(deadline=None)
 @given(WITHOUT_TAGS, WITHOUT_TAGS, WITHOUT_TAGS)
 def test_the_last_closed_tag_counts_and_its_end_is_known(before: str, content: str, after: str) -> None:
     text = f"{before}<answer>0</answer>{before}<answer>{content}</answer>{after}"
@@ -66,6 +67,7 @@ def test_the_last_closed_tag_counts_and_its_end_is_known(before: str, content: s
     assert unclosed_tag(text) is None
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["<answer>", "</answer>", "<\\answer>", "5", " ", "\n", "<"]), max_size=20).map("".join)
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from conftest import GENERATION_TASKS, documents, load
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.extraction.ends import both_ends
@@ -63,6 +63,7 @@ def test_one_block_then_answer(response: str, well_formed: bool) -> None:
 WITHOUT_TAGS = st.text().filter(lambda text: "think>" not in text.lower())
 
 
+@settings(deadline=None)
 @given(WITHOUT_TAGS, WITHOUT_TAGS)
 def test_what_the_server_strips_makes_no_difference(reasoning: str, answer: str) -> None:
     assert final_text(f"<think>{reasoning}</think>{answer}") == answer == final_text(answer)
@@ -71,6 +72,7 @@ def test_what_the_server_strips_makes_no_difference(reasoning: str, answer: str)
 
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)
+@settings(deadline=None)
 @given(
     reasoning=st.sampled_from(
         [r"The answer is A. \boxed{A}", r"\boxed{1} <answer>1</answer>", "0", "Hallucinated.", ""]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from conftest import load
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.extraction.verdicts import stated_verdict
@@ -431,11 +431,13 @@ def test_unsure_is_no_answer_where_it_is_not_offered() -> None:
     assert WITHOUT_UNSURE.flexible("It is factual.", {}).value == "0"
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
     assert stated_verdict(text) in {"0", "1", "2", None}
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="012 .,:()*{}\\$\nishalucnteor", max_size=60), st.sampled_from("012"))
 def test_a_boxed_verdict_is_read_alike_by_both(text: str, verdict: str) -> None:
     response = rf"{text}\boxed{{{verdict}}}"

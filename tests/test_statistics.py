@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lm_eval.api.metrics import mean_stderr
 from sklearn import metrics
@@ -73,6 +73,7 @@ def paired_verdicts(pairs: int, seed: int) -> list[tuple[str, Verdict | None]]:
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50)
 
 
+@settings(deadline=None)
 @given(VALUES)
 def test_the_mean_and_its_error_are_the_harness_s(values: list[float]) -> None:
     assert mean(values) == pytest.approx(sum(values) / len(values), rel=1e-12, abs=1e-9)
@@ -97,6 +98,7 @@ def test_examples_to_which_a_metric_does_not_apply_are_left_out() -> None:
     assert mean.stderr([1.0]) == NOT_AVAILABLE
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 100), st.sampled_from("abcdefg")), min_size=2, max_size=60))
 def test_the_clustered_error_is_the_textbook_s(items: list[tuple[float, str]]) -> None:
     values = np.array([value for value, _ in items])
@@ -148,6 +150,7 @@ def test_ratios_are_scikit_learn_s_over_what_is_kept(ratio: VerdictRatio, seed: 
     assert ratio(map(example, verdicts)) == pytest.approx(expected, rel=1e-12)
 
 
+@settings(deadline=None)
 @given(st.lists(st.none() | st.builds(Verdict, st.integers(0, 1), st.integers(0, 1)), max_size=12))
 def test_ratios_of_a_few_verdicts_are_scikit_learn_s(verdicts: list[Verdict | None]) -> None:
     kept = [verdict for verdict in verdicts if verdict]
@@ -262,6 +265,7 @@ def test_a_stratum_of_one_has_no_error() -> None:
 # ---- what the harness does with them
 
 
+@settings(deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 50))
 def test_the_order_makes_no_difference_to_the_last_bit(shuffler: random.Random, seed: int) -> None:
     draw = random.Random(seed)

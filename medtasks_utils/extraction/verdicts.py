@@ -8,6 +8,7 @@ from medtasks_utils.extraction.ends import both_ends
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 
+# All patterns are for text in lower case.
 _VERDICT = (
     r"(?:(?<!\w)(?:"
     r"(?P<hallucinated>hallucinat(?:ed|ions?|ory|ing)|fabricat(?:ed|ions?)|(?:non-?|un)factual|incorrect|inaccurate|wrong|"
@@ -27,45 +28,45 @@ _COPULA = (
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 
 _STATEMENTS = tuple(
-    re.compile(statement, re.IGNORECASE)
+    re.compile(statement)
     for statement in (
         # "Hallucinated: yes", "Is the answer factual? No".
         rf"{_VERDICT}[^\w\n]{{0,4}}[:?][^\w\n]{{0,4}}(?P<reply>yes|no)\b",
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
         rf"^\W{{0,12}}(?:(?:the|my|final|overall|correct|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
-        rf"(?P<words>(?:(?:not|no|non|a|entirely|fully|factually|completely|likely|probably|clearly|signs?\sof|evidence\sof)[\s-]){{0,3}}){_VERDICT}"
+        r"(?P<words>(?:(?:not|no|non|a|entirely|fully|factually|completely|likely|probably|clearly|signs?\sof|evidence\sof)"
+        rf"[\s-]){{0,3}}){_VERDICT}"
         rf"(?:\s(?:{_NOUN}|detected|present|found))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b)",
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
         rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}"
-        r"|\b(?:judge|consider|deem|rate|call|label|classify|mark|find|say|choose|pick|select|go\swith|(?:would|will|['’]d|['’]ll|I)\sanswer)\b)"
+        r"|\b(?:judge|consider|deem|rate|call|label|classify|mark|find|say|choose|pick|select|go\swith|"
+        r"(?:would|will|['’]d|['’]ll|i)\sanswer)\b)"
         rf"{_WORDS}{_VERDICT}",
     )
 )
 # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
 _OF_IT = re.compile(
-    rf"\b(?:it|this|that|there|I|information|claim)\b(?P<between>[^:]{{0,60}}?)(?:{_COPULA}|['’]s\b|['’]m\b|\bam\b){_WORDS}{_VERDICT}",
-    re.IGNORECASE,
+    rf"\b(?:it|this|that|there|i|information|claim)\b(?P<between>[^:]{{0,60}}?)(?:{_COPULA}|['’][sm]\b|\bam\b)"
+    rf"{_WORDS}{_VERDICT}",
 )
-_ANY_VERDICT = re.compile(_VERDICT, re.IGNORECASE)
+_ANY_VERDICT = re.compile(_VERDICT)
 _NO_VERDICT = re.compile(
     r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell)d?\b|"
-    r"(?:I\sam|I['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely\s|completely\s)?sure)\b)",
-    re.IGNORECASE,
+    r"(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely\s|completely\s)?sure)\b)",
 )
 
-_NEGATION = re.compile(r"\b(?:not|no|non|never|without|free)\b|n['’]t\b", re.IGNORECASE)
-_CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but|so|therefore|thus)\b", re.IGNORECASE)
+_NEGATION = re.compile(r"\b(?:not|no|non|never|without|free)\b|n['’]t\b")
+_CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|nothing|none|neither|claims|states|says|might|may|could|mix|evidence\sthat)\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s\w{1,12}\s(?:that|the)\b",
-    re.IGNORECASE,
 )
-_HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b", re.IGNORECASE)
-_BUT = re.compile(r",?\s(?:but|except|however)\b", re.IGNORECASE)
-_CONTINUED = re.compile(r"\s(?:or|nor|that|about|regarding)\b|\sin\s(?:that|stating|saying|its|part)\b", re.IGNORECASE)
+_HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
+_BUT = re.compile(r",?\s(?:but|except|however)\b")
+_CONTINUED = re.compile(r"\s(?:or|nor|that|about|regarding)\b|\sin\s(?:that|stating|saying|its|part)\b")
 
-_ANSWERED_QUESTION = re.compile(r"\?\s{1,4}(?=(?:yes|no)\b)", re.IGNORECASE)
-_AFTER_HEADING = re.compile(r"(?:(?<=:)|(?i:(?<=verdict)|(?<=answer)))[ \t]{0,8}\n\s{0,8}")
+_ANSWERED_QUESTION = re.compile(r"\?\s{1,4}(?=(?:yes|no)\b)")
+_AFTER_HEADING = re.compile(r"(?:(?<=:)|(?<=verdict)|(?<=answer))[ \t]{0,8}\n\s{0,8}")
 _FORMATTING = re.compile(r"[*_`${}\"“”#]|\\(?:text|textbf|mathrm|mathbf)\b|\\[()\[\],;! ]|</?\w{1,12}>")
 _END_OF_SENTENCE = re.compile(r"(?<=[.!?;])(?<!^\d\.)\s+|\n+", re.MULTILINE)
 _MAX_SENTENCE = 600  # characters
@@ -79,7 +80,7 @@ def stated_verdict(text: str) -> str | None:
     >>> stated_verdict("The answer is not factual."), stated_verdict("1"), stated_verdict("Who knows?")
     ('1', '1', None)
     """
-    plain = _AFTER_HEADING.sub(" ", _FORMATTING.sub("", both_ends(text)))
+    plain = _AFTER_HEADING.sub(" ", _FORMATTING.sub("", both_ends(text).lower()))
     plain = _ANSWERED_QUESTION.sub(": ", plain)
     of_it = None
     for sentence in reversed(_END_OF_SENTENCE.split(plain)):
@@ -107,7 +108,7 @@ def _read(match: re.Match[str]) -> str | None:
         return None
     if kind == "unsure":
         return UNSURE
-    negations = len(_NEGATION.findall(before)) + (groups.get("reply", "").lower() == "no")
+    negations = len(_NEGATION.findall(before)) + (groups.get("reply") == "no")
     if kind == "digit":
         return None if negations else groups["digit"]
     if kind == "factual" and not negations and (_HALF.search(before) or _BUT.match(match.string, match.end())):
