@@ -577,6 +577,20 @@ def test_so_does_one_in_extraction_or_in_a_batch(tmp_path: Path, monkeypatch: py
     check_rescued(str(caught.value), tmp_path)
 
 
+def test_the_generations_of_tasks_still_to_be_scored_are_kept_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(MedHallu, "score", fail)
+    with pytest.raises(ScoringError) as caught:
+        evaluate(["medhallu", "medmcqa_openmed"], mixed)
+    found = re.search(r"kept in (\S+\.jsonl)$", str(caught.value))
+    assert found
+    records = [json.loads(line) for line in Path(found[1]).read_text(encoding="utf-8").splitlines()]
+    assert {record["task"] for record in records} == {"medhallu", "medmcqa_openmed"}
+    assert all(len(record["resps"]) == 1 for record in records)
+
+
 def check_rescued(message: str, folder: Path) -> None:
     found = re.search(r"kept in (\S+\.jsonl)$", message)
     assert found

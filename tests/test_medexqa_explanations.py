@@ -1,0 +1,171 @@
+"""MedExQA's explanation scores under the harness: gating, references, weights, macro averages."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import evaluate
+from explanations_model import save_model
+from explanations_wordnet import write_wordnet
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics import BLEU
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.medexqa import SPECIALTIES
+from medtasks_utils.sources import SAMPLE, Row
+
+LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
+
+
+def answered(doc: Row) -> str:
+    """Right, with an explanation near the first reference, for most; wrong for the rest."""
+    if "wh" in doc["question"].lower()[:3]:
+        return f"<think>Or is it {doc['options'][0]}?</think>B. {doc['explanation_2']}"
+    near = doc["explanation_1"][: len(doc["question"])]
+    return f"<think>Let me see.</think>The answer is {doc['answer_letter']}. {near}"
+
+
+def expected(doc: Row, references: list[str]) -> dict[str, float]:
+    text = answered(doc).split("</think>")[1]
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    rouge = max(100 * scorer.score(reference, text)["rougeL"].fmeasure for reference in references)
+    return {"rougeL": rouge, "bleu": BLEU(effective_order=True).sentence_score(text, references).score}
+
+
+def samples(result: dict[str, Any], task: str, filter_name: str = "strict-match") -> list[dict[str, Any]]:
+    return [sample for sample in result["samples"][task] if sample["filter"] == filter_name]
+
+
+def test_each_example_is_scored_as_the_libraries_do_and_gated_on_a_right_answer() -> None:
+    result = evaluate(
+        "medexqa_all", answered, metadata={"medexqa": {**LEXICAL, "mcq_weight": 0.3, "explanation_weight": 0.7}}
+    )
+    right = wrong = 0
+    for sample in samples(result, "medexqa_all"):
+        doc = sample["doc"]
+        if sample["acc"]:
+            right += 1
+            scores = expected(doc, [doc["explanation_1"], doc["explanation_2"]])
+            assert 0 < scores["rougeL"] <= 100
+        else:
+            wrong += 1
+            scores = {"rougeL": 0.0, "bleu": 0.0}
+        assert {name: sample[name] for name in scores} == pytest.approx(scores, abs=1e-9)
+        explanation = sum(scores.values()) / 2
+        assert sample["explanation"] == pytest.approx(explanation, abs=1e-9)
+        assert sample["combined"] == pytest.approx(0.3 * 100 * sample["acc"] + 0.7 * explanation, abs=1e-9)
+        assert "meteor" not in sample
+    assert right
+    assert wrong
+
+
+def test_the_group_is_the_plain_mean_of_the_five_for_every_metric() -> None:
+    results = evaluate("medexqa", answered, metadata={"medexqa": LEXICAL})["results"]
+    keys = [key for key in results["medexqa"] if ",strict-match" in key and "_stderr" not in key]
+    assert {key.split(",")[0] for key in keys} == {
+        "acc", "answer_accuracy", "answered", "combined", "explanation", "rougeL", "bleu"
+    }  # fmt: skip
+    for key in keys:
+        parts = [results[f"medexqa_{specialty.name}"][key] for specialty in SPECIALTIES]
+        assert results["medexqa"][key] == pytest.approx(sum(parts) / 5, abs=1e-9)
+        errors = [results[f"medexqa_{s.name}"][key.replace(",", "_stderr,")] for s in SPECIALTIES]
+        error = math.sqrt(sum(error**2 for error in errors)) / 5
+        assert results["medexqa"][key.replace(",", "_stderr,")] == pytest.approx(error, abs=1e-9)
+
+
+def data_with_blanks(folder: Path) -> Path:
+    """The sample, with one reference of the first row blank and both of the second."""
+    for split in ("test", "dev"):
+        (folder / "medexqa" / split).mkdir(parents=True)
+        for path in (SAMPLE / "medexqa" / split).glob("*.tsv"):
+            rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+            rows[0][5], rows[1][5], rows[1][6] = "", "", "  "
+            text = "".join("\t".join(row) + "\n" for row in rows)
+            (folder / "medexqa" / split / path.name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_path: Path) -> None:
+    def right(doc: Row) -> str:
+        return f"The answer is {doc['answer_letter']}. It is so."
+
+    task = "medexqa_clinical_psychology"
+    result = evaluate(task, right, data=data_with_blanks(tmp_path), metadata={"medexqa": LEXICAL})
+    one, none, *both = samples(result, task)
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    alone = 100 * scorer.score(one["doc"]["explanation_2"], right(one["doc"]))["rougeL"].fmeasure
+    assert one["rougeL"] == pytest.approx(alone, abs=1e-9)
+    assert [none[name] for name in ("rougeL", "bleu", "explanation", "combined")] == [None] * 4
+    assert none["acc"] == 1.0
+    scored = [sample["explanation"] for sample in (one, *both)]
+    assert result["results"][task]["explanation,strict-match"] == pytest.approx(sum(scored) / 3)
+    assert result["configs"][task]["metadata"]["examples_without_references"] == 1
+
+
+def test_all_four_metrics_with_a_small_wordnet_and_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    import nltk
+
+    (tmp_path / "corpora" / "wordnet").mkdir(parents=True)
+    write_wordnet(tmp_path / "corpora" / "wordnet")
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    model = save_model(tmp_path / "model")
+    options = {"use_explanations": True, "bertscore_model": str(model), "bertscore_device": "cpu"}
+    result = evaluate("medexqa_be", answered, metadata={"medexqa": options})
+    task = "medexqa_biomedical_engineering"
+    right = [sample for sample in samples(result, task) if sample["acc"]]
+    assert right
+    for sample in right:
+        parts = [sample[name] for name in ("rougeL", "bleu", "meteor", "bertscore")]
+        assert all(0 < part <= 100.0001 for part in parts)
+        assert sample["explanation"] == pytest.approx(sum(parts) / 4)
+
+
+def test_without_any_reference_only_the_answers_are_scored(tmp_path: Path) -> None:
+    data = data_with_blanks(tmp_path)
+    for path in (data / "medexqa" / "test").glob("*.tsv"):
+        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+        text = "".join("\t".join([*row[:5], "", "", row[7]]) + "\n" for row in rows)
+        path.write_text(text, encoding="utf-8")
+    result = evaluate("medexqa", answered, data=data, metadata={"medexqa": {"use_explanations": True}})
+    assert "explanation,strict-match" not in result["results"]["medexqa"]
+    assert result["results"]["medexqa"]["answered,strict-match"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"explanation_metrics": ["rouge"]}, "explanation_metrics"),
+        ({"explanation_metrics": []}, "explanation_metrics"),
+        ({"mcq_weight": 0.9}, "must sum to 1"),
+        ({"mcq_weight": -1.0, "explanation_weight": 2.0}, "mcq_weight"),
+        ({"bertscore_batch_size": 0}, "bertscore_batch_size"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(MedtasksError, match=message):
+        evaluate("medexqa_be", answered, metadata={"medexqa": options})
+
+
+def test_answers_alone_import_neither_torch_nor_nltk() -> None:
+    code = (
+        "import sys, os; os.environ['MEDTASKS_DATA'] = 'sample'\n"
+        "from lm_eval.tasks import TaskManager\n"
+        "before = {'torch', 'nltk'} & set(sys.modules)\n"
+        "from medtasks_utils.cli import tasks_path\n"
+        "metadata = {'medexqa': {'use_explanations': False}}\n"
+        "manager = TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata=metadata)\n"
+        "task = manager.load('medexqa_all')['tasks']['medexqa_all']\n"
+        "task.build_all_requests()\n"
+        "for instance in task.instances: instance.resps.append('The answer is A.')\n"
+        "task.apply_filters()\n"
+        "print(sorted(({'torch', 'nltk'} & set(sys.modules)) - before))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().splitlines()[-1] == "[]"
