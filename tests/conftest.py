@@ -18,12 +18,16 @@ os.environ.pop("MEDTASKS_DATA", None)
 
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 from lm_eval.api.model import LM
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 from pyarrow import parquet
 
 from medtasks_utils.sources import SAMPLE
+
+settings.register_profile("no deadline", deadline=None)  # machines are slow at times; no test is timed
+settings.load_profile("no deadline")
 
 ROOT = Path(__file__).resolve().parents[1]
 TASKS = ROOT / "tasks"
