@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import math
 import re
 from collections import defaultdict
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -20,6 +22,8 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.options import Options
 from medtasks_utils.sources import Row, Table, find_split, read_split
 from medtasks_utils.task import Answer, MedTask, Score
+
+logger = logging.getLogger("lm_eval.medtasks")
 
 Judgement = Literal["date", "weeks_days", "integer", "decimal"]
 
@@ -73,6 +77,9 @@ class MedCalcBench(MedTask):
     def load_rows(self) -> list[Row]:
         """Documents of the test split, each with its solved example where ``one_shot`` asks for it."""
         documents = self._documents("test")
+        version = self.options.dataset_version
+        if self.source.name != "hub" and version != "verified" and self._folder().name != version:
+            logger.warning("%s: the rows are those in %s, whichever version it holds", self.config.task, self._folder())
         if self.options.per_calculator is not None:
             documents = stratified(documents, self.options.per_calculator)
         if self.options.one_shot:
@@ -89,7 +96,7 @@ class MedCalcBench(MedTask):
             )
         return self._documents("train")
 
-    def _folder(self) -> Any:
+    def _folder(self) -> Path:
         version = self.options.dataset_version
         return self.folder(REPOSITORIES[version], subfolder=version)
 
