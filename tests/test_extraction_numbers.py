@@ -360,3 +360,14 @@ def test_an_expression_leaves_nothing_behind() -> None:
     for attack in ("math.clear()", "math.pop('sqrt')", "math.update(pi=3)", "np.setdefault('x', 1)", "sqrt := 3"):
         assert evaluate(attack) is None
     assert evaluate("math.sqrt(4) + np.pi") == 2 + math.pi
+
+
+@pytest.mark.parametrize("text", ["9**9**9", "2 * 3", "**9**9**9**", "2/30/2020", "4 × (2 + 1)"])
+@pytest.mark.parametrize("score", [False, True])
+def test_a_product_a_power_and_a_date_are_no_plain_number(text: str, score: bool) -> None:
+    assert plain_number(text, score=score) is None
+
+
+@pytest.mark.parametrize("text", ["70 / 1.75 ** 2 = **22.9**", "2 * 10^1 + 2.9 = 22.9", "**22.9**"])
+def test_what_an_expression_comes_to_is_one(text: str) -> None:
+    assert plain_number(text) == 22.9

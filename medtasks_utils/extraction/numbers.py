@@ -201,6 +201,7 @@ _WORDS = {
         ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     )
 }
+_NO_NUMBER = re.compile(r"\d\s?\*{1,2}\s?[\d(]|\d\s?/\s?\d{1,2}\s?/\s?\d")  # a product, a power, a date
 _MAX_STATEMENT = 1000  # characters; a longer text states no single number
 
 
@@ -223,6 +224,8 @@ def plain_number(text: str, *, score: bool = False) -> float | None:
     text = " ".join(text.translate(_CHARACTERS).split())
     text = _FRACTION.sub(r"\1/\2" if score else _quotient, text)
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
+    if _NO_NUMBER.search(re.split(r"[=≈]", text)[-1]):
+        return None
     text = _UNITS.sub(" ", _TOLERANCE.sub(" ", _LATEX.sub("", text)))
     text = _ASIDE.sub(" ", text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
