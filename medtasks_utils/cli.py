@@ -3,48 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from medtasks_utils.errors import MedtasksError
 
-
-def tasks_path() -> Path:
-    """The folder with the tasks' YAML: beside the modules in an installed package, beside the package in a checkout."""
-    package = Path(__file__).parent
-    installed = package / "tasks"
-    return installed if installed.is_dir() else package.parent / "tasks"
-
-
-def _path(arguments: argparse.Namespace) -> int:
-    print(tasks_path())
-    return 0
-
-
-def _selfcheck(arguments: argparse.Namespace) -> int:
-    from medtasks_utils import selfcheck
-
-    return selfcheck.run(arguments.data, tasks_path(), limit=arguments.limit)
+COMMANDS = {
+    "path": "path",
+    "selfcheck": "selfcheck",
+}
+"""Each command's module in :mod:`medtasks_utils.commands`."""
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="medtasks", description="Medical benchmarks for lm-evaluation-harness.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    path = commands.add_parser("path", help='print the tasks folder, for lm_eval --include_path "$(medtasks path)"')
-    path.set_defaults(run=_path)
-
-    selfcheck = commands.add_parser(
-        "selfcheck",
-        help="run the harness against a local server with known answers and check every score",
-        description="Serves right, first-option, random, malformed and unsure answers from a local OpenAI-compatible "
-        "server, runs the harness against it, and compares every score with its expected floor and ceiling. "
-        "Exit code 1 on any miss.",
-    )
-    selfcheck.add_argument("--data", default="sample", metavar="DIR", help="a data directory; default: bundled sample")
-    selfcheck.add_argument("--limit", type=int, metavar="N", help="only the first N examples of each task")
-    selfcheck.set_defaults(run=_selfcheck)
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, module_name in COMMANDS.items():
+        command = importlib.import_module(f"medtasks_utils.commands.{module_name}")
+        subparser = subparsers.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
+        command.add_arguments(subparser)
+        subparser.set_defaults(run=command.run)
     return parser
 
 
