@@ -1,8 +1,8 @@
-"""The two places where lm_eval 0.4.13 has to be helped along; nothing else of ours reaches into it."""
+"""The three places where lm_eval 0.4.13 has to be helped along; nothing else of ours reaches into it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, ItemsView, KeysView, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -31,6 +31,33 @@ def let_aggregations_bring_their_standard_error() -> None:
 
     stderr_for_metric.asks_the_aggregation = True  # type: ignore[attr-defined]
     evaluator_utils.stderr_for_metric = stderr_for_metric
+
+
+class ScoresAndDetails(dict[str, Any]):
+    """The metrics of one example, and details that belong in its logged sample but are no metric.
+
+    The harness copies what ``process_results`` returns into the sample (``dict.update``, which takes everything) and
+    aggregates what ``keys`` and ``items`` name (the metrics alone). A detail that is no number could not be aggregated.
+
+    Args:
+        metrics: by name.
+        details: by name; anything that JSON can hold.
+    """
+
+    def __init__(self, metrics: Mapping[str, Any], details: Mapping[str, Any]) -> None:
+        clash = metrics.keys() & details.keys()
+        if clash:
+            raise ValueError(f"metrics and details share the names {', '.join(sorted(clash))}")
+        super().__init__({**metrics, **details})
+        self._metrics = dict(metrics)
+
+    def keys(self) -> KeysView[str]:  # type: ignore[override]
+        """Names of the metrics."""
+        return self._metrics.keys()
+
+    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
+        """The metrics."""
+        return self._metrics.items()
 
 
 @lru_cache(maxsize=256)

@@ -30,7 +30,7 @@ from lm_eval.api.samplers import ContextSampler
 from lm_eval.api.task import ConfigurableTask
 
 from medtasks_utils.errors import DataError, MedtasksError, ScoringError, show_errors_as_one_line
-from medtasks_utils.harness import let_aggregations_bring_their_standard_error, render
+from medtasks_utils.harness import ScoresAndDetails, let_aggregations_bring_their_standard_error, render
 from medtasks_utils.options import Options, read_options
 from medtasks_utils.sources import Row, Source, Table
 from medtasks_utils.statistics import ExampleValue, Verdict
@@ -54,18 +54,22 @@ class Answer(str):
         value: what scoring compares; None if no answer was found.
         response: the whole response.
         scores: further metrics of this response, put there by ``score_batch``.
+        details: what the logged sample tells of this response besides, such as ``found_by``: how the answer was found
+            (``none`` if it was not). Every answer of a task has the same names; values are what JSON can hold.
     """
 
     value: Any
     response: str
     scores: dict[str, Score]
+    details: dict[str, Any]
 
-    def __new__(cls, value: Any, response: str = "", shown: str | None = None) -> Answer:
+    def __new__(cls, value: Any, response: str = "", shown: str | None = None, found_by: str = "unknown") -> Answer:
         """An answer that shows as ``shown``, or as its value."""
         self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
         self.value = value
         self.response = response
         self.scores = {}
+        self.details = {"found_by": "none" if value is None else found_by}
         return self
 
     def __getnewargs__(self) -> tuple[Any, ...]:
@@ -280,13 +284,18 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return "bypass" in self._metric_fn_list
 
     def process_results(self, doc: Row, results: list[Any]) -> dict[str, Any]:
-        """The metrics of one example under one filter: each the mean over its generations."""
+        """The metrics of one example under one filter, each the mean over its generations; details for its sample."""
         if self.predict_only or self.OUTPUT_TYPE != "generate_until":
             return super().process_results(doc, results)  # type: ignore[no-any-return]
         answers = [results[0]] if isinstance(results[0], Answer) else results[0]
         with self._generations_kept():
             scores = [{**self.score(doc, answer), **answer.scores} for answer in answers]
-            return {name: self._combine(doc, [score[name] for score in scores]) for name in scores[0]}
+            metrics = {name: self._combine(doc, [score[name] for score in scores]) for name in scores[0]}
+        details = {
+            name: [answer.details[name] for answer in answers] if len(answers) > 1 else answers[0].details[name]
+            for name in answers[0].details
+        }
+        return ScoresAndDetails(metrics, details)
 
     def _combine(self, doc: Row, scores: list[Score]) -> ExampleValue | None:
         if all(score is None for score in scores):
