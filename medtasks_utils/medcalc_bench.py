@@ -131,33 +131,32 @@ class MedCalcBench(MedTask):
 
     def strict(self, response: str, doc: Row) -> Answer:
         """The authors' reading of the text inside the answer tag or box."""
-        content = self._content(response)
-        return _answer(
-            None if content is None else authors_value(content, doc["judgement"]), doc["judgement"], response
-        )
+        judgement: Judgement = doc["judgement"]
+        content, found_by = self._content(response)
+        return _answer(None if content is None else authors_value(content, judgement), judgement, response, found_by)
 
     def flexible(self, response: str, doc: Row) -> Answer:
         """What the answer says in any usual form, in the tag or box, or in a clearly stated final value without one."""
         judgement: Judgement = doc["judgement"]
-        content = self._content(response)
+        content, found_by = self._content(response)
         if content is None:
             text = outside_boxes(final_text(response))
-            content = unclosed_tag(text) or stated_value(text)
+            content, found_by = unclosed_tag(text) or stated_value(text), "statement"
         value = None
         if content is not None:
             value = plain_value(content, judgement)
             value = authors_value(content, judgement) if value is None else value
-        return _answer(value, judgement, response)
+        return _answer(value, judgement, response, found_by)
 
-    def _content(self, response: str) -> str | None:
-        """The text inside the last tag or box, the form that was asked for first."""
+    def _content(self, response: str) -> tuple[str | None, str]:
+        """The text inside the last tag or box, the form that was asked for first, and which of the two it is."""
         text = final_text(response)
         tag = last_tag(text) or _tag_despite_malformed_thinking(response)
         box = last_box(text)
-        contents = [None if tag is None else tag[0], None if box is None else unwrap(box)]
+        contents = [(None if tag is None else tag[0], "tag"), (None if box is None else unwrap(box), "box")]
         if self.options.answer_format == "boxed":
             contents.reverse()
-        return next((content for content in contents if content is not None), None)
+        return next((content for content in contents if content[0] is not None), (None, "none"))
 
     # ---- score
 
@@ -267,13 +266,13 @@ def is_right(value: Any, doc: Row) -> bool:
     return any(doc["lower_limit"] <= reading <= doc["upper_limit"] for reading in readings)
 
 
-def _answer(value: Any, judgement: Judgement, response: str) -> Answer:
+def _answer(value: Any, judgement: Judgement, response: str, found_by: str) -> Answer:
     shown = None
     if value is not None and judgement == "date":
         shown = f"{value.month}/{value.day}/{value.year}"
     elif value is not None and judgement == "weeks_days":
         shown = f"({value[0]} weeks, {value[1]} days)"
-    return Answer(value, response, shown)
+    return Answer(value, response, shown, found_by)
 
 
 def _document(row: Row, table: Table, index: int) -> Row:

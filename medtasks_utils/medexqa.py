@@ -165,18 +165,26 @@ class MedExQA(MedTask):
     def strict(self, response: str, doc: Row) -> Answer:
         """The authors' rules; a blank response is unanswered."""
         text = final_text(response)
-        return Answer(authors_letter(text, doc["options"]) if text.strip() else None, response)
+        if not text.strip():
+            return Answer(None, response)
+        letter, found_by = authors_answer(text, doc["options"])
+        return Answer(letter, response, found_by=found_by)
 
     def flexible(self, response: str, doc: Row) -> Answer:
         """A boxed letter, a final "Answer: X" line, the authors' rules, or an option really similar to the response."""
         text = final_text(response)
         box = last_box(text)
         letter = None if box is None else stated_letter(unwrap(box), doc["options"])
-        letter = letter or final_answer_line(text)
-        if letter is None and text.strip():
-            substituted = letters_for_options(text, doc["options"])
-            letter = ruled_letter(substituted) or misspelt_option(substituted, doc["options"])
-        return Answer(letter, response)
+        if letter:
+            return Answer(letter, response, found_by="box")
+        letter = final_answer_line(text)
+        if letter or not text.strip():
+            return Answer(letter, response, found_by="letter")
+        substituted = letters_for_options(text, doc["options"])
+        letter = ruled_letter(substituted)
+        if letter:
+            return Answer(letter, response, found_by="letter")
+        return Answer(misspelt_option(substituted, doc["options"]), response, found_by="fuzzy")
 
     # ---- score
 
@@ -323,10 +331,11 @@ def misspelt_option(text: str, options: Sequence[str]) -> str | None:
     return near[0] if len(near) == 1 else None
 
 
-def authors_letter(text: str, options: Sequence[str]) -> str | None:
-    """The authors' extraction: options to letters, four rules, else the most similar option."""
+def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
+    """The authors' extraction: options to letters, four rules (``letter``), or the most similar option (``fuzzy``)."""
     substituted = letters_for_options(text, options)
-    return ruled_letter(substituted) or most_similar_option(substituted, options)
+    letter = ruled_letter(substituted)
+    return (letter, "letter") if letter else (most_similar_option(substituted, options), "fuzzy")
 
 
 _REALLY_SIMILAR = 85  # of 100

@@ -100,7 +100,7 @@ class MedHallu(MedTask):
         """The last box holds 0, 1 or 2."""
         box = last_box(final_text(response))
         token = None if box is None else unwrap(box)
-        return Answer(token if token in self._verdicts else None, response)
+        return Answer(token if token in self._verdicts else None, response, found_by="box")
 
     def flexible(self, response: str, doc: Row) -> Answer:
         """The box; else a bare digit, or a clearly stated verdict, in the box, after it or without one."""
@@ -109,7 +109,7 @@ class MedHallu(MedTask):
             return strict
         text = final_text(response)
         verdict = stated_verdict(unwrap(last_box(text) or "")) or stated_verdict(outside_boxes(text))
-        return Answer(verdict if verdict in self._verdicts else None, response)
+        return Answer(verdict if verdict in self._verdicts else None, response, found_by="statement")
 
     @property
     def _verdicts(self) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ class MedMCQA(MedTask):
     def strict(self, response: str, doc: Row) -> Answer:
         """The last box holds one letter A–D, or a number 0–3, which means A–D."""
         box = last_box(final_text(response))
-        return Answer(None if box is None else letter_of(unwrap(box), digits=True), response)
+        return Answer(None if box is None else letter_of(unwrap(box), digits=True), response, found_by="box")
 
     def flexible(self, response: str, doc: Row) -> Answer:
         """The box; else a clearly stated letter, or exactly one option's text, in the box, after it or without one."""
@@ -90,10 +90,14 @@ class MedMCQA(MedTask):
             return strict
         text = final_text(response)
         box = last_box(text)
-        letter = None
         for stated in (unwrap(box or ""), outside_boxes(text)):
-            letter = letter or stated_letter(stated, doc["options"]) or named_option(stated, doc["options"])
-        return Answer(letter, response)
+            letter = stated_letter(stated, doc["options"])
+            if letter:
+                return Answer(letter, response, found_by="letter")
+            letter = named_option(stated, doc["options"])
+            if letter:
+                return Answer(letter, response, found_by="option_text")
+        return Answer(None, response)
 
     # ---- score
 

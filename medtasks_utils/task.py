@@ -54,8 +54,9 @@ class Answer(str):
         value: what scoring compares; None if no answer was found.
         response: the whole response.
         scores: further metrics of this response, put there by ``score_batch``.
-        details: what the logged sample tells of this response besides, such as ``found_by``: how the answer was found
-            (``none`` if it was not). Every answer of a task has the same names; values are what JSON can hold.
+        details: what the logged sample tells of this response besides; every answer of a task has the same names, and
+            values are what JSON can hold. ``found_by`` is always among them: ``box``, ``tag``, ``letter`` (stated),
+            ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an option), or ``none``.
     """
 
     value: Any
@@ -63,7 +64,7 @@ class Answer(str):
     scores: dict[str, Score]
     details: dict[str, Any]
 
-    def __new__(cls, value: Any, response: str = "", shown: str | None = None, found_by: str = "unknown") -> Answer:
+    def __new__(cls, value: Any, response: str = "", shown: str | None = None, found_by: str = "statement") -> Answer:
         """An answer that shows as ``shown``, or as its value."""
         self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
         self.value = value

@@ -11,7 +11,7 @@ from conftest import documents, load, sample_rows, write_rows
 
 from medtasks_utils.extraction.durations import strict_weeks_days
 from medtasks_utils.medcalc_bench import JUDGEMENTS, Judgement, authors_value, is_right
-from medtasks_utils.medexqa import SPECIALTIES, authors_letter
+from medtasks_utils.medexqa import SPECIALTIES, authors_answer
 
 # ---- the authors' verdicts
 
@@ -133,15 +133,15 @@ OPTIONS = ["Broca aphasia", "Wernicke aphasia", "Conduction aphasia.", "Aphasia"
 )
 def test_medexqa_s_rules(response: str, letter: str | None) -> None:
     if letter is not None:
-        assert authors_letter(response, OPTIONS) == letter
+        assert authors_answer(response, OPTIONS)[0] == letter
     else:
-        assert authors_letter(response, OPTIONS) is not None
+        assert authors_answer(response, OPTIONS)[0] is not None
 
 
 def test_medexqa_s_most_similar_option_is_the_first_on_a_tie() -> None:
-    assert authors_letter("xyz", ["one", "two", "six", "ten"]) == "C"
-    assert authors_letter("zzz", ["one", "two", "uuu", "vvv"]) == "A"
-    assert authors_letter("…", ["one", "two", "uuu", "vvv"]) == "A"
+    assert authors_answer("xyz", ["one", "two", "six", "ten"])[0] == "C"
+    assert authors_answer("zzz", ["one", "two", "uuu", "vvv"])[0] == "A"
+    assert authors_answer("…", ["one", "two", "uuu", "vvv"])[0] == "A"
 
 
 def test_medexqa_s_two_deliberate_differences() -> None:
@@ -149,7 +149,7 @@ def test_medexqa_s_two_deliberate_differences() -> None:
     doc = documents(task)[0]
     for blank in ("", " \n\t", "<think>A</think>", "<think>A"):
         assert task.strict(blank, doc).value is None
-    assert authors_letter("I choose two", ["", "two", "...", "four"]) == "B"  # nothing stands for "" or "..."
+    assert authors_answer("I choose two", ["", "two", "...", "four"])[0] == "B"  # nothing stands for "" or "..."
 
 
 def test_medexqa_s_authors_read_the_first_answer_and_flexible_the_final_one() -> None:
