@@ -78,7 +78,7 @@ class MedExQAOptions(Options):
         ("ALL",), validate_default=True, description="for medexqa_all: codes or names, one or many; ALL for all"
     )
     use_think: bool = Field(False, description="ask for reasoning in a think block first")
-    use_explanations: bool = Field(False, description="score the explanations too")
+    use_explanations: bool = Field(True, description="score the explanations too")
     explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(_metric_names)] = Field(
         METRICS, description="rougeL, bleu, meteor, bertscore: one, a list, or all"
     )

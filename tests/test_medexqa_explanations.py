@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import evaluate
+from conftest import TASKS, evaluate
 from explanations_model import save_model
 from explanations_wordnet import write_wordnet
+from lm_eval.tasks import TaskManager
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU
 
@@ -169,3 +170,9 @@ def test_answers_alone_import_neither_torch_nor_nltk() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().splitlines()[-1] == "[]"
+
+
+def test_explanations_are_scored_by_default_but_not_in_the_group_of_accuracies() -> None:
+    defaults = TaskManager(include_path=str(TASKS), include_defaults=False, metadata={"medtasks_data": "sample"})
+    assert defaults.load(["medexqa_be"])["tasks"]["medexqa_biomedical_engineering"].options.use_explanations
+    assert not defaults.load(["medtasks"])["tasks"]["medexqa_all"].options.use_explanations
