@@ -13,13 +13,19 @@ def final_text(response: str) -> str:
     That is what follows the last ``</think>``, without a ``<think>`` block that is opened there and never closed
     (a truncated response). A response whose reasoning the server already removed comes back as it is.
     """
-    start, end = 0, None
+    start, end = final_span(response)
+    return response[start:end]
+
+
+def final_span(response: str) -> tuple[int, int]:
+    """Where :func:`final_text` stands in the response."""
+    start, end = 0, len(response)
     for tag in _TAG.finditer(response):
         if tag[1]:
-            start, end = tag.end(), None
-        elif end is None:
+            start, end = tag.end(), len(response)
+        elif end == len(response):
             end = tag.start()
-    return response[start:end]
+    return start, end
 
 
 def is_one_block_then_answer(response: str) -> bool:

@@ -1,0 +1,101 @@
+"""``medtasks rescore``: explanations in saved samples, judged by LLMs (:mod:`medtasks_utils.rescore`)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+
+SUMMARY = "judge the explanations in saved MedExQA samples with G-Eval and FActScore"
+DESCRIPTION = (
+    "Judges the explanations that lm_eval --log_samples wrote, over any OpenAI-compatible endpoint, into "
+    "<prefix>geval.csv and <prefix>factscore.csv. Started again, it goes on where it stopped and tries failures again. "
+    "The key comes from JUDGE_API_KEY, else OPENAI_API_KEY. Exit code 1 if nothing could be judged."
+)
+_NAMES = {"geval": ("g-eval",), "factscore": ("factscore",), "both": ("g-eval", "factscore")}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which samples, which judges, and the limits."""
+    parser.description = DESCRIPTION
+    parser.add_argument("--judge", required=True, choices=tuple(_NAMES), help="how to judge")
+    parser.add_argument(
+        "--input_glob", required=True, nargs="+", metavar="GLOB",
+        help="sample logs, as in 'results/**/samples_medexqa*.jsonl', or folders with them",
+    )  # fmt: skip
+    parser.add_argument("--out_csv_prefix", required=True, metavar="PREFIX", help="as in results/judged_")
+    parser.add_argument(
+        "--model", nargs="+", metavar="NAME", help="the judging model; with several, their agreement is reported"
+    )
+    parser.add_argument("--base", metavar="URL", help="the endpoint, as in http://localhost:8000/v1; default: OpenAI's")
+    parser.add_argument("--key_var", metavar="NAME", help="environment variable that holds the key")
+    parser.add_argument("--max_tokens", type=_at_least(1), metavar="N", help="of a reply, reasoning included")
+    parser.add_argument("--max_retries", type=_at_least(0), metavar="N", help="further tries of a failed call")
+    parser.add_argument(
+        "--sleep_ms", type=_at_least(0), default=0, metavar="MS", help="rest of each slot after a call; default: 0"
+    )
+    parser.add_argument("--concurrency", type=_at_least(1), metavar="N", help="calls in flight at once, at most")
+    parser.add_argument("--cache", metavar="PATH", help="file of answered calls; default: in the user's cache folder")
+    parser.add_argument(
+        "--use_coverage", action="store_true", help="FActScore: verify the references' claims against the response too"
+    )
+    parser.add_argument(
+        "--repeat", type=_at_least(1), default=1, metavar="N", help="judge N times and report the judge's agreement"
+    )
+    parser.add_argument(
+        "--filter", default="strict-match", choices=("strict-match", "flexible-extract"),
+        help="whose answers decide which responses are right; default: strict-match",
+    )  # fmt: skip
+    parser.add_argument("--verbose", action="store_true", help="a line for each judgement, not for failures alone")
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def whole_number(text: str) -> int:
+        value = int(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, not {value}")
+        return value
+
+    return whole_number
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judge what is not judged yet; 1 if every judgement failed."""
+    from medtasks_utils.judging import DEFAULT_MODEL, JudgeSettings, make_judge
+    from medtasks_utils.rescore import find_responses, rescore
+    from medtasks_utils.rescore.summary import as_text
+
+    judges = [make_judge(name, use_coverage=arguments.use_coverage) for name in _NAMES[arguments.judge]]
+    given = {name: getattr(arguments, name) for name in ("max_tokens", "max_retries", "concurrency")}
+    limits = {name: value for name, value in given.items() if value is not None}
+    models = [
+        JudgeSettings.from_environment(
+            model=model,
+            base_url=arguments.base,
+            key_variable=arguments.key_var,
+            cache=arguments.cache,
+            pause=arguments.sleep_ms / 1000,
+            **limits,
+        )
+        for model in dict.fromkeys(arguments.model or [DEFAULT_MODEL])
+    ]
+    responses = find_responses(arguments.input_glob, arguments.filter)
+    for problem in responses.problems:
+        _log(f"warning: {problem}")
+    try:
+        result = rescore(
+            responses.found, judges, models, arguments.out_csv_prefix, arguments.repeat, _log, arguments.verbose
+        )
+    except KeyboardInterrupt:
+        _log(f"stopped; what was judged is in {arguments.out_csv_prefix}*.csv, and the same command goes on from there")
+        return 130
+    print(as_text(result.lines, result.comparisons))
+    print(f"\nwritten: {', '.join(map(str, result.paths))}")
+    return 1 if result.asked and not result.judged else 0
+
+
+def _log(line: str) -> None:
+    """A line on standard error, above the progress bar if there is one."""
+    from tqdm import tqdm
+
+    tqdm.write(line, file=sys.stderr)

@@ -1,0 +1,96 @@
+"""Answered calls on disk: safe under several processes, and under a kill at any moment.
+
+SQLite in write-ahead mode. Every answer is a transaction of its own, there the moment it is written. Write-ahead mode
+needs a local disk: on a network file system give every machine a file of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+from medtasks_utils.judging.settings import JudgeError
+
+logger = logging.getLogger("lm_eval.medtasks")
+
+_BUSY_SECONDS = 30.0
+
+
+class Cache:
+    """JSON objects by key.
+
+    Args:
+        path: the file; made, with its folder, if it is not there.
+
+    Raises:
+        JudgeError: if it cannot be opened and written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._failed = False
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = self._open()
+        except (OSError, sqlite3.Error) as error:
+            raise JudgeError(
+                f"the judge's cache {path} cannot be written ({error}): name another file as judge_cache"
+            ) from None
+
+    def _open(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
+        try:
+            self._wait_for_write_ahead_mode(database)
+            database.execute("PRAGMA synchronous = NORMAL")  # outlives a killed process, not a power cut
+            database.execute(
+                "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL)"
+            )
+            database.execute("BEGIN IMMEDIATE")  # fails on a file that can only be read
+            database.execute("ROLLBACK")
+        except sqlite3.Error:
+            database.close()
+            raise
+        return database
+
+    @staticmethod
+    def _wait_for_write_ahead_mode(database: sqlite3.Connection) -> None:
+        """Switch the mode; SQLite does not wait for another process that is just doing the same."""
+        give_up = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                database.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > give_up:
+                    raise
+                time.sleep(0.05)
+
+    def get(self, key: str, youngest: float | None = None) -> dict[str, Any] | None:
+        """The object, or None; with ``youngest``, only if it was written in the last so many seconds."""
+        since = 0.0 if youngest is None else time.time() - youngest
+        row = self._database.execute(
+            "SELECT value FROM replies WHERE key = ? AND written >= ?", (key, since)
+        ).fetchone()
+        if row is None:
+            return None
+        value: dict[str, Any] = json.loads(row[0])
+        return value
+
+    def put(self, key: str, value: dict[str, Any]) -> None:
+        """Write at once; a disk that fills up costs the cache (and a warning), not the run."""
+        try:
+            self._database.execute(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, json.dumps(value), time.time())
+            )
+        except sqlite3.Error as error:
+            if not self._failed:
+                logger.warning("the judge's cache %s cannot be written any more: %s", self._path, error)
+            self._failed = True
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()

@@ -1,0 +1,98 @@
+"""What a judge is, and the judges by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from medtasks_utils.judging.case import Case
+from medtasks_utils.judging.settings import JudgeError
+
+JUDGES = ("g-eval", "factscore")
+
+Value = TypeVar("Value")
+
+
+class Ask(Protocol):
+    """One call to the judging model."""
+
+    async def __call__(
+        self, messages: list[dict[str, str]], read: Callable[[str], Value], schema: dict[str, Any] | None = None
+    ) -> Value:
+        """Ask, and read the reply.
+
+        Args:
+            messages: the chat.
+            read: makes a value of the reply's text (think block removed), or raises
+                :class:`~medtasks_utils.judging.replies.UnreadableError`.
+            schema: JSON schema of the reply, for endpoints that can enforce one.
+
+        Raises:
+            CallError: when every try failed.
+        """
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A score, 0–100, and all that the judge said."""
+
+    score: float
+    output: dict[str, Any]
+
+
+class CallError(Exception):
+    """A call that was not answered, or not readably, in as many tries as there are.
+
+    Attributes:
+        kind: as in :class:`~medtasks_utils.judging.case.Judgement`.
+        passing: whether the same call may well be answered later.
+        wait: seconds the endpoint asked to wait, if it did.
+        output: what the judge had said by then.
+    """
+
+    def __init__(self, kind: str, message: str, passing: bool = False, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.passing = passing
+        self.wait = wait
+        self.output: dict[str, Any] = {}
+
+
+class Judge(Protocol):
+    """A way to judge a case in one or more calls."""
+
+    @property
+    def name(self) -> str:
+        """As in :data:`JUDGES`."""
+
+    @property
+    def signature(self) -> str:
+        """Every choice behind the number but the model, prompts' versions included, in one line."""
+
+    async def judge(self, case: Case, ask: Ask) -> Verdict:
+        """Judge one case.
+
+        Raises:
+            CallError: if a call failed for good.
+        """
+
+
+def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
+    """The judge of this name; ``geval`` is understood too.
+
+    Args:
+        name: one of :data:`JUDGES`.
+        use_coverage: for FActScore: verify the references' claims against the explanation as well.
+
+    Raises:
+        JudgeError: for another name.
+    """
+    from medtasks_utils.judging.factscore import FActScore
+    from medtasks_utils.judging.geval import GEval
+
+    if name in ("g-eval", "geval"):
+        return GEval()
+    if name == "factscore":
+        return FActScore(use_coverage=use_coverage)
+    raise JudgeError(f"there is no judge {name!r}; there are {', '.join(JUDGES)}")

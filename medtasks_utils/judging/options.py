@@ -1,0 +1,53 @@
+"""Options of a benchmark whose explanations a judge can score."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from medtasks_utils.judging.settings import DEFAULT_MODEL, JudgeError, JudgeSettings, endpoint, find_key
+from medtasks_utils.options import Options
+
+
+class JudgeOptions(Options):
+    """``use_judge``, which judge, and how it is called. A benchmark's options derive from it."""
+
+    use_judge: bool = Field(False, description="let a judge score the explanations")
+    judge_mode: Literal["g-eval", "factscore"] | None = Field(None, description="the judge; required with use_judge")
+    judge_model: str = Field(DEFAULT_MODEL, description="the judging model's name at the endpoint")
+    judge_base_url: str | None = Field(None, repr=False, description="an OpenAI-compatible endpoint")
+    judge_api_key_env: str | None = Field(None, repr=False, description="name of the variable that holds the key")
+    judge_concurrency: int = Field(16, ge=1, description="calls in flight at once, over all processes")
+    judge_cache: str | None = Field(None, description="file of answered calls")
+    use_coverage: bool = Field(False, description="factscore: verify the references' claims against the explanation")
+
+    @model_validator(mode="after")
+    def _judge_can_be_asked(self) -> JudgeOptions:
+        # Here and not at the fields, whose errors repeat the value: it may be a key in the wrong place. Also without
+        # use_judge, since the options are written to results.
+        try:
+            if self.judge_api_key_env is not None:
+                find_key(self.judge_api_key_env, os.environ)
+            if self.judge_base_url is not None:
+                endpoint(self.judge_base_url)
+        except JudgeError as error:
+            raise ValueError(f"judge_api_key_env, judge_base_url: {error}") from None
+        if self.use_judge and self.judge_mode is None:
+            raise ValueError('use_judge needs judge_mode: "g-eval" or "factscore"')
+        return self
+
+    def judge_settings(self, processes: int = 1) -> JudgeSettings:
+        """How the judge is called by one of several processes, which share the limit on calls in flight.
+
+        Raises:
+            JudgeError: if the endpoint needs a key and there is none.
+        """
+        return JudgeSettings.from_environment(
+            model=self.judge_model,
+            base_url=self.judge_base_url,
+            key_variable=self.judge_api_key_env,
+            cache=self.judge_cache,
+            concurrency=max(1, self.judge_concurrency // processes),
+        )

@@ -1,0 +1,25 @@
+"""Reading what runs of the harness left: runs, their tasks and samples, and breakdowns of them.
+
+>>> from medtasks_utils.results import read_runs
+>>> for run in read_runs("results"):                                # doctest: +SKIP
+...     for task in run.tasks.values():
+...         print(run.name, task.task, task.metrics, len(task.samples))
+"""
+
+from medtasks_utils.results.benchmarks import BENCHMARKS, Benchmark, Breakdown
+from medtasks_utils.results.runs import GroupRun, ResultsError, Run, TaskRun, Value, name_apart, read_runs
+from medtasks_utils.results.samples import Sample
+
+__all__ = [
+    "BENCHMARKS",
+    "Benchmark",
+    "Breakdown",
+    "GroupRun",
+    "ResultsError",
+    "Run",
+    "Sample",
+    "TaskRun",
+    "Value",
+    "name_apart",
+    "read_runs",
+]

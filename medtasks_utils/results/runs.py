@@ -1,0 +1,270 @@
+"""Runs of the harness, found in folders and read as far as they can be.
+
+The harness writes ``results_<date>.json`` and, with ``--log_samples``, ``samples_<task>_<date>.jsonl`` into a folder
+named after the model. Files of one folder with one date are one run. Samples are read when they are asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.results.benchmarks import benchmark_of
+from medtasks_utils.results.samples import Sample, SampleLog, read_samples
+
+
+class ResultsError(MedtasksError):
+    """Results that are not there, or cannot serve what was asked."""
+
+
+class Value(NamedTuple):
+    """A metric's value over a task, and its standard error if it has one."""
+
+    value: float
+    stderr: float | None
+
+
+Metrics = dict[tuple[str, str], Value]
+"""By metric and filter."""
+
+
+@dataclass
+class TaskRun:
+    """What one run says of one task.
+
+    Attributes:
+        task: its name.
+        benchmark: the benchmark of this pack that it belongs to, or None.
+        metrics: as the harness reported them.
+        config: the task's configuration, with the options under ``dataset_kwargs`` and more under ``metadata``.
+        samples_path: its sample log; None without one.
+        signatures: by filter; empty for tasks and versions that write none.
+    """
+
+    task: str
+    benchmark: str | None
+    metrics: Metrics
+    config: dict[str, Any]
+    samples_path: Path | None = None
+    signatures: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def _log(self) -> SampleLog:
+        return read_samples(self.samples_path) if self.samples_path else SampleLog([], [])
+
+    @property
+    def samples(self) -> list[Sample]:
+        """Its examples, in order; read from disk once, on first use."""
+        return self._log.samples
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with its samples; reads them."""
+        if self.samples_path is None:
+            return [f"{self.task}: no samples; lm_eval writes them with --log_samples"]
+        return self._log.problems
+
+    @property
+    def filters(self) -> list[str]:
+        """Names of the filters, in the harness's order."""
+        reported = dict.fromkeys(name for _, name in self.metrics)
+        return list(reported or dict.fromkeys(name for sample in self.samples for name in sample.answers))
+
+
+@dataclass
+class GroupRun:
+    """What one run says of a group of tasks: its members' names, and metrics as the harness reported them."""
+
+    group: str
+    tasks: list[str]
+    metrics: Metrics
+
+
+@dataclass
+class Run:
+    """One run of the harness.
+
+    Attributes:
+        name: short, and unique among the runs read together.
+        model: the model's name as the harness has it.
+        path: the results file; where there is none, the folder.
+        date: as in the file names, such as ``2026-11-21T08-27-59.103191``; empty if they have none.
+        results: all that the results file holds; empty if it is not there or unreadable.
+        tasks: by name.
+        groups: by name.
+        problems: what is wrong with the run's files, in words; those of samples are each task's own.
+    """
+
+    name: str
+    model: str
+    path: Path
+    date: str
+    results: dict[str, Any]
+    tasks: dict[str, TaskRun]
+    groups: dict[str, GroupRun]
+    problems: list[str]
+
+
+@dataclass
+class _Files:
+    """The files of one run."""
+
+    folder: Path
+    date: str
+    results: list[Path] = field(default_factory=list)
+    samples: dict[str, Path] = field(default_factory=dict)
+
+
+_DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
+_RESULTS_FILE = re.compile(rf"(?:results|.+_(?P<date>{_DATE}))\.json")
+_SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
+
+
+def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
+    """All runs under the given paths, each once, in the order given and then by folder and date.
+
+    Args:
+        paths: results files, sample logs (for the run they belong to), or folders, which are searched to the bottom.
+
+    Raises:
+        ResultsError: for a path that does not exist, or where no path holds a run.
+    """
+    places = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    found: dict[tuple[Path, str], _Files] = {}
+    for place in places:
+        if not place.exists():
+            raise ResultsError(f"no file or folder {place}; give the folder that lm_eval wrote with --output_path")
+        for files in _find(place):
+            found.setdefault((files.folder.resolve(), files.date), files)
+    if not found:
+        where = ", ".join(map(str, places)) or "no path"
+        raise ResultsError(
+            f"no results in {where}; lm_eval writes results_<date>.json, and with --log_samples "
+            "samples_<task>_<date>.jsonl, into the folder that --output_path names"
+        )
+    runs = [_read(files) for files in found.values()]
+    name_apart(runs)
+    return runs
+
+
+def _find(place: Path) -> list[_Files]:
+    """The runs in a folder, or the one that a file belongs to."""
+    if place.is_dir():
+        return _group(path for pattern in ("*.json", "*.jsonl") for path in place.rglob(pattern))
+    together = _group([*place.parent.glob("*.json"), *place.parent.glob("*.jsonl")])
+    own = [files for files in together if place in (*files.results, *files.samples.values())]
+    return own or [_Files(place.parent, "", [place])]
+
+
+def _group(paths: Iterable[Path]) -> list[_Files]:
+    found: dict[tuple[Path, str], _Files] = {}
+    for path in sorted(paths):
+        samples = _SAMPLES_FILE.fullmatch(path.name)
+        match = samples or _RESULTS_FILE.fullmatch(path.name)
+        if match is None:
+            continue
+        date = match["date"] or ""
+        files = found.setdefault((path.parent, date), _Files(path.parent, date))
+        if samples:
+            files.samples[samples["task"]] = path
+        else:
+            files.results.append(path)
+    return sorted(found.values(), key=lambda files: (files.folder, files.date))
+
+
+def _read(files: _Files) -> Run:
+    path = files.results[0] if files.results else files.folder
+    problems = [f"{other.name}: another results file of the same date, not read" for other in files.results[1:]]
+    results: dict[str, Any] = {}
+    if not files.results:
+        problems.append(f"{files.folder}: no results file with the samples of {files.date or 'no date'}")
+    else:
+        try:
+            results = _read_json(path)
+        except (OSError, ValueError, RecursionError) as error:
+            problems.append(f"{path} cannot be read: {error}")
+    groups = {
+        name: GroupRun(name, _strings(_mapping(results.get("group_subtasks")).get(name)), _metrics(values))
+        for name, values in _mapping(results.get("groups")).items()
+    }
+    names = [name for name in _mapping(results.get("results")) if name not in groups and not _is_heading(results, name)]
+    tasks = {name: _task(name, results, files.samples.get(name)) for name in [*names, *files.samples]}
+    return Run(
+        name="",
+        model=str(results.get("model_name") or files.folder.name),
+        path=path,
+        date=files.date,
+        results=results,
+        tasks=tasks,
+        groups=groups,
+        problems=problems,
+    )
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    results = json.loads(path.read_bytes().decode("utf-8", "replace"))
+    if not isinstance(results, dict) or not isinstance(results.get("results"), dict):
+        raise ValueError("it has no results as lm_eval writes them")
+    return results
+
+
+def _is_heading(results: Mapping[str, Any], name: str) -> bool:
+    """Whether an entry is a group without metrics of its own, which the harness lists among the tasks."""
+    return bool(_mapping(results.get("group_subtasks")).get(name)) and name not in _mapping(results.get("configs"))
+
+
+def _task(name: str, results: Mapping[str, Any], samples: Path | None) -> TaskRun:
+    config = _mapping(_mapping(results.get("configs")).get(name))
+    signature = _mapping(config.get("metadata")).get("signature")
+    return TaskRun(
+        task=name,
+        benchmark=benchmark_of(name, config),
+        metrics=_metrics(_mapping(results.get("results")).get(name)),
+        config=config,
+        samples_path=samples,
+        signatures={str(key): str(value) for key, value in _mapping(signature).items()},
+    )
+
+
+def _metrics(values: Any) -> Metrics:
+    """``{"acc,strict-match": 0.5, "acc_stderr,strict-match": 0.1}`` by metric and filter; what is no number is left."""
+    values = _mapping(values)
+    metrics: Metrics = {}
+    for key, value in values.items():
+        metric, comma, filter_name = key.rpartition(",")
+        if not comma or metric.endswith("_stderr") or isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        stderr = values.get(f"{metric}_stderr,{filter_name}")
+        metrics[metric, filter_name] = Value(float(value), float(stderr) if isinstance(stderr, int | float) else None)
+    return metrics
+
+
+def name_apart(runs: Sequence[Run]) -> None:
+    """Name runs after the last part of their models' names, with as much more as sets them apart."""
+    short = {run.model: re.split(r"[/\\]|__", run.model.rstrip("/\\_"))[-1] or run.model for run in runs}
+    models = Counter(short.values())
+    for run in runs:
+        run.name = short[run.model] if models[short[run.model]] == 1 else run.model
+    counts = Counter(run.name for run in runs)
+    taken: Counter[str] = Counter()
+    for run in runs:
+        if counts[run.name] > 1:
+            run.name = f"{run.name} {run.date.replace('T', ' ')[:19]}".strip()
+        taken[run.name] += 1
+        if taken[run.name] > 1:
+            run.name += f" #{taken[run.name]}"
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _strings(value: Any) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []

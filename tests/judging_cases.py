@@ -1,0 +1,36 @@
+"""Cases and settings that the tests of judges share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from medtasks_utils.judging import Case, JudgeSettings
+
+SPECIALTIES = (
+    "biomedical_engineering",
+    "clinical_laboratory_science",
+    "clinical_psychology",
+    "occupational_therapy",
+    "speech_language_pathology",
+)
+
+
+def case(number: int = 0, **changed: Any) -> Case:
+    fields: dict[str, Any] = {
+        "specialty": SPECIALTIES[number % 5],
+        "question": f"Question {number}?",
+        "options": ("one", "two", "three", "four"),
+        "answer_letter": "ABCD"[number % 4],
+        "explanation": f"Because of reason {number}.",
+        "references": (f"Reason {number}, that is.", f"See {number}."),
+    }
+    return Case(**{**fields, **changed})
+
+
+def cases(count: int) -> list[Case]:
+    return [case(number) for number in range(count)]
+
+
+def settings_for(url: str, folder: Path, **changed: Any) -> JudgeSettings:
+    return JudgeSettings.from_environment(model="judge", base_url=url, cache=folder / "cache.sqlite3", **changed)

@@ -1,0 +1,517 @@
+"""``medtasks rescore`` as users start it: over a real run's samples, a local judge, faults and kills."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import clean_environment, sample_rows
+from judge_server import Answering, Fault, JudgeServer, geval_reply, sound, whole
+from rescore_logs import explained, run_harness, sample, write_log
+
+from medtasks_utils.cli import main
+from medtasks_utils.rescore.agreement import agree
+from medtasks_utils.rescore.table import Row, read_table
+
+CANARY = "sk-canary-0123456789abcdef"
+WORTH = {"FULLY_SUPPORTED": 100.0, "PARTIALLY_SUPPORTED": 50.0, "NOT_SUPPORTED": 0.0}
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run over the five specialties: 20 responses with 10 right answers."""
+    return run_harness(tmp_path_factory.mktemp("logs"), ["medexqa"], explained)
+
+
+@pytest.fixture
+def server() -> Iterator[JudgeServer]:
+    with JudgeServer() as server:
+        yield server
+
+
+Command = Callable[..., int]
+
+
+@pytest.fixture
+def rescore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: JudgeServer) -> Command:
+    """The command in this process, with a cache and an output of the test's own."""
+    monkeypatch.setenv("JUDGE_API_KEY", CANARY)
+
+    def run(place: Path, judge: str = "geval", *more: str) -> int:
+        return main(["rescore", "--judge", judge, *arguments(place, tmp_path, server), *more])
+
+    return run
+
+
+def arguments(place: Path, folder: Path, server: JudgeServer) -> list[str]:
+    return [
+        *("--input_glob", str(place / "**" / "samples_*.jsonl"), "--out_csv_prefix", str(folder / "out" / "judged_")),
+        *("--model", "judge", "--base", server.url, "--cache", str(folder / "cache.sqlite3")),
+    ]
+
+
+def table(folder: Path, judge: str = "geval") -> list[Row]:
+    return read_table(folder / "out" / f"judged_{judge}.csv")
+
+
+def with_status(rows: Sequence[Row], status: str) -> list[Row]:
+    return [row for row in rows if row["status"] == status]
+
+
+# ---- what is written
+
+
+def test_geval_writes_a_row_for_each_response_with_all_that_the_judge_said(
+    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command
+) -> None:
+    assert rescore(logs) == 0
+    rows = table(tmp_path)
+    assert Counter(row["status"] for row in rows) == {"judged": 10, "wrong": 10}
+    assert len(server.judging) == 10, "a wrong answer costs no call"
+    asked = sample_rows("medexqa/test/clinical_psychologist_test.tsv")
+    for row in rows:
+        assert row["answer"] == row["right_answer"] if row["status"] == "judged" else row["score"] == "0.0"
+        assert row["response"].endswith(f"{row['example']} explains, in full.") and "<think>" in row["response"]
+        assert len(json.loads(row["references"])) == 2 and len(json.loads(row["options"])) == 4
+        assert row["question"] in {each["question"] for each in asked} or row["specialty"] != "clinical_psychology"
+    for row in with_status(rows, "judged"):
+        output = json.loads(row["output"])
+        assert output["final_score"] == float(row["score"])
+        assert json.loads(row["claims"]) == [{"claim": "One.", "label": "aligned"}]
+        (request,) = [each for each in server.judging if row["question"] in whole(each["messages"])]
+        assert json.loads(str(sound(request))) == output
+        assert "<think>" not in whole(request["messages"])
+        assert (row["calls"], row["prompt_tokens"], row["completion_tokens"]) == ("1", "7", "3")
+
+
+def test_what_no_file_can_hold_in_a_judges_reply_stops_nothing(
+    tmp_path: Path, server: JudgeServer, rescore: Command
+) -> None:
+    write_log(tmp_path / "logs", [sample(0)])
+    reply = json.dumps(geval_reply(70, justification="half a pair \ud83d, NUL \0, =1+1"))
+    server.answer = lambda request: sound(request) if '"ready"' in whole(request["messages"]) else reply
+    assert rescore(tmp_path / "logs") == 0
+    (row,) = table(tmp_path)
+    assert row["score"] == "70.0"
+    assert json.loads(row["output"])["justification"].startswith("half a pair \ufffd, NUL ")
+
+
+@pytest.mark.parametrize("coverage", [False, True])
+def test_factscore_writes_claims_with_labels_and_rates(
+    coverage: bool, logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command
+) -> None:
+    assert rescore(logs, "factscore", *(["--use_coverage"] if coverage else [])) == 0
+    judged = with_status(table(tmp_path, "factscore"), "judged")
+    assert len(judged) == 10
+    assert len(server.judging) == 10 * (14 if coverage else 7)
+    for row in judged:
+        rates = []
+        for column, rate in (("claims", "support"), ("reference_claims", "coverage")):
+            claims = json.loads(row[column])
+            assert len(claims) == (0 if rate == "coverage" and not coverage else 6)
+            if claims:
+                rates.append(sum(WORTH[claim["label"]] for claim in claims) / len(claims))
+                assert float(row[rate]) == pytest.approx(rates[-1])
+            else:
+                assert row[rate] == ""
+        assert float(row["score"]) == pytest.approx(sum(rates) / len(rates))
+
+
+def test_both_judges_write_a_table_each_and_their_agreement(
+    logs: Path, tmp_path: Path, rescore: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert rescore(logs, "both") == 0
+    scores = [
+        {row["example"]: float(row["score"]) for row in with_status(table(tmp_path, judge), "judged")}
+        for judge in ("geval", "factscore")
+    ]
+    assert scores[0].keys() == scores[1].keys() and len(scores[0]) == 10
+    expected = agree([[scores[0][example], scores[1][example]] for example in scores[0]])
+    (row,) = read_table(tmp_path / "out" / "judged_agreement.csv")
+    assert row["kind"] == "between judges"
+    assert float(row["alpha"]) == pytest.approx(expected.alpha) and row["examples"] == "10"
+    output = capsys.readouterr().out
+    assert f"{expected.alpha:.3f}" in output
+    assert "macro average of 5" in output and "judged_factscore.csv" in output
+
+
+def test_the_summary_is_of_the_table(
+    logs: Path, tmp_path: Path, rescore: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rescore(logs)
+    lines = [line.split() for line in capsys.readouterr().out.split("\n") if line]
+    shown = {name: float(score) for name, score, *_ in lines[3:8]}
+    rows = table(tmp_path)
+    for specialty, score in shown.items():
+        scores = [float(row["score"]) for row in rows if row["specialty"] == specialty]
+        assert len(scores) == 4
+        assert score == pytest.approx(sum(scores) / 4, abs=0.005)
+    assert lines[8][:4] == ["macro", "average", "of", "5"]
+    assert float(lines[8][4]) == pytest.approx(sum(shown.values()) / 5, abs=0.01)
+
+
+@pytest.mark.parametrize(("mode", "judge"), [("g-eval", "geval"), ("factscore", "factscore")])
+def test_the_scores_are_those_of_a_run_that_judges_itself(
+    mode: str, judge: str, tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = {"judge_model": "judge", "judge_base_url": server.url, "judge_cache": str(tmp_path / "cache.sqlite3")}
+    tasks = ["medexqa_clinical_psychology"]
+    logs = run_harness(tmp_path / "run", tasks, explained, use_judge=True, judge_mode=mode, **settings)
+    calls = len(server.judging)
+    assert calls == (2 if judge == "geval" else 14)
+    assert rescore(logs, judge) == 0
+    assert len(server.judging) == calls, "the run's own cache answers"
+    (path,) = logs.glob("samples_*.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    in_run = {line["doc"]["id"]: line["explanation"] for line in lines if line["filter"] == "strict-match"}
+    assert {row["example"]: float(row["score"]) for row in table(tmp_path, judge)} == pytest.approx(in_run)
+    assert f"{sum(in_run.values()) / 4:.2f}" in capsys.readouterr().out
+
+
+# ---- going on
+
+
+def test_a_second_start_makes_no_call_and_changes_nothing(
+    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command
+) -> None:
+    rescore(logs, "both")
+    before = [path.read_bytes() for path in sorted((tmp_path / "out").iterdir())]
+    calls = len(server.requests)
+    (tmp_path / "cache.sqlite3").unlink()
+    assert rescore(logs, "both") == 0
+    assert len(server.requests) == calls, "the tables alone suffice"
+    assert [path.read_bytes() for path in sorted((tmp_path / "out").iterdir())] == before
+
+
+def test_a_lost_table_is_written_again_from_the_cache(
+    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command
+) -> None:
+    rescore(logs)
+    scores = {row["example"]: row["score"] for row in table(tmp_path)}
+    (tmp_path / "out" / "judged_geval.csv").unlink()
+    calls = len(server.requests)
+    rescore(logs)
+    assert len(server.requests) == calls
+    assert {row["example"]: row["score"] for row in table(tmp_path)} == scores
+
+
+def test_more_samples_are_added_and_nothing_is_judged_twice(
+    tmp_path: Path, server: JudgeServer, rescore: Command
+) -> None:
+    write_log(tmp_path / "logs", [sample(0), sample(1)])
+    rescore(tmp_path / "logs")
+    write_log(tmp_path / "logs", [sample(5, "occupational_therapy")], task="medexqa_occupational_therapy")
+    rescore(tmp_path / "logs")
+    assert len(server.judging) == len(table(tmp_path)) == 3
+
+
+def test_another_judge_starts_anew_and_leaves_the_rows_of_the_first(
+    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command
+) -> None:
+    rescore(logs)
+    first = table(tmp_path)
+    rescore(logs, "geval", "--model", "another")
+    assert table(tmp_path)[: len(first)] == first
+    assert Counter(row["model"] for row in with_status(table(tmp_path), "judged")) == {"judge": 10, "another": 10}
+    assert len(server.judging) == 20
+
+
+def test_the_same_response_under_two_tasks_is_judged_once(
+    tmp_path: Path, server: JudgeServer, rescore: Command
+) -> None:
+    for task in ("medexqa_clinical_psychology", "medexqa_all"):
+        write_log(tmp_path / "logs", [sample(0), sample(1)], task=task)
+    rescore(tmp_path / "logs")
+    assert len(server.judging) == 2
+    assert len(with_status(table(tmp_path), "judged")) == 4
+    assert sum(int(row["calls"]) for row in table(tmp_path)) == 2
+
+
+def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(
+    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def prose_for_some(request: dict[str, Any]) -> Any:
+        return "Splendid, 95 points." if "clinical_psychology/test/0" in whole(request["messages"]) else sound(request)
+
+    server.answer = prose_for_some
+    assert rescore(logs, "both") == 0
+    for judge in ("geval", "factscore"):
+        (failed,) = with_status(table(tmp_path, judge), "failed")
+        assert (failed["example"], failed["score"], failed["failure"]) == (
+            "clinical_psychology/test/0",
+            "",
+            "unreadable",
+        )
+        assert failed["error"]
+    captured = capsys.readouterr()
+    assert captured.err.count("failed: ") >= 2 and "clinical_psychology/test/0" in captured.err
+    assert captured.out.count("1 (1 unreadable)") == 4
+    (right,) = [row for row in with_status(table(tmp_path), "judged") if row["specialty"] == "clinical_psychology"]
+    (line,) = [line.split() for line in captured.out.split("\n\n")[0].split("\n") if line.startswith("clinical_psych")]
+    assert line[1] == f"{float(right['score']) / 3:.2f}", "of one judged and two wrong answers"
+
+    server.answer = sound
+    kept = with_status(table(tmp_path), "judged")
+    calls = len(server.requests)
+    assert rescore(logs) == 0
+    assert len(server.requests) == calls + 1
+    rows = table(tmp_path)
+    assert Counter(row["status"] for row in rows) == {"judged": 10, "wrong": 10}
+    assert [row for row in rows if row in kept] == kept
+
+
+def test_where_every_judgement_fails_the_exit_code_says_so(
+    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command
+) -> None:
+    server.answer = lambda request: sound(request) if '"ready"' in whole(request["messages"]) else "No."
+    assert rescore(logs) == 1
+    assert Counter(row["status"] for row in table(tmp_path)) == {"failed": 10, "wrong": 10}
+
+
+def test_examples_without_references_are_skipped_and_counted(
+    tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blank = {"explanation_1": "", "explanation_2": " "}
+    write_log(tmp_path / "logs", [sample(0, **blank), sample(1, **blank, filtered_resps=["C"])])
+    assert rescore(tmp_path / "logs", "both") == 0
+    assert server.requests == []
+    for judge in ("geval", "factscore"):
+        for row in table(tmp_path, judge):
+            assert (row["status"], row["score"], row["error"]) == (
+                "skipped", "", "no reference explanation to judge by",
+            )  # fmt: skip
+    (line,) = [line.split() for line in capsys.readouterr().out.split("\n\n")[0].split("\n") if "clinical" in line]
+    assert line == ["clinical_psychology", "-", "-", "-", "2", "0", "0", "2", "0"]
+
+
+# ---- agreement
+
+
+def wavering(step: float) -> Answering:
+    """A G-Eval judge that scores every text higher by ``step`` each time it sees it."""
+    seen: Counter[str] = Counter()
+
+    def answer(request: dict[str, Any]) -> Any:
+        text = whole(request["messages"])
+        if '"ready"' in text:
+            return sound(request)
+        seen[text] += 1
+        return json.dumps(geval_reply(json.loads(str(sound(request)))["final_score"] * 0.5 + step * seen[text]))
+
+    return answer
+
+
+def test_repeats_are_calls_of_their_own_and_tell_how_far_a_judge_agrees_with_itself(
+    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.answer = wavering(7.0)
+    assert rescore(logs, "geval", "--repeat", "3") == 0
+    assert len(server.judging) == 30
+    judged = with_status(table(tmp_path), "judged")
+    assert Counter(row["repeat"] for row in judged) == {"0": 10, "1": 10, "2": 10}
+    assert len(with_status(table(tmp_path), "wrong")) == 10
+    by_example: dict[str, list[float]] = {}
+    for row in judged:
+        by_example.setdefault(row["example"], []).append(float(row["score"]))
+    for scores in by_example.values():
+        assert [score - scores[0] for score in scores] == pytest.approx([0, 7, 14])
+    (comparison,) = read_table(tmp_path / "out" / "judged_agreement.csv")
+    expected = agree(list(by_example.values()))
+    assert comparison["kind"] == "with itself"
+    assert float(comparison["alpha"]) == pytest.approx(expected.alpha)
+    assert float(comparison["low"]) == pytest.approx(expected.low)
+    assert "with itself" in capsys.readouterr().out
+
+
+def test_repeats_go_on_where_fewer_were_made(
+    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rescore(logs)
+    once = capsys.readouterr().out
+    rescore(logs, "geval", "--repeat", "2")
+    assert len(server.judging) == 20
+    capsys.readouterr()
+    rescore(logs)
+    assert len(server.judging) == 20
+    assert capsys.readouterr().out.startswith(once.split("\n\n")[0]), "the summary is of the repeats asked for"
+
+
+def test_several_models_are_several_judges(logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command) -> None:
+    assert rescore(logs, "geval", "--model", "one", "two", "one") == 0
+    assert Counter(request["model"] for request in server.judging) == {"one": 10, "two": 10}
+    (row,) = read_table(tmp_path / "out" / "judged_agreement.csv")
+    assert row["judge"].endswith("|model:one") and row["other"].endswith("|model:two")
+    assert float(row["alpha"]) == 1.0, "the server gives both the same answers"
+
+
+# ---- kills
+
+
+def start(place: Path, folder: Path, server: JudgeServer, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "medtasks_utils.cli", "rescore", *arguments(place, folder, server), *more]
+    environment = clean_environment({"JUDGE_API_KEY": CANARY})
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_calls(server: JudgeServer, count: int, process: subprocess.Popen[str]) -> None:
+    while len(server.judging) < count:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """120 right answers."""
+    write_log(tmp_path / "logs", [sample(number) for number in range(120)])
+    return tmp_path / "logs"
+
+
+@pytest.mark.parametrize("judge", ["geval", "factscore"])
+def test_after_a_kill_no_answered_call_is_made_twice_and_no_row_is_lost(
+    judge: str, many: Path, tmp_path: Path, server: JudgeServer
+) -> None:
+    server.latency = 0.05
+    in_flight = 8
+    more = ("--judge", judge, "--concurrency", str(in_flight))
+    process = start(many, tmp_path, server, *more)
+    wait_for_calls(server, 60, process)
+    process.kill()
+    process.communicate()
+    time.sleep(3 * server.latency)  # calls in flight are answered to nobody
+    done = [row for row in _whole_rows(tmp_path, judge) if row["status"] == "judged"]
+    server.latency = 0.0
+    again = start(many, tmp_path, server, *more)
+    output, errors = again.communicate()
+    assert again.returncode == 0, errors
+    rows = table(tmp_path, judge)
+    assert len(rows) == len({row["example"] for row in rows}) == len(with_status(rows, "judged")) == 120
+    assert [row for row in rows if row in done] == done
+    assert sum(count - 1 for count in server.answered.values() if count > 1) <= in_flight
+    assert "macro average" in output
+
+
+def _whole_rows(folder: Path, judge: str) -> list[Row]:
+    """The rows that a kill left whole, read from a copy."""
+    text = (folder / "out" / f"judged_{judge}.csv").read_bytes()
+    copy = folder / "copy.csv"
+    copy.write_bytes(text[: text.rindex(b"\n") + 1])
+    return read_table(copy)
+
+
+def test_ctrl_c_keeps_what_is_done_and_the_next_start_goes_on(many: Path, tmp_path: Path, server: JudgeServer) -> None:
+    server.latency = 0.05
+    process = start(many, tmp_path, server, "--judge", "geval", "--concurrency", "4")
+    wait_for_calls(server, 40, process)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on from there" in errors and "Traceback" not in errors
+    done = len(table(tmp_path))
+    assert 0 < done < 120
+    assert len(server.judging) - done <= 4
+    server.latency = 0.0
+    again = start(many, tmp_path, server, "--judge", "geval")
+    again.communicate()
+    assert again.returncode == 0 and len(table(tmp_path)) == 120
+    assert not list((tmp_path / "out").glob("*.lock")) and not list((tmp_path / "out").glob(".*"))
+
+
+# ---- the key
+
+
+def test_the_key_is_sent_and_written_nowhere(
+    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def echo(request: dict[str, Any]) -> Any:
+        text = whole(request["messages"])
+        if "occupational_therapy/test/0" in text:
+            return Fault(400, {"error": {"message": f"bad request with Authorization: Bearer {CANARY}"}})
+        if "occupational_therapy/test/1" in text:
+            return f"You sent {CANARY}."
+        return sound(request)
+
+    server.answer = echo
+    assert rescore(logs, "both", "--verbose", "--max_retries", "0", "--repeat", "2") == 0
+    assert {headers["authorization"] for headers in server.headers} == {f"Bearer {CANARY}"}
+    captured = capsys.readouterr()
+    assert "http_400" in captured.out and "judged: " in captured.err
+    for path in [path for path in tmp_path.rglob("*") if path.is_file()]:
+        assert CANARY.encode() not in path.read_bytes(), path
+    assert CANARY not in captured.out + captured.err
+
+
+def test_a_refused_key_is_one_line_before_anything_is_judged(
+    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.answer = lambda request: Fault(401, {"error": {"message": f"Incorrect API key provided: {CANARY}"}})
+    assert rescore(logs) == 1
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1 and "key" in errors and CANARY not in errors
+    assert table(tmp_path) == []
+
+
+# ---- bad input
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["--judge", "gpt"], "invalid choice: 'gpt'"),
+        (["--repeat", "0"], "must be at least 1, not 0"),
+        (["--concurrency", "many"], "invalid whole_number value: 'many'"),
+        (["--sleep_ms", "-5"], "must be at least 0, not -5"),
+        (["--filter", "loose"], "invalid choice: 'loose'"),
+    ],
+)
+def test_wrong_usage_exits_with_2(
+    changes: list[str], message: str, logs: Path, rescore: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        rescore(logs, "geval", *changes)
+    assert message in capsys.readouterr().err.strip().split("\n")[-1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["--input_glob", "/nowhere/samples_*.jsonl"], "no file matches --input_glob"),
+        (["--out_csv_prefix", "/dev/null/x_"], "cannot be written"),
+        (["--base", "localhost:8000"], "must look like http://localhost:8000/v1"),
+        (["--base", "http://127.0.0.1:9/v1"], "cannot be used"),
+        (["--key_var", "NO_SUCH_VARIABLE"], "no variable of the given name is set"),
+        (["--cache", "/dev/null/cache"], "cache"),
+    ],
+)
+def test_bad_input_is_one_clear_line_before_anything_is_judged(
+    changes: list[str],
+    message: str,
+    logs: Path,
+    server: JudgeServer,
+    rescore: Command,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert rescore(logs, "geval", "--max_retries", "0", *changes) in (1, 2)
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1 and message in errors
+    assert server.judging == []
+
+
+def test_without_a_key_the_providers_endpoint_is_refused_before_anything_is_read(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("JUDGE_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    given = ["--judge", "geval", "--input_glob", str(logs), "--out_csv_prefix", str(tmp_path / "x_")]
+    assert main(["rescore", *given]) in (1, 2)
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1 and "JUDGE_API_KEY or OPENAI_API_KEY" in errors
+    assert os.listdir(tmp_path) == []

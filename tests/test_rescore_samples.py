@@ -1,0 +1,171 @@
+"""Which responses ``medtasks rescore`` finds in sample logs, and what it says of the rest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import sample_rows
+from rescore_logs import explained, run_harness, sample, write_log
+
+from medtasks_utils.rescore import find_responses
+from medtasks_utils.rescore.samples import SamplesError
+
+STRICT = "strict-match"
+
+
+def test_every_response_of_a_real_run_is_found_with_all_that_a_judge_needs(tmp_path: Path) -> None:
+    logs = run_harness(tmp_path, ["medexqa_clinical_psychology"], explained)
+    responses = find_responses([str(tmp_path / "**" / "samples_medexqa*.jsonl")], STRICT)
+    rows = sample_rows("medexqa/test/clinical_psychologist_test.tsv")
+    (log,) = logs.glob("samples_*.jsonl")
+    date = log.stem.rsplit("_", 1)[1]
+    assert responses.problems == []
+    assert len(responses.found) == len(rows) == 4
+    assert [response.needs_judge for response in responses.found] == [True, True, False, False]
+    for index, (response, row) in enumerate(zip(responses.found, rows, strict=True)):
+        assert response.example == f"clinical_psychology/test/{index}"
+        assert (response.task, response.generation) == ("medexqa_clinical_psychology", 0)
+        assert response.run == f"{logs.name} {date}"
+        assert response.text == explained({"id": response.example, "answer_idx": "ABCD".index(row["answer"])})
+        case = response.case
+        assert case.specialty == "clinical_psychology"
+        assert (case.question, list(case.options)) == (row["question"], [row[letter] for letter in "ABCD"])
+        assert (case.answer_letter, case.references) == (row["answer"], (row["explanation_1"], row["explanation_2"]))
+        assert "<think>" not in case.explanation and case.explanation.endswith("explains, in full.")
+
+
+def test_each_generation_is_a_response_with_its_own_answer(tmp_path: Path) -> None:
+    calls = iter(range(1000))
+
+    def sometimes(doc: dict[str, object]) -> str:
+        return f"The answer is {'ABCD'[next(calls) % 4]}."
+
+    run_harness(tmp_path, ["medexqa_be"], sometimes, repeats=4)
+    found = find_responses([str(tmp_path)], STRICT).found
+    assert len(found) == 16
+    for example in {response.example for response in found}:
+        own = [response for response in found if response.example == example]
+        assert [response.generation for response in own] == [0, 1, 2, 3]
+        assert all(response.text == f"The answer is {response.answer}." for response in own)
+        assert sum(response.needs_judge for response in own) == 1
+
+
+def test_the_filter_decides_which_answers_are_right(tmp_path: Path) -> None:
+    run_harness(tmp_path, ["medexqa_be"], lambda doc: f"A is tempting.\n\\boxed{{{doc['answer_letter']}}}")
+    strict, flexible = (find_responses([str(tmp_path)], name).found for name in (STRICT, "flexible-extract"))
+    assert all(response.needs_judge for response in flexible)
+    assert not all(response.needs_judge for response in strict)
+    assert [response.case for response in strict] == [response.case for response in flexible]
+
+
+def test_runs_are_told_apart_by_model_and_date(tmp_path: Path) -> None:
+    write_log(tmp_path / "org__one", [sample(0)], date="2026-01-01T00-00-00.000001")
+    write_log(tmp_path / "org__one", [sample(0)], date="2026-01-01T00-00-00.000002")
+    write_log(tmp_path / "org__two", [sample(0)], date="2026-01-01T00-00-00.000001")
+    responses = find_responses([str(tmp_path / "**" / "*.jsonl")], STRICT)
+    assert {response.run for response in responses.found} == {
+        "org__one 2026-01-01T00-00-00.000001",
+        "org__one 2026-01-01T00-00-00.000002",
+        "org__two 2026-01-01T00-00-00.000001",
+    }
+
+
+def test_files_that_several_patterns_match_are_read_once(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "model", [sample(0), sample(1)])
+    assert len(find_responses([str(path), str(tmp_path / "*" / "*.jsonl"), str(tmp_path)], STRICT).found) == 2
+
+
+def test_only_the_files_that_match_are_read(tmp_path: Path) -> None:
+    write_log(tmp_path / "model", [sample(0)])
+    path = write_log(tmp_path / "model", [sample(1, "occupational_therapy")], task="medexqa_occupational_therapy")
+    assert [response.task for response in find_responses([str(path)], STRICT).found] == ["medexqa_occupational_therapy"]
+
+
+def test_one_run_copied_to_two_places_is_an_error_that_names_both(tmp_path: Path) -> None:
+    write_log(tmp_path / "here" / "model", [sample(0)])
+    write_log(tmp_path / "there" / "model", [sample(0)])
+    with pytest.raises(SamplesError, match=r"here.* and .*there.* are both samples of medexqa_clinical_psychology"):
+        find_responses([str(tmp_path)], STRICT)
+
+
+def test_blank_references_are_none(tmp_path: Path) -> None:
+    lines = [
+        sample(0, explanation_1=" ", explanation_2="Only this."),
+        sample(1, explanation_1="", explanation_2="\n"),
+        sample(2, explanation_1=None),
+    ]
+    write_log(tmp_path, lines)
+    found = find_responses([str(tmp_path)], STRICT).found
+    assert [response.case.references for response in found] == [("Only this.",), (), ("Reference 2 of 2.",)]
+    assert [response.needs_judge for response in found] == [True, False, True]
+
+
+def test_a_last_line_that_is_cut_short_is_left_out_and_said(tmp_path: Path) -> None:
+    line = json.dumps(sample(2))
+    write_log(tmp_path, [sample(0), sample(1)], tail=line[: len(line) // 2])
+    responses = find_responses([str(tmp_path)], STRICT)
+    assert len(responses.found) == 2
+    assert len(responses.problems) == 1
+    assert "1 line" in responses.problems[0] and "line 3" in responses.problems[0]
+
+
+def test_samples_of_other_tasks_are_left_out_and_said(tmp_path: Path) -> None:
+    logs = run_harness(
+        tmp_path,
+        ["medexqa_be", "medexqa_biomedical_engineering_logits", "medmcqa_openmed"],
+        lambda doc: "The answer is A." if "continuation" not in doc else -1.0,
+    )
+    responses = find_responses([str(logs / "*.jsonl")], STRICT)
+    assert {response.task for response in responses.found} == {"medexqa_biomedical_engineering"}
+    assert len(responses.problems) == 2
+    (other,) = (problem for problem in responses.problems if "medmcqa_openmed" in problem)
+    (logits,) = (problem for problem in responses.problems if "logits" in problem)
+    assert "not one of MedExQA's" in other
+    assert "left out 4 samples without the filter strict-match" in logits and "log-likelihoods" in logits
+
+
+def test_samples_without_their_document_are_left_out_and_said(tmp_path: Path) -> None:
+    without = sample(0)
+    del without["doc"]
+    malformed = [sample(3, options=["one"]), sample(4, options=None), sample(5, answer_letter="E")]
+    write_log(tmp_path, [without, sample(1), sample(2) | {"doc": {"question": "Only this?"}}, *malformed])
+    responses = find_responses([str(tmp_path)], STRICT)
+    assert [response.example for response in responses.found] == ["clinical_psychology/test/1"]
+    assert "left out 5 samples without a document of MedExQA (the first is doc_id 0)" in responses.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("files", "pattern", "message"),
+    [
+        ({}, "nothing/**/*.jsonl", r"no file matches --input_glob .*nothing"),
+        ({}, ".", r"no file matches"),
+        (
+            {"samples_medexqa_x_2026-01-01T00-00-00.0.jsonl": ""},
+            "*",
+            r"no response to judge in .*medexqa_x.*\.jsonl\. ",
+        ),
+        ({"samples_medexqa_x_2026-01-01T00-00-00.0.jsonl": "{}\n"}, "*", "no response to judge in .*no sample"),
+        (
+            {"notes.txt": "hello"},
+            "*",
+            r"no response to judge in .*notes\.txt: .*not named samples_<task>_<date>\.jsonl",
+        ),
+    ],
+)
+def test_where_nothing_is_found_one_line_says_why_and_the_way_out(
+    tmp_path: Path, files: dict[str, str], pattern: str, message: str
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(SamplesError, match=message) as error:
+        find_responses([str(tmp_path / pattern)], STRICT)
+    assert "\n" not in str(error.value)
+    assert "--log_samples" in str(error.value)
+
+
+def test_characters_that_no_csv_file_holds_are_replaced(tmp_path: Path) -> None:
+    write_log(tmp_path, [sample(0, resps=[["B\0 and \ud800."]], question="Null\0?")])
+    (found,) = find_responses([str(tmp_path)], STRICT).found
+    assert found.text == "B\ufffd and \ufffd." and found.case.question == "Null\ufffd?"
