@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+import socket
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import TASKS, evaluate
+from conftest import TASKS, clean_environment, evaluate, lm_eval, saved_results, saved_samples
 from explanations_model import save_model
 from explanations_wordnet import write_wordnet
 from lm_eval.tasks import TaskManager
@@ -126,6 +130,75 @@ def test_all_four_metrics_with_a_small_wordnet_and_model(tmp_path: Path, monkeyp
         parts = [sample[name] for name in ("rougeL", "bleu", "meteor", "bertscore")]
         assert all(0 < part <= 100.0001 for part in parts)
         assert sample["explanation"] == pytest.approx(sum(parts) / 4)
+
+
+def save_speaker(tiny_model: Path, folder: Path) -> Path:
+    """The tiny model with whole words of the sample's explanations for tokens, so that its nonsense shares some."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+
+    model = AutoModelForCausalLM.from_pretrained(tiny_model)
+    text = (SAMPLE / "medexqa" / "test" / "biomedical_engineer_test.tsv").read_text(encoding="utf-8")
+    common = [word for word, _ in Counter(re.findall("[a-z]+", text)).most_common(model.config.vocab_size - 4)]
+    words = ["<s>", "</s>", "<pad>", "<unk>", *common]
+    backend = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>"))
+    backend.pre_tokenizer = pre_tokenizers.Whitespace()  # type: ignore[assignment, unused-ignore]
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
+    tokenizer.chat_template = AutoTokenizer.from_pretrained(tiny_model).chat_template
+    tokenizer.save_pretrained(folder)
+    model.save_pretrained(folder)
+    return folder
+
+
+def with_model(folder: Path, metrics: str, answering: Path, bertscore: Path) -> list[str]:
+    """Arguments of ``lm_eval`` for a small model of its own."""
+    options = {"explanation_metrics": metrics, "bertscore_model": str(bertscore)}
+    return [
+        "run", "--include_path", str(TASKS), "--tasks", "medexqa_be",
+        "--model", "hf", "--model_args", f"pretrained={answering},dtype=float32", "--device", "cpu",
+        "--batch_size", "1", "--apply_chat_template", "--gen_kwargs", "max_gen_toks=24",
+        "--log_samples", "--output_path", str(folder),
+        "--metadata", json.dumps({"medtasks_data": "sample", "medexqa": options}),
+    ]  # fmt: skip
+
+
+@pytest.mark.torch
+def test_two_processes_score_explanations_as_one_does(tiny_model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("accelerate", reason="several processes are accelerate's")
+    (tmp_path / "nltk" / "corpora" / "wordnet").mkdir(parents=True)
+    write_wordnet(tmp_path / "nltk" / "corpora" / "wordnet")
+    environment = {"OMP_NUM_THREADS": "1", "NLTK_DATA": str(tmp_path / "nltk")}
+    one, two = tmp_path / "one", tmp_path / "two"
+    speaker, bert = save_speaker(tiny_model, tmp_path / "speaker"), save_model(tmp_path / "bert")
+    done = lm_eval(*with_model(one, "all", speaker, bert), cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    done = subprocess.run(
+        [sys.executable, "-m", "accelerate.commands.accelerate_cli", "launch", "--cpu", "--num_processes", "2",
+         "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", str(port),
+         "-m", "lm_eval", *with_model(two, "all", speaker, bert)],
+        cwd=tmp_path, env=clean_environment(environment), capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+    task = "medexqa_biomedical_engineering"
+    names = ("rougeL", "bleu", "meteor", "bertscore", "explanation", "combined")
+    expected, found = saved_results(one)["results"][task], saved_results(two)["results"][task]
+    assert found.keys() == expected.keys() > {f"{name},strict-match" for name in names}
+    for key, value in expected.items():
+        # BERTScore depends on a text's batch in the last bits of 32-bit floats.
+        assert found[key] == (value if isinstance(value, str) else pytest.approx(value, abs=1e-3, nan_ok=True)), key
+    of_one, of_two = (
+        {(s["doc_id"], s["filter"]): [s[name] for name in names] for s in saved_samples(folder, task)}
+        for folder in (one, two)
+    )
+    assert len(of_one) == 8
+    assert of_two.keys() == of_one.keys()
+    for example, values in of_one.items():
+        assert of_two[example] == pytest.approx(values, abs=1e-3)
+    assert any(all(value > 0 for value in values) for values in of_one.values()), "some are scored by all metrics"
 
 
 def test_without_any_reference_only_the_answers_are_scored(tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ __all__ = ["DEFAULT_BERTSCORE_MODEL", "METRICS", "Metric", "MetricError", "make_
 
 METRICS = ("rougeL", "bleu", "meteor", "bertscore")
 DEFAULT_BERTSCORE_MODEL = "allenai/scibert_scivocab_uncased"
+MODEL_FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
+"""Files of a hub repository that an encoder is loaded from: settings, tokenizer, and weights in torch's formats."""
 
 
 def make_metrics(

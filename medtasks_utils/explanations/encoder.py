@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,8 @@ from huggingface_hub import constants, snapshot_download
 from huggingface_hub.errors import HFValidationError
 from torch import Tensor
 
+from medtasks_utils.explanations import MODEL_FILES
+from medtasks_utils.explanations.cpu import map_over_cores, onednn_linear_layers
 from medtasks_utils.explanations.metric import MetricError
 
 logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
@@ -31,7 +34,8 @@ TUNED_LAYERS = {
 """The layer whose vectors agree best with human judgement, where bert-score 0.3.13 names one."""
 
 _USUAL_LENGTH = 512
-_TOKENS_AT_ONCE_ON_CPU = 2048
+_TOKENS_AT_ONCE_ON_CPU = 512
+"""Few enough that a batch's activations stay in a core's cache, enough that its weights are read seldom."""
 
 
 class Tokens(NamedTuple):
@@ -72,7 +76,8 @@ class Encoder:
         except Exception as error:  # a missing, damaged or odd model fails in many ways, all of them the user's to mend
             raise MetricError(
                 f"bertscore: the model {model!r} cannot be loaded ({_first_line(error)}): fetch it once where there is "
-                "internet, name another or a folder with bertscore_model, or leave bertscore out of explanation_metrics"
+                "internet (`medtasks fetch --only scibert`), name another or a folder with bertscore_model, or leave "
+                "bertscore out of explanation_metrics"
             ) from None
         self.num_layers = int(config.num_hidden_layers)
         missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
@@ -106,12 +111,17 @@ class Encoder:
         Returns:
             For each text a tensor (tokens, dimensions) on the model's device.
         """
-        budget = _TOKENS_AT_ONCE_ON_CPU if self.model.device.type == "cpu" else None
-        embedded: dict[int, Tensor] = {}
-        with torch.inference_mode():
-            for batch in batches([len(ids) for ids in texts], batch_size, budget):
-                for index, vectors in zip(batch, self._forward([texts[index] for index in batch]), strict=True):
-                    embedded[index] = vectors
+        lengths = [len(ids) for ids in texts]
+        if self.model.device.type == "cpu":
+            # Some batches for each core, so that all have work to the end.
+            budget = min(_TOKENS_AT_ONCE_ON_CPU, sum(lengths) // (4 * torch.get_num_threads()))
+            made = list(batches(lengths, batch_size, budget))
+            with onednn_linear_layers(self.model):
+                vectors = map_over_cores(self._forward, [[texts[index] for index in batch] for batch in made])
+        else:
+            made = list(batches(lengths, batch_size))
+            vectors = [self._forward([texts[index] for index in batch]) for batch in made]
+        embedded = dict(zip(chain(*made), chain(*vectors), strict=True))
         return [embedded[index] for index in range(len(texts))]
 
     def _forward(self, texts: Sequence[Sequence[int]]) -> list[Tensor]:
@@ -120,10 +130,11 @@ class Encoder:
         ids = torch.tensor([[*ids, *[padding] * (longest - len(ids))] for ids in texts])
         mask = torch.tensor([[1] * len(ids) + [0] * (longest - len(ids)) for ids in texts])
         device = self.model.device
-        states = self.model(input_ids=ids.to(device), attention_mask=mask.to(device)).last_hidden_state
-        states = states / torch.linalg.vector_norm(states, dim=-1, keepdim=True)
-        # Copies, so that no text keeps its whole batch in memory.
-        return [states[row, : len(ids)].clone() for row, ids in enumerate(texts)]
+        with torch.inference_mode():
+            states = self.model(input_ids=ids.to(device), attention_mask=mask.to(device)).last_hidden_state
+            states = states / torch.linalg.vector_norm(states, dim=-1, keepdim=True)
+            # Copies, so that no text keeps its whole batch in memory.
+            return [states[row, : len(ids)].clone() for row, ids in enumerate(texts)]
 
 
 @lru_cache(maxsize=1)
@@ -177,12 +188,12 @@ def _load(model: str, num_layers: int | None) -> _Loaded:
             return load(model)
         try:
             # By its folder, since by its name the hub is asked even so, and without internet takes minutes to fail.
-            return load(snapshot_download(model, local_files_only=True))
+            return load(snapshot_download(model, local_files_only=True, allow_patterns=list(MODEL_FILES)))
         except HFValidationError:
             raise
         except Exception:
             if constants.HF_HUB_OFFLINE:
-                raise
+                raise OSError("it is not in the hub's cache, and HF_HUB_OFFLINE forbids to fetch it") from None
         logger.warning("bertscore: fetching the model %s from the Hugging Face hub (SciBERT: 440 MB)", model)
         return load(model)
 
