@@ -12,11 +12,12 @@ from pydantic import BeforeValidator, Field, model_validator
 from thefuzz import fuzz, process, utils
 
 from medtasks_utils.errors import DataError
-from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS, Metric, make_metrics, score_all
+from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.letters import LETTER, LETTERS, ONE_ONLY, stated_letter
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.options import Options
+from medtasks_utils.judging.options import JudgeOptions
+from medtasks_utils.medexqa_explanations import ExplanationScorer, make_scorers, references
 from medtasks_utils.sources import Row, Table, read_headerless, read_split
 from medtasks_utils.task import Answer, MedTask, Score
 
@@ -71,7 +72,7 @@ def _metric_names(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(by_name[str(name).lower()] for name in given))
 
 
-class MedExQAOptions(Options):
+class MedExQAOptions(JudgeOptions):
     """Options under ``medexqa``."""
 
     specialty: Annotated[tuple[str, ...], BeforeValidator(_specialty_names)] = Field(
@@ -97,6 +98,12 @@ class MedExQAOptions(Options):
             )
         return self
 
+    @property
+    def lexical_metrics(self) -> tuple[str, ...]:
+        """The metrics to compute: with a judge, which takes their place, only those asked for by name."""
+        by_name = "explanation_metrics" in self.model_fields_set
+        return self.explanation_metrics if self.use_explanations and (by_name or not self.use_judge) else ()
+
 
 class MedExQA(MedTask):
     """``medexqa_<specialty>`` (``dataset_name`` in YAML names it) and ``medexqa_all``: answers and explanations."""
@@ -104,6 +111,7 @@ class MedExQA(MedTask):
     benchmark = "medexqa"
     options_type = MedExQAOptions
     file_patterns: ClassVar = ("test/*", "dev/*")
+    scoring_packages: ClassVar = ("thefuzz", "rapidfuzz")
 
     # ---- rows
 
@@ -202,15 +210,17 @@ class MedExQA(MedTask):
 
     # ---- explanations
 
-    _metrics: Sequence[Metric] = ()
+    _scorers: Sequence[ExplanationScorer] = ()
 
     def build_all_requests(self, **kwargs: Any) -> None:
-        """Build the prompts; what the explanation metrics need is fetched now, before the model runs."""
-        if self.OUTPUT_TYPE == "generate_until" and self.options.use_explanations and not self.predict_only:
-            self._prepare_metrics()
+        """Build the prompts; whether explanations can be scored is known now, before the model runs."""
+        if self.OUTPUT_TYPE == "generate_until" and not self.predict_only:
+            self._prepare_scorers(kwargs.get("rank") or 0, kwargs.get("world_size") or 1)
         super().build_all_requests(**kwargs)
 
-    def _prepare_metrics(self) -> None:
+    def _prepare_scorers(self, rank: int, processes: int) -> None:
+        if not self.options.lexical_metrics and not self.options.use_judge:
+            return
         without = sum(not references(doc) for doc in self.eval_docs)
         if without:
             logger.warning(
@@ -222,45 +232,43 @@ class MedExQA(MedTask):
             self.config.metadata["examples_without_references"] = without
         if without == len(self.eval_docs):
             return
-        self._metrics = make_metrics(
-            self.options.explanation_metrics,
-            bertscore_model=self.options.bertscore_model,
-            bertscore_device=self.options.bertscore_device,
-            bertscore_batch_size=self.options.bertscore_batch_size,
-        )
-        for metric in self._metrics:
-            metric.prepare()
+        self._scorers = make_scorers(self.options, self.config.task, rank, processes)
+
+    def scorers(self) -> dict[str, str]:
+        """The explanation metrics' and the judge's own signatures."""
+        return {name: text for scorer in self._scorers for name, text in scorer.signatures.items()}
 
     def score_batch(self, answers: dict[str, list[tuple[Row, Answer]]]) -> None:
-        """Each metric, ``explanation`` and ``combined``, 0-100: 0 for a wrong answer, None without references."""
-        if not self._metrics:
+        """``explanation``, ``combined`` and their parts: 0 for a wrong answer, None without references or judgement."""
+        if not self._scorers:
             return
         pairs = [pair for by_filter in answers.values() for pair in by_filter]
-        scored = [(doc, answer) for doc, answer in pairs if references(doc) and answer.value == doc["answer_letter"]]
-        similarities = score_all(
-            self._metrics,
-            [final_text(answer.response).strip() for _, answer in scored],
-            [references(doc) for doc, _ in scored],
-        )
-        by_answer = {id(answer): scores for (_, answer), scores in zip(scored, similarities, strict=True)}
+        if self.options.use_judge:
+            for _, answer in pairs:
+                answer.details["judge"] = None
+        right = [(doc, answer) for doc, answer in pairs if references(doc) and answer.value == doc["answer_letter"]]
+        names = [name for scorer in self._scorers for name in scorer.names]
+        found: dict[int, dict[str, Score]] = {id(answer): {} for _, answer in right}
+        for scorer in self._scorers:
+            for (_, answer), scores in zip(right, scorer.score(right), strict=True):
+                found[id(answer)] |= scores
         for doc, answer in pairs:
             if not references(doc):
-                answer.scores = dict.fromkeys([*(metric.name for metric in self._metrics), "explanation", "combined"])
+                answer.scores = dict.fromkeys([*names, "combined"])
                 continue
-            lexical = by_answer.get(id(answer)) or {metric.name: 0.0 for metric in self._metrics}
-            explanation = sum(lexical.values()) / len(lexical)
-            accuracy = 100 * float(answer.value == doc["answer_letter"])
-            combined = self.options.mcq_weight * accuracy + self.options.explanation_weight * explanation
-            answer.scores = {**lexical, "explanation": explanation, "combined": combined}
+            scores = found.get(id(answer)) or dict.fromkeys(names, 0.0)
+            answer.scores = {**scores, "combined": self._combined(doc, answer, scores["explanation"])}
+
+    def _combined(self, doc: Row, answer: Answer, explanation: Score) -> float | None:
+        if not isinstance(explanation, float):
+            return None
+        accuracy = 100 * float(answer.value == doc["answer_letter"])
+        combined: float = self.options.mcq_weight * accuracy + self.options.explanation_weight * explanation
+        return combined
 
     def stratum(self, doc: Row) -> str:
         """Macro averages are over specialties."""
         return str(doc["specialty"])
-
-
-def references(doc: Row) -> list[str]:
-    """The reference explanations of a document that are not blank: two, one or none."""
-    return [text for text in (doc["explanation_1"], doc["explanation_2"]) if text.strip()]
 
 
 # The authors' rules (github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py), restated. "Near" is a stretch

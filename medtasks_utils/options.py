@@ -61,10 +61,11 @@ def read_options(
 
 def describe_options(kind: type[Options]) -> str:
     """All options of a benchmark in one line, with choices and defaults."""
-    return ", ".join(f"{name} ({_default(field.default)})" for name, field in kind.model_fields.items())
+    return ", ".join(f"{name} ({default_text(field.default)})" for name, field in kind.model_fields.items())
 
 
-def _default(value: object) -> str:
+def default_text(value: object) -> str:
+    """A default as messages and help show it."""
     if isinstance(value, tuple):
         return "+".join(map(str, value))
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
@@ -106,4 +107,6 @@ def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
         choices = " or ".join(repr(choice) for choice in get_args(annotation))
         return f"{name} must be {choices}, not {value!r}"
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    if name in kind.model_fields and not kind.model_fields[name].repr:  # it may hold a secret
+        return f"{name}: {message}"
     return f"{name}: {message}, not {value!r}"

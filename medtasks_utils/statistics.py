@@ -125,6 +125,17 @@ class Mean:
         return "mean"
 
 
+class Total:
+    """Sum over the examples; it has no standard error."""
+
+    def __call__(self, items: Iterable[Item]) -> float:
+        """The sum, 0 for nothing."""
+        return math.fsum(item for item in items if item is not None)
+
+    def __repr__(self) -> str:
+        return "total"
+
+
 class MacroMean:
     """Unweighted mean of the strata's means; its standard error takes the strata as independent."""
 
@@ -199,6 +210,7 @@ class VerdictRatio:
 mean = Mean()
 mean_or_nan = Mean(of_nothing=math.nan)
 macro_mean = MacroMean()
+total = Total()
 f1 = VerdictRatio("f1", lambda v: 2 * (v.target & v.predicted), lambda v: v.target + v.predicted)
 precision = VerdictRatio("precision", lambda v: v.target & v.predicted, lambda v: v.predicted)
 recall = VerdictRatio("recall", lambda v: v.target & v.predicted, lambda v: v.target)

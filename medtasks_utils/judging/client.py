@@ -161,16 +161,7 @@ class JudgeClient:
         while True:
             parameters = dialect.parameters(self.settings.max_tokens, schema)
             try:
-                async with self._slots:
-                    tally.calls += 1
-                    call: Any = self._openai.chat.completions.create(
-                        model=self.settings.model,
-                        messages=messages,  # type: ignore[arg-type]
-                        extra_body=parameters,  # as they are: else the library walks the schema at every call
-                    )
-                    # The library's timeout starts anew with every byte; this one does not.
-                    completion = await asyncio.wait_for(call, self.settings.timeout)
-                    await asyncio.sleep(self.settings.pause)
+                completion = await self._send(messages, parameters, tally)
             except ERRORS as error:
                 if isinstance(error, openai.APIStatusError) and error.status_code in (400, 422):
                     spared = dialect.without(f"{error.param or ''} {said(error)}", schema)
@@ -183,6 +174,23 @@ class JudgeClient:
             self.spent = self.spent.plus(answer.tokens)
             self._dialect = dialect
             return answer
+
+    async def _send(self, messages: Messages, parameters: dict[str, Any], tally: Tally) -> Any:
+        await self._slots.acquire()
+        try:
+            tally.calls += 1
+            call: Any = self._openai.chat.completions.create(
+                model=self.settings.model,
+                messages=messages,  # type: ignore[arg-type]
+                extra_body=parameters,  # as they are: else the library walks the schema at every call
+            )
+            # The library's timeout starts anew with every byte; this one does not.
+            return await asyncio.wait_for(call, self.settings.timeout)
+        finally:
+            if self.settings.pause:  # the slot rests; the answer is read and written meanwhile
+                asyncio.get_running_loop().call_later(self.settings.pause, self._slots.release)
+            else:
+                self._slots.release()
 
     def _read_completion(self, completion: Any) -> _Answer:
         """What a completion says. The library checks no types and endpoints differ, so it is done here."""

@@ -14,6 +14,7 @@ from typing import Any
 import openai
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
+from medtasks_utils.extraction.printable import printable
 from medtasks_utils.judging.judge import CallError
 from medtasks_utils.judging.settings import JudgeSettings
 
@@ -96,5 +97,5 @@ def requested_wait(headers: Mapping[str, Any], now: float | None = None) -> floa
 
 def one_line(text: str, settings: JudgeSettings, longest: int = 300) -> str:
     """The text without line breaks, the key, or too many words."""
-    text = " ".join(settings.scrub(text).split())
+    text = " ".join(settings.scrub(printable(text)).split())
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,0 +1,344 @@
+"""Judges in a run of MedExQA: gating, means, failures, samples; what is known before the model runs; the key."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import (
+    TASKS,
+    Scripted,
+    clean_environment,
+    documents,
+    evaluate,
+    lm_eval,
+    load,
+    saved_results,
+    saved_samples,
+)
+from judge_server import HANG_UP, Answer, Fault, Faulty, JudgeServer, geval_reply, sound, whole
+from tenacity import wait_none
+
+from medtasks_utils.errors import MedtasksError, OptionError
+from medtasks_utils.judging import retries
+from medtasks_utils.medexqa import SPECIALTIES
+from medtasks_utils.sources import Row
+
+KEY = "sk-canary-3141592653"
+TASK = "medexqa_clinical_psychology"
+
+
+@pytest.fixture(autouse=True)
+def _no_keys_and_no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("JUDGE_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(retries, "_BACKOFF", wait_none())
+
+
+def options(server: JudgeServer, folder: Path, mode: str = "g-eval", **more: Any) -> dict[str, Any]:
+    judge = {"use_judge": True, "judge_mode": mode, "judge_model": "judge", "judge_base_url": server.url}
+    return {"medexqa": {**judge, "judge_cache": str(folder / "cache.sqlite3"), **more}}
+
+
+def right(doc: Row) -> str:
+    return f"<think>C?</think>The answer is {doc['answer_letter']}. Because of {doc['id']}."
+
+
+def right_or_wrong(doc: Row) -> str:
+    """Wrong for every other document."""
+    wrong = "ABCD"[(doc["answer_idx"] + 1) % 4]
+    return right(doc) if int(doc["id"][-1]) % 2 else f"<think>{doc['answer_letter']}!</think>The answer is {wrong}."
+
+
+def scores_of(docs: list[Row]) -> dict[str, int]:
+    return {doc["id"]: 10 * (index + 1) for index, doc in enumerate(docs)}
+
+
+def judging(scores: dict[str, int], failing: Callable[[str], bool] = lambda text: False) -> Callable[..., Answer]:
+    """G-Eval by the id that the explanation names."""
+
+    def answer(request: dict[str, Any]) -> Answer:
+        text = whole(request["messages"])
+        if "final_score" not in text:
+            return sound(request)
+        (name,) = [name for name in scores if f"Because of {name}." in text]
+        return "Prose, 85 of 100." if failing(name) else json.dumps(geval_reply(scores[name]))
+
+    return answer
+
+
+def samples(result: dict[str, Any], task: str, filter_name: str = "strict-match") -> list[dict[str, Any]]:
+    return [sample for sample in result["samples"][task] if sample["filter"] == filter_name]
+
+
+# ---- scores
+
+
+def test_the_judges_score_is_the_explanation_of_a_right_answer_and_a_wrong_one_costs_no_call(tmp_path: Path) -> None:
+    scores = scores_of(documents(load(TASK)))
+    with JudgeServer(judging(scores)) as server:
+        metadata = options(server, tmp_path, mcq_weight=0.25, explanation_weight=0.75)
+        result = evaluate(TASK, right_or_wrong, metadata=metadata)
+        right_ones = [sample for sample in samples(result, TASK) if sample["acc"]]
+        assert 0 < len(right_ones) < len(scores)
+        assert len(server.judging) == len(right_ones)  # once for both filters, and not for the wrong
+        assert len(server.requests) == len(right_ones) + 1  # and the check
+        again = evaluate(TASK, right_or_wrong, metadata=metadata)
+        assert len(server.requests) == len(right_ones) + 1
+    assert again["results"] == result["results"]
+    for filter_name in ("strict-match", "flexible-extract"):
+        for sample in samples(result, TASK, filter_name):
+            score = scores[sample["doc"]["id"]] if sample["acc"] else 0.0
+            assert sample["explanation"] == score
+            assert sample["combined"] == pytest.approx(25 * sample["acc"] + 0.75 * score)
+            assert sample["judge_failures"] == 0
+            assert "rougeL" not in sample and "support" not in sample
+            if sample["acc"]:
+                assert sample["judge"] == {"score": score, "failure": None, "error": None, **geval_reply(score)}
+            else:
+                assert sample["judge"] is None
+    means = result["results"][TASK]
+    assert means["judge_failures,strict-match"] == 0
+    expected = sum(scores[sample["doc"]["id"]] for sample in right_ones) / len(scores)
+    assert means["explanation,strict-match"] == pytest.approx(expected)
+
+
+def test_failures_are_left_out_of_the_means_counted_and_named(
+    tmp_path: Path, warnings_of_harness: Callable[[], list[str]]
+) -> None:
+    scores = scores_of(documents(load(TASK)))
+    lost = sorted(scores)[0]
+    faults = [(0.10, Fault(429, headers={"Retry-After": "0"})), (0.05, Fault(500)), (0.03, HANG_UP)]
+    with JudgeServer(Faulty(faults, judging(scores, lost.__eq__))) as server:
+        result = evaluate(TASK, right, metadata=options(server, tmp_path))
+    means = result["results"][TASK]
+    assert means["acc,strict-match"] == 1.0
+    assert means["judge_failures,strict-match"] == means["judge_failures,flexible-extract"] == 1
+    judged = [score for name, score in scores.items() if name != lost]
+    assert means["explanation,strict-match"] == pytest.approx(sum(judged) / len(judged))
+    assert means["combined,strict-match"] == pytest.approx(50 + sum(judged) / len(judged) / 2)
+    (sample,) = [sample for sample in samples(result, TASK) if sample["doc"]["id"] == lost]
+    assert (sample["explanation"], sample["combined"], sample["judge_failures"]) == (None, None, 1)
+    assert sample["judge"]["score"] is None
+    assert sample["judge"]["failure"] == "unreadable"
+    (warning,) = [text for text in warnings_of_harness() if "judge failed" in text]
+    assert warning.startswith(f"{TASK}: the judge failed on 1 example, left out of the means: {lost} (unreadable: ")
+
+
+@pytest.mark.parametrize("use_coverage", [False, True])
+def test_factscore_reports_its_rates_and_tells_claims_and_labels(use_coverage: bool, tmp_path: Path) -> None:
+    with JudgeServer() as server:
+        metadata = options(server, tmp_path, "factscore", use_coverage=use_coverage)
+        result = evaluate(TASK, right_or_wrong, metadata=metadata)
+    rates = ["support", *(["coverage"] if use_coverage else [])]
+    for sample in samples(result, TASK):
+        judge = sample["judge"]
+        assert ("coverage" in sample) == use_coverage
+        if not sample["acc"]:
+            assert judge is None
+            assert [sample[name] for name in ("explanation", *rates)] == [0.0] * (1 + len(rates))
+            continue
+        assert len(judge["claims"]) == len(judge["labels"]) == 6
+        assert [sample[name] for name in rates] == [judge[name] for name in rates]
+        assert sample["explanation"] == pytest.approx(sum(sample[name] for name in rates) / len(rates))
+    means = result["results"][TASK]
+    assert means["explanation,strict-match"] == pytest.approx(
+        sum(means[f"{name},strict-match"] for name in rates) / len(rates)
+    )
+
+
+def test_lexical_metrics_beside_a_judge_are_those_asked_for_by_name(tmp_path: Path) -> None:
+    with JudgeServer() as server:
+        beside = options(server, tmp_path, use_explanations=True, explanation_metrics="rougeL")
+        alone = options(server, tmp_path, use_explanations=True)
+        with_rouge, without = (evaluate(TASK, right, metadata=metadata) for metadata in (beside, alone))
+    for sample, other in zip(samples(with_rouge, TASK), samples(without, TASK), strict=True):
+        assert 0 < sample["rougeL"] <= 100
+        assert sample["explanation"] == sample["judge"]["final_score"] == other["explanation"]
+        assert not {"rougeL", "bleu", "meteor", "bertscore"} & other.keys()
+
+
+def test_of_several_generations_each_is_judged_and_each_failure_counted(tmp_path: Path) -> None:
+    docs = documents(load(TASK))
+    scores = scores_of(docs)
+    responses = {doc["id"]: iter(range(100)) for doc in docs}
+
+    def varied(doc: Row) -> str:
+        return f"{right(doc)} Take {next(responses[doc['id']])}."
+
+    def answer(request: dict[str, Any]) -> Answer:
+        failing = "Take 1." in whole(request["messages"])
+        return judging(scores, lambda name: failing)(request)
+
+    with JudgeServer(answer) as server:
+        result = evaluate(TASK, varied, metadata=options(server, tmp_path, repeats=3))
+    means = result["results"][TASK]
+    assert means["judge_failures,strict-match"] == len(docs)
+    assert means["explanation,strict-match"] == pytest.approx(sum(scores.values()) / len(docs))
+
+
+def test_the_group_has_the_judges_metrics(tmp_path: Path) -> None:
+    with JudgeServer() as server:
+        results = evaluate("medexqa", right, metadata=options(server, tmp_path, "factscore"))["results"]
+    for metric in ("explanation", "support", "judge_failures", "combined"):
+        parts = [results[f"medexqa_{specialty.name}"][f"{metric},strict-match"] for specialty in SPECIALTIES]
+        assert results["medexqa"][f"{metric},strict-match"] == pytest.approx(math.fsum(parts) / 5)
+    assert len([r for r in server.requests if '"ready"' in whole(r["messages"])]) == 1  # for all five
+
+
+def test_judge_and_model_are_in_the_signature(tmp_path: Path) -> None:
+    with JudgeServer() as server:
+        result = evaluate(TASK, right, metadata=options(server, tmp_path))
+    scorers = result["configs"][TASK]["metadata"]["scorers"]
+    assert scorers["g-eval"].startswith("g-eval|prompt:")
+    assert scorers["g-eval"].endswith("|model:judge")
+
+
+def test_predict_only_asks_no_judge(tmp_path: Path) -> None:
+    with JudgeServer() as server:
+        evaluate(TASK, right, metadata=options(server, tmp_path), predict_only=True)
+    assert server.requests == []
+
+
+# ---- before the model runs
+
+
+def refused(metadata: dict[str, Any], match: str) -> str:
+    model = Scripted(right)
+    with pytest.raises(MedtasksError, match=match) as caught:
+        evaluate(TASK, model, metadata=metadata)
+    assert model.prompts == []
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: Path) -> None:
+    unknown = Fault(404, {"error": {"message": "The model `judge` does not exist."}})
+    with JudgeServer(lambda request: unknown) as server:
+        refused(options(server, tmp_path), "judge at http.*The model `judge` does not exist.*serve this model")
+    refused(options(server, tmp_path / "other"), "is the server running")
+    refused(
+        {"medexqa": {"use_judge": True, "judge_mode": "g-eval"}}, "needs a key: set JUDGE_API_KEY or OPENAI_API_KEY"
+    )
+    refused(options(server, Path("/proc/none")), "cache .*cannot be written")
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"use_judge": True}, 'use_judge needs judge_mode: "g-eval" or "factscore"'),
+        ({"judge_mode": "bleu"}, "judge_mode.*'g-eval'.*'factscore'"),
+        ({"judge_concurrency": 0}, "judge_concurrency"),
+        ({"judge_api_key_env": KEY}, "name of an environment variable"),
+        ({"judge_api_key_env": [KEY]}, "judge_api_key_env"),
+        ({"judge_api_key": KEY}, "did you mean 'judge_api_key_env'"),
+        ({"judge_base_url": f"http://user:{KEY}@host/v1"}, "no user, password"),
+        ({"judge_base_url": {"url": KEY}}, "judge_base_url"),
+    ],
+)
+def test_bad_options_are_one_line_without_what_may_be_a_key(given: dict[str, Any], match: str) -> None:
+    with pytest.raises(OptionError, match=match) as caught:
+        load(TASK, medexqa=given)
+    assert KEY not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_processes_share_the_limit(tmp_path: Path) -> None:
+    with JudgeServer() as server:
+        task = load(TASK, **options(server, tmp_path, judge_concurrency=16))
+        for processes, share in ((1, 16), (4, 4), (5, 3), (64, 1)):
+            assert task.options.judge_settings(processes).concurrency == share
+        task.build_all_requests(rank=1, world_size=2)  # the first process has checked
+    assert server.requests == []
+
+
+# ---- the stock command line
+
+
+def test_no_file_no_line_and_no_cache_of_a_run_holds_the_key(tmp_path: Path) -> None:
+    def answer(request: dict[str, Any]) -> Answer:
+        text = whole(request["messages"])
+        if request["model"] == "model":
+            return "<think>So.</think>The answer is B. It is so."
+        if "ready" in text:
+            return sound(request)
+        if "echo" in judged:
+            return judged.pop() and Fault(
+                400, {"error": {"message": f"Context length. Sent: Bearer {KEY}"}}, {"X": KEY}
+            )
+        return sound(request)
+
+    judged = ["echo"]
+    with JudgeServer(answer) as server:
+        finished = lm_eval(
+            *("--model", "local-chat-completions", "--apply_chat_template"),
+            *("--model_args", f"model=model,base_url={server.url}/chat/completions"),
+            *("--include_path", TASKS, "--tasks", "medexqa_be,medexqa_cp"),
+            *("--metadata", json.dumps({"medtasks_data": "sample", **options(server, tmp_path, "factscore")})),
+            *("--output_path", tmp_path / "out", "--log_samples"),
+            cwd=tmp_path,
+            env={"JUDGE_API_KEY": KEY, "LMEVAL_LOG_LEVEL": "DEBUG", "OPENAI_LOG": "debug"},
+        )
+    assert finished.returncode == 0, finished.stderr
+    assert f"Bearer {KEY}" in {headers["authorization"] for headers in server.headers}
+    assert "1 http_400" in finished.stderr
+    assert "Sent: Bearer [key]" in finished.stderr
+    results = saved_results(tmp_path / "out")["results"]
+    failures = [
+        results[f"medexqa_{name}"]["judge_failures,strict-match"]
+        for name in ("biomedical_engineering", "clinical_psychology")
+    ]
+    assert sum(failures) == 1
+    assert [s for s in saved_samples(tmp_path / "out", TASK) if s["judge"]]
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.suffix for path in written} >= {".json", ".jsonl", ".sqlite3"}
+    for path in written:
+        assert KEY.encode() not in path.read_bytes(), path
+    assert KEY not in finished.stdout + finished.stderr
+
+
+INTERRUPTED = """
+import json, os, signal, sys, threading
+from conftest import evaluate
+from medtasks_utils import medexqa_explanations
+
+judge_all = medexqa_explanations.judge_all
+
+def interrupted(*arguments, **named):
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    return judge_all(*arguments, **named)
+
+medexqa_explanations.judge_all = interrupted
+evaluate("medexqa_be", lambda doc: "The answer is B.", metadata=json.loads(sys.argv[1]))
+"""
+
+
+def test_ctrl_c_while_judging_keeps_the_generations(tmp_path: Path) -> None:
+    over = threading.Event()
+
+    def late(request: dict[str, Any]) -> Answer:
+        if "final_score" in whole(request["messages"]):
+            over.wait(60)
+        return sound(request)
+
+    with JudgeServer(late) as server:
+        finished = subprocess.run(
+            [sys.executable, "-c", INTERRUPTED, json.dumps(options(server, tmp_path))],
+            cwd=tmp_path,
+            env=clean_environment({"PYTHONPATH": str(Path(__file__).parent)}),
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        over.set()
+    assert "KeyboardInterrupt" in finished.stderr
+    (rescued,) = tmp_path.glob("medtasks_rescue_*.jsonl")
+    assert f"interrupted; the generations are kept in {rescued}" in finished.stderr
+    assert [json.loads(line)["resps"] for line in rescued.read_text().splitlines()] == [["The answer is B."]] * 4
