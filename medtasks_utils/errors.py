@@ -11,7 +11,11 @@ class MedtasksError(Exception):
     """Something the user can mend; the message says what is wrong, where, and the way out."""
 
 
-class OptionError(MedtasksError):
+class UsageError(MedtasksError):
+    """A command line that cannot be meant: exit code 2."""
+
+
+class OptionError(UsageError):
     """An option under ``--metadata`` that does not exist or has a bad value."""
 
 

@@ -12,7 +12,6 @@ four have in common is here. The order in which the harness calls::
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import time
@@ -26,12 +25,15 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import datasets
+from lm_eval.api.instance import Instance
 from lm_eval.api.samplers import ContextSampler
 from lm_eval.api.task import ConfigurableTask
 
 from medtasks_utils.errors import DataError, MedtasksError, ScoringError, show_errors_as_one_line
+from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import ScoresAndDetails, let_aggregations_bring_their_standard_error, render
 from medtasks_utils.options import Options, read_options
+from medtasks_utils.signature import digest, signature, signature_fields
 from medtasks_utils.sources import Row, Source, Table
 from medtasks_utils.statistics import ExampleValue, Verdict
 
@@ -94,6 +96,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     benchmark: ClassVar[str]
     options_type: ClassVar[type[Options]]
     file_patterns: ClassVar[Sequence[str]] = ("*",)
+    scoring_packages: ClassVar[Sequence[str]] = ()  # beside our own and lm_eval: their versions are in the signature
 
     options: Any
 
@@ -108,11 +111,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._fewshot_seed: int | None = None
         self._fewshot_rows: list[Row] = []
         self._has_chat_template = False
+        self._snapshot = ""
         settings["dataset_kwargs"] = self.options.model_dump()
         settings["repeats"] = self.options.repeats
         # Only its presence matters: the harness then does not look our metrics up in its own registry.
         settings["process_results"] = f"{type(self).__module__}.{type(self).__qualname__}.score"
         settings["metadata"] = {**metadata, "data_source": self.source.name}
+        self.adjust_config(settings)
         super().__init__(config=settings)
 
     # ---- what a benchmark says
@@ -140,14 +145,28 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
         """The metrics of one response."""
 
+    def adjust_config(self, config: dict[str, Any]) -> None:
+        """Called once options are known, before the harness reads the configuration: the place for what they change."""
+
+    def prompt_parts(self) -> list[str]:
+        """What prompts are made of beside documents, options and templates."""
+        return []
+
     def continue_generation(self) -> None:
         """Called once between generation and extraction: the place for further turns, as a batch over all examples."""
+
+    def annotate(self, answer: Answer, instance: Instance, index: int) -> None:
+        """Called for every answer: the place for scores and details of how response ``index`` came about."""
 
     def score_batch(self, answers: dict[str, list[tuple[Row, Answer]]]) -> None:
         """Called once before scoring, with every answer by filter: the place for metrics best computed together.
 
         What belongs to one answer goes into its ``scores``.
         """
+
+    def scorers(self) -> dict[str, str]:
+        """Signatures of scorers beyond ``score`` itself, by name: explanation metrics, judges."""
+        return {}
 
     def cluster(self, doc: Row) -> str | None:
         """What examples that are not independent share, if anything."""
@@ -163,6 +182,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """The folder with this benchmark's files."""
         repository = repository or self.DATASET_PATH or ""
         folder = self.source.folder(self.benchmark, repository, self.options.revision, self.file_patterns)
+        self._snapshot = folder.name  # of the hub: the commit
         return folder / subfolder if subfolder and (folder / subfolder).is_dir() else folder
 
     def leave_out(self, table: Table, index: int, reason: str) -> None:
@@ -234,23 +254,40 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
         self._prepare_fewshot()
+        self._sign(kwargs)
         if kwargs.get("cache_requests"):
-            kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{self._prompt_key(kwargs.get('samples'))}"
+            kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
         _run.join(self)
 
-    def _prompt_key(self, samples: Sequence[int] | None) -> str:
-        """Hash of what the harness's own cache key leaves out: rows, options, templates, generation settings."""
-        parts = {
-            "rows": list(self.eval_docs),
-            "options": self.options.model_dump(),
-            "templates": [self.config.description, self.config.doc_to_text, repr(self.config.fewshot_config)],
-            "fewshot": [self.config.num_fewshot, self._fewshot_seed, self._fewshot_rows],
-            "generation_kwargs": self.config.generation_kwargs,
-            "version": self.VERSION,
-            "samples": samples,
+    def _sign(self, settings: Mapping[str, Any]) -> None:
+        """Put the signatures of the results to come into the metadata, given the arguments of build_all_requests."""
+        documents = self.doc_iterator(limit=settings.get("limit"), samples=settings.get("samples"))  # of all processes
+        prompt: dict[str, Any] = {
+            "templates": [self.config.description, self.config.doc_to_text, self.config.doc_to_choice],
+            "system": settings.get("system_instruction"),
         }
-        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
+        if self.prompt_parts():
+            prompt["parts"] = self.prompt_parts()
+        if self.config.num_fewshot:
+            prompt["fewshot"] = [repr(self.config.fewshot_config), self._fewshot_seed, self._fewshot_rows]
+            prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
+        fields = signature_fields(
+            data=f"hub@{self._snapshot[:8]}" if self.source.name == "hub" else self.source.name,
+            documents=[doc for _, doc in documents],
+            prompt=prompt,
+            has_chat_template=self._has_chat_template,
+            shots=self.config.num_fewshot or 0,
+            options=self.options,
+            generation_kwargs=self.config.generation_kwargs,
+            scorers=self.scorers(),
+        )
+        filters = self.extractors if self.OUTPUT_TYPE == "generate_until" else ("none",)
+        self.config.metadata["signature"] = {
+            name: signature(self.config.task, fields, name, self.VERSION, self.scoring_packages) for name in filters
+        }
+        if self.scorers():
+            self.config.metadata["scorers"] = self.scorers()
 
     # ---- extraction and scoring
 
@@ -266,7 +303,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return
         for instance in self.instances:
             # Under several processes the harness pads the last request with extra responses, to even the ranks out.
-            instance.resps = [_printable(response) for response in instance.resps[: instance.repeats]]
+            instance.resps = [printable(response or "") for response in instance.resps[: instance.repeats]]
         _run.is_scoring = True
         with self._generations_kept():
             self.continue_generation()
@@ -274,6 +311,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             for instance in self.instances:
                 for name, extract in self.extractors.items():
                     found = [extract(response, instance.doc) for response in instance.resps]
+                    for index, answer in enumerate(found):
+                        self.annotate(answer, instance, index)
                     instance.filtered_resps[name] = found[0] if len(found) == 1 else found
                     answers[name] += [(instance.doc, answer) for answer in found]
             if not self.predict_only:
@@ -286,16 +325,18 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def process_results(self, doc: Row, results: list[Any]) -> dict[str, Any]:
         """The metrics of one example under one filter, each the mean over its generations; details for its sample."""
-        if self.predict_only or self.OUTPUT_TYPE != "generate_until":
+        if self.OUTPUT_TYPE != "generate_until":
             return super().process_results(doc, results)  # type: ignore[no-any-return]
         answers = [results[0]] if isinstance(results[0], Answer) else results[0]
-        with self._generations_kept():
-            scores = [{**self.score(doc, answer), **answer.scores} for answer in answers]
-            metrics = {name: self._combine(doc, [score[name] for score in scores]) for name in scores[0]}
         details = {
             name: [answer.details[name] for answer in answers] if len(answers) > 1 else answers[0].details[name]
             for name in answers[0].details
         }
+        if self.predict_only:
+            return ScoresAndDetails(super().process_results(doc, results), details)
+        with self._generations_kept():
+            scores = [{**self.score(doc, answer), **answer.scores} for answer in answers]
+            metrics = {name: self._combine(doc, [score[name] for score in scores]) for name in scores[0]}
         return ScoresAndDetails(metrics, details)
 
     def _combine(self, doc: Row, scores: list[Score]) -> ExampleValue | None:
@@ -320,6 +361,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             path = self._save_generations()
             cause = None if isinstance(error, MedtasksError) else error
             raise ScoringError(f"{self.config.task}: {error}; the generations are kept in {path}") from cause
+        except KeyboardInterrupt:
+            logger.warning("%s: interrupted; the generations are kept in %s", self.config.task, self._save_generations())
+            raise
+
+    def kept(self, instance: Instance) -> dict[str, Any]:
+        """What is kept of an example whose scoring failed."""
+        return {"doc_id": instance.doc_id, "doc": instance.doc, "resps": instance.resps}
 
     def _save_generations(self) -> Path:
         """Write the responses of all tasks of this run, since the ones still to be scored would be lost too."""
@@ -327,8 +375,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         with path.open("w", encoding="utf-8") as file:
             for task in _run.tasks:
                 for instance in task.instances:
-                    record = {"task": task.config.task, "doc_id": instance.doc_id, "doc": instance.doc}
-                    file.write(json.dumps({**record, "resps": instance.resps}, default=str) + "\n")
+                    file.write(json.dumps({"task": task.config.task, **task.kept(instance)}, default=str) + "\n")
         return path.resolve()
 
 
@@ -347,10 +394,3 @@ class _Run:
 
 
 _run = _Run()
-
-
-def _printable(response: str | None) -> str:
-    """A response that can be written as UTF-8: no response is empty, lone surrogates become U+FFFD."""
-    if response is None:
-        return ""
-    return response.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,191 @@
+"""Signatures are equal where results are comparable, differ where they are not, and hold no secret."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Row, evaluate, load, manager, right_answer, write_rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medtasks_utils.signature import Difference, digest_of_rows, incompatibilities, parse
+from medtasks_utils.sources import SAMPLE
+
+STRICT = "strict-match"
+
+
+def signatures(task: str, data: str | Path = "sample", metadata: dict[str, Any] | None = None, **settings: Any) -> Row:
+    """The signatures by filter that a run writes into its results."""
+    result = evaluate(task, right_answer, data=data, metadata=metadata, **settings)
+    found: Row = result["configs"][task]["metadata"]["signature"]
+    return found
+
+
+def signed(task: str = "medhallu", /, **settings: Any) -> str:
+    return str(signatures(task, **{"limit": 3, **settings})[STRICT])
+
+
+def fields(differences: list[Difference], refuse: bool) -> set[str]:
+    return {difference.field for difference in differences if difference.refuse == refuse}
+
+
+# ---- what is in it
+
+
+@pytest.mark.parametrize("task", ["medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu"])
+def test_every_result_has_one_for_each_filter(task: str) -> None:
+    found = signatures(task)
+    assert list(found) == ["strict-match", "flexible-extract"]
+    for name, text in found.items():
+        parsed = parse(text)
+        assert parsed["task"] == task and parsed["filter"] == name and parsed["data"] == "sample"
+        assert int(parsed["n"]) == len(load(task).eval_docs)
+        assert {"rows", "prompt", "opts", "gen", "v", "medtasks", "lm_eval"} < parsed.keys()
+        assert len(text) < 300 and not re.search(r"\s", text)
+
+
+def test_log_likelihoods_have_one_too() -> None:
+    result = evaluate("medexqa_clinical_psychology_logits", lambda doc: 0)
+    found = result["configs"]["medexqa_clinical_psychology_logits"]["metadata"]["signature"]
+    assert list(found) == ["none"] and parse(found["none"])["filter"] == "none"
+
+
+def test_the_same_run_has_the_same(tmp_path: Path) -> None:
+    assert signed() == signed()
+
+
+def test_equal_rows_are_equal_wherever_they_are(tmp_path: Path) -> None:
+    shutil.copytree(SAMPLE, tmp_path / "copy")
+    copy = signed(data=tmp_path / "copy")
+    assert parse(copy)["data"] == "files" and "copy" not in copy
+    assert not incompatibilities(signed(), copy)
+
+
+def test_the_commit_of_the_hub_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = tmp_path / "51506045deadbeef"
+    shutil.copytree(SAMPLE / "medhallu", commit)
+    monkeypatch.setattr("medtasks_utils.sources._download", lambda repository, revision, patterns: commit)
+    found = signed(data="hub")
+    assert parse(found)["data"] == "hub@51506045"
+    assert not incompatibilities(signed(), found)
+
+
+def test_the_form_of_a_file_does_not_matter(data: Path) -> None:
+    rows = [json.loads(line) for line in (SAMPLE / "medhallu" / "pqa_labeled.jsonl").read_text().splitlines() if line]
+    write_rows(rows, data / "medhallu" / "pqa_labeled.parquet")
+    assert not incompatibilities(signed(), signed(data=data))
+
+
+# ---- what changes it
+
+
+@pytest.mark.parametrize(
+    ("task", "change", "refused"),
+    [
+        ("medhallu", {"limit": 4}, {"rows", "n"}),
+        ("medhallu", {"limit": None, "samples": {"medhallu": [1, 2, 3]}}, {"rows"}),
+        ("medhallu", {"metadata": {"medhallu": {"use_knowledge": True}}}, {"opts"}),
+        ("medhallu", {"metadata": {"medhallu": {"allow_unsure": False}}}, {"opts"}),
+        ("medhallu", {"metadata": {"medhallu": {"difficulty": "hard"}}}, {"rows"}),
+        ("medhallu", {"system_instruction": "Be brief."}, {"prompt"}),
+        ("medmcqa_openmed", {"num_fewshot": 2}, {"prompt", "shots"}),
+        ("medcalc_bench", {"metadata": {"medcalc_bench": {"system_prompt": "Be exact, and brief."}}}, {"opts"}),
+    ],
+)
+def test_what_makes_another_measurement_is_refused(task: str, change: dict[str, Any], refused: set[str]) -> None:
+    differences = incompatibilities(signed(task), signed(task, **change))
+    assert fields(differences, refuse=True) == refused
+    assert not fields(differences, refuse=False)
+    assert [difference.refuse for difference in differences] == sorted((d.refuse for d in differences), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "warned"),
+    [
+        ({"gen_kwargs": "temperature=0.7,do_sample=True"}, {"gen"}),
+        ({"gen_kwargs": "max_gen_toks=9999"}, {"gen"}),
+        ({"metadata": {"medhallu": {"repeats": 2}}}, {"repeats"}),
+        ({"apply_chat_template": False}, {"chat"}),
+    ],
+)
+def test_what_is_the_model_s_affair_is_a_warning(change: dict[str, Any], warned: set[str]) -> None:
+    differences = incompatibilities(signed(), signed(**change))
+    assert fields(differences, refuse=False) == warned and not fields(differences, refuse=True)
+
+
+def test_fewshot_examples_count_by_their_rows_and_seed() -> None:
+    two = {"num_fewshot": 2}
+    assert signed("medmcqa_openmed", **two) == signed("medmcqa_openmed", **two)
+    other = signed("medmcqa_openmed", **two, metadata={"medmcqa": {"num_train_examples": 4}})
+    assert fields(incompatibilities(signed("medmcqa_openmed", **two), other), refuse=True) == {"prompt"}
+
+
+def test_filters_are_not_compared_with_each_other() -> None:
+    both = signatures("medhallu", limit=2)
+    assert fields(incompatibilities(both[STRICT], both["flexible-extract"]), refuse=True) == {"filter"}
+
+
+def test_explanation_metrics_are_named_with_a_hash_of_theirs() -> None:
+    lexical = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
+    found = signed("medexqa_all", metadata={"medexqa": lexical})
+    assert re.fullmatch(r"rougeL\+bleu#[0-9a-f]{8}", parse(found)["scorers"])
+    assert parse(found)["opts"] == "-"
+    differences = incompatibilities(signed("medexqa_all"), found)
+    assert fields(differences, refuse=True) == {"scorers"}
+    result = evaluate("medexqa_all", right_answer, metadata={"medexqa": lexical}, limit=2)
+    assert list(result["configs"]["medexqa_all"]["metadata"]["scorers"]) == ["rougeL", "bleu"]
+
+
+def test_rows_chosen_by_option_or_by_limit_are_the_same() -> None:
+    by_option = signed("medmcqa_openmed", limit=None, metadata={"medmcqa": {"num_eval_examples": 3}})
+    assert not incompatibilities(signed("medmcqa_openmed", limit=3), by_option)
+
+
+def test_rows_of_another_spelling_or_order_differ() -> None:
+    rows: list[Row] = [{"a": "1", "b": 2.0}, {"a": "2", "b": None}]
+    assert digest_of_rows(rows) == digest_of_rows([dict(reversed(row.items())) for row in rows])
+    assert len({digest_of_rows(changed) for changed in (rows, rows[::-1], rows[:1], [])}) == 4
+
+
+def test_versions_are_warnings_and_the_task_s_own_is_not() -> None:
+    text = signed()
+    newer = re.sub(r"medtasks:[^|]+", "medtasks:9.9", text)
+    assert fields(incompatibilities(text, newer), refuse=False) == {"medtasks"}
+    assert fields(incompatibilities(text, re.sub(r"\|v:[^|]+", "|v:2.0", text)), refuse=True) == {"v"}
+    assert fields(incompatibilities(text, text + "|further:1"), refuse=False) == {"further"}
+    (older,) = incompatibilities(text, re.sub(r"\|gen:[^|]+", "", text))
+    assert older.field == "gen" and "none" in older.message
+
+
+# ---- what must not be in it
+
+
+def test_no_secret_address_or_path_is_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_API_KEY", "sk-secret")
+    prompt = "Use key sk-secret at http://user:password@host/v1 | and more"
+    found = signed("medcalc_bench", metadata={"medcalc_bench": {"system_prompt": prompt}, "api_key": "sk-secret"})
+    assert re.search(r"\|opts:system_prompt=#[0-9a-f]{8}\|", found)
+    for secret in ("sk-secret", "http", "host", "password", str(tmp_path)):
+        assert secret not in found
+
+
+@given(texts=st.lists(st.text(max_size=40), min_size=2, max_size=2))
+def test_no_text_is_an_error(texts: list[str]) -> None:
+    differences = incompatibilities(*texts)
+    assert all(difference.message for difference in differences)
+    assert not incompatibilities(texts[0], texts[0])
+
+
+def test_it_does_not_depend_on_the_process(tmp_path: Path) -> None:
+    """Each process of a distributed run builds its own part of the prompts, and they sign the whole."""
+    found = []
+    for rank in (0, 1):
+        task = manager().load(["medhallu"])["tasks"]["medhallu"]
+        task.build_all_requests(limit=6, rank=rank, world_size=2, apply_chat_template=False)
+        found.append(task.config.metadata["signature"][STRICT])
+    assert found[0] == found[1] and parse(found[0])["n"] == "6"
