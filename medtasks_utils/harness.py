@@ -1,4 +1,7 @@
-"""The three places where lm_eval 0.4.13 has to be helped along; nothing else of ours reaches into it."""
+"""The three places where lm_eval 0.4.13 has to be helped along.
+
+Only :mod:`medtasks_utils.quick_start`, for ``medtasks eval``, reaches into it besides.
+"""
 
 from __future__ import annotations
 

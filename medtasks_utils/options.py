@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -22,6 +22,11 @@ class Options(BaseModel):
     """What every benchmark takes; each benchmark's own options derive from it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    # What results' signatures make of options (medtasks_utils.signature): those that only choose rows, and those that
+    # change no score or are told by another field. All others set results apart.
+    choose_rows: ClassVar[frozenset[str]] = frozenset()
+    not_signed: ClassVar[frozenset[str]] = frozenset({"repeats", "revision"})
 
     repeats: int = Field(1, ge=1, description="generations per example; metrics are means over them")
     revision: str | None = Field(None, description="revision of the hub repository; the task's pinned one if none")

@@ -128,7 +128,7 @@ def _download(repository: str, revision: str | None, patterns: Sequence[str]) ->
         raise DataError(
             f"cannot reach the hub for {place}, and it is not in the hub's cache on this machine; {way_out}"
         ) from None
-    except (HfHubHTTPError, HFValidationError, OSError) as error:
+    except (OSError, HFValidationError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise DataError(f"cannot download {place} from the hub ({reason}); {way_out}") from None
 

@@ -33,6 +33,10 @@ VALID: dict[str, dict[str, list[Any]]] = {
         "use_think": [True, False],
         "system_prompt": [None, "", "Compute."],
         "per_calculator": [None, 1, 4],
+        "add_python_tool": [True, False],
+        "add_calculator_tool": [True, False],
+        "max_turns": [1, 20, 50],
+        "tool_timeout": [0.5, 10, 60.0],
         "repeats": [3],
     },
     "medhallu": {
@@ -68,6 +72,10 @@ WRONG: dict[str, dict[str, list[Any]]] = {
         "use_think": ["no"],
         "system_prompt": [5, ["Compute."]],
         "per_calculator": [0, "4", 2.5],
+        "add_python_tool": ["yes", 1, None],
+        "add_calculator_tool": ["python", 0],
+        "max_turns": [0, -1, 2.5, "20", None],
+        "tool_timeout": [0, -1.5, "10", None, float("nan"), float("inf")],
     },
     "medhallu": {
         "subset": ["labeled", None],

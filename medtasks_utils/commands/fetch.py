@@ -1,0 +1,44 @@
+"""``medtasks fetch``: all that a machine without internet will need (:mod:`medtasks_utils.fetch`)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+SUMMARY = "download all that a machine without internet will need"
+DESCRIPTION = """\
+Downloads the data sets and SciBERT into the hub's cache (HF_HOME) and WordNet into NLTK's folder (NLTK_DATA). Files
+that are there already are kept, so that a fetch that was stopped goes on with the rest. Then runs need no internet:
+set HF_HUB_OFFLINE=1. Exit code 1 if anything is missing.
+"""
+NAMES = ("medmcqa", "medexqa", "medcalc_bench", "medhallu", "wordnet", "scibert")
+
+
+def _names(text: str) -> list[str]:
+    names = [name for name in text.split(",") if name]
+    unknown = [name for name in names if name not in NAMES]
+    if unknown or not names:
+        raise argparse.ArgumentTypeError(f"{', '.join(unknown) or 'nothing'} is none of {', '.join(NAMES)}")
+    return names
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``--only`` and ``--check``."""
+    parser.description = DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--only", type=_names, metavar="NAME,...", help=f"some of {', '.join(NAMES)}; default: all")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="download nothing; load everything as a run without internet would, and say what is missing",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fetch or check; 1 if anything is missing."""
+    if arguments.check:
+        os.environ["HF_HUB_OFFLINE"] = "1"  # before the hub's client, which reads it once, is imported
+    from medtasks_utils import fetch
+
+    items = fetch.items(arguments.only or NAMES)
+    return fetch.check(items) if arguments.check else fetch.fetch(items)

@@ -1,0 +1,370 @@
+"""``medtasks eval``: the same results as ``lm_eval run``, plain flags, errors before anything loads, help."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import TASKS, clean_environment, lm_eval, saved_results
+from hypothesis import given
+from hypothesis import strategies as st
+from instant_server import MODEL, instant_server
+from lm_eval._cli.harness import HarnessCLI
+from lm_eval.tasks import TaskManager
+
+from medtasks_utils import catalog, cli, evaluate
+from medtasks_utils.commands.evaluate import add_arguments
+from medtasks_utils.errors import OptionError
+from medtasks_utils.options import BENCHMARKS
+from medtasks_utils.quick_start import PackFirst
+
+ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
+STOCK = """
+from functools import partial
+import lm_eval.tasks
+from lm_eval.__main__ import cli_evaluate
+lm_eval.tasks.TaskManager = partial(lm_eval.tasks.TaskManager, include_defaults=False)
+cli_evaluate()
+"""
+ANSWERS_ONLY = '{"medtasks_data": "sample", "medexqa": {"use_explanations": false}}'
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[list[str]]:
+    """The flags that name a model which answers at once, and always the same."""
+    with instant_server(*ANSWERS) as address:
+        arguments = f"model={MODEL},base_url={address},max_retries=1,num_concurrent=4"
+        yield ["--model", "local-chat-completions", "--model_args", arguments, "--apply_chat_template"]
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+
+def stock(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    """``lm_eval run`` in this process, without the index of its own tasks."""
+    with monkeypatch.context() as patch:
+        patch.setattr("lm_eval.tasks.TaskManager", partial(TaskManager, include_defaults=False))
+        patch.setattr(sys, "argv", ["lm_eval", "run", "--include_path", str(TASKS), *arguments])
+        harness = HarnessCLI()
+        harness.execute(harness.parse_args())
+
+
+def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]:
+    """What a run wrote: results without times, and samples by the pattern of their file's name."""
+    results = saved_results(folder)
+    for name in ("date", "start_time", "end_time", "total_evaluation_time_seconds", "pretty_env_info"):
+        results.pop(name, None)
+    samples = {
+        re.sub(r"\d{4}-\d\d-\d\dT[\d.-]+", "DATE", str(path.relative_to(folder))): [
+            json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line
+        ]
+        for path in folder.glob("**/samples_*.jsonl")
+    }
+    return results, samples
+
+
+# ---- the same results
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--tasks", "medtasks,medexqa,medcalc_bench_lite", "--log_samples"],
+        ["--tasks", "medmcqa_openmed", "medexqa_cp", "--num_fewshot", "2", "--limit", "3", "--log_samples"],
+        ["--tasks", "medexqa_*_engineering", "--limit", "0.5", "--seed", "7", "--gen_kwargs", "max_gen_toks=9"],
+        ["--tasks", "medcalc_bench,medhallu", "--predict_only", "--limit", "4"],
+        ["--tasks", "medhallu", "--samples", '{"medhallu": [1, 3]}', "--log_samples", "--system_instruction", "Hm."],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_results_are_those_of_the_stock_command(
+    arguments: list[str],
+    server: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stock(monkeypatch, *server, *arguments, "--metadata", ANSWERS_ONLY, "--output_path", "stock")
+    table = capsys.readouterr().out
+    plain = ["--data", "sample"]
+    if "medexqa" in str(arguments):
+        plain += ["--set", "medexqa.use_explanations=false"]
+    else:
+        plain += ["--metadata", '{"medexqa": {"use_explanations": false}}']
+    assert cli.main(["eval", *server, *arguments, *plain, "--output_path", "ours"]) == 0
+    assert capsys.readouterr().out == table
+    expected, found = outcome(tmp_path / "stock"), outcome(tmp_path / "ours")
+    assert found == expected
+    assert expected[0]["results"]
+    assert bool(expected[1]) == ("--log_samples" in arguments or "--predict_only" in arguments)
+
+
+def test_a_configuration_file_keeps_its_metadata(
+    server: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings = tmp_path / "run.yaml"
+    settings.write_text(
+        f"tasks: medhallu\nmodel: {server[1]}\nmodel_args: {server[3]}\napply_chat_template: true\n"
+        'metadata: {"medtasks_data": "sample", "medhallu": {"difficulty": "hard"}}\n'
+    )
+    stock(monkeypatch, "--config", str(settings), "--output_path", "stock")
+    assert cli.main(["eval", "--config", str(settings), "--output_path", "ours"]) == 0
+    assert outcome(tmp_path / "ours") == outcome(tmp_path / "stock")
+    assert cli.main(["eval", "--config", str(settings), "--set", "medhallu.repeats=2", "--output_path", "set"]) == 0
+    options = outcome(tmp_path / "set")[0]["configs"]["medhallu"]["dataset_kwargs"]
+    assert (options["difficulty"], options["repeats"]) == ("hard", 2)
+
+
+def test_the_stock_command_in_a_process_of_its_own_gives_the_same(server: list[str], tmp_path: Path) -> None:
+    arguments = [*server, "--tasks", "medhallu,medmcqa_openmed", "--limit", "5", "--log_samples"]
+    environment = {"MEDTASKS_DATA": "sample"}
+    done = lm_eval("run", "--include_path", TASKS, *arguments, "--output_path", "stock", cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    ours = subprocess.run(
+        [sys.executable, "-m", "medtasks_utils.cli", "eval", *arguments, "--output_path", "ours"],
+        cwd=tmp_path, env=clean_environment(environment), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ours.returncode == 0, ours.stderr
+    assert ours.stdout == done.stdout
+    assert outcome(tmp_path / "ours") == outcome(tmp_path / "stock")
+
+
+@pytest.mark.torch
+def test_torch_stays_out_of_a_run_on_a_server(server: list[str], tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    program = (
+        "import sys; from medtasks_utils import cli; code = cli.main(); "
+        "print('imported' if 'torch' in sys.modules else 'left out'); sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "eval", *server, "--data", "sample", "--tasks", "medhallu", "--limit", "1",
+         "--output_path", "out"],
+        cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("left out\n")
+    results = saved_results(tmp_path / "out")
+    assert results["pretty_env_info"] == "N/A (torch not used)"
+    assert results["lm_eval_version"] and results["transformers_version"]
+
+
+@pytest.mark.torch
+def test_a_model_in_the_process_and_in_two_scores_as_under_the_stock_command(tiny_model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("accelerate", reason="several processes are accelerate's")
+    arguments = [
+        "--model", "hf", "--model_args", f"pretrained={tiny_model},dtype=float32", "--device", "cpu",
+        "--apply_chat_template", "--limit", "5", "--gen_kwargs", "max_gen_toks=6,do_sample=true,temperature=1.0",
+    ]  # fmt: skip
+    tasks = ["--tasks", "medmcqa_openmed,medhallu", "--log_samples"]
+    environment = {"MEDTASKS_DATA": "sample", "OMP_NUM_THREADS": "1"}
+    ours = [*arguments, *tasks]
+    commands = {
+        "stock": [sys.executable, "-c", STOCK, "run", "--include_path", str(TASKS), *ours],
+        "one": [sys.executable, "-m", "medtasks_utils.cli", "eval", *ours],
+        "two": [
+            sys.executable, "-m", "accelerate.commands.accelerate_cli", "launch", "--cpu", "--num_processes", "2",
+            "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0",
+            "-m", "medtasks_utils.cli", "eval", *ours, "--gen_kwargs", "do_sample=false,temperature=0.0",
+        ],
+    }  # fmt: skip
+    for name, command in commands.items():
+        done = subprocess.run([*command, "--output_path", name], cwd=tmp_path, env=clean_environment(environment),
+                              capture_output=True, text=True, check=False)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert outcome(tmp_path / "one") == outcome(tmp_path / "stock"), "sampling is seeded alike"
+    assert "PyTorch version" in saved_results(tmp_path / "one")["pretty_env_info"]
+    two = saved_results(tmp_path / "two")
+    assert two["n-samples"]["medhallu"]["effective"] == 5
+    assert 0 <= two["results"]["medhallu"]["acc,flexible-extract"] <= 1
+
+
+# ---- which tasks are known
+
+
+@pytest.fixture
+def harness_tasks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder with one task in place of the harness's 16,000."""
+    folder = tmp_path / "defaults"
+    folder.mkdir()
+    (folder / "stock_task.yaml").write_text("task: stock_task\ndataset_path: none\n")
+    monkeypatch.setattr("lm_eval.tasks.manager.__file__", str(folder / "manager.py"))
+    return folder
+
+
+def test_the_harness_tasks_are_indexed_only_when_asked_for(
+    harness_tasks: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    manager = PackFirst()
+    assert manager.match_tasks(["medexqa"]) == ["medexqa"]
+    assert manager.match_tasks(["medexqa_*_logits"])
+    assert "stock_task" not in manager.all_tasks
+    assert caplog.text == ""
+    assert manager.match_tasks(["stock_task"]) == ["stock_task"]
+    assert "medexqa" in manager.all_tasks
+    assert "Reading the harness's own task files too, for stock_task" in caplog.text
+
+
+def test_a_group_of_the_users_may_hold_tasks_of_the_harness(harness_tasks: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "mixed.yaml").write_text("group: mixed\ntask:\n  - medhallu\n  - task: stock_task\n    num_fewshot: 1\n")
+    (folder / "ours.yaml").write_text("group: ours\ntask: [medhallu, {group: inner, task: [medmcqa_openmed]}]\n")
+    with pytest.raises(OptionError, match="difficulty"):
+        evaluate.check(["ours"], str(folder), {"medtasks_data": "sample", "medhallu": {"difficulty": "no"}})
+    with pytest.raises(OptionError, match="num_eval_examples"):
+        evaluate.check(["ours"], str(folder), {"medtasks_data": "sample", "medmcqa": {"num_eval_examples": "no"}})
+    manager = PackFirst(str(folder), {"medtasks_data": "sample"})
+    assert set(manager.load(["ours"])["tasks"]) == {"medhallu", "medmcqa_openmed"}
+    assert "stock_task" not in manager.all_tasks
+    with pytest.raises(Exception, match="none"):  # its data set: the task is found
+        manager.load(["mixed"])
+    assert "stock_task" in manager.all_tasks
+
+
+def test_folders_of_the_users_are_included_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "mine.yaml").write_text(f"include: {TASKS}/medhallu/medhallu.yaml\ntask: mine\n")
+    assert {"mine", "medtasks"} <= set(PackFirst(str(tmp_path)).all_tasks)
+    assert {"mine", "medtasks"} <= set(PackFirst([str(tmp_path), str(TASKS)]).all_tasks)
+    assert caplog.text == "", "our own folder is not included twice"
+
+
+# ---- plain flags
+
+
+@given(
+    benchmark=st.sampled_from(BENCHMARKS),
+    repeats=st.integers(1, 99),
+    other=st.dictionaries(st.sampled_from(["tokenizer", "max_length"]), st.integers()),
+)
+def test_plain_flags_are_metadata(benchmark: str, repeats: int, other: dict[str, int]) -> None:
+    given_before = json.loads(json.dumps(other))
+    merged = evaluate.with_plain_flags(other, "sample", [f"{benchmark}.repeats={repeats}"])
+    assert merged == {**given_before, "medtasks_data": "sample", benchmark: {"repeats": repeats}}
+    assert other == given_before
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("medhallu.difficulty=hard", "hard"),
+        ('medhallu.difficulty="hard"', "hard"),
+        ("medhallu.use_knowledge=true", True),
+        ("medhallu.unsure_reward=0.5", 0.5),
+        ("medcalc_bench.dataset_version=1.2", "1.2"),
+        ("medcalc_bench.system_prompt=2=2", "2=2"),
+        ("medcalc_bench.system_prompt=", ""),
+        ('medexqa.specialty=["BE", "CP"]', ["BE", "CP"]),
+        ("medexqa.mcq_weight=0.25", 0.25),
+        ("medexqa.seed=null", None),
+    ],
+)
+def test_values_are_json_or_text(setting: str, value: Any) -> None:
+    benchmark, option = setting.partition("=")[0].split(".")
+    assert evaluate.with_plain_flags({}, None, [setting]) == {benchmark: {option: value}}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "data", "settings", "message"),
+    [
+        ({"medtasks_data": "hub"}, "sample", [], "disagree"),
+        ({"medhallu": {"seed": 1}}, None, ["medhallu.seed=2"], "also given as 1"),
+        ({}, None, ["medhallu.seed=1", "medhallu.seed=2"], "also given as 1"),
+        ({"medhallu": 3}, None, ["medhallu.seed=2"], "takes a JSON object"),
+        ({}, None, ["medhallu.seed"], "takes BENCHMARK.OPTION=VALUE"),
+        ({}, None, ["seed=1"], "takes BENCHMARK.OPTION=VALUE"),
+        ({}, None, ["medhalu.seed=1"], "none of medmcqa, medexqa"),
+    ],
+)
+def test_flags_that_disagree_or_mean_nothing_are_errors(
+    metadata: dict[str, Any], data: str | None, settings: list[str], message: str
+) -> None:
+    with pytest.raises(OptionError, match=message):
+        evaluate.with_plain_flags(metadata, data, settings)
+
+
+def test_what_is_said_twice_alike_is_no_error() -> None:
+    metadata = {"medtasks_data": "sample", "medhallu": {"seed": 1}}
+    assert evaluate.with_plain_flags(metadata, "sample", ["medhallu.seed=1"]) == metadata
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--tasks", "medhallu", "--set", "medhallu.difficulty=hardest"], 2, "difficulty must be 'easy' or"),
+        (["--tasks", "medhallu", "--set", "medhallu.dificulty=hard"], 2, "did you mean 'difficulty'?"),
+        (["--tasks", "medtasks", "--set", "medexqa.mcq_weight=0.9"], 2, "must sum to 1"),
+        (["--tasks", "medexqa_cp", "--metadata", '{"medexqa": {"use_thinking": true}}'], 2, "'use_think'?"),
+        (["--tasks", "medhallu", "--metadata", '{"difficulty": "hard"}'], 2, "belongs under its benchmark"),
+        (["--tasks", "medhallu", "--set", "medexqa.use_think=true"], 2, "none of the tasks is of it"),
+        (["--tasks", "medhallu", "--data", "nowhere/at/all"], 1, "no directory nowhere/at/all"),
+        (["--tasks", "medhalu"], 2, "did you mean medhallu"),
+        ([], 2, "no task is named"),
+        (["--config", "none.yaml"], 2, "Config file not found"),
+    ],
+)
+def test_errors_come_in_one_line_before_a_model_is_loaded(
+    arguments: list[str],
+    code: int,
+    message: str,
+    harness_tasks: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("lm_eval.evaluator.simple_evaluate", lambda **settings: pytest.fail("the harness went on"))
+    assert cli.main(["eval", "--model", "dummy", *arguments]) == code
+    shown = capsys.readouterr().err.splitlines()
+    (error,) = [line for line in shown if line.startswith("medtasks: error: ")]
+    assert message in error
+
+
+def test_an_unknown_flag_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["eval", "--taks", "medhallu"])
+    assert caught.value.code == 2
+    assert "unrecognized arguments: --taks" in capsys.readouterr().err
+
+
+# ---- help
+
+
+def test_help_names_every_task_option_and_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["eval", "--help"])
+    assert caught.value.code == 0
+    shown = capsys.readouterr().out
+    for name in catalog.our_manager().all_tasks:
+        assert re.search(rf"^  [ *] {name}  +\S", shown, re.MULTILINE), name
+    flat = " ".join(shown.split())
+    for benchmark in BENCHMARKS:
+        for option, settings in catalog.benchmark_class(benchmark).options_type.model_fields.items():
+            assert settings.description
+            assert re.search(rf" {option} \([^)]+\) {re.escape(settings.description)}", flat), option
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    flags = [flag for action in parser._actions for flag in action.option_strings]
+    assert {"--model", "--use_cache", "--hf_hub_log_args", "--data", "--set"} <= set(flags)
+    for flag in flags:
+        assert flag in shown
+    places = [
+        shown.index(text)
+        for text in ("medtasks  ", "difficulty (all)", "where the rows come from", "--config", "examples:")
+    ]
+    assert places == sorted(places)
+
+
+def test_every_task_and_group_says_what_it_is() -> None:
+    for listing in catalog.listings():
+        assert listing.description, (
+            f"{listing.name}: the first line of its file is to be a comment that says what it is"
+        )
