@@ -75,6 +75,12 @@ def _metric_names(value: Any) -> tuple[str, ...]:
 class MedExQAOptions(JudgeOptions):
     """Options under ``medexqa``."""
 
+    choose_rows = frozenset({"specialty", "seed"})
+    not_signed = JudgeOptions.not_signed | {
+        *("use_explanations", "explanation_metrics", "bertscore_model"),  # the scorers' signatures tell
+        *("bertscore_device", "bertscore_batch_size"),
+    }
+
     specialty: Annotated[tuple[str, ...], BeforeValidator(_specialty_names)] = Field(
         ("ALL",), validate_default=True, description="for medexqa_all: codes or names, one or many; ALL for all"
     )

@@ -33,6 +33,8 @@ _COLUMNS = (
 class MedHalluOptions(Options):
     """Options under ``medhallu``."""
 
+    choose_rows = frozenset({"subset", "difficulty", "pairing", "seed"})
+
     subset: Literal["pqa_labeled", "pqa_artificial"] = Field("pqa_labeled", description="configuration of the data set")
     difficulty: Literal["easy", "medium", "hard", "all"] = Field("all", description="rows of one difficulty, or all")
     use_knowledge: bool = Field(False, description="show the knowledge passage with the question")

@@ -27,6 +27,9 @@ _ORDERS = ["".join(order) for order in itertools.permutations(LETTERS)]
 class MedMCQAOptions(Options):
     """Options under ``medmcqa``."""
 
+    choose_rows = frozenset({"num_eval_examples"})
+    not_signed = Options.not_signed | {"num_train_examples"}
+
     num_train_examples: int = Field(-1, ge=-1, description="rows of train to draw few-shot examples from; -1 for all")
     num_eval_examples: int = Field(-1, ge=-1, description="rows to evaluate on, from the first; -1 for all")
 

@@ -2,24 +2,25 @@
 
 ::
 
-    medhallu|data:hub@51506045|rows:1f2e3d4c5b6a|n:800|prompt:9f8e7d6c|chat:yes|shots:0|opts:difficulty=hard|
-    gen:max_gen_toks=1024|repeats:1|scorers:-|filter:strict-match|v:1.0|medtasks:0.1.0|lm_eval:0.4.13
+    medhallu|data:hub@51506045|rows:1f2e3d4c5b6a|n:800|select:difficulty=hard|opts:-|prompt:9f8e7d6c|chat:yes|
+    shots:0|gen:max_gen_toks=1024|repeats:1|scorers:-|filter:strict-match|v:1.0|medtasks:0.1.0|lm_eval:0.4.13
 
-============  ==========================================================================================
+============  ====================================================================================================
 task name     comes first, without a key
 ``data``      where the rows came from: ``hub@<commit>``, ``sample``, or ``files`` for a directory
 ``rows``      hash of the documents evaluated, in order: equal for equal rows, wherever they came from
 ``n``         how many
+``select``    options that are not at their default and choose rows; of no consequence where the rows are equal
+``opts``      all other options that are not at their default, could change a score, and show in no other field
 ``prompt``    hash of the templates, the system message and the few-shot examples
 ``chat``      whether the model's chat template was applied
 ``shots``     few-shot examples
-``opts``      options that are not at their default, could change a score, and show in no other field
 ``gen``       generation settings that are neither empty nor those of greedy decoding
 ``repeats``   generations an example
 ``scorers``   names of further scorers (explanation metrics, judges) and a hash of their own signatures
 ``filter``    the filter
 ``v``         the task's version, then the versions of packages that scores depend on
-============  ==========================================================================================
+============  ====================================================================================================
 
 No path, address or key is in it: a value that is long or holds more than letters and digits shows as its hash.
 """
@@ -30,7 +31,7 @@ import hashlib
 import importlib.metadata
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,16 +39,6 @@ from medtasks_utils.options import Options
 
 NOTHING = "-"
 
-_TOLD_BY_OTHER_FIELDS = {
-    *("revision", "num_eval_examples", "num_train_examples", "repeats"),  # data, rows, prompt, repeats
-    *("use_explanations", "explanation_metrics", "bertscore_model"),  # scorers
-    *("use_judge", "judge_mode", "judge_model", "use_coverage"),  # scorers
-}
-_CHANGE_NO_SCORE = {
-    *("bertscore_device", "bertscore_batch_size"),
-    *("judge_api_key_env", "judge_base_url", "judge_cache", "judge_concurrency"),
-}
-_CHOOSE_ROWS = {"dataset_version", "difficulty", "pairing", "per_calculator", "seed", "specialty", "subset"}
 _GREEDY = {"do_sample": False, "temperature": 0}
 _PLAIN = re.compile(r"[\w.+-]{0,24}")
 _COMPARABLE_ONLY_IF_EQUAL = {
@@ -65,7 +56,7 @@ _WORTH_A_WARNING = {
     "gen": "the generation settings differ",
     "repeats": "the generations per example differ",
 }
-_OF_NO_CONSEQUENCE = {"task", "data"}  # rows tells what matters of the data
+_OF_NO_CONSEQUENCE = {"task", "data", "select"}  # rows tells what matters of them
 
 
 def signature_fields(
@@ -96,10 +87,11 @@ def signature_fields(
         "data": data if data == "sample" or data.startswith("hub@") else "files",
         "rows": digest_of_rows(documents),
         "n": str(len(documents)),
+        "select": _options(options, options.choose_rows),
+        "opts": _options(options, set(type(options).model_fields) - options.choose_rows - options.not_signed),
         "prompt": digest(prompt),
         "chat": "yes" if has_chat_template else "no",
         "shots": str(shots),
-        "opts": _options(options),
         "gen": _generation(generation_kwargs or {}),
         "repeats": str(options.repeats),
         "scorers": f"{'+'.join(scorers)}#{digest(dict(scorers))}" if scorers else NOTHING,
@@ -148,13 +140,11 @@ def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
     return whole.hexdigest()[:12]
 
 
-def _options(options: Options) -> str:
-    """Options that differ from the benchmark's defaults and could change a score: ``difficulty=hard,pairing=both``."""
+def _options(options: Options, names: Set[str]) -> str:
+    """Those of these options that differ from the benchmark's defaults: ``allow_unsure=false,use_knowledge=true``."""
     defaults = type(options).model_validate({}).model_dump()
-    changed = {name: value for name, value in options.model_dump().items() if value != defaults[name]}
-    return _pairs(
-        {name: value for name, value in changed.items() if name not in _TOLD_BY_OTHER_FIELDS | _CHANGE_NO_SCORE}
-    )
+    given = options.model_dump()
+    return _pairs({name: given[name] for name in names if given[name] != defaults[name]})
 
 
 def _generation(given: Mapping[str, Any]) -> str:
@@ -191,15 +181,13 @@ class Difference:
 def incompatibilities(first: str, second: str) -> list[Difference]:
     """What stands between two results and a fair comparison, the grave first; nothing for equal rows and settings.
 
-    Where rows came from, and the options that chose them, are no matter if the rows are equal. A field that one
+    Where rows came from, and which options chose them, is no matter if the rows are equal. A field that one
     signature lacks is a difference, so that a signature written by another version warns at least.
     """
     a, b = parse(first), parse(second)
     found = []
     for field in dict.fromkeys([*a, *b]):
         left, right = a.get(field, "none"), b.get(field, "none")
-        if field == "opts":
-            left, right = _without_choice_of_rows(left), _without_choice_of_rows(right)
         if left == right or field in _OF_NO_CONSEQUENCE:
             continue
         meaning = _COMPARABLE_ONLY_IF_EQUAL.get(field) or _WORTH_A_WARNING.get(field) or f"versions of {field} differ"
@@ -207,7 +195,3 @@ def incompatibilities(first: str, second: str) -> list[Difference]:
             left, right = f"{a.get('data')} {left}", f"{b.get('data')} {right}"
         found.append(Difference(field, f"{meaning} ({left} and {right})", refuse=field in _COMPARABLE_ONLY_IF_EQUAL))
     return sorted(found, key=lambda difference: not difference.refuse)
-
-
-def _without_choice_of_rows(options: str) -> str:
-    return ",".join(pair for pair in options.split(",") if pair.partition("=")[0] not in _CHOOSE_ROWS) or NOTHING

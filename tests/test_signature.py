@@ -146,6 +146,23 @@ def test_rows_chosen_by_option_or_by_limit_are_the_same() -> None:
     assert not incompatibilities(signed("medmcqa_openmed", limit=3), by_option)
 
 
+def test_options_that_choose_rows_are_shown_and_do_not_count() -> None:
+    """The sample's first hard rows, chosen by option or by number, are the same rows."""
+    docs = list(load("medhallu").eval_docs)
+    hard = [index for index, doc in enumerate(docs) if doc["difficulty"] == "hard"]
+    by_option = signed(limit=None, metadata={"medhallu": {"difficulty": "hard"}})
+    by_number = signed(limit=None, samples={"medhallu": hard})
+    assert parse(by_option)["select"] == "difficulty=hard" and parse(by_number)["select"] == "-"
+    assert not incompatibilities(by_option, by_number)
+
+
+@pytest.mark.parametrize("task", ["medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu"])
+def test_the_options_named_for_signatures_exist(task: str) -> None:
+    kind = load(task).options_type
+    assert kind.choose_rows | kind.not_signed <= kind.model_fields.keys()
+    assert not kind.choose_rows & kind.not_signed
+
+
 def test_rows_of_another_spelling_or_order_differ() -> None:
     rows: list[Row] = [{"a": "1", "b": 2.0}, {"a": "2", "b": None}]
     assert digest_of_rows(rows) == digest_of_rows([dict(reversed(row.items())) for row in rows])

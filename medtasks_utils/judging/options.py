@@ -14,6 +14,11 @@ from medtasks_utils.options import Options
 class JudgeOptions(Options):
     """``use_judge``, which judge, and how it is called. A benchmark's options derive from it."""
 
+    not_signed = Options.not_signed | {
+        *("use_judge", "judge_mode", "judge_model", "use_coverage"),  # the judge's own signature tells
+        *("judge_base_url", "judge_api_key_env", "judge_concurrency", "judge_cache"),
+    }
+
     use_judge: bool = Field(False, description="let a judge score the explanations")
     judge_mode: Literal["g-eval", "factscore"] | None = Field(None, description="the judge; required with use_judge")
     judge_model: str = Field(DEFAULT_MODEL, description="the judging model's name at the endpoint")

@@ -103,7 +103,7 @@ BENCHMARKS = {
         Benchmark(
             name="medcalc_bench",
             title="MedCalc-Bench",
-            metrics=("acc", "answered"),
+            metrics=("acc", "answered", "tool_calls", "turns"),
             compared=("acc",),
             breakdowns=(
                 Breakdown("category", _field("category")),
@@ -132,7 +132,10 @@ EXPLANATION_METRICS = frozenset(
 """Metrics that depend on the explanation metrics or the judge that a run was given."""
 
 PERCENT_METRICS = EXPLANATION_METRICS | {"answer_accuracy"}
-"""Metrics that go from 0 to 100. ``reward`` has no fixed range; all others go from 0 to 1."""
+"""Metrics that go from 0 to 100."""
+
+UNBOUNDED_METRICS = frozenset(("reward", "tool_calls", "turns"))
+"""Metrics without a fixed range; all others go from 0 to 1."""
 
 GROUPS = {
     "medexqa": "the macro average over the five specialties",

@@ -20,7 +20,7 @@ from statistics import NormalDist
 from scipy.special import stdtrit
 
 from medtasks_utils import statistics
-from medtasks_utils.results.benchmarks import BENCHMARKS, PERCENT_METRICS, Breakdown
+from medtasks_utils.results.benchmarks import BENCHMARKS, PERCENT_METRICS, UNBOUNDED_METRICS, Breakdown
 from medtasks_utils.results.samples import Sample
 from medtasks_utils.statistics import ExampleValue, MacroMean, Mean, Total, Verdict, VerdictRatio
 
@@ -73,11 +73,15 @@ def item_of(sample: Sample, filter_name: str, metric: str, benchmark: str | None
     if benchmark is None:
         return ExampleValue(value)
     known = BENCHMARKS[benchmark]
-    cluster = sample.doc.get(known.cluster) if known.cluster else None
-    stratum = sample.doc.get(known.stratum) if known.stratum else None
+    cluster = _text(sample, known.cluster)
+    stratum = _text(sample, known.stratum)
     is_ratio = isinstance(aggregation_of(metric), VerdictRatio)
     verdicts = verdicts_of(sample, filter_name) if is_ratio else ()
     return ExampleValue(value, cluster, stratum, verdicts)
+
+
+def _text(sample: Sample, field: str | None) -> str | None:
+    return None if field is None or sample.doc.get(field) is None else str(sample.doc[field])
 
 
 def verdicts_of(sample: Sample, filter_name: str, undecided: int | None = None) -> tuple[Verdict | None, ...]:
@@ -117,14 +121,13 @@ def _estimate(items: Sequence[ExampleValue], metric: str) -> Estimate:
 
 
 def _interval(value: float, stderr: float | None, clusters: int, metric: str) -> tuple[float | None, float | None]:
-    if metric in PERCENT_METRICS or metric == "reward" or metric.startswith("macro_"):
+    top = 100.0 if metric in PERCENT_METRICS else 1.0
+    is_bounded = metric not in UNBOUNDED_METRICS and 0 <= value <= top
+    if top != 1.0 or not is_bounded or metric.startswith("macro_"):
         if stderr is None:
             return None, None
         reach = float(stdtrit(clusters - 1, (1 + LEVEL) / 2)) * stderr
-        if metric == "reward":
-            return value - reach, value + reach
-        ceiling = 100.0 if metric in PERCENT_METRICS else 1.0
-        return max(0.0, value - reach), min(ceiling, value + reach)
+        return (max(0.0, value - reach), min(top, value + reach)) if is_bounded else (value - reach, value + reach)
     if aggregation_of(metric) is statistics.f1:
         share = value / (2 - value)
         error = None if stderr is None else stderr * (1 + share) ** 2 / 2  # d share / d F1
@@ -247,11 +250,9 @@ def abstention(samples: Sequence[Sample], filter_name: str, benchmark: str = "me
     """Accuracy and F1 over all examples, and over those answered 0 or 1."""
 
     def over_all(value: Callable[[Sample], float], undecided: int | None = None) -> list[ExampleValue]:
-        field = BENCHMARKS[benchmark].cluster or ""
+        cluster = BENCHMARKS[benchmark].cluster
         return [
-            ExampleValue(
-                value(sample), sample.doc.get(field), None, verdicts_of(sample, filter_name, undecided=undecided)
-            )
+            ExampleValue(value(sample), _text(sample, cluster), None, verdicts_of(sample, filter_name, undecided))
             for sample in samples
             if filter_name in sample.answers
         ]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results.benchmarks import benchmark_of
-from medtasks_utils.results.samples import Sample, SampleLog, read_samples
+from medtasks_utils.results.samples import Sample, SampleLog, number, read_samples
 
 
 class ResultsError(MedtasksError):
@@ -234,15 +234,14 @@ def _task(name: str, results: Mapping[str, Any], samples: Path | None) -> TaskRu
 
 
 def _metrics(values: Any) -> Metrics:
-    """``{"acc,strict-match": 0.5, "acc_stderr,strict-match": 0.1}`` by metric and filter; what is no number is left."""
+    """``{"acc,strict-match": 0.5, "acc_stderr,strict-match": 0.1}`` by metric and filter, where they are numbers."""
     values = _mapping(values)
     metrics: Metrics = {}
     for key, value in values.items():
         metric, comma, filter_name = key.rpartition(",")
-        if not comma or metric.endswith("_stderr") or isinstance(value, bool) or not isinstance(value, int | float):
-            continue
-        stderr = values.get(f"{metric}_stderr,{filter_name}")
-        metrics[metric, filter_name] = Value(float(value), float(stderr) if isinstance(stderr, int | float) else None)
+        known = number(value)
+        if comma and known is not None and not metric.endswith("_stderr"):
+            metrics[metric, filter_name] = Value(known, number(values.get(f"{metric}_stderr,{filter_name}")))
     return metrics
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -199,28 +199,28 @@ def _add_filter(sample: Sample, name: str, line: Row) -> None:
         sample.answers[name] = _texts(line.get("filtered_resps", []))
     named = line.get("metrics")
     if not isinstance(named, list):  # older versions of the harness do not say which of the keys are metrics
-        named = [key for key, value in line.items() if key not in _HARNESS_KEYS and _is_number(value)]
+        named = [key for key, value in line.items() if key not in _HARNESS_KEYS and number(value) is not None]
+    known = {metric: line.get(metric) for metric in named if isinstance(metric, str)}
     sample.metrics[name] = {
-        str(metric): None if line.get(metric) is None else float(line[metric])
-        for metric in named
-        if metric in line and (line[metric] is None or _is_number(line[metric]))
+        metric: number(value) for metric, value in known.items() if value is None or number(value) is not None
     }
-    known = _HARNESS_KEYS.union(named)
-    sample.details[name] = {key: value for key, value in line.items() if key not in known}
+    sample.details[name] = {key: value for key, value in line.items() if key not in {*_HARNESS_KEYS, *known}}
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not math.isnan(value)
+def number(value: Any) -> float | None:
+    """A finite number as a float; None for anything else."""
+    try:
+        return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    except OverflowError:
+        return None
 
 
 def _requests(arguments: Any) -> list[list[Any]]:
     """The arguments of each request: ``{"gen_args_0": {"arg_0": …}}`` or, in older logs, lists."""
-    requests: Iterable[Any] = arguments.values() if isinstance(arguments, Mapping) else arguments or ()
-    if isinstance(requests, str):
-        return [[requests]]
+    requests = list(arguments.values()) if isinstance(arguments, dict) else arguments
     return [
-        list(request.values()) if isinstance(request, Mapping) else request if isinstance(request, list) else [request]
-        for request in requests
+        list(request.values()) if isinstance(request, dict) else request if isinstance(request, list) else [request]
+        for request in (requests if isinstance(requests, list) else [requests])
     ]
 
 

@@ -1,0 +1,88 @@
+"""``medtasks compare A B``: two runs on the same examples (:mod:`medtasks_utils.compare`)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+SUMMARY = "compare two runs on the same examples: differences, intervals, p-values, what flipped"
+DESCRIPTION = (
+    "Pairs the examples of two runs that lm_eval wrote with --log_samples and --output_path, and tests the "
+    "differences: McNemar's exact test for right or wrong, approximate randomisation for all else, clustered where "
+    "examples share a question, corrected for the number of comparisons. Refuses runs whose signatures say that they "
+    "measure different things. Exit code 1 if the runs cannot be compared."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Two runs and what to compare of them."""
+    parser.description = DESCRIPTION
+    parser.add_argument("a", metavar="A", help="results file, or folder with one run")
+    parser.add_argument("b", metavar="B", help="the other; differences are B minus A")
+    parser.add_argument(
+        "--task",
+        action="append",
+        type=_task,
+        metavar="NAME[=NAME]",
+        help="this task only (repeatable); A=B compares task A of the first run with task B of the second; "
+        "default: all tasks of this pack in both",
+    )
+    parser.add_argument(
+        "--filter", action="append", metavar="NAME", help="filter (repeatable); default: strict-match; both for both"
+    )
+    parser.add_argument(
+        "--metric", action="append", metavar="NAME", help="metric (repeatable); default: the benchmark's"
+    )
+    parser.add_argument("--common", action="store_true", help="compare the examples in both runs, where not all are")
+    parser.add_argument("--force", action="store_true", help="compare what signatures say is not comparable")
+    parser.add_argument("--all", action="store_true", help="show every group of every breakdown")
+    parser.add_argument("--show", type=_count, default=0, metavar="N", help="show N flipped examples each way")
+    parser.add_argument("--seed", type=_count, default=0, help="of the randomisation; default 0")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the JSON to a file too")
+
+
+def _task(text: str) -> tuple[str, str]:
+    first, _, second = text.partition("=")
+    if not first:
+        raise argparse.ArgumentTypeError(f"{text!r} is no task, and no pair TASK=TASK")
+    return first, second or first
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
+    return int(text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare, print, and write the JSON if asked."""
+    from medtasks_utils.compare import CompareError, as_json, as_table, compare_runs, one_run
+    from medtasks_utils.results import name_apart
+
+    filters = arguments.filter
+    if filters and "both" in filters:
+        filters = ["strict-match", "flexible-extract"]
+    tasks = arguments.task
+    a = one_run(arguments.a, [first for first, _ in tasks or ()])
+    b = one_run(arguments.b, [second for _, second in tasks or ()])
+    name_apart([a, b])
+    comparison = compare_runs(
+        a,
+        b,
+        tasks=tasks,
+        filters=filters,
+        metrics=arguments.metric,
+        common=arguments.common,
+        force=arguments.force,
+        seed=arguments.seed,
+    )
+    if arguments.output:
+        try:
+            arguments.output.write_text(as_json(comparison) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise CompareError(f"cannot write {arguments.output}: {error.strerror or error}") from None
+    print(
+        as_json(comparison) if arguments.json else as_table(comparison, every_group=arguments.all, show=arguments.show)
+    )
+    return 0

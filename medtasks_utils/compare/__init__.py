@@ -1,0 +1,23 @@
+"""Comparing two runs on the same examples: ``medtasks compare``.
+
+>>> from medtasks_utils.compare import as_table, compare_runs, one_run
+>>> print(as_table(compare_runs(one_run("results/a"), one_run("results/b"))))      # doctest: +SKIP
+"""
+
+from medtasks_utils.compare.comparison import Comparison, Flip, Line, compare_runs
+from medtasks_utils.compare.inference import Contrast
+from medtasks_utils.compare.output import as_dict, as_json, as_table
+from medtasks_utils.compare.pairing import CompareError, one_run
+
+__all__ = [
+    "CompareError",
+    "Comparison",
+    "Contrast",
+    "Flip",
+    "Line",
+    "as_dict",
+    "as_json",
+    "as_table",
+    "compare_runs",
+    "one_run",
+]

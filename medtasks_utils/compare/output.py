@@ -1,0 +1,174 @@
+"""A comparison as a table for the terminal, and as JSON.
+
+The keys of the JSON, which do not change while ``version`` is 1::
+
+    version       1
+    a, b          name, model, date, path, and signatures by task and filter
+    comparisons   task, filter, metric, breakdown, group, n, clusters, a, b, difference, stderr, low, high, p,
+                  p_adjusted, test: one object each; breakdown and group are null for a whole task or group of tasks
+    flips         by task and filter: both_right, both_wrong, and gained and lost, lists of doc_id_a, doc_id_b,
+                  doc_hash, target, answers_a, answers_b
+    warnings      sentences
+
+Values are in the metric's own unit (0–1, or 0–100 for scores of explanations); ``difference`` is ``b − a``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from medtasks_utils.compare.comparison import Comparison, Flip, Line
+from medtasks_utils.results import Run
+from medtasks_utils.results.benchmarks import PERCENT_METRICS, UNBOUNDED_METRICS
+
+MOST_GROUPS = 10
+_WIDTH = 110
+_NAME = 40
+_FLIP_FIELDS = ("doc_id_a", "doc_id_b", "doc_hash", "target", "answers_a", "answers_b")
+
+
+def as_json(comparison: Comparison) -> str:
+    """The comparison as a JSON object; see the module's documentation."""
+    return json.dumps(as_dict(comparison), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def as_dict(comparison: Comparison) -> dict[str, Any]:
+    """The same as a dictionary."""
+    flips = [
+        {
+            "task": task,
+            "filter": filter_name,
+            "both_right": right,
+            "both_wrong": comparison.both_wrong[task, filter_name],
+            **{
+                direction: [
+                    {name: getattr(flip, name) for name in _FLIP_FIELDS}
+                    for flip in _flips(comparison, task, filter_name, direction)
+                ]
+                for direction in ("gained", "lost")
+            },
+        }
+        for (task, filter_name), right in comparison.both_right.items()
+    ]
+    return {
+        "version": 1,
+        "a": _run(comparison.a),
+        "b": _run(comparison.b),
+        "comparisons": [
+            {
+                **{name: getattr(line, name) for name in ("task", "filter", "metric", "breakdown", "group")},
+                **asdict(line.contrast),
+                "p_adjusted": line.p_adjusted,
+            }
+            for line in comparison.lines
+        ],
+        "flips": flips,
+        "warnings": comparison.warnings,
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "model": run.model,
+        "date": run.date,
+        "path": str(run.path),
+        "signatures": {name: task.signatures for name, task in run.tasks.items() if task.signatures},
+    }
+
+
+def _flips(comparison: Comparison, task: str, filter_name: str, direction: str) -> list[Flip]:
+    wanted = (task, filter_name, direction)
+    return [flip for flip in comparison.flips if (flip.task, flip.filter, flip.direction) == wanted]
+
+
+# ---- table
+
+
+def as_table(comparison: Comparison, *, every_group: bool = False, show: int = 0) -> str:
+    """The comparison as text, at most 110 columns wide below the runs' paths; shares and F1 in per cent.
+
+    Args:
+        comparison: what to show.
+        every_group: whether to show all groups of a breakdown; else the ten with the smallest p-values.
+        show: how many examples that flipped to show, each way and for each task.
+    """
+    return "\n".join(_plain(line) for line in _table(comparison, every_group, show))
+
+
+def _table(comparison: Comparison, every_group: bool, show: int) -> Iterator[str]:
+    for letter, run in (("A", comparison.a), ("B", comparison.b)):
+        yield f"{letter}  {_short(run.name, 36):<36}  {run.date[:19]:<19}  {run.path}"
+    yield ""
+    yield f"{'':<{_NAME}} {'n':>6} {'A':>7} {'B':>7} {'B − A':>7}  {'95 % CI':^16} {'p':>8} {'corrected':>9}"
+    blocks = dict.fromkeys((line.task, line.filter) for line in comparison.lines)
+    for task, filter_name in blocks:
+        lines = [line for line in comparison.lines if (line.task, line.filter) == (task, filter_name)]
+        yield f"{task}  ({filter_name})"
+        yield from (_row(line, "  ", line.metric) for line in lines if line.breakdown is None)
+        for breakdown in dict.fromkeys(line.breakdown for line in lines if line.breakdown is not None):
+            yield from _breakdown([line for line in lines if line.breakdown == breakdown], every_group)
+        if (task, filter_name) in comparison.both_right:
+            yield from _flipped(comparison, task, filter_name, show)
+        yield ""
+    yield "Shares and F1 are in per cent. Corrected p-values: by Holm's method among the whole tasks, by Benjamini and"
+    yield "Hochberg's among the breakdowns; * below 0.05."
+    for warning in comparison.warnings:
+        yield f"warning: {warning}"
+
+
+def _breakdown(lines: list[Line], every_group: bool) -> Iterator[str]:
+    shown = lines
+    if not every_group and len(lines) > MOST_GROUPS:
+        shown = sorted(lines, key=lambda line: line.contrast.p)[:MOST_GROUPS]
+    yield f"  {lines[0].metric} by {lines[0].breakdown}"
+    yield from (_row(line, "    ", str(line.group)) for line in shown)
+    if len(shown) < len(lines):
+        yield f"    … and {len(lines) - len(shown)} more with larger p-values (--all)"
+
+
+def _row(line: Line, indent: str, label: str) -> str:
+    found = line.contrast
+    scale = 1 if line.metric in PERCENT_METRICS | UNBOUNDED_METRICS else 100
+    interval = "" if found.low is None or found.high is None else f"[{found.low * scale:.2f}, {found.high * scale:.2f}]"
+    return (
+        f"{indent + _short(label, _NAME - len(indent)):<{_NAME}} {found.n:>6} {found.a * scale:>7.2f} "
+        f"{found.b * scale:>7.2f} {found.difference * scale:>+7.2f}  {interval:^16} {_p(found.p):>8} "
+        f"{_p(line.p_adjusted):>9}{' *' if line.is_significant else ''}"
+    )
+
+
+def _p(value: float) -> str:
+    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _flipped(comparison: Comparison, task: str, filter_name: str, show: int) -> Iterator[str]:
+    gained = _flips(comparison, task, filter_name, "gained")
+    lost = _flips(comparison, task, filter_name, "lost")
+    right, wrong = comparison.both_right[task, filter_name], comparison.both_wrong[task, filter_name]
+    agree = f"both right {right}, both wrong {wrong}"
+    yield f"  {agree}, gained (only B right) {len(gained)}, lost (only A right) {len(lost)}"
+    for name, flips in (("gained", gained), ("lost", lost)):
+        for flip in flips[:show]:
+            answers = f"A {_answers(flip.answers_a)}, B {_answers(flip.answers_b)}, target {_short(flip.target, 16)}"
+            yield _short(f"    {name} {flip.doc_id_a:>5}  {answers}  {_question(flip)}", _WIDTH)
+
+
+def _answers(answers: Iterable[str]) -> str:
+    return _short("/".join(answers) or "none", 16)
+
+
+def _question(flip: Flip) -> str:
+    return " ".join(str(flip.sample_a.doc.get("question", "")).split())
+
+
+def _short(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _plain(line: str) -> str:
+    """Without control characters, which come from models and would reach the terminal."""
+    return "".join(character if character.isprintable() else "�" for character in line)

@@ -1,0 +1,397 @@
+"""Runs of the real harness compared: what is paired, what is refused, what is found, and what is printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Row, medmcqa_rows, right_answer, write_rows
+from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
+
+from medtasks_utils import cli
+from medtasks_utils.compare import CompareError, Comparison, as_dict, as_json, as_table, compare_runs, one_run
+from medtasks_utils.compare.pairing import pair
+from medtasks_utils.results import BENCHMARKS, Run, read_runs
+
+ALL = ["medtasks", "medexqa"]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models on everything: in ``a`` the weaker one, in ``b`` the stronger."""
+    folder = tmp_path_factory.mktemp("saved")
+    save_run(folder / "a", right_in(0.5, "a"), tasks=ALL, model="org/weak")
+    save_run(folder / "b", right_in(0.8, "b"), tasks=ALL, model="org/strong")
+    return folder
+
+
+@pytest.fixture
+def pair_of_runs(saved: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Copies of both, to damage; the results files."""
+    shutil.copytree(saved, tmp_path, dirs_exist_ok=True)
+    (a,), (b,) = ((tmp_path / name).glob("**/results_*.json") for name in "ab")
+    return a, b
+
+
+def comparison(saved: Path, **settings: Any) -> Comparison:
+    return compare_runs(one_run(saved / "a"), one_run(saved / "b"), **settings)
+
+
+def edit_results(path: Path, edit: Callable[[Row], object]) -> None:
+    content = json.loads(path.read_text())
+    edit(content)
+    path.write_text(json.dumps(content))
+
+
+# ---- what is found
+
+
+def test_values_are_those_of_the_runs(saved: Path) -> None:
+    found = comparison(saved, filters=["strict-match", "flexible-extract"])
+    assert not found.warnings
+    runs = (found.a, found.b)
+    seen = set()
+    for line in found.lines:
+        if line.breakdown is not None:
+            continue
+        for run, value in zip(runs, (line.contrast.a, line.contrast.b), strict=True):
+            metrics = run.groups[line.task].metrics if line.task in run.groups else run.tasks[line.task].metrics
+            assert value == pytest.approx(metrics[line.metric, line.filter].value), (line.task, line.metric)
+        assert line.contrast.difference == line.contrast.b - line.contrast.a
+        seen.add((line.task, line.metric))
+    assert {("medtasks", "acc"), ("medexqa", "acc"), ("medhallu", "f1"), ("medexqa_all", "macro_acc")} <= seen
+    assert {task for task, _ in seen} == {"medtasks", "medexqa", *found.a.tasks}
+
+
+def test_every_breakdown_is_there_and_divides_the_examples(saved: Path) -> None:
+    found = comparison(saved)
+    for task in TASKS:
+        benchmark = BENCHMARKS[found.a.tasks[task].benchmark or ""]
+        for breakdown in benchmark.breakdowns:
+            lines = [line for line in found.lines if (line.task, line.breakdown) == (task, breakdown.name)]
+            assert len(lines) > 1 and all(line.metric == breakdown.metrics[0] for line in lines)
+            groups = {breakdown.key(sample.doc) for sample in found.a.tasks[task].samples} - {None}
+            assert {line.group for line in lines} == groups
+
+
+def test_tests_suit_their_metrics(saved: Path) -> None:
+    tests = {(line.task, line.metric, line.breakdown): line.contrast.test for line in comparison(saved).lines}
+    assert tests["medmcqa_openmed", "acc", None] == tests["medcalc_bench", "acc", "calculator"] == "mcnemar"
+    assert tests["medhallu", "acc", "kind"] == "mcnemar", "one example of a question is independent of the others"
+    assert tests["medhallu", "acc", None] == tests["medhallu", "f1", None] == "randomisation"
+    assert tests["medexqa_all", "macro_acc", None] == tests["medtasks", "acc", None] == "randomisation"
+
+
+def test_flips_and_agreements_add_up(saved: Path) -> None:
+    found = comparison(saved)
+    for (task, filter_name), both_right in found.both_right.items():
+        flips = [flip for flip in found.flips if (flip.task, flip.filter) == (task, filter_name)]
+        gained = [flip for flip in flips if flip.direction == "gained"]
+        n = len(found.a.tasks[task].samples)
+        assert both_right + found.both_wrong[task, filter_name] + len(flips) == n
+        assert (both_right + len(gained)) / n == pytest.approx(found.b.tasks[task].metrics["acc", filter_name].value)
+        for flip in flips:
+            samples = (flip.sample_a, flip.sample_b)
+            right = [sample.metrics[filter_name]["acc"] for sample in samples]
+            assert right == ([0, 1] if flip.direction == "gained" else [1, 0])
+            assert flip.doc_hash == flip.sample_b.doc_hash and flip.answers_b == flip.sample_b.answers[filter_name]
+
+
+def test_a_run_compared_with_itself_differs_in_nothing(saved: Path) -> None:
+    run = one_run(saved / "a")
+    found = compare_runs(run, run)
+    assert not found.flips
+    assert all(line.contrast.difference == 0 and line.contrast.p == line.p_adjusted == 1 for line in found.lines)
+
+
+def test_a_planted_difference_is_found_and_chance_is_not(data: Path, tmp_path: Path) -> None:
+    """2,000 questions through the real harness: 3 points more, and 13 % of the answers changed."""
+    write_rows(medmcqa_rows(2000), data / "medmcqa" / "validation.jsonl")
+
+    def model(first_right: int, also_right: range) -> Callable[[Row], str]:
+        def answer(doc: Row) -> str:
+            number = int(doc["id"].removeprefix("id-"))
+            return right_answer(doc) if number < first_right or number in also_right else "\\boxed{}"
+
+        return answer
+
+    settings: dict[str, Any] = {"tasks": "medmcqa_openmed", "data": data}
+    save_run(tmp_path / "a", model(1400, range(0)), **settings)
+    save_run(tmp_path / "b", model(1300, range(1400, 1560)), **settings)  # loses 100, gains 160
+    save_run(tmp_path / "c", model(1270, range(1400, 1530)), **settings)  # loses 130, gains 130
+    runs = {name: one_run(tmp_path / name) for name in "abc"}
+    better = compare_runs(runs["a"], runs["b"])
+    line = better.lines[0]
+    assert line.contrast.a == pytest.approx(0.70) and line.contrast.b == pytest.approx(0.73)
+    assert line.is_significant and line.contrast.low is not None and line.contrast.low > 0
+    assert [flip.direction for flip in better.flips].count("gained") == 160
+    assert not compare_runs(runs["a"], runs["c"]).lines[0].is_significant
+
+
+def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved: Path) -> None:
+    lines = comparison(saved).lines
+    for is_breakdown in (False, True):
+        family = [line for line in lines if (line.breakdown is not None) == is_breakdown]
+        assert all(line.p_adjusted >= line.contrast.p - 1e-12 for line in family)
+        ordered = sorted(family, key=lambda line: line.contrast.p)
+        adjusted = [line.p_adjusted for line in ordered]
+        assert adjusted == sorted(adjusted)
+        smallest = ordered[0]
+        assert smallest.p_adjusted == pytest.approx(min(1, len(family) * smallest.contrast.p)) or is_breakdown
+
+
+def test_repeated_generations_are_compared(tmp_path: Path) -> None:
+    metadata = {"medhallu": {"repeats": 3}}
+    for name, count in (("a", iter(range(10**6))), ("b", iter(range(10**6)))):
+        models = [right_in(0.6, name + salt) for salt in "123"]
+        save_run(
+            tmp_path / name,
+            lambda doc, models=models, count=count: models[next(count) % 3](doc),  # type: ignore[misc]
+            tasks="medhallu",
+            metadata=metadata,
+        )
+    found = comparison(tmp_path)
+    whole = {line.metric: line.contrast for line in found.lines if line.breakdown is None}
+    for metric, result in whole.items():
+        assert result.a == pytest.approx(found.a.tasks["medhallu"].metrics[metric, "strict-match"].value)
+        assert result.test == "randomisation"
+
+
+# ---- what is paired
+
+
+def test_order_does_not_matter(pair_of_runs: tuple[Path, Path]) -> None:
+    a, b = pair_of_runs
+    before = as_dict(compare_runs(one_run(a), one_run(b), tasks=[("medcalc_bench", "medcalc_bench")]))
+    edit_lines(sample_file(b, "medcalc_bench"), lambda lines: lines[::-1])
+    after = as_dict(compare_runs(one_run(a), one_run(b), tasks=[("medcalc_bench", "medcalc_bench")]))
+    assert before == after
+
+
+def test_equal_documents_are_paired_in_order(saved: Path) -> None:
+    task = one_run(saved / "a").tasks["medhallu"]
+    for sample in task.samples:
+        sample.doc_hash = "same"
+    pairing = pair(task, task)
+    assert [(a.doc_id, b.doc_id) for a, b in pairing.pairs] == [(s.doc_id, s.doc_id) for s in task.samples]
+
+
+def test_different_examples_are_an_error_with_a_way_out(tmp_path: Path) -> None:
+    save_run(tmp_path / "a", tasks="medhallu", limit=6)
+    save_run(tmp_path / "b", tasks="medhallu", samples={"medhallu": [4, 5, 6, 7, 8]})
+    with pytest.raises(CompareError, match="2 in both, 4 only in A, 3 only in B; --common"):
+        comparison(tmp_path)
+    found = comparison(tmp_path, common=True)
+    assert found.lines[0].contrast.n == 2 and "2 in both" in found.warnings[0]
+    save_run(tmp_path / "c", tasks="medhallu", samples={"medhallu": [10, 11]})
+    with pytest.raises(CompareError, match="no example in common"):
+        compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "c"), common=True)
+
+
+def test_a_solved_example_in_the_prompt_makes_no_other_example(tmp_path: Path) -> None:
+    save_run(tmp_path, tasks=["medcalc_bench", "medcalc_bench_one_shot"])
+    run = one_run(tmp_path)
+    tasks = [("medcalc_bench", "medcalc_bench_one_shot")]
+    with pytest.raises(CompareError, match=r"the options differ \(- and one_shot=true\); --force"):
+        compare_runs(run, run, tasks=tasks)
+    found = compare_runs(run, run, tasks=tasks, force=True)
+    assert found.lines[0].contrast.n == len(run.tasks["medcalc_bench"].samples)
+    assert "the options differ" in found.warnings[0]
+
+
+# ---- what is refused, and what is warned of
+
+
+@pytest.mark.parametrize("settings", [{"metadata": {"medhallu": {"use_knowledge": True}}}, {"system_instruction": "!"}])
+def test_other_measurements_are_refused_unless_forced(tmp_path: Path, settings: dict[str, Any]) -> None:
+    save_run(tmp_path / "a", tasks="medhallu", limit=4)
+    save_run(tmp_path / "b", tasks="medhallu", limit=4, **settings)
+    with pytest.raises(CompareError, match=r"not comparable: the (options|prompts) differ .*--force"):
+        comparison(tmp_path)
+    assert re.search("the (options|prompts) differ", comparison(tmp_path, force=True).warnings[0])
+
+
+def test_generation_settings_and_versions_are_warned_of(pair_of_runs: tuple[Path, Path]) -> None:
+    a, b = pair_of_runs
+
+    def newer(content: Row) -> None:
+        signatures = content["configs"]["medhallu"]["metadata"]["signature"]
+        for name, text in signatures.items():
+            signatures[name] = re.sub(r"medtasks:[^|]+", "medtasks:7.7", text.replace("gen:", "gen:top_k=5,"))
+
+    edit_results(b, newer)
+    found = compare_runs(one_run(a), one_run(b), tasks=[("medhallu", "medhallu")])
+    assert any("generation settings differ" in warning for warning in found.warnings)
+    assert any("7.7" in warning for warning in found.warnings)
+
+
+def test_explanation_metrics_matter_to_explanations_alone(tmp_path: Path) -> None:
+    for name, metrics in (("a", ["rougeL"]), ("b", ["rougeL", "bleu"])):
+        metadata = {"medexqa": {"use_explanations": True, "explanation_metrics": metrics}}
+        save_run(tmp_path / name, right_in(0.7, name), tasks="medexqa_all", metadata=metadata)
+    with pytest.raises(CompareError, match="explanation metrics or judges"):
+        comparison(tmp_path)
+    found = comparison(tmp_path, metrics=["acc", "macro_acc"])
+    assert not found.warnings and {line.metric for line in found.lines} == {"acc", "macro_acc"}
+
+
+def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs: tuple[Path, Path]) -> None:
+    a, b = pair_of_runs
+    for path in (a, b):
+        edit_results(path, lambda content: [task["metadata"].pop("signature") for task in content["configs"].values()])
+    found = compare_runs(one_run(a), one_run(b))
+    (warning,) = found.warnings
+    assert "neither run has a signature" in warning and all(task in warning for task in TASKS)
+
+    def asked_otherwise(line: bytes) -> bytes:
+        return line.replace(b"Is this answer factual", b"Say: is this answer factual")
+
+    edit_lines(sample_file(b, "medhallu"), lambda lines: [asked_otherwise(line) for line in lines])
+    found = compare_runs(one_run(a), one_run(b))
+    assert any("the prompts differ in 28 of 28 examples" in warning for warning in found.warnings)
+
+
+def test_damaged_samples_are_compared_as_far_as_they_go(pair_of_runs: tuple[Path, Path]) -> None:
+    a, b = pair_of_runs
+    edit_lines(sample_file(b, "medhallu"), lambda lines: [line for line in lines if b'"doc_id": 3,' not in line])
+    with pytest.raises(CompareError, match="27 in both, 1 only in A"):
+        compare_runs(one_run(a), one_run(b))
+    edit_lines(sample_file(b, "medmcqa_openmed"), lambda lines: [*lines, b'{"doc_id": 99'])
+    found = compare_runs(one_run(a), one_run(b), common=True)
+    assert any("1 line" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_task_without_samples_is_an_error(pair_of_runs: tuple[Path, Path], which: int) -> None:
+    sample_file(pair_of_runs[which], "medhallu").unlink()
+    with pytest.raises(CompareError, match=f"the {('first', 'second')[which]} run has no samples.*--log_samples"):
+        compare_runs(one_run(pair_of_runs[0]), one_run(pair_of_runs[1]))
+
+
+def test_tasks_of_one_run_alone_are_named(tmp_path: Path) -> None:
+    save_run(tmp_path / "a", tasks=["medhallu", "medmcqa_openmed"], limit=4)
+    save_run(tmp_path / "b", tasks=["medhallu"], limit=4)
+    assert any("not in the other run: medmcqa_openmed" in warning for warning in comparison(tmp_path).warnings)
+    save_run(tmp_path / "c", tasks=["medcalc_bench"], limit=4)
+    with pytest.raises(CompareError, match="no task of this pack in common"):
+        compare_runs(one_run(tmp_path / "b"), one_run(tmp_path / "c"))
+
+
+def test_tasks_of_others_are_compared_on_request(pair_of_runs: tuple[Path, Path]) -> None:
+    for path in pair_of_runs:
+        edit_results(path, lambda content: content["configs"]["medhallu"].update(process_results="other.score"))
+    a, b = map(one_run, pair_of_runs)
+    found = compare_runs(a, b)
+    assert any("medhallu: left out, not a task of this pack" in warning for warning in found.warnings)
+    asked = compare_runs(a, b, tasks=[("medhallu", "medhallu")])
+    assert [line.metric for line in asked.lines] == ["acc"]
+
+
+def test_several_runs_in_one_folder_are_listed(tmp_path: Path) -> None:
+    first = save_run(tmp_path, tasks="medhallu", limit=2)
+    second = save_run(tmp_path, tasks="medmcqa_openmed", limit=2)
+    with pytest.raises(CompareError, match="holds 2 runs") as error:
+        one_run(tmp_path)
+    assert first.name in str(error.value) and second.name in str(error.value) and "\n" not in str(error.value)
+    assert one_run(tmp_path, ["medmcqa_openmed"]).path == second
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"tasks": [("nosuch", "medhallu")]}, "has no task nosuch; it has medmcqa_openmed"),
+        ({"filters": ["nosuch"]}, "no filter nosuch in both runs; there are strict-match, flexible-extract"),
+        ({"metrics": ["nosuch"]}, "none of the metrics nosuch"),
+    ],
+)
+def test_what_is_not_there_is_an_error(saved: Path, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(CompareError, match=message):
+        comparison(saved, **settings)
+
+
+# ---- what is printed
+
+
+def test_the_table_fits_and_tells(saved: Path) -> None:
+    found = comparison(saved, filters=["strict-match", "flexible-extract"])
+    lines = as_table(found, show=2).split("\n")
+    assert max(map(len, lines[3:])) <= 110
+    text = "\n".join(lines)
+    for expected in (
+        "medtasks  (strict-match)",
+        "acc by calculator",
+        "f1 by difficulty",
+        "gained",
+        "more with larger p",
+    ):
+        assert expected in text
+    assert len(as_table(found, every_group=True).split("\n")) > len(as_table(found).split("\n"))
+    (line,) = (line for line in found.lines if (line.task, line.filter) == ("medtasks", "strict-match"))
+    row = lines[lines.index("medtasks  (strict-match)") + 1]
+    assert f"{100 * line.contrast.a:.2f}" in row and f"{100 * line.contrast.difference:+.2f}" in row
+
+
+def test_nothing_from_a_model_reaches_the_terminal_raw(tmp_path: Path) -> None:
+    for name, letter in (("a", "1"), ("b", "0")):
+        save_run(tmp_path / name, lambda doc, letter=letter: f"\\boxed{{{letter}}}", tasks="medhallu")  # type: ignore[misc]
+    run = one_run(tmp_path / "a")
+    run.name = "evil\x1b[2J"
+    for sample in run.tasks["medhallu"].samples:
+        sample.doc["question"] = "\x1b[31m\x07" * 50
+        sample.answers["strict-match"] = ["\x1b]0;x\x07" + "y" * 200_000]
+    table = as_table(compare_runs(run, one_run(tmp_path / "b")), show=5)
+    assert table.replace("\n", "").isprintable() and max(map(len, table.split("\n")[3:])) <= 110
+
+
+def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
+    found = comparison(saved)
+    content = json.loads(as_json(found))
+    assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 1
+    assert set(content["a"]) == {"name", "model", "date", "path", "signatures"}
+    assert len(content["comparisons"]) == len(found.lines)
+    keys = {*("task", "filter", "metric", "breakdown", "group", "n", "clusters", "a", "b"), "p_adjusted"}
+    assert all(
+        set(line) == keys | {"difference", "stderr", "low", "high", "p", "test"} for line in content["comparisons"]
+    )
+    assert sum(len(task["gained"]) + len(task["lost"]) for task in content["flips"]) == len(found.flips)
+    flip = next(task["gained"][0] for task in content["flips"] if task["gained"])
+    assert set(flip) == {"doc_id_a", "doc_id_b", "doc_hash", "target", "answers_a", "answers_b"}
+
+
+def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = str(saved / "a"), str(saved / "b")
+    assert cli.main(["compare", a, b, "--task", "medhallu", "-o", str(tmp_path / "out.json"), "--show", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "medhallu  (strict-match)" in printed and "medmcqa" not in printed and "gained" in printed
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert cli.main(["compare", a, b, "--task", "medhallu", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == written
+    assert cli.main(["compare", a, b, "--filter", "both", "--metric", "acc", "--all"]) == 0
+    assert "medhallu  (flexible-extract)" in capsys.readouterr().out
+    assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    assert cli.main(["compare", a, b, "-o", str(tmp_path / "no" / "folder.json")]) == 1
+    assert "cannot write" in capsys.readouterr().err
+    for wrong in (["compare", a], ["compare", a, b, "--show", "-1"], ["compare", a, b, "--task", "="]):
+        with pytest.raises(SystemExit) as error:
+            cli.main(wrong)
+        assert error.value.code == 2
+
+
+def test_runs_of_one_model_are_told_apart(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(saved / "a", tmp_path / "copy")
+    assert cli.main(["compare", str(saved / "a"), str(tmp_path / "copy"), "--json", "--task", "medhallu"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["a"]["name"] != content["b"]["name"]
+
+
+def test_reading_leaves_the_runs_as_they_are(saved: Path) -> None:
+    before = {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()}
+    comparison(saved)
+    assert {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()} == before
+    assert all(isinstance(run, Run) for run in read_runs(saved))
