@@ -19,9 +19,9 @@ from medtasks_utils.extraction.dates import strict_date, written_date
 from medtasks_utils.extraction.durations import strict_weeks_days, written_weeks_days
 from medtasks_utils.extraction.tags import last_tag, unclosed_tag
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.options import Options
 from medtasks_utils.sources import Row, Table, find_split, read_split
-from medtasks_utils.task import Answer, MedTask, Score
+from medtasks_utils.task import Answer, Score
+from medtasks_utils.tools.task import ToolOptions, ToolTask
 
 logger = logging.getLogger("lm_eval.medtasks")
 
@@ -54,8 +54,10 @@ _COLUMNS = (
 )
 
 
-class MedCalcBenchOptions(Options):
+class MedCalcBenchOptions(ToolOptions):
     """Options under ``medcalc_bench``."""
+
+    choose_rows = frozenset({"dataset_version", "per_calculator"})
 
     dataset_version: Literal["verified", "1.2"] = Field("verified", description="MedCalc-Bench-Verified, or v1.2")
     one_shot: bool = Field(False, description="show the solved example of the same calculator")
@@ -65,12 +67,25 @@ class MedCalcBenchOptions(Options):
     per_calculator: int | None = Field(None, ge=1, description="a fixed subset of so many rows per calculator")
 
 
-class MedCalcBench(MedTask):
+class MedCalcBench(ToolTask):
     """``medcalc_bench`` and its variants: a number within limits, a score, a date, or weeks and days."""
 
     benchmark = "medcalc_bench"
     options_type = MedCalcBenchOptions
     file_patterns: ClassVar = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
+    scoring_packages: ClassVar = ("simpleeval",)
+
+    def adjust_config(self, config: dict[str, Any]) -> None:
+        """Say so where a system message in place of ours keeps the tools from the model."""
+        super().adjust_config(config)
+        given = self.options.system_prompt
+        unnamed = [tool.name for tool in self.options.tools if given is not None and tool.name not in given]
+        if unnamed:
+            logger.warning(
+                "%s: system_prompt replaces our system message, which describes the tools, and does not name %s",
+                config["task"],
+                " and ".join(unnamed),
+            )
 
     # ---- rows
 
@@ -147,6 +162,16 @@ class MedCalcBench(MedTask):
             value = plain_value(content, judgement)
             value = authors_value(content, judgement) if value is None else value
         return _answer(value, judgement, response, found_by)
+
+    def has_final_answer(self, text: str) -> bool:
+        """Whether the form that was asked for holds a value; one without a digit only speaks of the form."""
+        text = final_text(text)
+        if self.options.answer_format == "boxed":
+            content = last_box(text)
+        else:
+            tag = last_tag(text)
+            content = None if tag is None else tag[0]
+        return content is not None and re.search(r"\d", content) is not None
 
     def _content(self, response: str) -> tuple[str | None, str]:
         """The text inside the last tag or box, the form that was asked for first, and which of the two it is."""

@@ -261,6 +261,46 @@ def test_medcalc_bench_one_shot(rows: Path) -> None:
     assert chat("medcalc_bench_one_shot", rows, answer_format="boxed") == (MEDCALC_SYSTEM, boxed)
 
 
+MEDCALC_TOOLS = """
+
+You can use these tools:
+- python, with the argument "code": runs Python code and returns what it prints and the value of its last expression. \
+math, numpy, scipy, datetime, statistics, decimal and fractions can be imported; files and the network cannot be \
+reached. Variables are kept from one call to the next.
+- calculator, with the argument "expression": evaluates one arithmetic expression: + - * / % ** (or ^), parentheses, \
+sqrt, sin, cos, tan, log (natural), log10, exp, abs, round, min, max, pi, e. Numbers without thousands separators, no \
+units, no variables.
+
+To use a tool, write a call in this form and end your reply:
+<tool_call>{"name": "python", "arguments": {"code": "from datetime import date, timedelta\\nprint(date(2021, 5, 4) + \
+timedelta(days=280))"}}</tool_call>
+<tool_call>{"name": "calculator", "arguments": {"expression": "70 / 1.75 ** 2"}}</tool_call>
+You may write several calls in one reply. The results come back in <tool_response>...</tool_response>, and then you go \
+on; you have 20 replies in all. Once you have the final value, reply without a call and give it in \
+<answer>...</answer>."""
+
+
+def test_medcalc_bench_tools(rows: Path) -> None:
+    (messages,) = chats("medcalc_bench_tools", rows, confirm_run_unsafe_code=True)
+    system, user = (message["content"] for message in messages)
+    assert system == MEDCALC_SYSTEM + MEDCALC_TOOLS
+    assert user == MEDCALC_QUESTION + MEDCALC_XML
+
+
+def test_medcalc_bench_calculator(rows: Path) -> None:
+    system, user = chat("medcalc_bench_calculator", rows, answer_format="boxed", max_turns=3, use_think=True)
+    assert user == MEDCALC_QUESTION + MEDCALC_BOXED
+    assert system is not None
+    tool = next(line for line in MEDCALC_TOOLS.splitlines() if line.startswith("- calculator"))
+    call = next(line for line in MEDCALC_TOOLS.splitlines() if line.startswith('<tool_call>{"name": "calculator"'))
+    thinking = "Reason inside <think>...</think> tags before you answer."
+    assert system.startswith(f"{MEDCALC_SYSTEM} {thinking}\n\nYou can use this tool:\n{tool}\n\nTo use a tool, ")
+    assert f"end your reply:\n{call}\nYou may" in system
+    assert "you have 3 replies in all" in system
+    assert system.endswith("give it in \\boxed{...}.")
+    assert "python" not in system
+
+
 def test_medcalc_bench_one_shot_writes_gestational_ages_the_way_they_are_asked_for(rows: Path) -> None:
     write_rows([{**MEDCALC_EXAMPLES[1], "Patient Note": "Pregnant since May."}], rows / "medcalc_bench" / "test.csv")
     user = chat("medcalc_bench_one_shot", rows)[1]

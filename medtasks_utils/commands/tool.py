@@ -1,0 +1,44 @@
+"""``medtasks tool``: a tool of MedCalc-Bench by hand, by the very path of a run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+SUMMARY = "run one call of a tool: code or an expression on standard input, the result on standard output"
+TOOLS = ("python", "calculator")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The tool, and ``--timeout``."""
+    parser.add_argument("tool", choices=TOOLS, help="python runs code in the sandbox, calculator evaluates arithmetic")
+    parser.add_argument(
+        "--timeout", type=_seconds, default=10.0, metavar="S", help="seconds that the code may take; default: 10"
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return seconds
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the result, and return 0; 1 with the error on standard error if the call fails."""
+    from medtasks_utils.errors import MedtasksError
+    from medtasks_utils.extraction.printable import printable
+    from medtasks_utils.tools import make_tool
+
+    try:
+        argument = sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise MedtasksError(f"standard input is not {error.encoding}: {error.reason} at byte {error.start}") from None
+    with make_tool(arguments.tool, arguments.timeout) as tool:
+        (outcome,) = tool.run([("", printable(argument))])
+    if outcome.text:
+        print(outcome.text, file=sys.stderr if outcome.failed else sys.stdout)
+    return 1 if outcome.failed else 0

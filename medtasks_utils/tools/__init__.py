@@ -1,0 +1,25 @@
+"""Tools that a model may call while it answers, and the turns that this takes; no benchmark is known here.
+
+==================  =======================================================================================
+:mod:`.tool`        what a tool is
+:mod:`.calculator`  arithmetic, by simpleeval
+:mod:`.python`      Python code, in the sandbox
+:mod:`.calls`       calls read out of a reply
+:mod:`.loop`        replies, calls and results in turn, as one batch over all examples
+:mod:`.model`       the harness's model as the loop asks it: through its cache, all processes in step
+:mod:`.task`        a :class:`~medtasks_utils.task.MedTask` with tools: its options, its metrics, its transcripts
+==================  =======================================================================================
+"""
+
+from __future__ import annotations
+
+from medtasks_utils.tools.calculator import Calculator
+from medtasks_utils.tools.python import Python
+from medtasks_utils.tools.tool import Tool
+
+KINDS: dict[str, type[Tool]] = {kind.name: kind for kind in (Python, Calculator)}
+
+
+def make_tool(name: str, timeout: float) -> Tool:
+    """A tool ready for calls; ``timeout`` in seconds bounds each call of the Python tool."""
+    return Python(timeout) if name == Python.name else KINDS[name]()

@@ -1,0 +1,183 @@
+"""The calculator: an arithmetic expression in, a number out, bounded in size and so in time."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from simpleeval import InvalidExpression, SimpleEval
+
+from medtasks_utils.tools.tool import Outcome, Tool
+
+Number = int | float
+
+MAX_EXPRESSION = 1_000  # characters
+_MAX_BITS = 1_024  # of an integer: beyond it, no float holds the value either
+_MAX_DIGITS = 300  # in round(x, digits)
+
+# How expressions are written outside of Python. "^" has to become "**" in the text, since Python's own "^" binds less
+# tightly than "*".
+_NOTATION = str.maketrans(
+    {"^": "**", "×": "*", "·": "*", "⋅": "*", "÷": "/", "−": "-", "–": "-", "π": "pi", "²": "**2", "³": "**3"}
+)
+_MODULE = re.compile(r"\b(?:math|np|numpy)\.(?=[a-z])")
+
+
+class CalculatorError(ValueError):
+    """An expression without a value; the message says why."""
+
+
+def calculate(expression: str) -> Number:
+    """The value of an arithmetic expression.
+
+    ``+ - * / % ** ^`` (a power, as ``**``), parentheses, ``sqrt sin cos tan log log10 exp abs round min max``, ``pi``
+    and ``e``; ``log`` is the natural logarithm, angles are in radians. ``×``, ``÷`` and ``−`` are understood, and
+    ``math.`` before a name is passed over. Commas separate arguments: there are no thousands separators, since
+    ``max(1,200)`` could mean two things.
+
+    Args:
+        expression: at most :data:`MAX_EXPRESSION` characters.
+
+    Raises:
+        CalculatorError: if it is no such expression, or has no real and finite value of a sensible size.
+
+    >>> calculate("70 / 1.75^2"), calculate("max(2, 6 / 2)")
+    (22.857142857142858, 3.0)
+    """
+    if len(expression) > MAX_EXPRESSION:
+        raise CalculatorError(f"the expression has {len(expression):,} characters, at most {MAX_EXPRESSION:,} are read")
+    text = _MODULE.sub("", " ".join(expression.translate(_NOTATION).split()))
+    if not text:
+        raise CalculatorError("the expression is empty")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of "1 (2)", which Python takes for a call that was not meant
+            tree = ast.parse(text, mode="eval").body
+        _check(tree)
+        evaluator = SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names=_NAMES)
+        value = evaluator.eval(text, previously_parsed=tree)
+    except CalculatorError:
+        raise
+    except SyntaxError as error:
+        raise CalculatorError(f"not an arithmetic expression: {error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise CalculatorError("the expression is nested too deeply") from None
+    except OverflowError:
+        raise CalculatorError("the result is too large") from None
+    except (ArithmeticError, ValueError, TypeError, InvalidExpression) as error:
+        raise CalculatorError(str(error)) from None
+    return _real(value)
+
+
+def _check(tree: ast.expr) -> None:
+    """Refuse whatever is not arithmetic before any of it is evaluated."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Tuple):
+            raise CalculatorError("a comma separates a function's arguments: write 1234.5, not 1,234.5")
+        if isinstance(node, ast.Constant) and type(node.value) not in (int, float):
+            raise CalculatorError(f"{str(node.value)[:20]!r} is not a number")
+        if isinstance(node, ast.Name) and node.id not in _FUNCTIONS | _NAMES:
+            raise CalculatorError(f"{node.id[:40]!r} is not known; known are {', '.join([*_FUNCTIONS, *_NAMES])}")
+        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS):
+            raise CalculatorError("only functions can be called: write 2 * (3), not 2(3)")
+        if not isinstance(node, _NODES) and type(node) not in _OPERATORS:
+            raise CalculatorError(f"{type(node).__name__} is not arithmetic; there are + - * / % ** and ()")
+
+
+def _real(value: Any) -> Number:
+    if isinstance(value, complex):
+        raise CalculatorError("the result is not a real number")
+    if not isinstance(value, int | float):  # the name of a function alone
+        raise CalculatorError("the result is not a number")
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        raise CalculatorError("the result is too large")
+    if not math.isfinite(value):
+        raise CalculatorError("the result is not finite")
+    return value
+
+
+def _bits(value: Number) -> int:
+    return value.bit_length() if isinstance(value, int) else 0
+
+
+def _times(left: Number, right: Number) -> Number:
+    if _bits(left) + _bits(right) > 2 * _MAX_BITS:
+        raise OverflowError
+    return left * right
+
+
+def _power(base: Number, exponent: Number) -> Number:
+    if isinstance(exponent, int) and abs(base) > 1 and _bits(base) * exponent > 2 * _MAX_BITS:
+        raise OverflowError
+    result: Number = base**exponent
+    return _real(result)
+
+
+def _round(number: Number, ndigits: int | None = None) -> Number:
+    if ndigits is not None and abs(ndigits) > _MAX_DIGITS:
+        raise OverflowError
+    return round(number, ndigits)
+
+
+def _of_numbers(function: Callable[..., Number]) -> Callable[..., Number]:
+    """``min`` or ``max``, of one number too."""
+
+    def chosen(*numbers: Number) -> Number:
+        return function(numbers)
+
+    return chosen
+
+
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: lambda left, right: left + right,
+    ast.Sub: lambda left, right: left - right,
+    ast.Mult: _times,
+    ast.Div: lambda left, right: left / right,
+    ast.Mod: lambda left, right: left % right,
+    ast.Pow: _power,
+    ast.UAdd: lambda value: +value,
+    ast.USub: lambda value: -value,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "log", "log10", "exp")},
+    "abs": abs,
+    "round": _round,
+    "min": _of_numbers(min),
+    "max": _of_numbers(max),
+}
+_NAMES: dict[str, float] = {"pi": math.pi, "e": math.e}
+_NODES = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.Call, ast.keyword, ast.Load)
+
+
+def written(value: Number) -> str:
+    """A value as Python writes it, but a whole float without its ``.0``: a score of 3 is ``3``."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return repr(value)
+
+
+class Calculator(Tool):
+    """Arithmetic; has no state."""
+
+    name = "calculator"
+    argument = "expression"
+    description: ClassVar[str] = (
+        "evaluates one arithmetic expression: + - * / % ** (or ^), parentheses, sqrt, sin, cos, tan, log (natural), "
+        "log10, exp, abs, round, min, max, pi, e. Numbers without thousands separators, no units, no variables."
+    )
+    example = "70 / 1.75 ** 2"
+
+    def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
+        """Evaluate each expression."""
+        return [self._outcome(expression) for _, expression in calls]
+
+    @staticmethod
+    def _outcome(expression: str) -> Outcome:
+        try:
+            return Outcome(written(calculate(expression)), failed=False)
+        except CalculatorError as error:
+            return Outcome(f"Error: {error}", failed=True)

@@ -1,0 +1,147 @@
+"""Replies, calls and results in turn: each round is one batch over all conversations still going.
+
+A conversation ends with the first reply that holds a final answer or no call, whatever calls stand beside the answer,
+and at the latest with reply number ``max_turns``. Results go back in a user message, each in ``<tool_response>`` tags,
+those of one reply in one message: chat templates know the role ``user``, many reject ``tool``, and some insist that
+user and assistant alternate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from medtasks_utils.tools.calls import Call, read_calls
+from medtasks_utils.tools.tool import Outcome, Tool
+
+Message = dict[str, Any]
+"""``role`` and ``content``; in a transcript also ``calls``, on the user message with their results."""
+
+MAX_RESULT = 3_000
+"""Characters of one result that the model is shown."""
+MAX_RESULTS = 12_000
+"""Characters of all results of one reply together."""
+LAST_TURN = "No more calls will be run. Give the final answer now."
+
+
+class Conversation:
+    """One response in the making: the chat so far, and what the last reply asks for.
+
+    Args:
+        key: names the conversation among all of a run.
+        chat: the messages that the first reply answers.
+
+    Attributes:
+        transcript: all messages, the prompt's first. A user message with results has ``calls``: a list of ``name``,
+            ``argument`` and ``failed`` in the order of the results.
+        reply: the last reply.
+        turns: how many replies there are.
+        tool_calls: how many calls were made, malformed ones included.
+        tool_errors: how many of them failed or were malformed.
+    """
+
+    def __init__(self, key: str, chat: Sequence[Message]) -> None:
+        self.key = key
+        self.transcript: list[Message] = [dict(message) for message in chat]
+        self.reply = ""
+        self.turns = 0
+        self.tool_calls = 0
+        self.tool_errors = 0
+        self.waiting_for: list[Call] = []
+
+    @property
+    def chat(self) -> list[Message]:
+        """The messages as a chat template takes them."""
+        return [{"role": message["role"], "content": message["content"]} for message in self.transcript]
+
+    def hear(self, reply: str, calls: list[Call]) -> None:
+        """Take a reply, and the calls of it that are to be run."""
+        self.reply = reply
+        self.turns += 1
+        self.transcript.append({"role": "assistant", "content": reply})
+        self.waiting_for = calls
+
+    def answer(self, outcomes: Sequence[Outcome], is_last: bool) -> None:
+        """Give the results of the calls that were waited for."""
+        limit = min(MAX_RESULT, MAX_RESULTS // len(outcomes))
+        blocks = [f"<tool_response>\n{_shown(outcome, limit)}\n</tool_response>" for outcome in outcomes]
+        calls = [
+            {"name": call.name, "argument": call.argument, "failed": outcome.failed}
+            for call, outcome in zip(self.waiting_for, outcomes, strict=True)
+        ]
+        content = "\n".join([*blocks, LAST_TURN] if is_last else blocks)
+        self.transcript.append({"role": "user", "content": content, "calls": calls})
+        self.tool_calls += len(outcomes)
+        self.tool_errors += sum(outcome.failed for outcome in outcomes)
+        self.waiting_for = []
+
+
+def converse(
+    conversations: Sequence[Conversation],
+    first_replies: Sequence[str],
+    tools: Mapping[str, Tool],
+    generate: Callable[[list[Conversation]], list[str] | None],
+    has_answer: Callable[[str], bool],
+    max_turns: int,
+) -> Iterator[int]:
+    """Lead all conversations to their end; yields how many are still going before each round.
+
+    Args:
+        conversations: new ones.
+        first_replies: one to each.
+        tools: by name.
+        generate: the next reply to each of some conversations; called in every round, also without any of them, until
+            it returns None, since other processes may still have some.
+        has_answer: whether a reply, with its calls taken out, gives a final answer.
+        max_turns: replies in a conversation, at most.
+    """
+
+    def hear(conversation: Conversation, reply: str) -> None:
+        calls, rest = read_calls(reply, tools)
+        ends = conversation.turns + 1 >= max_turns or has_answer(rest)
+        conversation.hear(reply, [] if ends else calls)
+        if not conversation.waiting_for:
+            for tool in tools.values():
+                tool.forget(conversation.key)
+
+    for conversation, reply in zip(conversations, first_replies, strict=True):
+        hear(conversation, reply)
+    going = [conversation for conversation in conversations if conversation.waiting_for]
+    while True:
+        yield len(going)
+        for conversation, outcomes in zip(going, run_calls(going, tools), strict=True):
+            conversation.answer(outcomes, is_last=conversation.turns + 1 == max_turns)
+        replies = generate(going)
+        if replies is None:
+            return
+        for conversation, reply in zip(going, replies, strict=True):
+            hear(conversation, reply)
+        going = [conversation for conversation in going if conversation.waiting_for]
+
+
+def run_calls(conversations: Sequence[Conversation], tools: Mapping[str, Tool]) -> list[list[Outcome]]:
+    """The outcomes of the calls that each conversation waits for; each tool runs all of its calls at once."""
+    outcomes: dict[tuple[int, int], Outcome] = {}
+    for tool in tools.values():
+        places, calls = [], []
+        for i, conversation in enumerate(conversations):
+            for j, call in enumerate(conversation.waiting_for):
+                if call.problem is not None:
+                    outcomes[i, j] = Outcome(f"Error: {call.problem}", failed=True)
+                elif call.name == tool.name:
+                    places.append((i, j))
+                    calls.append((conversation.key, call.argument))
+        if calls:
+            outcomes.update(zip(places, tool.run(calls), strict=True))
+    return [
+        [outcomes[i, j] for j in range(len(conversation.waiting_for))] for i, conversation in enumerate(conversations)
+    ]
+
+
+def _shown(outcome: Outcome, limit: int) -> str:
+    """A result as the model sees it: of a long one both ends, and how much is left out between them."""
+    text = outcome.text or "(no output)"
+    if len(text) <= limit:
+        return text
+    head, tail = text[: limit * 2 // 3], text[-(limit // 3) :]
+    return f"{head}\n[{len(text) - len(head) - len(tail):,} characters left out]\n{tail}"

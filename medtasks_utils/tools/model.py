@@ -1,0 +1,92 @@
+"""The harness's model as further turns ask it: through the cache of ``--use_cache``, with all processes in step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM, hash_args
+
+
+class Recorder:
+    """A model's chat template that remembers the messages it rendered last.
+
+    The harness gives a task the rendered prompt only; further turns need the messages.
+    """
+
+    def __init__(self, template: Callable[..., Any]) -> None:
+        self.template = template
+        self.messages: list[dict[str, Any]] = []
+
+    def __call__(self, messages: list[dict[str, Any]], **settings: Any) -> Any:
+        """Render, and remember."""
+        self.messages = messages
+        return self.template(messages, **settings)
+
+    @property
+    def model(self) -> LM | None:
+        """The model whose method the template is, without the wrapper of ``--use_cache``."""
+        return getattr(self.template, "__self__", None)
+
+
+class Model:
+    """A model that is asked again after the harness has asked it.
+
+    The evaluator gives all processes of ``accelerate launch`` equally many requests, since some models exchange data
+    while they generate; what the cache answers never gets that far. Both are done here for every further batch.
+
+    Args:
+        model: the model itself.
+        spare: a request that a process without any of its own can ask in step with the others.
+    """
+
+    def __init__(self, model: LM, spare: Instance) -> None:
+        self._model = model
+        self._spare = spare
+        self._cache = model.cache_hook.dbdict
+
+    @property
+    def speaks(self) -> bool:
+        """Whether this process logs for all."""
+        return bool(self._model.rank == 0)
+
+    def prompt(self, chat: list[dict[str, Any]]) -> Any:
+        """A chat as the model is asked it."""
+        return self._model.apply_chat_template(chat, add_generation_prompt=True)
+
+    def most(self, count: int) -> int:
+        """The largest of all processes' counts; every process has to call it."""
+        if self._model.world_size == 1:
+            return count
+        import torch
+
+        counts = self._model.all_gather(torch.tensor(count, device=self._model.device))
+        return int(counts.max().item())
+
+    def generate(self, requests: Sequence[Instance]) -> list[str | None]:
+        """The responses to a batch; every process has to call it, if with an empty batch."""
+        responses: list[str | None] = [self._cached(request) for request in requests]
+        asked = [index for index, response in enumerate(responses) if response is None]
+        batch = [requests[index] for index in asked]
+        padding = [batch[-1] if batch else self._spare] * (self.most(len(batch)) - len(batch))
+        if batch or padding:
+            found = self._model.generate_until([*batch, *padding])
+            for index, response in zip(asked, found[: len(batch)], strict=True):
+                responses[index] = response
+                self._keep(requests[index], response)
+        return responses
+
+    def _is_cached(self, request: Instance) -> bool:
+        """Sampled responses are not, as in the harness: they would be the same at every repeat."""
+        return self._cache is not None and not request.args[1].get("do_sample", False)
+
+    def _cached(self, request: Instance) -> str | None:
+        if not self._is_cached(request):
+            return None
+        response: str | None = self._cache.get(hash_args("generate_until", request.args))
+        return response
+
+    def _keep(self, request: Instance, response: str | None) -> None:
+        if self._is_cached(request) and response is not None:
+            self._cache[hash_args("generate_until", request.args)] = response

@@ -1,0 +1,45 @@
+"""The Python tool: code in, what it prints and its last expression out, run in :mod:`medtasks_utils.sandbox`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from medtasks_utils.tools.tool import Outcome, Tool
+
+
+class Python(Tool):
+    """Python code in a sandbox; variables are kept within a session.
+
+    Args:
+        timeout: seconds of wall-clock time that a call may take.
+    """
+
+    name = "python"
+    aliases = ("code_interpreter",)
+    languages = ("python", "python3", "py", "tool_code")
+    argument = "code"
+    description: ClassVar[str] = (
+        "runs Python code and returns what it prints and the value of its last expression. math, numpy, scipy, "
+        "datetime, statistics, decimal and fractions can be imported; files and the network cannot be reached. "
+        "Variables are kept from one call to the next."
+    )
+    example = "from datetime import date, timedelta\\nprint(date(2021, 5, 4) + timedelta(days=280))"
+
+    def __init__(self, timeout: float) -> None:
+        from medtasks_utils.sandbox import Sandbox
+
+        self._sandbox = Sandbox(timeout=timeout)
+
+    def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
+        """Run each piece of code; sessions run at once, the calls of one in order."""
+        results = self._sandbox.run(list(calls))
+        return [Outcome(result.text, result.failed) for result in results]
+
+    def forget(self, session: str) -> None:
+        """Drop a session's variables."""
+        self._sandbox.forget(session)
+
+    def close(self) -> None:
+        """End the sandbox's processes."""
+        self._sandbox.close()

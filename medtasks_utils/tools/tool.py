@@ -1,0 +1,61 @@
+"""What a tool is: a name, one argument, a text that tells the model of it, and a way to run many calls at once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+
+class Outcome(NamedTuple):
+    """What a call gave.
+
+    Attributes:
+        text: the result; if the call failed, an error for the model to read.
+        failed: whether it went wrong.
+    """
+
+    text: str
+    failed: bool
+
+
+class Tool(ABC):
+    """A tool with one argument, a text. Closed after use; a context manager.
+
+    Attributes:
+        name: what calls call it.
+        aliases: other names that are accepted.
+        languages: a fenced block in one of these is a call, with the block as its argument.
+        argument: the name of the argument.
+        description: what the system message tells the model of it.
+        example: an argument, for the system message.
+    """
+
+    name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    languages: ClassVar[tuple[str, ...]] = ()
+    argument: ClassVar[str]
+    description: ClassVar[str]
+    example: ClassVar[str]
+
+    @abstractmethod
+    def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
+        """Run calls, each a session's key and an argument; the outcomes come in the order of the calls.
+
+        Calls of one session run in order and share what they define; sessions share nothing.
+
+        Raises:
+            MedtasksError: if the tool as a whole cannot go on. A call that fails is an outcome.
+        """
+
+    def forget(self, session: str) -> None:  # noqa: B027 - a tool without a state has nothing to do
+        """Drop what a session's calls have defined."""
+
+    def close(self) -> None:  # noqa: B027
+        """Give back what the tool holds."""
+
+    def __enter__(self) -> Tool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()

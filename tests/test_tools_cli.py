@@ -1,0 +1,81 @@
+"""The tools by hand: ``medtasks tool``."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from medtasks_utils import cli
+from medtasks_utils.tools import KINDS
+from medtasks_utils.tools.calculator import Calculator
+
+
+@pytest.fixture
+def tool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Run the command on a text; gives exit code, output and errors."""
+
+    def run(given: str | bytes, *arguments: str) -> tuple[int, str, str]:
+        data = given.encode() if isinstance(given, str) else given
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
+        code = cli.main(["tool", *arguments])
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return run
+
+
+def test_the_calculator(tool: Any) -> None:
+    assert tool("70 / 1.75^2\n", "calculator") == (0, "22.857142857142858\n", "")
+    assert tool("1 / 0", "calculator") == (1, "", "Error: division by zero\n")
+    assert tool("", "calculator") == (1, "", "Error: the expression is empty\n")
+
+
+def test_python(tool: Any) -> None:
+    code = "from datetime import date, timedelta\nprint('due')\n(date(2021, 5, 4) + timedelta(days=280)).isoformat()"
+    assert tool(code, "python") == (0, "due\n'2022-02-08'\n", "")
+    assert tool("x = 1", "python") == (0, "", "")
+    code, out, error = tool("print('before')\n1 / 0", "python")
+    assert (code, out) == (1, "")
+    assert "ZeroDivisionError" in error
+
+
+def test_python_takes_a_timeout(tool: Any) -> None:
+    code, out, error = tool("while True:\n    pass", "python", "--timeout", "0.5")
+    assert (code, out) == (1, "")
+    assert "0.5 s" in error
+
+
+def test_input_that_is_no_text_is_one_line(tool: Any) -> None:
+    code, out, error = tool(b"1 + \xff", "calculator")
+    assert (code, out) == (1, "")
+    assert error == "medtasks: error: standard input is not utf-8: invalid start byte at byte 4\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["abacus"], ["python", "--timeout", "0"], ["python", "--timeout", "nan"], ["calculator", "1 + 1"]]
+)
+def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["tool", *arguments])
+    assert caught.value.code == 2
+
+
+def test_it_is_the_tool_of_a_run(tool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+    original = Calculator.run
+
+    def watched(self: Calculator, given: Any) -> Any:
+        calls.append(list(given))
+        return original(self, given)
+
+    monkeypatch.setattr(Calculator, "run", watched)
+    tool("1 + 1", "calculator")
+    assert [[argument for _, argument in batch] for batch in calls] == [["1 + 1"]]
+
+
+def test_every_tool_can_be_tried() -> None:
+    from medtasks_utils.commands.tool import TOOLS
+
+    assert set(TOOLS) == set(KINDS)
