@@ -8,7 +8,7 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,17 @@ Answering = Callable[[Row], Any]
 def _no_report_on_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare every run the second in which the harness lists the machine's packages."""
     monkeypatch.setattr("lm_eval.evaluator.add_env_info", lambda results: None)
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A command run in this process sets the harness's log up for good, on the standard error of its test."""
+    log = logging.getLogger("lm_eval")
+    handlers, propagate, level = log.handlers[:], log.propagate, log.level
+    monkeypatch.setattr("lm_eval.utils._LOGGING_CONFIGURED", False)
+    yield
+    log.handlers[:], log.propagate = handlers, propagate
+    log.setLevel(level)
 
 
 # ---- tasks
