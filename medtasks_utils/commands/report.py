@@ -1,0 +1,54 @@
+"""``medtasks report``: one self-contained page from one or more runs (:mod:`medtasks_utils.report`)."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import time
+from pathlib import Path
+
+SUMMARY = "write one self-contained HTML page from one or more runs"
+DESCRIPTION = (
+    "Reads the results and samples that lm_eval wrote (--output_path, --log_samples) and writes one page: scores "
+    "with confidence intervals, breakdowns, a paired comparison with the first run, and a browser of samples. The "
+    "page asks the network for nothing."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Paths and ``-o``."""
+    parser.description = DESCRIPTION
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="folders, searched to the bottom, or results files"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the page; say where, how large and how long it took."""
+    from medtasks_utils.errors import MedtasksError
+    from medtasks_utils.report import build_page
+    from medtasks_utils.results import read_runs
+
+    start = time.perf_counter()
+    output: Path = arguments.output
+    if output.is_dir():
+        raise MedtasksError(f"{output} is a folder; name a file, as in -o {output / 'report.html'}")
+    if not output.parent.is_dir():
+        raise MedtasksError(f"there is no folder {output.parent} to write {output.name} into")
+    gc.disable()  # samples are millions of objects that all stay; the collector would go through them over and over
+    try:
+        runs = read_runs(arguments.paths)
+        page = build_page(runs)
+    finally:
+        gc.enable()
+    try:
+        output.write_text(page, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise MedtasksError(f"{output} cannot be written: {error.strerror or error}") from None
+    size = output.stat().st_size / 1e6
+    names = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+    print(f"{output.resolve()}: {names}, {size:.1f} MB, {time.perf_counter() - start:.1f} s")
+    return 0

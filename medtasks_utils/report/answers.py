@@ -1,0 +1,146 @@
+"""What was answered, how answers were found, what form and missing answers cost, and what abstaining costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from medtasks_utils.report.blocks import Block, Figure
+from medtasks_utils.report.charts import MAX_RUNS, Share, change_plot, matrix_plot, outcome_plot
+from medtasks_utils.report.outcomes import OUTCOMES, outcomes
+from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best, samples_link
+from medtasks_utils.report.text import words
+from medtasks_utils.report.units import Unit
+from medtasks_utils.results.breakdowns import Estimate, abstention, by_way_found, cross_table
+
+
+def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> list[Block]:
+    """Answers given against right answers: the confusion matrix of verdicts, the leaning of letters."""
+    by_run = unit.samples()
+    counts = {run: cross_table(samples, filter_name) for run, samples in by_run.items()}
+    targets = [label for label in labels if any(t == label for table in counts.values() for t, _ in table)]
+    given = [label for label in labels if any(a == label for table in counts.values() for _, a in table)]
+    if not targets:
+        return []
+    table = Table(
+        f"{unit.title}: answers given (columns) where each was right (rows), {filter_name}",
+        ["Right answer", "Run", *(labels[answer] for answer in given)],
+        text_columns=frozenset({0, 1}),
+    )
+    cells = []
+    for target in targets:
+        for number, (run, counted) in enumerate(counts.items()):
+            total = sum(counted[target, answer] for answer in given)
+            row = [Cell(labels[target] if number == 0 else ""), Cell(run)]
+            for answer in given:
+                share = 100 * counted[target, answer] / total if total else 0.0
+                row.append(Cell(f"{counted[target, answer]:,}", f"{share:.1f} %", best=answer == target))
+                if number < MAX_RUNS:
+                    cells.append((run, labels[target], labels[answer], share))
+            table.rows.append(row)
+    figures = []
+    if len(targets) == 2:
+        down, across = ([labels[label] for label in part] for part in (targets, given))
+        label = f"{unit.title}: confusion matrix of each run, percent of each right answer"
+        svg = matrix_plot(cells, across, down, label)
+        figures = [Figure(svg, "Answers given (across) in percent of the examples with each right answer (down)")]
+    title = "Confusion matrix" if figures else "Answers given"
+    return [Block(title, "", figures, [table], filter_name, folded=not figures)]
+
+
+def found_block(unit: Unit, filter_name: str) -> list[Block]:
+    """How answers were found, and how often they were right."""
+    by_run = {run: by_way_found(samples, filter_name, "acc", unit.benchmark) for run, samples in unit.samples().items()}
+    ways = sorted({way for found in by_run.values() for way in found}, key=lambda way: (way == "none", way))
+    if not ways:
+        return []
+    table = Table(
+        f"{unit.title}: how answers were found, and acc (%) among them, {filter_name}",
+        ["Found by", *(name for run in by_run for name in (run, "acc"))],
+    )
+    for way in ways:
+        row = [Cell(words(way), href=samples_link(task=unit.only_task, found=way))]
+        for found in by_run.values():
+            estimate = found.get(way, Estimate(0, None))
+            total = sum(other.n for other in found.values())
+            share = f"{100 * estimate.n / total:.1f} %" if total else ""
+            row += [Cell(f"{estimate.n:,}", share), estimate_cell(estimate, "acc")]
+        table.rows.append(row)
+    return [Block("How answers were found", "", [], [table], filter_name)]
+
+
+# ---- abstaining
+
+
+def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
+    """What abstaining costs: numbers over the decided examples, as the paper has them, and over all."""
+    by_run = {run: abstention(samples, filter_name) for run, samples in unit.samples().items()}
+    if not by_run:
+        return []
+    lead = (
+        "F1 is over the examples answered 0 or 1, as in the paper, so abstaining is free in it. Over all examples, an "
+        "undecided one counts as wrong, and as not flagged."
+    )
+    rows: list[tuple[str, Callable[[str], Estimate], str]] = [
+        ("decided: answered 0 or 1", lambda run: by_run[run].decided, "acc"),
+        ("acc of the decided", lambda run: by_run[run].acc_decided, "acc"),
+        ("acc of all", lambda run: by_run[run].acc, "acc"),
+        ("F1 of the decided", lambda run: by_run[run].f1_decided, "f1"),
+        ("F1 of all", lambda run: by_run[run].f1, "f1"),
+        ("reward", lambda run: by_run[run].reward, "reward"),
+    ]
+    runs = list(by_run)
+    table = Table(f"{unit.title}: the cost of abstaining (%), {filter_name}", ["", *runs])
+    for name, value, metric in rows:
+        estimates = [value(run) for run in runs]
+        cells = [estimate_cell(estimate, metric) for estimate in estimates]
+        table.rows.append([Cell(name), *mark_best(cells, [estimate.value for estimate in estimates])])
+    changes = [
+        (run, 100 * (own.acc_decided.value or 0.0), 100 * (own.acc.value or 0.0)) for run, own in by_run.items()
+    ][: 2 * MAX_RUNS]
+    svg = change_plot(changes, f"{unit.title}: accuracy of each run over the decided examples and over all", "acc, %")
+    figure = Figure(svg, "Accuracy over the decided examples (hollow) and over all (filled): the line is the cost")
+    return [Block("The cost of abstaining", lead, [figure], [table], filter_name)]
+
+
+# ---- outcomes
+
+
+def outcome_block(units: Sequence[Unit]) -> list[Block]:
+    """Where the points go, for every unit and run: knowledge, form, or no answer."""
+    table = Table(
+        "Where the points go: examples by outcome, in percent",
+        ["Benchmark", "Run", "n", *OUTCOMES],
+        text_columns=frozenset({0, 1}),
+    )
+    shares: list[Share] = []
+    seen: set[str] = set()
+    for unit in units:
+        for number, (run, samples) in enumerate(unit.samples().items()):
+            counts = outcomes(samples)
+            total = sum(counts.values())
+            if not total:
+                continue
+            percent = {name: 100 * counts.get(name, 0) / total for name in OUTCOMES}
+            seen.update(counts)
+            first = number == 0
+            row = [Cell(unit.title if first else "", unit.name if first and unit.name != unit.title else "")]
+            row += [Cell(run), Cell(f"{total:,}"), *(Cell(f"{percent[name]:.1f}") for name in OUTCOMES)]
+            table.rows.append(row)
+            if number < MAX_RUNS:
+                shares += [Share(_unit_label(unit), run, name, percent[name]) for name in OUTCOMES if counts.get(name)]
+    if not table.rows:
+        return []
+    unseen = [place + 3 for place, name in enumerate(OUTCOMES) if name not in seen]
+    table.head = [name for place, name in enumerate(table.head) if place not in unseen]
+    table.rows = [[cell for place, cell in enumerate(row) if place not in unseen] for row in table.rows]
+    label = "Share of examples by outcome, for each benchmark and run"
+    figure = Figure(outcome_plot(shares, list(OUTCOMES), label), "Examples by outcome, %", "outcomes")
+    lead = (
+        "A wrong answer is lost to knowledge. An answer that only flexible-extract reads right is lost to its form: it "
+        "costs points under the published rule (strict-match) alone. Without an answer, neither filter can help."
+    )
+    return [Block("Knowledge or format?", lead, [figure], [table])]
+
+
+def _unit_label(unit: Unit) -> str:
+    return unit.title if unit.is_default or not unit.benchmark else f"{unit.title} ({unit.name})"

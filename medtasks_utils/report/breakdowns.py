@@ -1,0 +1,144 @@
+"""A benchmark by subject, specialty, calculator and so on: a plot and a table of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from medtasks_utils.report.blocks import Block, Figure
+from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
+from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best, samples_link
+from medtasks_utils.report.text import words
+from medtasks_utils.report.units import LOWER_IS_BETTER, Unit, scale
+from medtasks_utils.results import BENCHMARKS, Breakdown
+from medtasks_utils.results.breakdowns import Estimate, break_down
+
+MACRO = "macro average"
+
+_IN_ORDER = ("easy", "medium", "hard")  # groups with an order of their own; all others are ranked
+_LONG = 12  # groups from which a table scrolls in a box of its own
+_NOTHING = Estimate(0, None)
+
+
+@dataclass(frozen=True)
+class _Division:
+    """A unit divided under one filter.
+
+    Attributes:
+        metrics: those of the breakdown that some run has, the first being the one plotted.
+        runs: that have samples.
+        groups: in the order in which they are shown.
+        values: by metric, run and group; the macro average too, where the benchmark has one over these groups.
+    """
+
+    unit: Unit
+    breakdown: Breakdown
+    filter: str
+    metrics: list[str]
+    runs: list[str]
+    groups: list[str]
+    values: dict[tuple[str, str, str], Estimate]
+
+    def value(self, metric: str, run: str, group: str) -> Estimate:
+        return self.values.get((metric, run, group), _NOTHING)
+
+    @property
+    def rows(self) -> list[str]:
+        """The groups, and the macro average if there is one."""
+        return [*self.groups, *([MACRO] if any(group == MACRO for _, _, group in self.values) else [])]
+
+    def link(self, group: str, run: str = "") -> str:
+        task = self.unit.only_task
+        return samples_link(task=task, **{self.breakdown.name: group}, run=run) if task and group != MACRO else ""
+
+
+def breakdown_block(unit: Unit, breakdown: Breakdown, filter_name: str) -> list[Block]:
+    """The benchmark's metrics by group and run; nothing where no run has them, or no example has a group."""
+    division = _divide(unit, breakdown, filter_name)
+    if not division.groups:
+        return []
+    table = _groups_by_runs(division) if len(division.metrics) == 1 else _groups_by_metrics(division)
+    return [Block(f"By {breakdown.name}", "", [_dots(division)], [table], filter_name)]
+
+
+def _divide(unit: Unit, breakdown: Breakdown, filter_name: str) -> _Division:
+    samples = unit.samples()
+    there = unit.metrics(filter_name)
+    values = {
+        (metric, run, group): estimate
+        for metric in breakdown.metrics
+        if metric in there
+        for run in samples
+        for group, estimate in break_down(samples[run], breakdown, filter_name, metric, unit.benchmark).items()
+    }
+    metrics = [name for name in breakdown.metrics if any(key[0] == name and values[key].n for key in values)]
+    groups = _ranked((group, estimate) for (metric, _, group), estimate in values.items() if metric in metrics[:1])
+    if unit.benchmark and BENCHMARKS[unit.benchmark].stratum in {breakdown.name}:
+        values |= {(m, run, MACRO): unit.macro_estimate(run, filter_name, m) for m in metrics for run in samples}
+    return _Division(unit, breakdown, filter_name, metrics, list(samples), groups, values)
+
+
+def _ranked(values: Iterable[tuple[str, Estimate]]) -> list[str]:
+    """Groups from the best to the worst on average over the runs, unless they have an order of their own."""
+    found: dict[str, list[float]] = {}
+    for name, estimate in values:
+        found.setdefault(name, []).append(estimate.value or 0.0)
+    if set(found) <= set(_IN_ORDER):
+        return [name for name in _IN_ORDER if name in found]
+    return sorted(found, key=lambda name: (-sum(found[name]) / len(found[name]), name))
+
+
+def _dots(division: _Division) -> Figure:
+    metric, by = division.metrics[0], scale(division.metrics[0])
+    runs = division.runs[:MAX_RUNS]
+    points = []
+    for group in division.groups:
+        for run in runs:
+            found = division.value(metric, run, group)
+            ends = (found.value if end is None else end for end in (found.low, found.high))
+            scaled = [None if number is None else number * by for number in (found.value, *ends)]
+            points.append(Point(words(group), run, *scaled))
+    title = f"{metric} by {division.breakdown.name}"
+    label = f"{division.unit.title}: {title}, {' and '.join(runs)}"
+    return Figure(dot_plot(points, runs, label, f"{metric}, %"), title, "runs")
+
+
+def _groups_by_runs(division: _Division) -> Table:
+    """One metric: a row per group, a column per run."""
+    (metric,) = division.metrics
+    name = division.breakdown.name
+    table = Table(
+        f"{division.unit.title}, {metric} (%) by {name}, {division.filter}",
+        [name.capitalize(), "n", *division.runs],
+        total=int(MACRO in division.rows),
+        tall=len(division.groups) > _LONG,
+    )
+    for group in division.rows:
+        estimates = [division.value(metric, run, group) for run in division.runs]
+        links = [division.link(group, run) for run in division.runs]
+        cells = [estimate_cell(estimate, metric, link) for estimate, link in zip(estimates, links, strict=True)]
+        counts = "–".join(f"{n:,}" for n in sorted({estimate.n for estimate in estimates}))
+        best = mark_best(cells, [estimate.value for estimate in estimates], metric in LOWER_IS_BETTER)
+        table.rows.append([Cell(words(group), href=division.link(group)), Cell(counts), *best])
+    return table
+
+
+def _groups_by_metrics(division: _Division) -> Table:
+    """Several metrics: a row per group and run, a column per metric."""
+    name = division.breakdown.name
+    table = Table(
+        f"{division.unit.title} by {name} (%), {division.filter}",
+        [name.capitalize(), "Run", "n", *division.metrics],
+        text_columns=frozenset({0, 1}),
+        total=len(division.runs) * (MACRO in division.rows),
+        tall=len(division.groups) * len(division.runs) > 2 * _LONG,
+    )
+    for group in division.rows:
+        first = Cell(words(group), href=division.link(group))
+        for run in division.runs:
+            estimates = {metric: division.value(metric, run, group) for metric in division.metrics}
+            cells = [estimate_cell(estimate, metric) for metric, estimate in estimates.items()]
+            count = Cell(f"{max(estimate.n for estimate in estimates.values()):,}")
+            table.rows.append([first, Cell(run, href=division.link(group, run)), count, *cells])
+            first = Cell("")
+    return table

@@ -1,0 +1,110 @@
+"""What was found, in a few sentences: which run is better and by how much, and is it knowledge or format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from medtasks_utils.report.comparison import Comparer, paired_difference
+from medtasks_utils.report.outcomes import FLEXIBLE, STRICT
+from medtasks_utils.report.units import Unit, interval, shown
+from medtasks_utils.results import Run
+
+_WORTH_SAYING = 1.0  # points below which a loss to format or to missing answers is not mentioned
+_NAMED = 4  # runs of which a sentence says how much
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence of the first screen, and what it is about."""
+
+    about: str
+    text: str
+
+
+def findings(runs: Sequence[Run], units: Sequence[Unit], comparer: Comparer) -> list[Finding]:
+    """Which run is best at what and by how much; what is lost to format; where answers are missing."""
+    of_benchmarks = [unit for unit in units if unit.benchmark]
+    said = [finding for unit in of_benchmarks if (finding := _leader(unit, comparer))]
+    return [*said, *_form_losses(runs, of_benchmarks), *_missing_answers(runs, of_benchmarks)]
+
+
+def _leader(unit: Unit, comparer: Comparer) -> Finding | None:
+    if not unit.filters or not unit.headline:
+        return None
+    filter_name = FLEXIBLE if FLEXIBLE in unit.filters else unit.filters[0]
+    metric = unit.headline[0]
+    estimates = {run: unit.estimate(run, filter_name, metric) for run in unit.results}
+    ranked = sorted(
+        (run for run in estimates if estimates[run].value is not None), key=lambda run: -(estimates[run].value or 0)
+    )
+    if not ranked:
+        return None
+    about = f"{unit.title}, {metric}, {filter_name}"
+    best = estimates[ranked[0]]
+    if len(ranked) == 1:
+        return Finding(about, f"{ranked[0]}: {shown(best.value, metric)} % ({interval(best, metric)}).")
+    second = estimates[ranked[1]]
+    values = shown(best.value, metric), shown(second.value, metric)
+    paired = paired_difference(comparer, filter_name, unit.name, metric, ranked[1], ranked[0])
+    if paired is None:
+        return Finding(about, f"{ranked[0]} has {values[0]}, {ranked[1]} {values[1]}.")
+    if paired.is_clear:
+        text = f"{ranked[0]} leads: {values[0]} against {values[1]} of {ranked[1]}."
+    else:
+        text = f"No clear lead: {ranked[0]} {values[0]}, {ranked[1]} {values[1]}."
+    return Finding(about, f"{text} {paired.text} on the same examples.")
+
+
+def _form_losses(runs: Sequence[Run], units: Sequence[Unit]) -> list[Finding]:
+    """The largest loss of each run to the form of its answers; one sentence if there is none."""
+    losses = _largest(runs, units, _form_loss)
+    if not losses:
+        return []
+    if losses[0][0] < _WORTH_SAYING:
+        return [Finding("Format", f"No run loses more than {_WORTH_SAYING:.0f} point to the form of its answers.")]
+    text = _said(losses, lambda loss, unit, run: f"{run} loses {loss:.1f} points on {unit.title}")
+    return [Finding("Largest losses to the form of answers (strict-match)", text)]
+
+
+def _missing_answers(runs: Sequence[Run], units: Sequence[Unit]) -> list[Finding]:
+    """Where each run leaves most without an answer."""
+    shares = _largest(runs, units, _unanswered)
+    if not shares or shares[0][0] < _WORTH_SAYING:
+        return []
+    text = _said(shares, lambda share, unit, run: f"{run} leaves {share:.1f} % of {unit.title}")
+    return [Finding("Most without an answer", text)]
+
+
+def _form_loss(unit: Unit, run: str) -> float | None:
+    """Points of accuracy that flexible-extract has more than strict-match."""
+    metrics = unit.results[run].metrics if run in unit.results else {}
+    flexible, strict = metrics.get(("acc", FLEXIBLE)), metrics.get(("acc", STRICT))
+    return None if flexible is None or strict is None else 100 * (flexible.value - strict.value)
+
+
+def _unanswered(unit: Unit, run: str) -> float | None:
+    """Percent of examples in which flexible-extract finds no answer."""
+    answered = unit.results[run].metrics.get(("answered", FLEXIBLE)) if run in unit.results else None
+    return None if answered is None else 100 * (1 - answered.value)
+
+
+_Size = tuple[float, Unit, str]
+
+
+def _largest(runs: Sequence[Run], units: Sequence[Unit], measure: Callable[[Unit, str], float | None]) -> list[_Size]:
+    """Each run's largest value over the units, the largest run first."""
+    found: list[_Size] = []
+    for run in runs:
+        sizes = [(size, unit, run.name) for unit in units if (size := measure(unit, run.name)) is not None]
+        if sizes:
+            found.append(max(sizes, key=lambda size: size[0]))
+    return sorted(found, key=lambda size: -size[0])
+
+
+def _said(sizes: Sequence[_Size], say: Callable[[float, Unit, str], str]) -> str:
+    worth = [size for size in sizes if size[0] >= _WORTH_SAYING]
+    parts = [say(*size) for size in worth[:_NAMED]]
+    if len(worth) > _NAMED:
+        parts.append(f"{len(worth) - _NAMED} other runs less")
+    return "; ".join(parts) + "."

@@ -1,0 +1,100 @@
+"""The page: template, style sheet, scripts and data in one file that needs nothing else.
+
+Text from data and models is data throughout: tables are written by a template that escapes everything, samples are
+base64 that scripts turn into text nodes. Beyond that the page's Content-Security-Policy allows its own script and style
+sheet, by hash, and nothing else: no other script, no request, no form.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import time
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from medtasks_utils.report.charts import MAX_RUNS
+from medtasks_utils.report.comparison import Comparer, comparison_section
+from medtasks_utils.report.findings import findings
+from medtasks_utils.report.outcomes import OUTCOMES
+from medtasks_utils.report.samples import MAX_PACKED, Packed, pack_samples
+from medtasks_utils.report.sections import unit_sections
+from medtasks_utils.report.summary import problems, signature_table, summary_blocks
+from medtasks_utils.report.text import visible
+from medtasks_utils.report.units import arrange
+from medtasks_utils.results import Run
+
+_SCRIPTS = ("store.js", "detail.js", "samples.js", "report.js")
+
+
+def build_page(runs: Sequence[Run], max_packed: int = MAX_PACKED) -> str:
+    """The page for runs, the first being the baseline of comparisons.
+
+    Args:
+        runs: at least one.
+        max_packed: characters that packed samples may take.
+    """
+    environment = Environment(
+        loader=PackageLoader("medtasks_utils.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["visible"] = visible
+    style, script = _source(environment, "report.css"), "\n".join(_source(environment, name) for name in _SCRIPTS)
+    packed = pack_samples(runs, max_packed=max_packed)
+    units = arrange(runs)
+    filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
+    comparer = Comparer(runs)
+    comparison = comparison_section(comparer, filters)
+    return environment.get_template("template.html").render(
+        title=_title(runs),
+        date=time.strftime("%Y-%m-%d"),
+        version=version("medtasks"),
+        policy=_policy(script, style),
+        style=Markup(style),
+        script=Markup(script),
+        runs=[run.name for run in runs],
+        max_runs=MAX_RUNS,
+        outcomes=OUTCOMES,
+        filters=sorted(name for name in filters if name in ("flexible-extract", "strict-match")),
+        findings=findings(runs, units, comparer),
+        problems=problems(runs),
+        summary=summary_blocks(runs, units),
+        signatures=signature_table(runs, units),
+        sections=[*unit_sections(units), *([comparison] if comparison else [])],
+        cautions=comparer.notes,
+        packed=packed if packed.count else None,
+        stores=_stores(packed),
+        svg=Markup,  # drawn by this package, with text escaped by vl-convert
+    )
+
+
+def _source(environment: Environment, name: str) -> str:
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]
+
+
+def _stores(packed: Packed) -> dict[str, list[str]]:
+    return {"index": [packed.index], "documents": packed.documents.chunks, "samples": packed.samples.chunks}
+
+
+def _policy(script: str, style: str) -> str:
+    """A Content-Security-Policy under which the page's own script and style sheet work, and nothing else does."""
+    hashes = {
+        name: "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for name, text in (("script", script), ("style", style))
+    }
+    return (
+        f"default-src 'none'; script-src '{hashes['script']}'; style-src '{hashes['style']}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _title(runs: Sequence[Run]) -> str:
+    names = [run.name for run in runs]
+    return " · ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other runs"

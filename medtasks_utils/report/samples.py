@@ -1,0 +1,223 @@
+"""The samples of all runs as the page's browser of samples takes them: an index in columns, and two stores.
+
+What runs share (prompt and row of the data) is a *document* and stored once; what one run adds to it (responses,
+answers, verdicts) is a *sample*. The index has what lists and filters need of each; the stores have the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from medtasks_utils.report.packing import Store, compress, cut, lengths, limit_for, pack, to_json
+from medtasks_utils.report.text import shortened
+from medtasks_utils.results import BENCHMARKS, Breakdown, Run, Sample
+
+MAX_SAMPLES = 60_000
+"""More make the page slow; of more, an even part of the documents is kept, the same for all runs."""
+
+MAX_PACKED = 19_000_000
+"""Characters of base64 for prompts and responses, so that the page stays under 25 MB."""
+
+_SNIPPET, _ANSWER = 110, 40  # characters shown in the list
+_RESULT_METRICS = ("acc", "exact_match", "acc_norm")  # the first that a task has tells right from wrong
+
+
+@dataclass
+class Packed:
+    """Samples as they stand in the page.
+
+    Attributes:
+        index: base64 of the compressed index.
+        documents: prompts and rows of the data.
+        samples: responses and what was made of them.
+        count: samples in the page.
+        notes: what was left out, in words.
+    """
+
+    index: str
+    documents: Store
+    samples: Store
+    count: int
+    notes: list[str]
+
+
+@dataclass
+class _Entry:
+    """A document with the samples of the runs that have it, by the runs' numbers."""
+
+    task: str
+    benchmark: str | None
+    samples: dict[int, Sample] = field(default_factory=dict)
+
+    @property
+    def any(self) -> Sample:
+        return next(iter(self.samples.values()))
+
+
+def pack_samples(runs: Sequence[Run], max_samples: int = MAX_SAMPLES, max_packed: int = MAX_PACKED) -> Packed:
+    """Index and pack all samples, within the limits.
+
+    Args:
+        runs: in the order in which the page shows them.
+        max_samples: samples that are kept at most.
+        max_packed: size of both stores together, in characters of base64.
+    """
+    notes: list[str] = []
+    entries = _entries(runs)
+    count = sum(len(entry.samples) for entry in entries)
+    if count > max_samples:
+        step = -(-count // max_samples)
+        entries = entries[::step]
+        kept = sum(len(entry.samples) for entry in entries)
+        notes.append(f"{kept:,} of {count:,} samples are in this page: every {step}th example, the same for all runs.")
+        count = kept
+    documents = [_document_record(entry.any) for entry in entries]
+    samples = [_sample_record(sample) for entry in entries for sample in entry.samples.values()]
+    stores, limit = _pack_within(documents, samples, max_packed)
+    if limit is not None:
+        notes.append(f"Texts longer than {limit:,} characters are cut in the middle, to keep the page small.")
+    index = _index(runs, entries)
+    index["starts"] = {"documents": stores[0].starts, "samples": stores[1].starts}
+    return Packed(compress(to_json(index)), *stores, count, notes)
+
+
+def _entries(runs: Sequence[Run]) -> list[_Entry]:
+    """Documents by task, in the order of the data. Equal documents with different prompts are two."""
+    found: dict[tuple[str, int, str, str], _Entry] = {}
+    places: dict[str, int] = {}
+    for number, run in enumerate(runs):
+        for task in run.tasks.values():
+            places.setdefault(task.task, len(places))
+            for sample in task.samples:
+                key = (task.task, sample.doc_id, sample.doc_hash, sample.prompt)
+                entry = found.setdefault(key, _Entry(task.task, task.benchmark))
+                entry.samples[number] = sample
+    return sorted(found.values(), key=lambda entry: (places[entry.task], entry.any.doc_id))
+
+
+def _pack_within(documents: list[Any], samples: list[Any], most: int) -> tuple[tuple[Store, Store], int | None]:
+    """Both stores, with long texts cut no more than it takes; and that limit, None if nothing was cut."""
+    stores = pack(documents), pack(samples)
+    limit = None
+    if stores[0].size + stores[1].size <= most:
+        return stores, limit
+    all_lengths = lengths(documents) + lengths(samples)
+    total = sum(all_lengths)
+    while stores[0].size + stores[1].size > most:
+        total = int(total * 0.95 * most / (stores[0].size + stores[1].size))
+        smaller = limit_for(all_lengths, total)
+        if smaller == limit:
+            break
+        limit = smaller
+        stores = pack(cut(documents, limit)), pack(cut(samples, limit))
+    return stores, limit
+
+
+# ---- records
+
+
+def _document_record(sample: Sample) -> dict[str, Any]:
+    doc = {name: value for name, value in sample.doc.items() if value not in ("", None)}
+    return {"prompt": sample.messages, "doc": doc}
+
+
+def _sample_record(sample: Sample) -> dict[str, Any]:
+    own = {name: value for details in sample.details.values() for name, value in details.items() if value is not None}
+    own.pop("found_by", None)
+    metrics = {
+        name: {metric: value for metric, value in values.items() if value is not None}
+        for name, values in sample.metrics.items()
+    }
+    return {
+        "responses": sample.responses,
+        "lengths": [len(response) for response in sample.responses],
+        "answers": sample.answers,
+        "found_by": sample.found_by,
+        "metrics": metrics,
+        "details": own,
+    }
+
+
+# ---- index
+
+
+def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
+    benchmarks = dict.fromkeys(entry.benchmark for entry in entries)
+    breakdowns = {name: BENCHMARKS[name].breakdowns if name else () for name in benchmarks}
+    tasks = dict.fromkeys((entry.task, entry.benchmark) for entry in entries)
+    filters = dict.fromkeys(name for entry in entries for sample in entry.samples.values() for name in sample.answers)
+    facets = {breakdown.name: _Codes() for own in breakdowns.values() for breakdown in own}
+    ways = _Codes()
+    return {
+        "runs": [run.name for run in runs],
+        "filters": list(filters),
+        "tasks": [
+            {"name": task, "facets": [breakdown.name for breakdown in breakdowns[benchmark]]}
+            for task, benchmark in tasks
+        ],
+        "documents": {
+            **_document_columns(entries, [task for task, _ in tasks]),
+            **{name: [_group(entry, breakdowns, name, codes) for entry in entries] for name, codes in facets.items()},
+        },
+        "samples": {
+            "document": [number for number, entry in enumerate(entries) for _ in entry.samples],
+            "run": [run for entry in entries for run in entry.samples],
+            **_sample_columns([s for entry in entries for s in entry.samples.values()], list(filters), ways),
+        },
+        "facets": {name: {"label": name.capitalize(), "values": list(codes)} for name, codes in facets.items()},
+        "found_by": list(ways),
+    }
+
+
+class _Codes(dict[str, int]):
+    """Numbers for strings, in the order in which they are first seen."""
+
+    def of(self, text: str | None) -> int:
+        return -1 if text is None else self.setdefault(text, len(self))
+
+
+def _group(
+    entry: _Entry, breakdowns: dict[str | None, tuple[Breakdown, ...] | tuple[()]], name: str, codes: _Codes
+) -> int:
+    own = next((breakdown for breakdown in breakdowns[entry.benchmark] if breakdown.name == name), None)
+    return codes.of(own.key(entry.any.doc) if own else None)
+
+
+def _document_columns(entries: Sequence[_Entry], tasks: list[str]) -> dict[str, list[Any]]:
+    return {
+        "task": [tasks.index(entry.task) for entry in entries],
+        "id": [entry.any.doc_id for entry in entries],
+        "snippet": [shortened(_question(entry.any), _SNIPPET) for entry in entries],
+        "target": [shortened(entry.any.target, _ANSWER) for entry in entries],
+    }
+
+
+def _question(sample: Sample) -> str:
+    question = sample.doc.get("question")
+    return question if isinstance(question, str) and question.strip() else sample.messages[-1]["content"]
+
+
+def _sample_columns(samples: Sequence[Sample], filters: Sequence[str], ways: _Codes) -> dict[str, dict[str, list[Any]]]:
+    def column(name: str, value: Any) -> list[Any]:
+        return [value(sample, name) if name in sample.answers else None for sample in samples]
+
+    return {
+        "acc": {name: column(name, _result) for name in filters},
+        "unanswered": {name: column(name, _is_unanswered) for name in filters},
+        "answer": {name: column(name, lambda s, f: shortened(", ".join(s.answers[f]), _ANSWER)) for name in filters},
+        "found_by": {
+            name: column(name, lambda s, f: ways.of(next(iter(s.found_by.get(f, ())), None))) for name in filters
+        },
+    }
+
+
+def _result(sample: Sample, filter_name: str) -> float | None:
+    """1 where the answer is right, 0 where it is not, between where some of several generations are."""
+    metrics = sample.metrics[filter_name]
+    return next((metrics[name] for name in _RESULT_METRICS if metrics.get(name) is not None), None)
+
+
+def _is_unanswered(sample: Sample, filter_name: str) -> int:
+    return int(sample.metrics[filter_name].get("answered") == 0)

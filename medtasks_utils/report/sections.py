@@ -1,0 +1,52 @@
+"""A section for each unit: its breakdowns, its answers, all its metrics, for each filter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from medtasks_utils.report.answers import abstention_block, answers_block, found_block
+from medtasks_utils.report.blocks import Block, Section
+from medtasks_utils.report.breakdowns import breakdown_block
+from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best
+from medtasks_utils.report.units import LOWER_IS_BETTER, Unit
+from medtasks_utils.results import BENCHMARKS
+
+
+def unit_sections(units: Sequence[Unit]) -> list[Section]:
+    """A section for each unit that has samples or more than the summary's metrics."""
+    return [unit_section(unit) for unit in units if any(result.tasks for result in unit.results.values())]
+
+
+def unit_section(unit: Unit) -> Section:
+    """All blocks of a unit, for each filter."""
+    blocks: list[Block] = []
+    known = BENCHMARKS[unit.benchmark] if unit.benchmark else None
+    for filter_name in unit.filters:
+        for breakdown in known.breakdowns if known else ():
+            blocks += breakdown_block(unit, breakdown, filter_name)
+        if known and known.name == "medhallu":
+            blocks += abstention_block(unit, filter_name)
+        if known and known.answers:
+            blocks += answers_block(unit, known.answers, filter_name)
+        blocks += found_block(unit, filter_name)
+        blocks.append(_metrics_block(unit, filter_name))
+    subtitle = unit.name if unit.name != unit.title else ""
+    return Section(
+        f"unit-{unit.name}",
+        unit.title,
+        subtitle,
+        unit.note and f"The numbers of the whole are {unit.note}.",
+        blocks,
+        not unit.is_default,
+    )
+
+
+def _metrics_block(unit: Unit, filter_name: str) -> Block:
+    """Every metric of every run."""
+    runs = list(unit.results)
+    table = Table(f"{unit.title}: all metrics, {filter_name}", ["Metric", *runs], tall=False)
+    for metric in unit.metrics(filter_name):
+        estimates = [unit.estimate(run, filter_name, metric) for run in runs]
+        cells = [estimate_cell(estimate, metric) for estimate in estimates]
+        table.rows.append([Cell(metric), *mark_best(cells, [e.value for e in estimates], metric in LOWER_IS_BETTER)])
+    return Block("All metrics", "", [], [table], filter_name)

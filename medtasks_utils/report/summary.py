@@ -1,0 +1,102 @@
+"""The summary: runs by benchmarks, where the points go, signatures, and what to be wary of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from medtasks_utils.report.answers import outcome_block
+from medtasks_utils.report.blocks import Block, Figure
+from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
+from medtasks_utils.report.outcomes import FLEXIBLE
+from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best
+from medtasks_utils.report.units import Unit, scale
+from medtasks_utils.results import Run
+from medtasks_utils.signature import digest
+
+
+def summary_blocks(runs: Sequence[Run], units: Sequence[Unit]) -> list[Block]:
+    """Runs by benchmarks under each filter, then where the points go."""
+    filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
+    blocks = []
+    for filter_name in sorted(filters, key=lambda name: name != FLEXIBLE):
+        columns = [(u, metric) for u in units if filter_name in u.filters for metric in u.headline]
+        table = Table(
+            f"Values in percent, {filter_name}",
+            ["Run", *(_column_name(unit, metric) for unit, metric in columns)],
+            rows=[[Cell(run.name, run.date.replace("T", " ")[:16])] for run in runs],
+        )
+        points: list[Point] = []
+        for unit, metric in columns:
+            estimates = [unit.estimate(run.name, filter_name, metric) for run in runs]
+            cells = [
+                _with_signature(estimate_cell(estimate, metric, with_n=True), unit, run.name, filter_name)
+                for estimate, run in zip(estimates, runs, strict=True)
+            ]
+            for row, cell in zip(table.rows, mark_best(cells, [e.value for e in estimates]), strict=True):
+                row.append(cell)
+            for estimate, run in list(zip(estimates, runs, strict=True))[:MAX_RUNS]:
+                by = scale(metric)
+                low, high = (estimate.value if end is None else end for end in (estimate.low, estimate.high))
+                if estimate.value is not None and low is not None and high is not None:
+                    points.append(Point(_column_name(unit, metric), run.name, estimate.value * by, low * by, high * by))
+        names = [run.name for run in runs[:MAX_RUNS]]
+        figures = []
+        if points:
+            label = f"Headline metrics of {', '.join(names)} with confidence intervals, {filter_name}"
+            figures = [Figure(dot_plot(points, names, label), f"With 95 % confidence intervals, {filter_name}", "runs")]
+        blocks.append(Block("Runs by benchmarks", "", figures, [table], filter_name))
+    return blocks + outcome_block([unit for unit in units if unit.benchmark])
+
+
+def _column_name(unit: Unit, metric: str) -> str:
+    name = unit.title if unit.benchmark is None or unit.is_default else f"{unit.title} ({unit.name})"
+    return f"{name} {metric}"
+
+
+def _with_signature(cell: Cell, unit: Unit, run: str, filter_name: str) -> Cell:
+    result = unit.results.get(run)
+    signatures = result.signatures(filter_name) if result else []
+    return Cell(cell.text, cell.small, cell.href, cell.best, f"#{digest(signatures, 6)}" if signatures else "")
+
+
+def signature_table(runs: Sequence[Run], units: Sequence[Unit]) -> Table | None:
+    """What stands behind each number; equal signatures in a column of the summary mean comparable numbers."""
+    table = Table(
+        "Signatures: everything that two numbers must share to be comparable",
+        ["Short", "Run", "Signature"],
+        text_columns=frozenset({0, 1, 2}),
+        tall=True,
+    )
+    found: dict[tuple[str, ...], list[str]] = {}
+    for unit in units:
+        for run in runs:
+            result = unit.results.get(run.name)
+            for filter_name in unit.filters:
+                signatures = tuple(result.signatures(filter_name)) if result else ()
+                if signatures:
+                    found.setdefault(signatures, []).append(run.name)
+    for signatures, names in found.items():
+        whose = ", ".join(names) if len(names) < len(runs) or len(runs) == 1 else "all runs"
+        table.rows.append([Cell(f"#{digest(list(signatures), 6)}"), Cell(whose), Cell("", code=" ".join(signatures))])
+    return table if table.rows else None
+
+
+# ---- problems
+
+
+def problems(runs: Sequence[Run]) -> list[str]:
+    """What to be wary of: rows left out, files that could not be read, samples that are missing."""
+    found: list[str] = []
+    for run in runs:
+        found += [f"{run.name}: {problem}" for problem in run.problems]
+        expected = run.results.get("n-samples")
+        for task in run.tasks.values():
+            found += [f"{run.name}: {problem}" for problem in task.problems]
+            metadata = task.config.get("metadata")
+            left_out = metadata.get("rows_left_out") if isinstance(metadata, dict) else None
+            if isinstance(left_out, dict):
+                found += [f"{run.name}: {task.task}: {n} rows left out: {reason}" for reason, n in left_out.items()]
+            count = expected.get(task.task, {}).get("effective") if isinstance(expected, dict) else None
+            if isinstance(count, int) and task.samples_path and len(task.samples) < count:
+                found.append(f"{run.name}: {task.task}: {len(task.samples):,} of {count:,} samples are in its log")
+    return found

@@ -1,0 +1,75 @@
+"""Tables as data: cells, rows and columns that the template writes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from medtasks_utils.report.units import interval, shown
+from medtasks_utils.results.breakdowns import Estimate
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell.
+
+    Attributes:
+        text: what it says.
+        small: further lines, such as the confidence interval.
+        href: where it leads, such as to samples.
+        best: whether it is the best of its row.
+        code: a line of code, such as a signature.
+    """
+
+    text: str
+    small: str = ""
+    href: str = ""
+    best: bool = False
+    code: str = ""
+
+
+@dataclass
+class Table:
+    """A table; the first column names the rows.
+
+    Attributes:
+        caption: what is in it, for people who come upon it alone.
+        head: the columns' names, the first one's included.
+        rows: as many cells each as there are names.
+        text_columns: numbers of the columns that hold text and not numbers.
+        total: how many rows at the end sum up the others.
+        tall: whether it gets a box of its own to scroll in.
+    """
+
+    caption: str
+    head: list[str]
+    rows: list[list[Cell]] = field(default_factory=list)
+    text_columns: frozenset[int] = frozenset({0})
+    total: int = 0
+    tall: bool = False
+
+
+def estimate_cell(estimate: Estimate, metric: str, href: str = "", with_n: bool = False) -> Cell:
+    """A value with its interval under it."""
+    small = interval(estimate, metric)
+    if with_n and estimate.n:
+        small = f"{small}\nn {estimate.n:,}"
+    return Cell(shown(estimate.value, metric), small, href)
+
+
+def mark_best(cells: Sequence[Cell], values: Sequence[float | None], lower_is_better: bool = False) -> list[Cell]:
+    """The cells, with the best value of several marked; ties are all marked."""
+    known = [value for value in values if value is not None]
+    if len(known) < 2 or len(set(known)) < 2:
+        return list(cells)
+    best = min(known) if lower_is_better else max(known)
+    return [
+        Cell(cell.text, cell.small, cell.href, value == best, cell.code)
+        for cell, value in zip(cells, values, strict=True)
+    ]
+
+
+def samples_link(**filters: str) -> str:
+    """An address within the page that opens the browser of samples with its filters set."""
+    return "#samples&" + urlencode({name: value for name, value in filters.items() if value})

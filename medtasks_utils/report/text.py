@@ -1,0 +1,27 @@
+"""Text from data and models, made fit to stand in a page beside other text."""
+
+from __future__ import annotations
+
+import re
+
+_ACTING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+)
+"""Characters that act on their surroundings (controls, direction overrides) or that nobody sees."""
+
+
+def visible(text: object) -> str:
+    """The text with such characters spelt out, and lone surrogates, which no file can hold, as U+FFFD."""
+    whole = str(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return _ACTING.sub(lambda match: f"‹U+{ord(match[0]):04X}›", whole)
+
+
+def words(name: str) -> str:
+    """``lab_test`` as people write it."""
+    return name.replace("_", " ")
+
+
+def shortened(text: str, length: int) -> str:
+    """The beginning of a text on one line, with an ellipsis where it was cut."""
+    line = " ".join(text[: 4 * length].split())
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"

@@ -1,0 +1,199 @@
+"""What the page has a column or a section for: a task, or a group of tasks of one benchmark, over all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from medtasks_utils.results import BENCHMARKS, Run, Sample, TaskRun, Value
+from medtasks_utils.results.benchmarks import GROUPS, PERCENT_METRICS
+from medtasks_utils.results.breakdowns import Estimate, estimate, item_of
+from medtasks_utils.statistics import macro_mean
+
+COUNT_METRICS = frozenset({"turns", "tool_calls", "tool_errors", "judge_failures"})
+"""Metrics that count something, and are no share."""
+
+LOWER_IS_BETTER = frozenset({"unsure_rate", "judge_failures", "tool_errors"})
+
+
+@dataclass
+class Result:
+    """One run's part in a unit.
+
+    Attributes:
+        tasks: the task, or the members of the group.
+        metrics: as the harness reported them for the unit.
+    """
+
+    tasks: list[TaskRun]
+    metrics: dict[tuple[str, str], Value]
+    is_group: bool = False
+
+    @property
+    def samples(self) -> list[Sample]:
+        """Of all tasks."""
+        return [sample for task in self.tasks for sample in task.samples]
+
+    def signatures(self, filter_name: str) -> list[str]:
+        """The distinct signatures of the tasks, in order."""
+        return list(dict.fromkeys(t.signatures[filter_name] for t in self.tasks if filter_name in t.signatures))
+
+
+@dataclass
+class Unit:
+    """A task or group, over all runs that have it.
+
+    Attributes:
+        name: of the task or group.
+        benchmark: that its tasks belong to; None for tasks of others and for groups of several benchmarks.
+        results: by the runs' names, in their order.
+    """
+
+    name: str
+    benchmark: str | None
+    results: dict[str, Result] = field(default_factory=dict)
+    _estimates: dict[tuple[str, str, str], Estimate] = field(default_factory=dict, repr=False)
+
+    @property
+    def title(self) -> str:
+        """For people: the benchmark's name as its authors write it."""
+        return BENCHMARKS[self.benchmark].title if self.benchmark else self.name
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is what people mean by the benchmark's name, and no variant of it."""
+        return self.name in (self.benchmark, "medmcqa_openmed")
+
+    @property
+    def note(self) -> str:
+        """What a group's numbers are."""
+        return GROUPS.get(self.name, "") if any(result.is_group for result in self.results.values()) else ""
+
+    @property
+    def filters(self) -> list[str]:
+        """All filters that some run reports."""
+        return list(dict.fromkeys(name for r in self.results.values() for _, name in r.metrics)) or list(
+            dict.fromkeys(name for r in self.results.values() for sample in r.samples[:1] for name in sample.answers)
+        )
+
+    @property
+    def only_task(self) -> str:
+        """The one task of all runs, for links to its samples; empty for a group."""
+        tasks = {task.task for result in self.results.values() for task in result.tasks}
+        return tasks.pop() if len(tasks) == 1 else ""
+
+    def samples(self) -> dict[str, list[Sample]]:
+        """By run, of the runs that have any."""
+        return {name: samples for name, result in self.results.items() if (samples := result.samples)}
+
+    def metrics(self, filter_name: str) -> list[str]:
+        """Metrics that some run has under a filter, the most important first."""
+        known = BENCHMARKS[self.benchmark].metrics if self.benchmark else ()
+        found = {metric for r in self.results.values() for metric, name in r.metrics if name == filter_name} or {
+            metric
+            for result in self.results.values()
+            for sample in result.samples[:1]
+            for metric in sample.metrics.get(filter_name, ())
+        }
+        return [*(metric for metric in known if metric in found), *sorted(found.difference(known))]
+
+    @property
+    def headline(self) -> list[str]:
+        """The metrics of the summary: the benchmark's first, and accuracy over all examples where that is another."""
+        found = [metric for name in self.filters[:1] for metric in self.metrics(name)]
+        return list(dict.fromkeys([*found[:1], *(m for m in ("acc",) if m in found and "macro_acc" not in found)]))
+
+    def estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
+        """A metric of one run: the value that the harness reported, with a 95 % confidence interval."""
+        key = run, filter_name, metric
+        if key not in self._estimates:
+            result = self.results.get(run)
+            found = Estimate(0, None) if result is None else _estimate(result, filter_name, metric, self.benchmark)
+            self._estimates[key] = found
+        return self._estimates[key]
+
+    def macro_estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
+        """The macro average of a metric: a group's own value; for a task, over the strata of its samples."""
+        result = self.results.get(run)
+        if result is None or result.is_group:
+            return self.estimate(run, filter_name, metric)
+        strata = [item for s in result.samples if (item := item_of(s, filter_name, metric, self.benchmark)) is not None]
+        value, stderr = macro_mean(strata), macro_mean.stderr(strata)
+        if isinstance(value, str):
+            return Estimate(0, None)
+        return _from_reported(Value(value, None if isinstance(stderr, str) else stderr), len(strata), metric)
+
+
+def arrange(runs: Sequence[Run]) -> list[Unit]:
+    """Units in the order of the benchmarks; a group of one benchmark takes the place of its tasks."""
+    units: dict[str, Unit] = {}
+    for run in runs:
+        grouped: set[str] = set()
+        for group in run.groups.values():
+            members = [run.tasks[name] for name in group.tasks if name in run.tasks]
+            benchmarks = {task.benchmark for task in members}
+            benchmark = benchmarks.pop() if len(benchmarks) == 1 else None
+            if benchmark is None:  # a mean over benchmarks: a number of the summary, and no section
+                members = []
+            grouped.update(task.task for task in members)
+            _unit(units, group.group, benchmark).results[run.name] = Result(members, group.metrics, is_group=True)
+        for task in run.tasks.values():
+            if task.task not in grouped:
+                _unit(units, task.task, task.benchmark).results[run.name] = Result([task], task.metrics)
+    order = [*BENCHMARKS, None]
+    return sorted(units.values(), key=lambda unit: (order.index(unit.benchmark), unit.name in GROUPS))
+
+
+def _unit(units: dict[str, Unit], name: str, benchmark: str | None) -> Unit:
+    return units.setdefault(name, Unit(name, benchmark))
+
+
+def _estimate(result: Result, filter_name: str, metric: str, benchmark: str | None) -> Estimate:
+    reported = result.metrics.get((metric, filter_name))
+    if result.is_group and reported:  # a mean over tasks, which the samples together do not have
+        return _from_reported(reported, len(result.samples), metric)
+    of_samples = estimate(result.samples, filter_name, metric, benchmark)
+    if reported is None or (of_samples.value is not None and abs(of_samples.value - reported.value) < 1e-6):
+        return of_samples
+    return _from_reported(reported, of_samples.n, metric)
+
+
+def _from_reported(reported: Value, n: int, metric: str) -> Estimate:
+    """The harness's value and standard error: for groups, and where samples are missing."""
+    value, stderr = reported
+    if stderr is None:
+        return Estimate(n, value)
+    reach = 1.96 * stderr
+    ceiling = top(metric)
+    high = value + reach if ceiling is None else min(ceiling, value + reach)
+    low = value - reach if ceiling is None else max(0.0, value - reach)
+    return Estimate(n, value, stderr, low, high)
+
+
+# ---- how numbers are written
+
+
+def top(metric: str) -> float | None:
+    """The largest value of a metric; None where it has none."""
+    if metric in PERCENT_METRICS:
+        return 100.0
+    return None if metric in COUNT_METRICS or metric == "reward" else 1.0
+
+
+def scale(metric: str) -> float:
+    """What turns a metric into what the page shows: percent, but for counts."""
+    return 1.0 if metric in PERCENT_METRICS or metric in COUNT_METRICS else 100.0
+
+
+def shown(value: float | None, metric: str) -> str:
+    """A value in percent with one decimal, a count with two; a dash for none."""
+    if value is None:
+        return "–"
+    return f"{value * scale(metric):.{2 if metric in COUNT_METRICS else 1}f}"
+
+
+def interval(estimate: Estimate, metric: str) -> str:
+    """The confidence interval as text, empty without one."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f"{shown(estimate.low, metric)} to {shown(estimate.high, metric)}"
