@@ -1,0 +1,114 @@
+"""What a call of the Python tool costs, its isolation included."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from medtasks_utils.sandbox import Sandbox
+
+CODE = """
+import numpy as np
+from scipy import stats
+
+def clearance(age, weight, creatinine, female):
+    value = (140 - age) * weight / (72 * creatinine)
+    return value * 0.85 if female else value
+
+values = np.array([clearance(age, 72.0, 1.4, age % 2) for age in range(40, 90)])
+print(f"{values.mean():.2f} {stats.norm.cdf(1.96):.4f}")
+round(float(np.median(values)), 3)
+"""
+FRESH = "import numpy, scipy.stats"
+
+
+def seconds(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def milliseconds(samples: list[float]) -> str:
+    ordered = sorted(samples)
+    return f"{1000 * statistics.median(ordered):.1f} | {1000 * ordered[int(0.95 * (len(ordered) - 1))]:.1f}"
+
+
+def memory(pid: int, kind: str = "Rss") -> float:
+    """Resident megabytes of a process; with ``Pss``, what it shares with others counted in parts."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{kind}:"))
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+
+
+def calls(sandbox: Sandbox, count: int) -> None:
+    fresh, warm = [], []
+    sandbox.run([("warm-up", CODE)])
+    for number in range(count):
+        fresh.append(seconds(lambda n=number: sandbox.run([(f"s{n}", CODE)])))  # type: ignore[misc]
+        warm.append(seconds(lambda n=number: sandbox.run([(f"s{n}", CODE)])))  # type: ignore[misc]
+        sandbox.forget(f"s{number}")
+    started = [
+        seconds(lambda: subprocess.run([sys.executable, "-c", FRESH + CODE], capture_output=True)) for _ in range(5)
+    ]
+    print(f"first call of an example, ms | {milliseconds(fresh)}")
+    print(f"later call of an example, ms | {milliseconds(warm)}")
+    print(f"a fresh interpreter per call, ms | {milliseconds(started)}")
+    ratio = statistics.median(started) / statistics.median(fresh)
+    print(f"ratio of medians, fresh interpreter to first call | {ratio:.0f}")
+
+
+def throughput(sandbox: Sandbox, sessions: int, rounds: int) -> None:
+    for round_ in range(1, rounds + 1):
+        taken = seconds(lambda: sandbox.run([(f"t{n}", CODE) for n in range(sessions)]))
+        print(f"round {round_} of {sessions} examples, calls per second | {sessions / taken:.0f}")
+    supervisor = children(sandbox.started()._process.pid)[0]
+    alive = children(supervisor)
+    total = sum(memory(pid, "Pss") for pid in alive)
+    print(f"{len(alive)} live processes, MB in all, each | {total:.0f} | {total / len(alive):.1f}")
+    for n in range(sessions):
+        sandbox.forget(f"t{n}")
+
+
+def flatness(sandbox: Sandbox, count: int) -> None:
+    launcher = sandbox.started()._process.pid
+    supervisor = children(launcher)[0]
+    done = 0
+    for checkpoint in (1_000, count):
+        while done < checkpoint:
+            sessions = [f"f{done + n}" for n in range(50)]
+            sandbox.run([(session, CODE) for session in sessions for _ in range(2)])
+            for session in sessions:
+                sandbox.forget(session)
+            done += 100
+        sandbox.run([("end of round", "1")])
+        print(
+            f"after {done:,} calls, MB of run, launcher, supervisor; processes | {memory(os.getpid()):.1f} | "
+            f"{memory(launcher):.1f} | {memory(supervisor):.1f} | {len(children(supervisor))}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--calls", type=int, default=200)
+    parser.add_argument("--sessions", type=int, default=1_100)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--many", type=int, default=10_000)
+    arguments = parser.parse_args()
+    with Sandbox() as sandbox:
+        print("layers off |", {name: reason for name, reason in sandbox.layers.items() if reason} or "none")
+        calls(sandbox, arguments.calls)
+        flatness(sandbox, arguments.many)
+        throughput(sandbox, arguments.sessions, arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()
