@@ -362,7 +362,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             cause = None if isinstance(error, MedtasksError) else error
             raise ScoringError(f"{self.config.task}: {error}; the generations are kept in {path}") from cause
         except KeyboardInterrupt:
-            logger.warning("%s: interrupted; the generations are kept in %s", self.config.task, self._save_generations())
+            path = self._save_generations()
+            logger.warning("%s: interrupted; the generations are kept in %s", self.config.task, path)
             raise
 
     def kept(self, instance: Instance) -> dict[str, Any]:
