@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from saved_runs import right_in, save_run
 from scipy.stats import binomtest
 
+from medtasks_utils.report.outcomes import FORM, RIGHT, STRICT_ONLY, outcomes
 from medtasks_utils.results import BENCHMARKS, Run, Sample, TaskRun, read_runs
 from medtasks_utils.results.benchmarks import GROUPS, PERCENT_METRICS, UNBOUNDED_METRICS
 from medtasks_utils.results.breakdowns import (
@@ -21,9 +22,7 @@ from medtasks_utils.results.breakdowns import (
     cross_table,
     estimate,
     group_samples,
-    strict_against_flexible,
     verdicts_of,
-    ways_found,
     wilson,
 )
 
@@ -129,15 +128,13 @@ def test_every_benchmark_names_metrics_and_fields_that_are_there(runs: list[Run]
 # ---- what was answered
 
 
-def test_ways_of_finding_count_every_generation(runs: list[Run]) -> None:
+def test_ways_of_finding_account_for_every_example(runs: list[Run]) -> None:
     for task in tasks_of(runs[:2]):
         for filter_name in FILTERS:
-            ways = ways_found(task.samples, filter_name)
-            assert sum(ways.values()) == sum(len(sample.responses) for sample in task.samples)
-            none = sum(answer == "[invalid]" for sample in task.samples for answer in sample.answers[filter_name])
-            assert ways["none"] == none
             groups = by_way_found(task.samples, filter_name, "acc", task.benchmark)
             assert sum(found.n for found in groups.values()) == len(task.samples)
+            unanswered = sum(sample.answers[filter_name][0] == "[invalid]" for sample in task.samples)
+            assert (groups["none"].n if "none" in groups else 0) == unanswered
             if "none" in groups and len(task.samples[0].responses) == 1:
                 assert groups["none"].value == 0
 
@@ -152,16 +149,14 @@ def test_the_cross_table_holds_the_confusion_matrix(runs: list[Run]) -> None:
     assert unsure / len(task.samples) == pytest.approx(task.metrics["unsure_rate", "strict-match"].value)
 
 
-def test_strict_against_flexible_tells_form_from_knowledge(runs: list[Run]) -> None:
+def test_outcomes_tell_form_from_knowledge(runs: list[Run]) -> None:
     for task in runs[0].tasks.values():
-        agreement = strict_against_flexible(task.samples)
-        assert agreement is not None
+        counts = Counter(outcomes(task.samples))
         n = len(task.samples)
-        strict, flexible = agreement.both + agreement.strict_only, agreement.both + agreement.flexible_only
+        assert sum(counts.values()) == n
+        strict, flexible = counts[RIGHT] + counts[STRICT_ONLY], counts[RIGHT] + counts[FORM]
         assert strict / n == pytest.approx(task.metrics["acc", "strict-match"].value)
         assert flexible / n == pytest.approx(task.metrics["acc", "flexible-extract"].value)
-        assert strict + agreement.flexible_only + agreement.neither == n
-    assert strict_against_flexible(runs[-1].tasks["medexqa_clinical_psychology_logits"].samples) is None
 
 
 def test_abstaining_costs_what_undecided_examples_would_have_brought(runs: list[Run]) -> None:
@@ -183,7 +178,7 @@ def test_no_samples_make_no_estimate() -> None:
     assert estimate([], "strict-match", "acc", "medmcqa").value is None
     assert estimate([], "strict-match", "f1", "medhallu").value is None
     assert abstention([], "strict-match").f1.value is None
-    assert strict_against_flexible([]) is None and not ways_found([], "strict-match")
+    assert not outcomes([]) and not by_way_found([], "strict-match", "acc", "medmcqa")
 
 
 def test_a_target_that_is_no_verdict_makes_none() -> None:

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils.compare import as_json, compare_runs
+from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.results import BENCHMARKS, ResultsError, Sample, read_runs
 from medtasks_utils.results.benchmarks import benchmark_of
 from medtasks_utils.results.breakdowns import (
     abstention,
     break_down,
+    by_way_found,
     cross_table,
     estimate,
-    strict_against_flexible,
-    ways_found,
 )
 from medtasks_utils.results.samples import read_samples
 
@@ -337,8 +337,8 @@ def test_no_value_anywhere_stops_reading_and_comparing(
         estimate(read.samples, "strict-match", metric, read.benchmark)
     for breakdown in BENCHMARKS[read.benchmark].breakdowns if read.benchmark else ():
         break_down(read.samples, breakdown, "flexible-extract", "acc", read.benchmark)
-    strict_against_flexible(read.samples)
-    ways_found(read.samples, "strict-match")
+    outcomes(read.samples)
+    by_way_found(read.samples, "strict-match", "acc", read.benchmark)
     cross_table(read.samples, "strict-match")
     abstention(read.samples, "strict-match")
     json.loads(as_json(compare_runs(run, run, tasks=[(task, task)], metrics=["acc"], resamples=20)))

@@ -183,43 +183,9 @@ def by_way_found(
     }
 
 
-def ways_found(samples: Iterable[Sample], filter_name: str) -> Counter[str]:
-    """How many answers were found in each way, over all generations."""
-    return Counter(way for sample in samples for way in sample.found_by.get(filter_name, ()))
-
-
 def cross_table(samples: Iterable[Sample], filter_name: str) -> Counter[tuple[str, str]]:
     """How often each answer was given where each was right, over all generations: by (target, answer)."""
     return Counter((sample.target, answer) for sample in samples for answer in sample.answers.get(filter_name, ()))
-
-
-# ---- strict against flexible
-
-
-@dataclass(frozen=True)
-class FilterAgreement:
-    """Numbers of examples by whether each filter has them right (in most generations).
-
-    ``flexible_only`` is what the form of the answers cost: the model knew, the published rule did not see it.
-    """
-
-    both: int
-    strict_only: int
-    flexible_only: int
-    neither: int
-
-
-def strict_against_flexible(samples: Iterable[Sample], metric: str = "acc") -> FilterAgreement | None:
-    """Compare the two filters example by example; None unless there are both."""
-    counts: Counter[tuple[bool, bool]] = Counter()
-    for sample in samples:
-        strict = sample.metrics.get("strict-match", {}).get(metric)
-        flexible = sample.metrics.get("flexible-extract", {}).get(metric)
-        if strict is not None and flexible is not None:
-            counts[strict > 0.5, flexible > 0.5] += 1
-    if not counts:
-        return None
-    return FilterAgreement(counts[True, True], counts[True, False], counts[False, True], counts[False, False])
 
 
 # ---- abstaining

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
@@ -64,9 +65,9 @@ class ToolTask(MedTask):
 
     _recorder: Recorder | None = None
 
+    @abstractmethod
     def has_final_answer(self, text: str) -> bool:
         """Whether a reply, with its calls taken out, gives the final answer in the form that was asked for."""
-        raise NotImplementedError
 
     # ---- before the model runs
 
