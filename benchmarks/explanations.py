@@ -17,9 +17,11 @@ import os
 import platform
 import random
 import re
+import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -79,17 +81,25 @@ def nltk_meteor(candidates: Sequence[str], references: References) -> Scores:
     return [100 * meteor_score([text.split() for text in texts], candidate.split()) for candidate, texts in pairs]
 
 
-def save_bert(folder: Path, words: Sequence[str]) -> None:
-    """Save a BERT of SciBERT's dimensions with random weights, and a WordPiece tokenizer learnt from the words."""
+@contextmanager
+def saved_bert(words: Sequence[str]) -> Iterator[Path]:
+    """A BERT of SciBERT's dimensions with random weights, and a WordPiece tokenizer learnt from the words."""
     from tokenizers import BertWordPieceTokenizer
     from transformers import BertConfig, BertModel
 
+    # No random name: bert-score takes every model with "t5" in its path for a T5.
+    folder = Path(tempfile.gettempdir()) / f"bert-{os.getpid()}"
+    folder.mkdir()
     tokenizer = BertWordPieceTokenizer(lowercase=True)
     tokenizer.train_from_iterator(words, vocab_size=1500, show_progress=False)
     tokenizer.save_model(str(folder))
     # bert-score cannot read a tokenizer that names no length.
     (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": True, "model_max_length": 512}))
     BertModel(BertConfig(vocab_size=31_090)).save_pretrained(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def bert_score(folder: Path) -> Library:
@@ -155,13 +165,12 @@ def main() -> None:
     for name in arguments.metrics:
         if name == "bertscore":
             few = arguments.bertscore_examples
-            with tempfile.TemporaryDirectory() as folder:
-                save_bert(Path(folder), words)
+            with saved_bert(words) as folder:
 
-                def bertscore(model: str = folder) -> Metric:
+                def bertscore(model: str = str(folder)) -> Metric:
                     return make_metrics(["bertscore"], bertscore_model=model, bertscore_device="cpu")[0]
 
-                compare(bertscore, bert_score(Path(folder)), candidates[:few], references[:few], arguments.repeat)
+                compare(bertscore, bert_score(folder), candidates[:few], references[:few], arguments.repeat)
             continue
         try:
             make_metrics([name])[0].prepare()

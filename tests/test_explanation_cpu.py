@@ -28,6 +28,13 @@ def _threads() -> Iterator[None]:
     cpu.onednn_works.cache_clear()
 
 
+@pytest.fixture(params=[True, False], ids=["avx512", "avx2"])
+def avx512(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether AVX-512 is taken to be there; oneDNN computes the same without it."""
+    monkeypatch.setattr(cpu, "has_avx512", lambda: request.param)
+    return bool(request.param)
+
+
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
     return Encoder(str(save_model(tmp_path_factory.mktemp("model"))))
@@ -68,7 +75,7 @@ def wrong(values: Any, weight: Any, bias: Any) -> Any:
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("instead", [None, missing, refusing, wrong])
 def test_vectors_are_those_of_each_text_alone(
-    encoder: Encoder, monkeypatch: pytest.MonkeyPatch, threads: int, instead: Any
+    encoder: Encoder, avx512: bool, monkeypatch: pytest.MonkeyPatch, threads: int, instead: Any
 ) -> None:
     if instead:
         without_onednn(monkeypatch, instead)
@@ -81,7 +88,7 @@ def test_vectors_are_those_of_each_text_alone(
         torch.testing.assert_close(vectors, alone(encoder, text), atol=1e-5, rtol=0)
 
 
-def test_where_torch_is_built_with_onednn_it_is_used(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_onednn_is_used_with_avx512_alone(encoder: Encoder, avx512: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not torch.backends.mkldnn.is_available():
         pytest.skip("torch is built without oneDNN")
     assert cpu.onednn_works()
@@ -94,11 +101,11 @@ def test_where_torch_is_built_with_onednn_it_is_used(encoder: Encoder, monkeypat
 
     monkeypatch.setattr(cpu, "_linear", watched)
     encoder.embed(texts(encoder, 1), batch_size=8)
-    assert len(calls) >= 6 * encoder.num_layers
+    assert len(calls) >= 6 * encoder.num_layers if avx512 else not calls
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_layers_are_laid_out_within_only_whatever_happens(bias: bool) -> None:
+def test_layers_are_laid_out_within_only_whatever_happens(bias: bool, avx512: bool) -> None:
     class Odd(torch.nn.Linear):  # type: ignore[misc]
         def forward(self, values: Any) -> Any:
             return -super().forward(values)
@@ -108,12 +115,18 @@ def test_layers_are_laid_out_within_only_whatever_happens(bias: bool) -> None:
     values = torch.randn(2, 3, 24)
     expected = model(values)
     with suppress(KeyError), torch.inference_mode(), cpu.onednn_linear_layers(model):
-        assert ("forward" in vars(plain)) == cpu.onednn_works()
+        assert ("forward" in vars(plain)) == (avx512 and cpu.onednn_works())
         assert "forward" not in vars(odd)
         torch.testing.assert_close(model(values), expected.detach(), atol=1e-5, rtol=0)
         raise KeyError
     assert "forward" not in vars(plain)
     assert torch.equal(model(values), expected)
+
+
+def test_the_instructions_are_those_that_torch_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, expected in {"AVX512": True, "AVX512_VNNI": True, "AVX2": False, "DEFAULT": False}.items():
+        monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda name=name: name)
+        assert cpu.has_avx512() == expected
 
 
 def test_a_map_keeps_the_order_on_threads_of_one_core_each() -> None:

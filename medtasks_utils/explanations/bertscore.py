@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 
-_TOKENS_IN_MEMORY = 1 << 14
-"""Tokens whose vectors are held at a time: 50 MB with 768 dimensions. As many again may wait for a later use."""
+_TOKENS_IN_MEMORY = 1 << 15
+"""Tokens whose vectors are held at a time: 100 MB with 768 dimensions. As many again may wait for a later use."""
 
 Pair = tuple[str, tuple[str, ...]]
 
