@@ -90,13 +90,13 @@ def saved_bert(words: Sequence[str]) -> Iterator[Path]:
     # No random name: bert-score takes every model with "t5" in its path for a T5.
     folder = Path(tempfile.gettempdir()) / f"bert-{os.getpid()}"
     folder.mkdir()
-    tokenizer = BertWordPieceTokenizer(lowercase=True)
-    tokenizer.train_from_iterator(words, vocab_size=1500, show_progress=False)
-    tokenizer.save_model(str(folder))
-    # bert-score cannot read a tokenizer that names no length.
-    (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": True, "model_max_length": 512}))
-    BertModel(BertConfig(vocab_size=31_090)).save_pretrained(folder)
     try:
+        tokenizer = BertWordPieceTokenizer(lowercase=True)
+        tokenizer.train_from_iterator(words, vocab_size=1500, show_progress=False)
+        tokenizer.save_model(str(folder))
+        # bert-score cannot read a tokenizer that names no length.
+        (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": True, "model_max_length": 512}))
+        BertModel(BertConfig(vocab_size=31_090)).save_pretrained(folder)
         yield folder
     finally:
         shutil.rmtree(folder)

@@ -1,9 +1,9 @@
 """What makes a model fast on a CPU: oneDNN's linear layers, and a batch for each core. Needs torch.
 
-Linear layers are nine tenths of a BERT's time. With AVX-512, oneDNN does a tenth more per second than the routine of
-MKL that torch picks for 32-bit floats, and adds the bias without a pass of its own; with AVX2 it does a tenth less.
-torch has oneDNN's operators for its compiler and does not document them. So they are used with AVX-512 alone, and
-tried first; where one is missing or wrong, layers stay as they are.
+Linear layers take more than eight tenths of a BERT's time. With AVX-512, oneDNN does a tenth more per second than the
+routine of MKL that torch picks for 32-bit floats, and adds the bias without a pass of its own; with AVX2 it does a
+tenth less. torch has oneDNN's operators for its compiler and does not document them. So they are used with AVX-512
+alone, and tried first; where one is missing or wrong, layers stay as they are.
 """
 
 from __future__ import annotations
