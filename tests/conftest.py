@@ -24,7 +24,7 @@ from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 from pyarrow import parquet
 
-from medtasks_utils.sources import SAMPLE
+from medtasks_utils.harness.sources import SAMPLE
 
 settings.register_profile("no deadline", deadline=None)  # machines are slow at times; no test is timed
 settings.load_profile("no deadline")
@@ -214,7 +214,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def sample_rows(name: str) -> list[Row]:
     """Rows of a file of the bundled sample, by its path; cells of csv and tsv are strings."""
-    from medtasks_utils.sources import read_headerless, read_rows
+    from medtasks_utils.harness.sources import read_headerless, read_rows
 
     path = SAMPLE / name
     return read_headerless(path, MEDEXQA_COLUMNS).rows if path.suffix == ".tsv" else read_rows(path)

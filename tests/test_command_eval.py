@@ -20,11 +20,12 @@ from instant_server import MODEL, instant_server
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
 
-from medtasks_utils import catalog, cli, evaluate
+from medtasks_utils import cli
 from medtasks_utils.commands.evaluate import add_arguments
 from medtasks_utils.errors import OptionError
-from medtasks_utils.options import BENCHMARKS
-from medtasks_utils.quick_start import PackFirst
+from medtasks_utils.harness import catalog, evaluate
+from medtasks_utils.harness.options import BENCHMARKS
+from medtasks_utils.harness.quick_start import PackFirst
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
 STOCK = """

@@ -15,11 +15,12 @@ from explanations_wordnet import write_wordnet
 from fake_hub import Hub, serving
 from instant_server import instant_server
 
-from medtasks_utils import catalog, cli, fetch
+from medtasks_utils import cli
+from medtasks_utils.benchmarks.medcalc_bench.rows import REPOSITORIES
 from medtasks_utils.commands.fetch import NAMES
-from medtasks_utils.medcalc_bench import REPOSITORIES
-from medtasks_utils.options import BENCHMARKS
-from medtasks_utils.sources import SAMPLE
+from medtasks_utils.harness import catalog, fetch
+from medtasks_utils.harness.options import BENCHMARKS
+from medtasks_utils.harness.sources import SAMPLE
 
 MEDMCQA = ("datasets", "openlifescienceai/medmcqa")
 MEDEXQA = ("datasets", "bluesky333/MedExQA")

@@ -9,7 +9,8 @@ from conftest import documents, load
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medtasks_utils.medcalc_bench import JUDGEMENTS, authors_value, is_right, plain_value
+from medtasks_utils.benchmarks.medcalc_bench.reading import authors_value, is_right, plain_value
+from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS
 
 TASK = load("medcalc_bench")
 BOXED = load("medcalc_bench", medcalc_bench={"answer_format": "boxed"})

@@ -29,10 +29,10 @@ from conftest import (
 )
 from lm_eval.loggers import EvaluationTracker
 
+from medtasks_utils.benchmarks.medhallu.task import MedHallu
+from medtasks_utils.benchmarks.medmcqa.task import MedMCQA
 from medtasks_utils.errors import ScoringError
-from medtasks_utils.medhallu import MedHallu
-from medtasks_utils.medmcqa import MedMCQA
-from medtasks_utils.task import UNANSWERED, Answer, MedTask
+from medtasks_utils.harness.task import UNANSWERED, Answer, MedTask
 
 FILTERS = ("strict-match", "flexible-extract")
 METRICS = {

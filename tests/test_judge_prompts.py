@@ -14,10 +14,10 @@ from conftest import MEDEXQA_COLUMNS, sample_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.harness.sources import SAMPLE, read_headerless
 from medtasks_utils.judging import templates
 from medtasks_utils.judging.templates import PROMPTS, PromptError, Template, delimited, examples, load, specialties
-from medtasks_utils.medexqa import SPECIALTIES
-from medtasks_utils.sources import SAMPLE, read_headerless
 
 NAMES = sorted(path.stem for path in PROMPTS.glob("*.md"))
 FIELDS: dict[str, Any] = {

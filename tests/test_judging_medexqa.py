@@ -26,10 +26,10 @@ from conftest import (
 from judge_server import HANG_UP, Answer, Fault, Faulty, JudgeServer, geval_reply, sound, whole
 from tenacity import wait_none
 
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.errors import MedtasksError, OptionError
+from medtasks_utils.harness.sources import Row
 from medtasks_utils.judging import retries
-from medtasks_utils.medexqa import SPECIALTIES
-from medtasks_utils.sources import Row
 
 KEY = "sk-canary-3141592653"
 TASK = "medexqa_clinical_psychology"
@@ -307,7 +307,7 @@ def test_no_file_no_line_and_no_cache_of_a_run_holds_the_key(tmp_path: Path) -> 
 INTERRUPTED = """
 import json, os, signal, sys, threading
 from conftest import evaluate
-from medtasks_utils import medexqa_explanations
+from medtasks_utils.benchmarks.medexqa import explanations as medexqa_explanations
 
 judge_all = medexqa_explanations.judge_all
 

@@ -20,9 +20,9 @@ from lm_eval.tasks import TaskManager
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU
 
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.medexqa import SPECIALTIES
-from medtasks_utils.sources import SAMPLE, Row
+from medtasks_utils.harness.sources import SAMPLE, Row
 
 LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
 
@@ -232,7 +232,7 @@ def test_answers_alone_import_neither_torch_nor_nltk() -> None:
         "import sys, os; os.environ['MEDTASKS_DATA'] = 'sample'\n"
         "from lm_eval.tasks import TaskManager\n"
         "before = {'torch', 'nltk'} & set(sys.modules)\n"
-        "from medtasks_utils.commands.path import tasks_path\n"
+        "from medtasks_utils.harness.sources import tasks_path\n"
         "metadata = {'medexqa': {'use_explanations': False}}\n"
         "manager = TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata=metadata)\n"
         "task = manager.load('medexqa_all')['tasks']['medexqa_all']\n"

@@ -18,11 +18,11 @@ from conftest import Row, Scripted, clean_environment, documents, evaluate, load
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS, stratified
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.benchmarks.medhallu.task import passages
+from medtasks_utils.benchmarks.medmcqa.task import choice_order
 from medtasks_utils.errors import DataError
-from medtasks_utils.medcalc_bench import JUDGEMENTS, stratified
-from medtasks_utils.medexqa import SPECIALTIES
-from medtasks_utils.medhallu import passages
-from medtasks_utils.medmcqa import choice_order
 
 
 def medmcqa(data: Path, rows: list[Row], split: str = "validation", **options: Any) -> list[Row]:

@@ -15,11 +15,11 @@ import pytest
 from conftest import TASKS, documents, load
 
 from medtasks_utils import selfcheck, statistics
+from medtasks_utils.benchmarks.medhallu.task import MedHallu
+from medtasks_utils.benchmarks.medmcqa.task import MedMCQA
 from medtasks_utils.cli import main
 from medtasks_utils.errors import DataError
-from medtasks_utils.medhallu import MedHallu
-from medtasks_utils.medmcqa import MedMCQA
-from medtasks_utils.task import Answer
+from medtasks_utils.harness.task import Answer
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,8 @@ from conftest import Row, evaluate, load, manager, right_answer, write_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medtasks_utils.signature import Difference, digest_of_rows, incompatibilities, parse
-from medtasks_utils.sources import SAMPLE
+from medtasks_utils.harness.signature import Difference, digest_of_rows, incompatibilities, parse
+from medtasks_utils.harness.sources import SAMPLE
 
 STRICT = "strict-match"
 
@@ -69,7 +69,7 @@ def test_equal_rows_are_equal_wherever_they_are(tmp_path: Path) -> None:
 def test_the_commit_of_the_hub_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = tmp_path / "51506045deadbeef"
     shutil.copytree(SAMPLE / "medhallu", commit)
-    monkeypatch.setattr("medtasks_utils.sources._download", lambda repository, revision, patterns: commit)
+    monkeypatch.setattr("medtasks_utils.harness.sources._download", lambda repository, revision, patterns: commit)
     found = signed(data="hub")
     assert parse(found)["data"] == "hub@51506045"
     assert not incompatibilities(signed(), found)

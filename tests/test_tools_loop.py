@@ -19,11 +19,11 @@ from lm_eval.evaluator import simple_evaluate
 from tool_caller import Replies, check, reply, tagged
 
 from medtasks_utils.errors import OptionError, ScoringError
+from medtasks_utils.harness.turns import Model
 from medtasks_utils.sandbox import SandboxError
 from medtasks_utils.selfcheck import serving
 from medtasks_utils.tools.calculator import Calculator
 from medtasks_utils.tools.loop import LAST_TURN, MAX_RESULT, MAX_RESULTS
-from medtasks_utils.tools.model import Model
 from medtasks_utils.tools.python import Python
 
 Script = Callable[[Chat], str]

@@ -1,4 +1,4 @@
-"""``medtasks eval``: ``lm_eval run`` with this pack's tasks and options at hand (:mod:`medtasks_utils.evaluate`)."""
+"""``medtasks eval``: ``lm_eval run`` with this pack's tasks and options at hand (:mod:`.harness.evaluate`)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _HarnessParsers:
 
 def _help(parser: argparse.ArgumentParser, format_help: Callable[[], str]) -> str:
     """The help with the tasks and options in it, which take a second to look up."""
-    from medtasks_utils.evaluate import tasks_and_options
+    from medtasks_utils.harness.evaluate import tasks_and_options
 
     parser.description = f"{SUMMARY}\n\n{tasks_and_options()}"
     return format_help()
@@ -62,6 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the harness; 0 when its results are printed."""
-    from medtasks_utils import evaluate
+    from medtasks_utils.harness import evaluate
 
     return evaluate.run(arguments)

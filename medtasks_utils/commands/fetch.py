@@ -1,4 +1,4 @@
-"""``medtasks fetch``: all that a machine without internet will need (:mod:`medtasks_utils.fetch`)."""
+"""``medtasks fetch``: all that a machine without internet will need (:mod:`medtasks_utils.harness.fetch`)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Fetch or check; 1 if anything is missing."""
     if arguments.check:
         os.environ["HF_HUB_OFFLINE"] = "1"  # before the hub's client, which reads it once, is imported
-    from medtasks_utils import fetch
+    from medtasks_utils.harness import fetch
 
     items = fetch.items(arguments.only or NAMES)
     return fetch.check(items) if arguments.check else fetch.fetch(items)

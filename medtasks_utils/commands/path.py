@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+
+from medtasks_utils.harness.sources import tasks_path
 
 SUMMARY = 'print the tasks folder, for lm_eval --include_path "$(medtasks path)"'
-
-
-def tasks_path() -> Path:
-    """The folder with the tasks' YAML: beside the modules in an installed package, beside the package in a checkout."""
-    package = Path(__file__).parents[1]
-    installed = package / "tasks"
-    return installed if installed.is_dir() else package.parent / "tasks"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

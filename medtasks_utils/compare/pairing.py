@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from medtasks_utils.harness.signature import digest, incompatibilities
 from medtasks_utils.results import BENCHMARKS, ResultsError, Run, Sample, TaskRun, read_runs
 from medtasks_utils.results.benchmarks import EXPLANATION_METRICS
-from medtasks_utils.signature import digest, incompatibilities
 
 _FIELDS_THAT_PAIRING_SETTLES = ("rows", "n")
 _MOST_LISTED = 8

@@ -1,4 +1,4 @@
-"""What a judge is, and the judges by name."""
+"""What a judge is, and how it asks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from medtasks_utils.judging.case import Case
-from medtasks_utils.judging.settings import JudgeError
-
-JUDGES = ("g-eval", "factscore")
 
 Value = TypeVar("Value")
 
@@ -64,7 +61,7 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """As in :data:`JUDGES`."""
+        """As in :data:`medtasks_utils.judging.judges.JUDGES`."""
 
     @property
     def signature(self) -> str:
@@ -76,23 +73,3 @@ class Judge(Protocol):
         Raises:
             CallError: if a call failed for good.
         """
-
-
-def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
-    """The judge of this name; ``geval`` is understood too.
-
-    Args:
-        name: one of :data:`JUDGES`.
-        use_coverage: for FActScore: verify the references' claims against the explanation as well.
-
-    Raises:
-        JudgeError: for another name.
-    """
-    from medtasks_utils.judging.factscore import FActScore
-    from medtasks_utils.judging.geval import GEval
-
-    if name in ("g-eval", "geval"):
-        return GEval()
-    if name == "factscore":
-        return FActScore(use_coverage=use_coverage)
-    raise JudgeError(f"there is no judge {name!r}; there are {', '.join(JUDGES)}")

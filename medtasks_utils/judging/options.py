@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from medtasks_utils.harness.options import Options
 from medtasks_utils.judging.settings import DEFAULT_MODEL, JudgeError, JudgeSettings, endpoint, find_key
-from medtasks_utils.options import Options
 
 
 class JudgeOptions(Options):

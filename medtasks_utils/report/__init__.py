@@ -2,7 +2,7 @@
 
 Data flows one way: runs (:mod:`medtasks_utils.results`) → units, which the page has columns and sections for
 (:mod:`.units`) → tables and plots as data (:mod:`.summary`, :mod:`.sections`, :mod:`.comparison`) → the page
-(:mod:`.page`). Samples go beside that, packed (:mod:`.samples`), and are unpacked in the browser (``page/*.js``).
+(:mod:`.page`). Samples go beside that, packed (:mod:`.samples`), and are unpacked in the browser (``assets/*.js``).
 """
 
 from medtasks_utils.report.page import build_page

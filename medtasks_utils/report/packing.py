@@ -1,4 +1,4 @@
-"""Records as compressed chunks of text that the page decodes one at a time (``page/store.js``).
+"""Records as compressed chunks of text that the page decodes one at a time (``assets/store.js``).
 
 A chunk is a JSON array of records, compressed with zlib and written in base64: an alphabet without a character that
 means anything to HTML, so that nothing in a record can.

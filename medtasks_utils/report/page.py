@@ -38,7 +38,7 @@ def build_page(runs: Sequence[Run], max_packed: int = MAX_PACKED) -> str:
         max_packed: characters that packed samples may take.
     """
     environment = Environment(
-        loader=PackageLoader("medtasks_utils.report", "page"),
+        loader=PackageLoader("medtasks_utils.report", "assets"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

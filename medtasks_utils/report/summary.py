@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from medtasks_utils.harness.signature import digest
 from medtasks_utils.report.answers import outcome_block
 from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
@@ -11,7 +12,6 @@ from medtasks_utils.report.outcomes import FLEXIBLE
 from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best
 from medtasks_utils.report.units import Unit, scale
 from medtasks_utils.results import Run
-from medtasks_utils.signature import digest
 
 
 def summary_blocks(runs: Sequence[Run], units: Sequence[Unit]) -> list[Block]:

@@ -144,7 +144,7 @@ GROUPS = {
 }
 """Groups of tasks whose metrics are unweighted means over the tasks."""
 
-_SCORER = re.compile(r"medtasks_utils\.(\w+)\.")
+_SCORER = re.compile(r"medtasks_utils\.(?:benchmarks\.)?(\w+)\.")
 _TASK_NAME = re.compile(r"(medmcqa)_openmed|(medexqa)(?:_\w+)?|(medcalc_bench)(?:_\w+)?|(medhallu)(?:_\w+)?")
 
 

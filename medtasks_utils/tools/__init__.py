@@ -6,8 +6,6 @@
 :mod:`.python`      Python code, in the sandbox
 :mod:`.calls`       calls read out of a reply
 :mod:`.loop`        replies, calls and results in turn, as one batch over all examples
-:mod:`.model`       the harness's model as the loop asks it: through its cache, all processes in step
-:mod:`.task`        a :class:`~medtasks_utils.task.MedTask` with tools: its options, its metrics, its transcripts
 ==================  =======================================================================================
 """
 

@@ -1,0 +1,1 @@
+"""MedCalc-Bench (Khandekar et al., arXiv:2406.12036)."""

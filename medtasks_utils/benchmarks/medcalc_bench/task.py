@@ -1,0 +1,185 @@
+"""MedCalc-Bench (Khandekar et al., arXiv:2406.12036): rows, four kinds of judgement, extraction, score."""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from medtasks_utils.benchmarks.medcalc_bench.reading import (
+    authors_value,
+    is_right,
+    plain_value,
+    stated_value,
+    tag_despite_malformed_thinking,
+)
+from medtasks_utils.benchmarks.medcalc_bench.rows import (
+    CATEGORIES,
+    COLUMNS,
+    REPOSITORIES,
+    Judgement,
+    as_document,
+    stratified,
+)
+from medtasks_utils.errors import DataError
+from medtasks_utils.extraction.boxes import last_box, outside_boxes, unwrap
+from medtasks_utils.extraction.tags import last_tag, unclosed_tag
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.harness.sources import Row, find_split, read_split
+from medtasks_utils.harness.task import Answer, Score
+from medtasks_utils.harness.tool_task import ToolOptions, ToolTask
+
+logger = logging.getLogger("lm_eval.medtasks")
+
+
+class MedCalcBenchOptions(ToolOptions):
+    """Options under ``medcalc_bench``."""
+
+    choose_rows = frozenset({"dataset_version", "per_calculator"})
+
+    dataset_version: Literal["verified", "1.2"] = Field("verified", description="MedCalc-Bench-Verified, or v1.2")
+    one_shot: bool = Field(False, description="show the solved example of the same calculator")
+    answer_format: Literal["xml", "boxed"] = Field("xml", description="answer in <answer></answer>, or in a box")
+    use_think: bool = Field(False, description="ask for reasoning in a think block first")
+    system_prompt: str | None = Field(None, description="system message in place of ours")
+    per_calculator: int | None = Field(None, ge=1, description="a fixed subset of so many rows per calculator")
+
+
+class MedCalcBench(ToolTask):
+    """``medcalc_bench`` and its variants: a number within limits, a score, a date, or weeks and days."""
+
+    benchmark = "medcalc_bench"
+    options_type = MedCalcBenchOptions
+    file_patterns: ClassVar = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
+    scoring_packages: ClassVar = ("simpleeval",)
+
+    def adjust_config(self, config: dict[str, Any]) -> None:
+        """Say so where a system message in place of ours keeps the tools from the model."""
+        super().adjust_config(config)
+        given = self.options.system_prompt
+        unnamed = [tool.name for tool in self.options.tools if given is not None and tool.name not in given]
+        if unnamed:
+            logger.warning(
+                "%s: system_prompt replaces our system message, which describes the tools, and does not name %s",
+                config["task"],
+                " and ".join(unnamed),
+            )
+
+    # ---- rows
+
+    def load_rows(self) -> list[Row]:
+        """Documents of the test split, each with its solved example where ``one_shot`` asks for it."""
+        documents = self._documents("test")
+        version = self.options.dataset_version
+        if self.source.name != "hub" and version != "verified" and self._folder().name != version:
+            logger.warning("%s: the rows are those in %s, whichever version it holds", self.config.task, self._folder())
+        if self.options.per_calculator is not None:
+            documents = stratified(documents, self.options.per_calculator)
+        if self.options.one_shot:
+            self._add_examples(documents)
+        return documents
+
+    def load_fewshot_rows(self) -> list[Row]:
+        """Documents of the train split."""
+        folder = self._folder()
+        if not find_split(folder, "train"):
+            raise DataError(
+                f"{self.config.task}: few-shot examples are drawn from train, and {folder} has no train split; add it, "
+                'leave --num_fewshot out, or show one solved example with \'{"medcalc_bench": {"one_shot": true}}\''
+            )
+        return self._documents("train")
+
+    def _folder(self) -> Path:
+        version = self.options.dataset_version
+        return self.folder(REPOSITORIES[version], subfolder=version)
+
+    def _documents(self, split: str) -> list[Row]:
+        table = read_split(self._folder(), split)
+        table.require_columns(COLUMNS)
+        documents = []
+        for index, row in enumerate(table.rows):
+            document = as_document(row, table, index)
+            if not document["note"].strip() or not document["question"].strip():
+                self.leave_out(table, index, "no patient note or no question")
+            else:
+                documents.append(document)
+        return documents
+
+    def _add_examples(self, documents: list[Row]) -> None:
+        examples = {example["calculator_id"]: example for example in self._documents("one_shot")}
+        lacking = sorted({doc["calculator_id"] for doc in documents} - set(examples))
+        if lacking:
+            raise DataError(
+                f"{self.config.task}: the one_shot split in {self._folder()} has no example for calculator "
+                f"{', '.join(map(str, lacking))}"
+            )
+        for doc in documents:
+            example = examples[doc["calculator_id"]]
+            doc["example_note"] = example["note"]
+            doc["example_question"] = example["question"]
+            doc["example_explanation"] = example["explanation"]
+            doc["example_answer"] = example["shown_truth"]
+
+    # ---- extraction
+
+    def strict(self, response: str, doc: Row) -> Answer:
+        """The authors' reading of the text inside the answer tag or box."""
+        judgement: Judgement = doc["judgement"]
+        content, found_by = self._content(response)
+        return _answer(None if content is None else authors_value(content, judgement), judgement, response, found_by)
+
+    def flexible(self, response: str, doc: Row) -> Answer:
+        """What the answer says in any usual form, in the tag or box, or in a clearly stated final value without one."""
+        judgement: Judgement = doc["judgement"]
+        content, found_by = self._content(response)
+        if content is None:
+            text = outside_boxes(final_text(response))
+            content, found_by = unclosed_tag(text) or stated_value(text), "statement"
+        value = None
+        if content is not None:
+            value = plain_value(content, judgement)
+            value = authors_value(content, judgement) if value is None else value
+        return _answer(value, judgement, response, found_by)
+
+    def has_final_answer(self, text: str) -> bool:
+        """Whether the form that was asked for holds a value; one without a digit only speaks of the form."""
+        text = final_text(text)
+        if self.options.answer_format == "boxed":
+            content = last_box(text)
+        else:
+            tag = last_tag(text)
+            content = None if tag is None else tag[0]
+        return content is not None and re.search(r"\d", content) is not None
+
+    def _content(self, response: str) -> tuple[str | None, str]:
+        """The text inside the last tag or box, the form that was asked for first, and which of the two it is."""
+        text = final_text(response)
+        tag = last_tag(text) or tag_despite_malformed_thinking(response)
+        box = last_box(text)
+        contents = [(None if tag is None else tag[0], "tag"), (None if box is None else unwrap(box), "box")]
+        if self.options.answer_format == "boxed":
+            contents.reverse()
+        return next((content for content in contents if content[0] is not None), (None, "none"))
+
+    # ---- score
+
+    def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
+        """``acc``, the same for the example's category, ``answered``."""
+        right = float(answer.value is not None and is_right(answer.value, doc))
+        return {
+            "acc": right,
+            **{f"acc_{category}": right if doc["category"] == category else None for category in CATEGORIES},
+            "answered": float(answer.value is not None),
+        }
+
+
+def _answer(value: Any, judgement: Judgement, response: str, found_by: str) -> Answer:
+    shown = None
+    if value is not None and judgement == "date":
+        shown = f"{value.month}/{value.day}/{value.year}"
+    elif value is not None and judgement == "weeks_days":
+        shown = f"({value[0]} weeks, {value[1]} days)"
+    return Answer(value, response, shown, found_by)

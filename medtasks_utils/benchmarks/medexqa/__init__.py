@@ -1,0 +1,1 @@
+"""MedExQA (Kim et al., arXiv:2406.06331)."""

@@ -1,0 +1,179 @@
+"""How MedExQA scores the explanation of a right answer: by lexical metrics, by a judge, or by both.
+
+A scorer gets the right answers whose document has references, and gives the metrics it is asked for, with its own
+``explanation`` among them. Where both score, the judge's ``explanation`` stands.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Protocol
+
+from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
+from medtasks_utils.explanations import Metric, make_metrics, score_all
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.harness.sources import Row
+from medtasks_utils.harness.task import Answer, Score
+from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, check, judge_all, make_judge, summary
+
+logger = logging.getLogger("lm_eval.medtasks")
+
+Pairs = Sequence[tuple[Row, Answer]]
+
+_NAMED_FAILURES = 10  # in the log; the samples have all
+
+
+class ExplanationScorer(Protocol):
+    """A way to score explanations."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Its metrics, 0–100 each, ``explanation`` among them; a wrong answer has 0 in all."""
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The choices behind its numbers, by metric or judge."""
+
+    def score(self, pairs: Pairs) -> list[dict[str, Score]]:
+        """Its metrics for each of n right answers; None where it failed."""
+
+
+class Lexical:
+    """The mean of similarities to the references.
+
+    Args:
+        metrics: one or more, prepared.
+    """
+
+    def __init__(self, metrics: Sequence[Metric]) -> None:
+        self.metrics = metrics
+        self.names = (*(metric.name for metric in metrics), "explanation")
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The metrics' own."""
+        return {metric.name: metric.signature for metric in self.metrics}
+
+    def score(self, pairs: Pairs) -> list[dict[str, Score]]:
+        """Each metric, and their mean as ``explanation``."""
+        similarities = score_all(
+            self.metrics, [explanation(answer) for _, answer in pairs], [references(doc) for doc, _ in pairs]
+        )
+        return [{**values, "explanation": sum(values.values()) / len(values)} for values in similarities]
+
+
+class Judged:
+    """A judge's score; its full output goes into the answers' details.
+
+    Args:
+        judge: how to judge.
+        settings: by which model, and the limits.
+        task: the task's name, for the log.
+        generations: for each example. ``judge_failures`` counts failures, and an example's metrics are means over its
+            generations: each failure weighs that many, so that the sum over examples is their number.
+    """
+
+    def __init__(self, judge: Judge, settings: JudgeSettings, task: str, generations: int = 1) -> None:
+        self.judge = judge
+        self.settings = settings
+        self.task = task
+        self.generations = generations
+        self.rates = {"g-eval": (), "factscore": ("support",)}[judge.name]
+        if getattr(judge, "use_coverage", False):
+            self.rates = (*self.rates, "coverage")
+        self.names = ("explanation", *self.rates, "judge_failures")
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The judge's, with the model."""
+        return {self.judge.name: f"{self.judge.signature}|model:{self.settings.model}"}
+
+    def score(self, pairs: Pairs) -> list[dict[str, Score]]:
+        """``explanation``, None if the judge failed; ``judge_failures``; for FActScore its rates."""
+        cases = [_case(doc, answer) for doc, answer in pairs]
+        distinct = list(dict.fromkeys(cases))  # both filters mostly find the same answer
+        by_case = dict(zip(distinct, judge_all(self.judge, self.settings, distinct), strict=True))
+        if distinct:
+            logger.info("%s: judge %s: %s", self.task, self.judge.name, summary(list(by_case.values())))
+        judgements = [by_case[case] for case in cases]
+        self._warn_of_failures(pairs, judgements)
+        scores: list[dict[str, Score]] = []
+        for (_, answer), judgement in zip(pairs, judgements, strict=True):
+            answer.details["judge"] = _detail(judgement)
+            failed = judgement.score is None
+            rates = {name: None if failed else judgement.output[name] for name in self.rates}
+            failures = float(failed * self.generations)
+            scores.append({"explanation": judgement.score, **rates, "judge_failures": failures})
+        return scores
+
+    def _warn_of_failures(self, pairs: Pairs, judgements: Sequence[Judgement]) -> None:
+        failed = {doc["id"]: judged for (doc, _), judged in zip(pairs, judgements, strict=True) if judged.failure}
+        if failed:
+            named = [f"{name} ({judged.failure}: {judged.error})" for name, judged in failed.items()]
+            logger.warning(
+                "%s: the judge failed on %s, left out of the means: %s%s",
+                self.task,
+                "1 example" if len(failed) == 1 else f"{len(failed)} examples",
+                "; ".join(named[:_NAMED_FAILURES]),
+                f" and {len(named) - _NAMED_FAILURES} more" if len(named) > _NAMED_FAILURES else "",
+            )
+
+
+def make_scorers(options: MedExQAOptions, task: str, rank: int = 0, processes: int = 1) -> list[ExplanationScorer]:
+    """The scorers that the options ask for, ready: what they need is loaded, and the judge has been asked something.
+
+    Args:
+        options: of the benchmark.
+        task: its name, for the log.
+        rank: this process's number; the first asks the judge for all.
+        processes: how many share the limit on the judge's calls.
+
+    Raises:
+        MetricError: if a metric cannot be computed here.
+        JudgeError: if the judge cannot be asked.
+    """
+    scorers: list[ExplanationScorer] = []
+    if options.lexical_metrics:
+        metrics = make_metrics(
+            options.lexical_metrics,
+            bertscore_model=options.bertscore_model,
+            bertscore_device=options.bertscore_device,
+            bertscore_batch_size=options.bertscore_batch_size,
+        )
+        for metric in metrics:
+            metric.prepare()
+        scorers.append(Lexical(metrics))
+    if options.use_judge and options.judge_mode:
+        settings = options.judge_settings(processes)
+        if rank == 0:
+            check(settings)
+        judge = make_judge(options.judge_mode, use_coverage=options.use_coverage)
+        scorers.append(Judged(judge, settings, task, generations=options.repeats))
+    return scorers
+
+
+def explanation(answer: Answer) -> str:
+    """What is scored: the response without its think block."""
+    return final_text(answer.response).strip()
+
+
+def references(doc: Row) -> list[str]:
+    """The reference explanations of a document that are not blank: two, one or none."""
+    return [text for text in (doc["explanation_1"], doc["explanation_2"]) if text.strip()]
+
+
+def _case(doc: Row, answer: Answer) -> Case:
+    return Case(
+        specialty=doc["specialty"],
+        question=doc["question"],
+        options=tuple(doc["options"]),
+        answer_letter=doc["answer_letter"],
+        explanation=explanation(answer),
+        references=tuple(references(doc)),
+    )
+
+
+def _detail(judgement: Judgement) -> dict[str, object]:
+    outcome = {"score": judgement.score, "failure": judgement.failure, "error": judgement.error}
+    return {**outcome, **judgement.output}

@@ -1,0 +1,96 @@
+"""MedExQA's specialties and options."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS
+from medtasks_utils.judging.options import JudgeOptions
+
+
+class Specialty(NamedTuple):
+    """One of the five: its name here, its code in the paper, and the stem of its files."""
+
+    name: str
+    code: str
+    stem: str
+
+
+SPECIALTIES = (
+    Specialty("biomedical_engineering", "BE", "biomedical_engineer"),
+    Specialty("clinical_laboratory_science", "CLS", "clinical_laboratory_scientist"),
+    Specialty("clinical_psychology", "CP", "clinical_psychologist"),
+    Specialty("occupational_therapy", "OT", "occupational_therapist"),
+    Specialty("speech_language_pathology", "SLP", "speech_pathologist"),
+)
+
+
+def _specialty_names(value: Any) -> tuple[str, ...]:
+    """Names of the specialties meant by one or many codes or names, in any case; ``ALL`` means all."""
+    given = value if isinstance(value, list | tuple) else [value]
+    known = {key.lower(): s.name for s in SPECIALTIES for key in (s.name, s.code)}
+    names = []
+    for item in given:
+        key = str(item).strip().lower().replace(" ", "_")
+        if key == "all":
+            return tuple(s.name for s in SPECIALTIES)
+        if key not in known:
+            raise ValueError("must be ALL, or one or many of " + ", ".join(f"{s.code} ({s.name})" for s in SPECIALTIES))
+        names.append(known[key])
+    if not names:
+        raise ValueError("must name at least one specialty")
+    return tuple(s.name for s in SPECIALTIES if s.name in names)
+
+
+def _metric_names(value: Any) -> tuple[str, ...]:
+    given = [value] if isinstance(value, str) else value
+    if not isinstance(given, list | tuple) or not given:
+        raise ValueError(f"must be one or a list of {', '.join(METRICS)}, or all")
+    if given == ["all"]:
+        return METRICS
+    by_name = {name.lower(): name for name in METRICS}
+    unknown = [name for name in given if str(name).lower() not in by_name]
+    if unknown:
+        raise ValueError(f"must be out of {', '.join(METRICS)}, or all")
+    return tuple(dict.fromkeys(by_name[str(name).lower()] for name in given))
+
+
+class MedExQAOptions(JudgeOptions):
+    """Options under ``medexqa``."""
+
+    choose_rows = frozenset({"specialty", "seed"})
+    not_signed = JudgeOptions.not_signed | {
+        *("use_explanations", "explanation_metrics", "bertscore_model"),  # the scorers' signatures tell
+        *("bertscore_device", "bertscore_batch_size"),
+    }
+
+    specialty: Annotated[tuple[str, ...], BeforeValidator(_specialty_names)] = Field(
+        ("ALL",), validate_default=True, description="for medexqa_all: codes or names, one or many; ALL for all"
+    )
+    use_think: bool = Field(False, description="ask for reasoning in a think block first")
+    use_explanations: bool = Field(True, description="score the explanations too")
+    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(_metric_names)] = Field(
+        METRICS, description="rougeL, bleu, meteor, bertscore: one, a list, or all"
+    )
+    mcq_weight: float = Field(0.5, ge=0, le=1, description="weight of answer_accuracy in combined")
+    explanation_weight: float = Field(0.5, ge=0, le=1, description="weight of explanation in combined")
+    bertscore_model: str = Field(DEFAULT_BERTSCORE_MODEL, description="hub repository, or a folder with the model")
+    bertscore_device: str = Field("auto", description="cpu, cuda, mps, or auto for the best there is")
+    bertscore_batch_size: int = Field(64, ge=1, description="texts embedded at once")
+    seed: int | None = Field(None, description="for medexqa_all: shuffle the specialties' rows")
+
+    @model_validator(mode="after")
+    def _weights_sum_to_one(self) -> MedExQAOptions:
+        if abs(self.mcq_weight + self.explanation_weight - 1) > 1e-9:
+            raise ValueError(
+                f"mcq_weight ({self.mcq_weight}) and explanation_weight ({self.explanation_weight}) must sum to 1"
+            )
+        return self
+
+    @property
+    def lexical_metrics(self) -> tuple[str, ...]:
+        """The metrics to compute: with a judge, which takes their place, only those asked for by name."""
+        by_name = "explanation_metrics" in self.model_fields_set
+        return self.explanation_metrics if self.use_explanations and (by_name or not self.use_judge) else ()

@@ -1,0 +1,195 @@
+"""MedExQA (Kim et al., arXiv:2406.06331): rows, the authors' extraction and ours, score."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from medtasks_utils.benchmarks.medexqa.explanations import ExplanationScorer, make_scorers, references
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOptions, Specialty
+from medtasks_utils.benchmarks.medexqa.reading import (
+    authors_answer,
+    final_answer_line,
+    letters_for_options,
+    misspelt_option,
+    ruled_letter,
+)
+from medtasks_utils.errors import DataError
+from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.letters import LETTERS, stated_letter
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.harness.sources import Row, Table, read_headerless, read_split
+from medtasks_utils.harness.task import Answer, MedTask, Score
+
+logger = logging.getLogger("lm_eval.medtasks")
+
+
+COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
+
+
+class MedExQA(MedTask):
+    """``medexqa_<specialty>`` (``dataset_name`` in YAML names it) and ``medexqa_all``: answers and explanations."""
+
+    benchmark = "medexqa"
+    options_type = MedExQAOptions
+    file_patterns: ClassVar = ("test/*", "dev/*")
+    scoring_packages: ClassVar = ("thefuzz", "rapidfuzz")
+
+    # ---- rows
+
+    def load_rows(self) -> list[Row]:
+        """Documents of the test split of the task's specialties."""
+        documents = [doc for specialty in self._specialties() for doc in self._documents(specialty, "test")]
+        if self.options.seed is not None and len(self._specialties()) > 1:
+            random.Random(self.options.seed).shuffle(documents)
+        return documents
+
+    def load_fewshot_rows(self) -> list[Row]:
+        """Documents of the dev split of the task's specialties."""
+        return [doc for specialty in self._specialties() for doc in self._documents(specialty, "dev")]
+
+    def _specialties(self) -> list[Specialty]:
+        own = self.config.dataset_name
+        return [s for s in SPECIALTIES if (s.name == own if own else s.name in self.options.specialty)]
+
+    def _documents(self, specialty: Specialty, split: str) -> list[Row]:
+        table = self._read(specialty, split)
+        documents = []
+        for index, row in enumerate(table.rows):
+            answer = str(row["answer"]).strip().upper()
+            if len(answer) != 1 or answer not in LETTERS:
+                raise DataError(f"{table.at(index)}: the answer is {row['answer']!r}, not A, B, C or D")
+            if not str(row["question"]).strip():
+                self.leave_out(table, index, "no question")
+                continue
+            documents.append(
+                {
+                    "id": f"{specialty.name}/{split}/{index}",
+                    "specialty": specialty.name,
+                    "question": row["question"],
+                    "options": [row[letter] for letter in LETTERS],
+                    "answer_letter": answer,
+                    "answer_idx": LETTERS.index(answer),
+                    "explanation_1": row["explanation_1"],
+                    "explanation_2": row["explanation_2"],
+                }
+            )
+        return documents
+
+    def _read(self, specialty: Specialty, split: str) -> Table:
+        folder = self.folder()
+        for suffix in (".tsv", ".csv"):
+            for path in (
+                folder / split / f"{specialty.stem}_{split}{suffix}",
+                folder / f"{specialty.stem}_{split}{suffix}",
+            ):
+                if path.is_file():
+                    return read_headerless(path, COLUMNS)
+        table = read_split(folder, f"{split}/{specialty.stem}_{split}", f"{specialty.stem}_{split}")
+        table.require_columns(COLUMNS)
+        rows = [{column: "" if row[column] is None else str(row[column]) for column in COLUMNS} for row in table.rows]
+        return Table(rows, table.parts)
+
+    # ---- extraction
+
+    def strict(self, response: str, doc: Row) -> Answer:
+        """The authors' rules; a blank response is unanswered."""
+        text = final_text(response)
+        if not text.strip():
+            return Answer(None, response)
+        letter, found_by = authors_answer(text, doc["options"])
+        return Answer(letter, response, found_by=found_by)
+
+    def flexible(self, response: str, doc: Row) -> Answer:
+        """A boxed letter, a final "Answer: X" line, the authors' rules, or an option really similar to the response."""
+        text = final_text(response)
+        box = last_box(text)
+        letter = None if box is None else stated_letter(unwrap(box), doc["options"])
+        if letter:
+            return Answer(letter, response, found_by="box")
+        letter = final_answer_line(text)
+        if letter or not text.strip():
+            return Answer(letter, response, found_by="letter")
+        substituted = letters_for_options(text, doc["options"])
+        letter = ruled_letter(substituted)
+        if letter:
+            return Answer(letter, response, found_by="letter")
+        return Answer(misspelt_option(substituted, doc["options"]), response, found_by="fuzzy")
+
+    # ---- score
+
+    def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
+        """``acc`` 0–1, ``answer_accuracy`` 0 or 100, and in ``medexqa_all`` the macro average over specialties."""
+        right = float(answer.value == doc["answer_letter"])
+        scores: dict[str, Score] = {
+            "acc": right,
+            "answer_accuracy": 100 * right,
+            "answered": float(answer.value is not None),
+        }
+        if not self.config.dataset_name:
+            scores["macro_acc"] = right
+        return scores
+
+    # ---- explanations
+
+    _scorers: Sequence[ExplanationScorer] = ()
+
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Build the prompts; whether explanations can be scored is known now, before the model runs."""
+        if self.OUTPUT_TYPE == "generate_until" and not self.predict_only:
+            self._prepare_scorers(kwargs.get("rank") or 0, kwargs.get("world_size") or 1)
+        super().build_all_requests(**kwargs)
+
+    def _prepare_scorers(self, rank: int, processes: int) -> None:
+        if not self.options.lexical_metrics and not self.options.use_judge:
+            return
+        without = sum(not references(doc) for doc in self.eval_docs)
+        if without:
+            logger.warning(
+                "%s: %d of %d examples have no reference explanation, and no explanation score",
+                self.config.task,
+                without,
+                len(self.eval_docs),
+            )
+            self.config.metadata["examples_without_references"] = without
+        if without == len(self.eval_docs):
+            return
+        self._scorers = make_scorers(self.options, self.config.task, rank, processes)
+
+    def scorers(self) -> dict[str, str]:
+        """The explanation metrics' and the judge's own signatures."""
+        return {name: text for scorer in self._scorers for name, text in scorer.signatures.items()}
+
+    def score_batch(self, answers: dict[str, list[tuple[Row, Answer]]]) -> None:
+        """``explanation``, ``combined`` and their parts: 0 for a wrong answer, None without references or judgement."""
+        if not self._scorers:
+            return
+        pairs = [pair for by_filter in answers.values() for pair in by_filter]
+        if self.options.use_judge:
+            for _, answer in pairs:
+                answer.details["judge"] = None
+        right = [(doc, answer) for doc, answer in pairs if references(doc) and answer.value == doc["answer_letter"]]
+        names = [name for scorer in self._scorers for name in scorer.names]
+        found: dict[int, dict[str, Score]] = {id(answer): {} for _, answer in right}
+        for scorer in self._scorers:
+            for (_, answer), scores in zip(right, scorer.score(right), strict=True):
+                found[id(answer)] |= scores
+        for doc, answer in pairs:
+            if not references(doc):
+                answer.scores = dict.fromkeys([*names, "combined"])
+                continue
+            scores = found.get(id(answer)) or dict.fromkeys(names, 0.0)
+            answer.scores = {**scores, "combined": self._combined(doc, answer, scores["explanation"])}
+
+    def _combined(self, doc: Row, answer: Answer, explanation: Score) -> float | None:
+        if not isinstance(explanation, float):
+            return None
+        accuracy = 100 * float(answer.value == doc["answer_letter"])
+        combined: float = self.options.mcq_weight * accuracy + self.options.explanation_weight * explanation
+        return combined
+
+    def stratum(self, doc: Row) -> str:
+        """Macro averages are over specialties."""
+        return str(doc["specialty"])

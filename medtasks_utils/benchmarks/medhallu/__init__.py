@@ -1,0 +1,1 @@
+"""MedHallu (Pandit et al., arXiv:2502.14302)."""

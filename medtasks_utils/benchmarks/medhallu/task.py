@@ -1,0 +1,191 @@
+"""MedHallu (Pandit et al., arXiv:2502.14302): rows, pairs of examples, extraction, score."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from medtasks_utils import statistics
+from medtasks_utils.errors import DataError
+from medtasks_utils.extraction.boxes import last_box, outside_boxes, unwrap
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.extraction.verdicts import FACTUAL, HALLUCINATED, UNSURE, stated_verdict
+from medtasks_utils.harness.options import Options
+from medtasks_utils.harness.sources import Row, Table, read_split
+from medtasks_utils.harness.task import Answer, MedTask, Score
+
+DIFFICULTIES = ("easy", "medium", "hard")
+
+_COLUMNS = (
+    "Question",
+    "Knowledge",
+    "Ground Truth",
+    "Difficulty Level",
+    "Hallucinated Answer",
+    "Category of Hallucination",
+)
+
+
+class MedHalluOptions(Options):
+    """Options under ``medhallu``."""
+
+    choose_rows = frozenset({"subset", "difficulty", "pairing", "seed"})
+
+    subset: Literal["pqa_labeled", "pqa_artificial"] = Field("pqa_labeled", description="configuration of the data set")
+    difficulty: Literal["easy", "medium", "hard", "all"] = Field("all", description="rows of one difficulty, or all")
+    use_knowledge: bool = Field(False, description="show the knowledge passage with the question")
+    unsure_reward: float = Field(0.01, description="reward of answering 2 (unsure)", allow_inf_nan=False)
+    allow_unsure: bool = Field(True, description="offer 2 (unsure) as an answer")
+    pairing: Literal["both", "sampled"] = Field("both", description="both answers of a row, or one drawn by seed")
+    seed: int = Field(0, description="seed of pairing: sampled")
+
+
+class MedHallu(MedTask):
+    """``medhallu`` and its variants: is the answer shown factual (0) or hallucinated (1)?"""
+
+    benchmark = "medhallu"
+    options_type = MedHalluOptions
+    file_patterns: ClassVar = ("pqa_*/*", "pqa_*")
+
+    # ---- rows
+
+    def load_rows(self) -> list[Row]:
+        """Two examples per row, with the true and with the hallucinated answer; or one of them, drawn by seed."""
+        subset = self.options.subset
+        table = read_split(self.folder(), subset, f"{subset}/train")
+        table.require_columns(_COLUMNS)
+        documents: list[Row] = []
+        for index, row in enumerate(table.rows):
+            difficulty = str(row["Difficulty Level"]).strip().lower()
+            if difficulty not in DIFFICULTIES:
+                raise DataError(
+                    f"{table.at(index)}: Difficulty Level is {row['Difficulty Level']!r}, not easy, medium or hard"
+                )
+            if self.options.difficulty not in ("all", difficulty):
+                continue
+            if not all(
+                str(row[column] or "").strip() for column in ("Question", "Ground Truth", "Hallucinated Answer")
+            ):
+                self.leave_out(table, index, "no question, true answer or hallucinated answer")
+                continue
+            pair = self._pair(row, str(index), difficulty, table, index)
+            documents += pair if self.options.pairing == "both" else [pair[_draw(self.options.seed, index)]]
+        if not documents and self.options.difficulty != "all":
+            raise DataError(f"{table.location} has no row of difficulty {self.options.difficulty!r}")
+        return documents
+
+    def _pair(self, row: Row, row_id: str, difficulty: str, table: Table, index: int) -> list[Row]:
+        shared = {
+            "row": row_id,
+            "question": str(row["Question"]).strip(),
+            "knowledge": "\n\n".join(passages(row["Knowledge"])),
+            "difficulty": difficulty,
+            "category": normal_category(row["Category of Hallucination"], table, index),
+        }
+        return [
+            {**shared, "answer": str(row["Ground Truth"]).strip(), "shown": "ground_truth", "target": FACTUAL},
+            {
+                **shared,
+                "answer": str(row["Hallucinated Answer"]).strip(),
+                "shown": "hallucinated",
+                "target": HALLUCINATED,
+            },
+        ]
+
+    # ---- extraction
+
+    def strict(self, response: str, doc: Row) -> Answer:
+        """The last box holds 0, 1 or 2."""
+        box = last_box(final_text(response))
+        token = None if box is None else unwrap(box)
+        return Answer(token if token in self._verdicts else None, response, found_by="box")
+
+    def flexible(self, response: str, doc: Row) -> Answer:
+        """The box; else a bare digit, or a clearly stated verdict, in the box, after it or without one."""
+        strict = self.strict(response, doc)
+        if strict.value is not None:
+            return strict
+        text = final_text(response)
+        verdict = stated_verdict(unwrap(last_box(text) or "")) or stated_verdict(outside_boxes(text))
+        return Answer(verdict if verdict in self._verdicts else None, response, found_by="statement")
+
+    @property
+    def _verdicts(self) -> tuple[str, ...]:
+        return (FACTUAL, HALLUCINATED, UNSURE) if self.options.allow_unsure else (FACTUAL, HALLUCINATED)
+
+    # ---- score
+
+    def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
+        """Means over all examples, and F1 and its kin over those answered 0 or 1."""
+        right = answer.value == doc["target"]
+        unsure = answer.value == UNSURE
+        decided = answer.value in (FACTUAL, HALLUCINATED)
+        verdict = statistics.Verdict(int(doc["target"]), int(answer.value)) if decided else None
+        return {
+            "acc": float(right),
+            "reward": self.options.unsure_reward if unsure else float(right),
+            "answered": float(answer.value is not None),
+            "unsure_rate": float(unsure),
+            "f1": verdict,
+            "precision": verdict,
+            "recall": verdict,
+            "accuracy_answered": verdict,
+            **{
+                f"f1_{level}": verdict if doc["difficulty"] == level else None
+                for level in DIFFICULTIES
+                if self.options.difficulty in ("all", level)
+            },
+        }
+
+    def cluster(self, doc: Row) -> str:
+        """The two examples of a row share their question."""
+        return str(doc["row"])
+
+
+def passages(knowledge: Any) -> list[str]:
+    """The passages of ``Knowledge``: a list, or a string that looks like one (Python's or NumPy's way of printing)."""
+    if isinstance(knowledge, list | tuple):
+        return [str(passage) for passage in knowledge]
+    text = str(knowledge or "").strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return [text] if text else []
+    quoted = re.findall(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", text[1:-1], re.DOTALL)
+    between = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", "", text[1:-1], flags=re.DOTALL)
+    if not quoted or between.strip(" ,\n\r\t"):
+        return [text]
+    try:
+        return [str(ast.literal_eval(passage.replace("\n", "\\n").replace("\r", "\\r"))) for passage in quoted]
+    except (ValueError, SyntaxError):
+        return [text]
+
+
+_CATEGORIES = {
+    "misinterpretation": "misinterpretation_of_question",
+    "incomplete": "incomplete_information",
+    "mechanism": "mechanism_and_pathway_misattribution",
+    "method": "methodological_and_evidence_fabrication",
+}
+
+
+def normal_category(label: Any, table: Table, index: int) -> str:
+    """One of four names for the kind of hallucination, whatever its spelling in the data.
+
+    Raises:
+        DataError: for a label that is none of them.
+    """
+    lowered = str(label or "").lower()
+    for key, name in _CATEGORIES.items():
+        if key in lowered:
+            return name
+    raise DataError(
+        f"{table.at(index)}: unknown Category of Hallucination {label!r}; known: {', '.join(_CATEGORIES.values())}"
+    )
+
+
+def _draw(seed: int, index: int) -> int:
+    """Which answer of a row is shown: a fair coin that depends on the seed and the row alone."""
+    return hashlib.sha256(f"{seed}:{index}".encode()).digest()[0] & 1

@@ -1,0 +1,1 @@
+"""MedMCQA (Pal et al., CHIL 2022)."""

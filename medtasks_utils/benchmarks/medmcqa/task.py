@@ -1,0 +1,199 @@
+"""MedMCQA (Pal et al., CHIL 2022): rows, the order of the choices, extraction, score."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from typing import Any, ClassVar
+
+import datasets
+from pydantic import Field
+
+from medtasks_utils.errors import DataError
+from medtasks_utils.extraction.boxes import boxes, last_box, outside_boxes, unwrap
+from medtasks_utils.extraction.letters import LETTERS, letter_of, named_option, stated_letter
+from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
+from medtasks_utils.harness.options import Options
+from medtasks_utils.harness.sources import Row, Table, find_split, read_split
+from medtasks_utils.harness.task import Answer, MedTask, Score
+
+_COLUMNS = ("id", "question", "opa", "opb", "opc", "opd", "cop")
+_OPTION_COLUMNS = ("opa", "opb", "opc", "opd")
+_INTEGER = re.compile(r"-?[0-9]{1,9}(?:\.0)?")  # 2.0: what a missing value elsewhere makes of 2
+_ORDERS = ["".join(order) for order in itertools.permutations(LETTERS)]
+
+
+class MedMCQAOptions(Options):
+    """Options under ``medmcqa``."""
+
+    choose_rows = frozenset({"num_eval_examples"})
+    not_signed = Options.not_signed | {"num_train_examples"}
+
+    num_train_examples: int = Field(-1, ge=-1, description="rows of train to draw few-shot examples from; -1 for all")
+    num_eval_examples: int = Field(-1, ge=-1, description="rows to evaluate on, from the first; -1 for all")
+
+
+class MedMCQA(MedTask):
+    """``medmcqa_openmed``: a boxed letter after reasoning, on the validation split."""
+
+    benchmark = "medmcqa"
+    options_type = MedMCQAOptions
+    file_patterns: ClassVar = ("data/*", "*.parquet", "*.jsonl", "*.json", "*.csv")
+
+    # ---- rows
+
+    def load_rows(self) -> list[Row]:
+        """Documents of the validation split, or of a tenth held out of train where there is none."""
+        folder = self.folder()
+        if find_split(folder, "validation", "dev"):
+            documents = self._documents(read_split(folder, "validation", "dev"))
+        else:
+            documents = self._documents(read_split(folder, "train"), part="test")
+        return _take(documents, self.options.num_eval_examples)
+
+    def load_fewshot_rows(self) -> list[Row]:
+        """Documents of train, without those that were held out of it."""
+        folder = self.folder()
+        if not find_split(folder, "train"):
+            raise DataError(
+                f"{self.config.task}: few-shot examples are drawn from train, and {folder} has no train split; "
+                "add train.jsonl or leave --num_fewshot out"
+            )
+        part = None if find_split(folder, "validation", "dev") else "train"
+        return _take(self._documents(read_split(folder, "train"), part), self.options.num_train_examples)
+
+    def _documents(self, table: Table, part: str | None = None) -> list[Row]:
+        """Documents of a split, or of a part of it; either way the whole split settles the form of ``cop``."""
+        table.require_columns(_COLUMNS)
+        labels = label_indices(table)
+        documents = []
+        for index in range(len(labels)) if part is None else _parts(len(labels))[part]:
+            row, label = table.rows[index], labels[index]
+            options = [_text(row[column]) for column in _OPTION_COLUMNS]
+            if label is None:
+                self.leave_out(table, index, "no usable label in cop")
+            elif not _text(row["question"]).strip():
+                self.leave_out(table, index, "no question")
+            else:
+                documents.append(_document(row, options, label))
+        return documents
+
+    # ---- extraction
+
+    def strict(self, response: str, doc: Row) -> Answer:
+        """The last box holds one letter A–D, or a number 0–3, which means A–D."""
+        box = last_box(final_text(response))
+        return Answer(None if box is None else letter_of(unwrap(box), digits=True), response, found_by="box")
+
+    def flexible(self, response: str, doc: Row) -> Answer:
+        """The box; else a clearly stated letter, or exactly one option's text, in the box, after it or without one."""
+        strict = self.strict(response, doc)
+        if strict.value is not None:
+            return strict
+        text = final_text(response)
+        box = last_box(text)
+        for stated in (unwrap(box or ""), outside_boxes(text)):
+            letter = stated_letter(stated, doc["options"])
+            if letter:
+                return Answer(letter, response, found_by="letter")
+            letter = named_option(stated, doc["options"])
+            if letter:
+                return Answer(letter, response, found_by="option_text")
+        return Answer(None, response)
+
+    # ---- score
+
+    def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
+        """``acc``, ``answered``, and ``format``: one think block, then an answer with exactly one box."""
+        well_formed = is_one_block_then_answer(answer.response) and len(boxes(final_text(answer.response))) == 1
+        return {
+            "acc": float(answer.value == doc["answer_letter"]),
+            "answered": float(answer.value is not None),
+            "format": float(well_formed),
+        }
+
+
+def _parts(count: int) -> dict[str, list[int]]:
+    """Indices of the rows kept for training, and of the tenth held out."""
+    if count < 2:
+        raise DataError("a validation split cannot be held out of a train split of one row")
+    split = datasets.Dataset.from_dict({"index": range(count)}).train_test_split(test_size=0.1, seed=42)
+    return {name: list(part["index"]) for name, part in split.items()}
+
+
+def choice_order(identifier: str) -> str:
+    """The order in which the four choices are shown: random per example, the same on every machine.
+
+    >>> sorted(choice_order("b64a9cd7"))
+    ['A', 'B', 'C', 'D']
+    """
+    digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).digest()
+    return _ORDERS[int.from_bytes(digest[:8], "big") % len(_ORDERS)]
+
+
+def label_indices(table: Table) -> list[int | None]:
+    """The right option's index for every row, from whatever form ``cop`` has in this split; None for no usable label.
+
+    The form (letter, integer or option text) is the one that explains most rows, and the base of integers is settled
+    by a 0 or a 4: both once for the whole split, since real rows have options such as "2" and "a".
+
+    Raises:
+        DataError: where no row has a usable label, or integers of both bases occur.
+    """
+    labels = [_plain(row["cop"]) for row in table.rows]
+    integers = [int(label.removesuffix(".0")) if _INTEGER.fullmatch(label) else None for label in labels]
+    zero_at = next((i for i, n in enumerate(integers) if n == 0), None)
+    four_at = next((i for i, n in enumerate(integers) if n == 4), None)
+    base = 1 if four_at is not None and zero_at is None else 0
+    by_form: dict[str, list[int | None]] = {
+        "letter": [LETTERS.index(x.upper()) if len(x) == 1 and x.upper() in LETTERS else None for x in labels],
+        "integer": [n - base if n is not None and 0 <= n - base < 4 else None for n in integers],
+        "text": [_option_index(row, label) for row, label in zip(table.rows, labels, strict=True)],
+    }
+    form = max(by_form, key=lambda name: sum(index is not None for index in by_form[name]))
+    if form == "integer" and zero_at is not None and four_at is not None:
+        raise DataError(
+            f"cop is 0 in {table.at(zero_at)} and 4 in {table.at(four_at)}: integers are neither 0- nor 1-based"
+        )
+    if all(index is None for index in by_form[form]):
+        seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))
+        withheld = " (-1 marks withheld labels, as in the hub's test split)" if -1 in integers else ""
+        raise DataError(
+            f"{table.location} has no usable label: cop is {seen[:200]}{withheld}, where a letter A-D, 0-3, 1-4 or an "
+            "option's text is expected. Use the validation split"
+        )
+    return by_form[form]
+
+
+def _plain(label: Any) -> str:
+    return "" if label is None or isinstance(label, bool) else str(label).strip()
+
+
+def _option_index(row: Row, label: str) -> int | None:
+    matches = [i for i, column in enumerate(_OPTION_COLUMNS) if label and _text(row[column]).strip() == label]
+    return matches[0] if len(matches) == 1 else None
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _take(documents: list[Row], count: int) -> list[Row]:
+    return documents if count < 0 else documents[:count]
+
+
+def _document(row: Row, options: list[str], label: int) -> Row:
+    order = choice_order(str(row["id"]))
+    return {
+        "id": str(row["id"]),
+        "question": _text(row["question"]),
+        "options": options,
+        "choices": "\n".join(f"{letter}. {options[LETTERS.index(letter)]}" for letter in order),
+        "answer_letter": LETTERS[label],
+        "answer_idx": label,
+        "explanation": _text(row.get("exp")),
+        "choice_type": _text(row.get("choice_type")),
+        "subject_name": _text(row.get("subject_name")),
+        "topic_name": _text(row.get("topic_name")),
+    }

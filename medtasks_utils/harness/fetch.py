@@ -1,0 +1,249 @@
+"""``medtasks fetch``: data sets, WordNet and SciBERT into the caches from which runs read them.
+
+What there is to fetch is read off the tasks (:func:`.catalog.repositories`) and the explanation metrics.
+Each item is fetched, and looked up, by the code with which a run gets it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import nltk
+from huggingface_hub import HfApi, constants, snapshot_download
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from huggingface_hub.utils import filter_repo_objects
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, MODEL_FILES
+from medtasks_utils.explanations.wordnet import load_wordnet
+from medtasks_utils.harness import catalog
+from medtasks_utils.harness.options import DATA_KEY
+from medtasks_utils.harness.sources import Source
+
+HUB = Source("hub")
+_HTTP_ERRORS = (OSError, *HfHubHTTPError.__bases__)
+"""What the hub's client raises without a connection: its HTTP library's errors, whichever library that is."""
+
+
+class FetchError(MedtasksError):
+    """Something that could not be downloaded, or is not there."""
+
+
+_FAILURES = (MedtasksError, *_HTTP_ERRORS)
+
+
+class Item(ABC):
+    """Something that runs need.
+
+    Args:
+        name: as ``--only`` has it.
+        origin: where it comes from.
+    """
+
+    def __init__(self, name: str, origin: str) -> None:
+        self.name = name
+        self.origin = origin
+
+    @abstractmethod
+    def fetch(self) -> int:
+        """Download what is not there yet, and return the size of all of it in bytes.
+
+        Raises:
+            MedtasksError: if it cannot be had.
+        """
+
+    @abstractmethod
+    def check(self) -> int:
+        """Load it without internet, as a run does, and return its size in bytes.
+
+        Raises:
+            MedtasksError: if it is missing, incomplete or unreadable.
+        """
+
+
+class DataSet(Item):
+    """A hub repository with a benchmark's rows."""
+
+    def __init__(self, repository: catalog.Repository) -> None:
+        benchmark, name, revision, _ = repository
+        super().__init__(benchmark, f"{name} at {revision[:7]}" if revision else name)
+        self.repository = repository
+
+    def fetch(self) -> int:
+        """See :class:`Item`."""
+        _, name, revision, patterns = self.repository
+        files = _listing(name, "dataset", revision, patterns)
+        _announce(self, files)
+        return _verified(HUB.folder(*self.repository), files)
+
+    def check(self) -> int:
+        """Load every task that reads the repository, and its few-shot examples."""
+        _, name, revision, patterns = self.repository
+        folder = _cached(name, "dataset", revision, patterns)
+        manager = catalog.our_manager({DATA_KEY: HUB.name})
+        drawn_from = set()
+        for configuration in catalog.configurations(manager, manager.all_subtasks):
+            if configuration.get("dataset_path") != name:
+                continue
+            task: Any = manager.load(configuration["task"])["tasks"][configuration["task"]]
+            part = configuration.get("dataset_name")
+            if configuration.get("fewshot_split") and part not in drawn_from:
+                drawn_from.add(part)
+                task.load_fewshot_rows()
+        return _size(folder)
+
+
+class WordNet(Item):
+    """WordNet in NLTK's data path, for METEOR."""
+
+    def __init__(self) -> None:
+        super().__init__("wordnet", "NLTK's data")
+
+    def fetch(self) -> int:
+        """See :class:`Item`."""
+        load_wordnet()
+        return self.check()
+
+    def check(self) -> int:
+        """See :class:`Item`."""
+        for resource in ("corpora/wordnet", "corpora/wordnet.zip"):
+            try:
+                place = nltk.data.find(resource)
+            except LookupError:
+                continue
+            load_wordnet()
+            return _size(Path(str(place)))
+        raise FetchError("not in NLTK's data path")
+
+
+class SciBert(Item):
+    """BERTScore's default model in the hub's cache."""
+
+    def __init__(self) -> None:
+        super().__init__("scibert", DEFAULT_BERTSCORE_MODEL)
+
+    def fetch(self) -> int:
+        """See :class:`Item`; needs no torch."""
+        files = _listing(self.origin, "model", None, MODEL_FILES)
+        _announce(self, files)
+        return _verified(Path(snapshot_download(self.origin, allow_patterns=list(MODEL_FILES))), files)
+
+    def check(self) -> int:
+        """Load the model; without torch and transformers, see that its files are there."""
+        folder = _cached(self.origin, "model", None, MODEL_FILES)
+        if all(importlib.util.find_spec(package) for package in ("torch", "transformers")):
+            from medtasks_utils.explanations.encoder import load_encoder
+
+            load_encoder(self.origin)
+        elif not any(path.suffix in (".bin", ".safetensors") for path in folder.iterdir()):
+            raise FetchError(f"{folder} has no weights")
+        return _size(folder)
+
+
+def items(names: Iterable[str]) -> list[Item]:
+    """What the names stand for, in their order."""
+    everything: list[Item] = [*map(DataSet, catalog.repositories()), WordNet(), SciBert()]
+    return [item for name in names for item in everything if item.name == name]
+
+
+def fetch(wanted: Sequence[Item]) -> int:
+    """Fetch everything that can be had; 0 if that is all, else 1."""
+    if constants.HF_HUB_OFFLINE:
+        raise FetchError("HF_HUB_OFFLINE is set, so nothing can be downloaded; unset it, or see what is there: --check")
+    return _for_each(wanted, lambda item: item.fetch())
+
+
+def check(wanted: Sequence[Item]) -> int:
+    """Load everything as a run without internet does; 0 if all is there, else 1."""
+    logging.getLogger("lm_eval").setLevel(logging.ERROR)  # what a run warns of is not what is asked for
+    return _for_each(wanted, lambda item: item.check())
+
+
+def _for_each(wanted: Sequence[Item], get: Callable[[Item], int]) -> int:
+    width = max(len(item.origin) for item in wanted)
+    sizes, missing = [], 0
+    for item in wanted:
+        try:
+            sizes.append(get(item))
+            state = f"{_shown(sizes[-1]):>9}"
+        except _FAILURES as error:
+            missing += 1
+            state = f"  MISSING  {_first_line(error)}"
+        print(f"{item.name:<13}  {item.origin:<{width}}  {state}", flush=True)
+    print(f"{len(sizes)} of {len(wanted)} there, {_shown(sum(sizes))}" + (f"; {missing} missing" if missing else ""))
+    return 1 if missing else 0
+
+
+def _listing(name: str, kind: str, revision: str | None, patterns: Sequence[str]) -> dict[str, int]:
+    """The files of a repository that fit the patterns, with their sizes in bytes."""
+    try:
+        found = HfApi().repo_info(name, repo_type=kind, revision=revision, files_metadata=True).siblings
+    except GatedRepoError:
+        raise FetchError(
+            f"{name} asks for its terms to be accepted on the hub, and for a login: hf auth login"
+        ) from None
+    except RepositoryNotFoundError:
+        raise FetchError(f"the hub has no repository {name}, or it is private") from None
+    except RevisionNotFoundError:
+        raise FetchError(f"{name} has no revision {revision}") from None
+    except _HTTP_ERRORS as error:
+        raise FetchError(f"cannot reach the hub at {constants.ENDPOINT} ({_first_line(error)})") from None
+    sizes = {file.rfilename: file.size or 0 for file in found or ()}
+    files = {name: sizes[name] for name in filter_repo_objects(sizes, allow_patterns=list(patterns))}
+    if not files:
+        raise FetchError(f"{name} has no file {' or '.join(patterns)}")
+    return files
+
+
+def _cached(name: str, kind: str, revision: str | None, patterns: Sequence[str]) -> Path:
+    """The folder of a repository in the hub's cache; the newer clients know whether all files are there."""
+    try:
+        return Path(
+            snapshot_download(
+                name, repo_type=kind, revision=revision, allow_patterns=list(patterns), local_files_only=True
+            )
+        )
+    except LocalEntryNotFoundError as error:
+        amount = "only in part" if hasattr(error, "snapshot_path") else "not"
+        raise FetchError(f"{amount} in the hub's cache") from None
+
+
+def _announce(item: Item, files: Mapping[str, int]) -> None:
+    print(f"{item.name}: {item.origin}, {len(files)} files, {_shown(sum(files.values()))}", file=sys.stderr, flush=True)
+
+
+def _verified(folder: Path, files: Mapping[str, int]) -> int:
+    """The size of all files, once each is seen to be there whole: without the hub, its client returns what it has."""
+    for name, size in files.items():
+        path = folder / name
+        if not path.is_file() or path.stat().st_size != size:
+            raise FetchError(f"{name} is not there whole; run medtasks fetch again to go on")
+    return sum(files.values())
+
+
+def _size(path: Path) -> int:
+    return sum(file.stat().st_size for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file())
+
+
+def _shown(size: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__

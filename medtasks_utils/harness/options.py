@@ -1,0 +1,117 @@
+"""Options under ``--metadata '{"<benchmark>": {...}}'``: typed, checked before the model runs, one line when wrong."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from medtasks_utils.errors import OptionError
+
+BENCHMARKS = ("medmcqa", "medexqa", "medcalc_bench", "medhallu")
+DATA_KEY = "medtasks_data"
+
+# Names that model arguments use too; lm_eval merges those into the same object, so they prove nothing there.
+_SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
+
+
+class Options(BaseModel):
+    """What every benchmark takes; each benchmark's own options derive from it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    # What results' signatures (.signature) make of options: those that only choose rows, and those that change no score
+    # or are told by another field. All others set results apart.
+    choose_rows: ClassVar[frozenset[str]] = frozenset()
+    not_signed: ClassVar[frozenset[str]] = frozenset({"repeats", "revision"})
+
+    repeats: int = Field(1, ge=1, description="generations per example; metrics are means over them")
+    revision: str | None = Field(None, description="revision of the hub repository; the task's pinned one if none")
+
+
+AnyOptions = TypeVar("AnyOptions", bound=Options)
+
+
+def read_options(
+    kind: type[AnyOptions], benchmark: str, defaults: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> AnyOptions:
+    """Merge a task's own settings with the user's, and check both.
+
+    Args:
+        kind: the benchmark's options.
+        benchmark: its key in ``metadata``.
+        defaults: what the task's YAML sets.
+        metadata: the harness's merged metadata, which holds the model's arguments too.
+
+    Raises:
+        OptionError: for a misspelt or ill-typed option, naming what is valid.
+    """
+    valid = f"Valid options of {benchmark}: {describe_options(kind)}."
+    _check_top_level(kind, benchmark, metadata)
+    given = metadata.get(benchmark, {})
+    if not isinstance(given, Mapping):
+        raise OptionError(
+            f'--metadata: "{benchmark}" takes a JSON object of options, as in {{"{benchmark}": {{"repeats": 2}}}}, '
+            f"not {given!r}. {valid}"
+        )
+    try:
+        return kind(**{**defaults, **given})
+    except ValidationError as error:
+        problems = "; ".join(dict.fromkeys(_explain(problem, kind) for problem in error.errors()))
+        raise OptionError(f'--metadata "{benchmark}": {problems}. {valid}') from None
+
+
+def describe_options(kind: type[Options]) -> str:
+    """All options of a benchmark in one line, with choices and defaults."""
+    return ", ".join(f"{name} ({default_text(field.default)})" for name, field in kind.model_fields.items())
+
+
+def default_text(value: object) -> str:
+    """A default as messages and help show it."""
+    if isinstance(value, tuple):
+        return "+".join(map(str, value))
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _check_top_level(kind: type[Options], benchmark: str, metadata: Mapping[str, Any]) -> None:
+    """Catch options that would otherwise be ignored in silence: misplaced, or under a misspelt benchmark."""
+    known = (*BENCHMARKS, DATA_KEY)
+    for name in metadata:
+        if name in known:
+            continue
+        if name in kind.model_fields and name not in _SHARED_WITH_MODEL_ARGUMENTS:
+            raise OptionError(
+                f"--metadata: option {name!r} belongs under its benchmark: "
+                f'\'{{"{benchmark}": {{"{name}": ...}}}}\', not at the top level'
+            )
+        near = _near_miss(name, known)
+        if near:
+            raise OptionError(f"--metadata: unknown name {name!r}; did you mean {near!r}? Valid: {', '.join(known)}")
+
+
+def _near_miss(name: str, known: Sequence[str]) -> str | None:
+    """The known name that another was meant to be: in other case, cut short, with a task's suffix, or misspelt."""
+    folded = name.lower().replace("-", "_")
+    related = (key for key in known if folded.startswith(key) or (len(folded) > 3 and key.startswith(folded)))
+    return next(related, None) or next(iter(difflib.get_close_matches(folded, known, n=1, cutoff=0.8)), None)
+
+
+def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
+    if not problem["loc"]:  # a check over several options
+        return problem["msg"].removeprefix("Value error, ")
+    name = str(problem["loc"][0])
+    if problem["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(name, kind.model_fields, n=1)
+        return f"unknown option {name!r}" + (f" (did you mean {near[0]!r}?)" if near else "")
+    annotation = kind.model_fields[name].annotation if name in kind.model_fields else None
+    value = problem["input"]
+    if get_origin(annotation) is Literal:
+        choices = " or ".join(repr(choice) for choice in get_args(annotation))
+        return f"{name} must be {choices}, not {value!r}"
+    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    if name in kind.model_fields and not kind.model_fields[name].repr:  # it may hold a secret
+        return f"{name}: {message}"
+    return f"{name}: {message}, not {value!r}"

@@ -1,0 +1,136 @@
+"""How ``medtasks eval`` spares the harness what its runs do not need: its own task files, and torch."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import lm_eval.tasks
+from lm_eval import evaluator
+from lm_eval.api.registry import get_model
+from lm_eval.loggers.utils import get_commit_from_path
+from lm_eval.tasks.manager import TaskManager
+
+from medtasks_utils.errors import UsageError
+from medtasks_utils.harness.sources import tasks_path
+
+logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
+
+
+class PackFirst(TaskManager):  # type: ignore[misc]
+    """A task manager that knows this pack, and what ``--include_path`` names, at once.
+
+    Reading the harness's own 16,000 task files takes seconds, so it is done when a task is asked for that is not among
+    ours, and not otherwise. Our tasks come first: a pattern such as ``med*`` that fits some of them means those.
+
+    Args:
+        include_path: further folders; their tasks replace ours of the same name.
+        metadata: what every task is given.
+    """
+
+    def __init__(
+        self, include_path: str | Sequence[str] | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        further = [include_path] if isinstance(include_path, str) else list(include_path or ())
+        ours = tasks_path()
+        self._folders = [str(ours), *(folder for folder in further if Path(folder).resolve() != ours.resolve())]
+        self._has_defaults = False
+        super().__init__(include_path=self._folders, include_defaults=False, metadata=metadata)
+
+    def known(self, pattern: str) -> list[str]:
+        """The names among ours and the user's that fit a pattern."""
+        return list(super().match_tasks([pattern]))
+
+    def match_tasks(self, task_list: list[str]) -> list[str]:
+        """The names that fit the patterns.
+
+        Raises:
+            UsageError: for a name that even the harness does not know.
+        """
+        found: list[str] = super().match_tasks(task_list)
+        if found or any(Path(name).is_dir() for name in task_list):
+            return found
+        self._read_the_defaults(task_list)
+        found = super().match_tasks(task_list)
+        if not found:
+            near = difflib.get_close_matches(task_list[0], self.all_tasks, n=3)
+            raise UsageError(
+                f"--tasks: there is no task, group or tag {', '.join(task_list)}, here or in the harness; "
+                + (f"did you mean {' or '.join(near)}? " if near else "")
+                + "medtasks eval --help lists ours"
+            )
+        return found
+
+    def load(self, task_list: Any) -> Any:
+        """Build the tasks; a group of the user's may be made of the harness's."""
+        wanted = task_list if isinstance(task_list, list) else [task_list]
+        unknown = [name for spec in wanted for name in self._unknown(spec)]
+        if unknown:
+            self._read_the_defaults(unknown)
+        return super().load(task_list)
+
+    def _unknown(self, spec: Any) -> list[str]:
+        """Names of tasks that are not indexed: the name itself, or those of a group's members."""
+        known = self.task_index
+        name = (spec.get("group") or spec.get("task")) if isinstance(spec, dict) else spec
+        if isinstance(name, str) and name in known:
+            spec = known[name].cfg or {}
+        elif isinstance(name, str) and isinstance(spec, str):
+            return [name]
+        if not isinstance(spec, dict):  # a task that is built already
+            return []
+        members = spec.get("task")
+        if isinstance(members, list):
+            return [missing for member in members for missing in self._unknown(member)]
+        defined_here = name in known or spec.keys() & {"dataset_path", "custom_dataset", "class"}
+        return [] if defined_here else [str(name)]
+
+    def _read_the_defaults(self, wanted: Sequence[str]) -> None:
+        if not self._has_defaults:
+            self._has_defaults = True
+            logger.warning("Reading the harness's own task files too, for %s; this takes a while", ", ".join(wanted))
+            super().__init__(include_path=self._folders, metadata=self.metadata)
+
+
+@contextmanager
+def started_quickly(model: str) -> Iterator[None]:
+    """Within this, ``lm_eval run`` starts without what this pack's runs do not need; the numbers are the same.
+
+    - Tasks are found by :class:`PackFirst`.
+    - Torch is imported for models that use it, not to seed its generator and describe it for those that do not: all
+      of lm_eval's that use torch import it in their modules. Where nothing did, ``pretty_env_info`` in the results says
+      so.
+
+    Args:
+        model: the model's name, as given to ``--model``.
+    """
+    seed_torch, describe_environment = evaluator.set_torch_seed, evaluator.add_env_info
+
+    def set_torch_seed(seed: int) -> None:
+        get_model(model)  # imports its module, as the harness does next
+        if "torch" in sys.modules:
+            seed_torch(seed)
+
+    def add_env_info(results: dict[str, Any]) -> None:
+        if "torch" in sys.modules or find_spec("torch") is None:
+            describe_environment(results)
+            return
+        results["pretty_env_info"] = "N/A (torch not used)"
+        results["transformers_version"] = version("transformers") if find_spec("transformers") else "N/A"
+        results["lm_eval_version"] = version("lm_eval")
+        results["upper_git_hash"] = get_commit_from_path(Path(os.getcwd(), ".."))
+
+    with ExitStack() as replaced:
+        replaced.enter_context(patch.object(lm_eval.tasks, "TaskManager", PackFirst))
+        replaced.enter_context(patch.object(evaluator, "set_torch_seed", set_torch_seed))
+        replaced.enter_context(patch.object(evaluator, "add_env_info", add_env_info))
+        yield

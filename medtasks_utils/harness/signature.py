@@ -1,0 +1,197 @@
+"""Signatures of results, after sacreBLEU's: everything that two numbers must share to be comparable, in one line.
+
+::
+
+    medhallu|data:hub@51506045|rows:1f2e3d4c5b6a|n:800|select:difficulty=hard|opts:-|prompt:9f8e7d6c|chat:yes|
+    shots:0|gen:max_gen_toks=1024|repeats:1|scorers:-|filter:strict-match|v:1.0|medtasks:0.1.0|lm_eval:0.4.13
+
+============  ====================================================================================================
+task name     comes first, without a key
+``data``      where the rows came from: ``hub@<commit>``, ``sample``, or ``files`` for a directory
+``rows``      hash of the documents evaluated, in order: equal for equal rows, wherever they came from
+``n``         how many
+``select``    options that are not at their default and choose rows; of no consequence where the rows are equal
+``opts``      all other options that are not at their default, could change a score, and show in no other field
+``prompt``    hash of the templates, the system message and the few-shot examples
+``chat``      whether the model's chat template was applied
+``shots``     few-shot examples
+``gen``       generation settings that are neither empty nor those of greedy decoding
+``repeats``   generations an example
+``scorers``   names of further scorers (explanation metrics, judges) and a hash of their own signatures
+``filter``    the filter
+``v``         the task's version, then the versions of packages that scores depend on
+============  ====================================================================================================
+
+No path, address or key is in it: a value that is long or holds more than letters and digits shows as its hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+from medtasks_utils.harness.options import Options
+
+NOTHING = "-"
+
+_GREEDY = {"do_sample": False, "temperature": 0}
+_PLAIN = re.compile(r"[\w.+-]{0,24}")
+_COMPARABLE_ONLY_IF_EQUAL = {
+    "rows": "the rows differ",
+    "n": "the numbers of examples differ",
+    "prompt": "the prompts differ",
+    "shots": "the numbers of few-shot examples differ",
+    "opts": "the options differ",
+    "scorers": "the explanation metrics or judges, or their versions, differ",
+    "filter": "the filters differ",
+    "v": "the task's versions differ",
+}
+_WORTH_A_WARNING = {
+    "chat": "one run applied a chat template and the other did not",
+    "gen": "the generation settings differ",
+    "repeats": "the generations per example differ",
+}
+_OF_NO_CONSEQUENCE = {"task", "data", "select"}  # rows tells what matters of them
+
+
+def signature_fields(
+    *,
+    data: str,
+    documents: Iterable[Mapping[str, Any]],
+    prompt: Mapping[str, Any],
+    has_chat_template: bool,
+    shots: int,
+    options: Options,
+    generation_kwargs: Mapping[str, Any] | None,
+    scorers: Mapping[str, str],
+) -> dict[str, str]:
+    """The fields that the filters of a task share.
+
+    Args:
+        data: ``hub@<commit>``, ``sample``, or the path of a directory, which is not shown.
+        documents: those to be evaluated.
+        prompt: all that prompts are made of beside documents and options.
+        has_chat_template: whether the model's chat template is applied.
+        shots: few-shot examples.
+        options: the benchmark's.
+        generation_kwargs: the harness's.
+        scorers: signatures of explanation metrics and judges, by name.
+    """
+    documents = list(documents)
+    return {
+        "data": data if data == "sample" or data.startswith("hub@") else "files",
+        "rows": digest_of_rows(documents),
+        "n": str(len(documents)),
+        "select": _options(options, options.choose_rows),
+        "opts": _options(options, set(type(options).model_fields) - options.choose_rows - options.not_signed),
+        "prompt": digest(prompt),
+        "chat": "yes" if has_chat_template else "no",
+        "shots": str(shots),
+        "gen": _generation(generation_kwargs or {}),
+        "repeats": str(options.repeats),
+        "scorers": f"{'+'.join(scorers)}#{digest(dict(scorers))}" if scorers else NOTHING,
+    }
+
+
+def signature(task: str, fields: Mapping[str, str], filter_name: str, version: Any, packages: Sequence[str]) -> str:
+    """The signature of a task's results under one filter.
+
+    Args:
+        task: its name.
+        fields: those that its filters share.
+        filter_name: the filter.
+        version: of the task.
+        packages: names of packages that have a hand in scoring, beside this one and lm_eval.
+    """
+    versions = {"v": version, **{name.replace("-", "_"): _version(name) for name in ("medtasks", "lm-eval", *packages)}}
+    every = {**fields, "filter": filter_name, **versions}
+    return "|".join([task, *(re.sub(r"[|\s]", "_", f"{key}:{value}") for key, value in every.items())])
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:  # a checkout on PYTHONPATH
+        return "unknown"
+
+
+def parse(text: str) -> dict[str, str]:
+    """The fields of a signature, the task's name under ``task``; of any other text, whatever is there."""
+    task, *fields = text.split("|")
+    return {"task": task, **{key: value for key, _, value in (field.partition(":") for field in fields)}}
+
+
+def digest(value: Any, length: int = 8) -> str:
+    """Hash of what JSON can hold, in hexadecimal digits."""
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:length]
+
+
+def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Hash of documents in order, whatever the order of their fields."""
+    whole = hashlib.sha256()
+    for row in rows:
+        whole.update(json.dumps(row, sort_keys=True, default=str).encode() + b"\n")
+    return whole.hexdigest()[:12]
+
+
+def _options(options: Options, names: Set[str]) -> str:
+    """Those of these options that differ from the benchmark's defaults: ``allow_unsure=false,use_knowledge=true``."""
+    defaults = type(options).model_validate({}).model_dump()
+    given = options.model_dump()
+    return _pairs({name: given[name] for name in names if given[name] != defaults[name]})
+
+
+def _generation(given: Mapping[str, Any]) -> str:
+    """Generation settings without empty ones and those of greedy decoding: ``max_gen_toks=1024``."""
+    given = {name: value for name, value in given.items() if value not in (None, "", [], ())}
+    return _pairs({name: value for name, value in given.items() if _GREEDY.get(name, NOTHING) != value})
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    return ",".join(f"{name}={_shown(value)}" for name, value in sorted(values.items())) or NOTHING
+
+
+def _shown(value: Any) -> str:
+    text = "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    text = text.lower() if isinstance(value, bool) else text
+    return text if _PLAIN.fullmatch(text) else f"#{digest(value)}"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A field in which two signatures differ.
+
+    Attributes:
+        field: its key.
+        message: what it means, with both values.
+        refuse: whether the results measure different things; otherwise it is worth a warning.
+    """
+
+    field: str
+    message: str
+    refuse: bool
+
+
+def incompatibilities(first: str, second: str) -> list[Difference]:
+    """What stands between two results and a fair comparison, the grave first; nothing for equal rows and settings.
+
+    Where rows came from, and which options chose them, is no matter if the rows are equal. A field that one
+    signature lacks is a difference, so that a signature written by another version warns at least.
+    """
+    a, b = parse(first), parse(second)
+    found = []
+    for field in dict.fromkeys([*a, *b]):
+        left, right = a.get(field, "none"), b.get(field, "none")
+        if left == right or field in _OF_NO_CONSEQUENCE:
+            continue
+        meaning = _COMPARABLE_ONLY_IF_EQUAL.get(field) or _WORTH_A_WARNING.get(field) or f"versions of {field} differ"
+        if field == "rows":
+            left, right = f"{a.get('data')} {left}", f"{b.get('data')} {right}"
+        found.append(Difference(field, f"{meaning} ({left} and {right})", refuse=field in _COMPARABLE_ONLY_IF_EQUAL))
+    return sorted(found, key=lambda difference: not difference.refuse)

@@ -1,0 +1,243 @@
+"""Where rows come from: the hub, a directory, or the bundled sample; all three end as files in a folder.
+
+A hub repository is downloaded to the hub's own cache and then read like any directory, so that a snapshot copied to a
+machine without internet, files converted by hand, and the hub itself take the same path.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from medtasks_utils.errors import DataError
+from medtasks_utils.harness.options import DATA_KEY
+
+Row = dict[str, Any]
+
+PACKAGE = Path(__file__).parents[1]
+SAMPLE = PACKAGE / "sample"
+ENVIRONMENT_VARIABLE = "MEDTASKS_DATA"
+
+_SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
+_MAX_CELL = 10_000_000  # characters; csv's own limit of 131,072 is shorter than some patient notes
+
+
+def tasks_path() -> Path:
+    """The folder with the tasks' YAML: beside the modules in an installed package, beside the package in a checkout."""
+    installed = PACKAGE / "tasks"
+    return installed if installed.is_dir() else PACKAGE.parent / "tasks"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of one split and the places they came from, for messages: its files and the number of rows in each."""
+
+    rows: list[Row]
+    parts: Sequence[tuple[Path, int]]
+
+    @property
+    def location(self) -> Path:
+        """The split's first file."""
+        return self.parts[0][0]
+
+    def at(self, index: int) -> str:
+        """Name the row with 0-based ``index`` in a message."""
+        for path, count in self.parts:
+            if index < count:
+                return f"{path}, row {index + 1}"
+            index -= count
+        raise IndexError(index)
+
+    def require_columns(self, columns: Iterable[str]) -> None:
+        """Check that every row has every column.
+
+        Raises:
+            DataError: naming the columns that are missing, the row, and the columns there are.
+        """
+        if not self.rows:
+            raise DataError(f"{self.location} has no rows")
+        columns = list(columns)
+        for index, row in enumerate(self.rows):
+            missing = [column for column in columns if column not in row]
+            if missing:
+                raise DataError(
+                    f"{self.at(index)}: missing column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
+                    f"it has {', '.join(map(str, row))}"
+                )
+
+
+@dataclass(frozen=True)
+class Source:
+    """A place that holds the benchmarks' data: ``hub``, ``sample`` or a directory."""
+
+    name: str
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[str, Any]) -> Source:
+        """``medtasks_data`` in ``--metadata``, else the variable ``MEDTASKS_DATA``, else the hub."""
+        value = metadata.get(DATA_KEY)
+        if value is None:
+            value = os.environ.get(ENVIRONMENT_VARIABLE) or "hub"
+        if not isinstance(value, str) or not value:
+            raise DataError(f'{DATA_KEY} must be "hub", "sample" or the path of a directory, not {value!r}')
+        return cls(value)
+
+    def folder(self, benchmark: str, repository: str, revision: str | None, patterns: Sequence[str]) -> Path:
+        """The folder with one benchmark's files, downloaded to the hub's cache where need be.
+
+        Args:
+            benchmark: its folder in a data directory.
+            repository: the hub data set.
+            revision: commit, tag or branch of it; None for the newest.
+            patterns: globs of the files that are needed of the repository.
+
+        Raises:
+            DataError: where there is no such folder, or the hub cannot be reached and has not been before.
+        """
+        if self.name == "hub":
+            return _download(repository, revision, patterns)
+        root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()
+        setting = f"{ENVIRONMENT_VARIABLE} or {DATA_KEY}"
+        if not root.is_dir():
+            raise DataError(
+                f"no directory {root} (set by {setting}); give an existing one, "
+                f'"hub" to download {repository}, or "sample" for the bundled sample'
+            )
+        folder = root / benchmark
+        if not folder.is_dir():
+            raise DataError(
+                f"{root} has no folder {benchmark}/; put a snapshot of the hub data set {repository} or plain files "
+                f'there, or set {setting} to "hub" or "sample"'
+            )
+        return folder
+
+
+def _download(repository: str, revision: str | None, patterns: Sequence[str]) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    place = f"{repository}" + (f" at revision {revision}" if revision else "")
+    way_out = (
+        "run once on a machine with internet and copy its hub cache, or set "
+        f'{ENVIRONMENT_VARIABLE} to a directory with the files, or to "sample" for the bundled sample'
+    )
+    try:
+        return Path(
+            snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=list(patterns))
+        )
+    except LocalEntryNotFoundError:
+        raise DataError(
+            f"cannot reach the hub for {place}, and it is not in the hub's cache on this machine; {way_out}"
+        ) from None
+    except (OSError, HFValidationError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise DataError(f"cannot download {place} from the hub ({reason}); {way_out}") from None
+
+
+def find_split(folder: Path, *splits: str) -> list[Path]:
+    """Files that hold a split: the first of ``splits`` (names, or ``config/split``) for which there are any.
+
+    Names understood: ``test.csv``, ``test_data.csv``, ``test-00000-of-00002.parquet``, in the folder or in ``data/``,
+    and a folder ``test/`` of shards. Where a split is there in several formats, one format is taken.
+    """
+    for split in splits:
+        config, _, name = split.rpartition("/")
+        stem = re.compile(rf"{re.escape(name)}(_data)?(-\d+-of-\d+(-[0-9a-f]+)?)?", re.IGNORECASE)
+        base = folder / config
+        for place, shards in ((base, False), (base / "data", False), (base / name, True)):
+            for suffix in _SUFFIXES:
+                found = sorted(path for path in place.glob(f"*{suffix}") if not path.name.startswith("."))
+                found = [path for path in found if shards or stem.fullmatch(path.stem)]
+                if found:
+                    return found
+    return []
+
+
+def read_split(folder: Path, *splits: str) -> Table:
+    """Read the first of ``splits`` that is there.
+
+    Raises:
+        DataError: where none is, or a file cannot be read.
+    """
+    files = find_split(folder, *splits)
+    if not files:
+        wanted = " or ".join(f"{split}.parquet|jsonl|csv|tsv" for split in splits)
+        present = ", ".join(sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))[:12])
+        raise DataError(f"{folder} has no file {wanted}; it has {present or 'nothing'}")
+    tables = [(path, read_rows(path)) for path in files]
+    return Table([row for _, rows in tables for row in rows], [(path, len(rows)) for path, rows in tables])
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Rows of one parquet, jsonl, json, csv or tsv file; cells of csv and tsv are strings, an empty cell is ``""``.
+
+    Raises:
+        DataError: naming the file, and the line where there is one.
+    """
+    try:
+        if path.suffix == ".parquet":
+            from pyarrow import parquet
+
+            rows: list[Row] = parquet.read_table(path).to_pylist()
+            return rows
+        if path.suffix in (".jsonl", ".json"):
+            return _json_rows(path.read_text(encoding="utf-8-sig"), path)
+        header, *records = _cells(path) or [[]]
+        for number, record in enumerate(records, start=1):
+            if len(record) != len(header):
+                raise DataError(f"{path}, row {number}: {len(record)} columns where the header has {len(header)}")
+        return [dict(zip(header, record, strict=True)) for record in records]
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {path}: {error}") from None
+
+
+def read_headerless(path: Path, columns: Sequence[str]) -> Table:
+    """Rows of a csv or tsv file without a header (one that repeats the column names is skipped).
+
+    Raises:
+        DataError: naming the first row with another number of columns.
+    """
+    try:
+        records = _cells(path)
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {path}: {error}") from None
+    for number, record in enumerate(records, start=1):
+        if len(record) != len(columns):
+            raise DataError(
+                f"{path}, row {number}: {len(record)} columns where {len(columns)} are expected ({', '.join(columns)})"
+            )
+    rows = [dict(zip(columns, record, strict=True)) for record in records if record != list(columns)]
+    return Table(rows, [(path, len(rows))])
+
+
+def _cells(path: Path) -> list[list[str]]:
+    limit = csv.field_size_limit(_MAX_CELL)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return [record for record in csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",") if record]
+    except csv.Error as error:
+        raise ValueError(str(error)) from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _json_rows(text: str, path: Path) -> list[Row]:
+    if path.suffix == ".json" and text.lstrip().startswith("["):
+        rows = json.loads(text)
+    else:
+        rows = []
+        for number, line in enumerate(text.split("\n"), start=1):
+            if line.strip():
+                try:
+                    rows.append(json.loads(line))
+                except ValueError as error:
+                    raise ValueError(f"line {number} is not JSON ({error})") from None
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError("every row must be a JSON object")
+    return list(rows)

@@ -1,0 +1,397 @@
+"""The harness's side of a benchmark: options and rows in, prompts out, answers and scores back.
+
+A benchmark derives from :class:`MedTask` and says how to load rows, extract an answer and score it; everything that the
+four have in common is here. The order in which the harness calls::
+
+    __init__             options are checked, rows are loaded and checked
+    build_all_requests   prompts
+    (the model)
+    apply_filters        responses are cleaned, ``continue_generation``, both extractions, ``score_batch``
+    process_results      the metrics of one example under one filter
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+import uuid
+import weakref
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import datasets
+from lm_eval.api.instance import Instance
+from lm_eval.api.samplers import ContextSampler
+from lm_eval.api.task import ConfigurableTask
+
+from medtasks_utils.errors import DataError, MedtasksError, ScoringError, show_errors_as_one_line
+from medtasks_utils.extraction.printable import printable
+from medtasks_utils.harness.options import Options, read_options
+from medtasks_utils.harness.patches import ScoresAndDetails, let_aggregations_bring_their_standard_error, render
+from medtasks_utils.harness.signature import digest, signature, signature_fields
+from medtasks_utils.harness.sources import Row, Source, Table
+from medtasks_utils.statistics import ExampleValue, Verdict
+
+logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
+
+show_errors_as_one_line()
+let_aggregations_bring_their_standard_error()
+
+UNANSWERED = "[invalid]"
+"""What ``filtered_resps`` shows where no answer was found: the harness's own word for it."""
+
+Score = float | Verdict | None
+"""A metric's value on one response: a number, a verdict for F1 and its kin, or None where it does not apply."""
+
+
+class Answer(str):
+    """What a filter read out of one response: the text that the samples show, and the value behind it.
+
+    Attributes:
+        value: what scoring compares; None if no answer was found.
+        response: the whole response.
+        scores: further metrics of this response, put there by ``score_batch``.
+        details: what the logged sample tells of this response besides; every answer of a task has the same names, and
+            values are what JSON can hold. ``found_by`` is always among them: ``box``, ``tag``, ``letter`` (stated),
+            ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an option), or ``none``.
+    """
+
+    value: Any
+    response: str
+    scores: dict[str, Score]
+    details: dict[str, Any]
+
+    def __new__(cls, value: Any, response: str = "", shown: str | None = None, found_by: str = "statement") -> Answer:
+        """An answer that shows as ``shown``, or as its value."""
+        self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
+        self.value = value
+        self.response = response
+        self.scores = {}
+        self.details = {"found_by": "none" if value is None else found_by}
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.value, self.response, str(self)
+
+
+class MedTask(ConfigurableTask):  # type: ignore[misc]
+    """A benchmark as a task of the harness.
+
+    In YAML, ``dataset_path`` is the hub repository, ``dataset_kwargs`` sets options, and prompts are Jinja templates
+    over the document's fields and ``settings`` (the options).
+
+    Args:
+        config: the merged YAML and metadata, from the harness.
+
+    Raises:
+        OptionError: for options that do not exist or have bad values.
+        DataError: for rows that cannot be had, read or understood.
+    """
+
+    benchmark: ClassVar[str]
+    options_type: ClassVar[type[Options]]
+    file_patterns: ClassVar[Sequence[str]] = ("*",)
+    scoring_packages: ClassVar[Sequence[str]] = ()  # beside our own and lm_eval: their versions are in the signature
+
+    options: Any
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        settings = {key: value for key, value in config.items() if key != "class"}
+        metadata = dict(settings.get("metadata") or {})
+        defaults = dict(settings.get("dataset_kwargs") or {})
+        self.options = read_options(self.options_type, self.benchmark, defaults, metadata)
+        self.source = Source.from_metadata(metadata)
+        self.left_out: Counter[str] = Counter()
+        self._first_left_out: dict[str, str] = {}
+        self._fewshot_seed: int | None = None
+        self._fewshot_rows: list[Row] = []
+        self._has_chat_template = False
+        self._snapshot = ""
+        settings["dataset_kwargs"] = self.options.model_dump()
+        settings["repeats"] = self.options.repeats
+        # Only its presence matters: the harness then does not look our metrics up in its own registry.
+        settings["process_results"] = f"{type(self).__module__}.{type(self).__qualname__}.score"
+        settings["metadata"] = {**metadata, "data_source": self.source.name}
+        self.adjust_config(settings)
+        super().__init__(config=settings)
+
+    # ---- what a benchmark says
+
+    @abstractmethod
+    def load_rows(self) -> list[Row]:
+        """The documents to evaluate on."""
+
+    def load_fewshot_rows(self) -> list[Row]:
+        """Documents that ``--num_fewshot`` may draw from."""
+        raise DataError(
+            f"{self.config.task} has no rows to draw few-shot examples from: its only split is the one it is "
+            "evaluated on. Leave --num_fewshot out"
+        )
+
+    @abstractmethod
+    def strict(self, response: str, doc: Row) -> Answer:
+        """The answer by the benchmark's published rule."""
+
+    @abstractmethod
+    def flexible(self, response: str, doc: Row) -> Answer:
+        """The answer by our best reading."""
+
+    @abstractmethod
+    def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
+        """The metrics of one response."""
+
+    def adjust_config(self, config: dict[str, Any]) -> None:
+        """Called once options are known, before the harness reads the configuration: the place for what they change."""
+
+    def prompt_parts(self) -> list[str]:
+        """What prompts are made of beside documents, options and templates."""
+        return []
+
+    def continue_generation(self) -> None:
+        """Called once between generation and extraction: the place for further turns, as a batch over all examples."""
+
+    def annotate(self, answer: Answer, instance: Instance, index: int) -> None:
+        """Called for every answer: the place for scores and details of how response ``index`` came about."""
+
+    def score_batch(self, answers: dict[str, list[tuple[Row, Answer]]]) -> None:
+        """Called once before scoring, with every answer by filter: the place for metrics best computed together.
+
+        What belongs to one answer goes into its ``scores``.
+        """
+
+    def scorers(self) -> dict[str, str]:
+        """Signatures of scorers beyond ``score`` itself, by name: explanation metrics, judges."""
+        return {}
+
+    def cluster(self, doc: Row) -> str | None:
+        """What examples that are not independent share, if anything."""
+        return None
+
+    def stratum(self, doc: Row) -> str | None:
+        """The group of the document in macro averages."""
+        return None
+
+    # ---- rows
+
+    def folder(self, repository: str | None = None, subfolder: str | None = None) -> Path:
+        """The folder with this benchmark's files."""
+        repository = repository or self.DATASET_PATH or ""
+        folder = self.source.folder(self.benchmark, repository, self.options.revision, self.file_patterns)
+        self._snapshot = folder.name  # of the hub: the commit
+        return folder / subfolder if subfolder and (folder / subfolder).is_dir() else folder
+
+    def leave_out(self, table: Table, index: int, reason: str) -> None:
+        """Count a row that cannot be used; the first of each reason is named in the warning."""
+        if not self.left_out[reason]:
+            self._first_left_out[reason] = table.at(index)
+        self.left_out[reason] += 1
+
+    def _warn_of_rows_left_out(self) -> None:
+        for reason, count in self.left_out.items():
+            rows = "1 row" if count == 1 else f"{count} rows"
+            logger.warning("%s: left out %s: %s (%s)", self.config.task, rows, reason, self._first_left_out[reason])
+
+    def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        """Load and check the rows; called by the harness when it makes the task."""
+        rows = self.load_rows()
+        self._warn_of_rows_left_out()
+        if not rows:
+            raise DataError(f"{self.config.task}: no rows are left to evaluate on ({self.source.name})")
+        if self.left_out:
+            self.config.metadata["rows_left_out"] = dict(self.left_out)
+        self.dataset = {self.config.test_split or self.config.validation_split: datasets.Dataset.from_list(rows)}
+
+    # ---- prompts
+
+    def resolve_field(self, doc: Row, field: str | None = None) -> Any:
+        """A field of the document, or a template rendered over it."""
+        if not field:
+            return None
+        if field in doc:
+            return doc[field]
+        text = render(field, {**doc, "settings": self.options})
+        if text and field == self.config.description and not self._has_chat_template:
+            text += self.config.fewshot_delimiter  # the harness puts nothing between it and the question
+        return text
+
+    def doc_to_text(self, doc: Row, doc_to_text: str | None = None) -> Any:
+        """The user message."""
+        return self.resolve_field(doc, doc_to_text or self.config.doc_to_text)
+
+    def doc_to_target(self, doc: Row, doc_to_target: str | None = None) -> Any:
+        """The right answer."""
+        return self.resolve_field(doc, doc_to_target or self.config.doc_to_target)
+
+    def fewshot_docs(self) -> None:
+        """Nothing yet: they are read when a run asks for them (:meth:`build_all_requests`), not in every run."""
+
+    def set_fewshot_seed(self, seed: int | None = None) -> None:
+        """Remember the seed for the sampler that is made later."""
+        self._fewshot_seed = seed
+        super().set_fewshot_seed(seed)
+
+    def _prepare_fewshot(self) -> None:
+        wanted = self.config.num_fewshot or 0
+        if wanted <= 0:
+            return
+        self.left_out.clear()
+        rows = self.load_fewshot_rows()
+        self._warn_of_rows_left_out()
+        if len(rows) < wanted:
+            raise DataError(
+                f"{self.config.task}: --num_fewshot {wanted}, but there are only {len(rows)} rows to draw from"
+            )
+        self._fewshot_rows = rows
+        self.sampler = ContextSampler(rows)
+        self.sampler.set_rnd(self._fewshot_seed)
+
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
+        self._has_chat_template = bool(kwargs.get("apply_chat_template"))
+        self._prepare_fewshot()
+        self._sign(kwargs)
+        if kwargs.get("cache_requests"):
+            kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
+        super().build_all_requests(**kwargs)
+        _run.join(self)
+
+    def _sign(self, settings: Mapping[str, Any]) -> None:
+        """Put the signatures of the results to come into the metadata, given the arguments of build_all_requests."""
+        documents = self.doc_iterator(limit=settings.get("limit"), samples=settings.get("samples"))  # of all processes
+        prompt: dict[str, Any] = {
+            "templates": [self.config.description, self.config.doc_to_text, self.config.doc_to_choice],
+            "system": settings.get("system_instruction"),
+        }
+        if self.prompt_parts():
+            prompt["parts"] = self.prompt_parts()
+        if self.config.num_fewshot:
+            prompt["fewshot"] = [repr(self.config.fewshot_config), self._fewshot_seed, self._fewshot_rows]
+            prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
+        fields = signature_fields(
+            data=f"hub@{self._snapshot[:8]}" if self.source.name == "hub" else self.source.name,
+            documents=[doc for _, doc in documents],
+            prompt=prompt,
+            has_chat_template=self._has_chat_template,
+            shots=self.config.num_fewshot or 0,
+            options=self.options,
+            generation_kwargs=self.config.generation_kwargs,
+            scorers=self.scorers(),
+        )
+        filters = self.extractors if self.OUTPUT_TYPE == "generate_until" else ("none",)
+        self.config.metadata["signature"] = {
+            name: signature(self.config.task, fields, name, self.VERSION, self.scoring_packages) for name in filters
+        }
+        if self.scorers():
+            self.config.metadata["scorers"] = self.scorers()
+
+    # ---- extraction and scoring
+
+    @property
+    def extractors(self) -> dict[str, Callable[[str, Row], Answer]]:
+        """The filters by name."""
+        return {"strict-match": self.strict, "flexible-extract": self.flexible}
+
+    def apply_filters(self) -> None:
+        """From responses to answers; between generation and scoring, so batched work has its place here."""
+        if self.OUTPUT_TYPE != "generate_until":
+            super().apply_filters()
+            return
+        for instance in self.instances:
+            # Under several processes the harness pads the last request with extra responses, to even the ranks out.
+            instance.resps = [printable(response or "") for response in instance.resps[: instance.repeats]]
+        _run.is_scoring = True
+        with self._generations_kept():
+            self.continue_generation()
+            answers: dict[str, list[tuple[Row, Answer]]] = {name: [] for name in self.extractors}
+            for instance in self.instances:
+                for name, extract in self.extractors.items():
+                    found = [extract(response, instance.doc) for response in instance.resps]
+                    for index, answer in enumerate(found):
+                        self.annotate(answer, instance, index)
+                    instance.filtered_resps[name] = found[0] if len(found) == 1 else found
+                    answers[name] += [(instance.doc, answer) for answer in found]
+            if not self.predict_only:
+                self.score_batch(answers)
+
+    @property
+    def predict_only(self) -> bool:
+        """Whether the harness runs without scoring (``--predict_only``)."""
+        return "bypass" in self._metric_fn_list
+
+    def process_results(self, doc: Row, results: list[Any]) -> dict[str, Any]:
+        """The metrics of one example under one filter, each the mean over its generations; details for its sample."""
+        if self.OUTPUT_TYPE != "generate_until":
+            return super().process_results(doc, results)  # type: ignore[no-any-return]
+        answers = [results[0]] if isinstance(results[0], Answer) else results[0]
+        details = {
+            name: [answer.details[name] for answer in answers] if len(answers) > 1 else answers[0].details[name]
+            for name in answers[0].details
+        }
+        if self.predict_only:
+            return ScoresAndDetails(super().process_results(doc, results), details)
+        with self._generations_kept():
+            scores = [{**self.score(doc, answer), **answer.scores} for answer in answers]
+            metrics = {name: self._combine(doc, [score[name] for score in scores]) for name in scores[0]}
+        return ScoresAndDetails(metrics, details)
+
+    def _combine(self, doc: Row, scores: list[Score]) -> ExampleValue | None:
+        if all(score is None for score in scores):
+            return None
+        verdicts = tuple(score if isinstance(score, Verdict) else None for score in scores)
+        if not any(verdicts):
+            verdicts = ()
+        values = [
+            float(score.target == score.predicted) if isinstance(score, Verdict) else float(score)
+            for score in scores
+            if score is not None
+        ]
+        return ExampleValue(sum(values) / len(values), self.cluster(doc), self.stratum(doc), verdicts)
+
+    @contextmanager
+    def _generations_kept(self) -> Iterator[None]:
+        """Let no failure after generation cost the generations: write them to a file, and say where."""
+        try:
+            yield
+        except Exception as error:
+            path = self._save_generations()
+            cause = None if isinstance(error, MedtasksError) else error
+            raise ScoringError(f"{self.config.task}: {error}; the generations are kept in {path}") from cause
+        except KeyboardInterrupt:
+            path = self._save_generations()
+            logger.warning("%s: interrupted; the generations are kept in %s", self.config.task, path)
+            raise
+
+    def kept(self, instance: Instance) -> dict[str, Any]:
+        """What is kept of an example whose scoring failed."""
+        return {"doc_id": instance.doc_id, "doc": instance.doc, "resps": instance.resps}
+
+    def _save_generations(self) -> Path:
+        """Write the responses of all tasks of this run, since the ones still to be scored would be lost too."""
+        path = Path(f"medtasks_rescue_{self.config.task}_{time.strftime('%Y%m%dT%H%M%S')}_{uuid.uuid4().hex[:8]}.jsonl")
+        with path.open("w", encoding="utf-8") as file:
+            for task in _run.tasks:
+                for instance in task.instances:
+                    file.write(json.dumps({"task": task.config.task, **task.kept(instance)}, default=str) + "\n")
+        return path.resolve()
+
+
+class _Run:
+    """The tasks that the harness generates for together: it builds the requests of all before it scores any."""
+
+    def __init__(self) -> None:
+        self.tasks: weakref.WeakSet[MedTask] = weakref.WeakSet()
+        self.is_scoring = False
+
+    def join(self, task: MedTask) -> None:
+        if self.is_scoring:
+            self.tasks.clear()
+            self.is_scoring = False
+        self.tasks.add(task)
+
+
+_run = _Run()

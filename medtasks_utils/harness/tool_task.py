@@ -1,0 +1,200 @@
+"""A task with tools: its options, the further turns between generation and extraction, what is told of them."""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from lm_eval.api.instance import Instance
+from pydantic import Field
+
+from medtasks_utils.errors import MedtasksError, OptionError
+from medtasks_utils.extraction.printable import printable
+from medtasks_utils.harness.options import Options
+from medtasks_utils.harness.sources import Row
+from medtasks_utils.harness.task import Answer, MedTask
+from medtasks_utils.harness.turns import Model, Recorder
+from medtasks_utils.statistics import mean
+from medtasks_utils.tools import KINDS, make_tool
+from medtasks_utils.tools.calls import read_calls
+from medtasks_utils.tools.loop import Conversation, Message, converse
+from medtasks_utils.tools.tool import Tool
+
+METRICS = ("tool_calls", "turns", "tool_errors")
+"""Of one response: calls made, malformed ones included; replies of the model; calls that failed or were malformed."""
+_NO_DIRECTION = {"aggregation": mean, "higher_is_better": None}
+
+logger = logging.getLogger("lm_eval.medtasks")
+
+
+class ToolOptions(Options):
+    """Options of a benchmark that offers tools."""
+
+    add_python_tool: bool = Field(False, description="let the model run Python code in a sandbox")
+    add_calculator_tool: bool = Field(False, description="let the model evaluate arithmetic expressions")
+    max_turns: int = Field(20, ge=1, description="replies of the model per example, at most, when it has tools")
+    tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False, description="seconds for one call of the Python tool")
+
+    @property
+    def tools(self) -> list[type[Tool]]:
+        """The tools that are on."""
+        is_on = {"python": self.add_python_tool, "calculator": self.add_calculator_tool}
+        return [kind for name, kind in KINDS.items() if is_on[name]]
+
+
+@dataclass
+class ChatInstance(Instance):  # type: ignore[misc]
+    """A request that knows its messages, and what came of it; the request cache keeps the messages with the prompt."""
+
+    chat: list[Message] = field(default_factory=list)
+    conversations: list[Conversation] = field(default_factory=list)
+
+
+class ToolTask(MedTask):
+    """A benchmark in which the model may call tools, where ``options.tools`` has any; else a plain task.
+
+    What is scored, and what ``resps`` shows, is the last reply of each conversation, with calls left out of what the
+    filters read. The sample's ``transcript`` has all of it.
+    """
+
+    _recorder: Recorder | None = None
+
+    @abstractmethod
+    def has_final_answer(self, text: str) -> bool:
+        """Whether a reply, with its calls taken out, gives the final answer in the form that was asked for."""
+
+    # ---- before the model runs
+
+    def adjust_config(self, config: dict[str, Any]) -> None:
+        """Add the metrics; with the Python tool, let the harness ask for ``--confirm_run_unsafe_code``."""
+        if not self.options.tools:
+            return
+        config["metric_list"] = [*config["metric_list"], *({"metric": name, **_NO_DIRECTION} for name in METRICS)]
+        config["unsafe_code"] = self.options.add_python_tool
+        if config["unsafe_code"]:
+            logger.warning(
+                "%s: code that the model writes will be run, in a sandbox. lm_eval asks you to confirm that with "
+                "--confirm_run_unsafe_code",
+                config["task"],
+            )
+
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Build the prompts, and remember the messages that they are made of."""
+        if self.options.tools:
+            if not kwargs.get("apply_chat_template"):
+                raise OptionError(
+                    f"{self.config.task}: tools need a conversation with the model: add --apply_chat_template "
+                    "(or switch add_python_tool and add_calculator_tool off)"
+                )
+            self._check_tools()
+            if kwargs.get("chat_template"):
+                kwargs["chat_template"] = self._recorder = Recorder(kwargs["chat_template"])
+        super().build_all_requests(**kwargs)
+
+    def _check_tools(self) -> None:
+        """Let a tool that cannot work on this machine say so before the model runs."""
+        with self._opened_tools() as tools:
+            for tool in tools.values():
+                (outcome,) = tool.run([("", "1 + 1")])
+                if outcome.failed:
+                    raise MedtasksError(f"{self.config.task}: the {tool.name} tool does not work: {outcome.text}")
+
+    def prompt_parts(self) -> list[str]:
+        """What the system message tells of the tools."""
+        return [
+            text for tool in self.options.tools for text in (tool.name, tool.argument, tool.description, tool.example)
+        ]
+
+    def construct_requests(self, doc: Row, ctx: Any, **kwargs: Any) -> Any:
+        """A request with its messages."""
+        request = super().construct_requests(doc, ctx, **kwargs)
+        if not self.options.tools or self._recorder is None:
+            return request
+        chat = [dict(message) for message in self._recorder.messages]
+        return ChatInstance(request.request_type, doc, request.arguments, request.idx, request.metadata, chat=chat)
+
+    # ---- further turns
+
+    def continue_generation(self) -> None:
+        """Run the calls of all replies and ask the model again, until no example waits for a result."""
+        if not self.options.tools:
+            return
+        for instance in self.instances:
+            keys = [f"{instance.doc_id}/{index}" for index in range(len(instance.resps))]
+            instance.conversations = [Conversation(key, instance.chat) for key in keys]
+        first = {each.key: instance for instance in self.instances for each in instance.conversations}
+        conversations = [each for instance in self.instances for each in instance.conversations]
+        replies = [reply for instance in self.instances for reply in instance.resps]
+        model = self._model()
+        with self._opened_tools() as tools:
+            generate = partial(self._generate, model, first)
+            rounds = converse(conversations, replies, tools, generate, self.has_final_answer, self.options.max_turns)
+            for turn, going in enumerate(rounds, 1):
+                if going and model.speaks:
+                    logger.info("%s: %d of %d go on after turn %d", self.config.task, going, len(conversations), turn)
+                for instance in self.instances:  # so that they are kept if a later round fails
+                    instance.resps = [conversation.reply for conversation in instance.conversations]
+
+    def _model(self) -> Model:
+        model = self._recorder.model if self._recorder else None
+        if model is None:
+            raise MedtasksError(
+                f"{self.config.task}: tools need the model, and the chat template that build_all_requests was given is "
+                "not a method of one"
+            )
+        return Model(model, spare=self.instances[-1])
+
+    def _generate(
+        self, model: Model, first: Mapping[str, ChatInstance], going: Sequence[Conversation]
+    ) -> list[str] | None:
+        """The next reply in each conversation, given its first request; None once no process has any left."""
+        if model.most(len(going)) == 0:
+            return None
+        requests = []
+        for conversation in going:
+            asked = first[conversation.key]
+            arguments = (model.prompt(conversation.chat), deepcopy(asked.args[1]))
+            metadata = (self.config.task, asked.doc_id, 1)
+            requests.append(Instance(asked.request_type, asked.doc, arguments, asked.idx, metadata))
+        return [printable(response or "") for response in model.generate(requests)]
+
+    @contextmanager
+    def _opened_tools(self) -> Iterator[dict[str, Tool]]:
+        with ExitStack() as stack:
+            opened = [make_tool(kind.name, self.options.tool_timeout) for kind in self.options.tools]
+            yield {tool.name: stack.enter_context(tool) for tool in opened}
+
+    # ---- extraction and samples
+
+    @property
+    def extractors(self) -> dict[str, Callable[[str, Row], Answer]]:
+        """The filters by name; a call's text is no answer."""
+        extractors = super().extractors
+        if not self.options.tools:
+            return extractors
+        kinds = {kind.name: kind for kind in self.options.tools}
+
+        def without_calls(extract: Callable[[str, Row], Answer], response: str, doc: Row) -> Answer:
+            return extract(read_calls(response, kinds)[1], doc)
+
+        return {name: partial(without_calls, extract) for name, extract in extractors.items()}
+
+    def annotate(self, answer: Answer, instance: Instance, index: int) -> None:
+        """Add ``tool_calls``, ``turns`` and ``tool_errors`` to the metrics, and the transcript to the sample."""
+        if self.options.tools:
+            conversation = instance.conversations[index]
+            answer.details["transcript"] = conversation.transcript
+            for name in METRICS:
+                answer.scores[name] = float(getattr(conversation, name))
+
+    def kept(self, instance: Instance) -> dict[str, Any]:
+        """With the responses, the conversations that led to them."""
+        if not isinstance(instance, ChatInstance):
+            return super().kept(instance)
+        return {**super().kept(instance), "transcripts": [each.transcript for each in instance.conversations]}
