@@ -1,6 +1,6 @@
 """Seconds per 1,000 examples of each explanation metric, beside the library that defines it, in one run.
 
-Usage: python measurements/explanations.py [--examples 940] [--bertscore-examples 60] [--repeat 3] [--metrics rougeL ...]
+Usage: python measurements/explanations.py [--examples 940] [--bertscore-examples 60] [--repeat 3] [--metrics NAME ...]
 
 Each example has two references of some 60 words and a response of some 150, drawn from the explanations of the bundled
 sample. rouge-score, sacreBLEU and NLTK are called once per example, bert-score once for all, in batches of 64, which is

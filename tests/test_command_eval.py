@@ -21,10 +21,10 @@ from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils import cli
+from medtasks_utils.benchmarks import cards
 from medtasks_utils.commands.evaluate import add_arguments
 from medtasks_utils.errors import OptionError
 from medtasks_utils.harness import catalog, evaluate
-from medtasks_utils.harness.options import BENCHMARKS
 from medtasks_utils.harness.quick_start import PackFirst
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
@@ -244,7 +244,7 @@ def test_folders_of_the_users_are_included_too(tmp_path: Path, caplog: pytest.Lo
 
 
 @given(
-    benchmark=st.sampled_from(BENCHMARKS),
+    benchmark=st.sampled_from(sorted(cards())),
     repeats=st.integers(1, 99),
     other=st.dictionaries(st.sampled_from(["tokenizer", "max_length"]), st.integers()),
 )
@@ -284,7 +284,7 @@ def test_values_are_json_or_text(setting: str, value: Any) -> None:
         ({"medhallu": 3}, None, ["medhallu.seed=2"], "takes a JSON object"),
         ({}, None, ["medhallu.seed"], "takes BENCHMARK.OPTION=VALUE"),
         ({}, None, ["seed=1"], "takes BENCHMARK.OPTION=VALUE"),
-        ({}, None, ["medhalu.seed=1"], "none of medmcqa, medexqa"),
+        ({}, None, ["medhalu.seed=1"], "none of medcalc_bench, medexqa"),
     ],
 )
 def test_flags_that_disagree_or_mean_nothing_are_errors(
@@ -347,8 +347,8 @@ def test_help_names_every_task_option_and_flag(capsys: pytest.CaptureFixture[str
     for name in catalog.our_manager().all_tasks:
         assert re.search(rf"^  [ *] {name}  +\S", shown, re.MULTILINE), name
     flat = " ".join(shown.split())
-    for benchmark in BENCHMARKS:
-        for option, settings in catalog.benchmark_class(benchmark).options_type.model_fields.items():
+    for benchmark in cards():
+        for option, settings in evaluate.options_of(benchmark).model_fields.items():
             assert settings.description
             assert re.search(rf" {option} \([^)]+\) {re.escape(settings.description)}", flat), option
     parser = argparse.ArgumentParser()

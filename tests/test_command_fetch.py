@@ -16,16 +16,15 @@ from fake_hub import Hub, serving
 from instant_server import instant_server
 
 from medtasks_utils import cli
-from medtasks_utils.benchmarks.medcalc_bench.rows import REPOSITORIES
+from medtasks_utils.benchmarks.medcalc_bench.card import CARD as MEDCALC_BENCH
 from medtasks_utils.commands.fetch import NAMES
-from medtasks_utils.harness import catalog, fetch
-from medtasks_utils.harness.options import BENCHMARKS
+from medtasks_utils.harness import fetch
 from medtasks_utils.harness.sources import SAMPLE
 
 MEDMCQA = ("datasets", "openlifescienceai/medmcqa")
 MEDEXQA = ("datasets", "bluesky333/MedExQA")
 MEDHALLU = ("datasets", "UTAustin-AIHealth/MedHallu")
-VERIFIED, V1_2 = (("datasets", REPOSITORIES[version]) for version in ("verified", "1.2"))
+VERIFIED, V1_2 = (("datasets", MEDCALC_BENCH.repositories[version].name) for version in ("verified", "1.2"))
 SCIBERT = ("models", "allenai/scibert_scivocab_uncased")
 UNUSED = b"no run reads this"
 
@@ -161,7 +160,7 @@ def test_fetch_gets_all_that_runs_read_and_no_more(
     }
     assert got == wanted
     size = sum(len(data) for data in hub.repositories[MEDEXQA].values() if data != UNUSED)
-    assert f"medexqa: bluesky333/MedExQA, 10 files, {size / 1000:.1f} kB" in done.stderr
+    assert f"medexqa: bluesky333/MedExQA at 3a9f80d, 10 files, {size / 1000:.1f} kB" in done.stderr
     assert done.stdout.splitlines()[-1].startswith("7 of 7 there, ")
     assert list(machine.nltk_data.glob("corpora/wordnet*"))
 
@@ -308,12 +307,6 @@ def test_only_takes_known_names(names: str, capsys: pytest.CaptureFixture[str]) 
 
 def test_the_names_are_those_of_the_items() -> None:
     assert [item.name for item in fetch.items(NAMES)] == [name for name, there in ALL_THERE.items() for _ in there]
-
-
-def test_the_repositories_are_those_that_the_tasks_read() -> None:
-    repositories = catalog.repositories()
-    assert {repository.benchmark for repository in repositories} == set(BENCHMARKS)
-    assert {r.repository for r in repositories if r.benchmark == "medcalc_bench"} == set(REPOSITORIES.values())
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), fetch.FetchError("not there")])

@@ -14,9 +14,10 @@ from conftest import Row, medmcqa_rows, right_answer, write_rows
 from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils import cli
+from medtasks_utils.benchmarks import cards
 from medtasks_utils.compare import CompareError, Comparison, as_dict, as_json, as_table, compare_runs, one_run
 from medtasks_utils.compare.pairing import pair
-from medtasks_utils.results import BENCHMARKS, Run, read_runs
+from medtasks_utils.results import Run, read_runs
 
 ALL = ["medtasks", "medexqa"]
 
@@ -71,7 +72,7 @@ def test_values_are_those_of_the_runs(saved: Path) -> None:
 def test_every_breakdown_is_there_and_divides_the_examples(saved: Path) -> None:
     found = comparison(saved)
     for task in TASKS:
-        benchmark = BENCHMARKS[found.a.tasks[task].benchmark or ""]
+        benchmark = cards()[found.a.tasks[task].benchmark or ""]
         for breakdown in benchmark.breakdowns:
             lines = [line for line in found.lines if (line.task, line.breakdown) == (task, breakdown.name)]
             assert len(lines) > 1 and all(line.metric == breakdown.metrics[0] for line in lines)
@@ -284,7 +285,9 @@ def test_tasks_of_one_run_alone_are_named(tmp_path: Path) -> None:
 
 def test_tasks_of_others_are_compared_on_request(pair_of_runs: tuple[Path, Path]) -> None:
     for path in pair_of_runs:
-        edit_results(path, lambda content: content["configs"]["medhallu"].update(process_results="other.score"))
+        edit_results(
+            path, lambda content: content["configs"]["medhallu"].update(process_results="other.score", metadata={})
+        )
     a, b = map(one_run, pair_of_runs)
     found = compare_runs(a, b)
     assert any("medhallu: left out, not a task of this pack" in warning for warning in found.warnings)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from conftest import GENERATION_TASKS, documents, load
 
-from medtasks_utils.harness.task import UNANSWERED, Answer, MedTask
+from medtasks_utils.benchmarks.card import UNANSWERED
+from medtasks_utils.harness.task import Answer, MedTask
 
 LENGTH = 200_000
 SHORTER = 30_000  # for the many; still enough for anything quadratic to show

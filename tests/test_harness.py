@@ -29,10 +29,11 @@ from conftest import (
 )
 from lm_eval.loggers import EvaluationTracker
 
+from medtasks_utils.benchmarks.card import UNANSWERED
 from medtasks_utils.benchmarks.medhallu.task import MedHallu
 from medtasks_utils.benchmarks.medmcqa.task import MedMCQA
 from medtasks_utils.errors import ScoringError
-from medtasks_utils.harness.task import UNANSWERED, Answer, MedTask
+from medtasks_utils.harness.task import Answer, MedTask
 
 FILTERS = ("strict-match", "flexible-extract")
 METRICS = {

@@ -15,13 +15,14 @@ from pathlib import Path
 import pytest
 from saved_runs import edit_lines, right_in, sample_file, save_run
 
+from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.cli import main
 from medtasks_utils.report import build_page
 from medtasks_utils.report.answers import outcome_block
 from medtasks_utils.report.comparison import Comparer
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import FORM, OUTCOMES, RIGHT, UNANSWERED, UNSURE, WRONG, outcomes
-from medtasks_utils.report.units import Unit, arrange, shown
+from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run, read_runs
 
 LEXICAL = {"medexqa": {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}}
@@ -126,15 +127,17 @@ def test_all_metrics_are_the_harness_s(runs: list[Run], page: Page) -> None:
                 metric, _, filter_name = key.partition(",")
                 if not filter_name or metric.endswith("_stderr") or value == "N/A":
                     continue
-                assert page.cell(f"{title}: all metrics, {filter_name}", metric, run.name) == shown(value, metric)
+                assert page.cell(f"{title}: all metrics, {filter_name}", metric, run.name) == metric_of(
+                    metric, task
+                ).shown(value)
     assert page.cell("MedExQA: all metrics, strict-match", "rougeL", "first") != "0.0"
 
 
 def test_groups_take_the_place_of_their_tasks(runs: list[Run]) -> None:
     names = [unit.name for unit in arrange(runs)]
-    assert names == ["medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu"]
+    assert names == ["medcalc_bench", "medexqa", "medhallu", "medmcqa_openmed"]
     medexqa = unit(runs, "medexqa")
-    assert len(medexqa.results["first"].tasks) == 5 and "macro average" in medexqa.note
+    assert len(medexqa.results["first"].tasks) == 5 and medexqa.note == "the unweighted means over 5 tasks"
 
 
 def test_breakdowns_add_up(runs: list[Run], page: Page) -> None:
@@ -162,7 +165,10 @@ def test_specialties_end_in_the_macro_average(runs: list[Run], page: Page, tmp_p
     for run, row in zip(runs, rows[-2:], strict=True):
         reported = run.results["results"]["medexqa"]
         values = [cell.split("\n")[0] for cell in row[3:]]
-        assert values == [shown(reported[f"{name},strict-match"], name) for name in ("acc", "combined", "explanation")]
+        assert values == [
+            metric_of(name, "medexqa").shown(reported[f"{name},strict-match"])
+            for name in ("acc", "combined", "explanation")
+        ]
     save_run(tmp_path, right_in(0.6), tasks="medexqa_all")
     (run,) = read_runs(tmp_path)
     macro = run.results["results"]["medexqa_all"]["macro_acc,strict-match"]

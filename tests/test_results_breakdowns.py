@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from saved_runs import right_in, save_run
 from scipy.stats import binomtest
 
+from medtasks_utils.benchmarks import cards, metric_of
+from medtasks_utils.intervals import wilson
+from medtasks_utils.metrics import OF_TOOLS
 from medtasks_utils.report.outcomes import FORM, RIGHT, STRICT_ONLY, outcomes
-from medtasks_utils.results import BENCHMARKS, Run, Sample, TaskRun, read_runs
-from medtasks_utils.results.benchmarks import GROUPS, PERCENT_METRICS, UNBOUNDED_METRICS
+from medtasks_utils.results import Run, Sample, TaskRun, read_runs
 from medtasks_utils.results.breakdowns import (
     abstention,
     break_down,
@@ -23,7 +25,6 @@ from medtasks_utils.results.breakdowns import (
     estimate,
     group_samples,
     verdicts_of,
-    wilson,
 )
 
 FILTERS = ("strict-match", "flexible-extract")
@@ -35,7 +36,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     folder = tmp_path_factory.mktemp("runs")
     lexical = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
     save_run(folder / "once", right_in(0.6), metadata={"medexqa": lexical})
-    generations = {name: {"repeats": 3} for name in BENCHMARKS}
+    generations = {name: {"repeats": 3} for name in cards()}
     count = iter(range(10**6))
     answers = [right_in(0.6, salt) for salt in "abc"]
     save_run(folder / "thrice", lambda doc: answers[next(count) % 3](doc), metadata=generations)
@@ -72,23 +73,22 @@ def test_intervals_hold_the_value_within_the_metric_s_range(runs: list[Run]) -> 
             if found.value is None or found.low is None or found.high is None:
                 continue
             assert found.low - 1e-9 <= found.value <= found.high + 1e-9
-            if metric not in UNBOUNDED_METRICS:
-                assert found.low >= 0 and found.high <= (100 if metric in PERCENT_METRICS else 1)
+            lowest, highest = metric_of(metric, task.benchmark).range
+            assert lowest is None or found.low >= lowest
+            assert highest is None or found.high <= highest
             if found.n > 1 and metric in ("acc", "f1", "answered"):
                 assert found.low < found.high, "an interval has a width even where all are right"
 
 
 def test_groups_divide_the_examples(runs: list[Run]) -> None:
     task = runs[0].tasks["medcalc_bench"]
-    for breakdown in BENCHMARKS["medcalc_bench"].breakdowns:
+    for breakdown in cards()["medcalc_bench"].breakdowns:
         groups = break_down(task.samples, breakdown, "strict-match", "acc", task.benchmark)
         assert sum(found.n for found in groups.values()) == len(task.samples)
         right = sum(found.n * (found.value or 0) for found in groups.values())
         assert right / len(task.samples) == pytest.approx(task.metrics["acc", "strict-match"].value)
         assert list(groups) == sorted(groups)
-    categories = break_down(
-        task.samples, BENCHMARKS["medcalc_bench"].breakdowns[0], "strict-match", "acc", task.benchmark
-    )
+    categories = break_down(task.samples, cards()["medcalc_bench"].breakdowns[0], "strict-match", "acc", task.benchmark)
     for category, found in categories.items():
         assert found.value == pytest.approx(task.metrics[f"acc_{category}", "strict-match"].value)
 
@@ -96,14 +96,14 @@ def test_groups_divide_the_examples(runs: list[Run]) -> None:
 def test_f1_by_difficulty_is_the_run_s_own(runs: list[Run]) -> None:
     for run in runs[:2]:
         task = run.tasks["medhallu"]
-        groups = break_down(task.samples, BENCHMARKS["medhallu"].breakdowns[0], "flexible-extract", "f1", "medhallu")
+        groups = break_down(task.samples, cards()["medhallu"].breakdowns[0], "flexible-extract", "f1", "medhallu")
         for level, found in groups.items():
             value, stderr = task.metrics[f"f1_{level}", "flexible-extract"]
             assert found.value == pytest.approx(value) and found.stderr == pytest.approx(stderr)
 
 
 def test_kinds_of_hallucination_leave_the_true_answers_out(runs: list[Run]) -> None:
-    breakdown = BENCHMARKS["medhallu"].breakdowns[1]
+    breakdown = cards()["medhallu"].breakdowns[1]
     groups = group_samples(samples_of(runs), lambda sample: breakdown.key(sample.doc))
     assert sum(map(len, groups.values())) == len(samples_of(runs)) // 2
     assert all(sample.target == "1" for group in groups.values() for sample in group)
@@ -111,9 +111,12 @@ def test_kinds_of_hallucination_leave_the_true_answers_out(runs: list[Run]) -> N
 
 def test_every_benchmark_names_metrics_and_fields_that_are_there(runs: list[Run]) -> None:
     for task in runs[0].tasks.values():
-        known = BENCHMARKS[task.benchmark or ""]
+        known = cards()[task.benchmark or ""]
         there = {metric for metric, _ in task.metrics}
-        assert {*known.compared, *known.metrics} - there <= {"meteor", "bertscore", "tool_calls", "turns"}
+        named = {*known.compared, *(metric.name for metric in known.metrics)}
+        of_scorers = {"meteor", "bertscore", "support", "coverage", "judge_failures"}
+        assert named - there <= of_scorers | {metric.name for metric in OF_TOOLS}
+        assert there <= {metric.name for metric in known.metrics}
         for breakdown in known.breakdowns:
             assert set(breakdown.metrics) <= there
             assert any(breakdown.key(sample.doc) for sample in task.samples)
@@ -122,7 +125,6 @@ def test_every_benchmark_names_metrics_and_fields_that_are_there(runs: list[Run]
         if known.answers:
             given_answers = {answer for sample in task.samples for answer in sample.answers["strict-match"]}
             assert given_answers <= known.answers.keys()
-    assert runs[0].groups.keys() <= GROUPS.keys()
 
 
 # ---- what was answered
@@ -161,7 +163,7 @@ def test_outcomes_tell_form_from_knowledge(runs: list[Run]) -> None:
 
 def test_abstaining_costs_what_undecided_examples_would_have_brought(runs: list[Run]) -> None:
     samples = samples_of(runs)
-    found = abstention(samples, "strict-match")
+    found = abstention(samples, "strict-match", "medhallu")
     decided = [sample for sample in samples if sample.answers["strict-match"][0] in ("0", "1")]
     right = sum(sample.answers["strict-match"][0] == sample.target for sample in decided)
     table = Counter((sample.target, sample.answers["strict-match"][0]) for sample in samples)
@@ -177,7 +179,7 @@ def test_abstaining_costs_what_undecided_examples_would_have_brought(runs: list[
 def test_no_samples_make_no_estimate() -> None:
     assert estimate([], "strict-match", "acc", "medmcqa").value is None
     assert estimate([], "strict-match", "f1", "medhallu").value is None
-    assert abstention([], "strict-match").f1.value is None
+    assert abstention([], "strict-match", "medhallu").f1.value is None
     assert not outcomes([]) and not by_way_found([], "strict-match", "acc", "medmcqa")
 
 

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 
+from medtasks_utils.benchmarks import cards
 from medtasks_utils.compare import as_json, compare_runs
 from medtasks_utils.report.outcomes import outcomes
-from medtasks_utils.results import BENCHMARKS, ResultsError, Sample, read_runs
-from medtasks_utils.results.benchmarks import benchmark_of
+from medtasks_utils.results import ResultsError, Sample, read_runs
 from medtasks_utils.results.breakdowns import (
     abstention,
     break_down,
@@ -25,6 +25,7 @@ from medtasks_utils.results.breakdowns import (
     cross_table,
     estimate,
 )
+from medtasks_utils.results.origin import benchmark_of
 from medtasks_utils.results.samples import read_samples
 
 
@@ -335,12 +336,12 @@ def test_no_value_anywhere_stops_reading_and_comparing(
     assert len(read.samples) >= len(lines) // 2 - 1
     for metric in ("acc", "f1", "macro_acc", "answered"):
         estimate(read.samples, "strict-match", metric, read.benchmark)
-    for breakdown in BENCHMARKS[read.benchmark].breakdowns if read.benchmark else ():
+    for breakdown in cards()[read.benchmark].breakdowns if read.benchmark else ():
         break_down(read.samples, breakdown, "flexible-extract", "acc", read.benchmark)
     outcomes(read.samples)
     by_way_found(read.samples, "strict-match", "acc", read.benchmark)
     cross_table(read.samples, "strict-match")
-    abstention(read.samples, "strict-match")
+    abstention(read.samples, "strict-match", "medhallu")
     json.loads(as_json(compare_runs(run, run, tasks=[(task, task)], metrics=["acc"], resamples=20)))
 
 
@@ -349,11 +350,18 @@ def test_no_value_anywhere_stops_reading_and_comparing(
 
 def test_the_harness_has_tasks_of_its_own_with_our_names(results: Path) -> None:
     content = json.loads(results.read_text())
-    content["configs"]["medhallu"]["process_results"] = "lm_eval.tasks.other.score"
+    content["configs"]["medhallu"] |= {"process_results": "lm_eval.tasks.other.score", "metadata": {"version": 1}}
     results.write_text(json.dumps(content))
     (run,) = read_runs(results)
     assert run.tasks["medhallu"].benchmark is None and run.tasks["medhallu"].samples
     assert benchmark_of("medmcqa", {}) is None and benchmark_of("medmcqa_openmed", {}) == "medmcqa"
+
+
+@pytest.mark.parametrize("benchmark", ["medmcqa", "medexqa", "medcalc_bench", "medhallu"])
+def test_runs_saved_by_version_0_1_name_the_class_that_scored_them(benchmark: str) -> None:
+    assert benchmark_of("any", {"process_results": f"medtasks_utils.{benchmark}.Class.score"}) == benchmark
+    assert benchmark_of("any", {"process_results": "other.score", "metadata": {"benchmark": benchmark}}) == benchmark
+    assert benchmark_of(benchmark, {"process_results": "medtasks_utils.other.Class.score"}) is None
 
 
 def test_a_group_without_metrics_is_no_task(tmp_path: Path) -> None:

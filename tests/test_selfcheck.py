@@ -8,6 +8,7 @@ import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from conftest import TASKS, documents, load
 
 from medtasks_utils import selfcheck, statistics
+from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
 from medtasks_utils.benchmarks.medhallu.task import MedHallu
 from medtasks_utils.benchmarks.medmcqa.task import MedMCQA
 from medtasks_utils.cli import main
@@ -89,7 +92,12 @@ def test_a_score_that_is_off_is_a_miss(
     replacement: Any,
     blamed: set[str],
 ) -> None:
-    monkeypatch.setattr(selfcheck, "TASKS", ("medmcqa_openmed", "medexqa", "medhallu"))
+    few = {
+        name: replace(card, checked_tasks=tuple({*card.checked_tasks} - {"medexqa_all"}))
+        for name, card in cards().items()
+    }
+    del few["medcalc_bench"]
+    monkeypatch.setattr(selfcheck, "cards", lambda: few)
     monkeypatch.setattr(owner, name, replacement)
     assert main(["selfcheck", "--limit", "8"]) == 1
     output = capsys.readouterr().out
@@ -112,13 +120,13 @@ def test_the_expected_scores_are_not_taken_from_what_is_checked() -> None:
     """With the package's own scoring removed, the expectation is worked out all the same."""
     for name in ("medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu"):
         task = load(name)
-        for behaviour in selfcheck.BEHAVIOURS:
+        for behaviour in BEHAVIOURS:
             examples = [
-                (doc, selfcheck.reply(task.benchmark, behaviour, doc, seed=str(index)))
+                (doc, task.card.load_known_answers().reply(behaviour, doc, seed=str(index)))
                 for index, doc in enumerate(documents(task))
             ]
             for filter_name in task.extractors:
-                ranges = selfcheck.expected(task.benchmark, behaviour, filter_name, examples)
+                ranges = task.card.load_known_answers().expected(behaviour, filter_name, examples)
                 assert {"acc", "answered"} <= ranges.keys()
                 assert all(low <= high for low, high in ranges.values())
                 if behaviour == "right":
@@ -152,7 +160,7 @@ def test_the_server_answers_by_model_and_prompt() -> None:
 
 
 def test_the_data_directory_is_the_one_given(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert selfcheck.run(str(shared / "data"), TASKS, limit=3) == 0
+    assert selfcheck.run(str(shared / "data"), [TASKS], limit=3) == 0
     assert "on 135 answers" in capsys.readouterr().out
     with pytest.raises(DataError):
-        selfcheck.run(str(shared), TASKS, limit=3)
+        selfcheck.run(str(shared), [TASKS], limit=3)

@@ -403,26 +403,26 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Hub:
 
 
 PINNED = "515060458a945c633debc6fd5baac7764416b724"
+MEDMCQA, MEDEXQA = "91c6572c454088bf71b679ad90aa8dffcd0d5868", "3a9f80d6de2c354956d7e86d323214b92d547d6e"
+VERIFIED, V1_2 = "591157b3343b4dda247294f9d929da4c75026fa8", "acb17912657c084f5bf08b8fd029812f84630497"
 
 
 @pytest.mark.parametrize(
     ("task", "repository", "revision"),
     [
-        ("medmcqa_openmed", "openlifescienceai/medmcqa", None),
-        ("medexqa_all", "bluesky333/MedExQA", None),
-        ("medexqa_clinical_psychology_logits", "bluesky333/MedExQA", None),
-        ("medcalc_bench", "nsk7153/MedCalc-Bench-Verified", None),
-        ("medcalc_bench_lite", "nsk7153/MedCalc-Bench-Verified", None),
-        ("medcalc_bench_one_shot", "nsk7153/MedCalc-Bench-Verified", None),
-        ("medcalc_bench_v1_2", "ncbi/MedCalc-Bench-v1.2", None),
+        ("medmcqa_openmed", "openlifescienceai/medmcqa", MEDMCQA),
+        ("medexqa_all", "bluesky333/MedExQA", MEDEXQA),
+        ("medexqa_clinical_psychology_logits", "bluesky333/MedExQA", MEDEXQA),
+        ("medcalc_bench", "nsk7153/MedCalc-Bench-Verified", VERIFIED),
+        ("medcalc_bench_lite", "nsk7153/MedCalc-Bench-Verified", VERIFIED),
+        ("medcalc_bench_one_shot", "nsk7153/MedCalc-Bench-Verified", VERIFIED),
+        ("medcalc_bench_v1_2", "ncbi/MedCalc-Bench-v1.2", V1_2),
         ("medhallu", "UTAustin-AIHealth/MedHallu", PINNED),
         ("medhallu_artificial", "UTAustin-AIHealth/MedHallu", PINNED),
         ("medhallu_knowledge", "UTAustin-AIHealth/MedHallu", PINNED),
     ],
 )
-def test_the_repository_and_the_revision_of_each_task(
-    hub: Hub, task: str, repository: str, revision: str | None
-) -> None:
+def test_the_repository_and_the_revision_of_each_task(hub: Hub, task: str, repository: str, revision: str) -> None:
     assert documents(load(task, "hub")) == documents(load(task))
     assert set(hub.asked) == {(repository, revision)}
 
@@ -497,7 +497,7 @@ def test_a_repository_that_the_hub_does_not_have(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", missing)
     message = message_of("medexqa_all", Path("hub"))
-    assert "cannot download bluesky333/MedExQA from the hub (404 Client Error" in message
+    assert f"cannot download bluesky333/MedExQA at revision {MEDEXQA} from the hub (404 Client Error" in message
     assert "MEDTASKS_DATA" in message
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 SUMMARY = "lm_eval run with these tasks included: every flag of it, a quicker start"
 USAGE = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [--data SOURCE] [--set ...] [flags]"
@@ -18,16 +17,6 @@ examples:
 """
 
 
-class _HarnessParsers:
-    """What a command of the harness asks for a parser: it is given ours, to add its flags to."""
-
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._parser = parser
-
-    def add_parser(self, name: str, **settings: Any) -> argparse.ArgumentParser:
-        return self._parser
-
-
 def _help(parser: argparse.ArgumentParser, format_help: Callable[[], str]) -> str:
     """The help with the tasks and options in it, which take a second to look up."""
     from medtasks_utils.harness.evaluate import tasks_and_options
@@ -38,7 +27,7 @@ def _help(parser: argparse.ArgumentParser, format_help: Callable[[], str]) -> st
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Ours first, then all flags of ``lm_eval run``, which adds them itself."""
-    from lm_eval._cli.run import Run
+    from medtasks_utils.harness.patches import add_flags_of_run
 
     parser.usage = USAGE
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -57,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="BENCHMARK.OPTION=VALUE",
         help="an option, as in medhallu.difficulty=hard; may be given many times. JSON where VALUE is JSON, else text",
     )
-    Run(_HarnessParsers(parser))
+    add_flags_of_run(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -21,6 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run it; 1 if any score misses."""
     from medtasks_utils import selfcheck
-    from medtasks_utils.harness.sources import tasks_path
+    from medtasks_utils.harness.catalog import task_folders
 
-    return selfcheck.run(arguments.data, tasks_path(), limit=arguments.limit)
+    return selfcheck.run(arguments.data, task_folders(), limit=arguments.limit)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from medtasks_utils import statistics
+from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.compare.inference import RESAMPLES, Contrast, Item, benjamini_hochberg, contrast, holm
 from medtasks_utils.compare.pairing import CompareError, check_examples, check_signatures, pair
-from medtasks_utils.results import BENCHMARKS, Run, Sample, TaskRun
-from medtasks_utils.results.benchmarks import GROUPS
-from medtasks_utils.results.breakdowns import aggregation_of, item_of
+from medtasks_utils.metrics import Metric
+from medtasks_utils.results import Run, Sample, TaskRun
+from medtasks_utils.results.breakdowns import item_of
 from medtasks_utils.statistics import ExampleValue, Total
 
 ALPHA = 0.05
@@ -27,7 +28,7 @@ class Line:
     Attributes:
         task: the task or group.
         filter: the filter.
-        metric: the metric.
+        facts: what is known of the metric.
         breakdown: such as ``subject``; None for the whole task.
         group: such as ``Anatomy``; None for the whole task.
         contrast: the two values, their difference, its interval and p-value.
@@ -37,11 +38,16 @@ class Line:
 
     task: str
     filter: str
-    metric: str
+    facts: Metric
     breakdown: str | None
     group: str | None
     contrast: Contrast
     p_adjusted: float = 1.0
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return self.facts.name
 
     @property
     def is_significant(self) -> bool:
@@ -122,7 +128,7 @@ def compare_runs(
         b: the second run.
         tasks: pairs of tasks' names, the first run's and the second's; all of this pack in both runs if None.
         filters: those to compare; if None ``strict-match``, or the first that a task has where it has no such.
-        metrics: if None, the benchmark's own (:class:`medtasks_utils.results.Benchmark`).
+        metrics: if None, the benchmark's own (:class:`medtasks_utils.benchmarks.card.Card`).
         common: compare the examples that are in both runs, where not all are.
         force: compare results whose signatures say that they measure different things.
         resamples: randomisations for each p-value that needs them.
@@ -172,7 +178,7 @@ class _Task:
 
     def metrics(self, wanted: Sequence[str] | None) -> list[str]:
         """The metrics to compare, out of those that both runs have."""
-        names = wanted or (BENCHMARKS[self.task.benchmark].compared if self.task.benchmark else ("acc",))
+        names = wanted or (cards()[self.task.benchmark].compared if self.task.benchmark else ("acc",))
         return [
             name
             for name in names
@@ -186,7 +192,7 @@ class _Task:
     def lines(self, metrics: Sequence[str]) -> list[Line]:
         """The task as a whole, then its breakdowns."""
         found = [self._line(metric, self.pairs, None, None) for metric in metrics]
-        for breakdown in BENCHMARKS[self.task.benchmark].breakdowns if self.task.benchmark else ():
+        for breakdown in cards()[self.task.benchmark].breakdowns if self.task.benchmark else ():
             groups: dict[str, list[Pair]] = {}
             for a, b in self.pairs:
                 group = breakdown.key(a.doc)
@@ -198,9 +204,8 @@ class _Task:
         return [line for line in found if line]
 
     def _line(self, metric: str, pairs: Sequence[Pair], breakdown: str | None, group: str | None) -> Line | None:
-        aggregation = aggregation_of(metric)
-        if isinstance(aggregation, Total):
-            aggregation = statistics.mean
+        facts = metric_of(metric, self.task.benchmark)
+        aggregation = statistics.mean if isinstance(facts.aggregation, Total) else facts.aggregation
         items = [[item_of(side, self.filter, metric, self.task.benchmark) for side in both] for both in pairs]
         result = contrast(
             [both[0] for both in items],
@@ -209,7 +214,7 @@ class _Task:
             resamples=self.resamples,
             seed=self.seed,
         )
-        return Line(self.task.task, self.filter, metric, breakdown, group, result) if result else None
+        return Line(self.task.task, self.filter, facts, breakdown, group, result) if result else None
 
     def flips(self) -> Iterator[Flip]:
         """Examples that one run has right and the other wrong."""
@@ -293,7 +298,7 @@ def _group_lines(
     """Groups of which both runs have every task: the mean over the tasks, each with the same weight."""
     lines = []
     filters = dict.fromkeys(filter_name for _, filter_name in paired)
-    for group in (name for name in GROUPS if name in a.groups and name in b.groups):
+    for group in (name for name in a.groups if name in b.groups):
         members = a.groups[group].tasks
         for filter_name in filters:
             if not members or any((task, filter_name) not in paired for task in members):
@@ -310,7 +315,8 @@ def _group_lines(
                     sides[0], sides[1], statistics.macro_mean, resamples=resamples, seed=seed
                 )
                 if result:
-                    lines.append(Line(group, filter_name, metric, None, None, result))
+                    benchmark = paired[members[0], filter_name][1]
+                    lines.append(Line(group, filter_name, metric_of(metric, benchmark), None, None, result))
     return lines
 
 

@@ -22,7 +22,6 @@ from typing import Any
 
 from medtasks_utils.compare.comparison import Comparison, Flip, Line
 from medtasks_utils.results import Run
-from medtasks_utils.results.benchmarks import PERCENT_METRICS, UNBOUNDED_METRICS
 
 MOST_GROUPS = 10
 _WIDTH = 110
@@ -132,7 +131,7 @@ def _breakdown(lines: list[Line], every_group: bool) -> Iterator[str]:
 
 def _row(line: Line, indent: str, label: str) -> str:
     found = line.contrast
-    scale = 1 if line.metric in PERCENT_METRICS | UNBOUNDED_METRICS else 100
+    scale = line.facts.scale
     interval = "" if found.low is None or found.high is None else f"[{found.low * scale:.2f}, {found.high * scale:.2f}]"
     return (
         f"{indent + _short(label, _NAME - len(indent)):<{_NAME}} {found.n:>6} {found.a * scale:>7.2f} "

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.harness.signature import digest, incompatibilities
-from medtasks_utils.results import BENCHMARKS, ResultsError, Run, Sample, TaskRun, read_runs
-from medtasks_utils.results.benchmarks import EXPLANATION_METRICS
+from medtasks_utils.results import ResultsError, Run, Sample, TaskRun, read_runs
 
 _FIELDS_THAT_PAIRING_SETTLES = ("rows", "n")
 _MOST_LISTED = 8
@@ -69,7 +69,7 @@ def pair(a: TaskRun, b: TaskRun) -> Pairing:
 
 def _identity(sample: Sample, task: TaskRun) -> str:
     """What two runs' samples of one example share: a solved example shown with it belongs to the prompt."""
-    of_prompt = BENCHMARKS[task.benchmark].prompt_fields if task.benchmark else ()
+    of_prompt = cards()[task.benchmark].prompt_fields if task.benchmark else ()
     if not of_prompt:
         return sample.doc_hash
     return digest({name: value for name, value in sample.doc.items() if name not in of_prompt}, length=64)
@@ -129,7 +129,7 @@ def check_signatures(
         difference
         for difference in incompatibilities(signed[0], signed[1])
         if difference.field not in _FIELDS_THAT_PAIRING_SETTLES
-        and (difference.field != "scorers" or EXPLANATION_METRICS.intersection(metrics))
+        and (difference.field != "scorers" or any(metric_of(name, a.benchmark).is_of_explanations for name in metrics))
     ]
     refused = [difference.message for difference in found if difference.refuse]
     if refused and not force:

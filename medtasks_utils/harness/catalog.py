@@ -1,28 +1,18 @@
-"""What the pack holds, read off its YAML and its classes: benchmarks, tasks and groups, hub repositories."""
+"""What the pack holds, read off its YAML: tasks, groups and tags."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from lm_eval.tasks import TaskManager
 
-from medtasks_utils.harness.options import BENCHMARKS
+from medtasks_utils.benchmarks import cards
+from medtasks_utils.harness.patches import index_of
 from medtasks_utils.harness.sources import tasks_path
 
-if TYPE_CHECKING:
-    from medtasks_utils.harness.task import MedTask
-
 Configuration = dict[str, Any]
-
-_CLASSES = {
-    "medmcqa": "medtasks_utils.benchmarks.medmcqa.task.MedMCQA",
-    "medexqa": "medtasks_utils.benchmarks.medexqa.task.MedExQA",
-    "medcalc_bench": "medtasks_utils.benchmarks.medcalc_bench.task.MedCalcBench",
-    "medhallu": "medtasks_utils.benchmarks.medhallu.task.MedHallu",
-}
 
 
 class Listing(NamedTuple):
@@ -39,32 +29,27 @@ class Listing(NamedTuple):
     description: str
 
 
-class Repository(NamedTuple):
-    """A hub repository that tasks read; the fields are :meth:`.Source.folder`'s arguments."""
-
-    benchmark: str
-    repository: str
-    revision: str | None
-    patterns: tuple[str, ...]
+def task_folders() -> list[Path]:
+    """The folders with the YAML of all benchmarks: this package's, and those that other cards name."""
+    return [tasks_path(), *(card.tasks for card in cards().values() if card.tasks is not None)]
 
 
 def our_manager(metadata: Mapping[str, Any] | None = None) -> TaskManager:
     """A task manager that knows this pack's tasks only."""
-    return TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata=dict(metadata or {}))
+    folders = [str(folder) for folder in task_folders()]
+    return TaskManager(include_path=folders, include_defaults=False, metadata=dict(metadata or {}))
 
 
 def listings() -> list[Listing]:
     """All names, benchmark by benchmark, groups first; what stands for one task under another name says so."""
-    index = our_manager().task_index
-    found: dict[str, list[Listing]] = {tasks_path().name: [], **{name: [] for name in BENCHMARKS}}
-    for name, entry in sorted(index.items(), key=lambda item: (item[1].kind.name != "GROUP", item[0])):
-        if entry.kind.name == "TAG":
-            folder = index[min(entry.tags)].yaml_path.parent.name
-            description = f"the same as {', '.join(sorted(entry.tags))}"
-        else:
-            folder = entry.yaml_path.parent.name
-            description = opening_comment(entry.yaml_path)
-        found.setdefault(folder, []).append(Listing(name, entry.kind.name == "GROUP", description))
+    index = index_of(our_manager())
+    found: dict[str, list[Listing]] = {tasks_path().name: [], **{name: [] for name in cards()}}
+    for name, entry in sorted(index.items(), key=lambda item: (item[1].kind != "GROUP", item[0])):
+        file = entry.file or index[entry.tasks[0]].file
+        if file is None:
+            continue
+        description = opening_comment(file) if entry.file else f"the same as {', '.join(entry.tasks)}"
+        found.setdefault(file.parent.name, []).append(Listing(name, entry.kind == "GROUP", description))
     return [listing for folder in found.values() for listing in folder]
 
 
@@ -85,7 +70,7 @@ def configurations(
         members: names of tasks, groups and tags, or entries of a group's list.
         overrides: settings that replace the tasks' own.
     """
-    index = manager.task_index
+    index = index_of(manager)
     for member in members:
         own = member if isinstance(member, dict) else {"task": member}
         given = {**(overrides or {}), **{key: value for key, value in own.items() if key not in ("task", "group")}}
@@ -94,35 +79,15 @@ def configurations(
         if entry is None:
             inner = own.get("task")
             yield from configurations(manager, inner if isinstance(inner, list) else (), given)
-        elif entry.kind.name == "TAG":
-            yield from configurations(manager, sorted(entry.tags), given)
-        elif entry.kind.name == "GROUP":
-            yield from configurations(manager, entry.cfg["task"], given)
+        elif entry.kind == "TAG":
+            yield from configurations(manager, entry.tasks, given)
+        elif entry.kind == "GROUP":
+            yield from configurations(manager, entry.settings["task"], given)
         else:
-            yield {**entry.cfg, **given}
+            yield {**entry.settings, **given}
 
 
-def benchmark_class(benchmark: str) -> type[MedTask]:
-    """A benchmark's class; its module is imported now, so that a run imports only what it uses."""
-    module, _, name = _CLASSES[benchmark].rpartition(".")
-    found: type[MedTask] = getattr(importlib.import_module(module), name)
-    return found
-
-
-def benchmark_of(configuration: Mapping[str, Any]) -> str | None:
+def benchmark_of(settings: Mapping[str, Any]) -> str | None:
     """The benchmark of a task by the class that its YAML names, None for a task that is not of this pack."""
-    named = Path(str(configuration.get("class", ""))).name  # unresolved, it stands there with its folder
-    return next((benchmark for benchmark, name in _CLASSES.items() if name == named), None)
-
-
-def repositories() -> list[Repository]:
-    """Every hub repository that a task of the pack reads by default, each once."""
-    manager = our_manager()
-    found = []
-    for configuration in configurations(manager, manager.all_subtasks):
-        benchmark = benchmark_of(configuration)
-        if benchmark is not None:
-            revision = (configuration.get("dataset_kwargs") or {}).get("revision")
-            patterns = tuple(benchmark_class(benchmark).file_patterns)
-            found.append(Repository(benchmark, configuration["dataset_path"], revision, patterns))
-    return sorted(dict.fromkeys(found), key=lambda repository: BENCHMARKS.index(repository.benchmark))
+    named = Path(str(settings.get("class", ""))).name  # unresolved, it stands there with its folder
+    return next((card.name for card in cards().values() if card.task_class == named), None)

@@ -12,10 +12,12 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.utils import setup_logging, simple_parse_args_string
 from pydantic import ValidationError
 
+from medtasks_utils.benchmarks import cards
 from medtasks_utils.errors import OptionError, UsageError
-from medtasks_utils.harness.catalog import benchmark_class, benchmark_of, configurations, listings
-from medtasks_utils.harness.options import BENCHMARKS, DATA_KEY, Options, default_text, read_options
-from medtasks_utils.harness.quick_start import PackFirst, started_quickly
+from medtasks_utils.harness.catalog import benchmark_of, configurations, listings
+from medtasks_utils.harness.options import DATA_KEY, Options, default_text, read_options
+from medtasks_utils.harness.patches import started_quickly
+from medtasks_utils.harness.quick_start import PackFirst
 from medtasks_utils.harness.sources import Source
 
 _OURS = ("command", "run", "data", "set")
@@ -43,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
     include_path = arguments.include_path or from_file.get("include_path")
     check(names, include_path, {**model_arguments, **metadata}, benchmarks_set=_benchmarks(arguments.set))
-    with started_quickly(model=arguments.model or from_file.get("model") or EvaluatorConfig().model):
+    model = arguments.model or from_file.get("model") or EvaluatorConfig().model
+    with started_quickly(model, PackFirst):
         arguments.func(argparse.Namespace(**{key: vars(arguments)[key] for key in vars(arguments) if key not in _OURS}))
     return 0
 
@@ -61,6 +64,11 @@ def _configuration_file(path: str | None) -> dict[str, Any]:
 def _mapping(setting: Any) -> dict[str, Any]:
     """A setting of a configuration file that may be written as ``key=value,key=value``."""
     return dict(simple_parse_args_string(setting) if isinstance(setting, str) else setting or {})
+
+
+def options_of(benchmark: str) -> type[Options]:
+    """The type of a benchmark's options; its task is imported now, so that a run imports only what it uses."""
+    return cards()[benchmark].load_task_class().options_type
 
 
 # ---- plain flags
@@ -87,7 +95,7 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
         given = merged.get(benchmark, {})
         if not isinstance(given, Mapping):
             raise OptionError(f'--metadata: "{benchmark}" takes a JSON object of options, not {given!r}')
-        value = _value(benchmark_class(benchmark).options_type, option, text)
+        value = _value(options_of(benchmark), option, text)
         if given.get(option, value) != value:
             raise OptionError(
                 f"--set {setting}: {benchmark}.{option} is also given as {json.dumps(given[option])}; give it once"
@@ -101,8 +109,8 @@ def _parts(setting: str) -> tuple[str, str, str]:
     benchmark, dot, option = name.strip().partition(".")
     if not (equals and dot and option):
         raise OptionError(f"--set takes BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}")
-    if benchmark not in BENCHMARKS:
-        raise OptionError(f"--set {setting}: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
+    if benchmark not in cards():
+        raise OptionError(f"--set {setting}: {benchmark!r} is none of {', '.join(cards())}")
     return benchmark, option, text
 
 
@@ -154,10 +162,11 @@ def check(
             continue
         used.add(benchmark)
         defaults = configuration.get("dataset_kwargs") or {}
-        read_options(benchmark_class(benchmark).options_type, benchmark, defaults, metadata)
+        task_class = cards()[benchmark].load_task_class()
+        options = read_options(task_class.options_type, benchmark, defaults, metadata)
         source = Source.from_metadata(metadata)
         if source.name != "hub":
-            source.folder(benchmark, configuration["dataset_path"], None, ())
+            source.folder(task_class.card, task_class.repository_of(options))
     everything_known = all(manager.known(name) for name in names)
     unused = sorted((benchmarks_set or set()) - used)
     if unused and everything_known:
@@ -174,9 +183,9 @@ def tasks_and_options() -> str:
     lines = ["tasks and groups (*):"]
     for listing in found:
         lines.append(f"  {'*' if listing.is_group else ' '} {listing.name:<{width}}  {listing.description}".rstrip())
-    for benchmark in BENCHMARKS:
+    for benchmark in cards():
         lines += ["", f"options of {benchmark} (--set {benchmark}.OPTION=VALUE), with their defaults:"]
-        for name, field in benchmark_class(benchmark).options_type.model_fields.items():
+        for name, field in options_of(benchmark).model_fields.items():
             title = f"  {name} ({default_text(field.default)})"
             lines.append(textwrap.fill(f"{title:<42} {field.description}", 118, subsequent_indent=" " * 43))
     return "\n".join(lines)

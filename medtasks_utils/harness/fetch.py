@@ -1,6 +1,6 @@
 """``medtasks fetch``: data sets, WordNet and SciBERT into the caches from which runs read them.
 
-What there is to fetch is read off the tasks (:func:`.catalog.repositories`) and the explanation metrics.
+What there is to fetch is read off the benchmarks' cards and the explanation metrics.
 Each item is fetched, and looked up, by the code with which a run gets it.
 """
 
@@ -25,11 +25,13 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.utils import filter_repo_objects
 
+from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks.card import Card, Repository
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, MODEL_FILES
 from medtasks_utils.explanations.wordnet import load_wordnet
 from medtasks_utils.harness import catalog
-from medtasks_utils.harness.options import DATA_KEY
+from medtasks_utils.harness.options import DATA_KEY, read_options
 from medtasks_utils.harness.sources import Source
 
 HUB = Source("hub")
@@ -76,33 +78,40 @@ class Item(ABC):
 class DataSet(Item):
     """A hub repository with a benchmark's rows."""
 
-    def __init__(self, repository: catalog.Repository) -> None:
-        benchmark, name, revision, _ = repository
-        super().__init__(benchmark, f"{name} at {revision[:7]}" if revision else name)
+    def __init__(self, card: Card, repository: Repository) -> None:
+        name, revision = repository.name, repository.revision
+        super().__init__(card.name, f"{name} at {revision[:7]}" if revision else name)
+        self.card = card
         self.repository = repository
 
     def fetch(self) -> int:
         """See :class:`Item`."""
-        _, name, revision, patterns = self.repository
-        files = _listing(name, "dataset", revision, patterns)
+        files = _listing(self.repository.name, "dataset", self.repository.revision, self.card.file_patterns)
         _announce(self, files)
-        return _verified(HUB.folder(*self.repository), files)
+        return _verified(HUB.folder(self.card, self.repository), files)
 
     def check(self) -> int:
         """Load every task that reads the repository, and its few-shot examples."""
-        _, name, revision, patterns = self.repository
-        folder = _cached(name, "dataset", revision, patterns)
+        folder = _cached(self.repository.name, "dataset", self.repository.revision, self.card.file_patterns)
         manager = catalog.our_manager({DATA_KEY: HUB.name})
         drawn_from = set()
-        for configuration in catalog.configurations(manager, manager.all_subtasks):
-            if configuration.get("dataset_path") != name:
+        for settings in catalog.configurations(manager, manager.all_subtasks):
+            if not self._is_read_by(settings):
                 continue
-            task: Any = manager.load(configuration["task"])["tasks"][configuration["task"]]
-            part = configuration.get("dataset_name")
-            if configuration.get("fewshot_split") and part not in drawn_from:
+            task: Any = manager.load(settings["task"])["tasks"][settings["task"]]
+            part = settings.get("dataset_name")
+            if settings.get("fewshot_split") and part not in drawn_from:
                 drawn_from.add(part)
                 task.load_fewshot_rows()
         return _size(folder)
+
+    def _is_read_by(self, settings: Mapping[str, Any]) -> bool:
+        """Whether a task with these settings in YAML reads the repository."""
+        if catalog.benchmark_of(settings) != self.card.name:
+            return False
+        task_class = self.card.load_task_class()
+        options = read_options(task_class.options_type, self.card.name, settings.get("dataset_kwargs") or {}, {})
+        return task_class.repository_of(options) == self.repository
 
 
 class WordNet(Item):
@@ -154,7 +163,8 @@ class SciBert(Item):
 
 def items(names: Iterable[str]) -> list[Item]:
     """What the names stand for, in their order."""
-    everything: list[Item] = [*map(DataSet, catalog.repositories()), WordNet(), SciBert()]
+    data = [DataSet(card, repository) for card in cards().values() for repository in card.repositories.values()]
+    everything: list[Item] = [*data, WordNet(), SciBert()]
     return [item for name in names for item in everything if item.name == name]
 
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from medtasks_utils.benchmarks import cards
 from medtasks_utils.errors import OptionError
 
-BENCHMARKS = ("medmcqa", "medexqa", "medcalc_bench", "medhallu")
 DATA_KEY = "medtasks_data"
 
 # Names that model arguments use too; lm_eval merges those into the same object, so they prove nothing there.
@@ -29,7 +29,7 @@ class Options(BaseModel):
     not_signed: ClassVar[frozenset[str]] = frozenset({"repeats", "revision"})
 
     repeats: int = Field(1, ge=1, description="generations per example; metrics are means over them")
-    revision: str | None = Field(None, description="revision of the hub repository; the task's pinned one if none")
+    revision: str | None = Field(None, description="revision of the hub repository; the pinned one if none")
 
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
@@ -78,7 +78,7 @@ def default_text(value: object) -> str:
 
 def _check_top_level(kind: type[Options], benchmark: str, metadata: Mapping[str, Any]) -> None:
     """Catch options that would otherwise be ignored in silence: misplaced, or under a misspelt benchmark."""
-    known = (*BENCHMARKS, DATA_KEY)
+    known = (*cards(), DATA_KEY)
     for name in metadata:
         if name in known:
             continue

@@ -1,27 +1,18 @@
-"""How ``medtasks eval`` spares the harness what its runs do not need: its own task files, and torch."""
+"""How ``medtasks eval`` finds tasks: ours and the user's at once, the harness's own 16,000 files only if need be."""
 
 from __future__ import annotations
 
 import difflib
 import logging
-import os
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from importlib.metadata import version
-from importlib.util import find_spec
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
-import lm_eval.tasks
-from lm_eval import evaluator
-from lm_eval.api.registry import get_model
-from lm_eval.loggers.utils import get_commit_from_path
-from lm_eval.tasks.manager import TaskManager
+from lm_eval.tasks import TaskManager
 
 from medtasks_utils.errors import UsageError
-from medtasks_utils.harness.sources import tasks_path
+from medtasks_utils.harness.catalog import task_folders
+from medtasks_utils.harness.patches import index_of
 
 logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 
@@ -41,8 +32,8 @@ class PackFirst(TaskManager):  # type: ignore[misc]
         self, include_path: str | Sequence[str] | None = None, metadata: Mapping[str, Any] | None = None
     ) -> None:
         further = [include_path] if isinstance(include_path, str) else list(include_path or ())
-        ours = tasks_path()
-        self._folders = [str(ours), *(folder for folder in further if Path(folder).resolve() != ours.resolve())]
+        ours = {folder.resolve(): str(folder) for folder in task_folders()}
+        self._folders = [*ours.values(), *(folder for folder in further if Path(folder).resolve() not in ours)]
         self._has_defaults = False
         super().__init__(include_path=self._folders, include_defaults=False, metadata=metadata)
 
@@ -80,10 +71,10 @@ class PackFirst(TaskManager):  # type: ignore[misc]
 
     def _unknown(self, spec: Any) -> list[str]:
         """Names of tasks that are not indexed: the name itself, or those of a group's members."""
-        known = self.task_index
+        known = index_of(self)
         name = (spec.get("group") or spec.get("task")) if isinstance(spec, dict) else spec
         if isinstance(name, str) and name in known:
-            spec = known[name].cfg or {}
+            spec = known[name].settings
         elif isinstance(name, str) and isinstance(spec, str):
             return [name]
         if not isinstance(spec, dict):  # a task that is built already
@@ -99,38 +90,3 @@ class PackFirst(TaskManager):  # type: ignore[misc]
             self._has_defaults = True
             logger.warning("Reading the harness's own task files too, for %s; this takes a while", ", ".join(wanted))
             super().__init__(include_path=self._folders, metadata=self.metadata)
-
-
-@contextmanager
-def started_quickly(model: str) -> Iterator[None]:
-    """Within this, ``lm_eval run`` starts without what this pack's runs do not need; the numbers are the same.
-
-    - Tasks are found by :class:`PackFirst`.
-    - Torch is imported for models that use it, not to seed its generator and describe it for those that do not: all
-      of lm_eval's that use torch import it in their modules. Where nothing did, ``pretty_env_info`` in the results says
-      so.
-
-    Args:
-        model: the model's name, as given to ``--model``.
-    """
-    seed_torch, describe_environment = evaluator.set_torch_seed, evaluator.add_env_info
-
-    def set_torch_seed(seed: int) -> None:
-        get_model(model)  # imports its module, as the harness does next
-        if "torch" in sys.modules:
-            seed_torch(seed)
-
-    def add_env_info(results: dict[str, Any]) -> None:
-        if "torch" in sys.modules or find_spec("torch") is None:
-            describe_environment(results)
-            return
-        results["pretty_env_info"] = "N/A (torch not used)"
-        results["transformers_version"] = version("transformers") if find_spec("transformers") else "N/A"
-        results["lm_eval_version"] = version("lm_eval")
-        results["upper_git_hash"] = get_commit_from_path(Path(os.getcwd(), ".."))
-
-    with ExitStack() as replaced:
-        replaced.enter_context(patch.object(lm_eval.tasks, "TaskManager", PackFirst))
-        replaced.enter_context(patch.object(evaluator, "set_torch_seed", set_torch_seed))
-        replaced.enter_context(patch.object(evaluator, "add_env_info", add_env_info))
-        yield

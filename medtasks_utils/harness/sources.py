@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from medtasks_utils.benchmarks.card import Card, Repository
 from medtasks_utils.errors import DataError
 from medtasks_utils.harness.options import DATA_KEY
 
@@ -88,32 +89,33 @@ class Source:
             raise DataError(f'{DATA_KEY} must be "hub", "sample" or the path of a directory, not {value!r}')
         return cls(value)
 
-    def folder(self, benchmark: str, repository: str, revision: str | None, patterns: Sequence[str]) -> Path:
+    def folder(self, card: Card, repository: Repository, revision: str | None = None) -> Path:
         """The folder with one benchmark's files, downloaded to the hub's cache where need be.
 
         Args:
-            benchmark: its folder in a data directory.
+            card: the benchmark's.
             repository: the hub data set.
-            revision: commit, tag or branch of it; None for the newest.
-            patterns: globs of the files that are needed of the repository.
+            revision: commit, tag or branch of it, in place of its pinned one.
 
         Raises:
             DataError: where there is no such folder, or the hub cannot be reached and has not been before.
         """
         if self.name == "hub":
-            return _download(repository, revision, patterns)
+            return _download(repository.name, revision or repository.revision, card.file_patterns)
+        if self.name == "sample" and card.sample is not None:
+            return card.sample
         root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()
         setting = f"{ENVIRONMENT_VARIABLE} or {DATA_KEY}"
         if not root.is_dir():
             raise DataError(
                 f"no directory {root} (set by {setting}); give an existing one, "
-                f'"hub" to download {repository}, or "sample" for the bundled sample'
+                f'"hub" to download {repository.name}, or "sample" for the bundled sample'
             )
-        folder = root / benchmark
+        folder = root / card.name
         if not folder.is_dir():
             raise DataError(
-                f"{root} has no folder {benchmark}/; put a snapshot of the hub data set {repository} or plain files "
-                f'there, or set {setting} to "hub" or "sample"'
+                f"{root} has no folder {card.name}/; put a snapshot of the hub data set {repository.name} or plain "
+                f'files there, or set {setting} to "hub" or "sample"'
             )
         return folder
 

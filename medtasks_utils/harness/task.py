@@ -29,21 +29,17 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.samplers import ContextSampler
 from lm_eval.api.task import ConfigurableTask
 
-from medtasks_utils.errors import DataError, MedtasksError, ScoringError, show_errors_as_one_line
+from medtasks_utils.benchmarks.card import UNANSWERED, Card, Repository
+from medtasks_utils.errors import DataError, MedtasksError, ScoringError
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness.options import Options, read_options
-from medtasks_utils.harness.patches import ScoresAndDetails, let_aggregations_bring_their_standard_error, render
+from medtasks_utils.harness.patches import ScoresAndDetails, prepare_harness, render
 from medtasks_utils.harness.signature import digest, signature, signature_fields
 from medtasks_utils.harness.sources import Row, Source, Table
+from medtasks_utils.metrics import Metric
 from medtasks_utils.statistics import ExampleValue, Verdict
 
 logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
-
-show_errors_as_one_line()
-let_aggregations_bring_their_standard_error()
-
-UNANSWERED = "[invalid]"
-"""What ``filtered_resps`` shows where no answer was found: the harness's own word for it."""
 
 Score = float | Verdict | None
 """A metric's value on one response: a number, a verdict for F1 and its kin, or None where it does not apply."""
@@ -82,8 +78,8 @@ class Answer(str):
 class MedTask(ConfigurableTask):  # type: ignore[misc]
     """A benchmark as a task of the harness.
 
-    In YAML, ``dataset_path`` is the hub repository, ``dataset_kwargs`` sets options, and prompts are Jinja templates
-    over the document's fields and ``settings`` (the options).
+    In YAML, ``dataset_kwargs`` sets options, and prompts are Jinja templates over the document's fields and
+    ``settings`` (the options). Repositories and metrics are the card's; ``metric_list`` may name some of the metrics.
 
     Args:
         config: the merged YAML and metadata, from the harness.
@@ -93,14 +89,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         DataError: for rows that cannot be had, read or understood.
     """
 
-    benchmark: ClassVar[str]
+    card: ClassVar[Card]
     options_type: ClassVar[type[Options]]
-    file_patterns: ClassVar[Sequence[str]] = ("*",)
     scoring_packages: ClassVar[Sequence[str]] = ()  # beside our own and lm_eval: their versions are in the signature
 
     options: Any
 
     def __init__(self, config: Mapping[str, Any]) -> None:
+        prepare_harness()
         settings = {key: value for key, value in config.items() if key != "class"}
         metadata = dict(settings.get("metadata") or {})
         defaults = dict(settings.get("dataset_kwargs") or {})
@@ -113,14 +109,42 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._has_chat_template = False
         self._snapshot = ""
         settings["dataset_kwargs"] = self.options.model_dump()
+        settings["dataset_path"] = self.repository_of(self.options).name
+        settings["metric_list"] = self._metric_list(settings.get("metric_list"))
         settings["repeats"] = self.options.repeats
         # Only its presence matters: the harness then does not look our metrics up in its own registry.
         settings["process_results"] = f"{type(self).__module__}.{type(self).__qualname__}.score"
-        settings["metadata"] = {**metadata, "data_source": self.source.name}
+        settings["metadata"] = {**metadata, "benchmark": self.benchmark, "data_source": self.source.name}
         self.adjust_config(settings)
         super().__init__(config=settings)
 
+    @property
+    def benchmark(self) -> str:
+        """The benchmark's name."""
+        return self.card.name
+
+    def _metric_list(self, named: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
+        """The card's metrics as the harness takes them, or those of them that the YAML names."""
+        wanted = None if named is None else [entry["metric"] for entry in named]
+        unknown = [name for name in wanted or () if self.card.metric(name) is None]
+        if unknown:
+            raise DataError(f"metric_list names {', '.join(unknown)}, which is no metric of {self.benchmark}")
+        return [
+            {"metric": metric.name, "aggregation": metric.aggregation, "higher_is_better": metric.higher_is_better}
+            for metric in self.metrics()
+            if wanted is None or metric.name in wanted
+        ]
+
+    def metrics(self) -> Sequence[Metric]:
+        """Those of the card that the options leave."""
+        return self.card.metrics
+
     # ---- what a benchmark says
+
+    @classmethod
+    def repository_of(cls, options: Any) -> Repository:
+        """Where the rows are on the hub: the card's first, unless options choose another."""
+        return next(iter(cls.card.repositories.values()))
 
     @abstractmethod
     def load_rows(self) -> list[Row]:
@@ -178,10 +202,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     # ---- rows
 
-    def folder(self, repository: str | None = None, subfolder: str | None = None) -> Path:
+    def folder(self, subfolder: str | None = None) -> Path:
         """The folder with this benchmark's files."""
-        repository = repository or self.DATASET_PATH or ""
-        folder = self.source.folder(self.benchmark, repository, self.options.revision, self.file_patterns)
+        folder = self.source.folder(self.card, self.repository_of(self.options), self.options.revision)
         self._snapshot = folder.name  # of the hub: the commit
         return folder / subfolder if subfolder and (folder / subfolder).is_dir() else folder
 
@@ -321,7 +344,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     @property
     def predict_only(self) -> bool:
         """Whether the harness runs without scoring (``--predict_only``)."""
-        return "bypass" in self._metric_fn_list
+        return "bypass" in self.aggregation()
 
     def process_results(self, doc: Row, results: list[Any]) -> dict[str, Any]:
         """The metrics of one example under one filter, each the mean over its generations; details for its sample."""

@@ -20,15 +20,11 @@ from medtasks_utils.harness.options import Options
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import Answer, MedTask
 from medtasks_utils.harness.turns import Model, Recorder
-from medtasks_utils.statistics import mean
+from medtasks_utils.metrics import OF_TOOLS, Metric
 from medtasks_utils.tools import KINDS, make_tool
 from medtasks_utils.tools.calls import read_calls
 from medtasks_utils.tools.loop import Conversation, Message, converse
 from medtasks_utils.tools.tool import Tool
-
-METRICS = ("tool_calls", "turns", "tool_errors")
-"""Of one response: calls made, malformed ones included; replies of the model; calls that failed or were malformed."""
-_NO_DIRECTION = {"aggregation": mean, "higher_is_better": None}
 
 logger = logging.getLogger("lm_eval.medtasks")
 
@@ -69,13 +65,16 @@ class ToolTask(MedTask):
     def has_final_answer(self, text: str) -> bool:
         """Whether a reply, with its calls taken out, gives the final answer in the form that was asked for."""
 
+    def metrics(self) -> Sequence[Metric]:
+        """Without tools, not those of tools."""
+        return [metric for metric in super().metrics() if self.options.tools or metric not in OF_TOOLS]
+
     # ---- before the model runs
 
     def adjust_config(self, config: dict[str, Any]) -> None:
-        """Add the metrics; with the Python tool, let the harness ask for ``--confirm_run_unsafe_code``."""
+        """With the Python tool, let the harness ask for ``--confirm_run_unsafe_code``."""
         if not self.options.tools:
             return
-        config["metric_list"] = [*config["metric_list"], *({"metric": name, **_NO_DIRECTION} for name in METRICS)]
         config["unsafe_code"] = self.options.add_python_tool
         if config["unsafe_code"]:
             logger.warning(
@@ -190,8 +189,8 @@ class ToolTask(MedTask):
         if self.options.tools:
             conversation = instance.conversations[index]
             answer.details["transcript"] = conversation.transcript
-            for name in METRICS:
-                answer.scores[name] = float(getattr(conversation, name))
+            for metric in OF_TOOLS:
+                answer.scores[metric.name] = float(getattr(conversation, metric.name))
 
     def kept(self, instance: Instance) -> dict[str, Any]:
         """With the responses, the conversations that led to them."""

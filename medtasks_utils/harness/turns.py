@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM, hash_args
+from lm_eval.api.model import LM
+
+from medtasks_utils.harness.patches import cache_key, model_of, response_cache
 
 
 class Recorder:
@@ -27,7 +29,7 @@ class Recorder:
     @property
     def model(self) -> LM | None:
         """The model whose method the template is, without the wrapper of ``--use_cache``."""
-        return getattr(self.template, "__self__", None)
+        return model_of(self.template)
 
 
 class Model:
@@ -44,7 +46,7 @@ class Model:
     def __init__(self, model: LM, spare: Instance) -> None:
         self._model = model
         self._spare = spare
-        self._cache = model.cache_hook.dbdict
+        self._cache = response_cache(model)
 
     @property
     def speaks(self) -> bool:
@@ -84,9 +86,9 @@ class Model:
     def _cached(self, request: Instance) -> str | None:
         if not self._is_cached(request):
             return None
-        response: str | None = self._cache.get(hash_args("generate_until", request.args))
+        response: str | None = self._cache.get(cache_key(request.args))
         return response
 
     def _keep(self, request: Instance, response: str | None) -> None:
         if self._is_cached(request) and response is not None:
-            self._cache[hash_args("generate_until", request.args)] = response
+            self._cache[cache_key(request.args)] = response

@@ -63,7 +63,7 @@ def found_block(unit: Unit, filter_name: str) -> list[Block]:
             estimate = found.get(way, Estimate(0, None))
             total = sum(other.n for other in found.values())
             share = f"{100 * estimate.n / total:.1f} %" if total else ""
-            row += [Cell(f"{estimate.n:,}", share), estimate_cell(estimate, "acc")]
+            row += [Cell(f"{estimate.n:,}", share), estimate_cell(estimate, unit.facts("acc"))]
         table.rows.append(row)
     return [Block("How answers were found", "", [], [table], filter_name)]
 
@@ -73,7 +73,9 @@ def found_block(unit: Unit, filter_name: str) -> list[Block]:
 
 def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
     """What abstaining costs: numbers over the decided examples, as the paper has them, and over all."""
-    by_run = {run: abstention(samples, filter_name) for run, samples in unit.samples().items()}
+    if unit.benchmark is None:
+        return []
+    by_run = {run: abstention(samples, filter_name, unit.benchmark) for run, samples in unit.samples().items()}
     if not by_run:
         return []
     lead = (
@@ -92,7 +94,7 @@ def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
     table = Table(f"{unit.title}: the cost of abstaining (%), {filter_name}", ["", *runs])
     for name, value, metric in rows:
         estimates = [value(run) for run in runs]
-        cells = [estimate_cell(estimate, metric) for estimate in estimates]
+        cells = [estimate_cell(estimate, unit.facts(metric)) for estimate in estimates]
         table.rows.append([Cell(name), *mark_best(cells, [estimate.value for estimate in estimates])])
     changes = [
         (run, 100 * (own.acc_decided.value or 0.0), 100 * (own.acc.value or 0.0)) for run, own in by_run.items()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks.card import Breakdown
 from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
 from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best, samples_link
 from medtasks_utils.report.text import words
-from medtasks_utils.report.units import LOWER_IS_BETTER, Unit, scale
-from medtasks_utils.results import BENCHMARKS, Breakdown
+from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import Estimate, break_down
 
 MACRO = "macro average"
@@ -73,7 +74,7 @@ def _divide(unit: Unit, breakdown: Breakdown, filter_name: str) -> _Division:
     }
     metrics = [name for name in breakdown.metrics if any(key[0] == name and values[key].n for key in values)]
     groups = _ranked((group, estimate) for (metric, _, group), estimate in values.items() if metric in metrics[:1])
-    if unit.benchmark and BENCHMARKS[unit.benchmark].stratum in {breakdown.name}:
+    if unit.benchmark and cards()[unit.benchmark].stratum == breakdown.name:
         values |= {(m, run, MACRO): unit.macro_estimate(run, filter_name, m) for m in metrics for run in samples}
     return _Division(unit, breakdown, filter_name, metrics, list(samples), groups, values)
 
@@ -89,7 +90,8 @@ def _ranked(values: Iterable[tuple[str, Estimate]]) -> list[str]:
 
 
 def _dots(division: _Division) -> Figure:
-    metric, by = division.metrics[0], scale(division.metrics[0])
+    metric = division.metrics[0]
+    by = division.unit.facts(metric).scale
     runs = division.runs[:MAX_RUNS]
     points = []
     for group in division.groups:
@@ -106,6 +108,7 @@ def _dots(division: _Division) -> Figure:
 def _groups_by_runs(division: _Division) -> Table:
     """One metric: a row per group, a column per run."""
     (metric,) = division.metrics
+    facts = division.unit.facts(metric)
     name = division.breakdown.name
     table = Table(
         f"{division.unit.title}, {metric} (%) by {name}, {division.filter}",
@@ -116,9 +119,9 @@ def _groups_by_runs(division: _Division) -> Table:
     for group in division.rows:
         estimates = [division.value(metric, run, group) for run in division.runs]
         links = [division.link(group, run) for run in division.runs]
-        cells = [estimate_cell(estimate, metric, link) for estimate, link in zip(estimates, links, strict=True)]
+        cells = [estimate_cell(estimate, facts, link) for estimate, link in zip(estimates, links, strict=True)]
         counts = "–".join(f"{n:,}" for n in sorted({estimate.n for estimate in estimates}))
-        best = mark_best(cells, [estimate.value for estimate in estimates], metric in LOWER_IS_BETTER)
+        best = mark_best(cells, [estimate.value for estimate in estimates], facts.higher_is_better)
         table.rows.append([Cell(words(group), href=division.link(group)), Cell(counts), *best])
     return table
 
@@ -137,7 +140,7 @@ def _groups_by_metrics(division: _Division) -> Table:
         first = Cell(words(group), href=division.link(group))
         for run in division.runs:
             estimates = {metric: division.value(metric, run, group) for metric in division.metrics}
-            cells = [estimate_cell(estimate, metric) for metric, estimate in estimates.items()]
+            cells = [estimate_cell(found, division.unit.facts(metric)) for metric, found in estimates.items()]
             count = Cell(f"{max(estimate.n for estimate in estimates.values()):,}")
             table.rows.append([first, Cell(run, href=division.link(group, run)), count, *cells])
             first = Cell("")

@@ -10,7 +10,6 @@ from medtasks_utils.report.blocks import Block, Figure, Section
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
 from medtasks_utils.report.tables import Cell, Table, samples_link
 from medtasks_utils.report.text import words
-from medtasks_utils.report.units import scale, shown
 from medtasks_utils.results import Run
 
 
@@ -80,7 +79,7 @@ def paired_difference(
         if line.breakdown is None and (line.task, line.metric) == (task, metric):
             reach = f" ({_interval(line)})" if _interval(line) else ""
             return PairedDifference(
-                f"{_signed(_points(line.contrast.difference, metric))} points{reach}", line.is_significant
+                f"{_signed(line.contrast.difference * line.facts.scale)} points{reach}", line.is_significant
             )
     return None
 
@@ -141,22 +140,18 @@ def _cells(line: Line) -> list[Cell]:
     own = line.contrast
     return [
         Cell(f"{own.n:,}"),
-        Cell(shown(own.a, line.metric)),
-        Cell(shown(own.b, line.metric)),
-        Cell(_signed(_points(own.difference, line.metric)), _interval(line), best=line.is_significant),
+        Cell(line.facts.shown(own.a)),
+        Cell(line.facts.shown(own.b)),
+        Cell(_signed(own.difference * line.facts.scale), _interval(line), best=line.is_significant),
         Cell(_p(line.p_adjusted)),
     ]
-
-
-def _points(difference: float, metric: str) -> float:
-    return difference * scale(metric)
 
 
 def _interval(line: Line) -> str:
     low, high = line.contrast.low, line.contrast.high
     if low is None or high is None:
         return ""
-    return f"{_signed(_points(low, line.metric))} to {_signed(_points(high, line.metric))}"
+    return f"{_signed(low * line.facts.scale)} to {_signed(high * line.facts.scale)}"
 
 
 def _signed(points: float) -> str:
@@ -169,8 +164,9 @@ def _p(value: float) -> str:
 
 def _point(group: str, run: str, line: Line) -> Point:
     own = line.contrast
-    low, high = (_points(own.difference if end is None else end, line.metric) for end in (own.low, own.high))
-    return Point(group, run, _points(own.difference, line.metric), low, high)
+    scale = line.facts.scale
+    low, high = (scale * (own.difference if end is None else end) for end in (own.low, own.high))
+    return Point(group, run, scale * own.difference, low, high)
 
 
 def _of_parts(comparison: Comparison) -> list[Line]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from medtasks_utils.report.comparison import Comparer, paired_difference
 from medtasks_utils.report.outcomes import FLEXIBLE, STRICT
-from medtasks_utils.report.units import Unit, interval, shown
+from medtasks_utils.report.units import Unit, interval
 from medtasks_utils.results import Run
 
 _WORTH_SAYING = 1.0  # points below which a loss to format or to missing answers is not mentioned
@@ -42,10 +42,11 @@ def _leader(unit: Unit, comparer: Comparer) -> Finding | None:
         return None
     about = f"{unit.title}, {metric}, {filter_name}"
     best = estimates[ranked[0]]
+    facts = unit.facts(metric)
     if len(ranked) == 1:
-        return Finding(about, f"{ranked[0]}: {shown(best.value, metric)} % ({interval(best, metric)}).")
+        return Finding(about, f"{ranked[0]}: {facts.shown(best.value)} % ({interval(best, facts)}).")
     second = estimates[ranked[1]]
-    values = shown(best.value, metric), shown(second.value, metric)
+    values = facts.shown(best.value), facts.shown(second.value)
     paired = paired_difference(comparer, filter_name, unit.name, metric, ranked[1], ranked[0])
     if paired is None:
         return Finding(about, f"{ranked[0]} has {values[0]}, {ranked[1]} {values[1]}.")

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks.card import Breakdown
 from medtasks_utils.report.packing import Store, compress, cut, lengths, limit_for, pack, to_json
 from medtasks_utils.report.text import shortened
-from medtasks_utils.results import BENCHMARKS, Breakdown, Run, Sample
+from medtasks_utils.results import Run, Sample
 
 MAX_SAMPLES = 60_000
 """More make the page slow; of more, an even part of the documents is kept, the same for all runs."""
@@ -145,7 +147,7 @@ def _sample_record(sample: Sample) -> dict[str, Any]:
 
 def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
     benchmarks = dict.fromkeys(entry.benchmark for entry in entries)
-    breakdowns = {name: BENCHMARKS[name].breakdowns if name else () for name in benchmarks}
+    breakdowns = {name: cards()[name].breakdowns if name else () for name in benchmarks}
     tasks = dict.fromkeys((entry.task, entry.benchmark) for entry in entries)
     filters = dict.fromkeys(name for entry in entries for sample in entry.samples.values() for name in sample.answers)
     facets = {breakdown.name: _Codes() for own in breakdowns.values() for breakdown in own}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from medtasks_utils.benchmarks import cards
 from medtasks_utils.report.answers import abstention_block, answers_block, found_block
 from medtasks_utils.report.blocks import Block, Section
 from medtasks_utils.report.breakdowns import breakdown_block
 from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best
-from medtasks_utils.report.units import LOWER_IS_BETTER, Unit
-from medtasks_utils.results import BENCHMARKS
+from medtasks_utils.report.units import Unit
 
 
 def unit_sections(units: Sequence[Unit]) -> list[Section]:
@@ -20,11 +20,11 @@ def unit_sections(units: Sequence[Unit]) -> list[Section]:
 def unit_section(unit: Unit) -> Section:
     """All blocks of a unit, for each filter."""
     blocks: list[Block] = []
-    known = BENCHMARKS[unit.benchmark] if unit.benchmark else None
+    known = cards()[unit.benchmark] if unit.benchmark else None
     for filter_name in unit.filters:
         for breakdown in known.breakdowns if known else ():
             blocks += breakdown_block(unit, breakdown, filter_name)
-        if known and known.name == "medhallu":
+        if known and known.unsure is not None:
             blocks += abstention_block(unit, filter_name)
         if known and known.answers:
             blocks += answers_block(unit, known.answers, filter_name)
@@ -47,6 +47,7 @@ def _metrics_block(unit: Unit, filter_name: str) -> Block:
     table = Table(f"{unit.title}: all metrics, {filter_name}", ["Metric", *runs], tall=False)
     for metric in unit.metrics(filter_name):
         estimates = [unit.estimate(run, filter_name, metric) for run in runs]
-        cells = [estimate_cell(estimate, metric) for estimate in estimates]
-        table.rows.append([Cell(metric), *mark_best(cells, [e.value for e in estimates], metric in LOWER_IS_BETTER)])
+        facts = unit.facts(metric)
+        cells = [estimate_cell(estimate, facts) for estimate in estimates]
+        table.rows.append([Cell(metric), *mark_best(cells, [e.value for e in estimates], facts.higher_is_better)])
     return Block("All metrics", "", [], [table], filter_name)

@@ -10,7 +10,7 @@ from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
 from medtasks_utils.report.outcomes import FLEXIBLE
 from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best
-from medtasks_utils.report.units import Unit, scale
+from medtasks_utils.report.units import Unit
 from medtasks_utils.results import Run
 
 
@@ -29,13 +29,13 @@ def summary_blocks(runs: Sequence[Run], units: Sequence[Unit]) -> list[Block]:
         for unit, metric in columns:
             estimates = [unit.estimate(run.name, filter_name, metric) for run in runs]
             cells = [
-                _with_signature(estimate_cell(estimate, metric, with_n=True), unit, run.name, filter_name)
+                _with_signature(estimate_cell(estimate, unit.facts(metric), with_n=True), unit, run.name, filter_name)
                 for estimate, run in zip(estimates, runs, strict=True)
             ]
             for row, cell in zip(table.rows, mark_best(cells, [e.value for e in estimates]), strict=True):
                 row.append(cell)
             for estimate, run in list(zip(estimates, runs, strict=True))[:MAX_RUNS]:
-                by = scale(metric)
+                by = unit.facts(metric).scale
                 low, high = (estimate.value if end is None else end for end in (estimate.low, estimate.high))
                 if estimate.value is not None and low is not None and high is not None:
                     points.append(Point(_column_name(unit, metric), run.name, estimate.value * by, low * by, high * by))

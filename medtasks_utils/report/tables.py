@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from medtasks_utils.report.units import interval, shown
+from medtasks_utils.metrics import Metric
+from medtasks_utils.report.units import interval
 from medtasks_utils.results.breakdowns import Estimate
 
 
@@ -50,20 +51,22 @@ class Table:
     tall: bool = False
 
 
-def estimate_cell(estimate: Estimate, metric: str, href: str = "", with_n: bool = False) -> Cell:
+def estimate_cell(estimate: Estimate, metric: Metric, href: str = "", with_n: bool = False) -> Cell:
     """A value with its interval under it."""
     small = interval(estimate, metric)
     if with_n and estimate.n:
         small = f"{small}\nn {estimate.n:,}"
-    return Cell(shown(estimate.value, metric), small, href)
+    return Cell(metric.shown(estimate.value), small, href)
 
 
-def mark_best(cells: Sequence[Cell], values: Sequence[float | None], lower_is_better: bool = False) -> list[Cell]:
-    """The cells, with the best value of several marked; ties are all marked."""
+def mark_best(
+    cells: Sequence[Cell], values: Sequence[float | None], higher_is_better: bool | None = True
+) -> list[Cell]:
+    """The cells, with the best value of several marked; ties are all marked, none where no direction is better."""
     known = [value for value in values if value is not None]
-    if len(known) < 2 or len(set(known)) < 2:
+    if higher_is_better is None or len(set(known)) < 2:
         return list(cells)
-    best = min(known) if lower_is_better else max(known)
+    best = max(known) if higher_is_better else min(known)
     return [
         Cell(cell.text, cell.small, cell.href, value == best, cell.code)
         for cell, value in zip(cells, values, strict=True)

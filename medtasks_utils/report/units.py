@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from medtasks_utils.results import BENCHMARKS, Run, Sample, TaskRun, Value
-from medtasks_utils.results.benchmarks import GROUPS, PERCENT_METRICS
+from medtasks_utils.benchmarks import cards, metric_of
+from medtasks_utils.intervals import confidence_interval
+from medtasks_utils.metrics import Metric
+from medtasks_utils.results import Run, Sample, TaskRun, Value
 from medtasks_utils.results.breakdowns import Estimate, estimate, item_of
 from medtasks_utils.statistics import macro_mean
-
-COUNT_METRICS = frozenset({"turns", "tool_calls", "tool_errors", "judge_failures"})
-"""Metrics that count something, and are no share."""
-
-LOWER_IS_BETTER = frozenset({"unsure_rate", "judge_failures", "tool_errors"})
 
 
 @dataclass
@@ -57,17 +54,22 @@ class Unit:
     @property
     def title(self) -> str:
         """For people: the benchmark's name as its authors write it."""
-        return BENCHMARKS[self.benchmark].title if self.benchmark else self.name
+        return cards()[self.benchmark].title if self.benchmark else self.name
 
     @property
     def is_default(self) -> bool:
         """Whether it is what people mean by the benchmark's name, and no variant of it."""
-        return self.name in (self.benchmark, "medmcqa_openmed")
+        return self.benchmark is not None and self.name == cards()[self.benchmark].default_task
 
     @property
     def note(self) -> str:
         """What a group's numbers are."""
-        return GROUPS.get(self.name, "") if any(result.is_group for result in self.results.values()) else ""
+        of_groups = [len(result.tasks) for result in self.results.values() if result.is_group and result.tasks]
+        return f"the unweighted means over {max(of_groups)} tasks" if of_groups else ""
+
+    def facts(self, metric: str) -> Metric:
+        """What is known of a metric of this unit."""
+        return metric_of(metric, self.benchmark)
 
     @property
     def filters(self) -> list[str]:
@@ -88,7 +90,7 @@ class Unit:
 
     def metrics(self, filter_name: str) -> list[str]:
         """Metrics that some run has under a filter, the most important first."""
-        known = BENCHMARKS[self.benchmark].metrics if self.benchmark else ()
+        known = [metric.name for metric in cards()[self.benchmark].metrics] if self.benchmark else []
         found = {metric for r in self.results.values() for metric, name in r.metrics if name == filter_name} or {
             metric
             for result in self.results.values()
@@ -121,7 +123,8 @@ class Unit:
         value, stderr = macro_mean(strata), macro_mean.stderr(strata)
         if isinstance(value, str):
             return Estimate(0, None)
-        return _from_reported(Value(value, None if isinstance(stderr, str) else stderr), len(strata), metric)
+        reported = Value(value, None if isinstance(stderr, str) else stderr)
+        return _from_reported(reported, len(strata), self.facts(metric), is_macro=True)
 
 
 def arrange(runs: Sequence[Run]) -> list[Unit]:
@@ -140,8 +143,8 @@ def arrange(runs: Sequence[Run]) -> list[Unit]:
         for task in run.tasks.values():
             if task.task not in grouped:
                 _unit(units, task.task, task.benchmark).results[run.name] = Result([task], task.metrics)
-    order = [*BENCHMARKS, None]
-    return sorted(units.values(), key=lambda unit: (order.index(unit.benchmark), unit.name in GROUPS))
+    order = [*cards(), None]
+    return sorted(units.values(), key=lambda unit: (order.index(unit.benchmark), unit.benchmark is None))
 
 
 def _unit(units: dict[str, Unit], name: str, benchmark: str | None) -> Unit:
@@ -150,50 +153,27 @@ def _unit(units: dict[str, Unit], name: str, benchmark: str | None) -> Unit:
 
 def _estimate(result: Result, filter_name: str, metric: str, benchmark: str | None) -> Estimate:
     reported = result.metrics.get((metric, filter_name))
+    facts = metric_of(metric, benchmark)
     if result.is_group and reported:  # a mean over tasks, which the samples together do not have
-        return _from_reported(reported, len(result.samples), metric)
+        return _from_reported(reported, len(result.samples), facts, is_macro=True)
     of_samples = estimate(result.samples, filter_name, metric, benchmark)
     if reported is None or (of_samples.value is not None and abs(of_samples.value - reported.value) < 1e-6):
         return of_samples
-    return _from_reported(reported, of_samples.n, metric)
+    return _from_reported(reported, of_samples.n, facts, is_macro=False)
 
 
-def _from_reported(reported: Value, n: int, metric: str) -> Estimate:
+def _from_reported(reported: Value, n: int, metric: Metric, is_macro: bool) -> Estimate:
     """The harness's value and standard error: for groups, and where samples are missing."""
     value, stderr = reported
-    if stderr is None:
-        return Estimate(n, value)
-    reach = 1.96 * stderr
-    ceiling = top(metric)
-    high = value + reach if ceiling is None else min(ceiling, value + reach)
-    low = value - reach if ceiling is None else max(0.0, value - reach)
+    low, high = confidence_interval(metric, value, stderr, n or None, is_macro)
     return Estimate(n, value, stderr, low, high)
 
 
 # ---- how numbers are written
 
 
-def top(metric: str) -> float | None:
-    """The largest value of a metric; None where it has none."""
-    if metric in PERCENT_METRICS:
-        return 100.0
-    return None if metric in COUNT_METRICS or metric == "reward" else 1.0
-
-
-def scale(metric: str) -> float:
-    """What turns a metric into what the page shows: percent, but for counts."""
-    return 1.0 if metric in PERCENT_METRICS or metric in COUNT_METRICS else 100.0
-
-
-def shown(value: float | None, metric: str) -> str:
-    """A value in percent with one decimal, a count with two; a dash for none."""
-    if value is None:
-        return "–"
-    return f"{value * scale(metric):.{2 if metric in COUNT_METRICS else 1}f}"
-
-
-def interval(estimate: Estimate, metric: str) -> str:
+def interval(estimate: Estimate, metric: Metric) -> str:
     """The confidence interval as text, empty without one."""
     if estimate.low is None or estimate.high is None:
         return ""
-    return f"{shown(estimate.low, metric)} to {shown(estimate.high, metric)}"
+    return f"{metric.shown(estimate.low)} to {metric.shown(estimate.high)}"

@@ -6,14 +6,10 @@
 ...         print(run.name, task.task, task.metrics, len(task.samples))
 """
 
-from medtasks_utils.results.benchmarks import BENCHMARKS, Benchmark, Breakdown
 from medtasks_utils.results.runs import GroupRun, ResultsError, Run, TaskRun, Value, name_apart, read_runs
 from medtasks_utils.results.samples import Sample
 
 __all__ = [
-    "BENCHMARKS",
-    "Benchmark",
-    "Breakdown",
     "GroupRun",
     "ResultsError",
     "Run",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.results.benchmarks import benchmark_of
+from medtasks_utils.results.origin import benchmark_of
 from medtasks_utils.results.samples import Sample, SampleLog, number, read_samples
 
 

@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from typing import Literal
 
+from medtasks_utils.benchmarks.medcalc_bench.card import CATEGORIES
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.dates import strict_date
 from medtasks_utils.extraction.durations import strict_weeks_days
@@ -23,8 +24,6 @@ JUDGEMENTS: dict[int, Judgement] = {
         (2, 3, *range(5, 12), 19, 22, 23, 24, 26, 30, 31, 38, 39, 40, 44, 46, 49, *range(56, 68)), "decimal"
     ),
 }
-CATEGORIES = ("lab_test", "physical", "date", "dosage", "risk", "severity", "diagnosis")
-REPOSITORIES = {"verified": "nsk7153/MedCalc-Bench-Verified", "1.2": "ncbi/MedCalc-Bench-v1.2"}
 
 COLUMNS = (
     "Row Number",

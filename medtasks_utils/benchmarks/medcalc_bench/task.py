@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from medtasks_utils.benchmarks.card import Repository
+from medtasks_utils.benchmarks.medcalc_bench.card import CARD, CATEGORIES
 from medtasks_utils.benchmarks.medcalc_bench.reading import (
     authors_value,
     is_right,
@@ -17,9 +19,7 @@ from medtasks_utils.benchmarks.medcalc_bench.reading import (
     tag_despite_malformed_thinking,
 )
 from medtasks_utils.benchmarks.medcalc_bench.rows import (
-    CATEGORIES,
     COLUMNS,
-    REPOSITORIES,
     Judgement,
     as_document,
     stratified,
@@ -51,9 +51,8 @@ class MedCalcBenchOptions(ToolOptions):
 class MedCalcBench(ToolTask):
     """``medcalc_bench`` and its variants: a number within limits, a score, a date, or weeks and days."""
 
-    benchmark = "medcalc_bench"
+    card = CARD
     options_type = MedCalcBenchOptions
-    file_patterns: ClassVar = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
     scoring_packages: ClassVar = ("simpleeval",)
 
     def adjust_config(self, config: dict[str, Any]) -> None:
@@ -92,9 +91,13 @@ class MedCalcBench(ToolTask):
             )
         return self._documents("train")
 
+    @classmethod
+    def repository_of(cls, options: MedCalcBenchOptions) -> Repository:
+        """The one of ``dataset_version``."""
+        return CARD.repositories[options.dataset_version]
+
     def _folder(self) -> Path:
-        version = self.options.dataset_version
-        return self.folder(REPOSITORIES[version], subfolder=version)
+        return self.folder(subfolder=self.options.dataset_version)
 
     def _documents(self, split: str) -> list[Row]:
         table = read_split(self._folder(), split)

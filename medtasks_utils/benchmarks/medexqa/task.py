@@ -7,6 +7,7 @@ import random
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from medtasks_utils.benchmarks.medexqa.card import CARD
 from medtasks_utils.benchmarks.medexqa.explanations import ExplanationScorer, make_scorers, references
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOptions, Specialty
 from medtasks_utils.benchmarks.medexqa.reading import (
@@ -32,9 +33,8 @@ COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "an
 class MedExQA(MedTask):
     """``medexqa_<specialty>`` (``dataset_name`` in YAML names it) and ``medexqa_all``: answers and explanations."""
 
-    benchmark = "medexqa"
+    card = CARD
     options_type = MedExQAOptions
-    file_patterns: ClassVar = ("test/*", "dev/*")
     scoring_packages: ClassVar = ("thefuzz", "rapidfuzz")
 
     # ---- rows

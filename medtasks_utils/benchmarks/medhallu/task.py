@@ -5,20 +5,19 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from medtasks_utils import statistics
+from medtasks_utils.benchmarks.medhallu.card import CARD, DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import last_box, outside_boxes, unwrap
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.extraction.verdicts import FACTUAL, HALLUCINATED, UNSURE, stated_verdict
+from medtasks_utils.extraction.verdicts import stated_verdict
 from medtasks_utils.harness.options import Options
 from medtasks_utils.harness.sources import Row, Table, read_split
 from medtasks_utils.harness.task import Answer, MedTask, Score
-
-DIFFICULTIES = ("easy", "medium", "hard")
 
 _COLUMNS = (
     "Question",
@@ -47,9 +46,8 @@ class MedHalluOptions(Options):
 class MedHallu(MedTask):
     """``medhallu`` and its variants: is the answer shown factual (0) or hallucinated (1)?"""
 
-    benchmark = "medhallu"
+    card = CARD
     options_type = MedHalluOptions
-    file_patterns: ClassVar = ("pqa_*/*", "pqa_*")
 
     # ---- rows
 

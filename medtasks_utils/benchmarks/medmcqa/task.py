@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from typing import Any, ClassVar
+from typing import Any
 
 import datasets
 from pydantic import Field
 
+from medtasks_utils.benchmarks.medmcqa.card import CARD
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import boxes, last_box, outside_boxes, unwrap
 from medtasks_utils.extraction.letters import LETTERS, letter_of, named_option, stated_letter
@@ -37,9 +38,8 @@ class MedMCQAOptions(Options):
 class MedMCQA(MedTask):
     """``medmcqa_openmed``: a boxed letter after reasoning, on the validation split."""
 
-    benchmark = "medmcqa"
+    card = CARD
     options_type = MedMCQAOptions
-    file_patterns: ClassVar = ("data/*", "*.parquet", "*.jsonl", "*.json", "*.csv")
 
     # ---- rows
 

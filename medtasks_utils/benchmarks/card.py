@@ -1,0 +1,122 @@
+"""What the rest of the pack has to know of a benchmark, in one record that imports nothing of lm_eval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from medtasks_utils.metrics import Metric
+
+if TYPE_CHECKING:
+    from medtasks_utils.benchmarks.known_answers import KnownAnswers
+    from medtasks_utils.harness.task import MedTask
+
+Row = Mapping[str, Any]
+
+UNANSWERED = "[invalid]"
+"""What stands for an answer in logs where none was found: the harness's own word for it."""
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A data set on the hub.
+
+    Attributes:
+        name: as in ``openlifescienceai/medmcqa``.
+        revision: the commit that runs read unless the option ``revision`` names another; None for the newest.
+    """
+
+    name: str
+    revision: str | None = None
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A way to divide a benchmark's examples.
+
+    Attributes:
+        name: of the division, as in ``by subject``.
+        key: the group of a document; None leaves it out.
+        metrics: what is of interest in the groups, out of the task's metrics; the first is the one compared.
+    """
+
+    name: str
+    key: Callable[[Row], str | None]
+    metrics: tuple[str, ...] = ("acc",)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A benchmark.
+
+    Attributes:
+        name: as under ``--metadata``, and of its folder in a data directory.
+        title: as its authors write it.
+        task_class: the class of its tasks, as in ``package.module.Class``, which YAML names after ``!function``.
+        default_task: the task, or group of tasks, that people mean by the benchmark's name.
+        repositories: where its rows are on the hub, by the version that options choose; the first is the default.
+        file_patterns: globs of the files that are needed of a repository.
+        metrics: all that its tasks may report, the most important first.
+        compared: names of those on which runs are compared.
+        breakdowns: the divisions that matter.
+        cluster: the field that examples share which are not independent; none if all are.
+        stratum: the field whose groups enter macro averages with equal weight.
+        prompt_fields: fields of a document that belong to the prompt and not to the example.
+        answers: the answers there are, as logged, and what they mean; empty where they are not a few.
+        unsure: the answer that abstains; none where there is no such.
+        checked_tasks: tasks and groups that ``medtasks selfcheck`` runs.
+        known_answers: the class that knows what selfcheck serves and expects, as in ``package.module.Class``.
+        sample: the folder with its sample rows, where that is not this package's own.
+        tasks: the folder with its YAML, where that is not this package's own.
+    """
+
+    name: str
+    title: str
+    task_class: str
+    default_task: str
+    repositories: Mapping[str, Repository]
+    file_patterns: tuple[str, ...]
+    metrics: tuple[Metric, ...]
+    compared: tuple[str, ...]
+    breakdowns: tuple[Breakdown, ...]
+    checked_tasks: tuple[str, ...]
+    known_answers: str
+    cluster: str | None = None
+    stratum: str | None = None
+    prompt_fields: tuple[str, ...] = ()
+    answers: Mapping[str, str] = field(default_factory=dict)
+    unsure: str | None = None
+    sample: Path | None = None
+    tasks: Path | None = None
+
+    def metric(self, name: str) -> Metric | None:
+        """The metric of this name, if it is one of the benchmark's."""
+        return next((metric for metric in self.metrics if metric.name == name), None)
+
+    def load_task_class(self) -> type[MedTask]:
+        """The class of its tasks; imports lm_eval."""
+        found: type[MedTask] = _load(self.task_class)
+        return found
+
+    def load_known_answers(self) -> KnownAnswers:
+        """What selfcheck serves and expects."""
+        found: KnownAnswers = _load(self.known_answers)()
+        return found
+
+
+def _load(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def by_field(name: str) -> Callable[[Row], str | None]:
+    """A breakdown's key: the value of a field, None where it is empty."""
+
+    def read(doc: Row) -> str | None:
+        value = doc.get(name)
+        return None if value in (None, "") else str(value)
+
+    return read

@@ -1,0 +1,31 @@
+"""MedExQA's card."""
+
+from medtasks_utils import statistics
+from medtasks_utils.benchmarks.card import UNANSWERED, Breakdown, Card, Repository, by_field
+from medtasks_utils.explanations import METRICS as EXPLANATION_METRICS
+from medtasks_utils.metrics import ACC, ANSWERED, Metric
+
+_SCORES = ("combined", "explanation", *EXPLANATION_METRICS, "support", "coverage")
+
+CARD = Card(
+    name="medexqa",
+    title="MedExQA",
+    task_class="medtasks_utils.benchmarks.medexqa.task.MedExQA",
+    default_task="medexqa",
+    repositories={"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")},
+    file_patterns=("test/*", "dev/*"),
+    metrics=(
+        Metric("macro_acc", statistics.macro_mean),
+        ACC,
+        *(Metric(name, statistics.mean_or_nan, unit="points", is_of_explanations=True) for name in _SCORES),
+        ANSWERED,
+        Metric("answer_accuracy", unit="points"),
+        Metric("judge_failures", statistics.total, unit="count", higher_is_better=False),
+    ),
+    compared=("macro_acc", "acc", "combined", "explanation"),
+    breakdowns=(Breakdown("specialty", by_field("specialty"), ("acc", "combined", "explanation")),),
+    stratum="specialty",
+    answers={"A": "A", "B": "B", "C": "C", "D": "D", UNANSWERED: "no answer"},
+    checked_tasks=("medexqa", "medexqa_all"),
+    known_answers="medtasks_utils.benchmarks.medexqa.known_answers.MedExQAAnswers",
+)

@@ -1,0 +1,97 @@
+"""What a metric is: its unit, range and direction, how it is aggregated, and how its interval is made.
+
+Each fact stands here or in a benchmark's card (:mod:`medtasks_utils.benchmarks`), and is read by the tasks, the
+samples, the report, the comparison and :mod:`medtasks_utils.intervals`.
+
+============  ===========  ===================================================  ================
+unit          range        what                                                 shown as
+============  ===========  ===================================================  ================
+``share``     0 to 1       a share of examples, or a ratio of counts            per cent
+``points``    0 to 100     a score of explanations                              as it is
+``count``     0 and more   how many, per example or in all                      as it is
+``number``    any          what has no fixed range, such as a reward            as it is
+============  ===========  ===================================================  ================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from medtasks_utils import statistics
+from medtasks_utils.statistics import MacroMean, Mean, Total, VerdictRatio
+
+Aggregation = Mean | MacroMean | VerdictRatio | Total
+Unit = Literal["share", "points", "count", "number"]
+
+_RANGES: dict[Unit, tuple[float | None, float | None]] = {
+    "share": (0.0, 1.0),
+    "points": (0.0, 100.0),
+    "count": (0.0, None),
+    "number": (None, None),
+}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric.
+
+    Attributes:
+        name: as in the results.
+        aggregation: how the examples' values become one.
+        unit: see the module's documentation.
+        higher_is_better: None where neither is.
+        is_of_explanations: whether it depends on the explanation metrics or the judge that a run was given.
+    """
+
+    name: str
+    aggregation: Aggregation = statistics.mean
+    unit: Unit = "share"
+    higher_is_better: bool | None = True
+    is_of_explanations: bool = False
+
+    @property
+    def range(self) -> tuple[float | None, float | None]:
+        """The smallest and the largest value that it can have; None where there is no such."""
+        return _RANGES[self.unit]
+
+    @property
+    def interval(self) -> Literal["share", "f1", "score", "none"]:
+        """How its confidence interval is made (:func:`medtasks_utils.intervals.confidence_interval`)."""
+        if isinstance(self.aggregation, Total):
+            return "none"
+        if self.aggregation is statistics.f1:
+            return "f1"
+        return "share" if self.unit == "share" and not isinstance(self.aggregation, MacroMean) else "score"
+
+    @property
+    def scale(self) -> float:
+        """What turns a value into what is shown."""
+        return 100.0 if self.unit == "share" else 1.0
+
+    def shown(self, value: float | None, decimals: int = 1) -> str:
+        """A value for people: shares in per cent; a dash for none.
+
+        Args:
+            value: in the metric's own unit.
+            decimals: of shares and points; counts and numbers have two at least.
+        """
+        if value is None:
+            return "–"
+        return f"{value * self.scale:.{decimals if self.unit in ('share', 'points') else max(decimals, 2)}f}"
+
+
+ACC = Metric("acc")
+ANSWERED = Metric("answered")
+OF_TOOLS = tuple(
+    Metric(name, unit="count", higher_is_better=better)
+    for name, better in (("tool_calls", None), ("turns", None), ("tool_errors", False))
+)
+"""Of one response: calls made, malformed ones included; replies of the model; calls that failed or were malformed."""
+
+_OF_OTHER_TASKS = {name: Metric(name) for name in ("acc", "acc_norm", "exact_match", "em")}
+
+
+def of_another_task(name: str) -> Metric:
+    """A metric of a task that is not of this pack: a share if it is known for one, else a number."""
+    return _OF_OTHER_TASKS.get(name) or Metric(name, unit="number", higher_is_better=None)
