@@ -13,22 +13,22 @@ from medtasks_utils.rescore.agreement import agree
 from medtasks_utils.rescore.comparisons import compare
 from medtasks_utils.rescore.rows import FAILED, JUDGED, SKIPPED, WRONG, Rater, row_of, row_without_call
 from medtasks_utils.rescore.summary import Line, as_text, summarise
-from medtasks_utils.rescore.table import Row
+from medtasks_utils.rescore.table import JudgedRow
 
 GEVAL = Rater(make_judge("g-eval"), "small")
 FACTSCORE = Rater(make_judge("factscore"), "small")
 
 
-def judged(number: int, score: float | None, rater: Rater = GEVAL, repeat: int = 0, **changed: Any) -> Row:
+def judged(number: int, score: float | None, rater: Rater = GEVAL, repeat: int = 0, **changed: Any) -> JudgedRow:
     judgement = Judgement(score) if score is not None else Judgement(None, "unreadable", "no JSON")
     return row_of(response(number, **changed), rater, repeat, judgement)
 
 
-def wrong(number: int, **changed: Any) -> Row:
+def wrong(number: int, **changed: Any) -> JudgedRow:
     return row_without_call(response(number, answer="A", **changed), GEVAL)
 
 
-def skipped(number: int, **changed: Any) -> Row:
+def skipped(number: int, **changed: Any) -> JudgedRow:
     return row_without_call(response(number, references=(), **changed), GEVAL)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 SUMMARY = "judge the explanations in saved MedExQA samples with G-Eval and FActScore"
 DESCRIPTION = (
     "Judges the explanations that lm_eval --log_samples wrote, over any OpenAI-compatible endpoint, into "
-    "<prefix>geval.csv and <prefix>factscore.csv. Started again, it goes on where it stopped and tries failures again. "
+    "<prefix>geval.csv and <prefix>factscore.csv. Started again, it asks only what was not answered. "
     "The key comes from JUDGE_API_KEY, else OPENAI_API_KEY. Exit code 1 if nothing could be judged."
 )
 _NAMES = {"geval": ("g-eval",), "factscore": ("factscore",), "both": ("g-eval", "factscore")}
@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
             responses.found, judges, models, arguments.out_csv_prefix, arguments.repeat, _log, arguments.verbose
         )
     except KeyboardInterrupt:
-        _log(f"stopped; what was judged is in {arguments.out_csv_prefix}*.csv, and the same command goes on from there")
+        _log("stopped; what was judged is in the cache, and the same command goes on from there")
         return 130
     print(as_text(result.lines, result.comparisons))
     print(f"\nwritten: {', '.join(map(str, result.paths))}")

@@ -19,7 +19,7 @@ from medtasks_utils.judging.case import Tokens
 from medtasks_utils.judging.dialect import Dialect
 from medtasks_utils.judging.judge import CallError
 from medtasks_utils.judging.replies import UnreadableError
-from medtasks_utils.judging.retries import ERRORS, explain, one_line, retrying, said
+from medtasks_utils.judging.retries import ERRORS, endpoint_message, explain, one_line, retrying, unusable
 from medtasks_utils.judging.settings import JudgeSettings
 
 Value = TypeVar("Value")
@@ -67,6 +67,7 @@ class JudgeClient:
 
     Args:
         settings: which model, where, and the limits.
+        check_first: whether :meth:`check` comes before the first call that the cache does not answer.
 
     Raises:
         JudgeError: if the cache cannot be written.
@@ -75,8 +76,10 @@ class JudgeClient:
         spent: tokens of the calls made so far.
     """
 
-    def __init__(self, settings: JudgeSettings) -> None:
+    def __init__(self, settings: JudgeSettings, check_first: bool = False) -> None:
         self.settings = settings
+        self._check_first = check_first
+        self._checking: asyncio.Task[None] | None = None
         self.spent = Tokens()
         self._cache = Cache(settings.cache)
         self._openai = openai.AsyncOpenAI(
@@ -139,6 +142,8 @@ class JudgeClient:
             else:
                 tally.tokens = tally.tokens.plus(Tokens(*cached["tokens"]))
                 return value
+        if self._check_first:
+            await self._checked()
         attempt = retrying(self.settings.max_retries)
         asked = messages
         for _ in range(ASKED):
@@ -164,7 +169,7 @@ class JudgeClient:
                 completion = await self._send(messages, parameters, tally)
             except ERRORS as error:
                 if isinstance(error, openai.APIStatusError) and error.status_code in (400, 422):
-                    spared = dialect.without(f"{error.param or ''} {said(error)}", schema)
+                    spared = dialect.without(f"{error.param or ''} {endpoint_message(error)}", schema)
                     if spared:
                         dialect = spared
                         continue
@@ -201,7 +206,7 @@ class JudgeClient:
             if not isinstance(text, str):
                 raise TypeError("content is no text")
         except (AttributeError, IndexError, TypeError):
-            raise CallError("unreadable", "the endpoint's answer is no chat completion", passing=True) from None
+            raise CallError("unreadable", "the endpoint's answer is no chat completion", transient=True) from None
         text = self.settings.scrub(printable(text))
         problem = None
         if refusal or finish == "content_filter":
@@ -224,6 +229,19 @@ class JudgeClient:
         question = [{"role": "user", "content": _CHECK}]
         await retrying(self.settings.max_retries)(self._request, question, _CHECK_SCHEMA, Tally())
         self._cache.put(self._check_key, self._dialect.as_json())
+
+    async def _checked(self) -> None:
+        """Wait for the one check of this client.
+
+        Raises:
+            JudgeError: if it failed.
+        """
+        if self._checking is None:
+            self._checking = asyncio.ensure_future(self.check())
+        try:
+            await asyncio.shield(self._checking)
+        except CallError as error:
+            raise unusable(error, self.settings) from None
 
     @property
     def _check_key(self) -> str:

@@ -43,15 +43,15 @@ class CallError(Exception):
 
     Attributes:
         kind: as in :class:`~medtasks_utils.judging.case.Judgement`.
-        passing: whether the same call may well be answered later.
+        transient: whether the same call may well be answered later.
         wait: seconds the endpoint asked to wait, if it did.
         output: what the judge had said by then.
     """
 
-    def __init__(self, kind: str, message: str, passing: bool = False, wait: float | None = None) -> None:
+    def __init__(self, kind: str, message: str, transient: bool = False, wait: float | None = None) -> None:
         super().__init__(message)
         self.kind = kind
-        self.passing = passing
+        self.transient = transient
         self.wait = wait
         self.output: dict[str, Any] = {}
 

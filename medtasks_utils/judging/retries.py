@@ -16,7 +16,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.judging.judge import CallError
-from medtasks_utils.judging.settings import JudgeSettings
+from medtasks_utils.judging.settings import JudgeError, JudgeSettings
 
 LONGEST_WAIT = 120.0
 """Seconds; an endpoint that asks for more has, for this run, said no."""
@@ -24,14 +24,14 @@ LONGEST_WAIT = 120.0
 ERRORS = (openai.OpenAIError, AsyncTimeoutError, json.JSONDecodeError)
 """What a call through the client library may end in."""
 
-_PASSING = {408, 409, 425, 429}
+_TRANSIENT = {408, 409, 425, 429}
 _BACKOFF = wait_random_exponential(multiplier=0.5, max=30)  # full jitter: 0 to 0.5, 1, 2, 4 … 30 s
 
 
 def retrying(max_retries: int) -> AsyncRetrying:
     """Tries a call again while its failure may pass, waiting as long as the endpoint asked, else ever longer."""
     return AsyncRetrying(
-        retry=retry_if_exception(lambda error: isinstance(error, CallError) and error.passing),
+        retry=retry_if_exception(lambda error: isinstance(error, CallError) and error.transient),
         stop=stop_after_attempt(1 + max_retries),
         wait=_wait,
         reraise=True,
@@ -48,28 +48,28 @@ def _wait(state: RetryCallState) -> float:
 def explain(error: Exception, settings: JudgeSettings) -> CallError:
     """An error of the client library as ours: its kind, one line without the key, whether it may pass."""
     if isinstance(error, openai.APITimeoutError | AsyncTimeoutError):
-        return CallError("timeout", f"no answer within {settings.timeout:g} s", passing=True)
+        return CallError("timeout", f"no answer within {settings.timeout:g} s", transient=True)
     if isinstance(error, openai.APIStatusError):
         return _explain_status(error, settings)
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__ or error
-        return CallError("unreachable", one_line(f"{error} {type(cause).__name__}: {cause}", settings), passing=True)
-    return CallError("unreadable", f"no chat completion ({type(error).__name__})", passing=True)
+        return CallError("unreachable", one_line(f"{error} {type(cause).__name__}: {cause}", settings), transient=True)
+    return CallError("unreadable", f"no chat completion ({type(error).__name__})", transient=True)
 
 
 def _explain_status(error: openai.APIStatusError, settings: JudgeSettings) -> CallError:
     status = error.status_code
-    message = one_line(f"HTTP {status}: {said(error)}", settings)
-    passing = status in _PASSING or status >= 500
-    wait = requested_wait(error.response.headers) if passing else None
+    message = one_line(f"HTTP {status}: {endpoint_message(error)}", settings)
+    transient = status in _TRANSIENT or status >= 500
+    wait = requested_wait(error.response.headers) if transient else None
     if error.code == "insufficient_quota":  # a 429 that no waiting cures
-        passing = False
+        transient = False
     elif wait is not None and wait > LONGEST_WAIT:
         return CallError(f"http_{status}", f"{message} (asked to wait {wait:.0f} s)")
-    return CallError(f"http_{status}", message, passing, wait)
+    return CallError(f"http_{status}", message, transient, wait)
 
 
-def said(error: openai.APIStatusError) -> str:
+def endpoint_message(error: openai.APIStatusError) -> str:
     """The endpoint's own words."""
     if isinstance(error.body, Mapping):
         return str(error.body.get("message") or dict(error.body))
@@ -99,3 +99,18 @@ def one_line(text: str, settings: JudgeSettings, longest: int = 300) -> str:
     """The text without line breaks, the key, or too many words."""
     text = " ".join(settings.scrub(printable(text)).split())
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def unusable(error: CallError, settings: JudgeSettings) -> JudgeError:
+    """What the user is told of an endpoint that failed its check, with the way out where it is known."""
+    ways_out = {
+        "unreachable": "is the server running, and the base URL right?",
+        "unreadable": "does the base URL end as it should (often in /v1)?",
+        "timeout": "is the server running, and the base URL right?",
+        "http_401": "is the right key in the environment?",
+        "http_403": "is the right key in the environment, and may it use this model?",
+        "http_404": "does the endpoint serve this model, and does the base URL end as it should (often in /v1)?",
+    }
+    way_out = ways_out.get(error.kind)
+    problem = f"{error}" + (f"; {way_out}" if way_out else "")
+    return JudgeError(f"the judge {settings.model} at {settings.base_url} cannot be used: {problem}")

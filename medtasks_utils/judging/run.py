@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from medtasks_utils.judging.case import Case, Judgement, Tokens
 from medtasks_utils.judging.judge import CallError, Judge
-from medtasks_utils.judging.settings import JudgeError, JudgeSettings
+from medtasks_utils.judging.settings import JudgeSettings
 
 if TYPE_CHECKING:
     from medtasks_utils.judging.client import JudgeClient
@@ -35,6 +35,7 @@ def check(settings: JudgeSettings) -> None:
             parameters that it refuses.
     """
     from medtasks_utils.judging.client import JudgeClient  # here, since the client library takes long to import
+    from medtasks_utils.judging.retries import unusable
 
     async def ask() -> None:
         async with JudgeClient(replace(settings, max_retries=_CHECK_RETRIES)) as client:
@@ -43,22 +44,7 @@ def check(settings: JudgeSettings) -> None:
     try:
         _run(ask())
     except CallError as error:
-        raise JudgeError(
-            f"the judge {settings.model} at {settings.base_url} cannot be used: {_advice(error)}"
-        ) from None
-
-
-def _advice(error: CallError) -> str:
-    ways_out = {
-        "unreachable": "is the server running, and the base URL right?",
-        "unreadable": "does the base URL end as it should (often in /v1)?",
-        "timeout": "is the server running, and the base URL right?",
-        "http_401": "is the right key in the environment?",
-        "http_403": "is the right key in the environment, and may it use this model?",
-        "http_404": "does the endpoint serve this model, and does the base URL end as it should (often in /v1)?",
-    }
-    way_out = ways_out.get(error.kind)
-    return f"{error}" + (f"; {way_out}" if way_out else "")
+        raise unusable(error, settings) from None
 
 
 def judge_all(
@@ -67,6 +53,7 @@ def judge_all(
     cases: Sequence[Case],
     on_result: Callable[[int, Judgement], object] | None = None,
     progress: bool = True,
+    check_first: bool = False,
 ) -> list[Judgement]:
     """Judge cases concurrently; the same case twice is judged once.
 
@@ -76,14 +63,15 @@ def judge_all(
         cases: n cases.
         on_result: called with a case's index and its judgement as soon as there is one, in any order.
         progress: whether to show a bar with the tokens spent.
+        check_first: whether to check the endpoint before the first call that the cache does not answer.
 
     Returns:
         n judgements. What cannot be judged has a failure instead of a score; nothing is raised for it.
 
     Raises:
-        JudgeError: if the cache cannot be written.
+        JudgeError: if the cache cannot be written, or the endpoint fails the check.
     """
-    return _run(_judge_all(judge, settings, cases, on_result, progress))
+    return _run(_judge_all(judge, settings, cases, on_result, progress, check_first))
 
 
 async def _judge_all(
@@ -92,6 +80,7 @@ async def _judge_all(
     cases: Sequence[Case],
     on_result: Callable[[int, Judgement], object] | None,
     progress: bool,
+    check_first: bool,
 ) -> list[Judgement]:
     from medtasks_utils.judging.client import JudgeClient
 
@@ -102,7 +91,7 @@ async def _judge_all(
     window = asyncio.Semaphore(_OPEN_CASES_PER_SLOT * settings.concurrency)
     shown: dict[str, Any] = {} if progress else {"disable": True}
     with tqdm(total=len(cases), delay=1, desc=f"Judging ({judge.name})", unit="example", **shown) as bar:
-        async with JudgeClient(settings) as client:
+        async with JudgeClient(settings, check_first) as client:
 
             async def judge_one(case: Case) -> None:
                 async with window:

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from medtasks_utils.rescore.agreement import Agreement, agree
 from medtasks_utils.rescore.rows import JUDGED
-from medtasks_utils.rescore.table import Row
+from medtasks_utils.rescore.table import JudgedRow
 
 ALL_RUNS = "all runs"
 COLUMNS = ("kind", "judge", "other", "run", "examples", "alpha", "low", "high", "mean", "mean_other", "note")
@@ -35,7 +35,7 @@ class Comparison:
     mean: float | None = None
     mean_other: float | None = None
 
-    def as_row(self) -> Row:
+    def as_row(self) -> JudgedRow:
         """For ``<prefix>agreement.csv``."""
         values = {
             "kind": "between judges" if self.other else "with itself",
@@ -53,7 +53,7 @@ class Comparison:
         return {name: "" if value is None else str(value) for name, value in values.items()}
 
 
-def compare(rows: Iterable[Row]) -> list[Comparison]:
+def compare(rows: Iterable[JudgedRow]) -> list[Comparison]:
     """Every judge that judged more than once with itself, and every two judges with each other.
 
     Compared are scores that judges gave: wrong answers, which score 0 without being judged, would inflate agreement.

@@ -9,7 +9,7 @@ from typing import Any
 
 from medtasks_utils.judging import Judge, Judgement
 from medtasks_utils.rescore.samples import Response
-from medtasks_utils.rescore.table import Row
+from medtasks_utils.rescore.table import JudgedRow
 
 COLUMNS = (
     "run",
@@ -44,8 +44,6 @@ COLUMNS = (
 JUDGED, WRONG, FAILED, SKIPPED = "judged", "wrong", "failed", "skipped"
 NO_REFERENCES = "no reference explanation to judge by"
 
-Key = tuple[str, ...]
-
 
 @dataclass(frozen=True)
 class Rater:
@@ -65,26 +63,14 @@ class Rater:
         return f"{self.judge.signature}|model:{self.model}"
 
 
-def response_key(response: Response | Row) -> Key:
-    """Which response, and which reading of its answer."""
-    if isinstance(response, Response):
-        return response.run, response.task, response.example, str(response.generation), response.answer, response.text
-    return tuple(response[name] for name in ("run", "task", "example", "generation", "answer", "response"))
-
-
-def judgement_key(row: Row) -> Key:
-    """Which judgement: the response, who judges it, and for which time."""
-    return (*response_key(row), row["judge"], row["repeat"])
-
-
-def row_without_call(response: Response, rater: Rater) -> Row:
+def row_without_call(response: Response, rater: Rater) -> JudgedRow:
     """The row of a response that no judge sees: without references it has no score, and a wrong answer has 0."""
     if not response.case.references:
         return _row(response, rater, 0, SKIPPED) | {"error": NO_REFERENCES}
     return _row(response, rater, 0, WRONG) | {"score": "0.0"}
 
 
-def row_of(response: Response, rater: Rater, repeat: int, judgement: Judgement) -> Row:
+def row_of(response: Response, rater: Rater, repeat: int, judgement: Judgement) -> JudgedRow:
     """The row of a judged response, or of one where the judge failed."""
     output = judgement.output
     row = _row(response, rater, repeat, FAILED if judgement.score is None else JUDGED)
@@ -103,7 +89,7 @@ def row_of(response: Response, rater: Rater, repeat: int, judgement: Judgement) 
     }
 
 
-def _row(response: Response, rater: Rater, repeat: int, status: str) -> Row:
+def _row(response: Response, rater: Rater, repeat: int, status: str) -> JudgedRow:
     case = response.case
     return dict.fromkeys(COLUMNS, "") | {
         "run": response.run,

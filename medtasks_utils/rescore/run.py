@@ -1,30 +1,23 @@
-"""Judging what is not judged yet, row by row, and summing up."""
+"""Judging responses, writing a row for each judgement, and summing up.
+
+What is judged already is in the judge's cache: the same command again asks only what was not answered.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, Tokens, check, judge_all
+from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, Tokens, judge_all
 from medtasks_utils.judging import summary as spent
 from medtasks_utils.rescore import comparisons
 from medtasks_utils.rescore.comparisons import Comparison, compare
-from medtasks_utils.rescore.rows import (
-    COLUMNS,
-    FAILED,
-    Key,
-    Rater,
-    judgement_key,
-    response_key,
-    row_of,
-    row_without_call,
-)
+from medtasks_utils.rescore.rows import COLUMNS, Rater, row_of, row_without_call
 from medtasks_utils.rescore.samples import Response
 from medtasks_utils.rescore.summary import Line, summarise
-from medtasks_utils.rescore.table import Row, Table, write_atomically
+from medtasks_utils.rescore.table import JudgedRow, check_place, writable, write_table
 
 Log = Callable[[str], object]
 
@@ -36,7 +29,7 @@ class Rescoring:
     Attributes:
         lines: means per judge, run and specialty.
         comparisons: agreement of judges with themselves and each other.
-        asked: how many distinct explanations were judged now, each round counting.
+        asked: how many distinct explanations were judged, each round counting.
         judged: how many of them succeeded.
         paths: the files written.
     """
@@ -52,17 +45,36 @@ class Rescoring:
 class _Round:
     """One judge's judgements of all responses; with repeats there are several rounds."""
 
-    table: Table
     rater: Rater
     settings: JudgeSettings
 
-    def key(self, response: Response) -> Key:
-        return (*response_key(response), self.rater.signature, str(self.settings.repeat))
+    def judge(self, responses: Sequence[Response], log: Log, verbose: bool) -> tuple[list[JudgedRow], list[Judgement]]:
+        """A row for each response, those that no judge sees in the first round only; and the distinct judgements."""
+        rows: dict[int, JudgedRow] = {}
+        places: dict[Case, list[int]] = defaultdict(list)  # the same response may come from several tasks
+        for place, response in enumerate(responses):
+            if response.needs_judge:
+                places[response.case].append(place)
+            elif self.settings.repeat == 0:
+                rows[place] = row_without_call(response, self.rater)
+        same = list(places.values())
 
-    def missing(self, responses: Sequence[Response]) -> list[Response]:
-        """Those to judge: not judged yet, or with a failure."""
-        done = {judgement_key(row) for row in self.table.rows if row["status"] != FAILED}
-        return [response for response in responses if response.needs_judge and self.key(response) not in done]
+        def add(index: int, judgement: Judgement) -> None:
+            first, *others = same[index]
+            rows[first] = row_of(responses[first], self.rater, self.settings.repeat, judgement)
+            without_cost = replace(judgement, calls=0, tokens=Tokens())  # what it cost is counted once
+            for place in others:
+                rows[place] = row_of(responses[place], self.rater, self.settings.repeat, without_cost)
+            name = f"{responses[first].run}, {responses[first].task}, {responses[first].example}"
+            if judgement.score is None:
+                log(f"failed: {name}: {judgement.failure}: {judgement.error}")
+            elif verbose:
+                log(f"judged: {name}: {judgement.score:.1f}")
+
+        judgements = judge_all(self.rater.judge, self.settings, list(places), add, check_first=True)
+        if judgements:
+            log(f"{self.rater.signature}, round {self.settings.repeat + 1}: {spent(judgements)}")
+        return [rows[place] for place in sorted(rows)], judgements
 
 
 def rescore(
@@ -76,8 +88,7 @@ def rescore(
 ) -> Rescoring:
     """Judge every response with every judge by every model, ``repeats`` times, into one CSV file a judge.
 
-    What the files have already is not judged again, but for failures; rows of other judges, prompts and runs are left
-    as they are. A row is in its file as soon as it is known.
+    A file is written when its judge is done, in place of an earlier one.
 
     Args:
         responses: with answers right and wrong.
@@ -90,75 +101,26 @@ def rescore(
 
     Raises:
         JudgeError: before anything is judged, if a model cannot be asked.
-        TableError: if a file cannot be read or written.
+        TableError: if a file cannot be written.
     """
-    with ExitStack() as stack:
-        tables = [stack.enter_context(Table(_path(prefix, judge), COLUMNS)) for judge in judges]
-        rounds = [
-            _Round(table, Rater(judge, settings.model), replace(settings, repeat=repeat))
-            for table, judge in zip(tables, judges, strict=True)
-            for settings in models
-            for repeat in range(repeats)
-        ]
+    paths = [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges]
+    for path in paths:
+        check_place(path, COLUMNS)
+    judgements: list[Judgement] = []
+    rows: list[JudgedRow] = []
+    for judge, path in zip(judges, paths, strict=True):
+        own: list[JudgedRow] = []
         for settings in models:
-            if any(each.missing(responses) for each in rounds if each.rater.model == settings.model):
-                check(settings)
-        judgements = []
-        for each in rounds:
-            if each.settings.repeat == 0:
-                _write_without_calls(each, responses)
-            missing = each.missing(responses)
-            if missing:
-                judgements += _judge(each, missing, log, verbose)
-        rows = _about(responses, tables)
-        raters = {each.rater.signature for each in rounds}
-        lines = summarise(row for row in rows if row["judge"] in raters and int(row["repeat"]) < repeats)
-        compared = compare(rows)
-        paths = [table.path for table in tables]
-        if compared:
-            paths.append(Path(f"{prefix}agreement.csv"))
-            write_atomically(paths[-1], comparisons.COLUMNS, [comparison.as_row() for comparison in compared])
+            for repeat in range(repeats):
+                this = _Round(Rater(judge, settings.model), replace(settings, repeat=repeat))
+                found, given = this.judge(responses, log, verbose)
+                own += found
+                judgements += given
+        write_table(path, COLUMNS, own)
+        rows += [{name: writable(cell) for name, cell in row.items()} for row in own]
+    compared = compare(rows)
+    if compared:
+        paths.append(Path(f"{prefix}agreement.csv"))
+        write_table(paths[-1], comparisons.COLUMNS, [comparison.as_row() for comparison in compared])
     judged = sum(judgement.score is not None for judgement in judgements)
-    return Rescoring(lines, compared, len(judgements), judged, paths)
-
-
-def _path(prefix: str, judge: Judge) -> Path:
-    return Path(f"{prefix}{judge.name.replace('-', '')}.csv")
-
-
-def _write_without_calls(each: _Round, responses: Sequence[Response]) -> None:
-    written = {judgement_key(row) for row in each.table.rows}
-    for response in responses:
-        if not response.needs_judge and each.key(response) not in written:
-            each.table.append(row_without_call(response, each.rater))
-
-
-def _judge(each: _Round, missing: Sequence[Response], log: Log, verbose: bool) -> list[Judgement]:
-    retried = set(map(each.key, missing))
-    each.table.keep(lambda row: judgement_key(row) not in retried)
-    by_case: dict[Case, list[Response]] = defaultdict(list)  # the same response may come from several tasks
-    for response in missing:
-        by_case[response.case].append(response)
-    same = list(by_case.values())
-
-    def write(index: int, judgement: Judgement) -> None:
-        first, *others = same[index]
-        each.table.append(row_of(first, each.rater, each.settings.repeat, judgement))
-        without_cost = replace(judgement, calls=0, tokens=Tokens())  # what it cost is counted once
-        for response in others:
-            each.table.append(row_of(response, each.rater, each.settings.repeat, without_cost))
-        name = f"{first.run}, {first.task}, {first.example}"
-        if judgement.score is None:
-            log(f"failed: {name}: {judgement.failure}: {judgement.error}")
-        elif verbose:
-            log(f"judged: {name}: {judgement.score:.1f}")
-
-    judgements = judge_all(each.rater.judge, each.settings, list(by_case), write)
-    log(f"{each.rater.signature}, round {each.settings.repeat + 1}: {spent(judgements)}")
-    return judgements
-
-
-def _about(responses: Sequence[Response], tables: Sequence[Table]) -> list[Row]:
-    """The rows about these responses."""
-    wanted = set(map(response_key, responses))
-    return [row for table in tables for row in table.rows if response_key(row) in wanted]
+    return Rescoring(list(summarise(rows)), compared, len(judgements), judged, paths)

@@ -7,13 +7,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
+
+from tabulate import tabulate
 
 from medtasks_utils.rescore.comparisons import Comparison
 from medtasks_utils.rescore.rows import FAILED, JUDGED, SKIPPED, WRONG
-from medtasks_utils.rescore.table import Row
+from medtasks_utils.rescore.table import JudgedRow
 from medtasks_utils.statistics import ExampleValue, MacroMean
 
 MACRO = "macro average"
+_LOOK: dict[str, Any] = {"tablefmt": "plain", "disable_numparse": True}
 
 
 @dataclass(frozen=True)
@@ -40,17 +44,17 @@ class Line:
     of_right: float | None
 
 
-def summarise(rows: Iterable[Row]) -> list[Line]:
+def summarise(rows: Iterable[JudgedRow]) -> list[Line]:
     """Results per judge, run and specialty; after each run's specialties their unweighted mean.
 
     An example's score is the mean over its generations, and a generation's the mean over its repeats.
     """
-    runs: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    runs: dict[tuple[str, str], list[JudgedRow]] = defaultdict(list)
     for row in rows:
         runs[row["judge"], row["run"]].append(row)
     lines = []
     for (judge, run), own in runs.items():
-        by_specialty: dict[str, list[Row]] = defaultdict(list)
+        by_specialty: dict[str, list[JudgedRow]] = defaultdict(list)
         for row in own:
             by_specialty[row["specialty"]].append(row)
         for specialty in sorted(by_specialty):
@@ -59,7 +63,7 @@ def summarise(rows: Iterable[Row]) -> list[Line]:
     return lines
 
 
-def _line(judge: str, run: str, name: str, rows: Sequence[Row]) -> Line:
+def _line(judge: str, run: str, name: str, rows: Sequence[JudgedRow]) -> Line:
     scores, of_right = _examples(rows, (JUDGED, WRONG)), _examples(rows, (JUDGED,))
     mean = MacroMean()  # of one specialty it is the mean
     return Line(
@@ -75,7 +79,7 @@ def _line(judge: str, run: str, name: str, rows: Sequence[Row]) -> Line:
     )
 
 
-def _examples(rows: Iterable[Row], statuses: Sequence[str]) -> list[ExampleValue]:
+def _examples(rows: Iterable[JudgedRow], statuses: Sequence[str]) -> list[ExampleValue]:
     """One value an example: the mean over generations of the mean over repeats."""
     generations: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
@@ -112,11 +116,11 @@ def as_text(lines: Sequence[Line], comparisons: Sequence[Comparison]) -> str:
             )
             for line in own
         ]
-        blocks.append(f"{judge}\n{run}\n{_table([head, *table])}")
+        blocks.append(f"{judge}\n{run}\n{tabulate(table, head, **_LOOK)}")
     if comparisons:
         titles = ("Krippendorff's alpha between", "run", "alpha", "95 % interval", "examples", "means", "")
         names = _short_names({name for each in comparisons for name in (each.judge, each.other) if name})
-        blocks.append(_table([titles, *(_comparison(each, names) for each in comparisons)]))
+        blocks.append(tabulate([_comparison(each, names) for each in comparisons], titles, **_LOOK))
     return "\n\n".join(blocks)
 
 
@@ -147,15 +151,3 @@ def _failed(failures: Counter[str]) -> str:
 
 def _shown(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
-
-
-def _table(rows: Sequence[Sequence[object]]) -> str:
-    cells = [[str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if index == 0 else cell.rjust(width)  # names, then numbers
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    )
