@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 import transformers
@@ -17,7 +18,6 @@ from huggingface_hub.errors import HFValidationError
 from torch import Tensor
 
 from medtasks_utils.explanations import MODEL_FILES
-from medtasks_utils.explanations.cpu import map_over_cores, onednn_linear_layers
 from medtasks_utils.explanations.metric import MetricError
 
 logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
@@ -116,8 +116,7 @@ class Encoder:
             # Some batches for each core, so that all have work to the end.
             budget = min(_TOKENS_AT_ONCE_ON_CPU, sum(lengths) // (4 * torch.get_num_threads()))
             made = list(batches(lengths, batch_size, budget))
-            with onednn_linear_layers(self.model):
-                vectors = map_over_cores(self._forward, [[texts[index] for index in batch] for batch in made])
+            vectors = map_over_cores(self._forward, [[texts[index] for index in batch] for batch in made])
         else:
             made = list(batches(lengths, batch_size))
             vectors = [self._forward([texts[index] for index in batch]) for batch in made]
@@ -135,6 +134,10 @@ class Encoder:
             states = states / torch.linalg.vector_norm(states, dim=-1, keepdim=True)
             # Copies, so that no text keeps its whole batch in memory.
             return [states[row, : len(ids)].clone() for row, ids in enumerate(texts)]
+
+
+_In = TypeVar("_In")
+_Out = TypeVar("_Out")
 
 
 @lru_cache(maxsize=1)
@@ -157,6 +160,20 @@ def batches(lengths: Sequence[int], batch_size: int, budget: int | None = None) 
         size = batch_size if budget is None else min(batch_size, max(budget // lengths[order[start]], 1))
         yield order[start : start + size]
         start += size
+
+
+def map_over_cores(function: Callable[[_In], _Out], inputs: Iterable[_In]) -> list[_Out]:
+    """The function's values, computed with as many of torch's threads as there are, each on inputs of its own.
+
+    The threads of one operation wait for one another at its end, so for the slowest of them, which on a machine that
+    has other work to do is slow. These wait once, at the end of all.
+    """
+    cores = torch.get_num_threads()
+    try:
+        with ThreadPoolExecutor(cores, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            return list(pool.map(function, inputs))
+    finally:
+        torch.set_num_threads(cores)  # the call above is for the calling thread, but also for those made after it
 
 
 class _Loaded(NamedTuple):
