@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from collections.abc import Sequence
 
 from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.registry import Registry
 
-COMMANDS = {
-    "path": "path",
-    "eval": "evaluate",
-    "fetch": "fetch",
-    "compare": "compare",
-    "report": "report",
-    "rescore": "rescore",
-    "selfcheck": "selfcheck",
-    "tool": "tool",
-}
-"""Each command's module in :mod:`medtasks_utils.commands`."""
+COMMANDS = Registry(
+    "medtasks.commands",
+    {
+        "path": "medtasks_utils.commands.path",
+        "eval": "medtasks_utils.commands.evaluate",
+        "fetch": "medtasks_utils.commands.fetch",
+        "compare": "medtasks_utils.commands.compare",
+        "report": "medtasks_utils.commands.report",
+        "rescore": "medtasks_utils.commands.rescore",
+        "selfcheck": "medtasks_utils.commands.selfcheck",
+        "tool": "medtasks_utils.commands.tool",
+    },
+)
+"""By name: modules with ``SUMMARY``, ``add_arguments(parser)`` and ``run(arguments)``, which returns the exit code."""
 
 
 def _parser(asked_for: str | None) -> argparse.ArgumentParser:
     """The parser of the command line; only the command that is asked for adds its arguments."""
     parser = argparse.ArgumentParser(prog="medtasks", description="Medical benchmarks for lm-evaluation-harness.")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, module_name in COMMANDS.items():
-        command = importlib.import_module(f"medtasks_utils.commands.{module_name}")
+    for name, command in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
         subparser.set_defaults(run=command.run)
         if name == asked_for:

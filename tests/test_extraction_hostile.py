@@ -11,7 +11,8 @@ import pytest
 from conftest import GENERATION_TASKS, documents, load
 
 from medtasks_utils.benchmarks.card import UNANSWERED
-from medtasks_utils.harness.task import Answer, MedTask
+from medtasks_utils.harness.answer import Answer
+from medtasks_utils.harness.task import MedTask
 
 LENGTH = 200_000
 SHORTER = 30_000  # for the many; still enough for anything quadratic to show

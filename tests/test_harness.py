@@ -33,7 +33,8 @@ from medtasks_utils.benchmarks.card import UNANSWERED
 from medtasks_utils.benchmarks.medhallu.task import MedHallu
 from medtasks_utils.benchmarks.medmcqa.task import MedMCQA
 from medtasks_utils.errors import ScoringError
-from medtasks_utils.harness.task import Answer, MedTask
+from medtasks_utils.harness.answer import Answer
+from medtasks_utils.harness.task import MedTask
 
 FILTERS = ("strict-match", "flexible-extract")
 METRICS = {

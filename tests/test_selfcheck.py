@@ -22,7 +22,7 @@ from medtasks_utils.benchmarks.medhallu.task import MedHallu
 from medtasks_utils.benchmarks.medmcqa.task import MedMCQA
 from medtasks_utils.cli import main
 from medtasks_utils.errors import DataError
-from medtasks_utils.harness.task import Answer
+from medtasks_utils.harness.answer import Answer
 
 
 @pytest.fixture(autouse=True)

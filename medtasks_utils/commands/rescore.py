@@ -12,13 +12,12 @@ DESCRIPTION = (
     "<prefix>geval.csv and <prefix>factscore.csv. Started again, it asks only what was not answered. "
     "The key comes from JUDGE_API_KEY, else OPENAI_API_KEY. Exit code 1 if nothing could be judged."
 )
-_NAMES = {"geval": ("g-eval",), "factscore": ("factscore",), "both": ("g-eval", "factscore")}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which samples, which judges, and the limits."""
     parser.description = DESCRIPTION
-    parser.add_argument("--judge", required=True, choices=tuple(_NAMES), help="how to judge")
+    parser.add_argument("--judge", required=True, type=_judges, metavar="NAME", help="geval, factscore, or both")
     parser.add_argument(
         "--input_glob", required=True, nargs="+", metavar="GLOB",
         help="sample logs, as in 'results/**/samples_medexqa*.jsonl', or folders with them",
@@ -49,6 +48,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verbose", action="store_true", help="a line for each judgement, not for failures alone")
 
 
+def _judges(text: str) -> tuple[str, ...]:
+    from medtasks_utils.judging import JudgeError, judge_name
+
+    try:
+        return ("g-eval", "factscore") if text == "both" else (judge_name(text),)
+    except JudgeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, or both") from None
+
+
 def _at_least(least: int) -> Callable[[str], int]:
     def whole_number(text: str) -> int:
         value = int(text)
@@ -65,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     from medtasks_utils.rescore import find_responses, rescore
     from medtasks_utils.rescore.summary import as_text
 
-    judges = [make_judge(name, use_coverage=arguments.use_coverage) for name in _NAMES[arguments.judge]]
+    judges = [make_judge(name, use_coverage=arguments.use_coverage) for name in arguments.judge]
     given = {name: getattr(arguments, name) for name in ("max_tokens", "max_retries", "concurrency")}
     limits = {name: value for name, value in given.items() if value is not None}
     models = [

@@ -20,58 +20,49 @@ equals the library that defined it, which its module names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from tqdm import tqdm
 
 from medtasks_utils.explanations.metric import Metric, MetricError
+from medtasks_utils.registry import Registry
 
 __all__ = ["DEFAULT_BERTSCORE_MODEL", "METRICS", "Metric", "MetricError", "make_metrics", "score_all"]
 
-METRICS = ("rougeL", "bleu", "meteor", "bertscore")
+_HERE = "medtasks_utils.explanations"
+METRICS = Registry(
+    "medtasks.explanation_metrics",
+    {
+        "rougeL": f"{_HERE}.rouge:RougeL",
+        "bleu": f"{_HERE}.bleu:Bleu",
+        "meteor": f"{_HERE}.meteor:Meteor",
+        "bertscore": f"{_HERE}.bertscore:BertScore",
+    },
+)
+"""By name: classes of :class:`.Metric`."""
+
 DEFAULT_BERTSCORE_MODEL = "allenai/scibert_scivocab_uncased"
 MODEL_FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
 """Files of a hub repository that an encoder is loaded from: settings, tokenizer, and weights in torch's formats."""
 
 
-def make_metrics(
-    names: Iterable[str],
-    *,
-    bertscore_model: str = DEFAULT_BERTSCORE_MODEL,
-    bertscore_device: str = "auto",
-    bertscore_batch_size: int = 64,
-) -> list[Metric]:
+def make_metrics(names: Iterable[str], **settings: Any) -> list[Metric]:
     """The metrics of these names, each once, in the order given; only what they need is imported.
 
     Args:
         names: out of :data:`METRICS`.
-        bertscore_model: a hub repository, or a folder with a model and its tokenizer.
-        bertscore_device: ``auto``, or a device of torch such as ``cuda``, ``mps``, ``cpu``.
-        bertscore_batch_size: how many texts are embedded at once, at most.
+        settings: of the metrics, each after the metric's name, as in ``bertscore_device``; see the metrics' classes.
 
     Raises:
         MetricError: for a name that is none of :data:`METRICS`, or a package that is not installed.
     """
     metrics: list[Metric] = []
     for name in dict.fromkeys(names):
+        if name not in METRICS:
+            raise MetricError(f"there is no metric {name!r}; there are {', '.join(METRICS)}")
+        own = {key.removeprefix(f"{name}_"): value for key, value in settings.items() if key.startswith(f"{name}_")}
         try:
-            if name == "rougeL":
-                from medtasks_utils.explanations.rouge import RougeL
-
-                metrics.append(RougeL())
-            elif name == "bleu":
-                from medtasks_utils.explanations.bleu import Bleu
-
-                metrics.append(Bleu())
-            elif name == "meteor":
-                from medtasks_utils.explanations.meteor import Meteor
-
-                metrics.append(Meteor())
-            elif name == "bertscore":
-                from medtasks_utils.explanations.bertscore import BertScore
-
-                metrics.append(BertScore(bertscore_model, device=bertscore_device, batch_size=bertscore_batch_size))
-            else:
-                raise MetricError(f"there is no metric {name!r}; there are {', '.join(METRICS)}")
+            metrics.append(METRICS[name](**own))
         except ImportError as error:
             raise MetricError(
                 f"{name} needs a package that is not installed ({error}): install it, "

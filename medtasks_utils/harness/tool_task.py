@@ -16,9 +16,10 @@ from pydantic import Field
 
 from medtasks_utils.errors import MedtasksError, OptionError
 from medtasks_utils.extraction.printable import printable
+from medtasks_utils.harness.answer import Answer
 from medtasks_utils.harness.options import Options
 from medtasks_utils.harness.sources import Row
-from medtasks_utils.harness.task import Answer, MedTask
+from medtasks_utils.harness.task import MedTask
 from medtasks_utils.harness.turns import Model, Recorder
 from medtasks_utils.metrics import OF_TOOLS, Metric
 from medtasks_utils.tools import KINDS, make_tool

@@ -16,7 +16,7 @@ cache, error or ``repr``.
 
 from medtasks_utils.judging.case import Case, Judgement, Tokens
 from medtasks_utils.judging.judge import Judge
-from medtasks_utils.judging.judges import JUDGES, make_judge
+from medtasks_utils.judging.judges import JUDGES, judge_name, make_judge
 from medtasks_utils.judging.run import check, failures_by_kind, judge_all, summary
 from medtasks_utils.judging.settings import DEFAULT_MODEL, JudgeError, JudgeSettings
 
@@ -32,6 +32,7 @@ __all__ = [
     "check",
     "failures_by_kind",
     "judge_all",
+    "judge_name",
     "make_judge",
     "summary",
 ]

@@ -29,6 +29,7 @@ class FActScore:
 
     def __init__(self, use_coverage: bool = False) -> None:
         self.use_coverage = use_coverage
+        self.rates = ("support", "coverage") if use_coverage else ("support",)
 
     @property
     def signature(self) -> str:

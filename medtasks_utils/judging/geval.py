@@ -50,6 +50,7 @@ class GEval:
     """One call a case."""
 
     name = "g-eval"
+    rates = ()
 
     @property
     def signature(self) -> str:

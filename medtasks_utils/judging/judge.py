@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -62,6 +62,10 @@ class Judge(Protocol):
     @property
     def name(self) -> str:
         """As in :data:`medtasks_utils.judging.judges.JUDGES`."""
+
+    @property
+    def rates(self) -> Sequence[str]:
+        """Further numbers, 0–100, that its output holds beside the score."""
 
     @property
     def signature(self) -> str:

@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
-from medtasks_utils.judging.factscore import FActScore
-from medtasks_utils.judging.geval import GEval
+from inspect import signature
+
 from medtasks_utils.judging.judge import Judge
 from medtasks_utils.judging.settings import JudgeError
+from medtasks_utils.registry import Registry
 
-JUDGES = ("g-eval", "factscore")
+JUDGES = Registry(
+    "medtasks.judges",
+    {
+        "g-eval": "medtasks_utils.judging.geval:GEval",
+        "factscore": "medtasks_utils.judging.factscore:FActScore",
+    },
+)
+"""By name: classes of :class:`.Judge`."""
+
+
+def judge_name(text: str) -> str:
+    """The name of the judge that is meant: ``geval`` and ``G-Eval`` are ``g-eval``.
+
+    Raises:
+        JudgeError: for a judge that there is not.
+    """
+    plain = {_plain(name): name for name in JUDGES}
+    if _plain(text) not in plain:
+        raise JudgeError(f"there is no judge {text!r}; there are {', '.join(JUDGES)}")
+    return plain[_plain(text)]
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
 
 
 def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
-    """The judge of this name; ``geval`` is understood too.
+    """The judge of this name.
 
     Args:
-        name: one of :data:`JUDGES`.
-        use_coverage: for FActScore: verify the references' claims against the explanation as well.
+        name: as :func:`judge_name` takes it.
+        use_coverage: for a judge that can: verify the references' claims against the explanation as well.
 
     Raises:
-        JudgeError: for another name.
+        JudgeError: for a judge that there is not.
     """
-    if name in ("g-eval", "geval"):
-        return GEval()
-    if name == "factscore":
-        return FActScore(use_coverage=use_coverage)
-    raise JudgeError(f"there is no judge {name!r}; there are {', '.join(JUDGES)}")
+    kind = JUDGES[judge_name(name)]
+    settings = {"use_coverage": use_coverage} if "use_coverage" in signature(kind).parameters else {}
+    judge: Judge = kind(**settings)
+    return judge

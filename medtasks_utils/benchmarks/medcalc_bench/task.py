@@ -28,8 +28,8 @@ from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import last_box, outside_boxes, unwrap
 from medtasks_utils.extraction.tags import last_tag, unclosed_tag
 from medtasks_utils.extraction.think import final_text
+from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.sources import Row, find_split, read_split
-from medtasks_utils.harness.task import Answer, Score
 from medtasks_utils.harness.tool_task import ToolOptions, ToolTask
 
 logger = logging.getLogger("lm_eval.medtasks")

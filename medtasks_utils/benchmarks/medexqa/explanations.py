@@ -13,8 +13,8 @@ from typing import Protocol
 from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.explanations import Metric, make_metrics, score_all
 from medtasks_utils.extraction.think import final_text
+from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.sources import Row
-from medtasks_utils.harness.task import Answer, Score
 from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, check, judge_all, make_judge, summary
 
 logger = logging.getLogger("lm_eval.medtasks")
@@ -79,10 +79,7 @@ class Judged:
         self.settings = settings
         self.task = task
         self.generations = generations
-        self.rates = {"g-eval": (), "factscore": ("support",)}[judge.name]
-        if getattr(judge, "use_coverage", False):
-            self.rates = (*self.rates, "coverage")
-        self.names = ("explanation", *self.rates, "judge_failures")
+        self.names = ("explanation", *judge.rates, "judge_failures")
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -102,7 +99,7 @@ class Judged:
         for (_, answer), judgement in zip(pairs, judgements, strict=True):
             answer.details["judge"] = _detail(judgement)
             failed = judgement.score is None
-            rates = {name: None if failed else judgement.output[name] for name in self.rates}
+            rates = {name: None if failed else judgement.output[name] for name in self.judge.rates}
             failures = float(failed * self.generations)
             scores.append({"explanation": judgement.score, **rates, "judge_failures": failures})
         return scores

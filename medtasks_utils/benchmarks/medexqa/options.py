@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BeforeValidator, Field, model_validator
 
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS
-from medtasks_utils.judging.options import JudgeOptions
+from medtasks_utils.harness.judge_options import JudgeOptions
 
 
 class Specialty(NamedTuple):
@@ -49,7 +49,7 @@ def _metric_names(value: Any) -> tuple[str, ...]:
     if not isinstance(given, list | tuple) or not given:
         raise ValueError(f"must be one or a list of {', '.join(METRICS)}, or all")
     if given == ["all"]:
-        return METRICS
+        return tuple(METRICS)
     by_name = {name.lower(): name for name in METRICS}
     unknown = [name for name in given if str(name).lower() not in by_name]
     if unknown:
@@ -72,7 +72,7 @@ class MedExQAOptions(JudgeOptions):
     use_think: bool = Field(False, description="ask for reasoning in a think block first")
     use_explanations: bool = Field(True, description="score the explanations too")
     explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(_metric_names)] = Field(
-        METRICS, description="rougeL, bleu, meteor, bertscore: one, a list, or all"
+        tuple(METRICS), description="rougeL, bleu, meteor, bertscore: one, a list, or all"
     )
     mcq_weight: float = Field(0.5, ge=0, le=1, description="weight of answer_accuracy in combined")
     explanation_weight: float = Field(0.5, ge=0, le=1, description="weight of explanation in combined")

@@ -21,8 +21,9 @@ from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.letters import LETTERS, stated_letter
 from medtasks_utils.extraction.think import final_text
+from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.sources import Row, Table, read_headerless, read_split
-from medtasks_utils.harness.task import Answer, MedTask, Score
+from medtasks_utils.harness.task import MedTask
 
 logger = logging.getLogger("lm_eval.medtasks")
 

@@ -15,9 +15,10 @@ from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import last_box, outside_boxes, unwrap
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.verdicts import stated_verdict
+from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.options import Options
 from medtasks_utils.harness.sources import Row, Table, read_split
-from medtasks_utils.harness.task import Answer, MedTask, Score
+from medtasks_utils.harness.task import MedTask
 
 _COLUMNS = (
     "Question",

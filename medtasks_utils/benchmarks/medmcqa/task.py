@@ -15,9 +15,10 @@ from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import boxes, last_box, outside_boxes, unwrap
 from medtasks_utils.extraction.letters import LETTERS, letter_of, named_option, stated_letter
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
+from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.options import Options
 from medtasks_utils.harness.sources import Row, Table, find_split, read_split
-from medtasks_utils.harness.task import Answer, MedTask, Score
+from medtasks_utils.harness.task import MedTask
 
 _COLUMNS = ("id", "question", "opa", "opb", "opc", "opd", "cop")
 _OPTION_COLUMNS = ("opa", "opb", "opc", "opd")

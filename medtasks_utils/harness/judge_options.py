@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from medtasks_utils.harness.options import Options
+from medtasks_utils.judging import JUDGES, judge_name
 from medtasks_utils.judging.settings import DEFAULT_MODEL, JudgeError, JudgeSettings, endpoint, find_key
+
+
+def _judge(name: str | None) -> str | None:
+    try:
+        return None if name is None else judge_name(name)
+    except JudgeError as error:
+        raise ValueError(str(error)) from None
 
 
 class JudgeOptions(Options):
@@ -20,7 +28,9 @@ class JudgeOptions(Options):
     }
 
     use_judge: bool = Field(False, description="let a judge score the explanations")
-    judge_mode: Literal["g-eval", "factscore"] | None = Field(None, description="the judge; required with use_judge")
+    judge_mode: Annotated[str | None, AfterValidator(_judge)] = Field(
+        None, description=f"the judge, required with use_judge: {' or '.join(JUDGES)}"
+    )
     judge_model: str = Field(DEFAULT_MODEL, description="the judging model's name at the endpoint")
     judge_base_url: str | None = Field(None, repr=False, description="an OpenAI-compatible endpoint")
     judge_api_key_env: str | None = Field(None, repr=False, description="name of the variable that holds the key")
@@ -40,7 +50,7 @@ class JudgeOptions(Options):
         except JudgeError as error:
             raise ValueError(f"judge_api_key_env, judge_base_url: {error}") from None
         if self.use_judge and self.judge_mode is None:
-            raise ValueError('use_judge needs judge_mode: "g-eval" or "factscore"')
+            raise ValueError(f"use_judge needs judge_mode: {' or '.join(JUDGES)}")
         return self
 
     def judge_settings(self, processes: int = 1) -> JudgeSettings:

@@ -1,0 +1,41 @@
+"""What a filter read out of a response, and what scoring makes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from medtasks_utils.benchmarks.card import UNANSWERED
+from medtasks_utils.statistics import Verdict
+
+Score = float | Verdict | None
+"""A metric's value on one response: a number, a verdict for F1 and its kin, or None where it does not apply."""
+
+
+class Answer(str):
+    """What a filter read out of one response: the text that the samples show, and the value behind it.
+
+    Attributes:
+        value: what scoring compares; None if no answer was found.
+        response: the whole response.
+        scores: further metrics of this response, put there by ``score_batch``.
+        details: what the logged sample tells of this response besides; every answer of a task has the same names, and
+            values are what JSON can hold. ``found_by`` is always among them: ``box``, ``tag``, ``letter`` (stated),
+            ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an option), or ``none``.
+    """
+
+    value: Any
+    response: str
+    scores: dict[str, Score]
+    details: dict[str, Any]
+
+    def __new__(cls, value: Any, response: str = "", shown: str | None = None, found_by: str = "statement") -> Answer:
+        """An answer that shows as ``shown``, or as its value."""
+        self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
+        self.value = value
+        self.response = response
+        self.scores = {}
+        self.details = {"found_by": "none" if value is None else found_by}
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.value, self.response, str(self)

@@ -1,0 +1,47 @@
+"""Things that are known by a name: this package's own, in a table, and those of other installed distributions.
+
+Another distribution adds one by an entry point, such as::
+
+    [project.entry-points."medtasks.judges"]
+    my-judge = "my_package.my_judge:MyJudge"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+
+class Registry(Mapping[str, Any]):
+    """What a kind of thing is called, and where it is; a value is imported when it is asked for.
+
+    Args:
+        group: of entry points, under which other distributions add theirs.
+        own: this package's, as in ``package.module:Class``; a path without a colon is a module.
+    """
+
+    def __init__(self, group: str, own: Mapping[str, str]) -> None:
+        self._group = group
+        self._own = own
+
+    @cached_property
+    def _paths(self) -> dict[str, str]:
+        others = {entry.name: entry.value for entry in sorted(entry_points(group=self._group))}
+        return {**self._own, **others}
+
+    def __getitem__(self, name: str) -> Any:
+        module, _, attribute = self._paths[name].partition(":")
+        found = import_module(module)
+        return getattr(found, attribute) if attribute else found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._paths
