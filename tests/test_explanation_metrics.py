@@ -37,7 +37,7 @@ from medtasks_utils.explanations import wordnet as wordnet_module
 from medtasks_utils.explanations.bertscore import BertScore
 from medtasks_utils.explanations.bleu import Bleu
 from medtasks_utils.explanations.meteor import Meteor
-from medtasks_utils.explanations.metric import Metric, Progress, unseen
+from medtasks_utils.explanations.metric import Metric, Progress, unobserved
 from medtasks_utils.explanations.rouge import RougeL
 
 HAS_TORCH = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
@@ -331,7 +331,7 @@ class Letters:
         pass
 
     def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unseen
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
     ) -> list[float]:
         self.asked += zip(candidates, map(tuple, references), strict=True)
         progress(len(candidates))

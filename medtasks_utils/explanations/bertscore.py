@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from medtasks_utils.explanations.metric import MetricError, Progress, unseen
+from medtasks_utils.explanations.metric import MetricError, Progress, unobserved
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -72,7 +72,7 @@ class BertScore:
         self._check_device()
 
     def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unseen
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
     ) -> list[float]:
         """See :class:`~medtasks_utils.explanations.metric.Metric`."""
         import torch

@@ -17,7 +17,7 @@ from itertools import chain
 
 from sacrebleu.metrics.bleu import BLEU, MAX_NGRAM_ORDER
 
-from medtasks_utils.explanations.metric import Progress, unseen
+from medtasks_utils.explanations.metric import Progress, unobserved
 
 NGram = tuple[str, ...]
 
@@ -44,7 +44,7 @@ class Bleu:
         """Nothing is needed beyond the imports."""
 
     def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unseen
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
     ) -> list[float]:
         """See :class:`~medtasks_utils.explanations.metric.Metric`."""
         tokens = lru_cache(maxsize=4096)(self.tokens)

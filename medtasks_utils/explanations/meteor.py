@@ -15,7 +15,7 @@ from itertools import chain
 
 from nltk.translate.meteor_score import meteor_score
 
-from medtasks_utils.explanations.metric import Progress, unseen
+from medtasks_utils.explanations.metric import Progress, unobserved
 from medtasks_utils.explanations.stems import RememberingStemmer
 from medtasks_utils.explanations.wordnet import Synonyms, load_wordnet
 
@@ -47,7 +47,7 @@ class Meteor:
             self._wordnet_version = str(reader.get_version())
 
     def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unseen
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
     ) -> list[float]:
         """See :class:`~medtasks_utils.explanations.metric.Metric`."""
         self.prepare()

@@ -15,8 +15,8 @@ class MetricError(MedtasksError):
     """A metric that cannot be computed here; the message says what to install or fetch, or how to do without."""
 
 
-def unseen(count: int) -> None:
-    """Progress that nobody watches."""
+def unobserved(count: int) -> None:
+    """Progress of which nobody is told."""
 
 
 class Metric(Protocol):
@@ -38,7 +38,7 @@ class Metric(Protocol):
         """
 
     def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unseen
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
     ) -> list[float]:
         """Score texts.
 

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from rapidfuzz.distance import LCSseq
 from rouge_score import scoring, tokenize
 
-from medtasks_utils.explanations.metric import Progress, unseen
+from medtasks_utils.explanations.metric import Progress, unobserved
 from medtasks_utils.explanations.stems import RememberingStemmer
 
 
@@ -36,7 +36,7 @@ class RougeL:
         """Nothing is needed beyond the imports."""
 
     def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unseen
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
     ) -> list[float]:
         """See :class:`~medtasks_utils.explanations.metric.Metric`."""
         numbers: dict[str, int] = {}

@@ -1,0 +1,55 @@
+"""A metric, a judge and a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from medtasks_utils.explanations.metric import Progress, unobserved
+from medtasks_utils.judging.case import Case
+from medtasks_utils.judging.judge import Ask, Verdict
+from medtasks_utils.tools.tool import Outcome, Tool
+
+
+class SharedWords:
+    """The share of a candidate's words that stand in a reference, 0–100."""
+
+    name = "words"
+    signature = "words|v:1"
+
+    def prepare(self) -> None:
+        """Nothing to load."""
+
+    def score(
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
+    ) -> list[float]:
+        """Score."""
+        return [
+            100 * sum(word in " ".join(texts).split() for word in candidate.split()) / max(len(candidate.split()), 1)
+            for candidate, texts in zip(candidates, references, strict=True)
+        ]
+
+
+class KindJudge:
+    """One call, whatever it says: 99."""
+
+    name = "kind-judge"
+    rates = ()
+    signature = "kind-judge|v:1"
+
+    async def judge(self, case: Case, ask: Ask) -> Verdict:
+        """Judge."""
+        said = await ask([{"role": "user", "content": f"Praise this: {case.explanation}"}], str)
+        return Verdict(99.0, {"said": said})
+
+
+class Reverse(Tool):
+    """A text backwards."""
+
+    name = "reverse"
+    argument = "text"
+    description = "returns a text backwards"
+    example = "abc"
+
+    def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
+        """Reverse each."""
+        return [Outcome(text[::-1], failed=False) for _, text in calls]
