@@ -1,0 +1,271 @@
+"""The words by which responses state, deny and take back an answer, by language. Regular expressions, lower case.
+
+A further language is a further line in each table; no reading knows one of its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+Cues = dict[str, str]
+
+ANSWER: Cues = {
+    "en": r"answer|ans\b\.?|sol\b\.?|choice|letter|pick|option|solution|conclusion|(?:correct|final|verdict)(?=:)"
+    r"|\b(?:correct|right|best|appropriate|likely|suitable|final)\s(?:one|response|letter|match|diagnosis|statement)\b",
+    "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre))",
+    "fr": r"réponse|choix|proposition",
+    "es": r"respuesta|opción|alternativa|elección",
+    "pt": r"resposta|opção|alternativa|escolha|(?<=a\s)correta(?=\sé)",
+    "it": r"risposta|opzione|scelta|alternativa",
+    "ru": r"ответ|вариант|выбор",
+    "ar": r"الإجابة|الاجابة|إجابة|الجواب|جواب|الخيار|الاختيار",
+    "hi": r"उत्तर|जवाब|विकल्प",
+    "zh": r"答案|正确选项|正确的?是|选项|回答",
+    "ja": r"正解|答え|解答|回答|選択肢",
+    "ko": r"정답|답변|답안|답|(?<=옳은\s)것",
+}
+"""Nouns that announce the answer."""
+
+LINK: Cues = {
+    "any": r"[:：=\-–—>→⟹]",
+    "en": r"\b(?:is|be|was|as|remains|to)\b",
+    "de": r"\b(?:ist|lautet|wäre|bleibt)\b",
+    "fr": r"\b(?:est|serait)\b",
+    "es": r"\b(?:es|sería)\b",
+    "pt": r"(?<!\w)(?:é|seria)(?!\w)",
+    "it": r"(?<!\w)(?:è|sarebbe)(?!\w)",
+    "ru": r"\b(?:это|является)\b",
+    "ar": r"(?<!\w)(?:هي|هو)(?!\w)",
+    "zh": r"[是为為选選]",
+    "ja": r"[はがを]",
+    "ko": r"[은는이가]",
+}
+"""What joins such a noun to the answer."""
+
+FILLER: Cues = {
+    "any": r"[\s:：,(\[（【<'=\-–—«]",
+    "en": r"\b(?:the|would|be|is|therefore|thus|then|clearly|most|likely|probably|indeed|definitely|simply|just|only|"
+    r"correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still)\b",
+    "de": r"\b(?:die|der|das|daher|also|somit|antwort|option|möglichkeit|variante|wahrscheinlich)\b",
+    "fr": r"\b(?:la|le|donc|réponse|option|proposition|l['’])\b|\bl['’]",
+    "es": r"\b(?:la|el|opción|respuesta|alternativa|letra|por|tanto)\b",
+    "pt": r"\b(?:a|o|opção|resposta|alternativa|letra|portanto)\b",
+    "it": r"\b(?:la|il|opzione|risposta|lettera|quindi)\b",
+    "ru": r"\b(?:вариант|ответ|под|буквой)\b",
+    "ar": r"(?<!\w)(?:الخيار|الإجابة|حرف|الحرف)(?!\w)",
+    "hi": r"विकल्प|उत्तर",
+    "zh": r"选项|答案|选择|[选是为]",
+    "ja": r"選択肢",
+    "ko": r"선택지|보기",
+}
+"""What may stand between the link and the letter."""
+
+CHOOSE: Cues = {
+    "en": r"choose|select|pick|think|believe|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
+    r"|settle\s(?:on|for)|toward|lean(?:ing)?\stowards?",
+    "de": r"wähle|nehme|entscheide\smich\sfür",
+    "fr": r"choisis|sélectionne|opte\spour",
+    "es": r"elijo|escojo|selecciono|elegiría|opto\spor",
+    "pt": r"escolho|seleciono|escolheria|opto\spor",
+    "it": r"scelgo|seleziono|sceglierei|opto\sper",
+    "ru": r"выбираю|выбрал[аи]?",
+    "ar": r"أختار|اختار|سأختار",
+    "hi": r"चुनता\sहूँ|चुनूँगा",
+    "zh": r"应?选择?|故选|因此选",
+}
+"""Verbs that a choice follows."""
+
+CHOSEN_BEFORE: Cues = {
+    "de": r"\s(?:wählen|nehmen)",
+    "hi": r"\s?(?:को\s)?चुन",
+    "ja": r"を選",
+    "ko": r"(?:번|을|를)\s?선택",
+}
+"""What follows a letter that is chosen, where the verb comes last."""
+
+CORRECT: Cues = {
+    "en": r"(?:is|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s"
+    r"(?:(?:the|a|therefore|thus|clearly|also|most|single|likely|appropriate|suitable)\s){0,4}"
+    r"(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if|for|only))|true|better|answer"
+    r"|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))|only\s(?:answer|choice|option)"
+    r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))"
+    r"|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\sis\b|correctly\s(?:identifies|describes)",
+    "de": r"(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
+    "fr": r"est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
+    "es": r"es\s(?:la\s|por\stanto\s)*(?:correcta|adecuada|respuesta)",
+    "pt": r"(?:é|está)\s(?:a\s|portanto\s)*(?:corret[ao]|adequada|resposta)",
+    "it": r"è\s(?:la\s|quindi\s)*(?:corrett[ao]|giusta|esatta)",
+    "ru": r"(?:[—–-]\s)?(?:верен|верно|верный|правильн)",
+    "ar": r"(?:هي|هو)\s(?:الإجابة\s)?(?:الصحيحة?|صحيحة?)|صحيحة?",
+    "hi": r"(?:ही\s)?सही(?:\sउत्तर|\sविकल्प)?\sहै",
+    "zh": r"(?:是|才是?)?(?:正确|对的)",
+    "ja": r"(?:が|は)(?:正しい|正解|最も適切|適切)",
+    "ko": r"(?:번)?(?:이|가)\s?(?:정답|맞|옳)",
+}
+"""What follows a letter that is called right."""
+
+THEREFORE: Cues = {
+    "en": r"\b(?:therefore|thus|hence|so|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))"
+    r"|final|rather|most\slikely|probably|in\sconclusion)",
+    "de": r"\b(?:also|daher|somit|folglich|sondern|wahrscheinlich)",
+    "fr": r"\b(?:donc|mais|plutôt|probablement)",
+    "es": r"\b(?:sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
+    "pt": r"\b(?:mas\ssim|portanto|logo|provavelmente)",
+    "it": r"\b(?:quindi|dunque|bensì|ma|probabilmente)",
+    "ru": r"\b(?:поэтому|значит|следовательно|итак|а)",
+    "ar": r"(?<!\w)(?:لذلك|إذن|بل)",
+    "hi": r"(?:इसलिए|अतः|बल्कि)",
+    "zh": r"(?:因此|所以|故)",
+    "ja": r"(?:したがって|よって|つまり)[、,]?",
+    "ko": r"(?:따라서|그러므로)[,]?",
+}
+"""What a letter alone follows as a conclusion."""
+
+NOT_BEFORE: Cues = {
+    "en": r"\b(?:not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?|eliminate|wrong|incorrect|than|if|whether"
+    r"|rul(?:ed?|ing)\sout|without|versus|vs\.?)|n['’]t",
+    "de": r"\b(?:nicht|weder|noch|kein(?:e|er)?|ob|statt)",
+    "fr": r"\b(?:pas|ni|sauf|non)",
+    "es": r"\b(?:no\s(?:es|sea)|ni|no)",
+    "pt": r"\b(?:não\sé|nem|não)",
+    "it": r"\b(?:non\sè|né|non)",
+    "ru": r"\b(?:не|ни)",
+    "ar": r"(?<!\w)(?:ليست?|لا|وليس)",
+    "zh": r"(?:不是|不选|并非|而非)",
+}
+"""What denies the letter that follows within two words."""
+
+WRONG_AFTER: Cues = {
+    "en": r"(?:(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?"
+    r"(?:incorrect|wrong|false|not|no\b|unlikely|ruled\sout|excluded|out\b|less)|isn['’]t|(?:can|may)\sbe\s(?:ruled\sout|excluded)"
+    r"|incorrectly|does\snot|doesn['’]t)",
+    "de": r"(?:falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus|passt\snicht)",
+    "fr": r"(?:incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
+    "es": r"(?:incorrecta|falsa|errónea|no\ses\b)",
+    "pt": r"(?:incorreta|falsa|errada|não\sé)",
+    "it": r"(?:errat[ao]|sbagliata|scorretta|non\sè)",
+    "ru": r"(?:неверен|неверно|неправил|не\sподходит)",
+    "ar": r"(?:غير\sصحيح|خطأ|خاطئ)",
+    "hi": r"(?:गलत|सही\sनहीं)",
+    "zh": r"(?:错误|不正确|不对|都不|不符合|排除)",
+    "ja": r"(?:誤り|正しくな|間違い|不正解|ではありません|ではない)",
+    "ko": r"(?:틀|오답|아니|아닙니다)",
+    "any": r"[❌✗✘]",
+}
+"""What calls a letter or option wrong that it follows."""
+
+OR: Cues = {
+    "en": r"(?:and/)?or|and",
+    "de": r"oder|und",
+    "fr": r"ou|et",
+    "es": r"o|y|u",
+    "pt": r"ou|e",
+    "it": r"o|oppure|e",
+    "ru": r"или|и",
+    "ar": r"أو|و",
+    "hi": r"या|और",
+    "zh": r"或者?|和|与|、",
+    "ja": r"と|または|か",
+    "ko": r"와|과|또는",
+}
+"""What joins two letters, so that neither is stated."""
+
+RETRACTED: Cues = {
+    "en": r"\bwait\b|\bscratch\sthat|\bon\s(?:second\sthought|reflection|closer\sinspection)|\blet\sme\s(?:re-?consider|correct)"
+    r"|\bi\smade\sa\s(?:mistake|error)|\bthat\s(?:was|is)\s(?:a\smistake|wrong|an\serror)|(?<![\w\s])\s?no,\s(?!not\b)"
+    r"|\?\s?no\b|\bactually,|\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)|\bbut\sthat\swas|\bchange\smy\s(?:answer|mind)",
+    "de": r"\bmoment\b|\bhalt,|\bstopp\b|\bkorrektur:|\bdoch\snicht\b|\bnein,",
+    "fr": r"\battendez?\b|\bcorrection\s?:|\bnon,|\ben\sfait,",
+    "es": r"\bespera\b|\bcorrección:|\bmejor\sdicho",
+    "pt": r"\bespere?\b|\bcorreção:|\bmelhor\sdizendo",
+    "it": r"\baspetta\b|\bcorrezione:|\banzi,",
+    "ru": r"\bподождите?\b|\bстоп\b|\bисправление:|\bхотя\sнет",
+    "ar": r"انتظر|تصحيح",
+    "hi": r"रुकिए|रुको|सुधार:",
+    "zh": r"等等|等一下|更正",
+    "ja": r"待って|訂正",
+    "ko": r"잠깐|잠시만|정정",
+}
+"""What takes back the statements before it."""
+
+TENTATIVE: Cues = {
+    "en": r"\b(?:if|whether|unless|suppose|tempt(?:ed|ing)|at\sfirst|first\s(?:thought|choice|instinct|idea|guess)|initial(?:ly)?"
+    r"|(?:one|you|someone|some|many)\s(?:\w+\s){0,2}(?:might|may|could|would|say|think|claim|pick|choose)|common\s(?:error|mistake)"
+    r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|torn|often\sconfused|had\sasked)\b",
+    "de": r"\b(?:wenn|falls|ob|zunächst|zuerst|könnte|vielleicht)\b",
+    "fr": r"\b(?:si|peut-être|pourrait|d['’]abord)\b",
+    "es": r"\b(?:si|quizás|podría|al\sprincipio)\b",
+    "pt": r"\b(?:se|talvez|poderia|a\sprincípio)\b",
+    "it": r"\b(?:se|forse|potrebbe|inizialmente)\b",
+    "ru": r"\b(?:если|может\sбыть|возможно|сначала)\b",
+    "ar": r"(?<!\w)(?:إذا|ربما|لو)(?!\w)",
+    "hi": r"(?:यदि|अगर|शायद)",
+    "zh": r"(?:如果|若是?|也许|可能是|起初)",
+    "ja": r"(?:もし|かもしれ|最初は)",
+    "ko": r"(?:만약|아마|처음에는)",
+}
+"""What makes a sentence a supposition, an earlier thought or someone else's."""
+
+MONTHS: dict[str, str] = {
+    "en": "jan(?:uary)? feb(?:ruary)? mar(?:ch)? apr(?:il)? may june? july? aug(?:ust)? sept?(?:ember)? oct(?:ober)?"
+    " nov(?:ember)? dec(?:ember)?",
+    "de": "jan(?:uar)?|jänner feb(?:ruar)? märz|maerz apr(?:il)? mai juni juli aug(?:ust)? sep(?:tember)? okt(?:ober)?"
+    " nov(?:ember)? dez(?:ember)?",
+    "fr": "janvier février|fevrier mars avril mai juin juillet août|aout septembre octobre novembre décembre|decembre",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre|setiembre octubre noviembre diciembre",
+    "pt": "janeiro fevereiro março|marco abril maio junho julho agosto setembro outubro novembro dezembro",
+    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "ru": "янв(?:ар[яь])? февр?(?:ал[яь])? март?а? апр(?:ел[яь])? ма[яй] июн[яь] июл[яь] авг(?:уста?)? сент?(?:ябр[яь])?"
+    " окт(?:ябр[яь])? нояб?(?:р[яь])? дек(?:абр[яь])?",
+    "ar": "يناير فبراير مارس أبريل|ابريل مايو يونيو يوليو أغسطس|اغسطس سبتمبر أكتوبر|اكتوبر نوفمبر ديسمبر",
+    "hi": "जनवरी फ़रवरी|फरवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर|सितम्बर अक्टूबर|अक्तूबर नवंबर|नवम्बर दिसंबर|दिसम्बर",
+}
+"""Names of the months, twelve in a row."""
+
+WEEKS: Cues = {
+    "en": r"weeks?|wks?|w",
+    "de": r"(?:schwangerschafts)?wochen?|ssw",
+    "fr": r"semaines?|sa",
+    "es": r"semanas?",
+    "it": r"settiman[ae]",
+    "ru": r"недел[яьюией]{1,2}",
+    "ar": r"أسبوع(?:ًا|ا|اً)?|أسابيع",
+    "hi": r"सप्ताह|हफ़्ते|हफ्ते",
+    "zh": r"周|週|星期",
+    "ko": r"주",
+}
+DAYS: Cues = {
+    "en": r"days?|d",
+    "de": r"tagen?|tage?",
+    "fr": r"jours?|j",
+    "es": r"días?|dias?",
+    "it": r"giorn[io]",
+    "ru": r"дн(?:я|ей)|день",
+    "ar": r"أيام|يومًا|يوما|يوم",
+    "hi": r"दिन",
+    "zh": r"天|日",
+    "ko": r"일",
+}
+AND: Cues = {
+    "en": r"and|plus",
+    "de": r"und",
+    "fr": r"et",
+    "es": r"y",
+    "pt": r"e",
+    "ru": r"и",
+    "ar": r"و",
+    "hi": r"और",
+    "zh": r"零|又",
+    "ja": r"と",
+}
+"""What joins weeks and days."""
+
+
+def either(cues: Cues) -> str:
+    """One group of all languages' cues; a case-insensitive one, so that the letters around it keep their case."""
+    return f"(?i:{'|'.join(cues.values())})"
+
+
+def compiled(cues: Cues) -> re.Pattern[str]:
+    """The same, compiled."""
+    return re.compile(either(cues))
