@@ -14,8 +14,6 @@ from medtasks_utils.benchmarks.medcalc_bench.card import CARD, CATEGORIES
 from medtasks_utils.benchmarks.medcalc_bench.reading import (
     authors_value,
     is_right,
-    plain_value,
-    stated_value,
     tag_despite_malformed_thinking,
 )
 from medtasks_utils.benchmarks.medcalc_bench.rows import (
@@ -25,9 +23,10 @@ from medtasks_utils.benchmarks.medcalc_bench.rows import (
     stratified,
 )
 from medtasks_utils.errors import DataError
-from medtasks_utils.extraction.boxes import last_box, outside_boxes, unwrap
-from medtasks_utils.extraction.tags import last_tag, unclosed_tag
+from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text
+from medtasks_utils.extraction.values import content_value, read_value
 from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.sources import Row, find_split, read_split
 from medtasks_utils.harness.tool_task import ToolOptions, ToolTask
@@ -135,16 +134,15 @@ class MedCalcBench(ToolTask):
         return _answer(None if content is None else authors_value(content, judgement), judgement, response, found_by)
 
     def flexible(self, response: str, doc: Row) -> Answer:
-        """What the answer says in any usual form, in the tag or box, or in a clearly stated final value without one."""
+        """What the answer says in any usual form, in the tag or box, or in a clearly stated value without one."""
         judgement: Judgement = doc["judgement"]
         content, found_by = self._content(response)
         if content is None:
-            text = outside_boxes(final_text(response))
-            content, found_by = unclosed_tag(text) or stated_value(text), "statement"
-        value = None
-        if content is not None:
-            value = plain_value(content, judgement)
-            value = authors_value(content, judgement) if value is None else value
+            reading = read_value(final_text(response), judgement)
+            found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
+            return _answer(reading.value, judgement, response, found_by)
+        value = content_value(content, judgement).value
+        value = authors_value(content, judgement) if value is None else value
         return _answer(value, judgement, response, found_by)
 
     def has_final_answer(self, text: str) -> bool:
