@@ -12,7 +12,7 @@ from medtasks_utils.extraction.listings import LINE, MAX_LINE, split_listings
 from medtasks_utils.extraction.options import LETTERS, letter_of, named_options, with_letters
 from medtasks_utils.extraction.plain import one_script, unformatted, without_next_question
 from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, weigh
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
 
 _ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE = map(
     cues.either, (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE)
@@ -70,7 +70,6 @@ _EXCLUDED = re.compile(
     r"(?i:eliminat\w{1,4}|exclud\w{1,3}|rul(?:e|ed|ing)\sout)\s(?:[A-D,/ ]|(?i:and|or|options?|choices?|the|both)\b){0,12}$"
 )
 _DISBELIEVED = re.compile(r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|doubt)\b")
-_RETRACTED = cues.compiled(cues.RETRACTED)
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s|[A-D][)\]]?\s?[,/&]\s?)[(\[]?$")
 _SUPPOSED = re.compile(
@@ -106,7 +105,7 @@ def _asked(candidate: Candidate) -> bool:
 
 def _taken_back(candidate: Candidate) -> bool:
     """"The answer is C. Wait, …"."""
-    return _RETRACTED.search(candidate.text, candidate.end) is not None
+    return taken_back_until(candidate.text) >= candidate.end
 
 
 _RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_taken_back, -25))
@@ -166,7 +165,7 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
 
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
-    for match in pattern.finditer(text):
+    for match in bounded(pattern.finditer(text)):
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
         if _BETWEEN.search(between) or _NOT.search(between):
@@ -181,11 +180,15 @@ def _is_denied(text: str, start: int, end: int) -> bool:
 
 def _on_a_line(text: str) -> Iterator[Candidate]:
     """The letters that the first line and the last begin with: "C. Long thoracic nerve"."""
-    lines = [line for line in re.finditer(r"[^\n]*\S[^\n]*", text)]
-    for line, support in ((lines[0], 52), (lines[-1], 53)) if lines else ():
-        match = LINE.match(line[0][:MAX_LINE])
+    written, position = [], 0
+    for line in text.split("\n"):
+        if line.strip():
+            written.append((position, line))
+        position += len(line) + 1
+    for (at, line), support in ((written[0], 52), (written[-1], 53)) if written else ():
+        match = LINE.match(line[:MAX_LINE])
         if match:
-            start, end = line.start() + match.start("letter"), line.start() + match.end("letter")
+            start, end = at + match.start("letter"), at + match.end("letter")
             yield weigh(Candidate(match["letter"], start, end, text, "line", support), _RULES)
 
 

@@ -14,7 +14,7 @@ from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.plain import one_script, without_next_question
 from medtasks_utils.extraction.quantities import BOLD, Found, Percentage, numbers, prepared
 from medtasks_utils.extraction.tags import unclosed_tag
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, Rule, choose, weigh
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, Rule, bounded, choose, taken_back_until, weigh
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
@@ -92,7 +92,6 @@ _RESTATED = re.compile(
 )
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
-_RETRACTED = cues.compiled(cues.RETRACTED)
 
 
 def list_number(candidate: Candidate) -> bool:
@@ -208,7 +207,7 @@ def supposed(candidate: Candidate) -> bool:
 
 def taken_back(candidate: Candidate) -> bool:
     """"It is 12. Wait, …"."""
-    return _RETRACTED.search(candidate.text, candidate.end) is not None
+    return taken_back_until(candidate.text) >= candidate.end
 
 
 def given(candidate: Candidate) -> bool:
@@ -335,7 +334,7 @@ def _candidates(text: str, kind: Kind) -> Iterator[Candidate]:
     else:
         text = text.replace("**", BOLD)
     aside = _asides(text)
-    for found in _FINDERS[kind](text):
+    for found in bounded(_FINDERS[kind](text)):
         cue, support = _cue(text, found, kind)
         if found.is_word and cue == "mention":
             continue

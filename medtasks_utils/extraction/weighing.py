@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from medtasks_utils.extraction import cues
+
+_Match = TypeVar("_Match")
+_RETRACTED = cues.compiled(cues.RETRACTED)
 
 REACH = 80  # characters around a candidate that evidence is looked for in
 _ENDS = "\n!?;。！？"
@@ -64,6 +70,25 @@ class Reading:
 
 
 NOTHING = Reading(None, "none")
+
+
+@lru_cache(maxsize=8)
+def taken_back_until(text: str) -> int:
+    """Where the last words stand that take back what was stated before them; -1 for none.
+
+    >>> taken_back_until("It is A. Wait, it is B."), taken_back_until("It is A.")
+    (9, -1)
+    """
+    return max((match.start() for match in _RETRACTED.finditer(text)), default=-1)
+
+
+_MANY, _FIRST = 200, 50
+
+
+def bounded(matches: Iterable[_Match]) -> list[_Match]:
+    """The first 50 and the last 150 of many matches: no honest text states more."""
+    every = list(matches)
+    return every if len(every) <= _MANY else [*every[:_FIRST], *every[_FIRST - _MANY :]]
 
 
 def weigh(candidate: Candidate, rules: Sequence[tuple[Rule, float]]) -> Candidate:
