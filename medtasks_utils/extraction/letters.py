@@ -71,7 +71,9 @@ _EXCLUDED = re.compile(
 )
 _DISBELIEVED = re.compile(r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|doubt)\b")
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
-_PAIRED = re.compile(rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s|[A-D][)\]]?\s?[,/&]\s?)[(\[]?$")
+_PAIRED = re.compile(
+    rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s|[A-D][)\]]?\s?[,/&]\s?)[(\[]?$"
+)
 _SUPPOSED = re.compile(
     r"[)\].]?(?:\s\([^()\n]{0,80}\)|\s[A-D])?,?\s(?:would|could|might)\s(?:also\s)?(?:be|have\sbeen)\b[^.\n]{0,60}\b(?:if|in|for|only|when)\b",
     re.IGNORECASE,
@@ -79,7 +81,7 @@ _SUPPOSED = re.compile(
 
 
 def _denied(candidate: Candidate) -> bool:
-    """"The answer is not C", "n'est pas C", "C is incorrect", "C 는 오답", "no: C ✗"."""
+    """ "The answer is not C", "n'est pas C", "C is incorrect", "C 는 오답", "no: C ✗"."""
     return bool(
         _NOT_BEFORE.search(candidate.before[-40:])
         or _WRONG_AFTER.match(candidate.after)
@@ -89,22 +91,22 @@ def _denied(candidate: Candidate) -> bool:
 
 
 def _one_of_several(candidate: Candidate) -> bool:
-    """"A or C", "both B and C", "A, C"."""
+    """ "A or C", "both B and C", "A, C"."""
     return bool(_PAIRED.search(candidate.before[-12:]))
 
 
 def _supposed(candidate: Candidate) -> bool:
-    """"If it were acute, the answer would be C", "C would be correct in a child", "some would say C"."""
+    """ "If it were acute, the answer would be C", "C would be correct in a child", "some would say C"."""
     return bool(_TENTATIVE.search(candidate.before) or _SUPPOSED.match(candidate.after))
 
 
 def _asked(candidate: Candidate) -> bool:
-    """"Is the answer C?"."""
+    """ "Is the answer C?"."""
     return bool(re.match(r"[)\].]?[^.!\n]{0,40}\?(?!\?)", candidate.after))
 
 
 def _taken_back(candidate: Candidate) -> bool:
-    """"The answer is C. Wait, …"."""
+    """ "The answer is C. Wait, …"."""
     return taken_back_until(candidate.text) >= candidate.end
 
 
@@ -194,7 +196,8 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
 
 _RIGHT_MARK = re.compile(r"\b(?:correct|right|best|true|yes|richtig|correcta?|верно)\b|[✓✔✅]", re.IGNORECASE)
 _WRONG_MARK = re.compile(
-    r"\b(?:incorrect|wrong|false|no|not|unlikely|excluded|falsch|incorrecta?)\b|n['’]t\b|[✗✘❌]|错误|誤り", re.IGNORECASE
+    r"\b(?:incorrect|wrong|false|no|not|unlikely|excluded|falsch|incorrecta?)\b|n['’]t\b|[✗✘❌]|错误|誤り",
+    re.IGNORECASE,
 )
 
 
@@ -204,7 +207,9 @@ def _marked(listing: str) -> Iterator[Candidate]:
     for line in listing.split("\n"):
         match = LINE.match(line[:MAX_LINE])
         if match and _RIGHT_MARK.search(line) and not _WRONG_MARK.search(line):
-            yield Candidate(match["letter"], position + match.start("letter"), position + match.end("letter"), listing, "mark", 40)
+            yield Candidate(
+                match["letter"], position + match.start("letter"), position + match.end("letter"), listing, "mark", 40
+            )
         position += len(line) + 1
 
 

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 
 LETTERS = "ABCD"
-_TWICE = re.compile(r"(?<![A-Za-z0-9])([A-D])[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s)?\(?\1(?![A-Za-z0-9])\)?")
+_TWICE = re.compile(
+    r"(?<![A-Za-z0-9])([A-D])[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s)?\(?\1(?![A-Za-z0-9])\)?"
+)
 
 
 def letter_of(token: str, *, digits: bool = False) -> str | None:

@@ -9,7 +9,17 @@ from medtasks_utils.extraction.ends import both_ends
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _DIGITS = {first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)}
 _CHARACTERS = str.maketrans(
-    {**_WIDE, **_DIGITS, "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u3000": " ", "\t": " ", "\ufeff": None, "、": ","}
+    {
+        **_WIDE,
+        **_DIGITS,
+        "\u00a0": " ",
+        "\u2009": " ",
+        "\u202f": " ",
+        "\u3000": " ",
+        "\t": " ",
+        "\ufeff": None,
+        "、": ",",
+    }
 )
 
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
@@ -20,7 +30,9 @@ _FORMATTING = re.compile(
 _AFTER_HEADING = re.compile(
     r"((?:[:：]|(?i:answer|choice|conclusion|verdict|result|value|judge?ment)[*_]{0,3})[*_]{0,3})[ \t]{0,8}\n\s{0,8}(?![#|])"
 )
-_NEXT_QUESTION = re.compile(r"^[\s>#*_]{0,6}(?:Question|Q|Patient\sNote)\s?\d{0,3}\s?[*_]{0,2}:", re.MULTILINE | re.IGNORECASE)
+_NEXT_QUESTION = re.compile(
+    r"^[\s>#*_]{0,6}(?:Question|Q|Patient\sNote)\s?\d{0,3}\s?[*_]{0,2}:", re.MULTILINE | re.IGNORECASE
+)
 
 
 def one_script(text: str) -> str:

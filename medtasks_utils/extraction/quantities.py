@@ -28,7 +28,17 @@ class Found:
 
 
 _CHARACTERS = str.maketrans(
-    {**dict.fromkeys("−–—﹣－‑", "-"), "×": "×", "·": "×", "⋅": "×", "％": "%", "٫": ".", "٪": "%", "〜": "-", "～": "-"}
+    {
+        **dict.fromkeys("−–—﹣－‑", "-"),
+        "×": "×",
+        "·": "×",
+        "⋅": "×",
+        "％": "%",
+        "٫": ".",
+        "٪": "%",
+        "〜": "-",
+        "～": "-",
+    }
 )
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _LATEX_WORDS = (
@@ -41,7 +51,9 @@ _LATEX_WORDS = (
     (re.compile(r"\\div(?![a-z])"), " ÷ "),
 )
 _NUM = r"-?\d{1,15}(?:\.\d{1,15})?"
-_FRACTION = re.compile(rf"(?P<whole>(?<![\w.])\d{{1,6}})?\s?\\[dt]?frac\s?\{{\s?(?P<over>{_NUM})\s?\}}\s?\{{\s?(?P<under>{_NUM})\s?\}}")
+_FRACTION = re.compile(
+    rf"(?P<whole>(?<![\w.])\d{{1,6}})?\s?\\[dt]?frac\s?\{{\s?(?P<over>{_NUM})\s?\}}\s?\{{\s?(?P<under>{_NUM})\s?\}}"
+)
 _MIXED = re.compile(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/.])")
 _VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _VULGAR_FRACTION = re.compile(rf"(\d{{0,6}})\s?([{''.join(_VULGAR)}])")
@@ -62,7 +74,9 @@ _UNITS = re.compile(
 _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
 _POINT_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?![\d,])")
-_MINUS_WORD = re.compile(r"\b(?:minus|negative)\s(?=[\d]|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)\b)", re.IGNORECASE)
+_MINUS_WORD = re.compile(
+    r"\b(?:minus|negative)\s(?=[\d]|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)\b)", re.IGNORECASE
+)
 _WORDS = "|".join(NUMBER_WORDS)
 _NUMBER = re.compile(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?P<exponent>[eE][+-]?\d{1,3})?"

@@ -86,8 +86,12 @@ _OPEN = re.compile(
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 _BUT = re.compile(r",?\s(?:but|except|however)\b|\sat\sfirst\b")
-_CONTINUED = re.compile(r"\s(?:or|nor|that|about(?!\s(?:it|this)\b)|regarding|to)\b|\sin\s(?:that|stating|saying|its|part)\b")
-_CONCLUDED = re.compile(r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b")
+_CONTINUED = re.compile(
+    r"\s(?:or|nor|that|about(?!\s(?:it|this)\b)|regarding|to)\b|\sin\s(?:that|stating|saying|its|part)\b"
+)
+_CONCLUDED = re.compile(
+    r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b"
+)
 
 _ANSWERED_QUESTION = re.compile(r"\?\s{1,4}(?=(?:yes|no|true|false)\b)")
 _AFTER_HEADING = re.compile(r"(?:(?<=:)|(?<=verdict)|(?<=answer)|(?<=conclusion))[ \t]{0,8}\n\s{0,8}")
@@ -96,7 +100,19 @@ _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\
 _ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there)\b")
 _MAX_SENTENCE = 600  # characters
 
-_KEYS = ("hallucinat", "factual", "answer", "verdict", "label", "judg", "predict", "class", "decision", "choice", "result")
+_KEYS = (
+    "hallucinat",
+    "factual",
+    "answer",
+    "verdict",
+    "label",
+    "judg",
+    "predict",
+    "class",
+    "decision",
+    "choice",
+    "result",
+)
 
 
 def read_verdict(text: str) -> Reading:

@@ -19,6 +19,7 @@ from medtasks_utils.benchmarks.medexqa.reading import (
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.letters import LETTERS, found_by, read_letter
 from medtasks_utils.extraction.think import final_text
+from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.sources import Row, Table, read_headerless, read_split
 from medtasks_utils.harness.task import MedTask
@@ -106,17 +107,20 @@ class MedExQA(MedTask):
 
         The authors' rules are asked only where a single option is spoken of.
         """
-        text = final_text(response)
-        reading = read_letter(text, doc["options"])
+        reading = self.read(response, doc)
         if reading.value is not None:
             return Answer(reading.value, response, found_by=found_by(reading))
         if any(candidate.weight <= 0 for candidate in reading.candidates):
             return Answer(None, response)
-        substituted = letters_for_options(text, doc["options"])
+        substituted = letters_for_options(final_text(response), doc["options"])
         letter = only_letter(substituted)
         if letter:
             return Answer(letter, response, found_by="letter")
         return Answer(misspelt_option(substituted, doc["options"]), response, found_by="fuzzy")
+
+    def read(self, response: str, doc: Row) -> Reading:
+        """What is weighed before the authors' rules are asked."""
+        return read_letter(final_text(response), doc["options"])
 
     # ---- score
 

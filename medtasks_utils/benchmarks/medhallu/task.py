@@ -15,6 +15,7 @@ from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.verdicts import read_verdict
+from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.options import Options
 from medtasks_utils.harness.sources import Row, Table, read_split
@@ -108,9 +109,13 @@ class MedHallu(MedTask):
         strict = self.strict(response, doc)
         if strict.value is not None:
             return strict
-        reading = read_verdict(final_text(response))
+        reading = self.read(response, doc)
         found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
         return Answer(reading.value if reading.value in self._verdicts else None, response, found_by=found_by)
+
+    def read(self, response: str, doc: Row) -> Reading:
+        """What is weighed where no box settles it."""
+        return read_verdict(final_text(response))
 
     @property
     def _verdicts(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
 from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
+from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.options import Options
 from medtasks_utils.harness.sources import Row, Table, find_split, read_split
@@ -92,8 +93,12 @@ class MedMCQA(MedTask):
         strict = self.strict(response, doc)
         if strict.value is not None:
             return strict
-        reading = read_letter(final_text(response), doc["options"])
+        reading = self.read(response, doc)
         return Answer(reading.value, response, found_by=found_by(reading))
+
+    def read(self, response: str, doc: Row) -> Reading:
+        """What is weighed where no box settles it."""
+        return read_letter(final_text(response), doc["options"])
 
     # ---- score
 
