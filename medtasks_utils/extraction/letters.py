@@ -81,7 +81,7 @@ _SUPPOSED = re.compile(
 
 
 def _denied(candidate: Candidate) -> bool:
-    """ "The answer is not C", "n'est pas C", "C is incorrect", "C 는 오답", "no: C ✗"."""
+    """As in "The answer is not C", "n'est pas C", "C is incorrect", "C 는 오답", "no: C ✗"."""
     return bool(
         _NOT_BEFORE.search(candidate.before[-40:])
         or _WRONG_AFTER.match(candidate.after)
@@ -91,22 +91,22 @@ def _denied(candidate: Candidate) -> bool:
 
 
 def _one_of_several(candidate: Candidate) -> bool:
-    """ "A or C", "both B and C", "A, C"."""
+    """As in "A or C", "both B and C", "A, C"."""
     return bool(_PAIRED.search(candidate.before[-12:]))
 
 
 def _supposed(candidate: Candidate) -> bool:
-    """ "If it were acute, the answer would be C", "C would be correct in a child", "some would say C"."""
+    """As in "If it were acute, the answer would be C", "C would be correct in a child", "some would say C"."""
     return bool(_TENTATIVE.search(candidate.before) or _SUPPOSED.match(candidate.after))
 
 
 def _asked(candidate: Candidate) -> bool:
-    """ "Is the answer C?"."""
+    """As in "Is the answer C?"."""
     return bool(re.match(r"[)\].]?[^.!\n]{0,40}\?(?!\?)", candidate.after))
 
 
 def _taken_back(candidate: Candidate) -> bool:
-    """ "The answer is C. Wait, …"."""
+    """As in "The answer is C. Wait, …"."""
     return taken_back_until(candidate.text) >= candidate.end
 
 

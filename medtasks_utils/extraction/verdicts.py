@@ -242,7 +242,7 @@ _FOREIGN_OPEN = re.compile(
 def _other_languages(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
     for _, verdict, judged, no, no_after in _LANGUAGES:
         matches = [match for match in verdict.finditer(sentence) if not match["digit"] or judged.search(sentence)]
-        if not matches or _FOREIGN_OPEN.search(sentence) and not matches[0]["unsure"]:
+        if not matches or (_FOREIGN_OPEN.search(sentence) and not matches[0]["unsure"]):
             continue
         for match in matches:
             kind = str(match.lastgroup)
