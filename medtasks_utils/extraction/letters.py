@@ -59,8 +59,13 @@ _OPTION = re.compile(
     rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
     re.MULTILINE,
 )
+# Of the options that a text names, the one that it puts first.
+_LEADING = re.compile(
+    rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?most\s(?:likely|common(?:ly)?|appropriate|suitable|frequent(?:ly)?|probable))"
+    r"(?!\s(?i:in|among|cause\sof\sdeath)\b)"
+)
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
-_MENTIONS = ("bold", "option", "named", "mark")
+_MENTIONS = ("bold", "option", "leading", "named", "mark")
 
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT = cues.compiled(cues.NOT_BEFORE)
@@ -74,6 +79,7 @@ _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(
     rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s|[A-D][)\]]?\s?[,/&]\s?)[(\[]?$"
 )
+_BUT = re.compile(r"\b(?:but|however|yet|instead|in\sfact)\b", re.IGNORECASE)
 _SUPPOSED = re.compile(
     r"[)\].]?(?:\s\([^()\n]{0,80}\)|\s[A-D])?,?\s(?:would|could|might)\s(?:also\s)?(?:be|have\sbeen)\b[^.\n]{0,60}\b(?:if|in|for|only|when)\b",
     re.IGNORECASE,
@@ -97,7 +103,7 @@ def _one_of_several(candidate: Candidate) -> bool:
 
 def _supposed(candidate: Candidate) -> bool:
     """As in "If it were acute, the answer would be C", "C would be correct in a child", "some would say C"."""
-    return bool(_TENTATIVE.search(candidate.before) or _SUPPOSED.match(candidate.after))
+    return bool(_TENTATIVE.search(_BUT.split(candidate.before)[-1]) or _SUPPOSED.match(candidate.after))
 
 
 def _asked(candidate: Candidate) -> bool:
@@ -159,6 +165,7 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
         for cue, pattern, support in _STATEMENTS:
             yield from _found(pattern, reading, cue, support - less)
         yield from _found(_OPTION, reading, "option", 30 - less)
+    yield from _found(_LEADING, substituted, "leading", 28)
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
     yield from _found(_BOLD, "\n".join(kept), "bold", 35)
     yield from _marked(with_letters(unformatted("\n".join(listed)), options))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
@@ -34,7 +35,7 @@ _COPULA = (
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
-    r"not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly|probably|clearly|almost|certainly|classic|pure|total"
+    r"not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely|total"
     r"|signs?\sof|evidence\sof|clear\scase\sof|case\sof|is"
 )
 
@@ -207,32 +208,35 @@ def _read(match: re.Match[str]) -> str | None:
 # ---- other languages: a word for the verdict in a sentence on the answer, negations of its clause counted
 
 
-def _any(word: str | None, name: str) -> str:
-    return f"(?P<{name}>(?<![a-zà-ÿа-я])(?:{word}))" if word else f"(?P<{name}>(?!))"
+class _Language(NamedTuple):
+    verdict: re.Pattern[str]
+    judged: re.Pattern[str]
+    no: re.Pattern[str]
+    no_after: re.Pattern[str]
 
 
-_LANGUAGES = tuple(
-    (
-        language,
-        re.compile(
-            "|".join(
-                _any(table.get(language), name)
-                for name, table in (
-                    ("unsure", cues.UNSURE),
-                    ("wrong", cues.WRONG),
-                    ("hallucinated", cues.HALLUCINATED),
-                    ("factual", cues.FACTUAL),
-                    ("right", cues.RIGHT),
-                    ("digit", dict.fromkeys(cues.JUDGED, r"(?<=[:是はは은는])\s?[012](?![\d.,])")),
-                )
-            )
-        ),
-        re.compile(cues.JUDGED[language]),
-        re.compile(cues.NO.get(language, "(?!)")),
-        re.compile(cues.NO_AFTER.get(language, "(?!)")),
+_WORDS_FOR = {
+    "unsure": cues.UNSURE,
+    "wrong": cues.WRONG,
+    "hallucinated": cues.HALLUCINATED,
+    "factual": cues.FACTUAL,
+    "right": cues.RIGHT,
+    "digit": dict.fromkeys(cues.JUDGED, r"(?<=[:是はは은는])\s?[012](?![\d.,])"),
+}
+
+
+def _language(name: str) -> _Language:
+    groups = (
+        rf"(?P<{kind}>(?<![a-zà-ÿа-я])(?:{table[name]})(?![a-zà-ÿа-я]))" if name in table else rf"(?P<{kind}>(?!))"
+        for kind, table in _WORDS_FOR.items()
     )
-    for language in cues.JUDGED
-)
+    return _Language(
+        re.compile("|".join(groups)),
+        *(re.compile(table.get(name, "(?!)")) for table in (cues.JUDGED, cues.NO, cues.NO_AFTER)),
+    )
+
+
+_LANGUAGES = tuple(map(_language, cues.JUDGED))
 _FOREIGN_CLAUSE = re.compile(r"[,;:،，]\s?|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b")
 _FOREIGN_OPEN = re.compile(
     r"\b(?:ob|wenn|si|se|если|ли)\b|(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils|en\spartie"
@@ -240,22 +244,28 @@ _FOREIGN_OPEN = re.compile(
 
 
 def _other_languages(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
-    for _, verdict, judged, no, no_after in _LANGUAGES:
-        matches = [match for match in verdict.finditer(sentence) if not match["digit"] or judged.search(sentence)]
-        if not matches or (_FOREIGN_OPEN.search(sentence) and not matches[0]["unsure"]):
+    """The verdict of a sentence in the language whose noun for the answer it has, else in the first that it may be."""
+    found = [one for language in _LANGUAGES if (one := _in_language(language, sentence, text, offset))]
+    yield from sorted(found, key=lambda one: -one.support)[:1]
+
+
+def _in_language(language: _Language, sentence: str, text: str, offset: int) -> Candidate | None:
+    matches = [
+        match for match in language.verdict.finditer(sentence) if not match["digit"] or language.judged.search(sentence)
+    ]
+    if not matches or (_FOREIGN_OPEN.search(sentence) and not matches[0]["unsure"]):
+        return None
+    for match in matches:
+        kind = str(match.lastgroup)
+        clause = _FOREIGN_CLAUSE.split(sentence[: match.start()])[-1]
+        denied = (len(language.no.findall(clause)) + bool(language.no_after.match(sentence, match.end()))) % 2 == 1
+        about = language.judged.search(sentence[: match.end() + 12]) is not None
+        if not about and (kind in ("right", "wrong") or _ANY_VERDICT.search(sentence)):
             continue
-        for match in matches:
-            kind = str(match.lastgroup)
-            before = _FOREIGN_CLAUSE.split(sentence[: match.start()])[-1]
-            denied = (len(no.findall(before)) + bool(no_after.match(sentence, match.end()))) % 2 == 1
-            about = judged.search(sentence[: match.end() + 12]) is not None
-            if not about and (kind in ("right", "wrong") or _ANY_VERDICT.search(sentence)):
-                continue
-            value = _foreign_value(kind, match[0].strip(), denied)
-            support = (60 if about else 45) - (6 if kind in ("right", "wrong") else 0)
-            yield _weighed(value, text, offset + match.start(), offset + match.end(), "answer", support)
-            break
-        return
+        value = _foreign_value(kind, match[0].strip(), denied)
+        support = (60 if about else 45) - (6 if kind in ("right", "wrong") else 0)
+        return _weighed(value, text, offset + match.start(), offset + match.end(), "answer", support)
+    return None
 
 
 def _foreign_value(kind: str, word: str, denied: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 ANSWER: Cues = {
-    "en": r"answer|ans\b\.?|sol\b\.?|choice|letter|pick|option|solution|conclusion|(?:correct|final|verdict)(?=:)"
+    "en": r"answer|ans\b\.?|sol\b\.?|response(?=\s?:)|selection|choice|letter|pick|option|solution|conclusion|(?:correct|final|verdict)(?=:)"
     r"|\b(?:correct|right|best|appropriate|likely|suitable|final)\s(?:one|response|letter|match|diagnosis|statement)\b",
     "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre))",
     "fr": r"réponse|choix|proposition",
@@ -84,7 +84,7 @@ CORRECT: Cues = {
     r"(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if|for|only))|true|better|answer"
     r"|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))|only\s(?:answer|choice|option)"
     r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))"
-    r"|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\sis\b|correctly\s(?:identifies|describes)",
+    r"|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe|has\sto\sbe)\b|(?:as\s)?the\s(?:better|best|right|correct)\s(?:choice|answer|option|fit)|correctly\s(?:identifies|describes)",
     "de": r"(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
     "fr": r"est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
     "es": r"es\s(?:la\s|por\stanto\s)*(?:correcta|adecuada|respuesta)",
@@ -100,6 +100,7 @@ CORRECT: Cues = {
 """What follows a letter that is called right."""
 
 THEREFORE: Cues = {
+    "any": r"=>|⇒|∴",
     "en": r"\b(?:therefore|thus|hence|so|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))"
     r"|final|rather|most\slikely|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|somit|folglich|sondern|wahrscheinlich)",
