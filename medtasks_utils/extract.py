@@ -75,7 +75,8 @@ def explained(reading: Reading) -> Iterator[str]:
         yield "no candidates"
     for one in sorted(reading.candidates, key=lambda one: -one.weight)[:_SHOWN]:
         evidence = ", ".join(f"{name} {weight:+g}" for name, weight in one.evidence)
-        yield f"{one.weight:6g}  {_shown(one.value)}  {one.cue} {one.support:+g}{', ' if evidence else ''}{evidence}  {_place(one)}"
+        found = ", ".join([f"{one.cue} {one.support:+g}", *([evidence] if evidence else [])])
+        yield f"{one.weight:6g}  {_shown(one.value)}  {found}  {_place(one)}"
     if len(reading.candidates) > _SHOWN:
         yield f"… and {len(reading.candidates) - _SHOWN} more"
 

@@ -5,19 +5,9 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from medtasks_utils.extraction import cues
-
-
-class DateFound(NamedTuple):
-    """A date in a text, and where it stands."""
-
-    value: datetime.date
-    start: int
-    end: int
-    is_word: bool = False
-
+from medtasks_utils.extraction.weighing import Found
 
 _STRICT = re.compile(r"(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/(\d{4})")
 
@@ -31,8 +21,10 @@ _LETTER = r"[^\W\d_]"
 _WRITTEN = re.compile(
     r"(?<!\d)(?P<y1>\d{4})\s?[-/.]\s?(?P<m1>\d{1,2})\s?[-/.]\s?(?P<d1>\d{1,2})(?!\d)"
     r"|(?<![\d/.])(?P<m2>\d{1,2})\s?[-/.]\s?(?P<d2>\d{1,2})\s?[-/.]\s?(?P<y2>\d{4}|\d{2})(?![\d/])"
-    rf"|(?<!{_LETTER})(?P<m3>{_MONTH})(?!{_LETTER})\.?\s{{0,3}}(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?\b,?\s{{0,3}}(?P<y3>\d{{4}})(?!\d)"
-    rf"|(?<!\d)(?P<d4>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?[\s-]{{0,3}}(?:of\s|de\s)?(?P<m4>{_MONTH})(?!{_LETTER})\.?,?[\s-]{{0,3}}"
+    rf"|(?<!{_LETTER})(?P<m3>{_MONTH})(?!{_LETTER})\.?\s{{0,3}}(?P<d3>\d{{1,2}})(?:st|nd|rd"
+    rf"|th)?\b,?\s{{0,3}}(?P<y3>\d{{4}})(?!\d)"
+    rf"|(?<!\d)(?P<d4>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?[\s-]{{0,3}}(?:of\s"
+    rf"|de\s)?(?P<m4>{_MONTH})(?!{_LETTER})\.?,?[\s-]{{0,3}}"
     r"(?:de\s|del\s)?(?P<y4>\d{4})(?!\d)"
     r"|(?<!\d)(?P<y5>\d{4})\s?[年년]\s?(?P<m5>\d{1,2})\s?[月월]\s?(?P<d5>\d{1,2})\s?[日일号]",
     re.IGNORECASE,
@@ -46,7 +38,7 @@ def strict_date(text: str) -> datetime.date | None:
     return _date(match[3], match[1], match[2]) if match else None
 
 
-def written_dates(text: str) -> Iterator[DateFound]:
+def written_dates(text: str) -> Iterator[Found]:
     """The dates in a text: ``5/4/2021``, ISO ``2021-05-04``, ``May 4th, 2021``, ``4 mai 2021``, ``5/4/21`` (20YY).
 
     Where the order is not given by the form, it is month before day, as in the data set, unless that is no date, or
@@ -59,7 +51,7 @@ def written_dates(text: str) -> Iterator[DateFound]:
                 year, month, day = match[f"y{form}"], match[f"m{form}"], match[f"d{form}"]
                 date = _date(year, month, day) or (_date(year, day, month) if form == "2" else None)
                 if date:
-                    yield DateFound(date, match.start(), match.end())
+                    yield Found(date, match.start(), match.end())
 
 
 def _date(year: str, month: str, day: str) -> datetime.date | None:

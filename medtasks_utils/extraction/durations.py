@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.numbers import python_literal
+from medtasks_utils.extraction.weighing import Found
 
 WeeksDays = tuple[int, int]
 
@@ -26,20 +26,12 @@ _WRITTEN = re.compile(
     r"|(?<![\d.])(?P<w4>\d{1,3})\s(?:weeks?\s)?(?:and\s)?(?P<d4>\d)/7(?!\d)"
     r"|[(\[]\s?['\"]?(?P<w5>\d{1,3})['\"]?\s?,\s?['\"]?(?P<d5>\d{1,2})['\"]?\s?[)\]]"
     r"|[\"']?weeks[\"']?\s?:\s?(?P<w6>\d{1,3}),?\s{0,4}[\"']?days[\"']?\s?:\s?(?P<d6>\d{1,2})"
-    rf"|(?<![\d.])(?P<weeks>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?(?i:weeks?|wks?|wochen?|semaines?|semanas?|settiman[ae]|недел[яьюи]|周|週)\b"
+    rf"|(?<![\d.])(?P<weeks>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?(?i:weeks?|wks?|wochen?|semaines?|semanas?"
+    rf"|settiman[ae]|недел[яьюи]|周|週)\b"
     r"|(?<![\d.])(?P<days>\d{1,4})\s{0,14}(?i:days?|tagen?|jours|días|dias|giorni|дн(?:я|ей)|天)\b"
 )
 _MARKUP = re.compile(r"[*_`${}^~\x01]|\\(?:boxed|text|mathrm|textbf|[,;:! ])|\n")
 _WORD = re.compile(rf"\b(?:{'|'.join(cues.NUMBER_WORDS)})(?=\s(?:completed\s)?(?:weeks?|days?)\b)", re.IGNORECASE)
-
-
-class AgeFound(NamedTuple):
-    """A gestational age in a text, and where it stands."""
-
-    value: WeeksDays
-    start: int
-    end: int
-    is_word: bool = False
 
 
 def strict_weeks_days(text: str) -> WeeksDays | None:
@@ -51,7 +43,7 @@ def strict_weeks_days(text: str) -> WeeksDays | None:
     return (int(weeks), int(days)) if weeks is not None and days is not None else None
 
 
-def written_ages(text: str) -> Iterator[AgeFound]:
+def written_ages(text: str) -> Iterator[Found]:
     """The ages in a text: "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)" and their kin, weeks or days alone."""
     text = _WORD.sub(lambda match: f"{cues.NUMBER_WORDS[match[0].lower()]:<{len(match[0])}}", text)
     text = _MARKUP.sub(lambda match: " " * len(match[0]), text)
@@ -63,4 +55,4 @@ def written_ages(text: str) -> Iterator[AgeFound]:
         else:
             weeks, days = (int(group) for name, group in match.groupdict().items() if group and name[0] in "wd")
             age = (weeks, days)
-        yield AgeFound(age, match.start(), match.end())
+        yield Found(age, match.start(), match.end())

@@ -15,7 +15,8 @@ _ABOUT, _NORMAL, _RISK, _COMPARED, _GIVEN = map(
     cues.any_word, (cues.ABOUT, cues.NORMAL, cues.RISK, cues.COMPARED, cues.GIVEN)
 )
 _FINAL = re.compile(
-    r"(?i:\b(?:final|therefore|thus|hence|conclusion|so)\b|\b(?:daher|somit|donc|por\s(?:lo\s)?tanto|portanto|quindi|итак)\b|"
+    r"(?i:\b(?:final|therefore|thus|hence|conclusion|so)\b|\b(?:daher|somit|donc|por\s(?:lo\s)?tanto|portanto"
+    r"|quindi|итак)\b|"
     r"最终|因此|したがって|따라서|최종|अंतिम|النهائية)"
 )
 _BEFORE = 90  # characters
@@ -33,6 +34,7 @@ def clause(candidate: Candidate) -> str:
 
 
 def after(candidate: Candidate) -> str:
+    """What follows it in its line."""
     return candidate.text[candidate.end : candidate.end + _BEFORE].replace(BOLD, "").split("\n", 1)[0]
 
 
@@ -44,14 +46,16 @@ _RANGE_AFTER = re.compile(rf"{_UNIT}\s?(?:-|(?i:to|bis|à|a|до|إلى|से|�
 _BETWEEN = re.compile(r"(?i:between|from|ranges?|entre|zwischen|tra|между|either|von|de)\s{1,2}[^\d\n]{0,12}$")
 _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _OPERATOR_AFTER = re.compile(
-    r"\s?[A-Za-z%/²³]{0,12}\s?\)?\s?(?:[×÷^*√]|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√a-zA-Z][^=\n]{0,60}=|/\s?\()"
+    r"\s?[A-Za-z%/²³]{0,12}\s?\)?\s?(?:[×÷^*√]|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√a-zA-Z][^=\n]{0,60}=|/\s?\("
+    r"|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
 _CONTINUED = re.compile(r"[^\n,;.()]{0,24}?\s?[=≈→]\s?[A-Za-z\s]{0,12}-?[\d.√(]")
 _COMPARED_BEFORE = re.compile(rf"(?:[<>≤≥≧≦]\s?|{_COMPARED}\s?(?:{_ABOUT}){{0,3}})$")
 _THRESHOLD_AFTER = re.compile(
     r"[^\n,;.()=]{0,24}?\b(?:or|and)\s(?:more|higher|above|greater|less|below|lower|over|older)\b"
-    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|[^\n]{0,3}(?:이상|以上|及以上|以下)|\s?\+(?=\s|$)",
+    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|[^\n]{0,3}(?:이상|以上|及以上"
+    r"|以下)|\s?\+(?=\s|$)",
     re.IGNORECASE,
 )
 _NORMAL_BEFORE = re.compile(_NORMAL)
@@ -62,19 +66,22 @@ _A_YEAR_AFTER = re.compile(
     re.IGNORECASE,
 )
 _NAMED_BEFORE = re.compile(
-    r"(?i:\b(?:class|stage|grade|step|type|category|phase|level|group|version|factor|item|criterion|criteria|option|age[ds]?|day|table|figure|part|ckd|bmi\sclass|vitamin|page|row|ref))\s?[:#]?\s?[A-Z]?$"
+    r"(?i:\b(?:class|stage|grade|step|type|category|phase|level|group|version|factor|item|criterion|criteria"
+    r"|option|age[ds]?|day|table|figure|part|ckd|bmi\sclass|vitamin|page|row|ref))\s?[:#]?\s?[A-Z]?$"
 )
 _TIME_AFTER = re.compile(
     r"[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|patients|steps|labs|year-old|yo)\b",
     re.IGNORECASE,
 )
 _OF_BEFORE = re.compile(
-    r"\d\s?(?:points?\s)?[(\[]?(?:/|out\sof(?:\sa)?(?:\s(?:possible|maximum|total))?(?:\sof)?|of(?:\sa)?(?:\smaximum|\stotal|\spossible)?(?:\sof)?|von|sur|su|de|из|من|में\sसे)\s?(?:maximal\s|max\.?\s)?$",
+    r"\d\s?(?:points?\s)?[(\[]?(?:/|out\sof(?:\sa)?(?:\s(?:possible|maximum|total))?(?:\sof)?"
+    r"|of(?:\sa)?(?:\smaximum|\stotal|\spossible)?(?:\sof)?|von|sur|su|de|из|من|में\sसे)\s?(?:maximal\s|max\.?\s)?$",
     re.IGNORECASE,
 )
 _OUT_OF_AFTER = re.compile(r"(?:\spoints?)?\s?(?:/\s?\d|out\sof|of\s(?:a\s)?(?:\d|max|poss|total))", re.IGNORECASE)
 _RESTATED = re.compile(
-    r"\d[^\d\n]{0,30}?(?i:\bi\.?e\.?,?|\bequivalent\sto|\bor\b|\bin\sother\swords|\bwhich\sis|\bcorrespond\w{0,4}\sto|\bequal\sto|\bsoit\b|\bd\.\s?h\.)[^\d\n]{0,20}$"
+    r"\d[^\d\n]{0,30}?(?i:\bi\.?e\.?,?|\bequivalent\sto|\bor\b|\bin\sother\swords|\bwhich\sis"
+    r"|\bcorrespond\w{0,4}\sto|\bequal\sto|\bsoit\b|\bd\.\s?h\.)[^\d\n]{0,20}$"
 )
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
@@ -173,6 +180,21 @@ def restated(candidate: Candidate) -> bool:
     return bool(_RESTATED.search(before(candidate)))
 
 
+def an_example(candidate: Candidate) -> bool:
+    """As in "a number such as 12.5", "e.g. 7"."""
+    return bool(
+        re.search(
+            r"(?i)\b(?:such\sas|e\.g\.,?|for\s(?:example|instance),?|z\.\s?b\.|like)\s[^\d\n]{0,12}$", before(candidate)
+        )
+    )
+
+
+def one_of_two(candidate: Candidate) -> bool:
+    """As in "3 or 4 points"."""
+    joined = r"(?:or|oder|ou|o|или|أو|或)"
+    return bool(re.match(rf"\s{joined}\s-?\d", after(candidate)) or re.search(rf"\d\s{joined}\s$", before(candidate)))
+
+
 def in_bold(candidate: Candidate) -> bool:
     """As in "**46.1 mL/min**"."""
     line = candidate.text[max(0, candidate.start - 200) : candidate.start].rsplit("\n", 1)[-1]
@@ -219,11 +241,13 @@ def only_weeks(candidate: Candidate) -> bool:
 
 _EVERY: tuple[tuple[Rule, float], ...] = (
     (in_parentheses, -45),
+    (an_example, -100),
+    (one_of_two, -100),
     (restated, -25),
     (otherwise, -30),
     (in_bold, 8),
     (concluded, 6),
-    (supposed, -40),
+    (supposed, -60),
     (taken_back, -25),
     (in_a_range, -100),
 )
@@ -234,7 +258,7 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (worked_on, -30),
     (compared_with, -70),
     (called_normal, -70),
-    (a_time, -40),
+    (a_time, -70),
     (a_year, -60),
     (a_date_or_clock, -100),
     (a_maximum, -100),

@@ -14,7 +14,8 @@ _NEAR_BOX = re.compile(
 _TAG = re.compile(r"<answer>(?P<content>[^<]{0,2000})<[/\\]answer>", re.IGNORECASE)
 _KEY = re.compile(
     r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}"
-    r"(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\"|'(?P<single>(?:[^'\\\n]|\\.){0,400})'|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))"
+    r"(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\"|'(?P<single>(?:[^'\\\n]|\\.){0,400})'"
+    r"|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))"
 )
 
 

@@ -33,7 +33,8 @@ _STATEMENTS = tuple(
         # "Answer C", "Antwort C", "उत्तर C".
         (
             "answer",
-            rf"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة|الجواب|उत्तर|答案|正解|정답)"
+            rf"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة"
+            rf"|الجواب|उत्तर|答案|正解|정답)"
             rf"\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}(?!\s(?:is|was|would|seems)\b)",
             58,
         ),
@@ -43,25 +44,28 @@ _STATEMENTS = tuple(
         # "C is correct", "C (long thoracic nerve) is the best answer", "C ist richtig", "Cが正解".
         (
             "correct",
-            rf"(?P<letter>{LETTER})[)\].,]?(?:\s\([^()\n]{{0,80}}\)|\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
+            rf"(?P<letter>{LETTER})[)\].]?(?:\s\([^()\n]{{0,80}}\)|\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
             55,
         ),
         # "Therefore, C.", "It's C", "sondern C", "所以C".
         (
             "therefore",
-            rf"{_THEREFORE}[,:]?\s?(?:(?i:it\sis|it\smust\sbe|the|option|choice|rather|only|la|el|die|a|antwort|response)\s){{0,3}}"
+            rf"{_THEREFORE}[,:]?\s?(?:(?i:it\sis|it\smust\sbe|the|option|choice|rather|only|la|el|die|a|antwort"
+            rf"|response)\s){{0,3}}"
             rf"[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
             50,
         ),
     )
 )
 _OPTION = re.compile(
-    rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
+    rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
+    rf"|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
     re.MULTILINE,
 )
 # Of the options that a text names, the one that it puts first.
 _LEADING = re.compile(
-    rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?most\s(?:likely|common(?:ly)?|appropriate|suitable|frequent(?:ly)?|probable))"
+    rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?most\s(?:likely|common(?:ly)?|appropriate|suitable"
+    rf"|frequent(?:ly)?|probable))"
     r"(?!\s(?i:in|among|cause\sof\sdeath)\b)"
 )
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
@@ -72,16 +76,19 @@ _NOT = cues.compiled(cues.NOT_BEFORE)
 _NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
-    r"(?i:eliminat\w{1,4}|exclud\w{1,3}|rul(?:e|ed|ing)\sout)\s(?:[A-D,/ ]|(?i:and|or|options?|choices?|the|both)\b){0,12}$"
+    r"(?i:eliminat\w{1,4}|exclud\w{1,3}|rul(?:e|ed|ing)\sout)\s(?:[A-D,/ ]|(?i:and|or|options?|choices?|the"
+    r"|both)\b){0,12}$"
 )
 _DISBELIEVED = re.compile(r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|doubt)\b")
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(
-    rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s|[A-D][)\]]?\s?[,/&]\s?)[(\[]?$"
+    rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s"
+    rf"|(?P<other>[A-D])[)\]]?\s?[,/&]\s?)[(\[]?$"
 )
 _BUT = re.compile(r"\b(?:but|however|yet|instead|in\sfact)\b", re.IGNORECASE)
 _SUPPOSED = re.compile(
-    r"[)\].]?(?:\s\([^()\n]{0,80}\)|\s[A-D])?,?\s(?:would|could|might)\s(?:also\s)?(?:be|have\sbeen)\b[^.\n]{0,60}\b(?:if|in|for|only|when)\b",
+    r"[)\].]?(?:\s\([^()\n]{0,80}\)|\s[A-D])?,?\s(?:would|could|might)\s(?:also\s)?(?:be"
+    r"|have\sbeen)\b[^.\n]{0,60}\b(?:if|in|for|only|when)\b",
     re.IGNORECASE,
 )
 
@@ -98,7 +105,8 @@ def _denied(candidate: Candidate) -> bool:
 
 def _one_of_several(candidate: Candidate) -> bool:
     """As in "A or C", "both B and C", "A, C"."""
-    return bool(_PAIRED.search(candidate.before[-12:]))
+    paired = _PAIRED.search(candidate.before[-12:])
+    return bool(paired and paired["other"] != candidate.value)
 
 
 def _supposed(candidate: Candidate) -> bool:

@@ -8,7 +8,8 @@ from medtasks_utils.extraction.tokens import ONE_ONLY
 
 LINE = re.compile(
     rf"[\s>#*_\-•|✅✔✓👉☑️]{{0,10}}(?:\d{{1,2}}[.)]\s)?(?i:(?:option|choice)\s)?[(\[]?(?P<letter>[A-D]){ONE_ONLY}"
-    r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since|as)\s|\s[\-–—|]\s|[*_]{0,3}\s\||\s?[✓✔✅❌✗✘]|[\s*_)\]]*$)"
+    r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since|as)\s|\s[\-–—|]\s|[*_]{0,3}\s\|"
+    r"|\s?[✓✔✅❌✗✘]|[\s*_)\]]*$)"
 )
 MAX_LINE = 300  # characters of a line that are looked at for its letter
 

@@ -1,4 +1,4 @@
-"""Text as a reader sees it: without formatting, in one script of letters and digits, and only what is the answer's own."""
+"""Text as a reader sees it: without formatting, in one script of letters and digits, without the next question."""
 
 from __future__ import annotations
 
@@ -6,21 +6,14 @@ import re
 
 from medtasks_utils.extraction.ends import both_ends
 
-_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-_DIGITS = {first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)}
-_CHARACTERS = str.maketrans(
-    {
-        **_WIDE,
-        **_DIGITS,
-        "\u00a0": " ",
-        "\u2009": " ",
-        "\u202f": " ",
-        "\u3000": " ",
-        "\t": " ",
-        "\ufeff": None,
-        "、": ",",
-    }
-)
+_SPACES = "\u00a0\u2009\u202f\u3000\t"
+_CHARACTERS: dict[int, str] = {
+    **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
+    **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
+    **{ord(space): " " for space in _SPACES},
+    ord("\ufeff"): "",
+    ord("、"): ",",
+}
 
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
 _SPACE = re.compile(r"\\[,;:! ]|(?<![~])~(?![~])")
@@ -28,7 +21,8 @@ _FORMATTING = re.compile(
     r"\*{1,3}|__|[`${}\"“”„«»]|\\(?:text|textbf|textit|mathrm|mathbf|boldsymbol|rm|bf)\b|\\[()\[\]]"
 )
 _AFTER_HEADING = re.compile(
-    r"((?:[:：]|(?i:answer|choice|conclusion|verdict|result|value|judge?ment)[*_]{0,3})[*_]{0,3})[ \t]{0,8}\n\s{0,8}(?![#|])"
+    r"((?:[:：]|(?i:answer|choice|conclusion|verdict|result|value"
+    r"|judge?ment)[*_]{0,3})[*_]{0,3})[ \t]{0,8}\n\s{0,8}(?![#|])"
 )
 _NEXT_QUESTION = re.compile(
     r"^[\s>#*_]{0,6}(?:Question|Q|Patient\sNote)\s?\d{0,3}\s?[*_]{0,2}:", re.MULTILINE | re.IGNORECASE

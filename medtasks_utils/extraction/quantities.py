@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from medtasks_utils.extraction.cues import NUMBER_WORDS
+from medtasks_utils.extraction.weighing import Found
 
 BOLD = "\x01"
 """What stands for the marks of bold text in :func:`prepared` text."""
@@ -15,16 +15,6 @@ BOLD = "\x01"
 
 class Percentage(float):
     """A number that stands before a percent sign: 83.3 for ``83.3%``."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """A number in a text: its value, where it stands, and whether it is written as a word."""
-
-    value: float
-    start: int
-    end: int
-    is_word: bool = False
 
 
 _CHARACTERS = str.maketrans(
@@ -54,16 +44,18 @@ _NUM = r"-?\d{1,15}(?:\.\d{1,15})?"
 _FRACTION = re.compile(
     rf"(?P<whole>(?<![\w.])\d{{1,6}})?\s?\\[dt]?frac\s?\{{\s?(?P<over>{_NUM})\s?\}}\s?\{{\s?(?P<under>{_NUM})\s?\}}"
 )
-_MIXED = re.compile(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/.])")
+_MIXED = re.compile(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/]|\.\d)")
 _VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _VULGAR_FRACTION = re.compile(rf"(\d{{0,6}})\s?([{''.join(_VULGAR)}])")
 _POWER_OF_TEN = re.compile(
     r"(?<=\d)\s{0,3}(?:x|\*|×)\s{0,3}10\s?(?:(?:\^|\*\*)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
 )
 _LATEX = re.compile(
-    r"\\(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|quad|left|right|displaystyle|dfrac|[,;!: ]|(?=%))|[{}$`]|(?<!\w)_{1,2}(?=\w)"
+    r"\\(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|quad|left|right|displaystyle|dfrac|[,;!: ]|(?=%))"
+    r"|[{}$`]|(?<!\w)_{1,2}(?=\w)"
 )
 _POWER = re.compile(r"(?<=[\d)])(?:\*\*|\s\*\*\s)(?=[\d(-])")
+_QUOTED = re.compile(r"^\s?>\s(?=[*_A-Za-z])", re.MULTILINE)
 _TIMES = re.compile(r"(?<=[\d)])\s?\*\s?(?=[\d(])")
 _TOLERANCE = re.compile(r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?")
 _UNITS = re.compile(
@@ -79,7 +71,8 @@ _MINUS_WORD = re.compile(
 )
 _WORDS = "|".join(NUMBER_WORDS)
 _NUMBER = re.compile(
-    r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?|\.\d{1,300})(?P<exponent>[eE][+-]?\d{1,3})?"
+    r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?"
+    r"|\.\d{1,300})(?P<exponent>[eE][+-]?\d{1,3})?"
     r"(?![\d]|st\b|nd\b|rd\b|th\b)(?P<percent>\s?(?:%|(?i:percent\b|prozent\b)))?"
     rf"|(?<![\w-])(?P<minus>-)?(?P<word>(?i:{_WORDS}))(?![\w-]|\sof\b)"
 )
@@ -95,7 +88,7 @@ def prepared(text: str, *, score: bool = False) -> str:
     >>> prepared(r"$1{,}234.5\ \text{mL}$"), prepared("1.2 × 10^3"), prepared("22,9 kg/m²")
     ('1234.5 mL', '1.2e3', '22.9  ')
     """
-    text = text.translate(_CHARACTERS).replace("{,}", ",").replace("\\%", "%").replace("\\,", " ")
+    text = _QUOTED.sub("", text.translate(_CHARACTERS)).replace("{,}", ",").replace("\\%", "%").replace("\\,", " ")
     for pattern, character in _LATEX_WORDS:
         text = pattern.sub(character, text)
     text = _FRACTION.sub(r"\g<over>/\g<under>" if score else _quotient, text)

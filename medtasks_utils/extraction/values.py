@@ -13,21 +13,28 @@ from medtasks_utils.extraction.durations import written_ages
 from medtasks_utils.extraction.evidence import RULES, Kind, before, in_bold, one_of_many
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.plain import one_script, without_next_question
-from medtasks_utils.extraction.quantities import BOLD, Found, numbers, prepared
+from medtasks_utils.extraction.quantities import BOLD, numbers, prepared
 from medtasks_utils.extraction.tags import unclosed_tag
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, weigh
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Found, Reading, bounded, choose, weigh
 
 _RESULT, _TOTAL, _EQUALS, _ABOUT = map(cues.any_word, (cues.RESULT, cues.TOTAL, cues.EQUALS, cues.ABOUT))
 _JOINED = rf"(?:{_EQUALS})\s?(?:{_ABOUT}){{0,8}}$"
 _AFTER_RESULT = re.compile(rf"{_RESULT}(?:[^\n=≈:]{{0,60}}?){_JOINED}|{_RESULT}\s?(?:{_ABOUT}){{0,4}}$")
 _AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:]{{0,40}}?){_JOINED}|{_TOTAL}\s?(?:{_ABOUT}){{0,4}}$")
 _AFTER_LINK = re.compile(_JOINED)
+_SUBJECT_AFTER = re.compile(
+    r"\s?[A-Za-z/%µ²]{0,12}\s(?:is|was)\sthe\s(?!max|min|upper|lower|thresh|cut|normal|limit|average|mean"
+    r"|ref)[a-z]",
+    re.IGNORECASE,
+)
 _LINE_START = re.compile(
     rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
 )
 _ASIDE_HEADING = re.compile(
-    r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning|rationale|for\s(?:reference|comparison)"
-    r"|score\sbands|risk|normal|category|stage|staging|next\sstep|recommendation|significance|a\sfew\snotes|caveats?)",
+    r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation"
+    r"|reasoning|rationale|for\s(?:reference|comparison)"
+    r"|score\sbands|risk|normal|category|stage|staging|next\sstep|recommendation|significance|a\sfew\snotes"
+    r"|caveats?)",
     re.IGNORECASE,
 )
 _RESULT_HEADING = re.compile(
@@ -88,8 +95,8 @@ _MAX_CONTENT = 1000  # characters; a longer text states no single value
 def content_value(content: str, kind: Kind) -> Reading:
     """The value that the content of an answer tag, a box or a key gives; a lone number needs no cue there.
 
-    >>> content_value("4 of 9", "integer").value, content_value("83.3 %", "decimal").value, content_value("", "date").value
-    (4.0, 83.3, None)
+    >>> content_value("4 of 9", "integer").value, content_value("83.3 %", "decimal").value
+    (4.0, 83.3)
     """
     if len(content) > _MAX_CONTENT:
         return NOTHING
@@ -110,10 +117,8 @@ def _excluded(candidate: Candidate) -> bool:
 
 
 def _candidates(text: str, kind: Kind) -> Iterator[Candidate]:
-    if kind in ("decimal", "integer"):
-        text = prepared(text, score=kind == "integer")
-    else:
-        text = text.replace("**", BOLD)
+    is_number = kind in ("decimal", "integer")
+    text = prepared(text, score=kind == "integer") if is_number else text.replace("**", BOLD)
     aside = _asides(text)
     for found in bounded(_FINDERS[kind](text)):
         cue, support = _cue(text, found, kind)
@@ -144,6 +149,8 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
     if re.search(r"(?i:\btotal\b)", left) and _AFTER_LINK.search(left):
         return "total", 56
     if _AFTER_LINK.search(left):
+        return "stated", 50
+    if _SUBJECT_AFTER.match(text, found.end):
         return "stated", 50
     if _LINE_START.search(text[max(0, found.start - 40) : found.start]):
         return "line", 42

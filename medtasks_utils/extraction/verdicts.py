@@ -27,7 +27,8 @@ _VERDICT = (
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _NOUN = (
-    r"\b(?:answer|response|reply|verdict|label|class(?:ification)?|judg(?:e?ment)|conclusion|output|result|rating|decision|"
+    r"\b(?:answer|response|reply|verdict|label|class(?:ification)?|judg(?:e?ment)|conclusion|output|result"
+    r"|rating|decision|"
     r"statement|assessment|analysis|evaluation|score|choice|prediction)\b"
 )
 _COPULA = (
@@ -35,7 +36,8 @@ _COPULA = (
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
-    r"not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely|total"
+    r"not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly|probably|clearly|almost"
+    r"|certainly|classic|pure|definitely|obviously|surely|total"
     r"|signs?\sof|evidence\sof|clear\scase\sof|case\sof|is"
 )
 
@@ -49,7 +51,8 @@ _STATEMENTS = tuple(
             "alone",
             rf"^\W{{0,12}}(?:(?:the|my|final|overall|correct|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
             rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}}){_VERDICT}"
-            rf"(?:\s(?:{_NOUN}|detected|present|found))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b|,\s(?:no|not|and)\b)",
+            rf"(?:\s(?:{_NOUN}|detected|present|found))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b"
+            rf"|,\s(?:no|not|and)\b)",
             60,
         ),
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
@@ -77,11 +80,13 @@ _NO_VERDICT = re.compile(
 )
 
 _NEGATION = re.compile(
-    r"\b(?:not|no|non|never|without|free|nothing|none|hardly|(?:wrong|incorrect|mistake|mistaken|error|unfair|inaccurate)\sto)\b|n['’]t\b"
+    r"\b(?:not|no|non|never|without|free|nothing|none|hardly|(?:wrong|incorrect|mistake|mistaken|error|unfair"
+    r"|inaccurate)\sto)\b|n['’]t\b"
 )
 _CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
-    r"\b(?:whether|if|unless|neither|claims|states|says|said|might|may|could|mix|evidence\sthat|pass\sfor|mistaken\sfor|rest|parts?|portions?"
+    r"\b(?:whether|if|unless|neither|claims|states|says|said|might|may|could|mix|evidence\sthat|pass\sfor"
+    r"|mistaken\sfor|rest|parts?|portions?"
     r"|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s\w{1,12}\s(?:that|the)\b",
 )
@@ -239,7 +244,8 @@ def _language(name: str) -> _Language:
 _LANGUAGES = tuple(map(_language, cues.JUDGED))
 _FOREIGN_CLAUSE = re.compile(r"[,;:،，]\s?|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b")
 _FOREIGN_OPEN = re.compile(
-    r"\b(?:ob|wenn|si|se|если|ли)\b|(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils|en\spartie"
+    r"\b(?:ob|wenn|si|se|если|ли)\b|(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils"
+    r"|en\spartie"
 )
 
 
@@ -259,7 +265,7 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
         kind = str(match.lastgroup)
         clause = _FOREIGN_CLAUSE.split(sentence[: match.start()])[-1]
         denied = (len(language.no.findall(clause)) + bool(language.no_after.match(sentence, match.end()))) % 2 == 1
-        about = language.judged.search(sentence[: match.end() + 12]) is not None
+        about = language.judged.search(sentence) is not None
         if not about and (kind in ("right", "wrong") or _ANY_VERDICT.search(sentence)):
             continue
         value = _foreign_value(kind, match[0].strip(), denied)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from medtasks_utils.extraction import cues
 
@@ -55,6 +55,15 @@ class Candidate:
     def after(self) -> str:
         """What follows it in its line, up to 80 characters."""
         return self.text[self.end : self.end + REACH].split("\n", 1)[0]
+
+
+class Found(NamedTuple):
+    """A number, date or age in a text: its value, where it stands, and whether it is a number written as a word."""
+
+    value: Any
+    start: int
+    end: int
+    is_word: bool = False
 
 
 Rule = Callable[[Candidate], bool]

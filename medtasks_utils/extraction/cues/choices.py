@@ -5,8 +5,10 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 ANSWER: Cues = {
-    "en": r"answer|ans\b\.?|sol\b\.?|response(?=\s?:)|selection|choice|letter|pick|option|solution|conclusion|(?:correct|final|verdict)(?=:)"
-    r"|\b(?:correct|right|best|appropriate|likely|suitable|final)\s(?:one|response|letter|match|diagnosis|statement)\b",
+    "en": r"answer|ans\b\.?|sol\b\.?|response(?=\s?:)|selection|choice|letter|pick|option|solution|conclusion"
+    r"|(?:correct|final|verdict)(?=:)"
+    r"|\b(?:correct|right|best|appropriate|likely|suitable|final)\s(?:one|response|letter|match|diagnosis"
+    r"|statement)\b",
     "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre))",
     "fr": r"réponse|choix|proposition",
     "es": r"respuesta|opción|alternativa|elección",
@@ -82,9 +84,12 @@ CORRECT: Cues = {
     "en": r"(?:is|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s"
     r"(?:(?:the|a|therefore|thus|clearly|also|most|single|likely|appropriate|suitable)\s){0,4}"
     r"(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if|for|only))|true|better|answer"
-    r"|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))|only\s(?:answer|choice|option)"
+    r"|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))|only\s(?:answer|choice"
+    r"|option)"
     r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))"
-    r"|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe|has\sto\sbe)\b|(?:as\s)?the\s(?:better|best|right|correct)\s(?:choice|answer|option|fit)|correctly\s(?:identifies|describes)",
+    r"|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe"
+    r"|has\sto\sbe)\b|(?:as\s)?the\s(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
+    r"|correctly\s(?:identifies|describes)",
     "de": r"(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
     "fr": r"est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
     "es": r"es\s(?:la\s|por\stanto\s)*(?:correcta|adecuada|respuesta)",
@@ -101,7 +106,8 @@ CORRECT: Cues = {
 
 THEREFORE: Cues = {
     "any": r"=>|⇒|∴",
-    "en": r"\b(?:therefore|thus|hence|so|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))"
+    "en": r"\b(?:therefore|thus|hence|so|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should"
+    r"|would)\sbe))"
     r"|final|rather|most\slikely|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|somit|folglich|sondern|wahrscheinlich)",
     "fr": r"\b(?:donc|mais|plutôt|probablement)",
@@ -118,7 +124,8 @@ THEREFORE: Cues = {
 """What a letter alone follows as a conclusion."""
 
 NOT_BEFORE: Cues = {
-    "en": r"\b(?:not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?|eliminate|wrong|incorrect|than|if|whether"
+    "en": r"\b(?:not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?|eliminate|wrong|incorrect|than|if"
+    r"|whether"
     r"|rul(?:ed?|ing)\sout|without|versus|vs\.?)|n['’]t",
     "de": r"\b(?:nicht|weder|noch|kein(?:e|er)?|ob|statt)",
     "fr": r"\b(?:pas|ni|sauf|non)",
@@ -133,7 +140,8 @@ NOT_BEFORE: Cues = {
 
 WRONG_AFTER: Cues = {
     "en": r"(?:(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?"
-    r"(?:incorrect|wrong|false|not|no\b|unlikely|ruled\sout|excluded|out\b|less)|isn['’]t|(?:can|may)\sbe\s(?:ruled\sout|excluded)"
+    r"(?:incorrect|wrong|false|not|no\b|unlikely|ruled\sout|excluded|out\b|less)|isn['’]t|(?:can"
+    r"|may)\sbe\s(?:ruled\sout|excluded)"
     r"|incorrectly|does\snot|doesn['’]t)",
     "de": r"(?:falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus|passt\snicht)",
     "fr": r"(?:incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",

@@ -1,4 +1,4 @@
-"""Words for a verdict on an answer; English has patterns of its own in :mod:`..verdicts`. Regular expressions for text in any case, by language."""
+"""Words for a verdict on an answer, as regular expressions by language; English has its own in :mod:`..verdicts`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ HALLUCINATED: Cues = {
 """Words for a hallucinated answer; English has patterns of its own in :mod:`verdicts`."""
 
 FACTUAL: Cues = {
-    "de": r"fakt(?:isch|entreu|enbasiert|uell)\w{0,2}(?!\s(?:falsch|nicht|inkorrekt|unzutreffend|unrichtig))|sachlich\srichtig",
+    "de": r"fakt(?:isch|entreu|enbasiert|uell)\w{0,2}(?!\s(?:falsch|nicht|inkorrekt|unzutreffend|unrichtig))"
+    r"|sachlich\srichtig",
     "fr": r"factuel(?:le)?s?|exacte?s?",
     "es": r"factual(?:es)?|fáctic[ao]s?|veraz|veraces",
     "pt": r"factua(?:l|is)|fatua(?:l|is)|veraz",
@@ -93,7 +94,8 @@ NO: Cues = {
 
 NO_AFTER: Cues = {
     "hi": r"\s?(?:नहीं|नही)",
-    "ja": r"[^。、]{0,6}?(?:では(?:ありません|ない|なく)|くありません|くない|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない))",
+    "ja": r"[^。、]{0,6}?(?:では(?:ありません|ない|なく)|くありません|くない"
+    r"|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない))",
     "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:아닙니다|아니|없습니다|없|않)",
     "de": r"[^.,]{0,20}?\bnicht\b",
     "ar": r"\sغير\sموجود",

@@ -7,14 +7,15 @@ Cues = dict[str, str]
 MONTHS: dict[str, str] = {
     "en": "jan(?:uary)? feb(?:ruary)? mar(?:ch)? apr(?:il)? may june? july? aug(?:ust)? sept?(?:ember)? oct(?:ober)?"
     " nov(?:ember)? dec(?:ember)?",
-    "de": "jan(?:uar)?|jänner feb(?:ruar)? märz|maerz apr(?:il)? mai juni juli aug(?:ust)? sep(?:tember)? okt(?:ober)?"
+    "de": "jan(?:uar)?|jänner feb(?:ruar)? märz"
+    "|maerz apr(?:il)? mai juni juli aug(?:ust)? sep(?:tember)? okt(?:ober)?"
     " nov(?:ember)? dez(?:ember)?",
     "fr": "janvier février|fevrier mars avril mai juin juillet août|aout septembre octobre novembre décembre|decembre",
     "es": "enero febrero marzo abril mayo junio julio agosto septiembre|setiembre octubre noviembre diciembre",
     "pt": "janeiro fevereiro março|marco abril maio junho julho agosto setembro outubro novembro dezembro",
     "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "ru": "янв(?:ар[яь])? февр?(?:ал[яь])? март?а? апр(?:ел[яь])? ма[яй] июн[яь] июл[яь] авг(?:уста?)? сент?(?:ябр[яь])?"
-    " окт(?:ябр[яь])? нояб?(?:р[яь])? дек(?:абр[яь])?",
+    "ru": "янв(?:ар[яь])? февр?(?:ал[яь])? март?а? апр(?:ел[яь])? ма[яй] июн[яь] июл[яь] авг(?:уста?)?"
+    " сент?(?:ябр[яь])? окт(?:ябр[яь])? нояб?(?:р[яь])? дек(?:абр[яь])?",
     "ar": "يناير فبراير مارس أبريل|ابريل مايو يونيو يوليو أغسطس|اغسطس سبتمبر أكتوبر|اكتوبر نوفمبر ديسمبر",
     "hi": "जनवरी फ़रवरी|फरवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर|सितम्बर अक्टूबर|अक्तूबर नवंबर|नवम्बर दिसंबर|दिसम्बर",
 }
@@ -77,7 +78,8 @@ RESULT: Cues = {
 """Nouns for the value that was asked for."""
 
 TOTAL: Cues = {
-    "en": r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets|gcs|psi|rcri|cci|apache(?:\s(?:ii|2))?|sofa|perc|sirs"
+    "en": r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets|gcs|psi|rcri|cci"
+    r"|apache(?:\s(?:ii|2))?|sofa|perc|sirs"
     r"|has-bled|curb-65|heart|centor|feverpain|meld(?:-?\s?na)?|child-pugh|caprini|gbs|cha.?ds.?-vasc",
     "de": r"score|punktzahl|gesamt(?:punktzahl|score)?|insgesamt|summe",
     "fr": r"score|total|somme",
@@ -95,7 +97,8 @@ TOTAL: Cues = {
 
 EQUALS: Cues = {
     "any": r"[:=≈→⟹⇒⟶~]",
-    "en": r"(?:is|was|be|of|at|as|equals?|equal\sto|gives?|giving|yields?|get|obtain|comes?\s(?:out\s)?(?:to|at)|to|works?\sout\s(?:at|to)"
+    "en": r"(?:is|was|be|of|at|as|equals?|equal\sto|gives?|giving|yields?|get|obtain|comes?\s(?:out\s)?(?:to"
+    r"|at)|to|works?\sout\s(?:at|to)"
     r"|scores?|count|have|meets|are)",
     "de": r"(?:ist|beträgt|lautet|liegt\sbei|ergibt|ergeben\ssich|von|der)",
     "fr": r"(?:est|vaut|de|soit|le)",
@@ -112,7 +115,8 @@ EQUALS: Cues = {
 
 ABOUT: Cues = {
     "any": r"[≈~≃=\s(\[<]|\x01",
-    "en": r"(?:approximately|about|around|roughly|approx\.?|exactly|therefore|thus|then|also|only|now|just|calculated|estimated|equal|to|be|a|an"
+    "en": r"(?:approximately|about|around|roughly|approx\.?|exactly|therefore|thus|then|also|only|now|just"
+    r"|calculated|estimated|equal|to|be|a|an"
     r"|the|total|value|score|of|out|rounded|nearly|patient|exact)",
     "de": r"(?:etwa|ungefähr|ca\.|circa|rund|also|somit|daher|der|die|das)",
     "fr": r"(?:environ|donc|à\speu\sprès|d['’]environ|de|le|la)",
@@ -129,15 +133,17 @@ ABOUT: Cues = {
 """What may stand between the two."""
 
 NORMAL: Cues = {
-    "en": r"normal(?:ly)?|reference|ref\.?|range|threshold|cut-?\s?off|limits?|targets?|average|healthy|typical(?:ly)?|usual(?:ly)?"
-    r"|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison|uncorrected|ideal\s(?:is|range)|desirable|criterion|bands?"
+    "en": r"normal(?:ly)?|reference|ref\.?|range|threshold|cut-?\s?off|limits?|targets?|average|healthy"
+    r"|typical(?:ly)?|usual(?:ly)?"
+    r"|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison|uncorrected|raw|unadjusted"
+    r"|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?"
     r"|needed|required|recommended|published|validated|guideline",
-    "de": r"norm(?:al|bereich|wert)?e?|referenz(?:bereich)?|grenzwert|zwischen|maximal",
-    "fr": r"norm(?:e|ale?s?|aux)|référence|seuil|entre|maximum",
-    "es": r"normal(?:es)?|referencia|umbral|entre|rango|máximo|sobre",
-    "pt": r"norma(?:l|is)|referência|limiar|entre|intervalo|máximo",
-    "it": r"normal[ei]|riferimento|soglia|tra|massimo",
-    "ru": r"норма|нормальн\w{0,4}|порог|референс\w{0,5}|максим\w{0,5}",
+    "de": r"norm(?:al|bereich|wert)?e?|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal",
+    "fr": r"norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum",
+    "es": r"normal(?:es)?|referencia|umbral|límites?|entre|rango|máximo|sobre",
+    "pt": r"norma(?:l|is)|referência|limiar|limites?|entre|intervalo|máximo",
+    "it": r"normal[ei]|riferimento|soglia|limit[ei]|tra|massimo",
+    "ru": r"норма|нормальн\w{0,4}|порог|границ\w{1,3}|референс\w{0,5}|максим\w{0,5}",
     "ar": r"الطبيعي|طبيعي|المعدل|الحد",
     "hi": r"सामान्य|सीमा|अधिकतम",
     "zh": r"正常|参考|范围|阈值|满分|最高",
@@ -147,7 +153,8 @@ NORMAL: Cues = {
 """Nouns and adverbs for what a value is compared with."""
 
 RISK: Cues = {
-    "en": r"mortality|survival|risk(?!\s(?:score|index|category|class))|(?:event|stroke|bleeding|complication)s?\srate|rate\s(?:of|about|is)"
+    "en": r"mortality|survival|risk(?!\s(?:score|index|category|class))|(?:event|stroke|bleeding"
+    r"|complication)s?\srate|rate\s(?:of|about|is)"
     r"|probability|chance|prevalence|incidence|mace|confidence",
     "de": r"risiko|mortalität|sterblichkeit",
     "fr": r"risque|mortalité",
@@ -180,7 +187,8 @@ COMPARED: Cues = {
 """What a threshold follows."""
 
 GIVEN: Cues = {
-    "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|on|ends?\son|trimester|plus|add(?:ing)?|subtract(?:ing)?|until|admission",
+    "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|on|ends?\son|trimester"
+    r"|plus|add(?:ing)?|subtract(?:ing)?|until|admission",
     "de": r"letzten?\s(?:regel|periode)|vom|nach|seit|ab",
     "fr": r"dernières?\srègles|depuis|après|à\spartir\sd[ue]",
     "es": r"fum|última\s(?:regla|menstruación)|desde|después\sde[l]?",

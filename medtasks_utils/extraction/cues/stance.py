@@ -5,9 +5,12 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 RETRACTED: Cues = {
-    "en": r"\bwait\b|\bscratch\sthat|\bon\s(?:second\sthought|reflection|closer\sinspection)|\blet\sme\s(?:re-?consider|correct)"
-    r"|\bi\smade\sa\s(?:mistake|error)|\bthat\s(?:was|is)\s(?:a\smistake|wrong|an\serror)|(?<![\w\s])\s?no,\s(?!not\b)"
-    r"|\?\s?no\b|\bactually,|\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)|\bbut\sthat\swas|\bchange\smy\s(?:answer|mind)",
+    "en": r"\bwait\b|\bscratch\sthat|\bon\s(?:second\sthought|reflection|closer\sinspection)"
+    r"|\blet\sme\s(?:re-?consider|correct)"
+    r"|\bi\smade\sa\s(?:mistake|error)|\bthat\s(?:was|is)\s(?:a\smistake|wrong|an\serror)"
+    r"|(?<![\w\s])\s?no,\s(?!not\b)"
+    r"|\?\s?no\b|\bactually,|\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)|\bbut\sthat\swas"
+    r"|\bchange\smy\s(?:answer|mind)",
     "de": r"\bmoment\b|\bhalt,|\bstopp\b|\bkorrektur:|\bdoch\snicht\b|\bnein,",
     "fr": r"\battendez?\b|\bcorrection\s?:|\bnon,|\ben\sfait,",
     "es": r"\bespera\b|\bcorrección:|\bmejor\sdicho",
@@ -23,8 +26,10 @@ RETRACTED: Cues = {
 """What takes back the statements before it."""
 
 TENTATIVE: Cues = {
-    "en": r"\b(?:if|whether|unless|suppose|tempt(?:ed|ing)|at\sfirst|first\s(?:thought|choice|instinct|idea|guess)|initial(?:ly)?"
-    r"|(?:one|you|someone|some|many)\s(?:\w+\s){0,2}(?:might|may|could|would|say|think|claim|pick|choose)|common\s(?:error|mistake)"
+    "en": r"\b(?:if|whether|unless|suppose|tempt(?:ed|ing)|at\sfirst|first\s(?:thought|choice|instinct|idea"
+    r"|guess)|initial(?:ly)?"
+    r"|(?:one|you|someone|some|many)\s(?:\w+\s){0,2}(?:might|may|could|would|say|think|claim|pick|choose)"
+    r"|common\s(?:error|mistake)"
     r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|torn|often\sconfused|had\sasked)\b",
     "de": r"\b(?:wenn|falls|ob|zunächst|zuerst|könnte|vielleicht)\b",
     "fr": r"\b(?:si|peut-être|pourrait|d['’]abord)\b",
