@@ -12,11 +12,11 @@ from pydantic import Field
 from medtasks_utils.benchmarks.card import Repository
 from medtasks_utils.benchmarks.medcalc_bench.card import CARD, CATEGORIES
 from medtasks_utils.benchmarks.medcalc_bench.reading import (
+    answer_tag,
     authors_value,
     is_right,
     plain_value,
     stated_value,
-    tag_despite_malformed_thinking,
 )
 from medtasks_utils.benchmarks.medcalc_bench.rows import (
     COLUMNS,
@@ -159,10 +159,8 @@ class MedCalcBench(ToolTask):
 
     def _content(self, response: str) -> tuple[str | None, str]:
         """The text inside the last tag or box, the form that was asked for first, and which of the two it is."""
-        text = final_text(response)
-        tag = last_tag(text) or tag_despite_malformed_thinking(response)
-        box = last_box(text)
-        contents = [(None if tag is None else tag[0], "tag"), (None if box is None else unwrap(box), "box")]
+        box = last_box(final_text(response))
+        contents = [(answer_tag(response), "tag"), (None if box is None else unwrap(box), "box")]
         if self.options.answer_format == "boxed":
             contents.reverse()
         return next((content for content in contents if content[0] is not None), (None, "none"))
