@@ -216,7 +216,6 @@ def test_without_any_reference_only_the_answers_are_scored(tmp_path: Path) -> No
     [
         ({"explanation_metrics": ["rouge"]}, "explanation_metrics"),
         ({"explanation_metrics": []}, "explanation_metrics"),
-        ({"mcq_weight": 0.9}, "must sum to 1"),
         ({"mcq_weight": -1.0, "explanation_weight": 2.0}, "mcq_weight"),
         ({"bertscore_batch_size": 0}, "bertscore_batch_size"),
     ],

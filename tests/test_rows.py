@@ -14,7 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Row, Scripted, clean_environment, documents, evaluate, load, medmcqa_rows, sample_rows, write_rows
+from conftest import (
+    Row,
+    Scripted,
+    clean_environment,
+    documents,
+    evaluate,
+    load,
+    manager,
+    medmcqa_rows,
+    sample_rows,
+    write_rows,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +33,7 @@ from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS, stratified
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.benchmarks.medhallu.task import passages
 from medtasks_utils.benchmarks.medmcqa.task import choice_order
-from medtasks_utils.errors import DataError
+from medtasks_utils.errors import DataError, OptionError
 
 
 def medmcqa(data: Path, rows: list[Row], split: str = "validation", **options: Any) -> list[Row]:
@@ -289,9 +300,16 @@ def test_specialties_by_code_or_name_one_or_many_in_any_case(given: Any, expecte
     assert Counter(codes[doc["specialty"]] for doc in found) == dict.fromkeys(expected, 4)
 
 
-def test_the_tasks_of_one_specialty_ignore_the_option() -> None:
+@pytest.mark.parametrize("name", ["medexqa", "medexqa_be", "medexqa_clinical_psychology", "medexqa_logits"])
+@pytest.mark.parametrize("options", [{"specialty": "CP"}, {"specialty": "ALL"}, {"seed": 3}])
+def test_options_of_several_specialties_are_refused_by_tasks_of_one(name: str, options: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match=rf"of one specialty, so {next(iter(options))} cannot apply.*medexqa_all"):
+        manager({"medexqa": options}).load([name])
+
+
+def test_the_tasks_of_one_specialty_have_its_rows() -> None:
     for specialty in SPECIALTIES:
-        found = documents(load(f"medexqa_{specialty.name}", medexqa={"specialty": "CP", "seed": 3}))
+        found = documents(load(f"medexqa_{specialty.name}", medexqa={"specialty": None, "seed": None}))
         assert [doc["id"] for doc in found] == [f"{specialty.name}/test/{index}" for index in range(4)]
 
 
