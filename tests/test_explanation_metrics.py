@@ -158,7 +158,8 @@ def meteor(wordnet: Any) -> Meteor:
 def reference_meteor(wordnet: Any) -> Scores:
     def scores(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
         return [
-            100 * meteor_score([nltk.word_tokenize(other) for other in texts], nltk.word_tokenize(text), wordnet=wordnet)
+            100
+            * meteor_score([nltk.word_tokenize(other) for other in texts], nltk.word_tokenize(text), wordnet=wordnet)
             for text, texts in zip(candidates, references, strict=True)
         ]
 
@@ -320,9 +321,7 @@ def test_without_one_of_them_and_internet_there_is_an_error(
         Meteor().prepare()
 
 
-@pytest.mark.parametrize(
-    "damaged", ["corpora/wordnet/lexnames", "tokenizers/punkt_tab/english/ortho_context.tab"]
-)
+@pytest.mark.parametrize("damaged", ["corpora/wordnet/lexnames", "tokenizers/punkt_tab/english/ortho_context.tab"])
 def test_a_damaged_copy_is_named_and_not_replaced(
     no_data: Path, nltk_data: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
 ) -> None:

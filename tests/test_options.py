@@ -18,10 +18,23 @@ TASK = {
 }
 
 VALID: dict[str, dict[str, list[Any]]] = {
-    "medmcqa": {"split": ["validation", "train"], "num_train_examples": [-1, 0, 3], "num_eval_examples": [-1, 1, 100], "repeats": [1, 4]},
+    "medmcqa": {
+        "split": ["validation", "train"],
+        "num_train_examples": [-1, 0, 3],
+        "num_eval_examples": [-1, 1, 100],
+        "repeats": [1, 4],
+    },
     "medexqa": {
         "specialty": [
-            *("ALL", "all", "be", "CLS", "Clinical_Psychology", "speech language pathology", "speech-language-pathology"),
+            *(
+                "ALL",
+                "all",
+                "be",
+                "CLS",
+                "Clinical_Psychology",
+                "speech language pathology",
+                "speech-language-pathology",
+            ),
             *("biomedical_engineer", "Speech_Pathologist", ["BE", "ot"], ["clinical_psychologist", "ALL"], None),
         ],
         "split": ["test", "dev"],

@@ -44,6 +44,7 @@ def medmcqa(data: Path, rows: list[Row], split: str = "validation", **options: A
 
 # ---- MedMCQA: labels
 
+OPTIONS = ("opa", "opb", "opc", "opd")
 FORMS: dict[str, Callable[[Row], Any]] = {
     "letters": lambda row: "ABCD"[row["cop"]],
     "small letters": lambda row: "abcd"[row["cop"]],
@@ -57,6 +58,9 @@ FORMS: dict[str, Callable[[Row], Any]] = {
     "1-based floats": lambda row: float(row["cop"] + 1),
     "strings of 0-based floats": lambda row: str(float(row["cop"])),
     "option texts": lambda row: row[f"op{'abcd'[row['cop']]}"],
+    "option texts in capitals": lambda row: f" {row[OPTIONS[row['cop']]].upper()}\n",
+    "option texts with their letters": lambda row: f"{'ABCD'[row['cop']]}. {row[OPTIONS[row['cop']]]}",
+    "option texts with letters in parentheses": lambda row: f"({'ABCD'[row['cop']]}) {row[OPTIONS[row['cop']]]}",
 }
 
 
@@ -106,6 +110,20 @@ def test_an_option_text_that_two_options_share_is_no_label(data: Path, caplog: p
     rows[3].update(opa="same", opb="same", cop="same")
     assert len(medmcqa(data, rows)) == 7
     assert "left out 1 row" in caplog.text
+
+
+def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(data: Path) -> None:
+    rows = [{**row, "cop": FORMS["option texts"](row)} for row in medmcqa_rows(16)]
+    germs = {"opa": "E. coli", "opb": "C. difficile", "opc": "B. cereus", "opd": "Cereus"}
+    cases = {"c. difficile": 1, "B. C. difficile": 1, "(b) C. DIFFICILE": 1, "b. cereus": 2, "C. B. cereus": 2}
+    for row, label in zip(rows, [*cases, "A. C. difficile", "difficile", "C. "], strict=False):
+        row.update(germs, cop=label)
+    same = {"opa": "None", "opb": "none", "opc": "some", "opd": "all"}
+    rows[8].update(same, cop="(B) none")
+    rows[9].update(same, cop="NONE")
+    found = {doc["id"]: doc["answer_idx"] for doc in medmcqa(data, rows)}
+    assert [found.get(f"id-{index}") for index in range(5)] == list(cases.values())
+    assert [found.get(f"id-{index}") for index in range(5, 10)] == [None, None, None, 1, None]
 
 
 def test_rows_without_a_label_are_left_out_with_one_counted_warning(
@@ -510,6 +528,17 @@ def test_the_solved_example_is_of_the_same_calculator() -> None:
         assert doc["example_answer"]
         assert doc["example_explanation"]
     assert {doc["example_note"] for doc in documents(load("medcalc_bench"))} == {""}
+
+
+def test_v1_2_takes_verifieds_examples(data: Path) -> None:
+    rows = [calculation(2), calculation(69)]
+    example = {**calculation(2), "Patient Note": "Verified's example."}
+    write_rows(rows, data / "medcalc_bench" / "1.2" / "test.csv")
+    for folder in (data / "medcalc_bench", data / "medcalc_bench" / "verified"):
+        write_rows([example, {**calculation(69), "Patient Note": "Another."}], folder / "one_shot.csv")
+        found = documents(load("medcalc_bench_v1_2", data, medcalc_bench={"one_shot": True}))
+        assert [doc["example_note"] for doc in found] == ["Verified's example.", "Another."]
+        (folder / "one_shot.csv").unlink()
 
 
 def test_a_one_shot_split_without_a_calculators_example(data: Path) -> None:

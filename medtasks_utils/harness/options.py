@@ -93,7 +93,9 @@ def _refuse(kind: type[Options], benchmark: str, given: Mapping[str, Any]) -> No
 
 def describe_options(kind: type[Options]) -> str:
     """All options of a benchmark in one line, with choices and defaults."""
-    names = {name: " or ".join([name, *(a for a, of in kind.aliases.items() if of == name)]) for name in kind.model_fields}
+    names = {
+        name: " or ".join([name, *(a for a, of in kind.aliases.items() if of == name)]) for name in kind.model_fields
+    }
     return ", ".join(f"{names[name]} ({default_text(field.default)})" for name, field in kind.model_fields.items())
 
 
