@@ -124,8 +124,10 @@ class _Handler(BaseHTTPRequestHandler):
         packages = "".join(
             f'<package id="{name}" name="{name}" subdir="{subdir}" unzip="1" size="{len(data)}" '
             f'unzipped_size="{len(data)}" checksum="{hashlib.md5(data).hexdigest()}" '
-            f'sha256_checksum="{hashlib.sha256(data).hexdigest()}" url="{self.state.address}/nltk/{subdir}/{name}.zip"/>'
-            for (subdir, _, name), data in ((place.partition("/"), data) for place, data in self.state.packages.items())
+            f'sha256_checksum="{hashlib.sha256(data).hexdigest()}" '
+            f'url="{self.state.address}/nltk/{subdir}/{name}.zip"/>'
+            for place, data in self.state.packages.items()
+            for subdir, name in [place.split("/")]
         )
         index = f"<nltk_data><packages>{packages}</packages><collections></collections></nltk_data>"
         self._send(200, index.encode(), {"Content-Type": "text/xml"})

@@ -207,7 +207,7 @@ def test_check_on_a_bare_machine_names_all_that_is_missing(hub: Hub, tmp_path: P
     assert done.returncode == 1
     missing = {name: ["not in the hub's cache"] * len(there) for name, there in ALL_THERE.items()}
     assert states(done.stdout) == {
-        **missing, **dict.fromkeys(("wordnet", "punkt_tab"), ["not in NLTK's data path"])
+        **missing, "wordnet": ["not in NLTK's data path"], "punkt_tab": ["not in NLTK's data path"]
     }  # fmt: skip
     assert done.stdout.splitlines()[-1] == "0 of 8 there, 0 B; 8 missing"
     assert hub.requests == []

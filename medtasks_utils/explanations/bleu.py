@@ -1,10 +1,10 @@
-"""BLEU-4 of one example (Papineni et al. 2002, https://aclanthology.org/P02-1040), as ``evaluate`` computes it by default.
+"""BLEU-4 of an example (Papineni et al. 2002, https://aclanthology.org/P02-1040), as ``evaluate`` has it by default.
 
 Tokens are those of sacreBLEU's ``13a``; case counts. Each n-gram of the candidate, n = 1 … 4, matches at most as often
 as in the reference that has it most often. The score is the geometric mean of the four precisions times the brevity
-penalty ``exp(1 − r/c)`` for a candidate of c tokens that is not longer than the shortest reference's r. There is no smoothing:
-without a match of some order the score is 0, which is what most single examples get. As a statistic of one example that
-is poor, but it is what the published averages are made of.
+penalty ``exp(1 − r/c)`` for a candidate of c tokens that is not longer than the shortest reference's r. There is no
+smoothing: without a match of some order the score is 0, which is what most single examples get. As a statistic of one
+example that is poor, but it is what the published averages are made of.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Bleu:
 
     @property
     def signature(self) -> str:
-        """Tokenizer, smoothing, the reference's length that counts, and the version of the library with the tokenizer."""
+        """Tokenizer and its library's version, smoothing, and the reference's length that counts."""
         return f"bleu|max-order:4|tok:13a|case:mixed|smooth:none|length:shortest|sacrebleu:{version('sacrebleu')}"
 
     def prepare(self) -> None:

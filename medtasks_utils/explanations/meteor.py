@@ -1,4 +1,4 @@
-"""METEOR (Banerjee & Lavie 2005, https://aclanthology.org/W05-0909), as Hugging Face ``evaluate`` computes it by default.
+"""METEOR (Banerjee & Lavie 2005, https://aclanthology.org/W05-0909), as ``evaluate`` has it by default.
 
 The score is ``nltk.translate.meteor_score.meteor_score`` with its defaults (alpha 0.9, beta 3, gamma 0.5; words match
 exactly, then by Porter stem, then as WordNet synonyms of the stem; case does not count) on the tokens of

@@ -1,8 +1,8 @@
-"""ROUGE-L (Lin 2004, https://aclanthology.org/W04-1013), as Hugging Face ``evaluate`` computes it by default.
+"""ROUGE-L (Lin 2004, https://aclanthology.org/W04-1013), as ``evaluate`` has it by default.
 
-The score is ``RougeScorer(["rougeL"]).score_multi(...)["rougeL"].fmeasure`` of ``rouge-score``: the F-measure on the best
-reference, without a stemmer. Tokenizer and F-measure are rouge-score's own functions. The longest common subsequence is
-computed in compiled code: rouge-score's own takes seconds for a response of 200,000 characters.
+The score is ``RougeScorer(["rougeL"]).score_multi(...)["rougeL"].fmeasure`` of ``rouge-score``: the F-measure on the
+best reference, without a stemmer. Tokenizer and F-measure are rouge-score's own functions. The longest common
+subsequence is computed in compiled code: rouge-score's own takes seconds for a response of 200,000 characters.
 """
 
 from __future__ import annotations

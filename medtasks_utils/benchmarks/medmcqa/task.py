@@ -174,7 +174,7 @@ def _plain(label: Any) -> str:
 
 
 def _option_index(row: Row, label: str) -> int | None:
-    """The option whose text the label is, without case, outer space and a leading ``A.`` or ``(A)``; None if unclear."""
+    """The option whose text the label is, but for case, outer space, a leading ``A.`` or ``(A)``; None if unclear."""
     texts = [_text(row[column]).strip().casefold() for column in _OPTION_COLUMNS]
     label = label.casefold()
     matches = [index for index, text in enumerate(texts) if label and text == label]
