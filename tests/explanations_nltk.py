@@ -10,7 +10,7 @@ from nltk.tokenize.punkt import PunktTrainer
 TEXT = """
 Dr. Ames gave 2.5 mg. of the drug to Mr. Brown. He felt better. The heart, e.g. its left chamber, pumps blood.
 It beats fast. Dr. Cole saw Mr. Brown again. Mr. Brown was well. She wrote to Dr. Ames. The drug was stopped at 5 p.m.
-on the third day. It had done its work. Dr. Ames agreed. Blood was drawn by Dr. Cole at 7 p.m. and sent to the laboratory.
+on the third day. It had done its work. Dr. Ames agreed. Blood was drawn by Dr. Cole at 7 p.m. and sent away.
 """
 
 

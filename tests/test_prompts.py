@@ -268,8 +268,8 @@ You can use these tools:
 math, numpy, scipy, datetime, statistics, decimal and fractions can be imported; files and the network cannot be \
 reached. Variables are kept from one call to the next.
 - calculator, with the argument "expression": evaluates one arithmetic expression: + - * / // % ** (or ^), \
-parentheses, sqrt, sin, cos, tan, log (natural), log10, exp, abs, round, min, max, pi, e. Numbers without thousands separators, no \
-units, no variables.
+parentheses, sqrt, sin, cos, tan, log (natural), log10, exp, abs, round, min, max, pi, e. Numbers without thousands \
+separators, no units, no variables.
 
 To use a tool, write a call in this form and end your reply:
 <tool_call>{"name": "python", "arguments": {"code": "from datetime import date, timedelta\\nprint(date(2021, 5, 4) + \

@@ -15,10 +15,10 @@ def test_medmcqa(data: Path) -> None:
     folder = data / "medmcqa"
     for split, count in (("train", 6), ("validation", 5), ("test", 4)):
         write_rows([{**row, "id": f"{split}-{row['cop']}"} for row in medmcqa_rows(count)], folder / f"{split}.jsonl")
-    for split, count in ((None, 5), ("validation", 5), ("train", 6), ("test", 4)):
-        found = documents(load("medmcqa_openmed", data, medmcqa={"split": split}))
+    for given, count in ((None, 5), ("validation", 5), ("train", 6), ("test", 4)):
+        found = documents(load("medmcqa_openmed", data, medmcqa={"split": given}))
         assert len(found) == count
-        assert {doc["id"].split("-")[0] for doc in found} == {split or "validation"}
+        assert {doc["id"].split("-")[0] for doc in found} == {given or "validation"}
     assert len(documents(load("medmcqa_openmed", data, medmcqa={"split": "train", "num_eval_examples": 2}))) == 2
 
 

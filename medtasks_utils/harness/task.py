@@ -264,8 +264,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return
         if self.config.fewshot_split and self.config.fewshot_split == getattr(self.options, "split", None):
             raise OptionError(
-                f"{self.config.task}: few-shot examples are drawn from {self.config.fewshot_split}, which is what split "
-                "says to evaluate on: leave --num_fewshot out, or split"
+                f"{self.config.task}: few-shot examples are drawn from {self.config.fewshot_split}, which split "
+                "chooses to evaluate on: leave --num_fewshot out, or split"
             )
         self.left_out.clear()
         rows = self.load_fewshot_rows()

@@ -35,8 +35,8 @@ def calculate(expression: str) -> Number:
     """The value of an arithmetic expression.
 
     ``+ - * / // % ** ^`` (a power, as ``**``), parentheses, ``sqrt sin cos tan log log10 exp abs round min max``,
-    ``pi`` and ``e``; ``log`` is the natural logarithm, angles are in radians. ``×``, ``÷`` and ``−`` are understood, and
-    ``math.`` before a name is passed over. Commas separate arguments: there are no thousands separators, since
+    ``pi`` and ``e``; ``log`` is the natural logarithm, angles are in radians. ``×``, ``÷`` and ``−`` are understood,
+    and ``math.`` before a name is passed over. Commas separate arguments: there are no thousands separators, since
     ``max(1,200)`` could mean two things.
 
     Args:

@@ -94,7 +94,7 @@ class MedCalcBench(ToolTask):
         own = self._folder()
         if find_split(own, "one_shot"):
             return own
-        root = self.source.folder(self.benchmark, REPOSITORIES["verified"], None, self.file_patterns)
+        root = self.source.folder(CARD, CARD.repositories["verified"])
         return root / "verified" if (root / "verified").is_dir() else root
 
     def _documents(self, folder: Path, split: str) -> list[Row]:

@@ -85,7 +85,7 @@ class MedExQAOptions(JudgeOptions):
     def _one_weight_gives_the_other(cls, given: dict[str, Any]) -> dict[str, Any]:
         for one, other in (("mcq_weight", "explanation_weight"), ("explanation_weight", "mcq_weight")):
             weight = given.get(one)
-            if other not in given and type(weight) in (int, float) and 0 <= weight <= 1:
+            if other not in given and isinstance(weight, int | float) and 0 <= weight <= 1:
                 return {**given, other: 1 - weight}
         return given
 
