@@ -26,7 +26,7 @@ class Hub:
         refusals: status and ``X-Error-Code`` by repository name.
         cut: the name of a file that is sent only half, the first time.
         missing: names of files that are listed, but not to be had.
-        packages: zip files of NLTK packages, by name.
+        packages: zip files of NLTK packages, by place, such as ``corpora/wordnet``.
         requests: method, path and Range header of each request.
     """
 
@@ -122,10 +122,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, self.state.packages[path.removeprefix("/nltk/").removesuffix(".zip")], {})
             return
         packages = "".join(
-            f'<package id="{name}" name="{name}" subdir="corpora" unzip="1" size="{len(data)}" '
+            f'<package id="{name}" name="{name}" subdir="{subdir}" unzip="1" size="{len(data)}" '
             f'unzipped_size="{len(data)}" checksum="{hashlib.md5(data).hexdigest()}" '
-            f'sha256_checksum="{hashlib.sha256(data).hexdigest()}" url="{self.state.address}/nltk/{name}.zip"/>'
-            for name, data in self.state.packages.items()
+            f'sha256_checksum="{hashlib.sha256(data).hexdigest()}" '
+            f'url="{self.state.address}/nltk/{subdir}/{name}.zip"/>'
+            for place, data in self.state.packages.items()
+            for subdir, name in [place.split("/")]
         )
         index = f"<nltk_data><packages>{packages}</packages><collections></collections></nltk_data>"
         self._send(200, index.encode(), {"Content-Type": "text/xml"})

@@ -37,7 +37,18 @@ def test_candidates_are_shown_with_their_evidence(
 
 def test_a_row_lends_its_options(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     doc = load("medexqa_all").eval_docs[3]
-    assert extract(monkeypatch, f"One can call this {doc['options'][1]} here.", "--task", "medexqa_all", "--row", "3", "--explain") == 0
+    assert (
+        extract(
+            monkeypatch,
+            f"One can call this {doc['options'][1]} here.",
+            "--task",
+            "medexqa_all",
+            "--row",
+            "3",
+            "--explain",
+        )
+        == 0
+    )
     assert "flexible-extract: B (option_text)" in capsys.readouterr().out
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import clean_environment, sample_rows, saved_results, write_rows
-from explanations_wordnet import write_wordnet
+from explanations_nltk import write_nltk_data
 from fake_hub import Hub, serving
 from instant_server import instant_server
 
@@ -90,10 +90,13 @@ def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     folder = tmp_path_factory.mktemp("hub")
-    (folder / "corpora" / "wordnet").mkdir(parents=True)
-    write_wordnet(folder / "corpora" / "wordnet")
-    archive = shutil.make_archive(str(folder / "wordnet"), "zip", folder / "corpora", "wordnet")
-    packages = {"wordnet": Path(archive).read_bytes()}
+    write_nltk_data(folder / "nltk")
+    packages = {
+        f"{place}/{name}": Path(
+            shutil.make_archive(str(folder / name), "zip", folder / "nltk" / place, name)
+        ).read_bytes()
+        for name, place in (("wordnet", "corpora"), ("punkt_tab", "tokenizers"))
+    }
     with serving(Hub(repositories(folder), packages=packages)) as served:
         yield served
 
@@ -161,8 +164,9 @@ def test_fetch_gets_all_that_runs_read_and_no_more(
     assert got == wanted
     size = sum(len(data) for data in hub.repositories[MEDEXQA].values() if data != UNUSED)
     assert f"medexqa: bluesky333/MedExQA at 3a9f80d, 10 files, {size / 1000:.1f} kB" in done.stderr
-    assert done.stdout.splitlines()[-1].startswith("7 of 7 there, ")
+    assert done.stdout.splitlines()[-1].startswith("8 of 8 there, ")
     assert list(machine.nltk_data.glob("corpora/wordnet*"))
+    assert list(machine.nltk_data.glob("tokenizers/punkt_tab/english/*"))
 
 
 def test_check_finds_all_there_without_a_request(
@@ -202,8 +206,10 @@ def test_check_on_a_bare_machine_names_all_that_is_missing(hub: Hub, tmp_path: P
     done = Machine(tmp_path, hub).medtasks("fetch", "--check")
     assert done.returncode == 1
     missing = {name: ["not in the hub's cache"] * len(there) for name, there in ALL_THERE.items()}
-    assert states(done.stdout) == {**missing, "wordnet": ["not in NLTK's data path"]}
-    assert done.stdout.splitlines()[-1] == "0 of 7 there, 0 B; 7 missing"
+    assert states(done.stdout) == {
+        **missing, "wordnet": ["not in NLTK's data path"], "punkt_tab": ["not in NLTK's data path"]
+    }  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "0 of 8 there, 0 B; 8 missing"
     assert hub.requests == []
 
 
@@ -279,13 +285,14 @@ def test_what_fails_is_one_line_and_the_rest_is_fetched(hub: Hub, tmp_path: Path
 def test_without_a_network_each_item_is_one_line(hub: Hub, tmp_path: Path) -> None:
     machine = Machine(tmp_path, hub)
     machine.environment |= {"HF_ENDPOINT": "http://127.0.0.1:9", "NLTK_INDEX": "http://127.0.0.1:9/index.xml"}
-    done = machine.medtasks("fetch", "--only", "medhallu,scibert,wordnet")
+    done = machine.medtasks("fetch", "--only", "medhallu,scibert,wordnet,punkt_tab")
     assert done.returncode == 1
     found = states(done.stdout)
-    assert found.keys() == {"medhallu", "scibert", "wordnet"}
+    assert found.keys() == {"medhallu", "scibert", "wordnet", "punkt_tab"}
     for name in ("medhallu", "scibert"):
         assert found[name][0].startswith("cannot reach the hub at http://127.0.0.1:9 (")
-    assert "could not be fetched" in found["wordnet"][0]
+    for name in ("wordnet", "punkt_tab"):
+        assert "could not be fetched" in found[name][0]
     assert "Traceback" not in done.stderr
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.extraction.ends import both_ends
-from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
+from medtasks_utils.extraction.think import final_text, is_one_block_then_answer, think_tags_pair_up
 
 TASKS = {name: load(name) for name in GENERATION_TASKS}
 DOCS = {name: documents(task)[0] for name, task in TASKS.items()}
@@ -101,13 +101,32 @@ def test_stripped_reasoning_scores_the_same(name: str, reasoning: str, answer: s
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)
 @pytest.mark.parametrize(
-    "reasoning", [r"\boxed{A}", "The answer is A.", r"\boxed{1}", "1", "The value is 5, so <answer>5</answer> may", "C"]
+    "reasoning", [r"\boxed{A}", "The answer is A.", r"\boxed{1}", "1", "The value is 5, so <answer>5", "C"]
 )
 def test_reasoning_that_never_ends_holds_no_answer(name: str, reasoning: str) -> None:
     task, doc = TASKS[name], DOCS[name]
     for read in (task.strict, task.flexible):
         assert read(f"<think>{reasoning}", doc).value is None
         assert read(f"<think>So.</think>\n<think>{reasoning}", doc).value is None
+
+
+@pytest.mark.parametrize(
+    ("response", "pair_up"),
+    [
+        ("", True),
+        ("A", True),
+        ("<think>x</think>A", True),
+        ("<think>x</think>A<THINK>y</Think>B", True),
+        ("<think><think>x</think></think>A", True),
+        ("<think>x", False),
+        ("x</think>A", False),
+        ("</think>x<think>A", False),
+        ("<think>x</think></think>A", False),
+        ("<think><think>x</think>A", False),
+    ],
+)
+def test_think_tags_pair_up(response: str, pair_up: bool) -> None:
+    assert think_tags_pair_up(response) == pair_up
 
 
 def test_both_ends() -> None:

@@ -43,7 +43,13 @@ def _no_keys_and_no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def options(server: JudgeServer, folder: Path, mode: str = "g-eval", **more: Any) -> dict[str, Any]:
-    judge = {"use_judge": True, "judge_mode": mode, "judge_model": "judge", "judge_base_url": server.url}
+    judge = {
+        "use_explanations": True,
+        "use_judge": True,
+        "judge_mode": mode,
+        "judge_model": "judge",
+        "judge_base_url": server.url,
+    }
     return {"medexqa": {**judge, "judge_cache": str(folder / "cache.sqlite3"), **more}}
 
 
@@ -219,13 +225,23 @@ def refused(metadata: dict[str, Any], match: str) -> str:
     return str(caught.value)
 
 
+def test_without_explanations_no_judge_is_called_whatever_use_judge_says() -> None:
+    judge = {"use_judge": True, "judge_mode": "g-eval", "judge_base_url": "http://127.0.0.1:9/v1"}
+    result = evaluate("medexqa_be", metadata={"medexqa": {**judge, "use_explanations": False}})
+    results = result["results"]["medexqa_biomedical_engineering"]
+    assert results["acc,strict-match"] == 1.0
+    assert not {key for key in results if key.startswith(("explanation", "combined", "judge", "bleu"))}
+    assert all("judge" not in sample for sample in result["samples"]["medexqa_biomedical_engineering"])
+
+
 def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: Path) -> None:
     unknown = Fault(404, {"error": {"message": "The model `judge` does not exist."}})
     with JudgeServer(lambda request: unknown) as server:
         refused(options(server, tmp_path), "judge at http.*The model `judge` does not exist.*serve this model")
     refused(options(server, tmp_path / "other"), "is the server running")
     refused(
-        {"medexqa": {"use_judge": True, "judge_mode": "g-eval"}}, "needs a key: set JUDGE_API_KEY or OPENAI_API_KEY"
+        {"medexqa": {"use_explanations": True, "use_judge": True, "judge_mode": "g-eval"}},
+        "needs a key: set JUDGE_API_KEY or OPENAI_API_KEY",
     )
     refused(options(server, Path("/proc/none")), "cache .*cannot be written")
 
@@ -238,7 +254,10 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: P
         ({"judge_concurrency": 0}, "judge_concurrency"),
         ({"judge_api_key_env": KEY}, "name of an environment variable"),
         ({"judge_api_key_env": [KEY]}, "judge_api_key_env"),
-        ({"judge_api_key": KEY}, "did you mean 'judge_api_key_env'"),
+        (
+            {"judge_api_key": KEY},
+            "written to results, where everybody could read the key.*name that in judge_api_key_env",
+        ),
         ({"judge_base_url": f"http://user:{KEY}@host/v1"}, "no user, password"),
         ({"judge_base_url": {"url": KEY}}, "judge_base_url"),
     ],

@@ -29,6 +29,15 @@ def test_an_object_is_read_in_fences_and_sentences(around: str, score: float) ->
     assert read_object(around.replace("{}", json.dumps(reply, indent=2))) == reply
 
 
+@pytest.mark.parametrize(
+    ("text", "score"), [("85", 85), (" 85.5 ", 85.5), ("100", 100), ("0", 0), ("1", 1), ("007", 7)]
+)
+def test_a_string_that_is_a_number_is_one(text: str, score: float) -> None:
+    reply = read_object(json.dumps(geval_reply(text)))
+    assert reply == geval_reply(score)
+    assert "malformed" not in reply
+
+
 def test_line_breaks_inside_strings_are_read() -> None:
     assert read_object('{"final_score": 5, "justification": "one\ntwo"}')["justification"] == "one\ntwo"
 
@@ -51,7 +60,15 @@ def test_half_characters_are_read_as_what_can_be_written() -> None:
         "{}",
         '{"score": 85}',
         '{"final_score": 85',
-        '{"final_score": "85"}',
+        '{"final_score": "0.85"}',
+        '{"final_score": 0.85}',
+        '{"final_score": 0.999}',
+        '{"final_score": 1e-9}',
+        '{"final_score": "-5"}',
+        '{"final_score": "85 "}x{"final_score": "86"}',
+        '{"final_score": "101"}',
+        '{"final_score": "eighty-five"}',
+        '{"final_score": ""}',
         '{"final_score": "85/100"}',
         '{"final_score": true}',
         '{"final_score": null}',
@@ -90,7 +107,7 @@ def test_prose_never_has_a_score_claims_or_a_label(text: str, more: str) -> None
     )
 )
 def test_a_score_is_a_number_from_0_to_100_and_is_kept_as_it_is(score: Any) -> None:
-    valid = isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 100
+    valid = isinstance(score, int | float) and not isinstance(score, bool) and (score == 0 or 1 <= score <= 100)
     text = json.dumps(geval_reply(score))
     if valid:
         assert read_object(text)["final_score"] == score

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,17 +18,37 @@ TASK = {
 }
 
 VALID: dict[str, dict[str, list[Any]]] = {
-    "medmcqa": {"num_train_examples": [-1, 0, 3], "num_eval_examples": [-1, 1, 100], "repeats": [1, 4]},
+    "medmcqa": {
+        "split": ["validation", "train"],
+        "num_train_examples": [-1, 0, 3],
+        "num_eval_examples": [-1, 1, 100],
+        "repeats": [1, 4],
+    },
     "medexqa": {
-        "specialty": ["ALL", "all", "be", "CLS", "Clinical_Psychology", "speech language pathology", ["BE", "ot"]],
+        "specialty": [
+            *(
+                "ALL",
+                "all",
+                "be",
+                "CLS",
+                "Clinical_Psychology",
+                "speech language pathology",
+                "speech-language-pathology",
+            ),
+            *("biomedical_engineer", "Speech_Pathologist", ["BE", "ot"], ["clinical_psychologist", "ALL"], None),
+        ],
+        "split": ["test", "dev"],
         "use_think": [True, False],
         "use_explanations": [True, False],
-        "explanation_metrics": ["all", "bleu", ["rougeL", "meteor"]],
+        "explanation_metrics": ["all", "ALL", "bleu", ["rougeL", "meteor"], ["all"], ["bleu", "all"], None],
+        "mcq_weight": [0, 0.3, 1],
+        "explanation_weight": [0.7],
         "seed": [None, 0, 7],
         "repeats": [2],
     },
     "medcalc_bench": {
         "dataset_version": ["verified", "1.2"],
+        "split": ["test"],
         "one_shot": [True, False],
         "answer_format": ["xml", "boxed"],
         "use_think": [True, False],
@@ -52,39 +73,42 @@ VALID: dict[str, dict[str, list[Any]]] = {
 }
 WRONG: dict[str, dict[str, list[Any]]] = {
     "medmcqa": {
-        "num_train_examples": [-2, "3", 1.5, None],
+        "split": ["dev", ""],
+        "num_train_examples": [-2, "3", 1.5],
         "num_eval_examples": [-2, "all", True],
         "repeats": [0, "2"],
     },
     "medexqa": {
-        "specialty": ["cardiology", [], ["BE", "nursing"], None, 3],
-        "use_think": ["true", 1, None],
+        "specialty": ["cardiology", [], ["BE", "nursing"], 3],
+        "split": ["train", "validation"],
+        "use_think": ["true", 1],
         "use_explanations": ["no", 0],
-        "explanation_metrics": ["rouge", [], ["bleu", 5], None],
-        "mcq_weight": ["0.5", -0.1, 1.5, None],
+        "explanation_metrics": ["rouge", [], ["bleu", 5]],
+        "mcq_weight": ["0.5", -0.1, 1.5],
         "seed": ["1", 1.5, True],
-        "repeats": [-1, None, 2.0],
+        "repeats": [-1, 2.0],
     },
     "medcalc_bench": {
-        "dataset_version": ["1.1", 1.2, "Verified", None],
+        "dataset_version": ["1.1", 1.2, "Verified"],
+        "split": ["validation", "one_shot"],
         "one_shot": ["yes", 0],
-        "answer_format": ["json", "", None],
+        "answer_format": ["json", ""],
         "use_think": ["no"],
         "system_prompt": [5, ["Compute."]],
         "per_calculator": [0, "4", 2.5],
-        "add_python_tool": ["yes", 1, None],
+        "add_python_tool": ["yes", 1],
         "add_calculator_tool": ["python", 0],
-        "max_turns": [0, -1, 2.5, "20", None],
-        "tool_timeout": [0, -1.5, "10", None, float("nan"), float("inf")],
+        "max_turns": [0, -1, 2.5, "20"],
+        "tool_timeout": [0, -1.5, "10", float("nan"), float("inf")],
     },
     "medhallu": {
-        "subset": ["labeled", None],
+        "subset": ["labeled"],
         "difficulty": ["Hard", "extreme", ["easy"]],
         "use_knowledge": ["false", 1],
-        "unsure_reward": ["0.01", None, float("nan"), float("inf")],
+        "unsure_reward": ["0.01", float("nan"), float("inf")],
         "allow_unsure": [0],
-        "pairing": ["sample", None],
-        "seed": ["0", None],
+        "pairing": ["sample"],
+        "seed": ["0"],
     },
 }
 
@@ -117,6 +141,68 @@ def test_an_ill_typed_value_is_one_line_that_names_the_option_and_the_valid_ones
         assert name in valid
 
 
+@pytest.mark.parametrize("benchmark", TASK)
+def test_null_is_the_default_of_every_option(benchmark: str) -> None:
+    plain = load(TASK[benchmark], **{benchmark: {}})
+    names = list(type(plain.options).model_fields)
+    if benchmark == "medexqa":
+        names.remove("use_explanations")  # which these tests switch off
+    nulls = load(TASK[benchmark], **{benchmark: dict.fromkeys(names)})
+    assert nulls.options == plain.options
+    assert nulls.options.model_fields_set == plain.options.model_fields_set
+    if benchmark != "medexqa":
+        assert load(TASK[benchmark], **{benchmark: None}).options == plain.options
+    assert load("medcalc_bench_lite", medcalc_bench={"per_calculator": None}).options.per_calculator == 4
+    with pytest.raises(OptionError, match="unknown option 'nonsense'"):
+        load(TASK[benchmark], **{benchmark: {"nonsense": None}})
+
+
+def test_version_is_another_name_of_dataset_version() -> None:
+    assert load("medcalc_bench", medcalc_bench={"version": "1.2"}).options.dataset_version == "1.2"
+    both = {"version": "1.2", "dataset_version": "1.2"}
+    assert load("medcalc_bench", medcalc_bench=both).options.dataset_version == "1.2"
+    assert load("medcalc_bench", medcalc_bench={**both, "dataset_version": None}).options.dataset_version == "1.2"
+    assert load("medcalc_bench_v1_2", medcalc_bench={"version": "verified"}).options.dataset_version == "verified"
+    with pytest.raises(OptionError, match="version is another name of dataset_version, and their values differ"):
+        load("medcalc_bench", medcalc_bench={"dataset_version": "verified", "version": "1.2"})
+    with pytest.raises(OptionError, match=r"dataset_version must be 'verified' or '1.2'.*dataset_version or version"):
+        load("medcalc_bench", medcalc_bench={"version": "1.1"})
+    with pytest.raises(OptionError, match="unknown option 'version'"):
+        load("medhallu", medhallu={"version": "1.2"})
+
+
+@pytest.mark.parametrize("metadata", [{"medexqa": {"judge_api_key": "sk-123"}}, {"judge_api_key": "sk-123"}])
+def test_a_judges_key_is_refused_by_a_line_that_says_why_and_does_not_repeat_it(metadata: dict[str, Any]) -> None:
+    with pytest.raises(OptionError) as caught:
+        load("medexqa_all", **metadata)
+    message = str(caught.value)
+    assert "judge_api_key_env" in message and "written to results" in message
+    assert "sk-123" not in message and "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("given", "weights"),
+    [
+        ({}, (0.5, 0.5)),
+        ({"mcq_weight": 0.25}, (0.25, 0.75)),
+        ({"explanation_weight": 0.25}, (0.75, 0.25)),
+        ({"mcq_weight": 1}, (1, 0)),
+        ({"mcq_weight": 0.25, "explanation_weight": None}, (0.25, 0.75)),
+        ({"mcq_weight": 0.3, "explanation_weight": 0.7}, (0.3, 0.7)),
+        ({"mcq_weight": 1.0, "explanation_weight": 1.0}, (1.0, 1.0)),
+        ({"mcq_weight": 0.2, "explanation_weight": 0.3}, (0.2, 0.3)),
+    ],
+)
+def test_one_weight_sets_the_other_and_two_are_taken_as_they_are(
+    given: dict[str, Any], weights: tuple[float, float], warnings_of_harness: Callable[[], list[str]]
+) -> None:
+    options = load("medexqa_all", medexqa=given).options
+    assert (options.mcq_weight, options.explanation_weight) == weights
+    told = [line for line in warnings_of_harness() if "weight" in line]
+    assert len(told) == (sum(weights) != 1)
+    assert all("not 1; combined is taken with them as they are" in line and "\n" not in line for line in told)
+
+
 @pytest.mark.parametrize(
     ("benchmark", "option", "meant"),
     [
@@ -143,7 +229,7 @@ def test_all_problems_are_told_at_once() -> None:
 
 
 @pytest.mark.parametrize("benchmark", TASK)
-@pytest.mark.parametrize("value", ["repeats=2", ["repeats"], 3, None, True])
+@pytest.mark.parametrize("value", ["repeats=2", ["repeats"], 3, True])
 def test_what_is_not_an_object_is_an_error(benchmark: str, value: Any) -> None:
     with pytest.raises(OptionError, match=f'"{benchmark}" takes a JSON object of options') as caught:
         load(TASK[benchmark], **{benchmark: value})

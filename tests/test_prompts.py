@@ -161,7 +161,7 @@ BIOMEDICAL = "medexqa_biomedical_engineering"
 
 @pytest.mark.parametrize("task", [BIOMEDICAL, f"{BIOMEDICAL}_logits", "medexqa_all"])
 def test_medexqa_has_the_authors_user_message_and_no_system_message(rows: Path, task: str) -> None:
-    assert chat(task, rows, specialty="BE") == (None, MEDEXQA_USER)
+    assert chat(task, rows, **({"specialty": "BE"} if task == "medexqa_all" else {})) == (None, MEDEXQA_USER)
 
 
 def test_the_authors_sentence_is_quoted_verbatim(shared: Path) -> None:
@@ -267,9 +267,9 @@ You can use these tools:
 - python, with the argument "code": runs Python code and returns what it prints and the value of its last expression. \
 math, numpy, scipy, datetime, statistics, decimal and fractions can be imported; files and the network cannot be \
 reached. Variables are kept from one call to the next.
-- calculator, with the argument "expression": evaluates one arithmetic expression: + - * / % ** (or ^), parentheses, \
-sqrt, sin, cos, tan, log (natural), log10, exp, abs, round, min, max, pi, e. Numbers without thousands separators, no \
-units, no variables.
+- calculator, with the argument "expression": evaluates one arithmetic expression: + - * / // % ** (or ^), \
+parentheses, sqrt, sin, cos, tan, log (natural), log10, exp, abs, round, min, max, pi, e. Numbers without thousands \
+separators, no units, no variables.
 
 To use a tool, write a call in this form and end your reply:
 <tool_call>{"name": "python", "arguments": {"code": "from datetime import date, timedelta\\nprint(date(2021, 5, 4) + \
@@ -320,12 +320,12 @@ def test_medcalc_bench_few_shot_from_train(rows: Path) -> None:
 # ---- MedHallu
 
 MEDHALLU_RULES = """\
-You judge whether an answer to a medical question is factual. An answer is hallucinated if it is wrong in one of \
-these ways:
-- it misinterprets the question;
-- it gives incomplete information, leaving out what is essential;
-- it attributes an effect to the wrong mechanism or pathway;
-- it fabricates a method or evidence.
+You judge whether an answer to a medical question is factual. An answer is hallucinated if it has a fault of one of \
+these four kinds:
+- misinterpretation of the question: it is off-topic or irrelevant, because the question was misunderstood;
+- incomplete information: it points out what is false without giving what is correct;
+- mechanism and pathway misattribution: it falsely attributes biological mechanisms or disease processes;
+- methodological and evidence fabrication: it invents methods, statistics or clinical outcomes.
 Reply with """
 MEDHALLU_SYSTEM = (
     MEDHALLU_RULES

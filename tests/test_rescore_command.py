@@ -171,7 +171,9 @@ def test_the_scores_are_those_of_a_run_that_judges_itself(
 ) -> None:
     settings = {"judge_model": "judge", "judge_base_url": server.url, "judge_cache": str(tmp_path / "cache.sqlite3")}
     tasks = ["medexqa_clinical_psychology"]
-    logs = run_harness(tmp_path / "run", tasks, explained, use_judge=True, judge_mode=mode, **settings)
+    logs = run_harness(
+        tmp_path / "run", tasks, explained, use_explanations=True, use_judge=True, judge_mode=mode, **settings
+    )
     calls = len(server.judging)
     assert calls == (2 if judge == "geval" else 14)
     assert rescore(logs, judge) == 0

@@ -14,7 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Row, Scripted, clean_environment, documents, evaluate, load, medmcqa_rows, sample_rows, write_rows
+from conftest import (
+    Row,
+    Scripted,
+    clean_environment,
+    documents,
+    evaluate,
+    load,
+    manager,
+    medmcqa_rows,
+    sample_rows,
+    write_rows,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +33,7 @@ from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS, stratified
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.benchmarks.medhallu.task import passages
 from medtasks_utils.benchmarks.medmcqa.task import choice_order
-from medtasks_utils.errors import DataError
+from medtasks_utils.errors import DataError, OptionError
 
 
 def medmcqa(data: Path, rows: list[Row], split: str = "validation", **options: Any) -> list[Row]:
@@ -33,6 +44,7 @@ def medmcqa(data: Path, rows: list[Row], split: str = "validation", **options: A
 
 # ---- MedMCQA: labels
 
+OPTIONS = ("opa", "opb", "opc", "opd")
 FORMS: dict[str, Callable[[Row], Any]] = {
     "letters": lambda row: "ABCD"[row["cop"]],
     "small letters": lambda row: "abcd"[row["cop"]],
@@ -46,6 +58,9 @@ FORMS: dict[str, Callable[[Row], Any]] = {
     "1-based floats": lambda row: float(row["cop"] + 1),
     "strings of 0-based floats": lambda row: str(float(row["cop"])),
     "option texts": lambda row: row[f"op{'abcd'[row['cop']]}"],
+    "option texts in capitals": lambda row: f" {row[OPTIONS[row['cop']]].upper()}\n",
+    "option texts with their letters": lambda row: f"{'ABCD'[row['cop']]}. {row[OPTIONS[row['cop']]]}",
+    "option texts with letters in parentheses": lambda row: f"({'ABCD'[row['cop']]}) {row[OPTIONS[row['cop']]]}",
 }
 
 
@@ -95,6 +110,20 @@ def test_an_option_text_that_two_options_share_is_no_label(data: Path, caplog: p
     rows[3].update(opa="same", opb="same", cop="same")
     assert len(medmcqa(data, rows)) == 7
     assert "left out 1 row" in caplog.text
+
+
+def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(data: Path) -> None:
+    rows = [{**row, "cop": FORMS["option texts"](row)} for row in medmcqa_rows(16)]
+    germs = {"opa": "E. coli", "opb": "C. difficile", "opc": "B. cereus", "opd": "Cereus"}
+    cases = {"c. difficile": 1, "B. C. difficile": 1, "(b) C. DIFFICILE": 1, "b. cereus": 2, "C. B. cereus": 2}
+    for row, label in zip(rows, [*cases, "A. C. difficile", "difficile", "C. "], strict=False):
+        row.update(germs, cop=label)
+    same = {"opa": "None", "opb": "none", "opc": "some", "opd": "all"}
+    rows[8].update(same, cop="(B) none")
+    rows[9].update(same, cop="NONE")
+    found = {doc["id"]: doc["answer_idx"] for doc in medmcqa(data, rows)}
+    assert [found.get(f"id-{index}") for index in range(5)] == list(cases.values())
+    assert [found.get(f"id-{index}") for index in range(5, 10)] == [None, None, None, 1, None]
 
 
 def test_rows_without_a_label_are_left_out_with_one_counted_warning(
@@ -289,9 +318,16 @@ def test_specialties_by_code_or_name_one_or_many_in_any_case(given: Any, expecte
     assert Counter(codes[doc["specialty"]] for doc in found) == dict.fromkeys(expected, 4)
 
 
-def test_the_tasks_of_one_specialty_ignore_the_option() -> None:
+@pytest.mark.parametrize("name", ["medexqa", "medexqa_be", "medexqa_clinical_psychology", "medexqa_logits"])
+@pytest.mark.parametrize("options", [{"specialty": "CP"}, {"specialty": "ALL"}, {"seed": 3}])
+def test_options_of_several_specialties_are_refused_by_tasks_of_one(name: str, options: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match=rf"of one specialty, so {next(iter(options))} cannot apply.*medexqa_all"):
+        manager({"medexqa": options}).load([name])
+
+
+def test_the_tasks_of_one_specialty_have_its_rows() -> None:
     for specialty in SPECIALTIES:
-        found = documents(load(f"medexqa_{specialty.name}", medexqa={"specialty": "CP", "seed": 3}))
+        found = documents(load(f"medexqa_{specialty.name}", medexqa={"specialty": None, "seed": None}))
         assert [doc["id"] for doc in found] == [f"{specialty.name}/test/{index}" for index in range(4)]
 
 
@@ -492,6 +528,17 @@ def test_the_solved_example_is_of_the_same_calculator() -> None:
         assert doc["example_answer"]
         assert doc["example_explanation"]
     assert {doc["example_note"] for doc in documents(load("medcalc_bench"))} == {""}
+
+
+def test_v1_2_takes_verifieds_examples(data: Path) -> None:
+    rows = [calculation(2), calculation(69)]
+    example = {**calculation(2), "Patient Note": "Verified's example."}
+    write_rows(rows, data / "medcalc_bench" / "1.2" / "test.csv")
+    for folder in (data / "medcalc_bench", data / "medcalc_bench" / "verified"):
+        write_rows([example, {**calculation(69), "Patient Note": "Another."}], folder / "one_shot.csv")
+        found = documents(load("medcalc_bench_v1_2", data, medcalc_bench={"one_shot": True}))
+        assert [doc["example_note"] for doc in found] == ["Verified's example.", "Another."]
+        (folder / "one_shot.csv").unlink()
 
 
 def test_a_one_shot_split_without_a_calculators_example(data: Path) -> None:

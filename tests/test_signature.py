@@ -173,7 +173,7 @@ def test_versions_are_warnings_and_the_task_s_own_is_not() -> None:
     text = signed()
     newer = re.sub(r"medtasks:[^|]+", "medtasks:9.9", text)
     assert fields(incompatibilities(text, newer), refuse=False) == {"medtasks"}
-    assert fields(incompatibilities(text, re.sub(r"\|v:[^|]+", "|v:2.0", text)), refuse=True) == {"v"}
+    assert fields(incompatibilities(text, re.sub(r"\|v:[^|]+", "|v:9.0", text)), refuse=True) == {"v"}
     assert fields(incompatibilities(text, text + "|further:1"), refuse=False) == {"further"}
     (older,) = incompatibilities(text, re.sub(r"\|gen:[^|]+", "", text))
     assert older.field == "gen" and "none" in older.message

@@ -9,11 +9,11 @@ from medtasks_utils.benchmarks import cards
 
 SUMMARY = "download all that a machine without internet will need"
 DESCRIPTION = """\
-Downloads the data sets and SciBERT into the hub's cache (HF_HOME) and WordNet into NLTK's folder (NLTK_DATA). Files
-that are there already are kept, so that a fetch that was stopped goes on with the rest. Then runs need no internet:
-set HF_HUB_OFFLINE=1. Exit code 1 if anything is missing.
+Downloads the data sets and SciBERT into the hub's cache (HF_HOME), WordNet and Punkt's sentence model (punkt_tab) into
+NLTK's folder (NLTK_DATA). Files that are there already are kept, so that a fetch that was stopped goes on with the
+rest. Then runs need no internet: set HF_HUB_OFFLINE=1. Exit code 1 if anything is missing.
 """
-NAMES = (*cards(), "wordnet", "scibert")
+NAMES = (*cards(), "wordnet", "punkt_tab", "scibert")
 
 
 def _names(text: str) -> list[str]:

@@ -1,20 +1,21 @@
 """Lexical metrics of explanations: a text's similarity to its references, 0–100.
 
 ================  ====================================================  =====================
-``rougeL``        longest common subsequence of stems, F-measure        Lin 2004
-``bleu``          n-gram precision, sentence level                      Papineni et al. 2002
+``rougeL``        longest common subsequence of words, F-measure        Lin 2004
+``bleu``          n-gram precision of one example, without smoothing    Papineni et al. 2002
 ``meteor``        aligned words, stems and synonyms                     Banerjee & Lavie 2005
 ``bertscore``     aligned contextual embeddings, F1                     Zhang et al. 2020
 ================  ====================================================  =====================
 
 With several references, ROUGE-L, METEOR and BERTScore take the best match; BLEU counts n-grams over all of them. Each
-equals the library that defined it, which its module names.
+equals, for one example at a time, what Hugging Face ``evaluate`` gives by default, from which the score of explanations
+was defined; no code of it is fetched or run.
 
 >>> metrics = make_metrics(["rougeL", "bleu"])
 >>> for metric in metrics:
 ...     metric.prepare()
 >>> score_all(metrics, ["A stent keeps the artery open."], [["A stent keeps the artery open."]])
-[{'rougeL': 100.0, 'bleu': 100.00000000000004}]
+[{'rougeL': 100.0, 'bleu': 100.0}]
 """
 
 from __future__ import annotations

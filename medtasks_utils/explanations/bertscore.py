@@ -8,8 +8,8 @@ there, counted and logged.
 
 Each distinct text is embedded once, in batches of similar length. Embeddings are dropped after their last use, and of
 those that wait for a later use only so many are kept (others are computed again), so memory does not grow with the
-number of examples. Unlike bert-score's, a pair's value does not depend on the batch it is in: bert-score lets padding
-stand in for a best match whose cosine is negative.
+number of examples. bert-score pads the references of a call to the longest, and lets the padding stand in for a best
+match whose cosine is negative; so it is here, for the references of one example, as if each example were a call.
 """
 
 from __future__ import annotations
@@ -199,12 +199,12 @@ def _f1_of_pairs(pairs: Sequence[Pair], vectors: dict[str, Tensor], weights: dic
     """The best F1, 0–100, of each pair."""
     import torch
 
-    matches = [
-        _precision_and_recall(vectors[candidate], vectors[text], weights[candidate], weights[text])
-        for candidate, references in pairs
-        if candidate.strip()
-        for text in references
-    ]
+    matches = []
+    for candidate, references in pairs:
+        longest = max(len(vectors[text]) for text in references) if candidate.strip() else 0
+        for text in references if longest else ():
+            matched = vectors[candidate], vectors[text], weights[candidate], weights[text]
+            matches.append(_precision_and_recall(*matched, padded=len(vectors[text]) < longest))
     if not matches:
         return [0.0] * len(pairs)
     precision, recall = torch.stack(matches).cpu().unbind(dim=1)  # one transfer from the device for all pairs
@@ -213,11 +213,16 @@ def _f1_of_pairs(pairs: Sequence[Pair], vectors: dict[str, Tensor], weights: dic
     return [100 * max(next(f1) for _ in references) if candidate.strip() else 0.0 for candidate, references in pairs]
 
 
-def _precision_and_recall(candidate: Tensor, reference: Tensor, candidate_weights: Tensor, weights: Tensor) -> Tensor:
+def _precision_and_recall(
+    candidate: Tensor, reference: Tensor, candidate_weights: Tensor, weights: Tensor, *, padded: bool
+) -> Tensor:
     """Weighted means of the best cosines of the candidate's tokens and of the reference's: a tensor of these two."""
     import torch
 
     cosines = candidate @ reference.T
-    precision = (cosines.amax(dim=1) * candidate_weights).sum() / candidate_weights.sum()
+    best = cosines.amax(dim=1)
+    if padded:
+        best = best.clamp(min=0.0)
+    precision = (best * candidate_weights).sum() / candidate_weights.sum()
     recall = (cosines.amax(dim=0) * weights).sum() / weights.sum()
     return torch.stack((precision, recall))

@@ -1,44 +1,38 @@
-"""Sentence BLEU (Papineni et al. 2002, https://aclanthology.org/P02-1040): equal to sacreBLEU's.
+"""BLEU-4 of an example (Papineni et al. 2002, https://aclanthology.org/P02-1040), as ``evaluate`` has it by default.
 
-The score is ``sacrebleu.metrics.BLEU(effective_order=True).sentence_score(candidate, references).score`` with
-sacreBLEU's defaults: tokenizer ``13a``, the standard of WMT, so that a score can be compared; exponential smoothing,
-without which a text that shares no four words in a row with its references scores 0; the effective order, which
-sacreBLEU asks for at sentence level, so that a text of three words can score at all. Case counts. Tokenizer and formula
-are sacreBLEU's own functions; what differs is that each word is tokenised once, and that only n-grams of the references
-are counted.
+Tokens are those of sacreBLEU's ``13a``; case counts. Each n-gram of the candidate, n = 1 … 4, matches at most as often
+as in the reference that has it most often. The score is the geometric mean of the four precisions times the brevity
+penalty ``exp(1 − r/c)`` for a candidate of c tokens that is not longer than the shortest reference's r. There is no
+smoothing: without a match of some order the score is 0, which is what most single examples get. As a statistic of one
+example that is poor, but it is what the published averages are made of.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from itertools import chain
+from collections.abc import Sequence
+from importlib.metadata import version
 
-from sacrebleu.metrics.bleu import BLEU, MAX_NGRAM_ORDER
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from medtasks_utils.explanations.metric import Progress, unobserved
 
-NGram = tuple[str, ...]
-
-_LONGEST_REMEMBERED = 64
+_ORDERS = (1, 2, 3, 4)
 
 
 class Bleu:
-    """Sentence BLEU against all references together."""
+    """Unsmoothed BLEU-4 of an example against all its references together."""
 
     name = "bleu"
 
     def __init__(self) -> None:
-        self._bleu = BLEU(effective_order=True)
-        self._remembered = lru_cache(maxsize=1 << 17)(self._tokenize)
+        self._tokenizer = Tokenizer13a()
 
     @property
     def signature(self) -> str:
-        """sacreBLEU's signature; ``nrefs:var`` since an example may have one reference or more."""
-        bleu = BLEU(effective_order=True)
-        bleu.corpus_score(["a", "a"], [["a", "a"], ["a", None]])
-        return f"bleu|{bleu.get_signature()}"
+        """Tokenizer and its library's version, smoothing, and the reference's length that counts."""
+        return f"bleu|max-order:4|tok:13a|case:mixed|smooth:none|length:shortest|sacrebleu:{version('sacrebleu')}"
 
     def prepare(self) -> None:
         """Nothing is needed beyond the imports."""
@@ -47,51 +41,31 @@ class Bleu:
         self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
     ) -> list[float]:
         """See :class:`~medtasks_utils.explanations.metric.Metric`."""
-        tokens = lru_cache(maxsize=4096)(self.tokens)
         scores = []
         for candidate, texts in zip(candidates, references, strict=True):
-            scores.append(self._score(tokens(candidate), [tokens(text) for text in texts]))
+            scores.append(100 * _bleu(self._tokens(candidate), [self._tokens(text) for text in texts]))
             progress(1)
         return scores
 
-    def tokens(self, text: str) -> list[str]:
-        """The tokens of a text, as sacreBLEU's ``13a`` has them."""
-        text = text.rstrip()
-        if "<skipped>" in text:  # markup that 13a takes out first; what remains may be anything, even the same markup
-            return self._tokenize(text)
-        # 13a joins words broken at the end of a line. Its other rules look at a character and its neighbours, and white
-        # space is to them a character that is no digit: so words can be tokenised one by one, and remembered.
-        words = text.replace("-\n", "").split()
-        return list(
-            chain.from_iterable(
-                self._remembered(word) if len(word) <= _LONGEST_REMEMBERED else self._tokenize(word) for word in words
-            )
-        )
-
-    def _tokenize(self, text: str) -> list[str]:
-        return str(self._bleu.tokenizer(text)).split()
-
-    def _score(self, candidate: list[str], references: list[list[str]]) -> float:
-        length = len(candidate)
-        score = BLEU.compute_bleu(
-            correct=[_matches(candidate, references, order) for order in range(1, MAX_NGRAM_ORDER + 1)],
-            total=[max(length + 1 - order, 0) for order in range(1, MAX_NGRAM_ORDER + 1)],
-            sys_len=length,
-            ref_len=min(map(len, references), key=lambda other: (abs(length - other), other)),
-            smooth_method=self._bleu.smooth_method,
-            effective_order=self._bleu.effective_order,
-        )
-        return float(score.score)
+    def _tokens(self, text: str) -> list[str]:
+        return str(self._tokenizer(text)).split()
 
 
-def _matches(candidate: list[str], references: list[list[str]], order: int) -> int:
-    """How many of the candidate's n-grams are in a reference, each at most as often as in the one that has most."""
-    counts: list[Mapping[NGram, int]] = [Counter(_ngrams(reference, order)) for reference in references]
-    found: dict[NGram, int] = {}
-    for count in counts:
-        found.update(Counter(filter(count.__contains__, _ngrams(candidate, order))))
-    return sum(min(times, max(count.get(ngram, 0) for count in counts)) for ngram, times in found.items())
+def _bleu(candidate: list[str], references: list[list[str]]) -> float:
+    precisions = []
+    for order in _ORDERS:
+        found = _ngrams(candidate, order)
+        most: Counter[tuple[str, ...]] = Counter()
+        for reference in references:
+            most |= _ngrams(reference, order)
+        matches = (found & most).total()
+        if not matches:
+            return 0.0
+        precisions.append(matches / found.total())
+    length, shortest = len(candidate), min(map(len, references))
+    penalty = 1.0 if length > shortest else math.exp(1 - shortest / length)
+    return penalty * math.exp(sum(map(math.log, precisions)) / len(precisions))
 
 
-def _ngrams(tokens: list[str], order: int) -> Iterable[NGram]:
-    return zip(*(tokens[start:] for start in range(order)), strict=False)
+def _ngrams(tokens: list[str], order: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(tokens[start:] for start in range(order)), strict=False))

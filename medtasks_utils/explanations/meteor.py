@@ -1,23 +1,25 @@
-"""METEOR (Banerjee & Lavie 2005, https://aclanthology.org/W05-0909): equal to NLTK's.
+"""METEOR (Banerjee & Lavie 2005, https://aclanthology.org/W05-0909), as ``evaluate`` has it by default.
 
 The score is ``nltk.translate.meteor_score.meteor_score`` with its defaults (alpha 0.9, beta 3, gamma 0.5; words match
-exactly, then by Porter stem, then as WordNet synonyms of the stem; case does not count) on texts split at white space:
-NLTK takes tokens, and these need no further download. So a word is not the same as the word with a comma after it.
-Alignment and formula are NLTK's own function; what differs is that each word is stemmed and looked up once. That makes
-it quick enough that sharing it out over processes, each of which loads WordNet for seconds, would gain nothing.
+exactly, then by Porter stem, then as WordNet synonyms of the stem; case does not count) on the tokens of
+``nltk.word_tokenize``, which splits sentences by Punkt's English model first. Each word is stemmed and looked up once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib.metadata import version
-from itertools import chain
+from types import SimpleNamespace
 
+from nltk import word_tokenize
+from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
 from medtasks_utils.explanations.metric import Progress, unobserved
-from medtasks_utils.explanations.stems import RememberingStemmer
-from medtasks_utils.explanations.wordnet import Synonyms, load_wordnet
+from medtasks_utils.explanations.nltk_data import load_punkt, load_wordnet
+
+_REMEMBERED = 1 << 16  # a few thousand words make up most of any text
 
 
 class Meteor:
@@ -26,24 +28,25 @@ class Meteor:
     name = "meteor"
 
     def __init__(self) -> None:
-        self._stemmer = RememberingStemmer()
-        self._synonyms: Synonyms | None = None
+        self._stemmer = SimpleNamespace(stem=lru_cache(_REMEMBERED)(PorterStemmer().stem))
+        self._synonyms: SimpleNamespace | None = None
         self._wordnet_version = ""
 
     @property
     def signature(self) -> str:
         """Tokenisation, and the versions of WordNet and of the library that it equals."""
-        return f"meteor|tok:split|case:lc|refs:best|wordnet:{self._wordnet_version}|nltk:{version('nltk')}"
+        return f"meteor|tok:word_tokenize|case:lc|refs:best|wordnet:{self._wordnet_version}|nltk:{version('nltk')}"
 
     def prepare(self) -> None:
-        """Load WordNet, and fetch it first if need be.
+        """Load WordNet and Punkt's model, and fetch them first if need be.
 
         Raises:
-            MetricError: if it cannot be had.
+            MetricError: if one of them cannot be had.
         """
         if self._synonyms is None:
             reader = load_wordnet()
-            self._synonyms = Synonyms(reader)
+            load_punkt()
+            self._synonyms = SimpleNamespace(synsets=lru_cache(_REMEMBERED)(reader.synsets))
             self._wordnet_version = str(reader.get_version())
 
     def score(
@@ -51,12 +54,10 @@ class Meteor:
     ) -> list[float]:
         """See :class:`~medtasks_utils.explanations.metric.Metric`."""
         self.prepare()
-        assert self._synonyms is not None
         scores = []
         for candidate, texts in zip(candidates, references, strict=True):
-            words = [text.split() for text in texts]
-            self._synonyms.vocabulary = frozenset(self._stemmer.stem(word.lower()) for word in chain(*words))
-            score = meteor_score(words, candidate.split(), stemmer=self._stemmer, wordnet=self._synonyms)
+            words = [word_tokenize(text) for text in texts]
+            score = meteor_score(words, word_tokenize(candidate), stemmer=self._stemmer, wordnet=self._synonyms)
             scores.append(100 * float(score))
             progress(1)
         return scores

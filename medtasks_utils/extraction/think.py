@@ -28,6 +28,16 @@ def final_span(response: str) -> tuple[int, int]:
     return start, end
 
 
+def think_tags_pair_up(response: str) -> bool:
+    """Whether every ``<think>`` is closed after it was opened, and no ``</think>`` stands alone."""
+    depth = 0
+    for tag in _TAG.finditer(response):
+        depth += -1 if tag[1] else 1
+        if depth < 0:
+            return False
+    return depth == 0
+
+
 def is_one_block_then_answer(response: str) -> bool:
     """Whether the response is one think block followed by something, as reasoning models are asked to write."""
     tags = [(tag[1], tag.span()) for tag in _TAG.finditer(response)]

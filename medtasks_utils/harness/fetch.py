@@ -1,4 +1,4 @@
-"""``medtasks fetch``: data sets, WordNet and SciBERT into the caches from which runs read them.
+"""``medtasks fetch``: data sets, WordNet, Punkt and SciBERT into the caches from which runs read them.
 
 What there is to fetch is read off the benchmarks' cards and the explanation metrics.
 Each item is fetched, and looked up, by the code with which a run gets it.
@@ -29,7 +29,7 @@ from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.card import Card, Repository
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, MODEL_FILES
-from medtasks_utils.explanations.wordnet import load_wordnet
+from medtasks_utils.explanations.nltk_data import PUNKT, WORDNET, Package, load
 from medtasks_utils.harness import catalog
 from medtasks_utils.harness.options import DATA_KEY, read_options
 from medtasks_utils.harness.sources import Source
@@ -114,25 +114,26 @@ class DataSet(Item):
         return task_class.repository_of(options) == self.repository
 
 
-class WordNet(Item):
-    """WordNet in NLTK's data path, for METEOR."""
+class NltkData(Item):
+    """A package of NLTK's data, for METEOR."""
 
-    def __init__(self) -> None:
-        super().__init__("wordnet", "NLTK's data")
+    def __init__(self, name: str, package: Package) -> None:
+        super().__init__(name, f"NLTK's {package.name}")
+        self.package = package
 
     def fetch(self) -> int:
         """See :class:`Item`."""
-        load_wordnet()
+        load(self.package)
         return self.check()
 
     def check(self) -> int:
         """See :class:`Item`."""
-        for resource in ("corpora/wordnet", "corpora/wordnet.zip"):
+        for resource in self.package.places:
             try:
                 place = nltk.data.find(resource)
             except LookupError:
                 continue
-            load_wordnet()
+            load(self.package)
             return _size(Path(str(place)))
         raise FetchError("not in NLTK's data path")
 
@@ -164,7 +165,7 @@ class SciBert(Item):
 def items(names: Iterable[str]) -> list[Item]:
     """What the names stand for, in their order."""
     data = [DataSet(card, repository) for card in cards().values() for repository in card.repositories.values()]
-    everything: list[Item] = [*data, WordNet(), SciBert()]
+    everything: list[Item] = [*data, NltkData("wordnet", WORDNET), NltkData("punkt_tab", PUNKT), SciBert()]
     return [item for name in names for item in everything if item.name == name]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -25,6 +25,11 @@ class JudgeOptions(Options):
     not_signed = Options.not_signed | {
         *("use_judge", "judge_mode", "judge_model", "use_coverage"),  # the judge's own signature tells
         *("judge_base_url", "judge_api_key_env", "judge_concurrency", "judge_cache"),
+    }
+
+    refused: ClassVar = {
+        "judge_api_key": "options are written to results, where everybody could read the key. Put it into an "
+        "environment variable, and name that in judge_api_key_env"
     }
 
     use_judge: bool = Field(False, description="let a judge score the explanations")

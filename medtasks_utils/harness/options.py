@@ -28,6 +28,11 @@ class Options(BaseModel):
     choose_rows: ClassVar[frozenset[str]] = frozenset()
     not_signed: ClassVar[frozenset[str]] = frozenset({"repeats", "revision"})
 
+    aliases: ClassVar[Mapping[str, str]] = {}
+    """Other names of options."""
+    refused: ClassVar[Mapping[str, str]] = {}
+    """Names that are no options on purpose, and why."""
+
     repeats: int = Field(1, ge=1, description="generations per example; metrics are means over them")
     revision: str | None = Field(None, description="revision of the hub repository; the pinned one if none")
 
@@ -47,26 +52,51 @@ def read_options(
         metadata: the harness's merged metadata, which holds the model's arguments too.
 
     Raises:
-        OptionError: for a misspelt or ill-typed option, naming what is valid.
+        OptionError: for a misspelt or ill-typed option, naming what is valid. null leaves any option at its default.
     """
     valid = f"Valid options of {benchmark}: {describe_options(kind)}."
     _check_top_level(kind, benchmark, metadata)
-    given = metadata.get(benchmark, {})
+    given = metadata.get(benchmark)
+    if given is None:
+        given = {}
     if not isinstance(given, Mapping):
         raise OptionError(
             f'--metadata: "{benchmark}" takes a JSON object of options, as in {{"{benchmark}": {{"repeats": 2}}}}, '
             f"not {given!r}. {valid}"
         )
     try:
-        return kind(**{**defaults, **given})
+        return kind(**{**defaults, **_plain(kind, benchmark, given)})
     except ValidationError as error:
         problems = "; ".join(dict.fromkeys(_explain(problem, kind) for problem in error.errors()))
         raise OptionError(f'--metadata "{benchmark}": {problems}. {valid}') from None
 
 
+def _plain(kind: type[Options], benchmark: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The user's options under their own names, without those that null leaves at their default."""
+    _refuse(kind, benchmark, given)
+    plain: dict[str, Any] = {}
+    for key, value in given.items():
+        name = kind.aliases.get(key, key)
+        if value is None and name in kind.model_fields:
+            continue
+        if name in plain and plain[name] != value:
+            raise OptionError(f'--metadata "{benchmark}": {key} is another name of {name}, and their values differ')
+        plain[name] = value
+    return plain
+
+
+def _refuse(kind: type[Options], benchmark: str, given: Mapping[str, Any]) -> None:
+    for name in given:
+        if name in kind.refused:
+            raise OptionError(f'--metadata "{benchmark}": there is no option {name}: {kind.refused[name]}')
+
+
 def describe_options(kind: type[Options]) -> str:
     """All options of a benchmark in one line, with choices and defaults."""
-    return ", ".join(f"{name} ({default_text(field.default)})" for name, field in kind.model_fields.items())
+    names = {
+        name: " or ".join([name, *(a for a, of in kind.aliases.items() if of == name)]) for name in kind.model_fields
+    }
+    return ", ".join(f"{names[name]} ({default_text(field.default)})" for name, field in kind.model_fields.items())
 
 
 def default_text(value: object) -> str:
@@ -79,6 +109,7 @@ def default_text(value: object) -> str:
 def _check_top_level(kind: type[Options], benchmark: str, metadata: Mapping[str, Any]) -> None:
     """Catch options that would otherwise be ignored in silence: misplaced, or under a misspelt benchmark."""
     known = (*cards(), DATA_KEY)
+    _refuse(kind, benchmark, metadata)
     for name in metadata:
         if name in known:
             continue

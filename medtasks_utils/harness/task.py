@@ -30,7 +30,7 @@ from lm_eval.api.samplers import ContextSampler
 from lm_eval.api.task import ConfigurableTask
 
 from medtasks_utils.benchmarks.card import Card, Repository
-from medtasks_utils.errors import DataError, MedtasksError, ScoringError
+from medtasks_utils.errors import DataError, MedtasksError, OptionError, ScoringError
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.harness.answer import Answer, Score
@@ -235,6 +235,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         wanted = self.config.num_fewshot or 0
         if wanted <= 0:
             return
+        if self.config.fewshot_split and self.config.fewshot_split == getattr(self.options, "split", None):
+            raise OptionError(
+                f"{self.config.task}: few-shot examples are drawn from {self.config.fewshot_split}, which split "
+                "chooses to evaluate on: leave --num_fewshot out, or split"
+            )
         self.left_out.clear()
         rows = self.load_fewshot_rows()
         self._warn_of_rows_left_out()

@@ -1,13 +1,14 @@
 """G-Eval (Liu et al., arXiv:2303.16634): the model works through seven steps and gives a score, in one call.
 
 The prompt is ``prompts/geval.md``. What the reply must be is :class:`GEvalReply`. Only ``final_score`` decides whether
-a reply counts; other fields that are missing or of another form are named under ``malformed`` in the output, and the
-object is kept as the judge wrote it.
+a reply counts, as a number or as a string that is one; other fields that are missing or of another form are named under
+``malformed`` in the output, and the object is otherwise kept as the judge wrote it.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -43,6 +44,7 @@ class GEvalReply(_Strict):
     justification: str
 
 
+_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 SCHEMA = GEvalReply.model_json_schema()
 
 
@@ -55,7 +57,7 @@ class GEval:
     @property
     def signature(self) -> str:
         """Every choice behind the number but the model."""
-        return f"g-eval|prompt:{templates.load('geval').version}"
+        return f"g-eval|prompt:{templates.load('geval').version}|fractions:fail"
 
     async def judge(self, case: Case, ask: Ask) -> Verdict:
         """Judge one case; the output is the judge's object."""
@@ -68,9 +70,13 @@ def read_object(text: str) -> dict[str, Any]:
     """The judge's object, with ``malformed`` naming the fields that are not as asked for.
 
     Raises:
-        UnreadableError: if there is no object, or its ``final_score`` is missing, no number or not within 0–100.
+        UnreadableError: if there is no object, or its ``final_score`` is missing, no number, not within 0–100, or a
+            fraction between 0 and 1, which is on another scale.
     """
     reply = find_object(text, having="final_score")
+    score = reply["final_score"]
+    if isinstance(score, str) and _NUMBER.fullmatch(score.strip()):
+        reply = {**reply, "final_score": float(score)}
     malformed: list[str] = []
     try:
         GEvalReply.model_validate(reply)
@@ -81,4 +87,6 @@ def read_object(text: str) -> dict[str, Any]:
         raise UnreadableError("final_score is not a number")
     if not 0 <= reply["final_score"] <= 100:
         raise UnreadableError("final_score is not within 0 and 100")
+    if 0 < reply["final_score"] < 1:
+        raise UnreadableError("final_score is a fraction, on another scale than 0 to 100")
     return {**reply, "malformed": malformed} if malformed else reply

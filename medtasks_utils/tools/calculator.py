@@ -34,9 +34,9 @@ class CalculatorError(ValueError):
 def calculate(expression: str) -> Number:
     """The value of an arithmetic expression.
 
-    ``+ - * / % ** ^`` (a power, as ``**``), parentheses, ``sqrt sin cos tan log log10 exp abs round min max``, ``pi``
-    and ``e``; ``log`` is the natural logarithm, angles are in radians. ``×``, ``÷`` and ``−`` are understood, and
-    ``math.`` before a name is passed over. Commas separate arguments: there are no thousands separators, since
+    ``+ - * / // % ** ^`` (a power, as ``**``), parentheses, ``sqrt sin cos tan log log10 exp abs round min max``,
+    ``pi`` and ``e``; ``log`` is the natural logarithm, angles are in radians. ``×``, ``÷`` and ``−`` are understood,
+    and ``math.`` before a name is passed over. Commas separate arguments: there are no thousands separators, since
     ``max(1,200)`` could mean two things.
 
     Args:
@@ -85,7 +85,7 @@ def _check(tree: ast.expr) -> None:
         if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS):
             raise CalculatorError("only functions can be called: write 2 * (3), not 2(3)")
         if not isinstance(node, _NODES) and type(node) not in _OPERATORS:
-            raise CalculatorError(f"{type(node).__name__} is not arithmetic; there are + - * / % ** and ()")
+            raise CalculatorError(f"{type(node).__name__} is not arithmetic; there are + - * / // % ** and ()")
 
 
 def _real(value: Any) -> Number:
@@ -137,6 +137,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Sub: lambda left, right: left - right,
     ast.Mult: _times,
     ast.Div: lambda left, right: left / right,
+    ast.FloorDiv: lambda left, right: left // right,
     ast.Mod: lambda left, right: left % right,
     ast.Pow: _power,
     ast.UAdd: lambda value: +value,
@@ -166,7 +167,7 @@ class Calculator(Tool):
     name = "calculator"
     argument = "expression"
     description: ClassVar[str] = (
-        "evaluates one arithmetic expression: + - * / % ** (or ^), parentheses, sqrt, sin, cos, tan, log (natural), "
+        "evaluates one arithmetic expression: + - * / // % ** (or ^), parentheses, sqrt, sin, cos, tan, log (natural), "
         "log10, exp, abs, round, min, max, pi, e. Numbers without thousands separators, no units, no variables."
     )
     example = "70 / 1.75 ** 2"

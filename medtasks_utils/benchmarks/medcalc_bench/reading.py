@@ -11,12 +11,13 @@ from medtasks_utils.extraction.dates import strict_date
 from medtasks_utils.extraction.durations import strict_weeks_days
 from medtasks_utils.extraction.quantities import Percentage
 from medtasks_utils.extraction.tags import last_tag
+from medtasks_utils.extraction.think import final_text, think_tags_pair_up
 from medtasks_utils.harness.sources import Row
 
 
 def authors_value(content: str, judgement: Judgement) -> Any:
     """The value that the authors' scorer reads; None where it reads none."""
-    text = re.sub(r"\s+", " ", content).strip('"')  # not stripped of a leading space, before which no date starts
+    text = re.sub(r"\s+", " ", content).strip().strip('"')
     if judgement == "date":
         return strict_date(text)
     if judgement == "weeks_days":
@@ -40,19 +41,10 @@ def is_right(value: Any, doc: Row) -> bool:
     return any(doc["lower_limit"] <= reading <= doc["upper_limit"] for reading in readings)
 
 
-def tag_despite_malformed_thinking(response: str) -> tuple[str, int] | None:
-    """An intact answer tag that a malformed think block hides.
+def answer_tag(response: str) -> str | None:
+    """Content of the answer tag that counts: the last that is closed, after the reasoning; None without one.
 
-    Where think tags do not pair up, a final answer that stands on a line of its own, or right after some tag, at the
-    end of the response was meant as one. Mentioned within reasoning that is never closed, it is not.
+    Where think tags do not pair up it is the last one wherever it stands, as the defining environment's parser has it.
     """
-    openings, closings = len(re.findall("(?i)<think>", response)), len(re.findall("(?i)</think>", response))
-    tag = last_tag(response)
-    if openings == closings or tag is None:
-        return None
-    content, end = tag
-    before = response[: end - len(f"<answer>{content}</answer>")].rstrip(" \t")
-    after = re.sub(r"(?i)</think>", "", response[end:])
-    only_opening = openings == 1 and before.lower().endswith("<think>")
-    stands_alone = not before or (before.endswith(("\n", ">")) and not only_opening)
-    return tag if stands_alone and not after.strip() else None
+    tag = last_tag(final_text(response) if think_tags_pair_up(response) else response)
+    return None if tag is None else tag[0]

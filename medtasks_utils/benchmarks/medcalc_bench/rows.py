@@ -58,8 +58,10 @@ def as_document(row: Row, table: Table, index: int) -> Row:
     lower = upper = None
     shown = truth
     if judgement == "date":
-        if strict_date(truth) is None:
+        date = strict_date(truth)
+        if date is None:
             raise DataError(f"{table.at(index)}: Ground Truth Answer is {truth!r}, not a date M/D/YYYY")
+        shown = f"{date.month}/{date.day}/{date.year}"
     elif judgement == "weeks_days":
         age = strict_weeks_days(truth)
         if age is None:

@@ -12,9 +12,9 @@ from pydantic import Field
 from medtasks_utils.benchmarks.card import Repository
 from medtasks_utils.benchmarks.medcalc_bench.card import CARD, CATEGORIES
 from medtasks_utils.benchmarks.medcalc_bench.reading import (
+    answer_tag,
     authors_value,
     is_right,
-    tag_despite_malformed_thinking,
 )
 from medtasks_utils.benchmarks.medcalc_bench.rows import (
     COLUMNS,
@@ -38,13 +38,15 @@ logger = logging.getLogger("lm_eval.medtasks")
 class MedCalcBenchOptions(ToolOptions):
     """Options under ``medcalc_bench``."""
 
-    choose_rows = frozenset({"dataset_version", "per_calculator"})
+    choose_rows = frozenset({"dataset_version", "split", "per_calculator"})
+    aliases: ClassVar = {"version": "dataset_version"}
 
     dataset_version: Literal["verified", "1.2"] = Field("verified", description="MedCalc-Bench-Verified, or v1.2")
+    split: Literal["test", "train"] = Field("test", description="the rows to evaluate on")
     one_shot: bool = Field(False, description="show the solved example of the same calculator")
     answer_format: Literal["xml", "boxed"] = Field("xml", description="answer in <answer></answer>, or in a box")
     use_think: bool = Field(False, description="ask for reasoning in a think block first")
-    system_prompt: str | None = Field(None, description="system message in place of ours")
+    system_prompt: str | None = Field(None, description="system message in place of ours; tools are still described")
     per_calculator: int | None = Field(None, ge=1, description="a fixed subset of so many rows per calculator")
 
 
@@ -55,23 +57,11 @@ class MedCalcBench(ToolTask):
     options_type = MedCalcBenchOptions
     scoring_packages: ClassVar = ("simpleeval",)
 
-    def adjust_config(self, config: dict[str, Any]) -> None:
-        """Say so where a system message in place of ours keeps the tools from the model."""
-        super().adjust_config(config)
-        given = self.options.system_prompt
-        unnamed = [tool.name for tool in self.options.tools if given is not None and tool.name not in given]
-        if unnamed:
-            logger.warning(
-                "%s: system_prompt replaces our system message, which describes the tools, and does not name %s",
-                config["task"],
-                " and ".join(unnamed),
-            )
-
     # ---- rows
 
     def load_rows(self) -> list[Row]:
-        """Documents of the test split, each with its solved example where ``one_shot`` asks for it."""
-        documents = self._documents("test")
+        """Documents of the split, each with its solved example where ``one_shot`` asks for it."""
+        documents = self._documents(self._folder(), self.options.split)
         version = self.options.dataset_version
         if self.source.name != "hub" and version != "verified" and self._folder().name != version:
             logger.warning("%s: the rows are those in %s, whichever version it holds", self.config.task, self._folder())
@@ -89,7 +79,7 @@ class MedCalcBench(ToolTask):
                 f"{self.config.task}: few-shot examples are drawn from train, and {folder} has no train split; add it, "
                 'leave --num_fewshot out, or show one solved example with \'{"medcalc_bench": {"one_shot": true}}\''
             )
-        return self._documents("train")
+        return self._documents(folder, "train")
 
     @classmethod
     def repository_of(cls, options: MedCalcBenchOptions) -> Repository:
@@ -99,8 +89,16 @@ class MedCalcBench(ToolTask):
     def _folder(self) -> Path:
         return self.folder(subfolder=self.options.dataset_version)
 
-    def _documents(self, split: str) -> list[Row]:
-        table = read_split(self._folder(), split)
+    def _examples_folder(self) -> Path:
+        """The folder with the solved examples: v1.2 has none and takes Verified's."""
+        own = self._folder()
+        if find_split(own, "one_shot"):
+            return own
+        root = self.source.folder(CARD, CARD.repositories["verified"])
+        return root / "verified" if (root / "verified").is_dir() else root
+
+    def _documents(self, folder: Path, split: str) -> list[Row]:
+        table = read_split(folder, split)
         table.require_columns(COLUMNS)
         documents = []
         for index, row in enumerate(table.rows):
@@ -112,11 +110,12 @@ class MedCalcBench(ToolTask):
         return documents
 
     def _add_examples(self, documents: list[Row]) -> None:
-        examples = {example["calculator_id"]: example for example in self._documents("one_shot")}
+        folder = self._examples_folder()
+        examples = {example["calculator_id"]: example for example in self._documents(folder, "one_shot")}
         lacking = sorted({doc["calculator_id"] for doc in documents} - set(examples))
         if lacking:
             raise DataError(
-                f"{self.config.task}: the one_shot split in {self._folder()} has no example for calculator "
+                f"{self.config.task}: the one_shot split in {folder} has no example for calculator "
                 f"{', '.join(map(str, lacking))}"
             )
         for doc in documents:
@@ -164,10 +163,8 @@ class MedCalcBench(ToolTask):
 
     def _content(self, response: str) -> tuple[str | None, str]:
         """The text inside the last tag or box, the form that was asked for first, and which of the two it is."""
-        text = final_text(response)
-        tag = last_tag(text) or tag_despite_malformed_thinking(response)
-        box = last_box(text)
-        contents = [(None if tag is None else tag[0], "tag"), (None if box is None else unwrap(box), "box")]
+        box = last_box(final_text(response))
+        contents = [(answer_tag(response), "tag"), (None if box is None else unwrap(box), "box")]
         if self.options.answer_format == "boxed":
             contents.reverse()
         return next((content for content in contents if content[0] is not None), (None, "none"))

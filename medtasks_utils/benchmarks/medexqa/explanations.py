@@ -141,7 +141,7 @@ def make_scorers(options: MedExQAOptions, task: str, rank: int = 0, processes: i
         for metric in metrics:
             metric.prepare()
         scorers.append(Lexical(metrics))
-    if options.use_judge and options.judge_mode:
+    if options.judges and options.judge_mode:
         settings = options.judge_settings(processes)
         if rank == 0:
             check(settings)

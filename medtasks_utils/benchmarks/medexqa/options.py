@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -28,12 +28,12 @@ SPECIALTIES = (
 
 
 def _specialty_names(value: Any) -> tuple[str, ...]:
-    """Names of the specialties meant by one or many codes or names, in any case; ``ALL`` means all."""
+    """Names of the specialties meant by one or many codes, names or file stems, in any case; ``ALL`` means all."""
     given = value if isinstance(value, list | tuple) else [value]
-    known = {key.lower(): s.name for s in SPECIALTIES for key in (s.name, s.code)}
+    known = {key.lower(): s.name for s in SPECIALTIES for key in s}
     names = []
     for item in given:
-        key = str(item).strip().lower().replace(" ", "_")
+        key = str(item).strip().lower().replace(" ", "_").replace("-", "_")
         if key == "all":
             return tuple(s.name for s in SPECIALTIES)
         if key not in known:
@@ -48,27 +48,26 @@ def _metric_names(value: Any) -> tuple[str, ...]:
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list | tuple) or not given:
         raise ValueError(f"must be one or a list of {', '.join(METRICS)}, or all")
-    if given == ["all"]:
-        return tuple(METRICS)
     by_name = {name.lower(): name for name in METRICS}
-    unknown = [name for name in given if str(name).lower() not in by_name]
-    if unknown:
+    named = [str(name).lower() for name in given]
+    if any(name not in (*by_name, "all") for name in named):
         raise ValueError(f"must be out of {', '.join(METRICS)}, or all")
-    return tuple(dict.fromkeys(by_name[str(name).lower()] for name in given))
+    return tuple(METRICS) if "all" in named else tuple(dict.fromkeys(by_name[name] for name in named))
 
 
 class MedExQAOptions(JudgeOptions):
     """Options under ``medexqa``."""
 
-    choose_rows = frozenset({"specialty", "seed"})
+    choose_rows = frozenset({"specialty", "seed", "split"})
     not_signed = JudgeOptions.not_signed | {
         *("use_explanations", "explanation_metrics", "bertscore_model"),  # the scorers' signatures tell
         *("bertscore_device", "bertscore_batch_size"),
     }
 
     specialty: Annotated[tuple[str, ...], BeforeValidator(_specialty_names)] = Field(
-        ("ALL",), validate_default=True, description="for medexqa_all: codes or names, one or many; ALL for all"
+        ("ALL",), validate_default=True, description="for medexqa_all: codes, names or file stems, one or many, or ALL"
     )
+    split: Literal["test", "dev"] = Field("test", description="the rows to evaluate on")
     use_think: bool = Field(False, description="ask for reasoning in a think block first")
     use_explanations: bool = Field(True, description="score the explanations too")
     explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(_metric_names)] = Field(
@@ -81,13 +80,19 @@ class MedExQAOptions(JudgeOptions):
     bertscore_batch_size: int = Field(64, ge=1, description="texts embedded at once")
     seed: int | None = Field(None, description="for medexqa_all: shuffle the specialties' rows")
 
-    @model_validator(mode="after")
-    def _weights_sum_to_one(self) -> MedExQAOptions:
-        if abs(self.mcq_weight + self.explanation_weight - 1) > 1e-9:
-            raise ValueError(
-                f"mcq_weight ({self.mcq_weight}) and explanation_weight ({self.explanation_weight}) must sum to 1"
-            )
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _one_weight_gives_the_other(cls, given: dict[str, Any]) -> dict[str, Any]:
+        for one, other in (("mcq_weight", "explanation_weight"), ("explanation_weight", "mcq_weight")):
+            weight = given.get(one)
+            if other not in given and isinstance(weight, int | float) and 0 <= weight <= 1:
+                return {**given, other: 1 - weight}
+        return given
+
+    @property
+    def judges(self) -> bool:
+        """Whether a judge scores the explanations."""
+        return self.use_explanations and self.use_judge
 
     @property
     def lexical_metrics(self) -> tuple[str, ...]:

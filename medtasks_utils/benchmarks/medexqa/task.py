@@ -16,7 +16,7 @@ from medtasks_utils.benchmarks.medexqa.reading import (
     misspelt_option,
     only_letter,
 )
-from medtasks_utils.errors import DataError
+from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.letters import LETTERS, found_by, read_letter
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading
@@ -37,11 +37,30 @@ class MedExQA(MedTask):
     options_type = MedExQAOptions
     scoring_packages: ClassVar = ("thefuzz", "rapidfuzz")
 
+    def adjust_config(self, config: dict[str, Any]) -> None:
+        """Refuse options that cannot apply to a task of one specialty; tell of weights that do not sum to 1."""
+        useless = {"specialty", "seed"} & self.options.model_fields_set
+        if config.get("dataset_name") and useless:
+            raise OptionError(
+                f"{config['task']} is of one specialty, so {' and '.join(sorted(useless))} cannot apply to it: choose "
+                "among specialties with the task medexqa_all, or name tasks such as medexqa_be"
+            )
+        weights = self.options.mcq_weight + self.options.explanation_weight
+        if abs(weights - 1) > 1e-9:
+            logger.warning(
+                "%s: mcq_weight %s and explanation_weight %s sum to %s, not 1; combined is taken with them as they are",
+                config["task"],
+                self.options.mcq_weight,
+                self.options.explanation_weight,
+                weights,
+            )
+
     # ---- rows
 
     def load_rows(self) -> list[Row]:
-        """Documents of the test split of the task's specialties."""
-        documents = [doc for specialty in self._specialties() for doc in self._documents(specialty, "test")]
+        """Documents of the split of the task's specialties."""
+        split = self.options.split
+        documents = [doc for specialty in self._specialties() for doc in self._documents(specialty, split)]
         if self.options.seed is not None and len(self._specialties()) > 1:
             random.Random(self.options.seed).shuffle(documents)
         return documents
@@ -147,7 +166,7 @@ class MedExQA(MedTask):
         super().build_all_requests(**kwargs)
 
     def _prepare_scorers(self, rank: int, processes: int) -> None:
-        if not self.options.lexical_metrics and not self.options.use_judge:
+        if not self.options.lexical_metrics and not self.options.judges:
             return
         without = sum(not references(doc) for doc in self.eval_docs)
         if without:
@@ -171,7 +190,7 @@ class MedExQA(MedTask):
         if not self._scorers:
             return
         pairs = [pair for by_filter in answers.values() for pair in by_filter]
-        if self.options.use_judge:
+        if self.options.judges:
             for _, answer in pairs:
                 answer.details["judge"] = None
         right = [(doc, answer) for doc, answer in pairs if references(doc) and answer.value == doc["answer_letter"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from typing import Any
+from typing import Any, Literal
 
 import datasets
 from pydantic import Field
@@ -24,21 +24,23 @@ from medtasks_utils.harness.task import MedTask
 _COLUMNS = ("id", "question", "opa", "opb", "opc", "opd", "cop")
 _OPTION_COLUMNS = ("opa", "opb", "opc", "opd")
 _INTEGER = re.compile(r"-?[0-9]{1,9}(?:\.0)?")  # 2.0: what a missing value elsewhere makes of 2
+_LETTERED = re.compile(r"(?:([a-d])[.)]|\(([a-d])\))\s*(.+)", re.DOTALL)
 _ORDERS = ["".join(order) for order in itertools.permutations(LETTERS)]
 
 
 class MedMCQAOptions(Options):
     """Options under ``medmcqa``."""
 
-    choose_rows = frozenset({"num_eval_examples"})
+    choose_rows = frozenset({"num_eval_examples", "split"})
     not_signed = Options.not_signed | {"num_train_examples"}
 
+    split: Literal["validation", "train", "test"] = Field("validation", description="the rows to evaluate on")
     num_train_examples: int = Field(-1, ge=-1, description="rows of train to draw few-shot examples from; -1 for all")
     num_eval_examples: int = Field(-1, ge=-1, description="rows to evaluate on, from the first; -1 for all")
 
 
 class MedMCQA(MedTask):
-    """``medmcqa_openmed``: a boxed letter after reasoning, on the validation split."""
+    """``medmcqa_openmed``: a boxed letter after reasoning, on the validation split unless ``split`` names another."""
 
     card = CARD
     options_type = MedMCQAOptions
@@ -46,24 +48,25 @@ class MedMCQA(MedTask):
     # ---- rows
 
     def load_rows(self) -> list[Row]:
-        """Documents of the validation split, or of a tenth held out of train where there is none."""
-        folder = self.folder()
-        if find_split(folder, "validation", "dev"):
-            documents = self._documents(read_split(folder, "validation", "dev"))
-        else:
-            documents = self._documents(read_split(folder, "train"), part="test")
-        return _take(documents, self.options.num_eval_examples)
+        """Documents of the split; where there is no validation split, a tenth held out of train is it."""
+        return _take(self._split(self.options.split), self.options.num_eval_examples)
 
     def load_fewshot_rows(self) -> list[Row]:
         """Documents of train, without those that were held out of it."""
-        folder = self.folder()
-        if not find_split(folder, "train"):
+        if not find_split(self.folder(), "train"):
             raise DataError(
-                f"{self.config.task}: few-shot examples are drawn from train, and {folder} has no train split; "
+                f"{self.config.task}: few-shot examples are drawn from train, and {self.folder()} has no train split; "
                 "add train.jsonl or leave --num_fewshot out"
             )
-        part = None if find_split(folder, "validation", "dev") else "train"
-        return _take(self._documents(read_split(folder, "train"), part), self.options.num_train_examples)
+        return _take(self._split("train"), self.options.num_train_examples)
+
+    def _split(self, split: str) -> list[Row]:
+        """Documents of a split."""
+        folder = self.folder()
+        names = ("validation", "dev") if split == "validation" else (split,)
+        if split == "test" or find_split(folder, "validation", "dev"):
+            return self._documents(read_split(folder, *names))
+        return self._documents(read_split(folder, "train"), "test" if split == "validation" else "train")
 
     def _documents(self, table: Table, part: str | None = None) -> list[Row]:
         """Documents of a split, or of a part of it; either way the whole split settles the form of ``cop``."""
@@ -169,7 +172,14 @@ def _plain(label: Any) -> str:
 
 
 def _option_index(row: Row, label: str) -> int | None:
-    matches = [i for i, column in enumerate(_OPTION_COLUMNS) if label and _text(row[column]).strip() == label]
+    """The option whose text the label is, but for case, outer space, a leading ``A.`` or ``(A)``; None if unclear."""
+    texts = [_text(row[column]).strip().casefold() for column in _OPTION_COLUMNS]
+    label = label.casefold()
+    matches = [index for index, text in enumerate(texts) if label and text == label]
+    lettered = _LETTERED.fullmatch(label)
+    if lettered and not matches:  # not before, since options begin with letters too: "C. difficile"
+        own = LETTERS.index((lettered[1] or lettered[2]).upper())
+        return own if texts[own] == lettered[3] else None
     return matches[0] if len(matches) == 1 else None
 
 

@@ -1,0 +1,127 @@
+"""What METEOR needs of NLTK's data: found in its data path, or fetched into it on first use; never done without."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nltk
+from filelock import FileLock
+from huggingface_hub import constants
+from nltk.corpus import wordnet
+from nltk.downloader import Downloader
+
+from medtasks_utils.explanations.metric import MetricError
+
+logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
+
+_WAIT = 30.0
+"""Seconds without an answer after which the download is given up."""
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package of NLTK's data.
+
+    Attributes:
+        name: as the downloader has it.
+        title: as messages have it.
+        size: of the download.
+        places: of its files in NLTK's data path.
+        load: reads it as METEOR does; LookupError if it is not there.
+    """
+
+    name: str
+    title: str
+    size: str
+    places: tuple[str, ...]
+    load: Callable[[], object]
+
+    @property
+    def ways_out(self) -> str:
+        """What a user can do without it."""
+        return (
+            f"run `python -m nltk.downloader {self.name}` where there is internet (on another machine: then copy its "
+            "folder nltk_data and name it in the variable NLTK_DATA), or leave meteor out of explanation_metrics"
+        )
+
+
+WORDNET = Package(
+    "wordnet", "WordNet", "11 MB", ("corpora/wordnet", "corpora/wordnet.zip"), lambda: wordnet.ensure_loaded()
+)
+PUNKT = Package(
+    "punkt_tab",
+    "Punkt's sentence model",
+    "4 MB",
+    ("tokenizers/punkt_tab", "tokenizers/punkt_tab.zip"),
+    lambda: nltk.word_tokenize("Loaded."),
+)
+
+
+def load_wordnet() -> Any:
+    """NLTK's WordNet reader, loaded.
+
+    Raises:
+        MetricError: if WordNet is neither there nor to be had, or cannot be read.
+    """
+    load(WORDNET)
+    return wordnet
+
+
+def load_punkt() -> None:
+    """Load Punkt's English model, by which ``nltk.word_tokenize`` splits sentences.
+
+    Raises:
+        MetricError: if it is neither there nor to be had, or cannot be read.
+    """
+    load(PUNKT)
+
+
+def load(package: Package) -> None:
+    """Load a package, fetched if need be.
+
+    Raises:
+        MetricError: if it is neither there nor to be had, or cannot be read.
+    """
+    needed = f"meteor needs {package.title}"
+    if _is_loaded(package):
+        return
+    if constants.HF_HUB_OFFLINE:
+        raise MetricError(f"{needed}, and HF_HUB_OFFLINE forbids to fetch it: {package.ways_out}")
+    folder = Path(Downloader().default_download_dir())
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / f".medtasks-{package.name}.lock"):  # several processes start at the same time
+            if _is_loaded(package):
+                return
+            logger.warning("%s: fetching it (%s) into %s", needed, package.size, folder)
+            _fetch(package, folder)
+    except OSError as error:
+        raise MetricError(f"{needed}, which cannot be kept in {folder} ({error}): {package.ways_out}") from None
+    if not _is_loaded(package):
+        raise MetricError(f"{needed}, which is not installed and could not be fetched: {package.ways_out}")
+
+
+def _is_loaded(package: Package) -> bool:
+    try:
+        package.load()
+    except LookupError:
+        return False
+    except Exception as error:  # a damaged copy fails in many ways
+        raise MetricError(
+            f"meteor: {package.title} in NLTK's data path cannot be read ({error!r}): {package.ways_out}"
+        ) from None
+    return True
+
+
+def _fetch(package: Package, folder: Path) -> None:
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(_WAIT)  # NLTK sets none of its own
+    try:
+        nltk.download(package.name, download_dir=str(folder), quiet=True)
+    finally:
+        socket.setdefaulttimeout(before)
