@@ -68,7 +68,7 @@ def unwrap(token: str) -> str:
         return token
     while True:
         before = token
-        token = token.strip(_EDGES).removesuffix(".").removeprefix("\\(").removesuffix("\\)").strip(_EDGES)
+        token = token.strip().strip(_EDGES).removesuffix(".").removeprefix("\\(").removesuffix("\\)").strip(_EDGES)
         if token.startswith("(") and (_is_closed_by_last(token, 0) or ")" not in token):
             token = token[1:].removesuffix(")")
         elif token.endswith(")") and "(" not in token and not token.endswith("\\)"):

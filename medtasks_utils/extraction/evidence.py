@@ -83,6 +83,7 @@ _RESTATED = re.compile(
     r"\d[^\d\n]{0,30}?(?i:\bi\.?e\.?,?|\bequivalent\sto|\bor\b|\bin\sother\swords|\bwhich\sis"
     r"|\bcorrespond\w{0,4}\sto|\bequal\sto|\bsoit\b|\bd\.\s?h\.)[^\d\n]{0,20}$"
 )
+_UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 
@@ -211,6 +212,11 @@ def points(candidate: Candidate) -> bool:
     return bool(_POINTS_AFTER.match(after(candidate)))
 
 
+def a_measurement(candidate: Candidate) -> bool:
+    """As in "urea 9 mmol/L", which is no score."""
+    return bool(_UNIT_AFTER.match(after(candidate)))
+
+
 def supposed(candidate: Candidate) -> bool:
     """As in "If the weight were 70, …"."""
     return bool(_TENTATIVE.search(clause(candidate)))
@@ -265,7 +271,7 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (out_of, 4),
 )
 _OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60))
-_OF_SCORES: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60), (points, 5))
+_OF_SCORES: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60), (points, 5), (a_measurement, -60))
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
