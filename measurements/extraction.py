@@ -33,12 +33,6 @@ def number(text: Any) -> float | None:
         return None
 
 
-def last_number(text: str) -> str | None:
-    """The harness's flexible filter of GSM8K."""
-    found = re.findall(r"(-?[$0-9.,]{2,})|(-?[0-9]+)", text)
-    return next((part for part in found[-1] if part), None) if found else None
-
-
 def ours(filter_name: str) -> dict[str, Extractor]:
     """Our strict or flexible filter, on every kind."""
     from lm_eval.tasks import TaskManager
@@ -55,25 +49,17 @@ def ours(filter_name: str) -> dict[str, Extractor]:
 
 
 def harness() -> dict[str, Extractor]:
-    """``multi_choice_regex`` with its default pattern; the last number."""
-    from lm_eval.filters.extraction import MultiChoiceRegexFilter
+    """The letter after "answer is", as in chain-of-thought tasks; the last number, as in GSM8K."""
+    from lm_eval.filters.extraction import RegexFilter
 
-    def letter(row: Row) -> str | None:
-        listing = "\n".join(f"{name}. {text}" for name, text in zip("ABCD", row["options"], strict=True))
-        choices = {"choices": row["options"], "question": listing}
-        found = MultiChoiceRegexFilter(
-            regex_pattern=r"(?i)answer\s*(?:is|:)?\s*\(?([A-D])\)?",
-            group_select=-1,
-            ignore_case=True,
-            ignore_punctuation=True,
-        ).apply([[row["response"]]], [choices])[0][0]
-        match = re.search("[A-D]", found.upper())
-        return match[0] if match and "invalid" not in found else None
+    def extracted(pattern: str, row: Row) -> str | None:
+        found: str = RegexFilter(pattern, group_select=-1, fallback="").apply([[row["response"]]], [{}])[0][0]
+        return found or None
 
     return {
-        "letters": letter,
-        "numbers": lambda row: number(last_number(row["response"])),
-        "verdicts": lambda row: last_number(row["response"]),
+        "letters": lambda row: extracted(r"answer is:? \**\(?([A-D])\b", row),
+        "numbers": lambda row: number(extracted(r"(-?[$0-9.,]{2,})|(-?[0-9]+)", row)),
+        "verdicts": lambda row: extracted(r"(-?[$0-9.,]{2,})|(-?[0-9]+)", row),
     }
 
 
