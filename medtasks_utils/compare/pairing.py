@@ -53,13 +53,17 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
 
 
 def pair(a: TaskRun, b: TaskRun) -> Pairing:
-    """Pair examples by the hash of their documents; equal documents in the order in which they come."""
+    """Pair examples by the hash of their documents; equal documents in the order in which they come.
+
+    Runs of other origin than the harness are paired by the fields that set examples apart.
+    """
+    fields = a.identity or b.identity
     waiting: dict[str, list[Sample]] = defaultdict(list)
     for sample in reversed(b.samples):
-        waiting[_identity(sample, b)].append(sample)
+        waiting[_identity(sample, b, fields)].append(sample)
     pairs, only_a = [], []
     for sample in a.samples:
-        same = waiting[_identity(sample, a)]
+        same = waiting[_identity(sample, a, fields)]
         if same:
             pairs.append((sample, same.pop()))
         else:
@@ -67,8 +71,12 @@ def pair(a: TaskRun, b: TaskRun) -> Pairing:
     return Pairing(pairs, only_a, [sample for samples in waiting.values() for sample in samples])
 
 
-def _identity(sample: Sample, task: TaskRun) -> str:
+def _identity(sample: Sample, task: TaskRun, fields: Sequence[str]) -> str:
     """What two runs' samples of one example share: a solved example shown with it belongs to the prompt."""
+    if fields and all(sample.doc.get(name) for name in fields):
+        return digest(
+            [" ".join(json.dumps(sample.doc[name]).replace("\\n", " ").split()) for name in fields], length=64
+        )
     of_prompt = cards()[task.benchmark].prompt_fields if task.benchmark else ()
     if not of_prompt:
         return sample.doc_hash
