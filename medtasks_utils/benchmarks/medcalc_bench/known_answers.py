@@ -24,6 +24,10 @@ class MedCalcBenchAnswers(KnownAnswers):
         """In the tag."""
         return f"<answer>{answer}</answer>"
 
+    def cut_off(self, answer: str) -> str:
+        """Within the tag: a tag that is closed would be read, since the think tags do not pair up."""
+        return f"<think>It is <answer>{answer}"
+
     def is_right(self, doc: Doc, given: str) -> bool:
         """The truth itself, or a number within its limits."""
         if given == self.target(doc) or doc["judgement"] in _FIRST:
