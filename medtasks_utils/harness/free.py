@@ -85,7 +85,7 @@ class FreeBatch:
         with ExitStack() as stack:
             for name in list(tasks)[:1]:
                 stack.enter_context(this_run.generations_kept(name))
-            threads = stack.enter_context(ThreadPoolExecutor(max(_THREADS, self._model._concurrent)))
+            threads = stack.enter_context(ThreadPoolExecutor(max(_THREADS, patches.connections(self._model))))
             nexts = {name: stack.enter_context(task.conversing()) for name, task in tasks.items()}
             stack.callback(threads.shutdown, wait=False, cancel_futures=True)  # if it fails: before the tools close
             return asyncio.run(_Lines(self._model, nexts, threads).lead([*requests, *more]))[: len(requests)]
@@ -149,4 +149,4 @@ class _Lines:
         if now - self._shown > _SHOWN_EVERY:
             self._shown = now
             waiting = self._counts["in flight"]
-            self._bar.set_postfix({**self._counts, "in flight": min(waiting, self._model._concurrent)})
+            self._bar.set_postfix({**self._counts, "in flight": min(waiting, patches.connections(self._model))})

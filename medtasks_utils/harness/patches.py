@@ -201,6 +201,11 @@ def can_be_asked_singly(model: LM | None) -> bool:
     )
 
 
+def connections(model: Any) -> int:
+    """How many requests an API model may have in flight (``num_concurrent``)."""
+    return int(model._concurrent)
+
+
 def _api_type() -> Any:
     """``TemplateAPI``, or None where its module, which no other model needs, has not been imported."""
     return getattr(sys.modules.get("lm_eval.models.api_models"), "TemplateAPI", None)
