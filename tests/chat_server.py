@@ -1,4 +1,4 @@
-"""A server of chats and completions on this machine whose replies and delays a test scripts, and which remembers what it was asked."""
+"""A server of chats and completions on this machine, scripted by a test; it remembers what it was asked."""
 
 from __future__ import annotations
 
