@@ -18,6 +18,7 @@ from chat_server import Asked, Body, chat_server
 from conftest import Row, clean_environment, manager, saved_samples
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from lm_eval.api.model import CachingLM
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.openai_completions import LocalChatCompletion
 from tool_caller import check, reply, tagged
@@ -56,7 +57,7 @@ def caller(body: Body) -> str:
 
 
 def turn(body: Body) -> int:
-    return 1 + sum(message["role"] == "assistant" for message in body["messages"])
+    return 1 + [message["role"] for message in body["messages"]].count("assistant")
 
 
 def keys(bodies: list[Body]) -> Counter[str]:
@@ -90,7 +91,7 @@ def test_a_conversation_waits_for_no_other() -> None:
     """One first reply is held until all other conversations are over: no batch, not even the first, is a barrier."""
     others_over = threading.Event()
     lock = threading.Lock()
-    over = []
+    over: list[str] = []
 
     def answer(body: Body) -> str:
         if body["messages"][1]["content"] == slow and turn(body) == 1:
@@ -200,7 +201,7 @@ def test_first_replies_from_the_cache_begin_at_once(tmp_path: Path) -> None:
     cache = str(tmp_path / "cache")
     with chat_server(caller) as first:
         expected = run(first, use_cache=cache)
-    database = patches.CachingLM(LocalChatCompletion(base_url="x", model="m"), f"{cache}_rank0.db").dbdict
+    database = CachingLM(LocalChatCompletion(base_url="x", model="m"), f"{cache}_rank0.db").dbdict
     later = [body for body in first.bodies if turn(body) > 1]
     settings = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 2048}
     for body in later:

@@ -90,7 +90,11 @@ def test_one_generation_is_asked_as_ever() -> None:
 
 
 def test_sampled_answers_are_cached_by_their_seeds(tmp_path: Path) -> None:
-    cache = {"use_cache": str(tmp_path / "cache"), "gen_kwargs": "do_sample=true,temperature=0.7", "limit": 4}
+    cache: dict[str, Any] = {
+        "use_cache": str(tmp_path / "cache"),
+        "gen_kwargs": "do_sample=true,temperature=0.7",
+        "limit": 4,
+    }
     with chat_server(of_seed) as server:
         before = run(server, "medmcqa_openmed", 2, **cache)
         assert len(server.bodies) == 8
@@ -215,9 +219,9 @@ def test_orders_are_cached_with_the_requests(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path))
     metadata = {"medmcqa": {"repeats": 3, "vary_order": True}}
     found = []
-    for settings in ({}, {"cache_requests": True}, {"cache_requests": True}):
+    for cached in (False, True, True):
         model = Scripted(right_answer)
-        evaluate("medmcqa_openmed", model, metadata=metadata, limit=4, **settings)
+        evaluate("medmcqa_openmed", model, metadata=metadata, limit=4, cache_requests=cached)
         found.append(model.prompts)
     assert found[0] == found[1] == found[2]
     assert len(found[0]) == 12

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Protocol
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from lm_eval.api.instance import Instance
 from tqdm import tqdm
@@ -49,17 +49,13 @@ class FreeBatch:
 
     def __init__(self, model: Any) -> None:
         self._model = model
-        self._generate_until = model.generate_until
         self._tasks: WeakValueDictionary[str, Any] = WeakValueDictionary()
+        self._give_back = patches.take_next_batch(model, self.generate_until)
 
     @classmethod
     def of(cls, model: Any) -> FreeBatch:
         """The one that is to take the model's next batch."""
-        found = getattr(model.generate_until, "__self__", None)
-        if not isinstance(found, cls):
-            found = cls(model)
-            model.generate_until = found.generate_until
-        return found
+        return _waiting.get(model) or _waiting.setdefault(model, cls(model))
 
     def join(self, name: str, task: Conversing) -> None:
         """Lead a task's conversations too; of two tasks with one name, as in a run begun again, the later's."""
@@ -67,16 +63,20 @@ class FreeBatch:
 
     def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[str]:
         """The reply to each request; the conversations that begin with them, or have begun, are over by then."""
-        del self._model.generate_until
+        self._begin()
         if any(len(request.args) != 2 for request in requests):  # such as pictures
-            return self._generate_until(requests, disable_tqdm)  # type: ignore[no-any-return]
+            return self._model.generate_until(requests, disable_tqdm)  # type: ignore[no-any-return]
         return self._lead(requests)
 
     def finish(self) -> None:
         """Lead all conversations to their end that are not over: those whose first replies were all in the cache."""
-        vars(self._model).pop("generate_until", None)
+        self._begin()
         if any(task.unfinished() for task in self._tasks.values()):
             self._lead([])
+
+    def _begin(self) -> None:
+        _waiting.pop(self._model, None)
+        self._give_back()
 
     def _lead(self, requests: Sequence[Instance]) -> list[str]:
         tasks = dict(self._tasks)
@@ -89,6 +89,10 @@ class FreeBatch:
             nexts = {name: stack.enter_context(task.conversing()) for name, task in tasks.items()}
             stack.callback(threads.shutdown, wait=False, cancel_futures=True)  # if it fails: before the tools close
             return asyncio.run(_Lines(self._model, nexts, threads).lead([*requests, *more]))[: len(requests)]
+
+
+_waiting: WeakKeyDictionary[Any, FreeBatch] = WeakKeyDictionary()
+"""By model, those that no batch has been asked of yet."""
 
 
 class _Lines:

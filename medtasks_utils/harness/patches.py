@@ -201,6 +201,16 @@ def can_be_asked_singly(model: LM | None) -> bool:
     )
 
 
+def take_next_batch(model: Any, generate_until: Callable[..., list[str]]) -> Callable[[], None]:
+    """Have the evaluator ask this function in place of the model; returns what ends that.
+
+    ``evaluate`` calls the model's ``generate_until``, and so does the wrapper of ``--use_cache`` for what is not in its
+    cache. Without this, the harness's first batch is a barrier for every conversation.
+    """
+    model.generate_until = generate_until
+    return lambda: vars(model).pop("generate_until", None)
+
+
 def connections(model: Any) -> int:
     """How many requests an API model may have in flight (``num_concurrent``)."""
     return int(model._concurrent)

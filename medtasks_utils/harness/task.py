@@ -257,15 +257,21 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
+        self.model = model_of(kwargs.get("chat_template"))
+        if kwargs.get("chat_template"):
+            kwargs["chat_template"] = self.watched(kwargs["chat_template"])
         self._prepare_fewshot()
         self._sign(kwargs)
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
         this_run.join(self)
-        self.model = model_of(kwargs.get("chat_template"))
         if self.OUTPUT_TYPE == "generate_until" and self.options.repeats > 1:
             generations.settle(self.config.task, self.instances, self.model, have_prompts=self.has_several_prompts)
+
+    def watched(self, chat_template: Callable[..., Any]) -> Callable[..., Any]:
+        """The chat template that prompts are rendered with: the place to see what it is given."""
+        return chat_template
 
     def construct_requests(self, doc: Row, ctx: Any, **kwargs: Any) -> Any:
         """The requests of an example; where text is generated, one for each generation, numbered by ``idx``."""

@@ -100,12 +100,15 @@ class ToolTask(MedTask):
                     "(or switch add_python_tool and add_calculator_tool off)"
                 )
             self._check_tools()
-            if kwargs.get("chat_template"):
-                kwargs["chat_template"] = self._recorder = Recorder(kwargs["chat_template"])
         super().build_all_requests(**kwargs)
         if self.options.tools and can_be_asked_singly(self.model):
             self._free = FreeBatch.of(self.model)
             self._free.join(self.config.task, self)
+
+    def watched(self, chat_template: Callable[..., Any]) -> Callable[..., Any]:
+        """The chat template, recording what it renders."""
+        self._recorder = Recorder(chat_template)
+        return self._recorder
 
     def _check_tools(self) -> None:
         """Let a tool that cannot work on this machine say so before the model runs."""

@@ -20,7 +20,6 @@ class Recorder:
     def __init__(self, template: Callable[..., Any]) -> None:
         self.template = template
         self.messages: list[dict[str, Any]] = []
-        self.__self__ = getattr(template, "__self__", None)  # the model, of which this passes for a method
 
     def __call__(self, messages: list[dict[str, Any]], **settings: Any) -> Any:
         """Render, and remember."""
