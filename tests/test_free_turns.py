@@ -23,8 +23,10 @@ from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.openai_completions import LocalChatCompletion
 from tool_caller import check, reply, tagged
 
-from medtasks_utils.errors import ScoringError
+from medtasks_utils.errors import MedtasksError, ScoringError
 from medtasks_utils.harness import patches, tool_task
+from medtasks_utils.tools.calculator import Calculator
+from medtasks_utils.tools.tool import Outcome
 
 FIVE_TURNS = {"medcalc_bench": {"max_turns": 5}}
 
@@ -194,6 +196,24 @@ def test_a_server_that_dies_costs_no_answered_turn(tmp_path: Path, monkeypatch: 
     with chat_server(caller) as idle:
         assert transcripts(run(idle, use_cache="cache")) == transcripts(expected)
     assert idle.bodies == []
+
+
+def test_a_tool_that_breaks_ends_the_run_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Any, calls: Any) -> Any:
+        if any("6 * 7" in expression for _, expression in calls):
+            raise MedtasksError("the calculator is gone")
+        return [Outcome("1", failed=False) for _ in calls]
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Calculator, "run", refuse)
+    with (
+        chat_server(lambda body: tagged("calculator", "6 * 7" if turn(body) == 2 else "1")) as server,
+        pytest.raises(ScoringError, match="the calculator is gone; the generations are kept in") as caught,
+    ):
+        run(server, connections=3)
+    assert caught.value.__cause__ is None, "one line, without a traceback"
+    (path,) = tmp_path.glob("medtasks_rescue_*.jsonl")
+    assert path.read_text("utf-8").count("6 * 7") >= 1
 
 
 def test_first_replies_from_the_cache_begin_at_once(tmp_path: Path) -> None:

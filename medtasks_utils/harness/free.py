@@ -136,16 +136,16 @@ class _Lines:
         return first
 
     async def _reply(self, prompt: Any, settings: dict[str, Any]) -> str:
-        self._count("turns", 1)
         if self._cached and not settings.get("do_sample", False):  # sampled ones are not read, as in the harness
             key = patches.cache_key((prompt, settings))
             if key in self._cached:
+                self._count("turns", 1)
                 return str(self._cache[key])
         self._count("in flight", 1)
-        try:
-            return await self._ask(prompt, settings)
-        finally:
-            self._count("in flight", -1)
+        reply = await self._ask(prompt, settings)
+        self._count("in flight", -1)
+        self._count("turns", 1)
+        return reply
 
     def _count(self, what: str, number: int) -> None:
         self._counts[what] += number

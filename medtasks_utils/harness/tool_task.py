@@ -101,8 +101,9 @@ class ToolTask(MedTask):
                 )
             self._check_tools()
         super().build_all_requests(**kwargs)
-        if self.options.tools and can_be_asked_singly(self.model):
-            self._free = FreeBatch.of(self.model)
+        goes_freely = self.options.tools and can_be_asked_singly(self.model)
+        self._free = FreeBatch.of(self.model) if goes_freely else None
+        if self._free is not None:
             self._free.join(self.config.task, self)
 
     def watched(self, chat_template: Callable[..., Any]) -> Callable[..., Any]:
