@@ -14,6 +14,7 @@ import pytest
 from chat_server import Asked, Body, chat_server
 from conftest import GENERATION_TASKS, Row, Scripted, documents, evaluate, load, manager, plain_stderr, right_answer
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.evaluator import simple_evaluate
@@ -21,6 +22,7 @@ from lm_eval.models.anthropic_llms import AnthropicChat
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 
 from medtasks_utils.errors import OptionError
+from medtasks_utils.harness.free import FreeBatch
 from medtasks_utils.harness.generations import order_of, scores_together, settle_seeds
 from medtasks_utils.harness.patches import can_be_asked_singly
 
@@ -291,3 +293,46 @@ def test_a_group_reports_them_when_there_are_repeats() -> None:
     for name in ("maj@k", "all@k", "any@k", "agreement"):
         assert thrice[f"{name},strict-match"] == 1
         assert f"{name}_stderr,strict-match" in thrice
+
+
+# ---- the requests themselves
+
+
+class Tokenised(LocalCompletionsAPI):  # type: ignore[misc]
+    """Sends tokens, one a character, of which there is little room."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(base_url=address, model="m", tokenizer_backend=None, num_concurrent=3, max_retries=1)
+        self.tokenized_requests = True
+        self.max_length = 60
+
+    def tok_encode(self, string: Any, add_special_tokens: bool = False, **settings: Any) -> Any:
+        return [[ord(character) for character in text] for text in string]
+
+
+@given(
+    prompts=st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=80), min_size=1, max_size=6),
+    settings=st.sampled_from([{}, {"max_gen_toks": 20, "until": ["x"]}, {"temperature": 0.5, "seed": 3, "top_p": 0.9}]),
+    is_tokenised=st.booleans(),
+)
+@hypothesis_settings(max_examples=15)
+def test_the_requests_are_those_that_the_harness_would_make(
+    prompts: list[str], settings: dict[str, Any], is_tokenised: bool
+) -> None:
+    bodies, replies = [], []
+    for is_ours in (False, True):
+        with chat_server(lambda body: str(len(body.get("prompt") or body["messages"]))) as server:
+            if is_tokenised:
+                model: Any = Tokenised(server.address)
+                asked = prompts
+            else:
+                model = LocalChatCompletion(base_url=server.address, model="m", num_concurrent=3, max_retries=1)
+                asked = [model.apply_chat_template([{"role": "user", "content": prompt}]) for prompt in prompts]
+            requests = [Instance("generate_until", {}, (prompt, settings), 0, ("t", 0, 1)) for prompt in asked]
+            if is_ours:
+                FreeBatch.of(model)
+            replies.append(model.generate_until(requests))
+            assert "generate_until" not in vars(model), "for one batch only"
+        bodies.append(sorted(json.dumps(body, sort_keys=True) for body in server.bodies))
+    assert bodies[0] == bodies[1]
+    assert replies[0] == replies[1]
