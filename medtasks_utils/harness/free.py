@@ -119,7 +119,12 @@ class _Lines:
         self._bar = tqdm(total=len(requests), desc="Conversations" if self._nexts else "Requesting API")
         with self._bar:
             async with patches.asking(self._model) as self._ask:
-                return await asyncio.gather(*map(self._converse, requests))
+                lines = [asyncio.ensure_future(self._converse(request)) for request in requests]
+                try:
+                    return await asyncio.gather(*lines)
+                finally:  # or each of the others fails for itself, on connections that are closed
+                    for line in lines:
+                        line.cancel()
 
     async def _converse(self, request: Instance) -> str:
         prompt, settings = request.args
