@@ -89,6 +89,9 @@ OF_TOOLS = tuple(
 )
 """Of one response: calls made, malformed ones included; replies of the model; calls that failed or were malformed."""
 
+OF_REPEATS = (*(Metric(name) for name in ("maj@k", "all@k", "any@k")), Metric("agreement", higher_is_better=None))
+"""Of the k generations of an example together (:func:`medtasks_utils.harness.generations.scores_together`)."""
+
 _OF_OTHER_TASKS = {name: Metric(name) for name in ("acc", "acc_norm", "exact_match", "em")}
 
 

@@ -161,6 +161,10 @@ def test_repeated_generations_are_compared(tmp_path: Path) -> None:
     for metric, result in whole.items():
         assert result.a == pytest.approx(found.a.tasks["medhallu"].metrics[metric, "strict-match"].value)
         assert result.test == "randomisation"
+    assert {"maj@k", "all@k", "any@k", "agreement"} < whole.keys()
+    save_run(tmp_path / "more", right_in(0.6), tasks="medhallu", metadata={"medhallu": {"repeats": 2}})
+    fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
+    assert {line.metric for line in fewer.lines} == {"f1", "acc"}, "of 3 and of 2 they are other things"
 
 
 # ---- what is paired

@@ -23,6 +23,7 @@ VALID: dict[str, dict[str, list[Any]]] = {
         "num_train_examples": [-1, 0, 3],
         "num_eval_examples": [-1, 1, 100],
         "repeats": [1, 4],
+        "vary_order": [True, False],
     },
     "medexqa": {
         "specialty": [
@@ -45,6 +46,7 @@ VALID: dict[str, dict[str, list[Any]]] = {
         "explanation_weight": [0.7],
         "seed": [None, 0, 7],
         "repeats": [2],
+        "vary_order": [False],
     },
     "medcalc_bench": {
         "dataset_version": ["verified", "1.2"],

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medtasks_utils.metrics import Metric
+from medtasks_utils.metrics import OF_REPEATS, Metric
 
 if TYPE_CHECKING:
     from medtasks_utils.benchmarks.known_answers import KnownAnswers
@@ -93,8 +93,8 @@ class Card:
     tasks: Path | None = None
 
     def metric(self, name: str) -> Metric | None:
-        """The metric of this name, if it is one of the benchmark's."""
-        return next((metric for metric in self.metrics if metric.name == name), None)
+        """The metric of this name, if it is one of the benchmark's, or of its repeats."""
+        return next((metric for metric in (*self.metrics, *OF_REPEATS) if metric.name == name), None)
 
     def load_task_class(self) -> type[MedTask]:
         """The class of its tasks; imports lm_eval."""

@@ -10,7 +10,7 @@ from medtasks_utils import statistics
 from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.compare.inference import RESAMPLES, Contrast, Item, benjamini_hochberg, contrast, holm
 from medtasks_utils.compare.pairing import CompareError, check_examples, check_signatures, pair
-from medtasks_utils.metrics import Metric
+from medtasks_utils.metrics import OF_REPEATS, Metric
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.breakdowns import item_of
 from medtasks_utils.statistics import ExampleValue, Total
@@ -179,11 +179,18 @@ class _Task:
     def metrics(self, wanted: Sequence[str] | None) -> list[str]:
         """The metrics to compare, out of those that both runs have."""
         names = wanted or (cards()[self.task.benchmark].compared if self.task.benchmark else ("acc",))
+        if not wanted and self._have_equal_repeats:
+            names = (*names, *(metric.name for metric in OF_REPEATS))
         return [
             name
             for name in names
             if all(any(_has(sample, self.filter, name) for sample in side) for side in self._sides)
         ]
+
+    @property
+    def _have_equal_repeats(self) -> bool:
+        """Whether both runs have as many generations of an example: what those tell together depends on it."""
+        return len({len(sample.answers.get(self.filter, ())) for side in self._sides for sample in side}) == 1
 
     @property
     def _sides(self) -> tuple[list[Sample], list[Sample]]:

@@ -7,13 +7,15 @@ the pack uses what lm_eval documents for task authors.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import importlib.metadata
 import logging
 import os
 import sys
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping
-from contextlib import ExitStack, contextmanager
-from functools import cache, lru_cache
+from collections.abc import AsyncIterator, Awaitable, Callable, ItemsView, Iterator, KeysView, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from functools import cache, lru_cache, wraps
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +24,7 @@ from unittest.mock import patch
 import lm_eval.tasks
 from jinja2 import Template
 from lm_eval import evaluator, evaluator_utils, utils
-from lm_eval.api.model import LM, hash_args
+from lm_eval.api.model import LM, CachingLM, hash_args
 from lm_eval.api.registry import get_model
 from lm_eval.loggers.utils import get_commit_from_path
 from lm_eval.tasks import TaskManager
@@ -40,6 +42,7 @@ def prepare_harness() -> None:
     """What every run needs, once: our errors as one line, our standard errors, a word on releases nobody has tried."""
     show_errors_as_one_line()
     let_aggregations_bring_their_standard_error()
+    remember_the_model()
     untested = untested_release()
     if untested:
         logger.warning(untested)
@@ -128,13 +131,41 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
 # ---- the model behind a task
 
 
-def model_of(chat_template: Callable[..., Any]) -> LM | None:
-    """The model whose method a chat template is.
+_model_of_the_run: ContextVar[LM | None] = ContextVar("model", default=None)
 
-    ``build_all_requests`` is given the model's bound ``apply_chat_template``, and the model in no other way. Without
-    this there are no turns with tools.
+
+def remember_the_model() -> None:
+    """Let tasks know the model that they are run with (:func:`model_of`).
+
+    ``build_all_requests`` is given the model's bound ``apply_chat_template`` with ``--apply_chat_template``, and else
+    nothing of the model. Without this, repeats have no seeds then. Calling this twice changes nothing.
     """
-    return getattr(chat_template, "__self__", None)
+    original = evaluator.evaluate
+    if getattr(original, "remembers_the_model", False):
+        return
+
+    @wraps(original)
+    def evaluate(*arguments: Any, **settings: Any) -> Any:
+        token = _model_of_the_run.set(settings["lm"] if "lm" in settings else arguments[0])
+        try:
+            return original(*arguments, **settings)
+        finally:
+            _model_of_the_run.reset(token)
+
+    evaluate.remembers_the_model = True  # type: ignore[attr-defined]
+    evaluator.evaluate = evaluate
+
+
+def model_of(chat_template: Callable[..., Any] | None) -> LM | None:
+    """The model itself, without the wrapper of ``--use_cache``; None where a task is built without any.
+
+    Without this there are no turns with tools.
+
+    Args:
+        chat_template: what ``build_all_requests`` was given: a method of the model, or None.
+    """
+    model = getattr(chat_template, "__self__", None) or _model_of_the_run.get()
+    return model.lm if isinstance(model, CachingLM) else model if isinstance(model, LM) else None
 
 
 def response_cache(model: LM) -> Any:
@@ -150,6 +181,102 @@ def cache_key(arguments: tuple[Any, ...]) -> str:
     """What an answer to ``generate_until`` is kept under (``lm_eval.api.model.hash_args``)."""
     key: str = hash_args("generate_until", arguments)
     return key
+
+
+# ---- API models
+
+
+def can_be_asked_singly(model: LM | None) -> bool:
+    """Whether :func:`asking` can ask the model: an API model with several connections and one prompt a request.
+
+    One that generates in a way of its own cannot. With a single connection there is nothing to be gained.
+    """
+    api = _api_type()
+    return (
+        api is not None
+        and isinstance(model, api)
+        and type(model).generate_until is api.generate_until
+        and model._concurrent > 1
+        and model._batch_size == 1
+    )
+
+
+def take_next_batch(model: Any, generate_until: Callable[..., list[str]]) -> Callable[[], None]:
+    """Have the evaluator ask this function in place of the model; returns what ends that.
+
+    ``evaluate`` calls the model's ``generate_until``, and so does the wrapper of ``--use_cache`` for what is not in its
+    cache. Without this, the harness's first batch is a barrier for every conversation.
+    """
+    model.generate_until = generate_until
+    return lambda: vars(model).pop("generate_until", None)
+
+
+def connections(model: Any) -> int:
+    """How many requests an API model may have in flight (``num_concurrent``)."""
+    return int(model._concurrent)
+
+
+def _api_type() -> Any:
+    """``TemplateAPI``, or None where its module, which no other model needs, has not been imported."""
+    return getattr(sys.modules.get("lm_eval.models.api_models"), "TemplateAPI", None)
+
+
+def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What an API model would send for a prompt; None for any other model.
+
+    ``TemplateAPI._create_payload`` alone knows whether a backend takes a ``seed`` (Anthropic's refuses it), which it
+    is, and the temperature. Without this, the repeats of an example are one answer k times over.
+    """
+    api = _api_type()
+    if api is None or not isinstance(model, api):
+        return None
+    message = model.create_message([_as_sent(model, prompt, settings)])
+    body: dict[str, Any] = model._create_payload(message, generate=True, gen_kwargs=dict(settings), seed=model._seed)
+    return body
+
+
+Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
+
+
+@asynccontextmanager
+async def asking(model: Any) -> AsyncIterator[Ask]:
+    """A function that asks an API model one prompt; however often it is called at once, no connection is added.
+
+    ``TemplateAPI.generate_until`` asks a batch and returns when all of it is answered, one group of equal settings
+    after the other. This makes the same requests, by the model's own ``amodel_call``: headers, body, timeout, reading
+    of the reply and cache are its own; connections and retries are as in ``TemplateAPI.get_batched_requests``. Without
+    this, every conversation waits for the slowest of its round.
+    """
+    from aiohttp import ClientSession, ClientTimeout, TCPConnector
+    from tenacity import retry, stop_after_attempt, wait_exponential
+
+    slots = asyncio.Semaphore(model._concurrent)
+    connector = TCPConnector(limit=model._concurrent, ssl=model.verify_certificate)
+    with_retries = retry(
+        stop=stop_after_attempt(model.max_retries), wait=wait_exponential(multiplier=0.5, min=1, max=10), reraise=True
+    )(model.amodel_call)
+    async with ClientSession(connector=connector, timeout=ClientTimeout(total=model.timeout)) as session:
+
+        async def ask(prompt: Any, settings: dict[str, Any]) -> str:
+            replies: list[str] = await with_retries(
+                session=session,
+                sem=slots,
+                messages=[_as_sent(model, prompt, settings)],
+                cache_keys=[(prompt, settings)],
+                generate=True,
+                gen_kwargs=settings,
+            )
+            return replies[0]
+
+        yield ask
+
+
+def _as_sent(model: Any, prompt: Any, settings: Mapping[str, Any]) -> Any:
+    """A prompt as ``TemplateAPI.generate_until`` hands it on: tokens, cut on the left, where the API takes tokens."""
+    if not model.tokenized_requests:
+        return prompt
+    (tokens,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
+    return tokens[-(model.max_length - settings.get("max_gen_toks", model._max_gen_toks)) :]
 
 
 # ---- the task index and the command line

@@ -8,7 +8,7 @@ from typing import Any
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
-from medtasks_utils.harness.patches import cache_key, model_of, response_cache
+from medtasks_utils.harness.patches import cache_key, response_cache
 
 
 class Recorder:
@@ -25,11 +25,6 @@ class Recorder:
         """Render, and remember."""
         self.messages = messages
         return self.template(messages, **settings)
-
-    @property
-    def model(self) -> LM | None:
-        """The model whose method the template is, without the wrapper of ``--use_cache``."""
-        return model_of(self.template)
 
 
 class Model:
@@ -67,9 +62,10 @@ class Model:
         return int(counts.max().item())
 
     def generate(self, requests: Sequence[Instance]) -> list[str | None]:
-        """The responses to a batch; every process has to call it, if with an empty batch."""
+        """The responses to a batch, the longest prompts asked first; every process has to call it, if with none."""
         responses: list[str | None] = [self._cached(request) for request in requests]
         asked = [index for index, response in enumerate(responses) if response is None]
+        asked.sort(key=lambda index: -len(str(requests[index].args[0])))
         batch = [requests[index] for index in asked]
         padding = [batch[-1] if batch else self._spare] * (self.most(len(batch)) - len(batch))
         if batch or padding:

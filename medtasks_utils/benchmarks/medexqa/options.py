@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BeforeValidator, Field, model_validator
 
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS
+from medtasks_utils.harness.choices import ChoiceOptions
 from medtasks_utils.harness.judge_options import JudgeOptions
 
 
@@ -55,7 +56,7 @@ def _metric_names(value: Any) -> tuple[str, ...]:
     return tuple(METRICS) if "all" in named else tuple(dict.fromkeys(by_name[name] for name in named))
 
 
-class MedExQAOptions(JudgeOptions):
+class MedExQAOptions(JudgeOptions, ChoiceOptions):
     """Options under ``medexqa``."""
 
     choose_rows = frozenset({"specialty", "seed", "split"})

@@ -22,8 +22,8 @@ from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.letters import LETTERS, stated_letter
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.harness.answer import Answer, Score
+from medtasks_utils.harness.choices import ChoiceTask
 from medtasks_utils.harness.sources import Row, Table, read_headerless, read_split
-from medtasks_utils.harness.task import MedTask
 
 logger = logging.getLogger("lm_eval.medtasks")
 
@@ -31,7 +31,7 @@ logger = logging.getLogger("lm_eval.medtasks")
 COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
 
 
-class MedExQA(MedTask):
+class MedExQA(ChoiceTask):
     """``medexqa_<specialty>`` (``dataset_name`` in YAML names it) and ``medexqa_all``: answers and explanations."""
 
     card = CARD
@@ -111,6 +111,16 @@ class MedExQA(MedTask):
         table.require_columns(COLUMNS)
         rows = [{column: "" if row[column] is None else str(row[column]) for column in COLUMNS} for row in table.rows]
         return Table(rows, table.parts)
+
+    # ---- orders
+
+    def first_order(self, doc: Row) -> str:
+        """The authors': A to D."""
+        return LETTERS
+
+    def in_order(self, doc: Row, order: str) -> Row:
+        """The document with the order in which the template goes through its choices."""
+        return {**doc, "order": order}
 
     # ---- extraction
 
