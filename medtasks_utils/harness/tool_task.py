@@ -37,6 +37,9 @@ class ToolOptions(Options):
     add_calculator_tool: bool = Field(False, description="let the model evaluate arithmetic expressions")
     max_turns: int = Field(20, ge=1, description="replies of the model per example, at most, when it has tools")
     tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False, description="seconds for one call of the Python tool")
+    weak_sandbox: bool = Field(
+        False, description="where the kernel cannot confine the Python tool: accept RestrictedPython, which is no boundary"
+    )
 
     @property
     def tools(self) -> list[type[Tool]]:
@@ -164,10 +167,13 @@ class ToolTask(MedTask):
             requests.append(Instance(asked.request_type, asked.doc, arguments, asked.idx, metadata))
         return [printable(response or "") for response in model.generate(requests)]
 
+    def _make_tool(self, name: str) -> Tool:
+        return make_tool(name, self.options.tool_timeout, weak_sandbox=self.options.weak_sandbox)
+
     @contextmanager
     def _opened_tools(self) -> Iterator[dict[str, Tool]]:
         with ExitStack() as stack:
-            opened = [make_tool(kind.name, self.options.tool_timeout) for kind in self.options.tools]
+            opened = [self._make_tool(kind.name) for kind in self.options.tools]
             yield {tool.name: stack.enter_context(tool) for tool in opened}
 
     # ---- extraction and samples
