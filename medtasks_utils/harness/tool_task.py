@@ -107,6 +107,8 @@ class ToolTask(MedTask):
                 (outcome,) = tool.run([("", "1 + 1")])
                 if outcome.failed:
                     raise MedtasksError(f"{self.config.task}: the {tool.name} tool does not work: {outcome.text}")
+                if tool.description_of_machine:
+                    self.config.metadata["sandbox"] = tool.description_of_machine
 
     def prompt_parts(self) -> list[str]:
         """What the system message tells of the tools."""

@@ -34,6 +34,14 @@ _DESCRIPTORS = 2
 
 LOST = "all variables were lost"
 
+LAYERS = {
+    "namespaces": "tried: reading a file of the machine, its loopback network, its processes",
+    "landlock": "tried: reading and making a file outside the libraries",
+    "seccomp": "tried: a socket, a signal, a new process",
+    "limits": "tried: more memory than allowed",
+}
+"""The layers, and the attempts that each has to stop before it counts as on."""
+
 
 class _Session:
     """One example: its process, and what brings its variables back.
@@ -78,7 +86,7 @@ class Sandbox:
         max_output: characters of a result's text.
         alive: sessions whose processes are kept; as many as half of the free memory holds by default. Beyond it,
             an idle one ends, and its session's code runs again when it is next called.
-        weak: run RestrictedPython, which needs no kernel's help and is no boundary, in place of plain Python.
+        weak: where the kernel cannot confine plain Python, run RestrictedPython, which is no boundary.
         _off: layers left out, for tests: ``namespaces``, ``landlock``, ``seccomp``, ``limits``.
         _anyway: run whatever is off, for tests.
     """
@@ -98,12 +106,11 @@ class Sandbox:
         limits = (timeout, memory_mb, max_output, 1 if alive is None else alive, 1 if processes is None else processes)
         if min(limits) <= 0:
             raise SandboxError("the limits of the sandbox must be positive")
-        self._settings = {"timeout": timeout, "memory_mb": memory_mb, "weak": weak, "off": sorted(_off)}
+        self._settings = {"timeout": timeout, "memory_mb": memory_mb, "weak": weak, "anyway": _anyway, "off": sorted(_off)}
         self._timeout = timeout
         self._max_output = max_output
         self._alive = _descriptors_for(alive or _sessions_in_free_memory())
         self._processes = processes or os.cpu_count() or 1
-        self._anyway = _anyway or weak
         self._zygote: Zygote | None = None
         self._reset()
 
@@ -187,6 +194,19 @@ class Sandbox:
         """By layer, why it is off, or an empty string if it is on; starts the sandbox if need be."""
         return self.started().layers
 
+    @property
+    def missing(self) -> list[str]:
+        """The layers whose lack makes it run RestrictedPython; starts the sandbox if need be."""
+        return self.started().missing
+
+    @property
+    def description(self) -> str:
+        """What runs the code, and what confines it; starts the sandbox if need be."""
+        zygote = self._zygote or self.started()
+        on = ", ".join(name for name, reason in zygote.layers.items() if not reason) or "nothing"
+        kind = "WEAK: RestrictedPython, which is no boundary" if zygote.missing else "plain Python"
+        return f"{kind}, confined by {on}"
+
     def started(self) -> Zygote:
         """The process that forks, started if need be; a fork of this process has its own.
 
@@ -198,13 +218,12 @@ class Sandbox:
             self._reset()
         with self._starting:
             if self._zygote is None:
-                zygote = Zygote(self._settings)
-                problem = "" if self._anyway else what_is_missing(zygote.layers)
-                if problem:
+                zygote = Zygote(self._settings, spares=self._processes)
+                if zygote.missing and not self._settings["weak"]:
                     zygote.end()
-                    raise SandboxError(problem)
-                _log(zygote.layers, bool(self._settings["weak"]))
+                    raise SandboxError(_what_is_missing(zygote))
                 self._zygote = zygote
+                logger.log(logging.WARNING if zygote.missing else logging.INFO, "sandbox: %s", self.description)
             return self._zygote
 
     # ---- one call
@@ -320,28 +339,13 @@ def _receive(process: Process, deadline: float) -> bytes:
     return data
 
 
-def what_is_missing(layers: dict[str, str]) -> str:
-    """What keeps plain Python from running here, with the way out, or an empty string."""
-    needed = [name for name in ("seccomp", "limits") if layers[name]]
-    if layers["namespaces"] and layers["landlock"]:
-        needed += ["namespaces", "landlock"]
-    if not needed:
-        return ""
-    reasons = "; ".join(f"{name}: {layers[name]}" for name in needed)
+def _what_is_missing(zygote: Zygote) -> str:
+    reasons = "; ".join(f"{name}: {zygote.layers[name]}" for name in zygote.missing)
     return (
-        "the Python tool needs a kernel that can confine it: seccomp, limits, and namespaces or Landlock; missing here: "
+        "the Python tool needs a kernel that can confine it, by seccomp, limits, and namespaces or Landlock; here lack "
         f"{reasons}. Use Linux 5.13 or later with libseccomp (in Docker, the default profile will do), or accept "
         "RestrictedPython, which is no boundary, with weak_sandbox: true"
     )
-
-
-def _log(layers: dict[str, str], weak: bool) -> None:
-    on = ", ".join(name for name, reason in layers.items() if not reason) or "nothing"
-    off = "; ".join(f"{name}: {reason}" for name, reason in layers.items() if reason)
-    if weak:
-        logger.warning("sandbox: WEAK: RestrictedPython, which is no boundary; around it: %s", on)
-    else:
-        logger.info("sandbox: on: %s%s", on, f"; off: {off}" if off else "")
 
 
 def _sessions_in_free_memory() -> int:

@@ -10,6 +10,7 @@ import socket
 import struct
 import subprocess
 import sys
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +44,21 @@ class SandboxError(MedtasksError):
 class Zygote:
     """A fresh interpreter that forks workers.
 
+    Args:
+        settings: what :class:`medtasks_utils.sandbox.inside.confine.Settings` holds, but for the files.
+        spares: workers kept ready.
+
     Attributes:
         layers: by layer, why it is off, or an empty string.
+        missing: the layers without which it runs RestrictedPython, or nothing.
         paths: of this machine, that must not show in a text.
 
     Raises:
         SandboxError: if it cannot start.
     """
 
-    def __init__(self, settings: dict[str, Any]) -> None:
+    def __init__(self, settings: dict[str, Any], spares: int) -> None:
+        self._spares: deque[socket.socket] = deque()
         if not hasattr(os, "fork") or not hasattr(socket, "send_fds"):
             raise SandboxError(f"the Python tool cannot run on {sys.platform}: use Linux, macOS or WSL")
         self._owner = os.getpid()
@@ -71,10 +78,14 @@ class Zygote:
                 self._layout.remove()
                 raise SandboxError(f"the sandbox cannot start {sys.executable!r}: {error}") from None
         inside = {"folder": self._layout.folder, "entries": self._layout.entries, "witness": __file__}
-        self.layers: dict[str, str] = self._greet({**settings, **inside})
+        greeting = self._greet({**settings, **inside})
+        self.layers: dict[str, str] = greeting["layers"]
+        self.missing: list[str] = greeting["missing"]
         if not self.layers["namespaces"]:
             self._layout.remove()  # it has a root of its own by now
         self._limits_cpu = _has_capability(_MAY_RAISE_LIMITS)
+        if settings["weak"] or not self.missing:
+            self._spares.extend(self._order() for _ in range(spares))
 
     def _start(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
         folder = self._layout.folder
@@ -90,17 +101,16 @@ class Zygote:
             start_new_session=True,
         )
 
-    def _greet(self, settings: dict[str, Any]) -> dict[str, str]:
+    def _greet(self, settings: dict[str, Any]) -> dict[str, Any]:
         problem = ""
         try:
             self._control.settimeout(PATIENCE)
             body = json.dumps(settings).encode()
             self._control.sendall(struct.pack("!I", len(body)) + body)
             with self._control.makefile("rb") as lines:
-                answer = json.loads(lines.readline() or "{}")
+                answer: dict[str, Any] = json.loads(lines.readline() or "{}")
             if "layers" in answer:
-                layers: dict[str, str] = answer["layers"]
-                return layers
+                return answer
             problem = answer.get("error", "")
         except OSError as error:
             problem = str(error)
@@ -119,16 +129,29 @@ class Zygote:
         """Whether it is there."""
         return self._process.poll() is None
 
+    def _order(self) -> socket.socket:
+        """Wish for a worker; it answers on this socket."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                socket.send_fds(self._control, [b"."], [theirs.fileno()])
+        except OSError:
+            ours.close()
+            raise
+        return ours
+
     def spawn(self) -> Process:
         """A new worker; may be called from any thread.
 
         Raises:
             OSError: if none can be had.
         """
-        ours, theirs = socket.socketpair()
         try:
-            with theirs:
-                socket.send_fds(self._control, [b"."], [theirs.fileno()])
+            ours = self._spares.popleft()
+        except IndexError:
+            ours = self._order()
+        try:
+            self._spares.append(self._order())  # forked while this one works
             ours.settimeout(PATIENCE)
             answer, descriptors, _, _ = socket.recv_fds(ours, 5, 1)
             if len(answer) < 5:
@@ -144,6 +167,8 @@ class Zygote:
     def end(self) -> None:
         """End it and all its workers."""
         self._control.close()
+        while self._spares:
+            self._spares.pop().close()
         if self.is_ours:
             self._process.kill()  # the kernel ends its children with it, and theirs with them
             self._process.wait()

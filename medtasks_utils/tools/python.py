@@ -42,6 +42,11 @@ class Python(Tool):
         """By layer of the sandbox, why it is off, or an empty string if it is on."""
         return self._sandbox.layers
 
+    @property
+    def description_of_machine(self) -> str:
+        """What runs the code, and what confines it."""
+        return self._sandbox.description
+
     def forget(self, session: str) -> None:
         """Drop a session's variables."""
         self._sandbox.forget(session)

@@ -19,6 +19,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 from . import confine, root, weak, worker
 from .system import LINUX, die_with_parent
@@ -34,8 +35,6 @@ print(f"{f([A(1), A(2)]) / 3:.2f}", datetime.date(2024, 1, 1) + datetime.timedel
 try: 1 / 0
 except ZeroDivisionError: pass
 sorted({"a": 1}.items())
-"""
-_WARM_UP_ARRAYS = """
 import numpy as np
 from scipy import stats
 values = np.array([1.0, 2.0])
@@ -52,6 +51,9 @@ def main(descriptor: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _offer_to_the_oom_killer()
     confinement = confine.Confinement(settings)
+    if confinement.missing and not settings.weak:
+        _say(control, layers=confinement.layers, missing=confinement.missing)
+        return
     confinement.enter_namespaces()
     launcher = os.getpid()
     child = os.fork()
@@ -60,7 +62,7 @@ def main(descriptor: int) -> None:
             die_with_parent(launcher if confinement.layers["namespaces"] else None)
             _serve(control, settings, confinement)
         except BaseException as error:
-            control.sendall(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode() + b"\n")
+            _say(control, error=f"{type(error).__name__}: {error}")
         finally:
             os._exit(0)
     control.close()
@@ -73,11 +75,12 @@ def main(descriptor: int) -> None:
 
 
 def _serve(control: socket.socket, settings: confine.Settings, confinement: confine.Confinement) -> None:
-    make_session = weak.WeakSession if settings.weak else worker.Session
-    if not settings.weak:
+    is_weak = settings.weak and bool(confinement.missing)
+    make_session = weak.WeakSession if is_weak else worker.Session
+    if not is_weak:
         worker.import_libraries()
     for _ in range(20):
-        worker.warm_up(make_session, _WARM_UP if settings.weak else _WARM_UP + _WARM_UP_ARRAYS)
+        worker.warm_up(make_session, "import math" if is_weak else _WARM_UP)
     confinement.confine_zygote()
     if LINUX and confinement.layers["namespaces"]:
         die_with_parent(os.getppid())  # a change of user has undone it
@@ -87,7 +90,7 @@ def _serve(control: socket.socket, settings: confine.Settings, confinement: conf
     gc.collect()
     gc.freeze()  # a collection in a fork would write to every page
     root.ignore_children()
-    control.sendall(json.dumps({"layers": confinement.layers}).encode() + b"\n")
+    _say(control, layers=confinement.layers, missing=confinement.missing)
     while True:
         request, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not request:
@@ -128,6 +131,10 @@ def _answer(connection: socket.socket, pid: int, is_number_known: bool) -> None:
             socket.send_fds(connection, [answer], [process])
         finally:
             os.close(process)
+
+
+def _say(control: socket.socket, **message: Any) -> None:
+    control.sendall(json.dumps(message).encode() + b"\n")
 
 
 def _exactly(control: socket.socket, length: int) -> bytes:
