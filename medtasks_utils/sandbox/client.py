@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any
 
-from medtasks_utils.sandbox.output import Answer, OutOfTurn, Result, TooMuchOutput, without_paths
+from medtasks_utils.sandbox.output import Answer, OutOfTurn, Result, TooMuchOutput
 from medtasks_utils.sandbox.process import Process, SandboxError, Zygote
 
 logger = logging.getLogger("lm_eval.medtasks")
@@ -251,7 +251,7 @@ class Sandbox:
         """Run code in a session's process; whatever is wrong with the process ends it."""
         process = session.process
         end = os.urandom(16)
-        answer = Answer(end, self._max_output)
+        answer = Answer(end, self._max_output, self._zygote.paths if self._zygote else ())
         started = time.monotonic()
         deadline = started + self._timeout
         try:
@@ -273,8 +273,7 @@ class Sandbox:
             error = f"Error: the Python process ended: it crashed, left, or was out of memory; {LOST}"
         if error:
             session.end([])
-        text = without_paths(answer.text(error), self._zygote.paths if self._zygote else ())
-        return Result(text, bool(error) or answer.failed)
+        return Result(answer.text(error), bool(error) or answer.failed)
 
     # ---- processes
 

@@ -38,11 +38,14 @@ class Answer:
     Args:
         end: the bytes after which one more, ``1`` for a failure, ends the answer.
         limit: characters of the text.
+        paths: of this machine, which the text must not show; longest first.
     """
 
-    def __init__(self, end: bytes, limit: int) -> None:
+    def __init__(self, end: bytes, limit: int, paths: Sequence[str] = ()) -> None:
         self._end = end
         self._limit = limit
+        self._paths = paths
+        self._margin = len(paths[0]) if paths else 0
         self._pending = b""
         self._bytes = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -78,27 +81,27 @@ class Answer:
 
     def _keep(self, text: str) -> None:
         self._length += len(text)
-        room = self._limit - len(self._head)
+        room = self._limit + self._margin - len(self._head)
         self._head += text[:room]
         if len(text) > room:
-            self._tail = (self._tail + text[room:])[-self._limit :]
+            self._tail = (self._tail + text[room:])[-(self._limit + self._margin) :]
 
     def text(self, error: str = "") -> str:
         """The text, with an error of ours after it; what is too long is cut in the middle."""
-        if error and self._length:
-            error = f"\n{error}"
-        room = max(0, self._limit - len(error))
+        error = f"\n{error}" if error and self._length else error
         kept = self._head + self._tail
-        if self._length <= room:
-            return kept.rstrip("\n") + error
-        note = f"\n[{self._length - room:,} characters left out]\n"
-        room -= len(note)
+        if self._length == len(kept):
+            whole = without_paths(kept, self._paths).rstrip("\n") + error
+            if len(whole) <= self._limit:
+                return whole
+        note = f"\n[some {self._length - self._limit + len(error):,} characters left out]\n"
+        room = self._limit - len(note) - len(error)
         if room <= 0:
-            return (kept + error)[: self._limit]
-        end = room // 3
-        note = f"\n[{self._length - room:,} characters left out]\n"
-        kept_end = kept[len(kept) - end :].rstrip("\n")
-        return (kept[: room - end - 1] + note + kept_end + error)[: self._limit]
+            return (note.strip() + error)[: self._limit]
+        # A path that is cut at an inner end would not be known for one: as much as may be of one goes.
+        head = without_paths(self._head, self._paths)[: -self._margin or None]
+        tail = without_paths(kept[-(self._limit + self._margin) :], self._paths)[self._margin :].rstrip("\n")
+        return head[: room - room // 3] + note + tail[len(tail) - min(len(tail), room // 3) :] + error
 
 
 def without_paths(text: str, paths: Sequence[str]) -> str:
