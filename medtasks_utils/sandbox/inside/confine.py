@@ -88,12 +88,12 @@ class Confinement:
         """For the process that forks, once it has imported everything: a root of its own, no privileges."""
         if not self.layers["limits"]:
             self._address_space = address_space() + (self._settings.memory_mb << 20)
-        if not self.layers["landlock"]:
-            self._filters["landlock"] = filters.landlock(outside for _, outside in self._settings.entries)
         if not self.layers["seccomp"]:
             self._filters["seccomp"] = filters.seccomp()
         if not self.layers["namespaces"]:
             root.enter_root(self._settings.folder, self._settings.entries)
+        if not self.layers["landlock"]:
+            self._filters["landlock"] = self._landlock()
         become_nobody(self._settings.entries[0][0])
         if LINUX:
             drop_capabilities()
@@ -148,8 +148,13 @@ class Confinement:
             raise OSError(0, reason)
         return not reason
 
+    def _landlock(self) -> Callable[[], None]:
+        inside = [path for path, _ in self._settings.entries]
+        folders = {os.path.dirname(path) for path in inside if path.startswith(self._settings.folder)}
+        return filters.landlock(inside, folders)
+
     def _landlock_holds(self) -> bool:
-        filters.landlock(outside for _, outside in self._settings.entries)()
+        self._landlock()()
         os.close(os.open(self._settings.entries[0][1], os.O_RDONLY))
         return _refused(lambda: os.open(self._settings.witness, os.O_RDONLY)) and _refused(
             lambda: os.rmdir(_made(self._settings.witness + ".tried"))

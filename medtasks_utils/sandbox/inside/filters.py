@@ -33,8 +33,12 @@ sigaltstack setitimer getitimer alarm pause restart_syscall getrlimit exit exit_
 _FCNTL = (0, 1030, 1, 2, 3)  # F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL: no locks, no signals, no owner
 
 
-def landlock(readable: Iterable[str]) -> Callable[[], None]:
-    """A layer in which only these files and folders can be read, and nothing written, started, bound or signalled.
+def landlock(readable: Iterable[str], listable: Iterable[str]) -> Callable[[], None]:
+    """A layer in which only some files and folders can be read, and nothing written, started, bound or signalled.
+
+    Args:
+        readable: files, and folders with all that is in them.
+        listable: folders of which only the names of what is in them can be read.
 
     Raises:
         OSError: if the kernel has no Landlock.
@@ -47,10 +51,10 @@ def landlock(readable: Iterable[str]) -> Callable[[], None]:
     low = libc("syscall", _CREATE_RULESET, rights, ctypes.c_size_t(len(rights)), 0)
     ruleset = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 10)  # out of the way of a worker's own descriptors
     os.close(low)
-    for path in readable:
+    for path, for_folders in [*((path, _READ_FILE | _READ_DIR) for path in readable), *((p, _READ_DIR) for p in listable)]:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
         is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
-        rule = struct.pack("=Qi", _READ_FILE | _READ_DIR if is_folder else _READ_FILE, handle)
+        rule = struct.pack("=Qi", for_folders if is_folder else _READ_FILE, handle)
         libc("syscall", _ADD_RULE, ruleset, 1, rule, 0)
         os.close(handle)
 
