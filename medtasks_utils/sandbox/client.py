@@ -95,7 +95,7 @@ class Sandbox:
         self,
         *,
         timeout: float = 10.0,
-        memory_mb: int = 512,
+        memory_mb: int = 1024,
         processes: int | None = None,
         max_output: int = 10_000,
         alive: int | None = None,

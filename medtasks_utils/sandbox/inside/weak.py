@@ -36,6 +36,18 @@ def _import(
     return _public(name)
 
 
+_MISSING = object()
+
+
+def _get_attribute(value: Any, name: str) -> Any:
+    from RestrictedPython.Guards import safer_getattr
+
+    found = safer_getattr(value, name, _MISSING)
+    if found is _MISSING:
+        raise AttributeError(f"{type(value).__name__!r} object has no attribute {name!r} in the weak sandbox")
+    return found
+
+
 class _Printer:
     """What RestrictedPython's ``print`` prints with: the real one."""
 
@@ -81,7 +93,7 @@ class WeakSession(Session):
         return {
             "__builtins__": dict(_make_builtins()),
             "__metaclass__": _Class,
-            "_getattr_": Guards.safer_getattr,
+            "_getattr_": _get_attribute,
             "_getitem_": Eval.default_guarded_getitem,
             "_getiter_": Eval.default_guarded_getiter,
             "_iter_unpack_sequence_": Guards.guarded_iter_unpack_sequence,

@@ -45,6 +45,10 @@ _strptime encodings.ascii encodings.latin_1 encodings.utf_16 encodings.utf_8_sig
 
 def import_libraries() -> None:
     """Import what code is likely to use, so that a fork has it at once; what is missing here is missing for code."""
+    import site
+
+    site.setquit()  # a file of a user's own has these, and site itself was not to look around
+    site.sethelper()
     for name in _LIBRARIES.split():
         with contextlib.suppress(ImportError):
             __import__(name)
@@ -178,7 +182,7 @@ class _streams:
 
 
 def _flush(output: Any) -> None:
-    for stream in (sys.stdout, output):
+    for stream in (getattr(sys, "stdout", None), output):
         with contextlib.suppress(BaseException):  # the code may have closed or replaced it
             stream.flush()
 
