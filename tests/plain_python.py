@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Sequence
 
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONWARNINGS": ""}
@@ -36,7 +37,10 @@ def _run(program: str) -> None:
     vars(main).update(np=numpy, numpy=numpy, math=math, __file__="main.py")
     sys.modules["__main__"] = main
     tree = ast.parse(program)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    end = tree.body[-1] if tree.body else None
+    last = end if isinstance(end, ast.Expr) else None
+    if last is not None:
+        tree.body.pop()
     code = compile(tree, "main.py", "exec", dont_inherit=True)
     exec(code, vars(main))
     if last is not None:
@@ -51,7 +55,8 @@ def _in_a_child(program: str) -> str:
     child = os.fork()
     if child == 0:
         os.dup2(writing, 1)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.stderr = sys.stdout  # in order, as on a terminal
+        warnings._showwarnmsg_impl = lambda message: None  # type: ignore[attr-defined]
         try:
             _run(program)
             sys.stdout.flush()
@@ -69,7 +74,7 @@ def _in_a_child(program: str) -> str:
 
 def main() -> None:
     """Programs as JSON on standard input, their outputs on standard output."""
-    import pandas  # noqa: F401 - once, for all children
+    import pandas  # type: ignore[import-untyped]  # noqa: F401 - once, for all children
     import scipy.stats  # noqa: F401
 
     programs = json.load(sys.stdin)

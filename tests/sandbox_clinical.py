@@ -66,7 +66,7 @@ posterior: prior * ratio / (1 - prior + prior * ratio) | prior=0.12 ratio=9.7
 """
 
 _STYLES: Final = {
-    "script": "{assignments}\n{name} = {formula}\nprint(f\"{name} = {{{name}:.2f}}\")\nround({name}, 3)",
+    "script": '{assignments}\n{name} = {formula}\nprint(f"{name} = {{{name}:.2f}}")\nround({name}, 3)',
     "function": 'def {name}({parameters}) -> float:\n    """One patient\'s value."""\n    return {formula}\n\nresult = {name}({arguments})\nprint("%.4f" % result, "{name}".title().rjust(24, "."))\nresult',
     "dataclass": "from dataclasses import dataclass, asdict, field\nfrom typing import ClassVar\n\n@dataclass(order=True)\nclass Patient:\n    unit: ClassVar[str] = 'SI'\n{fields}\n    log: list[str] = field(default_factory=list)\n\n    def {name}(self) -> float:\n        {unpack} = {selves}\n        return {formula}\n\np = Patient({arguments})\nprint(asdict(p), Patient.unit, [*Patient.__dataclass_fields__])\np, p.{name}()",
     "vectorised": "import numpy as np\nrng = np.random.default_rng(7)\n{arrays}\nvalues = np.array([(lambda {parameters}: {formula})(*row) for row in zip({parameters})])\nprint(values.round(3))\nprint(np.percentile(values, [25, 50, 75]).round(3), values.mean().round(4), values.std(ddof=1).round(4))\nvalues.argmax()",

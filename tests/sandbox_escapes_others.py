@@ -66,32 +66,109 @@ CHANNELS: Final = {
     "environment": ("import os\nos.environ['LEFT'] = PLANTED", "import os\nprint(os.environ['LEFT'])"),
     "temporary file": ("open('/tmp/medtasks-left', 'w').write(PLANTED)", "print(open('/tmp/medtasks-left').read())"),
     "file in the working folder": ("open('left', 'w').write(PLANTED)", "print(open('left').read())"),
-    "shared memory file": ("open('/dev/shm/medtasks-left', 'w').write(PLANTED)", "print(open('/dev/shm/medtasks-left').read())"),
-    "byte code": ("import sys, os\nopen(os.path.dirname(os.__file__) + '/__pycache__/left.py', 'w').write(PLANTED)", "import os\nprint(open(os.path.dirname(os.__file__) + '/__pycache__/left.py').read())"),
-    "multiprocessing.shared_memory": ("from multiprocessing.shared_memory import SharedMemory\nSharedMemory('medtasks_left', True, 99).buf[:len(PLANTED)] = PLANTED.encode()", "from multiprocessing.shared_memory import SharedMemory\nprint(bytes(SharedMemory('medtasks_left').buf).decode())"),
-    "System V memory": (_LIBC + "n = l.shmget(0x4d54, 4096, 0o1666)\nctypes.memmove(l.shmat(n, None, 0), PLANTED.encode(), len(PLANTED))", _LIBC + "n = l.shmget(0x4d54, 0, 0)\nprint(ctypes.string_at(l.shmat(n, None, 0), 99).decode()) if n >= 0 else None"),
-    "System V message": (_LIBC + "q = l.msgget(0x4d54, 0o1666)\nl.msgsnd(q, b'\\1' + bytes(7) + PLANTED.encode(), len(PLANTED), 2048)", _LIBC + "q = l.msgget(0x4d54, 0)\nb = ctypes.create_string_buffer(999)\nl.msgrcv(q, b, 900, 0, 2048)\nprint(b.raw)"),
-    "System V semaphore": (_LIBC + "assert l.semget(0x4d54, 1, 0o1666) >= 0", _LIBC + "if l.semget(0x4d54, 1, 0) >= 0: print('GOT'[::-1])"),
-    "message queue": (_LIBC + "q = l.syscall(240, b'left', 66, 0o666, 0)\nl.syscall(242, q, PLANTED.encode(), len(PLANTED), 0, 0)", _LIBC + "q = l.syscall(240, b'left', 0, 0, 0)\nb = ctypes.create_string_buffer(9000)\nl.syscall(243, q, b, 8192, 0, 0)\nprint(b.value)"),
-    "abstract socket": ("import socket\ns = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\ns.bind('\\0left')", "import socket\ns = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\ns.connect('\\0left')\nprint('GOT'[::-1])"),
-    "abstract name taken": ("import socket\ns = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)\ns.bind('\\0left2')\ns.listen()", "import socket\ns = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)\ns.connect('\\0left2')\nprint('GOT'[::-1])"),
-    "loopback": ("import socket\ns = socket.socket()\ns.bind(('127.0.0.1', 45678))\ns.listen()", "import socket\nsocket.create_connection(('127.0.0.1', 45678), 1)\nprint('GOT'[::-1])"),
-    "netlink": ("import socket\ns = socket.socket(16, 3, 2)\ns.bind((4242, 0))", "import socket\ns = socket.socket(16, 3, 2)\ntry: s.bind((4242, 0))\nexcept OSError as e:\n    if e.errno == 98: print('GOT'[::-1])"),
-    "key of the session": (_LIBC + "l.syscall(248, b'user', b'left', PLANTED.encode(), len(PLANTED), -3)", _LIBC + "k = l.syscall(249, b'user', b'left', 0, -3)\nb = ctypes.create_string_buffer(99)\nl.syscall(250, 11, k, b, 99)\nprint(b.value)"),
-    "process name": (_LIBC + "l.prctl(15, PLANTED.encode()[:15], 0, 0, 0)", "import os\nfor p in range(1, 3000):\n    try: print(open(f'/proc/{p}/comm').read())\n    except OSError: pass"),
-    "host name": (_LIBC + "assert l.sethostname(PLANTED.encode(), len(PLANTED)) == 0", "import os\nprint(os.uname().nodename)"),
-    "offset of standard error": ("import os\nos.lseek(2, 77, 0)", "import os\nif os.lseek(2, 0, 1) == 77: print('GOT'[::-1])"),
-    "flags of standard input": ("import os\nos.set_blocking(0, False)", "import os\nif not os.get_blocking(0): print('GOT'[::-1])"),
-    "input": ("import os\nfor n in range(99):\n    try: os.write(n, PLANTED.encode()) if n not in (1, 2, 3) else 0\n    except OSError: pass", "import sys\nprint(sys.stdin.read())"),
-    "locale": ("import locale\nlocale.setlocale(locale.LC_ALL, 'de_DE.UTF-8')", "import locale\nif locale.localeconv()['decimal_point'] == ',': print('GOT'[::-1])"),
-    "time zone": ("import os, time\nos.environ['TZ'] = 'Asia/Tokyo'\ntime.tzset()", "import time\nif time.tzname[0] == 'JST': print('GOT'[::-1])"),
-    "recursion limit": ("import sys\nsys.setrecursionlimit(4242)", "import sys\nif sys.getrecursionlimit() == 4242: print('GOT'[::-1])"),
-    "numpy's settings": ("np.set_printoptions(precision=2)\nnp.seterr(all='raise')", "if np.get_printoptions()['precision'] == 2: print('GOT'[::-1])"),
+    "shared memory file": (
+        "open('/dev/shm/medtasks-left', 'w').write(PLANTED)",
+        "print(open('/dev/shm/medtasks-left').read())",
+    ),
+    "byte code": (
+        "import sys, os\nopen(os.path.dirname(os.__file__) + '/__pycache__/left.py', 'w').write(PLANTED)",
+        "import os\nprint(open(os.path.dirname(os.__file__) + '/__pycache__/left.py').read())",
+    ),
+    "multiprocessing.shared_memory": (
+        "from multiprocessing.shared_memory import SharedMemory\nSharedMemory('medtasks_left', True, 99).buf[:len(PLANTED)] = PLANTED.encode()",
+        "from multiprocessing.shared_memory import SharedMemory\nprint(bytes(SharedMemory('medtasks_left').buf).decode())",
+    ),
+    "System V memory": (
+        _LIBC
+        + "n = l.shmget(0x4d54, 4096, 0o1666)\nctypes.memmove(l.shmat(n, None, 0), PLANTED.encode(), len(PLANTED))",
+        _LIBC
+        + "n = l.shmget(0x4d54, 0, 0)\nprint(ctypes.string_at(l.shmat(n, None, 0), 99).decode()) if n >= 0 else None",
+    ),
+    "System V message": (
+        _LIBC + "q = l.msgget(0x4d54, 0o1666)\nl.msgsnd(q, b'\\1' + bytes(7) + PLANTED.encode(), len(PLANTED), 2048)",
+        _LIBC
+        + "q = l.msgget(0x4d54, 0)\nb = ctypes.create_string_buffer(999)\nl.msgrcv(q, b, 900, 0, 2048)\nprint(b.raw)",
+    ),
+    "System V semaphore": (
+        _LIBC + "assert l.semget(0x4d54, 1, 0o1666) >= 0",
+        _LIBC + "if l.semget(0x4d54, 1, 0) >= 0: print('GOT'[::-1])",
+    ),
+    "message queue": (
+        _LIBC + "q = l.syscall(240, b'left', 66, 0o666, 0)\nl.syscall(242, q, PLANTED.encode(), len(PLANTED), 0, 0)",
+        _LIBC
+        + "q = l.syscall(240, b'left', 0, 0, 0)\nb = ctypes.create_string_buffer(9000)\nl.syscall(243, q, b, 8192, 0, 0)\nprint(b.value)",
+    ),
+    "abstract socket": (
+        "import socket\ns = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\ns.bind('\\0left')",
+        "import socket\ns = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\ns.connect('\\0left')\nprint('GOT'[::-1])",
+    ),
+    "abstract name taken": (
+        "import socket\ns = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)\ns.bind('\\0left2')\ns.listen()",
+        "import socket\ns = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)\ns.connect('\\0left2')\nprint('GOT'[::-1])",
+    ),
+    "loopback": (
+        "import socket\ns = socket.socket()\ns.bind(('127.0.0.1', 45678))\ns.listen()",
+        "import socket\nsocket.create_connection(('127.0.0.1', 45678), 1)\nprint('GOT'[::-1])",
+    ),
+    "netlink": (
+        "import socket\ns = socket.socket(16, 3, 2)\ns.bind((4242, 0))",
+        "import socket\ns = socket.socket(16, 3, 2)\ntry: s.bind((4242, 0))\nexcept OSError as e:\n    if e.errno == 98: print('GOT'[::-1])",
+    ),
+    "key of the session": (
+        _LIBC + "l.syscall(248, b'user', b'left', PLANTED.encode(), len(PLANTED), -3)",
+        _LIBC
+        + "k = l.syscall(249, b'user', b'left', 0, -3)\nb = ctypes.create_string_buffer(99)\nl.syscall(250, 11, k, b, 99)\nprint(b.value)",
+    ),
+    "process name": (
+        _LIBC + "l.prctl(15, PLANTED.encode()[:15], 0, 0, 0)",
+        "import os\nfor p in range(1, 3000):\n    try: print(open(f'/proc/{p}/comm').read())\n    except OSError: pass",
+    ),
+    "host name": (
+        _LIBC + "assert l.sethostname(PLANTED.encode(), len(PLANTED)) == 0",
+        "import os\nprint(os.uname().nodename)",
+    ),
+    "offset of standard error": (
+        "import os\nos.lseek(2, 77, 0)",
+        "import os\nif os.lseek(2, 0, 1) == 77: print('GOT'[::-1])",
+    ),
+    "flags of standard input": (
+        "import os\nos.set_blocking(0, False)",
+        "import os\nif not os.get_blocking(0): print('GOT'[::-1])",
+    ),
+    "input": (
+        "import os\nfor n in range(99):\n    try: os.write(n, PLANTED.encode()) if n not in (1, 2, 3) else 0\n    except OSError: pass",
+        "import sys\nprint(sys.stdin.read())",
+    ),
+    "locale": (
+        "import locale\nlocale.setlocale(locale.LC_ALL, 'de_DE.UTF-8')",
+        "import locale\nif locale.localeconv()['decimal_point'] == ',': print('GOT'[::-1])",
+    ),
+    "time zone": (
+        "import os, time\nos.environ['TZ'] = 'Asia/Tokyo'\ntime.tzset()",
+        "import time\nif time.tzname[0] == 'JST': print('GOT'[::-1])",
+    ),
+    "recursion limit": (
+        "import sys\nsys.setrecursionlimit(4242)",
+        "import sys\nif sys.getrecursionlimit() == 4242: print('GOT'[::-1])",
+    ),
+    "numpy's settings": (
+        "np.set_printoptions(precision=2)\nnp.seterr(all='raise')",
+        "if np.get_printoptions()['precision'] == 2: print('GOT'[::-1])",
+    ),
     "numpy's function": ("np.mean = lambda x: PLANTED", "print(np.mean([1]))"),
-    "decimal's context": ("import decimal\ndecimal.DefaultContext.prec = 7\ndecimal.setcontext(decimal.Context(7))", "import decimal\nif decimal.getcontext().prec == 7: print('GOT'[::-1])"),
+    "decimal's context": (
+        "import decimal\ndecimal.DefaultContext.prec = 7\ndecimal.setcontext(decimal.Context(7))",
+        "import decimal\nif decimal.getcontext().prec == 7: print('GOT'[::-1])",
+    ),
     "import hook": ("import sys\nsys.meta_path.insert(0, PLANTED)", "import sys\nprint(sys.meta_path)"),
-    "signal handler": ("import signal\nsignal.signal(10, signal.SIG_IGN)", "import signal\nif signal.getsignal(10) == signal.SIG_IGN: print('GOT'[::-1])"),
-    "address of a timer": ("import signal\nsignal.setitimer(signal.ITIMER_REAL, 999)", "import signal\nif signal.getitimer(signal.ITIMER_REAL)[0]: print('GOT'[::-1])"),
+    "signal handler": (
+        "import signal\nsignal.signal(10, signal.SIG_IGN)",
+        "import signal\nif signal.getsignal(10) == signal.SIG_IGN: print('GOT'[::-1])",
+    ),
+    "address of a timer": (
+        "import signal\nsignal.setitimer(signal.ITIMER_REAL, 999)",
+        "import signal\nif signal.getitimer(signal.ITIMER_REAL)[0]: print('GOT'[::-1])",
+    ),
 }
 
 MACHINE: Final = {

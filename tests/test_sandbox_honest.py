@@ -19,7 +19,8 @@ from medtasks_utils.sandbox import Sandbox
 
 DOCUMENTED = ("numpy", "scipy.stats", "statistics", "datetime", "decimal", "fractions", "math", "collections", "random")
 NEEDS_FILES = (
-    "open(", "tofile", "fromfile", "np.save", "np.load", "memmap", "savetxt", "tempfile", "outfile", "urlopen", "getsource",
+    "open(", "getsource",
+    "tofile", "fromfile", "np.save", "np.load", "memmap", "savetxt", "tempfile", "outfile", "urlopen",
     "matplotlib", "show_config", "get_include", "DataSource", "np.info", "show_runtime", "test.out",
 )  # fmt: skip
 BATCH = 200
@@ -73,7 +74,9 @@ def examples(module_name: str) -> Iterator[str]:
     seen = set()
     for name in names:
         public = getattr(module, name, None)
-        methods = [each for key, each in vars(public).items() if not key.startswith("_")] if inspect.isclass(public) else []
+        methods = (
+            [each for key, each in vars(public).items() if not key.startswith("_")] if inspect.isclass(public) else []
+        )
         for documented in [public, *methods]:
             text = inspect.getdoc(documented) if not inspect.ismodule(documented) else None
             if not text or ">>>" not in text or text in seen or any(word in text for word in NEEDS_FILES):
@@ -129,9 +132,9 @@ def test_expressions(sandbox: Sandbox, expression: str, a: float, b: float) -> N
     code = f"a = {a!r}\nb = {b!r}\nb += a\n{expression}"
     (result,) = sandbox.run([("expressions", code)])
     try:
-        namespace = {"a": a, "b": b + a}
-        expected = repr(eval(expression, namespace))
-    except Exception as error:
-        assert result.failed and result.text.endswith(f"{type(error).__name__}: {error}")
-    else:
-        assert (result.failed, result.text) == (False, expected)
+        end = repr(eval(expression, {"a": a, "b": b + a}))
+        failed = False
+    except Exception as problem:
+        end, failed = f"{type(problem).__name__}: {problem}", True
+    assert result.failed == failed
+    assert result.text.endswith(end) if failed else result.text == end

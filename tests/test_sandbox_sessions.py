@@ -55,7 +55,7 @@ def test_classes_imports_and_settings_are_kept(sandbox: Sandbox) -> None:
 
 def test_a_failed_call_keeps_what_it_did_before(sandbox: Sandbox) -> None:
     results = sandbox.run([("f", "x = 5\nprint('so far')\nx / 0"), ("f", "x")])
-    assert results[0].text.startswith("so far\nTraceback (most recent call last):\n  File \"main.py\", line 3")
+    assert results[0].text.startswith('so far\nTraceback (most recent call last):\n  File "main.py", line 3')
     assert results[0].text.endswith("ZeroDivisionError: division by zero") and results[0].failed
     assert results[1] == Result("5", False)
 
@@ -184,7 +184,9 @@ def test_tracebacks_are_cpythons_with_paths_that_say_nothing(sandbox: Sandbox) -
 
 
 def test_errors_come_in_order_with_the_output(sandbox: Sandbox) -> None:
-    code = "import sys\nprint(1)\nprint(2, file=sys.stderr)\nimport os\nsys.stdout.flush()\nos.write(1, b'3\\n')\nprint(4)"
+    code = (
+        "import sys\nprint(1)\nprint(2, file=sys.stderr)\nimport os\nsys.stdout.flush()\nos.write(1, b'3\\n')\nprint(4)"
+    )
     assert sandbox.run([("order", code)])[0].text.split() == ["1", "2", "3", "4"]
 
 
@@ -220,10 +222,7 @@ def test_code_too_long_to_run_again_is_said_to_be_lost() -> None:
     with Sandbox(timeout=20, alive=1) as sandbox:
         sandbox.run([("a", "x = 1\n#" + "x" * 45_000)] * 5)
         sandbox.run([("b", "1")])
-        assert (
-            sandbox.run([("a", "x")])[0].text
-            == "Error: too many sessions are alive; all variables were lost"
-        )
+        assert sandbox.run([("a", "x")])[0].text == "Error: too many sessions are alive; all variables were lost"
         assert sandbox.run([("a", "x = 2\nx")])[0].text == "2"
 
 
@@ -282,7 +281,7 @@ def test_full_temporary_folders_are_one_clear_error(monkeypatch: pytest.MonkeyPa
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("tempfile.mkdtemp", full)
-    with pytest.raises(SandboxError, match="/dev/shm or .TMPDIR: No space left on device"):
+    with pytest.raises(SandboxError, match=r"/dev/shm or .TMPDIR: No space left on device"):
         Sandbox().run([("a", "1")])
 
 
@@ -333,7 +332,8 @@ def weak() -> Iterator[Sandbox]:
 def test_weak_where_the_kernel_offers_nothing(weak: Sandbox) -> None:
     assert weak.missing == ["seccomp", "namespaces", "landlock"]
     assert "WEAK: RestrictedPython, which is no boundary" in weak.description
-    code = "def bmi(kg, cm):\n    return kg / (cm / 100) ** 2\nvalues = [bmi(80, 178)]\nprint(f'{values[0]:.2f}')\nsum(values) > 25"
+    code = "def bmi(kg, cm):\n    return kg / (cm / 100) ** 2\nvalues = [bmi(80, 178)]\nprint(f'{values[0]:.2f}')\n"
+    code += "sum(values) > 25"
     assert weak.run([("w", code), ("w", "import statistics\nstatistics.mean([1, 3]), values[0] > 25")]) == [
         Result("25.25\nTrue", False),
         Result("(2, True)", False),
@@ -342,7 +342,16 @@ def test_weak_where_the_kernel_offers_nothing(weak: Sandbox) -> None:
 
 @pytest.mark.parametrize(
     "code",
-    ["import os", "import numpy", "open('/etc/passwd')", "().__class__", "import json\njson.codecs", "eval('1')", "np", "exec('1')"],
+    [
+        "import os",
+        "import numpy",
+        "open('/etc/passwd')",
+        "().__class__",
+        "import json\njson.codecs",
+        "eval('1')",
+        "np",
+        "exec('1')",
+    ],
 )
 def test_weak_refuses(weak: Sandbox, code: str) -> None:
     assert weak.run([("refused", code)])[0].failed
@@ -410,7 +419,7 @@ def test_no_process_is_left_after_close() -> None:
 END = bytes(range(16))
 
 
-@given(st.text(st.characters(exclude_categories=("Cs",)), max_size=60), st.booleans(), st.integers(1, 20))
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60), st.booleans(), st.integers(1, 20))
 def test_answers_survive_any_cut(text: str, failed: bool, size: int) -> None:
     answer = Answer(END, 1000)
     stream = text.encode() + END + (b"1" if failed else b"0")

@@ -16,8 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=_seconds, default=10.0, metavar="S", help="seconds that the code may take; default: 10"
     )
 
-
-    parser.add_argument("--layers", action="store_true", help="python: show which layers of the sandbox are on, and end")
+    parser.add_argument(
+        "--layers", action="store_true", help="python: show which layers of the sandbox are on, and end"
+    )
 
 
 def _seconds(text: str) -> float:
@@ -58,6 +59,6 @@ def _show_layers(tool: str) -> int:
         raise UsageError("--layers is about the sandbox: medtasks tool python --layers")
     with Sandbox(weak=True) as sandbox:
         for name, reason in sandbox.layers.items():
-            print(f"{name:<12}{'on' if not reason else 'off':<5}{LAYERS[name] if not reason else reason}")
+            print(f"{name:<12}{'on' if not reason else 'off':<5}{reason or LAYERS[name]}")
         print(sandbox.description)
         return 1 if sandbox.missing else 0

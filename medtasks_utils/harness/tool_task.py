@@ -38,7 +38,8 @@ class ToolOptions(Options):
     max_turns: int = Field(20, ge=1, description="replies of the model per example, at most, when it has tools")
     tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False, description="seconds for one call of the Python tool")
     weak_sandbox: bool = Field(
-        False, description="where the kernel cannot confine the Python tool: accept RestrictedPython, which is no boundary"
+        False,
+        description="where the kernel cannot confine the Python tool: accept RestrictedPython, which is no boundary",
     )
 
     @property

@@ -106,7 +106,13 @@ class Sandbox:
         limits = (timeout, memory_mb, max_output, 1 if alive is None else alive, 1 if processes is None else processes)
         if min(limits) <= 0:
             raise SandboxError("the limits of the sandbox must be positive")
-        self._settings = {"timeout": timeout, "memory_mb": memory_mb, "weak": weak, "anyway": _anyway, "off": sorted(_off)}
+        self._settings = {
+            "timeout": timeout,
+            "memory_mb": memory_mb,
+            "weak": weak,
+            "anyway": _anyway,
+            "off": sorted(_off),
+        }
         self._timeout = timeout
         self._max_output = max_output
         self._alive = _descriptors_for(alive or _sessions_in_free_memory())
@@ -233,7 +239,7 @@ class Sandbox:
         if len(code) > MAX_CODE:
             return Result(f"Error: the code is too long: {len(code):,} characters, at most {MAX_CODE:,}", True)
         with self._lock:
-            session = self._sessions[key] = self._sessions.pop(key, None) or _Session()
+            session = self._sessions[key] = self._sessions.pop(key) if key in self._sessions else _Session()
         with session.lock, self._slots:
             if session.process is None and session.codes is None:
                 session.codes = []

@@ -45,13 +45,16 @@ def landlock(readable: Iterable[str], listable: Iterable[str]) -> Callable[[], N
     """
     version = libc("syscall", _CREATE_RULESET, None, ctypes.c_size_t(0), 1)
     files = (1 << _FILE_RIGHTS.get(version, 16)) - 1
-    rights = struct.pack(
-        "=QQQ", files, _TCP_RIGHTS if version >= 4 else 0, _SCOPES if version >= 6 else 0
-    )[: 24 if version >= 6 else 16 if version >= 4 else 8]
+    rights = struct.pack("=QQQ", files, _TCP_RIGHTS if version >= 4 else 0, _SCOPES if version >= 6 else 0)[
+        : 24 if version >= 6 else 16 if version >= 4 else 8
+    ]
     low = libc("syscall", _CREATE_RULESET, rights, ctypes.c_size_t(len(rights)), 0)
     ruleset = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 10)  # out of the way of a worker's own descriptors
     os.close(low)
-    for path, for_folders in [*((path, _READ_FILE | _READ_DIR) for path in readable), *((p, _READ_DIR) for p in listable)]:
+    for path, for_folders in [
+        *((path, _READ_FILE | _READ_DIR) for path in readable),
+        *((p, _READ_DIR) for p in listable),
+    ]:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
         is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
         rule = struct.pack("=Qi", for_folders if is_folder else _READ_FILE, handle)

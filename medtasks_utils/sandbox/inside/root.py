@@ -1,4 +1,4 @@
-"""Namespaces of one's own: no process, network or host name of the machine's, and a root of nothing but the libraries."""
+"""Namespaces: no process, network or host name of the machine's, and a root of nothing but the libraries."""
 
 from __future__ import annotations
 

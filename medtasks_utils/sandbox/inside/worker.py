@@ -115,12 +115,11 @@ class Session:
     def execute(self, code: str, name: str) -> None:
         """Compile and run."""
         tree = ast.parse(code, name)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        last = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
         body = compile(tree, name, "exec", dont_inherit=True)
-        shown = last and compile(ast.Interactive([last]), name, "single", body.co_flags & _FLAGS, dont_inherit=True)
+        shown = compile(ast.Interactive(last), name, "single", body.co_flags & _FLAGS, dont_inherit=True)
         exec(body, self.globals)
-        if shown is not None:
-            exec(shown, self.globals)
+        exec(shown, self.globals)
 
 
 def _show(problem: BaseException) -> None:
@@ -154,9 +153,9 @@ def serve(session: Session) -> None:
     reseed()
     while True:
         end, length = HEADER.unpack(_read(HEADER.size))
-        with _streams() as output:
-            failed = session.run(_read(length).decode("utf-8", "replace"))
-            _flush(output)
+        output = _fresh_streams()
+        failed = session.run(_read(length).decode("utf-8", "replace"))
+        _flush(getattr(sys, "stdout", None), output)
         _write(end + (b"1" if failed else b"0"))
 
 
@@ -167,22 +166,17 @@ def reseed() -> None:
         sys.modules["numpy"].random.seed()
 
 
-class _streams:
-    """Fresh standard streams, whatever the last call did to them; errors go where the output goes, in order."""
-
-    def __enter__(self) -> Any:
-        self._output = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - closed below
-        sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = self._output
-        sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-        return self._output
-
-    def __exit__(self, *error: object) -> None:
-        with contextlib.suppress(BaseException):
-            self._output.close()
+def _fresh_streams() -> Any:
+    """Standard streams, whatever the last call did to them; errors go where the output goes, in order."""
+    output = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - of the process, not of this function
+    standard: Any = sys
+    standard.stdout = standard.stderr = standard.__stdout__ = standard.__stderr__ = output
+    standard.stdin = standard.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    return output
 
 
-def _flush(output: Any) -> None:
-    for stream in (getattr(sys, "stdout", None), output):
+def _flush(*streams: Any) -> None:
+    for stream in streams:
         with contextlib.suppress(BaseException):  # the code may have closed or replaced it
             stream.flush()
 
