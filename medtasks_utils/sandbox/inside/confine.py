@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from . import filters, root
-from .system import DUMPABLE, LINUX, drop_capabilities, prctl
+from .system import DUMPABLE, LINUX, die_with_parent, drop_capabilities, prctl
 
 DESCRIPTORS = 64
 """Files that a worker may have open."""
@@ -65,6 +65,7 @@ class Confinement:
         self._run = os.getpid()
         self._filters: dict[str, Callable[[], None]] = {}
         self._address_space = resource.RLIM_INFINITY
+        self._nursery: root.Nursery | None = None
         self.layers: dict[str, str] = {}
         self.layers["namespaces"] = self._tried("namespaces", self._namespaces_hold)
         self.layers["landlock"] = self._tried("landlock", self._landlock_holds)
@@ -85,23 +86,29 @@ class Confinement:
             root.enter_namespaces()
 
     def confine_zygote(self) -> None:
-        """For the process that forks, once it has imported everything: a root of its own, no privileges."""
+        """For the process that forks, once it has imported everything: a root with nothing but the libraries."""
         if not self.layers["limits"]:
             self._address_space = address_space() + (self._settings.memory_mb << 20)
         if not self.layers["seccomp"]:
             self._filters["seccomp"] = filters.seccomp()
         if not self.layers["namespaces"]:
+            self._nursery = root.Nursery()
             root.enter_root(self._settings.folder, self._settings.entries)
         if not self.layers["landlock"]:
             self._filters["landlock"] = self._landlock()
+
+    def prepare_fork(self) -> None:
+        """For the process that forks, before each worker."""
+        if self._nursery is not None:
+            self._nursery.prepare()
+
+    def confine_worker(self, zygote: int) -> None:
+        """For a worker, for good."""
         become_nobody(self._settings.entries[0][0])
         if LINUX:
             drop_capabilities()
-
-    def confine_worker(self) -> None:
-        """For a worker, for good."""
-        if LINUX:
             prctl(DUMPABLE, 0)  # no other process may look into its memory
+        die_with_parent(None if self._nursery else zygote)  # after the change of user, which would undo it
         if "landlock" in self._filters:
             self._filters["landlock"]()
         if not self.layers["limits"]:

@@ -14,8 +14,8 @@ from .system import libc
 NOBODY = 65534
 HOST_NAME = "python"
 
-_NEW_USER = 0x10000000
-_NEW_OTHERS = 0x00020000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000  # mount, uts, ipc, pid, network
+_NEW_USER, _NEW_PROCESSES, _NEW_IPC = 0x10000000, 0x20000000, 0x08000000
+_NEW_OTHERS = _NEW_PROCESSES | _NEW_IPC | 0x00020000 | 0x04000000 | 0x40000000  # and mount, uts, network
 _READ_ONLY, _NO_SUID, _NO_DEV, _REMOUNT, _BIND, _REC, _PRIVATE = 1, 2, 4, 32, 4096, 16384, 1 << 18
 _KEPT_FLAGS = {8: 8, 1024: 1024, 2048: 2048, 4096: 1 << 21}
 """As statvfs gives a mount's flags, and as mount takes them: noexec, noatime, nodiratime, relatime."""
@@ -49,7 +49,6 @@ def enter_root(folder: str, entries: Iterable[Entry]) -> None:
         OSError: if the kernel refuses.
     """
     socket.sethostname(HOST_NAME)
-    _refuse_shared_objects()
     _mount("tmpfs", folder, _NO_SUID | _NO_DEV, "tmpfs", "mode=755")
     for inside, outside in entries:
         target = Path(folder + inside)
@@ -67,6 +66,18 @@ def enter_root(folder: str, entries: Iterable[Entry]) -> None:
     libc("umount2", b".", _DETACH)
     os.chdir("/")
     _mount("none", "/", _REMOUNT | _BIND | _READ_ONLY | _NO_SUID | _NO_DEV)
+
+
+class Nursery:
+    """Gives each fork a process and an IPC namespace of its own, in which it is all that there is."""
+
+    def __init__(self) -> None:
+        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+
+    def prepare(self) -> None:
+        """To be called before a fork."""
+        libc("setns", self._own, _NEW_PROCESSES)
+        libc("unshare", _NEW_PROCESSES | _NEW_IPC)
 
 
 def holds(witness: str, run: int) -> bool:
@@ -94,15 +105,3 @@ def _mount(source: str, target: str, flags: int, kind: str | None = None, option
         libc("mount", encoded[0], encoded[1], encoded[2], flags, encoded[3])
     except OSError as error:
         raise OSError(error.errno, f"mount: {os.strerror(error.errno or 0)}") from None
-
-
-def _refuse_shared_objects() -> None:
-    """No System V object and no message queue can be made here: workers could meet at one."""
-    for name, value in {
-        "kernel/shmmni": "0",
-        "kernel/msgmni": "0",
-        "kernel/sem": "0 0 0 0",
-        "fs/mqueue/queues_max": "0",
-    }.items():
-        with contextlib.suppress(OSError):
-            Path("/proc/sys", name).write_text(value, encoding="ascii")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import functools
 import os
 import signal
 import sys
@@ -22,7 +24,7 @@ def libc(function: str, *arguments: Any) -> int:
     Raises:
         OSError: if it fails, or if the library has no such function.
     """
-    library = ctypes.CDLL(None, use_errno=True)
+    library = _library()
     ctypes.set_errno(0)
     try:
         result: int = getattr(library, function)(*arguments)
@@ -32,6 +34,11 @@ def libc(function: str, *arguments: Any) -> int:
         code = ctypes.get_errno()
         raise OSError(code, f"{function}: {os.strerror(code)}")
     return result
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
 
 
 def prctl(option: int, value: int, more: Any = 0) -> None:
@@ -50,11 +57,9 @@ def die_with_parent(parent: int | None) -> None:
 
 def drop_capabilities() -> None:
     """Have no capability, and none to be gained."""
-    for capability in range(64):
-        try:
+    with contextlib.suppress(OSError):  # beyond the last one, or not allowed, and then there is none to be dropped
+        for capability in range(64):
             prctl(_DROP_FROM_BOUNDING_SET, capability)
-        except OSError:  # beyond the last one, or not allowed, and then there is none to be dropped
-            continue
     prctl(NO_NEW_PRIVILEGES, 1)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     libc("capset", header, (ctypes.c_uint32 * 6)())

@@ -21,8 +21,6 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from .system import die_with_parent
-
 SOCKET = 3
 """The descriptor of the worker's socket; its output goes the same way."""
 
@@ -136,7 +134,7 @@ def _show(problem: BaseException) -> None:
         print("Error: the code failed, and so did describing how", file=sys.stderr)
 
 
-def become(descriptor: int, zygote: int) -> None:
+def become(descriptor: int) -> None:
     """Turn a fork into a worker with descriptors of its own: no input, its socket for output and for requests."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number in (1, 2, SOCKET):
@@ -144,7 +142,6 @@ def become(descriptor: int, zygote: int) -> None:
     nothing, other = os.pipe()
     os.dup2(nothing, 0)
     os.close(other)
-    die_with_parent(zygote)
 
 
 def serve(session: Session) -> None:

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import confine, root, weak, worker
-from .system import LINUX, die_with_parent
+from .system import die_with_parent
 from .worker import FAILED, SPAWNED
 
 # Run before the first fork, so that the interpreter adapts its code here and not in each fork, on pages of its own.
@@ -82,10 +82,6 @@ def _serve(control: socket.socket, settings: confine.Settings, confinement: conf
     for _ in range(20):
         worker.warm_up(make_session, "import math" if is_weak else _WARM_UP)
     confinement.confine_zygote()
-    if LINUX and confinement.layers["namespaces"]:
-        die_with_parent(os.getppid())  # a change of user has undone it
-    elif LINUX:
-        die_with_parent(None)
     worker.forget_the_machine(settings.folder)
     gc.collect()
     gc.freeze()  # a collection in a fork would write to every page
@@ -102,15 +98,16 @@ def _fork(descriptor: int, confinement: confine.Confinement, make_session: Calla
     zygote = os.getpid()
     with socket.socket(fileno=descriptor) as connection:
         try:
+            confinement.prepare_fork()
             pid = os.fork()
         except OSError as error:
             connection.sendall(FAILED + struct.pack("!I", error.errno or 0))
             return
         if pid == 0:
             try:
-                worker.become(descriptor, zygote)
+                worker.become(descriptor)
                 session = make_session()
-                confinement.confine_worker()
+                confinement.confine_worker(zygote)
                 worker.serve(session)
             finally:
                 os._exit(0)
