@@ -10,10 +10,14 @@ TOOLS = ("python", "calculator")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The tool, and ``--timeout``."""
+    """The tool, ``--timeout`` and ``--layers``."""
     parser.add_argument("tool", choices=TOOLS, help="python runs code in the sandbox, calculator evaluates arithmetic")
     parser.add_argument(
         "--timeout", type=_seconds, default=10.0, metavar="S", help="seconds that the code may take; default: 10"
+    )
+
+    parser.add_argument(
+        "--layers", action="store_true", help="python: show which layers of the sandbox are on, and end"
     )
 
 
@@ -30,9 +34,11 @@ def _seconds(text: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     """Print the result, and return 0; 1 with the error on standard error if the call fails."""
     from medtasks_utils.errors import MedtasksError
-    from medtasks_utils.extraction.printable import printable
+    from medtasks_utils.extraction.printable import printable, without_controls
     from medtasks_utils.tools import make_tool
 
+    if arguments.layers:
+        return _show_layers(arguments.tool)
     try:
         argument = sys.stdin.read()
     except UnicodeDecodeError as error:
@@ -40,5 +46,19 @@ def run(arguments: argparse.Namespace) -> int:
     with make_tool(arguments.tool, arguments.timeout) as tool:
         (outcome,) = tool.run([("", printable(argument))])
     if outcome.text:
-        print(outcome.text, file=sys.stderr if outcome.failed else sys.stdout)
+        print(without_controls(outcome.text), file=sys.stderr if outcome.failed else sys.stdout)
     return 1 if outcome.failed else 0
+
+
+def _show_layers(tool: str) -> int:
+    """Print the table; 1 where plain Python cannot run."""
+    from medtasks_utils.errors import UsageError
+    from medtasks_utils.sandbox import LAYERS, Sandbox
+
+    if tool != "python":
+        raise UsageError("--layers is about the sandbox: medtasks tool python --layers")
+    with Sandbox(weak=True) as sandbox:
+        for name, reason in sandbox.layers.items():
+            print(f"{name:<12}{'on' if not reason else 'off':<5}{reason or LAYERS[name]}")
+        print(sandbox.description)
+        return 1 if sandbox.missing else 0

@@ -39,6 +39,10 @@ class ToolOptions(Options):
     add_calculator_tool: bool = Field(False, description="let the model evaluate arithmetic expressions")
     max_turns: int = Field(20, ge=1, description="replies of the model per example, at most, when it has tools")
     tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False, description="seconds for one call of the Python tool")
+    weak_sandbox: bool = Field(
+        False,
+        description="where the kernel cannot confine the Python tool: accept RestrictedPython, which is no boundary",
+    )
 
     @property
     def tools(self) -> list[type[Tool]]:
@@ -118,6 +122,8 @@ class ToolTask(MedTask):
                 (outcome,) = tool.run([("", "1 + 1")])
                 if outcome.failed:
                     raise MedtasksError(f"{self.config.task}: the {tool.name} tool does not work: {outcome.text}")
+                if tool.description_of_machine:
+                    self.config.metadata["sandbox"] = tool.description_of_machine
 
     def prompt_parts(self) -> list[str]:
         """What the system message tells of the tools."""
@@ -203,6 +209,9 @@ class ToolTask(MedTask):
             requests.append(Instance(asked.request_type, asked.doc, arguments, asked.idx, metadata))
         return [printable(response or "") for response in model.generate(requests)]
 
+    def _make_tool(self, name: str) -> Tool:
+        return make_tool(name, self.options.tool_timeout, weak_sandbox=self.options.weak_sandbox)
+
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:
         with self._opened_tools() as tools:
@@ -211,7 +220,7 @@ class ToolTask(MedTask):
     @contextmanager
     def _opened_tools(self) -> Iterator[dict[str, Tool]]:
         with ExitStack() as stack:
-            opened = [make_tool(kind.name, self.options.tool_timeout) for kind in self.options.tools]
+            opened = [self._make_tool(kind.name) for kind in self.options.tools]
             yield {tool.name: stack.enter_context(tool) for tool in opened}
 
     # ---- extraction and samples

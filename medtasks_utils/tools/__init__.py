@@ -18,6 +18,6 @@ from medtasks_utils.tools.tool import Tool
 KINDS: dict[str, type[Tool]] = {kind.name: kind for kind in (Python, Calculator)}
 
 
-def make_tool(name: str, timeout: float) -> Tool:
-    """A tool ready for calls; ``timeout`` in seconds bounds each call of the Python tool."""
-    return Python(timeout) if name == Python.name else KINDS[name]()
+def make_tool(name: str, timeout: float, *, weak_sandbox: bool = False) -> Tool:
+    """A tool ready for calls; the rest is for the Python tool, see :class:`Python`."""
+    return Python(timeout, weak=weak_sandbox) if name == Python.name else KINDS[name]()

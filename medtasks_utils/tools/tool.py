@@ -51,6 +51,11 @@ class Tool(ABC):
     def forget(self, session: str) -> None:  # noqa: B027 - a tool without a state has nothing to do
         """Drop what a session's calls have defined."""
 
+    @property
+    def description_of_machine(self) -> str:
+        """What of this machine the results depend on; empty if nothing."""
+        return ""
+
     def close(self) -> None:  # noqa: B027
         """Give back what the tool holds."""
 
