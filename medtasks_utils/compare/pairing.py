@@ -56,10 +56,10 @@ def pair(a: TaskRun, b: TaskRun) -> Pairing:
     """Pair examples by the hash of their documents; equal documents in the order in which they come."""
     waiting: dict[str, list[Sample]] = defaultdict(list)
     for sample in reversed(b.samples):
-        waiting[_identity(sample, b)].append(sample)
+        waiting[identity(sample, b)].append(sample)
     pairs, only_a = [], []
     for sample in a.samples:
-        same = waiting[_identity(sample, a)]
+        same = waiting[identity(sample, a)]
         if same:
             pairs.append((sample, same.pop()))
         else:
@@ -67,7 +67,7 @@ def pair(a: TaskRun, b: TaskRun) -> Pairing:
     return Pairing(pairs, only_a, [sample for samples in waiting.values() for sample in samples])
 
 
-def _identity(sample: Sample, task: TaskRun) -> str:
+def identity(sample: Sample, task: TaskRun) -> str:
     """What two runs' samples of one example share: a solved example shown with it belongs to the prompt."""
     of_prompt = cards()[task.benchmark].prompt_fields if task.benchmark else ()
     if not of_prompt:

@@ -37,7 +37,7 @@ def unit_section(unit: Unit) -> Section:
         subtitle,
         unit.note and f"The numbers of the whole are {unit.note}.",
         blocks,
-        not unit.is_default,
+        variant=not unit.is_default,
     )
 
 
@@ -49,5 +49,8 @@ def _metrics_block(unit: Unit, filter_name: str) -> Block:
         estimates = [unit.estimate(run, filter_name, metric) for run in runs]
         facts = unit.facts(metric)
         cells = [estimate_cell(estimate, facts) for estimate in estimates]
-        table.rows.append([Cell(metric), *mark_best(cells, [e.value for e in estimates], facts.higher_is_better)])
+        odd = unit.odd_ones(filter_name, metric)
+        reasons = [odd.get(run, "") for run in runs]
+        best = mark_best(cells, [e.value for e in estimates], facts.higher_is_better, reasons)
+        table.rows.append([Cell(metric), *best])
     return Block("All metrics", "", [], [table], filter_name)
