@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -12,13 +13,38 @@ from medtasks_utils.report.blocks import Block, Section
 from medtasks_utils.report.outcomes import OUTCOMES, outcome
 from medtasks_utils.report.tables import Cell, Table, named_once
 from medtasks_utils.report.units import Unit
-from medtasks_utils.results import Run, Sample
+from medtasks_utils.results import ResultsError, Run, Sample
 from medtasks_utils.results.samples import number
 
 _SECRET = re.compile(r"(?i)\b([\w-]*(?:api_?key|token|secret|password|authorization)[\w-]*)(['\"]?\s*[=:]\s*)[^\s,;}]+")
 _MINUTE, _HOUR = 60, 3600
 _TOKENS = {"in": ("prompt_tokens", "input_tokens"), "out": ("completion_tokens", "output_tokens")}
 _LATENCY = ("latency", "latency_s", "latency_seconds", "seconds", "duration")
+
+
+def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool = False) -> list[Run]:
+    """The runs with the one that others are compared with first, and else in their order.
+
+    Args:
+        runs: at least one.
+        name: of the baseline: a run's name, its model, its results file or the folder of that; None for the first.
+        oldest: whether the oldest is the baseline where none is named.
+
+    Raises:
+        ResultsError: where no run, or more than one, goes by that name.
+    """
+    if name is None:
+        first = min(runs, key=lambda run: run.date) if oldest else runs[0]
+    else:
+        place = Path(name).resolve()
+        found = [run for run in runs if run.name == name] or [
+            run for run in runs if run.model == name or place in (run.path.resolve(), *run.path.resolve().parents)
+        ]
+        if len(found) != 1:
+            many = f"{len(found)} runs are" if found else "no run is"
+            raise ResultsError(f"{many} named {name!r}; --baseline takes one of {', '.join(run.name for run in runs)}")
+        first = found[0]
+    return [first, *(run for run in runs if run is not first)]
 
 
 def runs_section(runs: Sequence[Run], units: Sequence[Unit]) -> Section:

@@ -76,7 +76,7 @@ function columnNode(column, about, isOneOfSeveral) {
   if (judge) nodes.push(folded("Judge", () => judgeNodes(judge), { open: "" }));
   for (const [name, value] of Object.entries(others)) nodes.push(folded(words(name), () => anything(value)));
   if (record.metrics[about.filter]) nodes.push(folded(`Metrics, ${about.filter}`, () => anything(record.metrics[about.filter])));
-  return el("section", { class: "column", "aria-label": column.run }, nodes);
+  return el("div", { class: "column", role: "group", "aria-label": column.run }, nodes);
 }
 
 /** The response; of several generations each, the first one open, under a line on how far they agree. */
@@ -89,7 +89,11 @@ function generationNodes(record, about) {
     const cut = lengths[i] > responses[i].length;
     return cut ? [...nodes, el("p", { class: "note" }, "Its middle is left out, to keep the page small; the sample log has all of it.")] : nodes;
   };
-  if (responses.length === 1) return [el("h4", {}, `Response, ${grouped(lengths[0])} characters`), ...drawn(0)];
+  if (responses.length === 1) {
+    const nodes = drawn(0);
+    const turns = nodes.filter((node) => node.className === "turn").length;
+    return [el("h4", {}, turns ? `Conversation, ${turns} turn${turns > 1 ? "s" : ""}` : `Response, ${grouped(lengths[0])} characters`), ...nodes];
+  }
   const filter = about.filter in record.answers ? about.filter : Object.keys(record.answers)[0];
   const answers = record.answers[filter] ?? [];
   const most = Math.max(0, ...answers.map((answer) => answers.filter((other) => other === answer).length));

@@ -21,7 +21,7 @@ const WORDS = new Set("log ln lg exp sin cos tan cot sec csc arcsin arccos arcta
 const LIMITS = new Set(["sum", "prod", "lim", "max", "min", "sup", "inf"]);
 const TEXTS = new Set(["text", "textrm", "textbf", "textit", "textnormal", "textsf", "texttt", "mbox", "hbox", "mathrm", "operatorname", "ce", "mathsf", "mathtt", "tag"]);
 const STYLES = new Set(["mathbf", "boldsymbol", "bm", "mathit", "mathcal", "mathbb", "mathfrak", "mathnormal", "cancel", "bcancel", "xcancel", "phantom", "mathop", "mathbin", "mathrel"]);
-const IGNORED = new Set(["displaystyle", "textstyle", "scriptstyle", "limits", "nolimits", "nonumber", "notag", "hline", "centering", "bigl", "bigr", "Bigl", "Bigr", "big", "Big", "bigg", "Bigg", "biggl", "biggr", "Biggl", "Biggr", "left", "right", "middle", "tfrac", "protect", "small", "large", "Large"]);
+const IGNORED = new Set(["displaystyle", "textstyle", "scriptstyle", "limits", "nolimits", "nonumber", "notag", "hline", "centering", "bigl", "bigr", "Bigl", "Bigr", "big", "Big", "bigg", "Bigg", "biggl", "biggr", "Biggl", "Biggr", "tfrac", "protect", "small", "large", "Large"]);
 const ACCENTS = { bar: "¯", overline: "¯", hat: "^", widehat: "^", vec: "→", tilde: "~", dot: "˙", ddot: "¨", overbrace: "⏞", overrightarrow: "→" };
 const FENCES = { pmatrix: "()", bmatrix: "[]", Bmatrix: "{}", vmatrix: "||", Vmatrix: "‖‖", cases: "{ " };
 
@@ -92,7 +92,8 @@ class MathReader {
     if (/^\d/.test(token)) return math("mn", {}, token);
     if (/^\p{L}$/u.test(token)) return math("mi", {}, token);
     if (token === "~") return math("mspace", { width: SPACES[" "] });
-    return math("mo", {}, { "-": "−", "*": "∗" }[token] ?? token);
+    const flat = "()[]|/".includes(token) ? { stretchy: "false" } : {};
+    return math("mo", flat, { "-": "−", "*": "∗" }[token] ?? token);
   }
 
   deeper(read) {
@@ -148,9 +149,17 @@ class MathReader {
     if (name === "color" || name === "textcolor" || name === "label" || name === "vspace" || name === "hspace") return this.source() && null;
     if (name === "begin") return this.environment(this.source());
     if (name === "end") return this.source() && null;
-    if (IGNORED.has(name)) return this.peek() === "." && (name === "left" || name === "right") ? (this.at++, null) : null;
+    if (name === "left" || name === "right" || name === "middle") return this.fence();
+    if (IGNORED.has(name)) return null;
     if (name.length === 1 && !/[a-zA-Z]/.test(name)) return math("mo", {}, name === "|" ? "‖" : name);
     return math("mtext", {}, `\\${name}`);
+  }
+
+  /** A bracket as high as what it encloses. */
+  fence() {
+    this.peek();
+    const token = this.tokens[this.at++] ?? ".";
+    return token === "." ? null : math("mo", { stretchy: "true" }, SYMBOLS.get(token.slice(1)) ?? token.replace(/^\\(?=[^a-z])/, ""));
   }
 
   swapped(tag) {

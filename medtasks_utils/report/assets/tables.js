@@ -76,6 +76,11 @@ function bindTables() {
       if (!sorter.textContent.trim()) sorter.setAttribute("aria-label", "sort by the first column");
       cell.append(sorter);
     });
+    const [first, second] = table.tHead.rows[0].cells;
+    if (second?.classList.contains("text")) {
+      box.classList.add("two");
+      new ResizeObserver(() => box.style.setProperty("--first", `${first.offsetWidth}px`)).observe(first);
+    }
     const name = table.caption.textContent.trim().replace(/[^\w.-]+/g, "-").slice(0, 80);
     table.caption.append(button("CSV", () => download(`${name}.csv`, csvOf(table)), { class: "csv", title: "Download this table as CSV" }));
   }
