@@ -363,15 +363,6 @@ def test_one_clear_error(
     assert line.startswith("medtasks: error: ") and words in line
 
 
-def test_without_the_extra_the_error_says_what_to_install(folder: Path) -> None:
-    code = "import sys; sys.modules['altair'] = None; from medtasks_utils.cli import main; sys.exit(main(sys.argv[1:]))"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "report", str(folder / "a")], capture_output=True, text=True, check=False
-    )
-    (line,) = done.stderr.splitlines()
-    assert done.returncode == 1 and "altair is not installed: pip install 'medtasks[report]'" in line
-
-
 def test_repeated_generations_are_partly_right(tmp_path: Path) -> None:
     answers = itertools.cycle(["\\boxed{0}", "\\boxed{1}"])
     save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", metadata={"medhallu": {"repeats": 2}}, limit=2)

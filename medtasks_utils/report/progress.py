@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from types import TracebackType
 from typing import TextIO
@@ -12,7 +11,7 @@ _QUIET = 2.0  # seconds in which nothing is said
 
 
 class Progress:
-    """Says which stage is running, once two seconds have passed: on a terminal in one line that changes.
+    """Says which stage begins, once two seconds have passed; on a terminal in one line that changes.
 
     Use as a context, and call with a few words at the beginning of each stage.
     """
@@ -20,35 +19,24 @@ class Progress:
     def __init__(self, stream: TextIO | None = None, quiet: float = _QUIET) -> None:
         self._stream = sys.stderr if stream is None else stream
         self._start = time.perf_counter()
-        self._stage = ""
-        self._said = ""
-        self._timer = threading.Timer(quiet, self._begin)
-        self._timer.daemon = True
-        self._speaks = False
+        self._quiet = quiet
+        self._said = False
 
     def __enter__(self) -> Progress:
-        self._timer.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._timer.cancel()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._said and self._stream.isatty():
             self._write("\r\033[K")
 
     def __call__(self, stage: str) -> None:
         """Begin a stage."""
-        self._stage = stage
-        if self._speaks:
-            self._say()
-
-    def _begin(self) -> None:
-        self._speaks = True
-        self._say()
-
-    def _say(self) -> None:
-        if self._stage and self._stage != self._said:
-            self._said = self._stage
-            line = f"{self._stage} … ({time.perf_counter() - self._start:.0f} s)"
+        seconds = time.perf_counter() - self._start
+        if seconds >= self._quiet:
+            self._said = True
+            line = f"{seconds:.0f} s: {stage}"
             self._write(f"\r\033[K{line}" if self._stream.isatty() else f"{line}\n")
 
     def _write(self, text: str) -> None:
