@@ -84,7 +84,14 @@ class _Axis:
 
     def grid(self, zero: bool) -> Markup:
         lines = (
-            _tag("line", x1=self.at(mark), x2=self.at(mark), y1=-8, y2="120%", class_="zero" if zero and not mark else "grid")
+            _tag(
+                "line",
+                x1=self.at(mark),
+                x2=self.at(mark),
+                y1=-8,
+                y2="120%",
+                class_="zero" if zero and not mark else "grid",
+            )
             for mark in self.marks
         )
         return Markup("").join(lines)

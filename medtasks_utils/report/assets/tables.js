@@ -82,6 +82,6 @@ function bindTables() {
       new ResizeObserver(() => box.style.setProperty("--first", `${first.offsetWidth}px`)).observe(first);
     }
     const name = table.caption.textContent.trim().replace(/[^\w.-]+/g, "-").slice(0, 80);
-    table.caption.append(button("CSV", () => download(`${name}.csv`, csvOf(table)), { class: "csv", title: "Download this table as CSV" }));
+    table.caption.firstElementChild.append(button("CSV", () => download(`${name}.csv`, csvOf(table)), { class: "csv", title: "Download this table as CSV" }));
   }
 }
