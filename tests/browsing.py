@@ -32,12 +32,13 @@ DESKTOP, PHONE = (1280, 900), (360, 740)
 FINISHED = re.compile(r"([\d,]+) of [\d,]+ (?:samples|examples)$")
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """The browser, started."""
     with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
+        found = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield found
+        found.close()
 
 
 def write(runs: list[Run], folder: Path) -> str:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import (  # noqa: F401
+from browsing import (
     DESKTOP,
     PHONE,
-    browser,
     choose,
+    chromium,
     needs_browser,
     open_first,
     opened,
@@ -49,6 +49,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_run(folder / "a", right_in(0.7, "a"), model="org/first")
     save_run(folder / "b", right_in(0.4, "b"), model="org/second")
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,6 @@ import hashlib
 import itertools
 import re
 import shutil
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,9 +17,9 @@ from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.cli import main
 from medtasks_utils.report import build_page
 from medtasks_utils.report.answers import outcome_block
-from medtasks_utils.report.comparison import Comparer
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import FORM, OUTCOMES, RIGHT, UNANSWERED, UNSURE, WRONG, outcomes
+from medtasks_utils.report.pairs import Comparer
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run, read_runs
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import browser, choose, needs_browser, open_first, opened, playwright, shown, unfold, write  # noqa: F401
+from browsing import choose, chromium, needs_browser, open_first, opened, playwright, shown, unfold, write
 from saved_runs import right_in, sample_file, save_run
 
 from medtasks_utils.results import Run, Sample, read_runs
@@ -63,6 +63,12 @@ CALLS: list[dict[str, Any]] = [
 
 
 @pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     """Two comparable runs of all benchmarks, one over fewer examples, one with repeats."""
     folder = tmp_path_factory.mktemp("runs")
@@ -103,7 +109,7 @@ def sizes_and_themes() -> Iterator[Any]:
 
 
 @pytest.fixture(params=sizes_and_themes())
-def page(request: pytest.FixtureRequest, browser: Any, address: str) -> Iterator[Any]:  # noqa: F811
+def page(request: pytest.FixtureRequest, browser: Any, address: str) -> Iterator[Any]:
     """The page at each width in each theme."""
     width, theme = request.param
     with opened(browser, address, SIZES[width], theme) as found:
@@ -215,7 +221,7 @@ def test_the_answer_comes_first_and_what_is_long_is_folded(page: Any, runs: list
     page.evaluate("document.querySelector('.browser').scrollIntoView({block: 'start'})")
     verdict = page.locator("#detail .verdict").bounding_box()
     height = page.viewport_size["height"]
-    assert 0 <= verdict["y"] and verdict["y"] + verdict["height"] <= height, "above the fold"
+    assert verdict["y"] >= 0 and verdict["y"] + verdict["height"] <= height, "above the fold"
     assert not page.locator("#detail details[open]:not(.generation)").count()
     assert "Reasoning, 33 characters" in page.inner_text("#detail")
     assert "Some reasoning" not in page.inner_text("#detail")

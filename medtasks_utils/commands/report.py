@@ -37,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page; say where, how large and how long it took."""
     from medtasks_utils.errors import MedtasksError
     from medtasks_utils.report import build_page, with_baseline_first
+    from medtasks_utils.report.cache import BuildCache
     from medtasks_utils.report.progress import Progress
     from medtasks_utils.results import read_runs
 
@@ -49,10 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
     gc.disable()  # samples are millions of objects that all stay; the collector would go through them over and over
     try:
         with Progress() as progress:
-            progress("reading runs")
             runs = read_runs(arguments.paths)
             runs = with_baseline_first(runs, arguments.baseline, oldest=len(arguments.paths) == 1)
-            page = build_page(runs, say=progress)
+            page = build_page(runs, say=progress, cache=BuildCache())
     finally:
         gc.enable()
     try:

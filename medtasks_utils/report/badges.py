@@ -19,13 +19,13 @@ EMPTY = "empty response"
 
 def badges(sample: Sample) -> list[str]:
     """What marks a sample out, its task's own marks first."""
-    first = next(iter(sample.details.values()), {})
+    first: dict[str, Any] = next(iter(sample.details.values()), {})
     found = _texts(first.get("badges"))
-    if any(len(set(answers)) > 1 for answers in list(sample.answers.values())[:1]):
+    if len(sample.responses) > 1 and any(len(set(answers)) > 1 for answers in list(sample.answers.values())[:1]):
         found.append(DISAGREE)
-    if any(call.get("failed") for call in _calls(sample.transcript)):
+    if "transcript" in first and any(call.get("failed") for call in _calls(first["transcript"])):
         found.append(TOOL_FAILED)
-    if any(judge.get("failure") for judge in _mappings(sample.judge)):
+    if "judge" in first and any(judge.get("failure") for judge in _mappings(first["judge"])):
         found.append(JUDGE_FAILED)
     if any(text.rfind("<think>") > text.rfind("</think>") for text in sample.responses):
         found.append(UNCLOSED)

@@ -143,6 +143,6 @@ def _groups_by_metrics(division: _Division) -> Table:
             estimates = {metric: division.value(metric, run, group) for metric in division.metrics}
             cells = [estimate_cell(found, division.unit.facts(metric)) for metric, found in estimates.items()]
             count = Cell(f"{max(estimate.n for estimate in estimates.values()):,}")
-            name = named_once(words(group), number, href=division.link(group))
-            table.rows.append([name, Cell(run, href=division.link(group, run)), count, *cells])
+            first = named_once(words(group), number, href=division.link(group))
+            table.rows.append([first, Cell(run, href=division.link(group, run)), count, *cells])
     return table

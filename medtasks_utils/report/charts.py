@@ -1,4 +1,4 @@
-"""Plots as HTML and inline SVG: labels are text of the page, lengths are percent, so a plot fills whatever width it has.
+"""Plots as HTML and inline SVG: labels are text of the page, lengths are percent, so a plot fills the width it has.
 
 Text keeps its size at every width, and long labels wrap. Colours are the style sheet's, so that one drawing serves
 light, dark and print; shapes tell runs apart where colours do not. Beside each plot stands a table with the same
@@ -159,8 +159,9 @@ def _segments(shares: Sequence[Share], parts: Sequence[str]) -> Markup:
     drawn, start = Markup(""), 0.0
     for share in sorted(shares, key=lambda share: parts.index(share.part)):
         number = parts.index(share.part) + 1
-        place = {"x": f"{start:.2f}%", "width": f"{share.percent:.2f}%", "height": _BAR - 4, "y": 2}
-        drawn += _tag("rect", **place, fill=f"var(--outcome-{number})", class_="segment")
+        x, width = f"{start:.2f}%", f"{share.percent:.2f}%"
+        fill = f"var(--outcome-{number})"
+        drawn += _tag("rect", x=x, y=2, width=width, height=_BAR - 4, fill=fill, class_="segment")
         if share.percent >= 10:
             x = f"{start + share.percent / 2:.2f}%"
             drawn += _tag("text", f"{share.percent:.0f}", x=x, y=_BAR - 6, fill=f"var(--on-outcome-{number})")

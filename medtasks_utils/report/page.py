@@ -16,6 +16,7 @@ from importlib.metadata import version
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from medtasks_utils.report.cache import BuildCache
 from medtasks_utils.report.charts import MAX_RUNS, sign
 from medtasks_utils.report.comparison import comparison_section
 from medtasks_utils.report.findings import findings
@@ -37,7 +38,10 @@ _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "print.css")
 
 
 def build_page(
-    runs: Sequence[Run], max_packed: int = MAX_PACKED, say: Callable[[str], None] = lambda stage: None
+    runs: Sequence[Run],
+    max_packed: int = MAX_PACKED,
+    say: Callable[[str], None] = lambda stage: None,
+    cache: BuildCache | None = None,
 ) -> str:
     """The page for runs, the first being the baseline of comparisons until another is chosen in the page.
 
@@ -45,6 +49,7 @@ def build_page(
         runs: at least one.
         max_packed: characters that packed samples may take.
         say: called with a few words at the beginning of each stage.
+        cache: of earlier builds, whose findings about runs that are unchanged are used again.
     """
     environment = Environment(
         loader=PackageLoader("medtasks_utils.report", "assets"),
@@ -55,13 +60,18 @@ def build_page(
     )
     environment.filters["visible"] = visible
     style, script = ("\n".join(_source(environment, name) for name in names) for names in (_STYLES, _SCRIPTS))
+    for number, run in enumerate(runs, 1):
+        say(f"reading run {number} of {len(runs)}")
+        for task in run.tasks.values():
+            _ = task.samples  # read on first use
     say("packing samples")
     packed = pack_samples(runs, max_packed=max_packed)
     units = arrange(runs)
     filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
     choices = [name for name in (STRICT, FLEXIBLE) if name in filters]
     say("comparing runs")
-    comparer = Comparer(runs)
+    comparer = Comparer(runs, cache)
+    comparer.prepare(filters, say)
     comparison = comparison_section(runs, comparer, filters)
     say("tables and plots")
     sections = [*unit_sections(units), *([comparison] if comparison else []), runs_section(runs, units)]

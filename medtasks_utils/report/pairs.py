@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any
 
+from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.compare import CompareError, Comparison, Line, compare_runs
 from medtasks_utils.compare.inference import Contrast
+from medtasks_utils.report.cache import BuildCache, content_of, key_of
 from medtasks_utils.report.charts import MAX_RUNS
 from medtasks_utils.report.comparable import why_not
+from medtasks_utils.report.parallel import in_parallel
 from medtasks_utils.results import Run
+
+_LARGE = 3_000  # samples, from which several processes are worth their start
 
 
 @dataclass(frozen=True)
@@ -58,14 +66,33 @@ def _mirrored(line: Line) -> Contrast:
 class Comparer:
     """Compares pairs of runs on the examples of the tasks that both have, each pair once.
 
+    Args:
+        runs: all of the page.
+        cache: of earlier builds.
+
     Attributes:
         names: of the runs compared, the first few.
     """
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[Run], cache: BuildCache | None = None) -> None:
         self._runs = {run.name: run for run in runs}
         self._found: dict[tuple[str, str, str], Paired] = {}
+        self._cache = cache
         self.names = list(self._runs)[:MAX_RUNS]
+
+    def prepare(self, filters: Sequence[str], say: Callable[[str], None]) -> None:
+        """Compare all pairs, in several processes if they are large.
+
+        Args:
+            filters: under which.
+            say: told how far it is.
+        """
+        keys = [(a, b, name) for a, b in itertools.combinations(self.names, 2) for name in filters]
+        samples = sum(len(task.samples) for run in self._runs.values() for task in run.tasks.values())
+        jobs = [partial(self._plain, *key) for key in keys]
+        for number, (key, plain) in enumerate(zip(keys, in_parallel(jobs, samples > _LARGE), strict=True), 1):
+            self._found[key] = self._paired(plain)
+            say(f"compared {number} of {len(keys)} pairs of runs and filters")
 
     def with_baseline(self, baseline: str, filter_name: str) -> list[Paired]:
         """The baseline with each of the others."""
@@ -80,6 +107,37 @@ class Comparer:
         if key not in self._found:
             self._found[key] = self._compare(self._runs[a], self._runs[b], filter_name)
         return self._found[key]
+
+    def _plain(self, a: str, b: str, filter_name: str) -> dict[str, Any]:
+        """Two runs compared, as JSON can hold it; from the cache if it is there."""
+        runs = self._runs[a], self._runs[b]
+        names = [run.name for run in runs]
+        key = key_of("pair", filter_name, names, *map(content_of, runs)) if self._cache else ""
+        kept = self._cache.get(key) if self._cache else None
+        if isinstance(kept, dict):
+            return kept
+        found = self._compare(*runs, filter_name)
+        lines = [
+            {**vars(line), "facts": line.facts.name, "contrast": asdict(line.contrast)} for line in found.lines
+        ]
+        plain = {**vars(found), "lines": lines, "sides": {task: asdict(own) for task, own in found.sides.items()}}
+        if self._cache:
+            self._cache.put(key, plain)
+        return plain
+
+    def _paired(self, plain: dict[str, Any]) -> Paired:
+        lines = []
+        for line in plain["lines"]:
+            facts = metric_of(line["facts"], self._benchmark(plain["a"], line["task"]))
+            lines.append(Line(**{**line, "facts": facts, "contrast": Contrast(**line["contrast"])}))
+        sides = {task: Sides(**own) for task, own in plain["sides"].items()}
+        return Paired(**{**plain, "lines": lines, "sides": sides})
+
+    def _benchmark(self, run: str, task: str) -> str | None:
+        """Of a task, or of a group's first."""
+        own = self._runs[run]
+        name = own.groups[task].tasks[0] if task in own.groups else task
+        return own.tasks[name].benchmark
 
     def _compare(self, a: Run, b: Run, filter_name: str) -> Paired:
         shared = [name for name, task in a.tasks.items() if task.benchmark and name in b.tasks]

@@ -11,7 +11,7 @@ _QUIET = 2.0  # seconds in which nothing is said
 
 
 class Progress:
-    """Says which stage begins, once two seconds have passed; on a terminal in one line that changes.
+    """Says which stage begins, once two seconds have passed; on a terminal in one line that changes, else now and then.
 
     Use as a context, and call with a few words at the beginning of each stage.
     """
@@ -20,7 +20,7 @@ class Progress:
         self._stream = sys.stderr if stream is None else stream
         self._start = time.perf_counter()
         self._quiet = quiet
-        self._said = False
+        self._said = -quiet  # when something was said last
 
     def __enter__(self) -> Progress:
         return self
@@ -28,16 +28,22 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._said and self._stream.isatty():
+        if self._said >= 0 and self._stream.isatty():
             self._write("\r\033[K")
 
     def __call__(self, stage: str) -> None:
         """Begin a stage."""
         seconds = time.perf_counter() - self._start
-        if seconds >= self._quiet:
-            self._said = True
-            line = f"{seconds:.0f} s: {stage}"
-            self._write(f"\r\033[K{line}" if self._stream.isatty() else f"{line}\n")
+        if seconds < self._quiet:
+            return
+        line = f"{seconds:.0f} s: {stage}"
+        if self._stream.isatty():
+            self._write(f"\r\033[K{line}")
+        elif seconds - self._said >= self._quiet:
+            self._write(f"{line}\n")
+        else:
+            return
+        self._said = seconds
 
     def _write(self, text: str) -> None:
         self._stream.write(text)

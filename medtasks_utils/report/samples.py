@@ -78,13 +78,14 @@ def pack_samples(runs: Sequence[Run], max_samples: int = MAX_SAMPLES, max_packed
         kept = sum(len(entry.samples) for entry in entries)
         notes.append(f"{kept:,} of {count:,} samples are in this page: every {step}th example, the same for all runs.")
         count = kept
+    marks = {id(sample): badges(sample) for entry in entries for sample in entry.samples.values()}
     documents = [_document_record(entry.any) for entry in entries]
     ordered = sorted((run, place) for place, entry in enumerate(entries) for run in entry.samples)  # run after run
-    samples = [_sample_record(entries[place], entries[place].samples[run]) for run, place in ordered]
+    samples = [_sample_record(entries[place], entries[place].samples[run], marks) for run, place in ordered]
     stores, limit = _pack_within(documents, samples, max_packed)
     if limit is not None:
         notes.append(f"Texts longer than {limit:,} characters are cut in the middle, to keep the page small.")
-    index = _index(runs, entries)
+    index = _index(runs, entries, marks)
     numbers = {key: number for number, key in enumerate(ordered)}
     index["samples"]["record"] = [numbers[run, place] for place, entry in enumerate(entries) for run in entry.samples]
     index["starts"] = {"documents": stores[0].starts, "samples": stores[1].starts}
@@ -133,7 +134,7 @@ def _document_record(sample: Sample) -> dict[str, Any]:
     return {"prompt": sample.messages, "doc": doc}
 
 
-def _sample_record(entry: _Entry, sample: Sample) -> dict[str, Any]:
+def _sample_record(entry: _Entry, sample: Sample, marks: Mapping[int, list[str]]) -> dict[str, Any]:
     own = {name: value for details in sample.details.values() for name, value in details.items() if value is not None}
     for name in ("found_by", "badges", "notes"):
         own.pop(name, None)
@@ -150,7 +151,7 @@ def _sample_record(entry: _Entry, sample: Sample) -> dict[str, Any]:
         "found_by": sample.found_by,
         "metrics": metrics,
         "details": own,
-        "badges": badges(sample),
+        "badges": marks[id(sample)],
         "notes": notes(sample),
     }
     return record if sample.messages == entry.any.messages else {**record, "prompt": sample.messages}
@@ -180,15 +181,15 @@ def _rights(sample: Sample, filter_name: str, is_closed: bool) -> list[int | Non
 # ---- index
 
 
-def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
+def _index(runs: Sequence[Run], entries: Sequence[_Entry], marks: Mapping[int, list[str]]) -> dict[str, Any]:
     benchmarks = dict.fromkeys(entry.benchmark for entry in entries)
     breakdowns = {name: cards()[name].breakdowns if name else () for name in benchmarks}
     tasks = dict.fromkeys((entry.task, entry.benchmark) for entry in entries)
     filters = dict.fromkeys(name for entry in entries for sample in entry.samples.values() for name in sample.answers)
     facets = {breakdown.name: _Codes() for own in breakdowns.values() for breakdown in own}
-    ways, marks = _Codes(), _Codes()
+    ways, codes_of_marks = _Codes(), _Codes()
     every = [sample for entry in entries for sample in entry.samples.values()]
-    marked = [[marks.of(badge) for badge in badges(sample)] for sample in every]
+    marked = [[codes_of_marks.of(badge) for badge in marks[id(sample)]] for sample in every]
     labels = [_labels(entry.benchmark) for entry in entries for _ in entry.samples]
     return {
         "runs": [run.name for run in runs],
@@ -209,7 +210,7 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
         },
         "facets": {name: {"label": name.capitalize(), "values": list(codes)} for name, codes in facets.items()},
         "found_by": list(ways),
-        "badges": list(marks),
+        "badges": list(codes_of_marks),
     }
 
 
@@ -243,9 +244,10 @@ def _question(sample: Sample) -> str:
 
 def _answer_text(answers: Sequence[str], labels: Mapping[str, str]) -> str:
     """Answers in words, each once, with how often it was given if there are several."""
+    if len(answers) == 1:
+        return shortened(labels.get(answers[0], answers[0]), _ANSWER)
     counts = Counter(labels.get(answer, answer) for answer in answers)
-    texts = (f"{answer} ×{times}" if len(answers) > 1 else answer for answer, times in counts.most_common())
-    return shortened(", ".join(texts), _ANSWER)
+    return shortened(", ".join(f"{answer} ×{times}" for answer, times in counts.most_common()), _ANSWER)
 
 
 def _sample_columns(
