@@ -7,7 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Share, change_plot, outcome_plot
 from medtasks_utils.report.outcomes import OUTCOMES, outcomes
-from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best, named_once, samples_link
+from medtasks_utils.report.tables import (
+    Cell,
+    Table,
+    estimate_cell,
+    head_reasons,
+    mark_best,
+    named_once,
+    run_heads,
+    samples_link,
+)
 from medtasks_utils.report.text import words
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import Estimate, abstention, by_way_found, cross_table
@@ -84,11 +93,11 @@ def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
     ]
     runs = list(by_run)
     odd = unit.odd_ones(filter_name, "acc")
-    table = Table(f"{unit.title}: the cost of abstaining (%), {filter_name}", ["", *runs])
+    table = Table(f"{unit.title}: the cost of abstaining (%), {filter_name}", ["", *run_heads(runs, odd)])
     for name, value, metric in rows:
         estimates = [value(run) for run in runs]
         cells = [estimate_cell(estimate, unit.facts(metric)) for estimate in estimates]
-        reasons = [odd.get(run, "") for run in runs]
+        reasons = head_reasons(runs, odd)
         table.rows.append([Cell(name), *mark_best(cells, [e.value for e in estimates], reasons=reasons)])
     changes = [
         (run, 100 * (own.acc_decided.value or 0.0), 100 * (own.acc.value or 0.0)) for run, own in by_run.items()

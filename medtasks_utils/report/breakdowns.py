@@ -9,7 +9,16 @@ from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.card import Breakdown
 from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
-from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best, named_once, samples_link
+from medtasks_utils.report.tables import (
+    Cell,
+    Table,
+    estimate_cell,
+    head_reasons,
+    mark_best,
+    named_once,
+    run_heads,
+    samples_link,
+)
 from medtasks_utils.report.text import words
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import Estimate, break_down
@@ -102,7 +111,7 @@ def _dots(division: _Division) -> Figure:
             points.append(Point(words(group), run, *scaled))
     title = f"{metric} by {division.breakdown.name}"
     label = f"{division.unit.title}: {title}, {' and '.join(runs)}"
-    return Figure(dot_plot(points, runs, label, f"{metric}, %"), title, "runs")
+    return Figure(dot_plot(points, runs, label, f"{metric}, %"), title, "runs", runs)
 
 
 def _groups_by_runs(division: _Division) -> Table:
@@ -113,7 +122,7 @@ def _groups_by_runs(division: _Division) -> Table:
     odd = division.unit.odd_ones(division.filter, metric)
     table = Table(
         f"{division.unit.title}, {metric} (%) by {name}, {division.filter}",
-        [name.capitalize(), "n", *(f"{run}\n{odd[run]}" if run in odd else run for run in division.runs)],
+        [name.capitalize(), "n", *run_heads(division.runs, odd)],
         total=int(MACRO in division.rows),
         tall=len(division.groups) > _LONG,
     )
@@ -122,7 +131,7 @@ def _groups_by_runs(division: _Division) -> Table:
         links = [division.link(group, run) for run in division.runs]
         cells = [estimate_cell(estimate, facts, link) for estimate, link in zip(estimates, links, strict=True)]
         counts = "–".join(f"{n:,}" for n in sorted({estimate.n for estimate in estimates}))
-        said = ["see the head" if run in odd else "" for run in division.runs]
+        said = head_reasons(division.runs, odd)
         best = mark_best(cells, [estimate.value for estimate in estimates], facts.higher_is_better, said)
         table.rows.append([Cell(words(group), href=division.link(group)), Cell(counts), *best])
     return table

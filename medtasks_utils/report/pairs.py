@@ -117,9 +117,7 @@ class Comparer:
         if isinstance(kept, dict):
             return kept
         found = self._compare(*runs, filter_name)
-        lines = [
-            {**vars(line), "facts": line.facts.name, "contrast": asdict(line.contrast)} for line in found.lines
-        ]
+        lines = [{**vars(line), "facts": line.facts.name, "contrast": asdict(line.contrast)} for line in found.lines]
         plain = {**vars(found), "lines": lines, "sides": {task: asdict(own) for task, own in found.sides.items()}}
         if self._cache:
             self._cache.put(key, plain)

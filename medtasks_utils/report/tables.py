@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
@@ -110,6 +110,16 @@ def mark_best(
 def named_once(name: str, number: int, small: str = "", href: str = "") -> Cell:
     """The name of several rows, which shows in the first; in the others only once rows are sorted."""
     return Cell(name, small if number == 0 else "", href, again=number > 0)
+
+
+def run_heads(runs: Sequence[str], odd: Mapping[str, str]) -> list[str]:
+    """The heads of the runs' columns, with the reason where a run is not comparable with the others."""
+    return [f"{run}\nnot comparable: {odd[run]}" if run in odd else run for run in runs]
+
+
+def head_reasons(runs: Sequence[str], odd: Mapping[str, str]) -> list[str]:
+    """What the cells of such runs say, for :func:`mark_best`."""
+    return ["see the head" if run in odd else "" for run in runs]
 
 
 def samples_link(**filters: str) -> str:
