@@ -15,7 +15,7 @@ import pytest
 from saved_runs import right_in, sample_file, save_run
 
 from medtasks_utils.cli import main
-from medtasks_utils.report import build_page, cache, pairs, with_baseline_first
+from medtasks_utils.report import build_page, cache, page, with_baseline_first
 from medtasks_utils.report.cache import BuildCache, content_of
 from medtasks_utils.report.charts import Point, dot_plot
 from medtasks_utils.report.comparable import why_not
@@ -226,16 +226,18 @@ def test_progress_is_silent_at_first() -> None:
 
 def test_jobs_come_in_order_from_several_processes() -> None:
     jobs = [lambda number=number: (number, [number] * 3) for number in range(5)]
-    assert list(in_parallel(jobs)) == list(in_parallel(jobs, worth_it=False)) == [(n, [n] * 3) for n in range(5)]
-    with pytest.raises(ZeroDivisionError):
-        list(in_parallel([lambda: 1 // 0, lambda: 1]))
+    for worth_it in (True, False):
+        with in_parallel(jobs, worth_it) as results:
+            assert list(results) == [(n, [n] * 3) for n in range(5)]
+        with pytest.raises(ZeroDivisionError), in_parallel([lambda: 1 // 0, lambda: 1], worth_it) as numbers:
+            list(numbers)
 
 
 def test_pages_are_the_same_from_the_cache_and_in_parallel(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = build_page(read_runs(folder))
-    monkeypatch.setattr(pairs, "_LARGE", 0)
+    monkeypatch.setattr(page, "_LARGE", 0)
     kept = BuildCache(tmp_path)
     first = build_page(read_runs(folder), cache=kept)
     monkeypatch.setattr(Comparer, "_compare", None)
@@ -259,9 +261,9 @@ def test_what_changed_is_computed_again(folder: Path, tmp_path: Path, monkeypatc
     try:
         path.write_bytes(before.replace(b'"acc": 0', b'"acc": 1', 1))
         assert content_of(runs[2]) != mark
-        page = build_page(read_runs(folder), cache=kept)
+        changed = build_page(read_runs(folder), cache=kept)
         assert set(compared) == {("a", "c"), ("b", "c")}
-        assert page == build_page(read_runs(folder))
+        assert changed == build_page(read_runs(folder))
     finally:
         path.write_bytes(before)
     compared.clear()

@@ -15,47 +15,9 @@ from medtasks_utils.results import read_runs
 
 pytestmark = needs_browser
 
-ALLOWED = set(
-    [
-        "P",
-        "STRONG",
-        "EM",
-        "DEL",
-        "CODE",
-        "PRE",
-        "UL",
-        "OL",
-        "LI",
-        "BLOCKQUOTE",
-        "HR",
-        "TABLE",
-        "THEAD",
-        "TBODY",
-        "TR",
-        "TH",
-        "TD",
-        "DIV",
-        "math",
-        "mrow",
-        "mi",
-        "mo",
-        "mn",
-        "mtext",
-        "mspace",
-        "mfrac",
-        "msqrt",
-        "mroot",
-        "msup",
-        "msub",
-        "msubsup",
-        "mover",
-        "munder",
-        "munderover",
-        "mtable",
-        "mtr",
-        "mtd",
-    ]
-)
+HTML = "P STRONG EM DEL CODE PRE UL OL LI BLOCKQUOTE HR TABLE THEAD TBODY TR TH TD DIV"
+MATH = "math mrow mi mo mn mtext mspace mfrac msqrt mroot msup msub msubsup mover munder munderover mtable mtr mtd"
+ALLOWED = {*HTML.split(), *MATH.split()}
 ATTRIBUTES = {
     "class",
     "tabindex",

@@ -11,7 +11,9 @@ import base64
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import version
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -22,6 +24,7 @@ from medtasks_utils.report.comparison import comparison_section
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import FLEXIBLE, OUTCOMES, STRICT
 from medtasks_utils.report.pairs import Comparer
+from medtasks_utils.report.parallel import in_parallel
 from medtasks_utils.report.runs import runs_section
 from medtasks_utils.report.samples import MAX_PACKED, Packed, pack_samples
 from medtasks_utils.report.sections import unit_sections
@@ -34,7 +37,9 @@ _SCRIPTS = (
     *("store.js", "elements.js", "math.js", "markdown.js", "response.js", "detail.js"),
     *("selection.js", "samples.js", "tables.js", "report.js"),
 )
-_STYLES = ("page.css", "tables.css", "samples.css", "response.css", "print.css")
+_STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css", "print.css")
+
+_LARGE = 3_000  # samples, from which several processes are worth their start
 
 
 def build_page(
@@ -64,17 +69,24 @@ def build_page(
         say(f"reading run {number} of {len(runs)}")
         for task in run.tasks.values():
             _ = task.samples  # read on first use
-    say("packing samples")
-    packed = pack_samples(runs, max_packed=max_packed)
     units = arrange(runs)
     filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
     choices = [name for name in (STRICT, FLEXIBLE) if name in filters]
-    say("comparing runs")
     comparer = Comparer(runs, cache)
-    comparer.prepare(filters, say)
+    jobs: list[Callable[[], Any]] = [partial(pack_samples, runs, max_packed=max_packed), *comparer.jobs(filters)]
+    count = sum(len(task.samples) for run in runs for task in run.tasks.values())
+    with in_parallel(jobs, worth_it=count > _LARGE) as results:
+        say("tables and plots")
+        sections = [*unit_sections(units), runs_section(runs, units)]
+        summary = summary_blocks(runs, units)
+        say("packing samples")
+        packed: Packed = next(results)
+        for number, compared in enumerate(results, 1):
+            comparer.take(compared)
+            say(f"compared {number} of {len(jobs) - 1} pairs of runs, by filter")
     comparison = comparison_section(runs, comparer, filters)
-    say("tables and plots")
-    sections = [*unit_sections(units), *([comparison] if comparison else []), runs_section(runs, units)]
+    if comparison:
+        sections.insert(-1, comparison)
     return environment.get_template("template.html").render(
         title=_title(runs),
         date=time.strftime("%Y-%m-%d"),
@@ -91,7 +103,7 @@ def build_page(
         partial=partial_runs(runs),
         findings={name: findings(runs, units, comparer, name) for name in choices or [""]},
         problems=problems(runs),
-        summary=summary_blocks(runs, units),
+        summary=summary,
         signatures=signature_table(runs, units),
         sections=sections,
         packed=packed if packed.count else None,

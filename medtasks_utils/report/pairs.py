@@ -14,10 +14,7 @@ from medtasks_utils.compare.inference import Contrast
 from medtasks_utils.report.cache import BuildCache, content_of, key_of
 from medtasks_utils.report.charts import MAX_RUNS
 from medtasks_utils.report.comparable import why_not
-from medtasks_utils.report.parallel import in_parallel
 from medtasks_utils.results import Run
-
-_LARGE = 3_000  # samples, from which several processes are worth their start
 
 
 @dataclass(frozen=True)
@@ -37,6 +34,7 @@ class Paired:
     Attributes:
         a: the first run's name.
         b: the second's.
+        filter: under which.
         lines: whole tasks and groups first, each followed by its breakdowns.
         sides: by task.
         refused: tasks and groups that are not compared, and why.
@@ -45,6 +43,7 @@ class Paired:
 
     a: str
     b: str
+    filter: str
     lines: list[Line] = field(default_factory=list)
     sides: dict[str, Sides] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
@@ -80,19 +79,15 @@ class Comparer:
         self._cache = cache
         self.names = list(self._runs)[:MAX_RUNS]
 
-    def prepare(self, filters: Sequence[str], say: Callable[[str], None]) -> None:
-        """Compare all pairs, in several processes if they are large.
+    def jobs(self, filters: Sequence[str]) -> list[Callable[[], dict[str, Any]]]:
+        """The comparisons of all pairs, to be done anywhere; :meth:`take` takes what they return."""
+        pairs = itertools.combinations(self.names, 2)
+        return [partial(self._plain, a, b, name) for a, b in pairs for name in filters]
 
-        Args:
-            filters: under which.
-            say: told how far it is.
-        """
-        keys = [(a, b, name) for a, b in itertools.combinations(self.names, 2) for name in filters]
-        samples = sum(len(task.samples) for run in self._runs.values() for task in run.tasks.values())
-        jobs = [partial(self._plain, *key) for key in keys]
-        for number, (key, plain) in enumerate(zip(keys, in_parallel(jobs, samples > _LARGE), strict=True), 1):
-            self._found[key] = self._paired(plain)
-            say(f"compared {number} of {len(keys)} pairs of runs and filters")
+    def take(self, plain: dict[str, Any]) -> None:
+        """What a job returned."""
+        found = self._paired(plain)
+        self._found[found.a, found.b, found.filter] = found
 
     def with_baseline(self, baseline: str, filter_name: str) -> list[Paired]:
         """The baseline with each of the others."""
@@ -111,8 +106,7 @@ class Comparer:
     def _plain(self, a: str, b: str, filter_name: str) -> dict[str, Any]:
         """Two runs compared, as JSON can hold it; from the cache if it is there."""
         runs = self._runs[a], self._runs[b]
-        names = [run.name for run in runs]
-        key = key_of("pair", filter_name, names, *map(content_of, runs)) if self._cache else ""
+        key = key_of("pair", filter_name, [a, b], *map(content_of, runs)) if self._cache else ""
         kept = self._cache.get(key) if self._cache else None
         if isinstance(kept, dict):
             return kept
@@ -145,19 +139,19 @@ class Comparer:
         of_groups = {name: self._group_refused(a, b, name, refused) for name in a.groups if name in b.groups}
         refused = {**{name: reason for name, reason in of_groups.items() if reason}, **refused}
         if not tasks:
-            return Paired(a.name, b.name, refused=refused)
+            return Paired(a.name, b.name, filter_name, refused=refused)
         every = not refused and len(tasks) == sum(bool(t.benchmark) and n in b.tasks for n, t in a.tasks.items())
         try:  # groups are compared where all of their tasks are
             found = compare_runs(a, b, tasks=None if every else tasks, filters=[filter_name], common=True, force=True)
         except CompareError as error:
-            return Paired(a.name, b.name, refused={**refused, **dict.fromkeys(shared, str(error))})
+            return Paired(a.name, b.name, filter_name, refused={**refused, **dict.fromkeys(shared, str(error))})
         metrics = {line.facts.name: line.facts.is_of_explanations for line in found.lines}
         uneven = {
             (n, m) for n in shared for m, of in metrics.items() if why_not(a.tasks[n], b.tasks[n], filter_name, of)
         }
         lines = [line for line in found.lines if (line.task, line.metric) not in uneven]
         sides = {task: _sides(found, task, filter_name) for task, _ in tasks}
-        return Paired(a.name, b.name, lines, sides, refused, found.warnings)
+        return Paired(a.name, b.name, filter_name, lines, sides, refused, found.warnings)
 
     @staticmethod
     def _group_refused(a: Run, b: Run, group: str, refused: dict[str, str]) -> str:
