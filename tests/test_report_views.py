@@ -164,7 +164,7 @@ def test_what_cannot_be_compared_is_not(page: Any, runs: list[Run]) -> None:
         assert table.locator(f"tbody tr td:nth-child({summary[0].index(name) + 1}).best").count() == 0
     assert table.locator(f"tbody tr td:nth-child({summary[0].index('Overall acc') + 1}).best").count() == 1
     cards = {card.split("\n")[0]: card for card in page.locator(".findings li:visible").all_inner_texts()}
-    assert f"Not ranked: short (5 examples, not {whole})." in cards["MedCalc-Bench, acc, strict-match"]
+    assert f"short is not comparable: 5 examples, not {whole}." in cards["MedCalc-Bench, acc, strict-match"]
     differences = cells(page, "Differences from first by task, strict-match")
     refused = [row for row in differences if row[1] == "short"]
     assert refused and all("not compared" in row[5] and "5 examples" in row[5] for row in refused)

@@ -11,6 +11,8 @@ from medtasks_utils.results import TaskRun
 if TYPE_CHECKING:
     from medtasks_utils.report.units import Result
 
+_LONG = 60  # characters of a reason
+
 
 def examples(task: TaskRun) -> int:
     """How many examples a result is over."""
@@ -65,9 +67,12 @@ def odd_ones(results: Mapping[str, Result], filter_name: str, of_explanations: b
         else:
             alike.append([run])
     most: Sequence[str] = max(alike, key=len, default=[])
+    odd = [run for runs in alike if runs is not most for run in runs]
     return {
-        run: why_results_not(results[most[0]], results[run], filter_name, of_explanations)
-        for runs in alike
-        if runs is not most
-        for run in runs
+        run: _short(why_results_not(results[most[0]], results[run], filter_name, of_explanations)) for run in odd
     }
+
+
+def _short(reason: str) -> str:
+    """The reason without values that are long; signatures have them."""
+    return f"not comparable: {reason if len(reason) <= _LONG else reason.split(' (')[0]}"

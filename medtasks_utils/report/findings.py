@@ -44,7 +44,7 @@ def _leader(unit: Unit, comparer: Comparer, filter_name: str) -> Finding | None:
     filter_name = filter_name if filter_name in unit.filters else unit.filters[0]
     metric = unit.headline[0]
     odd = unit.odd_ones(filter_name, metric)
-    apart = "".join(f" Not ranked: {run} ({reason})." for run, reason in odd.items())
+    apart = "".join(f" {run} is {reason}." for run, reason in odd.items())
     estimates = {run: unit.estimate(run, filter_name, metric) for run in unit.results if run not in odd}
     ranked = sorted(
         (run for run in estimates if estimates[run].value is not None), key=lambda run: -(estimates[run].value or 0)

@@ -95,7 +95,7 @@ def mark_best(
     """
     if any(reasons):
         return [
-            replace(cell, small=f"{cell.small}\nnot comparable: {reason}".strip())
+            replace(cell, small=f"{cell.small}\n{reason}".strip())
             if reason and cell.text != "–"
             else cell
             for cell, reason in zip(cells, reasons, strict=True)
@@ -114,12 +114,12 @@ def named_once(name: str, number: int, small: str = "", href: str = "") -> Cell:
 
 def run_heads(runs: Sequence[str], odd: Mapping[str, str]) -> list[str]:
     """The heads of the runs' columns, with the reason where a run is not comparable with the others."""
-    return [f"{run}\nnot comparable: {odd[run]}" if run in odd else run for run in runs]
+    return [f"{run}\n{odd[run]}" if run in odd else run for run in runs]
 
 
 def head_reasons(runs: Sequence[str], odd: Mapping[str, str]) -> list[str]:
     """What the cells of such runs say, for :func:`mark_best`."""
-    return ["see the head" if run in odd else "" for run in runs]
+    return ["not comparable" if run in odd else "" for run in runs]
 
 
 def samples_link(**filters: str) -> str:
