@@ -10,7 +10,7 @@ from pathlib import Path
 SUMMARY = "write one self-contained HTML page from one or more runs"
 DESCRIPTION = (
     "Reads the results and samples that lm_eval wrote (--output_path, --log_samples) and writes one page: scores "
-    "with confidence intervals, breakdowns, a paired comparison with the first run, and a browser of samples. The "
+    "with confidence intervals, breakdowns, a paired comparison with a baseline, and a browser of samples. The "
     "page asks the network for nothing."
 )
 
@@ -25,11 +25,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html"
     )
 
+    parser.add_argument(
+        "--baseline",
+        metavar="RUN",
+        help="what the others are compared with: a run's name in the page, its model, or its folder (default: the "
+        "first PATH's, of one PATH the oldest; another can be chosen in the page)",
+    )
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page; say where, how large and how long it took."""
     from medtasks_utils.errors import MedtasksError
-    from medtasks_utils.report import build_page
+    from medtasks_utils.report import build_page, with_baseline_first
+    from medtasks_utils.report.cache import BuildCache
+    from medtasks_utils.report.progress import Progress
     from medtasks_utils.results import read_runs
 
     start = time.perf_counter()
@@ -40,8 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise MedtasksError(f"there is no folder {output.parent} to write {output.name} into")
     gc.disable()  # samples are millions of objects that all stay; the collector would go through them over and over
     try:
-        runs = read_runs(arguments.paths)
-        page = build_page(runs)
+        with Progress() as progress:
+            runs = read_runs(arguments.paths)
+            runs = with_baseline_first(runs, arguments.baseline, oldest=len(arguments.paths) == 1)
+            page = build_page(runs, say=progress, cache=BuildCache())
     finally:
         gc.enable()
     try:

@@ -60,10 +60,10 @@ def pair(a: TaskRun, b: TaskRun) -> Pairing:
     fields = a.identity or b.identity
     waiting: dict[str, list[Sample]] = defaultdict(list)
     for sample in reversed(b.samples):
-        waiting[_identity(sample, b, fields)].append(sample)
+        waiting[identity(sample, b, fields)].append(sample)
     pairs, only_a = [], []
     for sample in a.samples:
-        same = waiting[_identity(sample, a, fields)]
+        same = waiting[identity(sample, a, fields)]
         if same:
             pairs.append((sample, same.pop()))
         else:
@@ -71,7 +71,7 @@ def pair(a: TaskRun, b: TaskRun) -> Pairing:
     return Pairing(pairs, only_a, [sample for samples in waiting.values() for sample in samples])
 
 
-def _identity(sample: Sample, task: TaskRun, fields: Sequence[str]) -> str:
+def identity(sample: Sample, task: TaskRun, fields: Sequence[str] = ()) -> str:
     """What two runs' samples of one example share: a solved example shown with it belongs to the prompt."""
     if fields and all(sample.doc.get(name) for name in fields):
         return digest(

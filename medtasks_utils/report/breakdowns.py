@@ -9,7 +9,16 @@ from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.card import Breakdown
 from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
-from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best, samples_link
+from medtasks_utils.report.tables import (
+    Cell,
+    Table,
+    estimate_cell,
+    head_reasons,
+    mark_best,
+    named_once,
+    run_heads,
+    samples_link,
+)
 from medtasks_utils.report.text import words
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import Estimate, break_down
@@ -102,7 +111,7 @@ def _dots(division: _Division) -> Figure:
             points.append(Point(words(group), run, *scaled))
     title = f"{metric} by {division.breakdown.name}"
     label = f"{division.unit.title}: {title}, {' and '.join(runs)}"
-    return Figure(dot_plot(points, runs, label, f"{metric}, %"), title, "runs")
+    return Figure(dot_plot(points, runs, label, f"{metric}, %"), title, "runs", runs)
 
 
 def _groups_by_runs(division: _Division) -> Table:
@@ -110,9 +119,10 @@ def _groups_by_runs(division: _Division) -> Table:
     (metric,) = division.metrics
     facts = division.unit.facts(metric)
     name = division.breakdown.name
+    odd = division.unit.odd_ones(division.filter, metric)
     table = Table(
         f"{division.unit.title}, {metric} (%) by {name}, {division.filter}",
-        [name.capitalize(), "n", *division.runs],
+        [name.capitalize(), "n", *run_heads(division.runs, odd)],
         total=int(MACRO in division.rows),
         tall=len(division.groups) > _LONG,
     )
@@ -121,7 +131,8 @@ def _groups_by_runs(division: _Division) -> Table:
         links = [division.link(group, run) for run in division.runs]
         cells = [estimate_cell(estimate, facts, link) for estimate, link in zip(estimates, links, strict=True)]
         counts = "–".join(f"{n:,}" for n in sorted({estimate.n for estimate in estimates}))
-        best = mark_best(cells, [estimate.value for estimate in estimates], facts.higher_is_better)
+        said = head_reasons(division.runs, odd)
+        best = mark_best(cells, [estimate.value for estimate in estimates], facts.higher_is_better, said)
         table.rows.append([Cell(words(group), href=division.link(group)), Cell(counts), *best])
     return table
 
@@ -137,11 +148,10 @@ def _groups_by_metrics(division: _Division) -> Table:
         tall=len(division.groups) * len(division.runs) > 2 * _LONG,
     )
     for group in division.rows:
-        first = Cell(words(group), href=division.link(group))
-        for run in division.runs:
+        for number, run in enumerate(division.runs):
             estimates = {metric: division.value(metric, run, group) for metric in division.metrics}
             cells = [estimate_cell(found, division.unit.facts(metric)) for metric, found in estimates.items()]
             count = Cell(f"{max(estimate.n for estimate in estimates.values()):,}")
+            first = named_once(words(group), number, href=division.link(group))
             table.rows.append([first, Cell(run, href=division.link(group, run)), count, *cells])
-            first = Cell("")
     return table

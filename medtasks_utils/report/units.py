@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.intervals import confidence_interval
 from medtasks_utils.metrics import Metric
+from medtasks_utils.report.comparable import odd_ones
 from medtasks_utils.results import Run, Sample, TaskRun, Value
 from medtasks_utils.results.breakdowns import Estimate, estimate, item_of
 from medtasks_utils.statistics import macro_mean
@@ -18,13 +19,15 @@ class Result:
     """One run's part in a unit.
 
     Attributes:
-        tasks: the task, or the members of the group.
+        tasks: the task, or the members of the group; none for a mean over several benchmarks.
         metrics: as the harness reported them for the unit.
+        members: all tasks that the metrics are over.
     """
 
     tasks: list[TaskRun]
     metrics: dict[tuple[str, str], Value]
     is_group: bool = False
+    members: list[TaskRun] = field(default_factory=list)
 
     @property
     def samples(self) -> list[Sample]:
@@ -33,7 +36,11 @@ class Result:
 
     def signatures(self, filter_name: str) -> list[str]:
         """The distinct signatures of the tasks, in order."""
-        return list(dict.fromkeys(t.signatures[filter_name] for t in self.tasks if filter_name in t.signatures))
+        return list(dict.fromkeys(t.signatures[filter_name] for t in self.members if filter_name in t.signatures))
+
+    def has_answers(self, filter_name: str) -> bool:
+        """Whether there are samples with answers of this filter."""
+        return any(filter_name in sample.answers for task in self.tasks for sample in task.samples[:1])
 
 
 @dataclass
@@ -50,11 +57,24 @@ class Unit:
     benchmark: str | None
     results: dict[str, Result] = field(default_factory=dict)
     _estimates: dict[tuple[str, str, str], Estimate] = field(default_factory=dict, repr=False)
+    _odd: dict[tuple[str, bool], dict[str, str]] = field(default_factory=dict, repr=False)
 
     @property
     def title(self) -> str:
         """For people: the benchmark's name as its authors write it."""
+        if self.is_overall:
+            return "Overall"
         return cards()[self.benchmark].title if self.benchmark else self.name
+
+    @property
+    def label(self) -> str:
+        """The title, and the task where it is a variant."""
+        return self.title if self.is_default or not self.benchmark else f"{self.title} ({self.name})"
+
+    @property
+    def is_overall(self) -> bool:
+        """Whether it is a mean over several benchmarks."""
+        return self.benchmark is None and any(result.is_group for result in self.results.values())
 
     @property
     def is_default(self) -> bool:
@@ -103,6 +123,8 @@ class Unit:
     def headline(self) -> list[str]:
         """The metrics of the summary: the benchmark's first, and accuracy over all examples where that is another."""
         found = [metric for name in self.filters[:1] for metric in self.metrics(name)]
+        if self.is_overall:
+            return ["acc"] if "acc" in found else found[:1]
         return list(dict.fromkeys([*found[:1], *(m for m in ("acc",) if m in found and "macro_acc" not in found)]))
 
     def estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
@@ -113,6 +135,13 @@ class Unit:
             found = Estimate(0, None) if result is None else _estimate(result, filter_name, metric, self.benchmark)
             self._estimates[key] = found
         return self._estimates[key]
+
+    def odd_ones(self, filter_name: str, metric: str) -> dict[str, str]:
+        """The runs that are not comparable with most others, and why (:mod:`.comparable`)."""
+        key = filter_name, self.facts(metric).is_of_explanations
+        if key not in self._odd:
+            self._odd[key] = odd_ones(self.results, filter_name, self.facts(metric).is_of_explanations)
+        return self._odd[key]
 
     def macro_estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
         """The macro average of a metric: a group's own value; for a task, over the strata of its samples."""
@@ -136,15 +165,16 @@ def arrange(runs: Sequence[Run]) -> list[Unit]:
             members = [run.tasks[name] for name in group.tasks if name in run.tasks]
             benchmarks = {task.benchmark for task in members}
             benchmark = benchmarks.pop() if len(benchmarks) == 1 else None
-            if benchmark is None:  # a mean over benchmarks: a number of the summary, and no section
-                members = []
-            grouped.update(task.task for task in members)
-            _unit(units, group.group, benchmark).results[run.name] = Result(members, group.metrics, is_group=True)
+            tasks = members if benchmark else []  # a mean over benchmarks is a number of the summary, and no section
+            grouped.update(task.task for task in tasks)
+            result = Result(tasks, group.metrics, is_group=True, members=members)
+            _unit(units, group.group, benchmark).results[run.name] = result
         for task in run.tasks.values():
             if task.task not in grouped:
-                _unit(units, task.task, task.benchmark).results[run.name] = Result([task], task.metrics)
+                result = Result([task], task.metrics, members=[task])
+                _unit(units, task.task, task.benchmark).results[run.name] = result
     order = [*cards(), None]
-    return sorted(units.values(), key=lambda unit: (order.index(unit.benchmark), unit.benchmark is None))
+    return sorted(units.values(), key=lambda unit: (not unit.is_overall, order.index(unit.benchmark)))
 
 
 def _unit(units: dict[str, Unit], name: str, benchmark: str | None) -> Unit:
