@@ -14,6 +14,7 @@ COMMANDS = Registry(
     {
         "path": "medtasks_utils.commands.path",
         "eval": "medtasks_utils.commands.evaluate",
+        "extract": "medtasks_utils.commands.extract",
         "fetch": "medtasks_utils.commands.fetch",
         "compare": "medtasks_utils.commands.compare",
         "report": "medtasks_utils.commands.report",

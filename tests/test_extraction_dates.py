@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medtasks_utils.extraction.dates import strict_date, written_date
+from medtasks_utils.extraction.dates import strict_date
+from medtasks_utils.extraction.values import content_value
+
+
+def written_date(text: str) -> datetime.date | None:
+    date: datetime.date | None = content_value(text, "date").value
+    return date
+
 
 WRITTEN: list[tuple[str, tuple[int, int, int] | None]] = [
     ("5/4/2021", (2021, 5, 4)),

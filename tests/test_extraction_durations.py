@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medtasks_utils.extraction.durations import strict_weeks_days, written_weeks_days
+from medtasks_utils.extraction.durations import strict_weeks_days
+from medtasks_utils.extraction.values import content_value
+
+
+def written_weeks_days(text: str) -> tuple[int, int] | None:
+    age: tuple[int, int] | None = content_value(text, "weeks_days").value
+    return age
+
 
 WRITTEN: list[tuple[str, tuple[int, int] | None]] = [
     ("4 weeks, 3 days", (4, 3)),

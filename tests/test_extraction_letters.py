@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.extraction.boxes import last_box, unwrap
-from medtasks_utils.extraction.letters import LETTERS, letter_of, named_option, stated_letter
+from medtasks_utils.extraction.letters import LETTERS, letter_of, read_letter
 
 NERVES = ["Axillary nerve", "Musculocutaneous nerve", "Long thoracic nerve", "Spinal accessory nerve"]
 ON_NERVES: dict[str | None, list[str]] = {
@@ -480,8 +480,7 @@ def test_letters_of_tokens() -> None:
 @settings(deadline=None)
 @given(st.text(), st.lists(st.text(max_size=12), min_size=4, max_size=4))
 def test_any_text_and_options_are_read(text: str, options: list[str]) -> None:
-    assert stated_letter(text, options) in {*LETTERS, None}
-    assert named_option(text, options) in {*LETTERS, None}
+    assert read_letter(text, options).value in {*LETTERS, None}
 
 
 @settings(deadline=None)

@@ -9,8 +9,14 @@ from conftest import documents, load
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medtasks_utils.benchmarks.medcalc_bench.reading import authors_value, is_right, plain_value
+from medtasks_utils.benchmarks.medcalc_bench.reading import authors_value, is_right
 from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS
+from medtasks_utils.extraction.values import content_value
+
+
+def plain_value(content: str, judgement: Any) -> Any:
+    return content_value(content, judgement).value
+
 
 TASK = load("medcalc_bench")
 BOXED = load("medcalc_bench", medcalc_bench={"answer_format": "boxed"})

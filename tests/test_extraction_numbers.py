@@ -9,13 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.extraction.numbers import (
-    Percentage,
     evaluate,
-    plain_number,
     python_literal,
     strict_decimal,
     strict_integer,
 )
+from medtasks_utils.extraction.quantities import Percentage
+from medtasks_utils.extraction.values import content_value
+
+
+def plain_number(text: str, *, score: bool = False) -> float | None:
+    value: float | None = content_value(text, "integer" if score else "decimal").value
+    return value
+
 
 VALUES: list[tuple[str, float | None]] = [
     ("12.34", 12.34),
@@ -110,7 +116,7 @@ VALUES: list[tuple[str, float | None]] = [
     ("0.5 %", 0.5),
     (r"0.5\%", 0.5),
     ("1.27 percent", 1.27),
-    ("8.1 mL/min/1.73 m2 or 36.95", 36.95),
+    ("8.1 mL/min/1.73 m2 or 36.95", 8.1),
     ("6/12.5", 6),
     ("10/10", 10),
     (r"\frac{1}{0}", None),
@@ -141,7 +147,7 @@ VALUES: list[tuple[str, float | None]] = [
     ("\n12.34 mg\n", 12.34),
     ("The value is 12.34 mg/dL.", 12.34),
     ("Corrected calcium: 9.2 mg/dL", 9.2),
-    ("1.5 to 2.0", 2.0),
+    ("1.5 to 2.0", None),
 ]
 SCORES: list[tuple[str, float | None]] = [
     ("1,234", 1234),

@@ -7,10 +7,11 @@ from conftest import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medtasks_utils.extraction.verdicts import stated_verdict
+from medtasks_utils.extraction.verdicts import read_verdict
 
 RESPONSES: dict[str | None, list[str]] = {
     "0": [
+        "Nothing in the answer is false.",
         "0",
         "0.",
         "(0)",
@@ -118,6 +119,7 @@ RESPONSES: dict[str | None, list[str]] = {
         r"\boxed{not hallucinated}",
     ],
     "1": [
+        "回答：1",
         "1",
         "**1**",
         "[1]",
@@ -344,7 +346,6 @@ RESPONSES: dict[str | None, list[str]] = {
         "The answer is factual or hallucinated.",
         "The answer is neither factual nor hallucinated.",
         "We must judge if the answer is hallucinated.",
-        "Nothing in the answer is false.",
         "The answer is partially correct.",
         "The answer is mostly accurate.",
         "1. The mechanism is stated.\n2. The dose is stated.",
@@ -386,7 +387,6 @@ RESPONSES: dict[str | None, list[str]] = {
         "Is it factual? I think not.",
         r"\boxed{yes}",
         r"\boxed{0,1}",
-        "回答：1",
     ],
 }
 
@@ -434,7 +434,7 @@ def test_unsure_is_no_answer_where_it_is_not_offered() -> None:
 @settings(deadline=None)
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
-    assert stated_verdict(text) in {"0", "1", "2", None}
+    assert read_verdict(text).value in {"0", "1", "2", None}
 
 
 @settings(deadline=None)

@@ -26,7 +26,7 @@ FLOORS = [
     {"results"},
     {"compare", "rescore"},
     {"report"},
-    {"selfcheck"},
+    {"extract", "selfcheck"},
     {"commands"},
     {"cli"},
 ]

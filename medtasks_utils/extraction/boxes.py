@@ -18,7 +18,7 @@ def boxes(text: str) -> list[str]:
     Escaped braces count as text; a box that is never closed is no box. Of nested boxes only the innermost count, so
     that the total is no longer than the text.
     """
-    return [text[start:end] for start, end in _spans(text)[0]]
+    return [text[start:end] for start, end in spans(text)[0]]
 
 
 def last_box(text: str) -> str | None:
@@ -33,12 +33,12 @@ def outside_boxes(text: str) -> str:
     >>> outside_boxes(r"1 \boxed{2} 3 \boxed{4"), outside_boxes("1")
     (' 3 ', '1')
     """
-    closed, unclosed = _spans(text)
+    closed, unclosed = spans(text)
     start = closed[-1][1] + 1 if closed else 0
     return text[start : unclosed if unclosed is None else max(start, unclosed)]
 
 
-def _spans(text: str) -> tuple[list[tuple[int, int]], int | None]:
+def spans(text: str) -> tuple[list[tuple[int, int]], int | None]:
     """Where the contents of the closed boxes stand, and where the first box begins that is never closed."""
     if "\\boxed" not in text:
         return [], None
@@ -68,7 +68,7 @@ def unwrap(token: str) -> str:
         return token
     while True:
         before = token
-        token = token.strip(_EDGES).removesuffix(".").removeprefix("\\(").removesuffix("\\)").strip(_EDGES)
+        token = token.strip().strip(_EDGES).removesuffix(".").removeprefix("\\(").removesuffix("\\)").strip(_EDGES)
         if token.startswith("(") and (_is_closed_by_last(token, 0) or ")" not in token):
             token = token[1:].removesuffix(")")
         elif token.endswith(")") and "(" not in token and not token.endswith("\\)"):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.numbers import python_literal
+from medtasks_utils.extraction.weighing import Found
 
 WeeksDays = tuple[int, int]
 
@@ -13,18 +16,22 @@ WeeksDays = tuple[int, int]
 _STRICT = re.compile(r"""(\d+)\s{0,50}(?:weeks?)?["']?,?\s{0,50}["']?(\d+)""")
 _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
 
-_PAIR = re.compile(
-    r"(?<![\d.])(\d{1,3})[\s-]{0,2}(?:completed\s)?(?:weeks?|wks?|w)\b[\s,;&+'\"]{0,6}(?:and\s{1,3}|plus\s{1,3})?['\"]?"
-    r"(\d{1,3})[\s-]{0,2}(?:days?|d)\b"
-    r"|(?<![\d.])(\d{1,3})w(\d{1,2})d?\b"
-    r"|(?<![\d.])(\d{1,3})\s{0,2}\+\s?(\d)(?![\d.])"
-    r"|(?<![\d.])(\d{1,3})\s(?:weeks?\s)?(?:and\s)?(\d)/7(?!\d)"
-    r"|[(\[]\s?['\"]?(\d{1,3})['\"]?\s?,\s?['\"]?(\d{1,2})['\"]?\s?[)\]]",
-    re.IGNORECASE,
+_W, _D, _AND = (cues.either(table) for table in (cues.WEEKS, cues.DAYS, cues.AND))
+_END = r"(?![A-Za-z])"
+_WRITTEN = re.compile(
+    rf"(?<![\d.])(?P<w1>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?{_W}{_END}[\s,;&+'\"]{{0,20}}(?:{_AND}\s{{0,3}})?['\"]?"
+    rf"(?P<d1>\d{{1,3}})[\s-]{{0,14}}{_D}{_END}"
+    r"|(?<![\d.])(?P<w2>\d{1,3})[wW](?P<d2>\d{1,2})[dD]?\b"
+    r"|(?<![\d.])(?P<w3>\d{1,3})\s{0,3}\+\s?(?P<d3>\d)(?![\d.])"
+    r"|(?<![\d.])(?P<w4>\d{1,3})\s(?:weeks?\s)?(?:and\s)?(?P<d4>\d)/7(?!\d)"
+    r"|[(\[]\s?['\"]?(?P<w5>\d{1,3})['\"]?\s?,\s?['\"]?(?P<d5>\d{1,2})['\"]?\s?[)\]]"
+    r"|[\"']?weeks[\"']?\s?:\s?(?P<w6>\d{1,3}),?\s{0,4}[\"']?days[\"']?\s?:\s?(?P<d6>\d{1,2})"
+    rf"|(?<![\d.])(?P<weeks>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?(?i:weeks?|wks?|wochen?|semaines?|semanas?"
+    rf"|settiman[ae]|недел[яьюи]|周|週)\b"
+    r"|(?<![\d.])(?P<days>\d{1,4})\s{0,14}(?i:days?|tagen?|jours|días|dias|giorni|дн(?:я|ей)|天)\b"
 )
-_WEEKS = re.compile(r"(?<![\d.])(\d{1,3})[\s-]{0,2}(?:completed\s)?(?:weeks?|wks?)\b", re.IGNORECASE)
-_DAYS = re.compile(r"(?<![\d.])(\d{1,4})\s{0,2}days?\b", re.IGNORECASE)
-_MARKUP = re.compile(r"[*_`${}^~]|\\(?:boxed|text|mathrm|textbf|[,;:! ])")
+_MARKUP = re.compile(r"[*_`${}^~\x01]|\\(?:boxed|text|mathrm|textbf|[,;:! ])|\n")
+_WORD = re.compile(rf"\b(?:{'|'.join(cues.NUMBER_WORDS)})(?=\s(?:completed\s)?(?:weeks?|days?)\b)", re.IGNORECASE)
 
 
 def strict_weeks_days(text: str) -> WeeksDays | None:
@@ -36,18 +43,16 @@ def strict_weeks_days(text: str) -> WeeksDays | None:
     return (int(weeks), int(days)) if weeks is not None and days is not None else None
 
 
-def written_weeks_days(text: str) -> WeeksDays | None:
-    """The last (weeks, days) in a text, else whole weeks, else days.
-
-    Read are "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)" and their kin.
-    """
-    text = " ".join(_MARKUP.sub(" ", text).split())
-    pairs = [tuple(int(group) for group in match.groups() if group is not None) for match in _PAIR.finditer(text)]
-    if pairs:
-        weeks, days = pairs[-1]
-        return weeks, days
-    if weeks_only := _WEEKS.findall(text):
-        return int(weeks_only[-1]), 0
-    if days_only := _DAYS.findall(text):
-        return divmod(int(days_only[-1]), 7)
-    return None
+def written_ages(text: str) -> Iterator[Found]:
+    """The ages in a text: "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)" and their kin, weeks or days alone."""
+    text = _WORD.sub(lambda match: f"{cues.NUMBER_WORDS[match[0].lower()]:<{len(match[0])}}", text)
+    text = _MARKUP.sub(lambda match: " " * len(match[0]), text)
+    for match in _WRITTEN.finditer(text):
+        if match["weeks"]:
+            age = (int(match["weeks"]), 0)
+        elif match["days"]:
+            age = divmod(int(match["days"]), 7)
+        else:
+            weeks, days = (int(group) for name, group in match.groupdict().items() if group and name[0] in "wd")
+            age = (weeks, days)
+        yield Found(age, match.start(), match.end())

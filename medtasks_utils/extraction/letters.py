@@ -1,221 +1,238 @@
-"""Letters of multiple-choice options: alone, stated in a sentence, or named by the option's text."""
+"""Letters of multiple-choice options: stated in a sentence, alone, marked, or named by the option's text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.ends import both_ends
+from medtasks_utils.extraction.holders import Holder, held
+from medtasks_utils.extraction.listings import LINE, MAX_LINE, split_listings
+from medtasks_utils.extraction.options import LETTERS, letter_of, named_options, with_letters
+from medtasks_utils.extraction.plain import one_script, unformatted, without_next_question
+from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
 
-LETTERS = "ABCD"
+_ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE = map(
+    cues.either, (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE)
+)
+_FILLERS = rf"(?:{_FILLER}){{0,12}}?"
+_ENDED = r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|because\b|since\b|$))"
 
-# A letter that stands for an option: a capital alone (but not the article in "A patient with …", nor "B-cell", "A's"),
-# or a small letter that something closes ("answer: c." but not "the answer is a drug").
-_ARTICLE = r"\s(?!(?:because|since|as|is|for|due|given|which|so|but|not|in|with|and|or|rather)\b)[a-z0-9]"
-LETTER = (
-    rf"(?<![A-Za-z0-9])(?:[A-D](?![A-Za-z0-9+]|['’][a-z]|-[A-Za-z0-9])(?<!A(?={_ARTICLE}))"
-    r"|[a-d](?=\s?(?:[).:,;\]]|because\b|since\b|$)))"
-)
-# What follows is no second letter, as in "A or B", "A, B and C", "A/B", "C (or D)".
-ONE_ONLY = (
-    r"(?!\s?[)\]]?\s?(?:\(?(?:and/)?or\b|(?:\(?and\s|[/&]\s?)[(\[]?[A-D]\b)"
-    r"|[)\]]?,\s?[(\[]?[A-D]\b[)\]]?\s?(?:[,.]|and\b|or\b|$))"
-)
-# What may stand between "answer is" and its letter, as in "answer is therefore most likely option (C)".
-_FILLER = (
-    r"(?i:[\s:,(\[<'=\-–—]|\b(?:the|would|be|is|therefore|thus|then|clearly|most|likely|probably|indeed|definitely|simply|"
-    r"correct|best|option|choice|answer|letter|number)\b){0,12}?"
-)
-_CUE = (
-    r"(?i:(?<![A-Za-z])(?:answer|ans\b\.?|choice|option|solution|conclusion|(?:correct|final)(?=:))"
-    r"|\b(?:correct|right|best|appropriate|likely|final)\s(?:one|response|letter|match|diagnosis)\b"
-    r"|答案)"
-)
-_QUALIFIER = r"(?:(?:the|therefore|thus|clearly|also|most|single|likely|appropriate|suitable)\s){0,4}"
-
-# In order of weight. Of several statements of one kind the last counts.
+# Each kind of statement, its pattern and its weight.
 _STATEMENTS = tuple(
-    re.compile(statement, re.MULTILINE)
-    for statement in (
-        # "The answer is (C)", "Correct option: C", "The answer to this question would be C".
-        rf"{_CUE}(?P<between>[^\n.?!;]{{0,60}}?)(?:\b(?:is|be|was)\b|[:：=\-–—>→是为]){_FILLER}(?P<letter>{LETTER}){ONE_ONLY}",
-        # "Answer C", "Final answer (C)".
-        rf"\b(?i:answer|ans\.?)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}(?!\s(?:is|was|would|seems)\b)",
-        # "I choose C", "I would go with option C".
-        rf"\b(?i:choose|select|pick|think|believe|say|go(?:ing)?\swith|opt(?:ing)?\sfor)\b{_FILLER}(?P<letter>{LETTER}){ONE_ONLY}",
-        # "C is correct", "C (long thoracic nerve) is the most appropriate answer".
-        rf"(?P<letter>{LETTER})[)\].]?(?:\s\([^()\n]{{0,80}}\)|\s[A-D])?\s"
-        rf"(?:(?:is|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s{_QUALIFIER}(?:correct|right|answer"
-        r"|best\s(?:answer|choice|option|fit|match)|only\s(?:answer|choice|option))|(?:best\s)?fits|(?:best\s)?matches)\b",
-        # "Therefore, C.", "So it must be C", "This leaves C", "not A but C".
-        r"\b(?i:therefore|thus|hence|so|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:'s|\s(?:is|(?:must|should|would)\sbe)))[,:]?\s"
-        rf"(?:(?:it\sis|it\smust\sbe|the|option|choice|rather)\s){{0,3}}[(\[]?(?P<letter>{LETTER}){ONE_ONLY}"
-        r"(?=[)\]]?\s?(?:[,;:!]|\.(?!\s?[a-z])|$))",
+    (cue, re.compile(pattern, re.MULTILINE), weight)
+    for cue, pattern, weight in (
+        # "The answer is (C)", "Correct option: C", "正解はC".
+        (
+            "answer",
+            rf"(?<![A-Za-z]){_ANSWER}(?P<between>[^\n.?!;。]{{0,60}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
+            60,
+        ),
+        # "Answer C", "Antwort C", "उत्तर C".
+        (
+            "answer",
+            rf"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة"
+            rf"|الجواب|उत्तर|答案|正解|정답)"
+            rf"\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}(?!\s(?:is|was|would|seems)\b)",
+            58,
+        ),
+        # "I choose C", "C を選びます".
+        ("choose", rf"(?<![A-Za-z]){_CHOOSE}(?![A-Za-z]){_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", 57),
+        ("choose", rf"(?P<letter>{LETTER})[)\]]?{cues.either(cues.CHOSEN_BEFORE)}", 57),
+        # "C is correct", "C (long thoracic nerve) is the best answer", "C ist richtig", "Cが正解".
+        (
+            "correct",
+            rf"(?P<letter>{LETTER})[)\].]?(?:\s\([^()\n]{{0,80}}\)|\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
+            55,
+        ),
+        # "Therefore, C.", "It's C", "sondern C", "所以C".
+        (
+            "therefore",
+            rf"{_THEREFORE}[,:]?\s?(?:(?i:it\sis|it\smust\sbe|the|option|choice|rather|only|la|el|die|a|antwort"
+            rf"|response)\s){{0,3}}"
+            rf"[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
+            50,
+        ),
     )
 )
-_DENIAL = re.compile(r"(?i:\b(?:not|never|whether|if|cannot|choices|options)\b|n['’]t\b)|(?<![A-Za-z0-9])[A-D]\b")
-_DENIED = re.compile(
-    r"(?:\b(?:not|never|cannot|neither|nor|unlike|excludes?|wrong|incorrect|than|if|whether)|n['’]t)\s(?:\w{2,12}\s){0,2}$",
-    re.IGNORECASE,
+_OPTION = re.compile(
+    rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
+    rf"|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
+    re.MULTILINE,
 )
-_PAIRED = re.compile(r"(?:\b(?:n?or|and|n?either)\s|[A-D]\s?[,/]\s?)$", re.IGNORECASE)
-_REACH = 40  # characters before a statement in which it may be denied
-
-_OPTION = re.compile(rf"\b(?i:option|choice)\s[(\[]?(?P<letter>{LETTER}){ONE_ONLY}", re.MULTILINE)
+# Of the options that a text names, the one that it puts first.
+_LEADING = re.compile(
+    rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?most\s(?:likely|common(?:ly)?|appropriate|suitable"
+    rf"|frequent(?:ly)?|probable))"
+    r"(?!\s(?i:in|among|cause\sof\sdeath)\b)"
+)
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
-_REJECTED = re.compile(
-    r"[^\n.;,]{0,80}?(?:(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?"
-    r"(?:incorrect|wrong|false|not|unlikely|ruled\sout|excluded)\b|isn['’]t\b|❌)",
+_MENTIONS = ("bold", "option", "leading", "named", "mark")
+
+_BETWEEN = re.compile(r"(?i:\b(?:choices|options)\b)|(?<![A-Za-z0-9])[A-D]\b")
+_NOT = cues.compiled(cues.NOT_BEFORE)
+_NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
+_WRONG_AFTER = re.compile(rf"[^\n.;,。，]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
+_EXCLUDED = re.compile(
+    r"(?i:eliminat\w{1,4}|exclud\w{1,3}|rul(?:e|ed|ing)\sout)\s(?:[A-D,/ ]|(?i:and|or|options?|choices?|the"
+    r"|both)\b){0,12}$"
+)
+_DISBELIEVED = re.compile(r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|doubt)\b")
+_TENTATIVE = cues.compiled(cues.TENTATIVE)
+_PAIRED = re.compile(
+    rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s"
+    rf"|(?P<other>[A-D])[)\]]?\s?[,/&]\s?)[(\[]?$"
+)
+_BUT = re.compile(r"\b(?:but|however|yet|instead|in\sfact)\b", re.IGNORECASE)
+_SUPPOSED = re.compile(
+    r"[)\].]?(?:\s\([^()\n]{0,80}\)|\s[A-D])?,?\s(?:would|could|might)\s(?:also\s)?(?:be"
+    r"|have\sbeen)\b[^.\n]{0,60}\b(?:if|in|for|only|when)\b",
     re.IGNORECASE,
 )
-_APPROVED = re.compile(r"\b(?:correct|right|best)\b|[✓✔✅]", re.IGNORECASE)
-
-_LINE = re.compile(
-    rf"[\s>#*_\-•]{{0,8}}(?:\d{{1,2}}[.)]\s)?[(\[]?(?P<letter>[A-D]){ONE_ONLY}"
-    r"(?:[)\].:]{1,2}(?:[\s*_]|$)|,\s|\s(?:because|since|as)\s|\s[\-–—]\s|[\s*_)\]]*$)"
-)
-_MAX_LINE = 300  # characters of a line that are looked at for its letter
-
-_AFTER_HEADING = re.compile(r"(?<=[:：])[ \t]{0,8}\n\s{0,8}|(?i:(?<=answer))[ \t]{0,8}\n\s{0,8}")
-_SPACE = re.compile(r"\\[,;:! ]|~|\t")
-_FORMATTING = re.compile(r"\*{1,3}|__|[`${}\"“”]|\\(?:text|textbf|mathrm|mathbf|rm|bf)\b|\\[()\[\]]")
 
 
-def letter_of(token: str, *, digits: bool = False) -> str | None:
-    """The letter A–D that a token is, in any case; with ``digits`` also 0–3, which mean A–D.
-
-    >>> letter_of("c"), letter_of("2", digits=True), letter_of("E")
-    ('C', 'C', None)
-    """
-    if len(token) != 1:
-        return None
-    if token in "ABCDabcd":
-        return token.upper()
-    return LETTERS[int(token)] if digits and token in "0123" else None
+def _denied(candidate: Candidate) -> bool:
+    """As in "The answer is not C", "n'est pas C", "C is incorrect", "C 는 오답", "no: C ✗"."""
+    return bool(
+        _NOT_BEFORE.search(candidate.before[-40:])
+        or _WRONG_AFTER.match(candidate.after)
+        or _EXCLUDED.search(candidate.before)
+        or _DISBELIEVED.search(candidate.before)
+    )
 
 
-def stated_letter(text: str, options: Sequence[str] = ()) -> str | None:
-    """The letter that a text clearly states as its answer, or None.
+def _one_of_several(candidate: Candidate) -> bool:
+    """As in "A or C", "both B and C", "A, C"."""
+    paired = _PAIRED.search(candidate.before[-12:])
+    return bool(paired and paired["other"] != candidate.value)
 
-    An option's text stands for its letter. Looked for in this order: the letter alone; "the answer is (C)" and its kin,
-    "I choose C", "C is correct", "therefore, C"; the only letter in bold, the only one after "option"; a last or first
-    line of the form "C" or "C. …". "A or B" and "not A" state nothing, and neither does a listing of the options.
 
-    >>> stated_letter("The correct answer is (C)."), stated_letter("A or B"), stated_letter("Not A.")
+def _supposed(candidate: Candidate) -> bool:
+    """As in "If it were acute, the answer would be C", "C would be correct in a child", "some would say C"."""
+    return bool(_TENTATIVE.search(_BUT.split(candidate.before)[-1]) or _SUPPOSED.match(candidate.after))
+
+
+def _asked(candidate: Candidate) -> bool:
+    """As in "Is the answer C?"."""
+    return bool(re.match(r"[)\].]?[^.!\n]{0,40}\?(?!\?)", candidate.after))
+
+
+def _taken_back(candidate: Candidate) -> bool:
+    """As in "The answer is C. Wait, …"."""
+    return taken_back_until(candidate.text) >= candidate.end
+
+
+_RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_taken_back, -25))
+
+
+def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
+    """The letter that a text chooses, or none.
+
+    An option's text stands for its letter. "A or B" and "not A" choose nothing, and neither does a list of the options.
+
+    >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
     """
-    lines, listed = _split_listings(both_ends(text))
-    kept = "\n".join(lines)
-    plain = _AFTER_HEADING.sub(" ", _FORMATTING.sub("", _SPACE.sub(" ", kept)))
-    readings = list(dict.fromkeys((_with_letters(plain, options)[0], plain)))
-    for reading in readings:
-        alone = letter_of(unwrap(reading))
-        if alone:
-            return alone
-    for reading in readings:
-        for statement in _STATEMENTS:
-            found = [match["letter"] for match in statement.finditer(reading) if not _is_denied(match)]
-            if found:
-                return found[-1].upper()
-    return _only(_BOLD, kept) or _only(_OPTION, plain) or _line_letter(lines) or _approved("\n".join(listed), options)
+    reading = NOTHING
+    for part in without_next_question(one_script(text)):
+        reading = _read_part(part, options)
+        if reading.value is not None:
+            break
+    return reading
 
 
-def named_option(text: str, options: Sequence[str]) -> str | None:
-    """The letter of the only option whose text stands in ``text`` as whole words, in any case, or None.
-
-    An option inside a longer one that stands there ("iron" in "iron deficiency") does not count, nor one that is denied
-    ("not the axillary nerve").
-    """
-    named = _with_letters(text, options)[1]
-    return LETTERS[named[0]] if len(named) == 1 else None
+def _read_part(text: str, options: Sequence[str]) -> Reading:
+    holders, rest = held(text, ("answer", "choice"))
+    inside = [found for holder in holders if (found := _inside(holder, text, options))]
+    outside = list(_candidates(rest, options))
+    return choose([*outside, *inside], _MENTIONS)
 
 
-def _with_letters(text: str, options: Sequence[str]) -> tuple[str, list[int]]:
-    """The text with options replaced by their letters, the longest first, and the indices of those not denied."""
-    named = []
-    folded = text.lower()
-    for index in sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True):
-        words = options[index].strip().rstrip(".").split()
-        if not words or (len(words) == 1 and len(words[0]) == 1 and words[0].isalpha()):
-            continue  # an option "a" or "B" would be found in any text
-        if not all(word.lower() in folded for word in words):
-            continue  # far cheaper than compiling a search for it
-        phrase = r"\s{1,4}".join(map(re.escape, words))
-        option = re.compile(rf"(?<!\w)(?<!\d[.,]){phrase}(?!\w)(?![.,]\d)", re.IGNORECASE)
-        if any(
-            not (_DENIED.search(_before(match)) or _REJECTED.match(text, match.end()))
-            for match in option.finditer(text)
-        ):
-            named.append(index)
-        text = option.sub(LETTERS[index], text)
-    return text, named
+def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | None:
+    """The letter that a box, tag or key holds."""
+    content = unwrap(holder.content)
+    letter = letter_of(content, digits=holder.cue in ("box", "key"))
+    if letter is None:
+        letter = choose(_candidates(content, options), _MENTIONS).value
+    if letter is None:
+        return None
+    return Candidate(letter, holder.start, holder.end, text, holder.cue, holder.support)
 
 
-def _is_denied(match: re.Match[str]) -> bool:
-    """Whether a statement of a letter is denied by what stands before it, in it or after it, or states two letters."""
-    return bool(
-        _DENIAL.search(match.groupdict().get("between") or "")
-        or _DENIED.search(_before(match))
-        or _PAIRED.search(match.string[max(0, match.start("letter") - 10) : match.start("letter")])
-        or _REJECTED.match(match.string, match.end())
-    )
+def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
+    """Every letter that the text may choose, with the evidence for and against it."""
+    kept, listed = split_listings(text)
+    plain = unformatted("\n".join(kept))
+    substituted = with_letters(plain, options)
+    for reading, less in {plain: 0.5, substituted: 0.0}.items():
+        alone = letter_of(unwrap(reading.strip(" \n'<>[].:")))
+        if alone and "<" not in reading:
+            yield Candidate(alone, 0, len(reading), reading, "alone", 85)
+        for cue, pattern, support in _STATEMENTS:
+            yield from _found(pattern, reading, cue, support - less)
+        yield from _found(_OPTION, reading, "option", 30 - less)
+    yield from _found(_LEADING, substituted, "leading", 28)
+    yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
+    yield from _found(_BOLD, "\n".join(kept), "bold", 35)
+    yield from _marked(with_letters(unformatted("\n".join(listed)), options))
+    named = named_options(plain, options, _is_denied)
+    yield from (Candidate(letter, at, at, plain, "named", 25) for letter, at in named)
 
 
-def _before(match: re.Match[str]) -> str:
-    return match.string[max(0, match.start() - _REACH) : match.start()]
-
-
-def _split_listings(text: str) -> tuple[list[str], list[str]]:
-    """The lines of a text without listings of the options, and the lines of those listings.
-
-    A listing is two or more lines in a row, blank ones aside, that begin with different letters.
-    """
-    kept: list[str] = []
-    listed: list[str] = []
-    run: list[str] = []
-    letters: set[str] = set()
-
-    def end_run() -> None:
-        (listed if len(letters) > 1 else kept).extend(run)
-        run.clear()
-        letters.clear()
-
-    for line in text.split("\n"):
-        match = _LINE.match(line[:_MAX_LINE])
-        if match is None and line.strip():
-            end_run()
-            kept.append(line)
+def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
+    for match in bounded(pattern.finditer(text)):
+        start, end = match.span("letter")
+        between = match.groupdict().get("between") or ""
+        if _BETWEEN.search(between) or _NOT.search(between):
             continue
-        if match and match["letter"] in letters:
-            end_run()
-        run.append(line)
-        letters.update(match["letter"] if match else ())
-    end_run()
-    return kept, listed
+        yield weigh(Candidate(match["letter"].upper(), start, end, text, cue, support), _RULES)
 
 
-def _only(pattern: re.Pattern[str], text: str) -> str | None:
-    """The only letter that a pattern finds undenied, or None."""
-    letters = {match["letter"].upper() for match in pattern.finditer(text) if not _is_denied(match)}
-    return letters.pop() if len(letters) == 1 else None
+def _is_denied(text: str, start: int, end: int) -> bool:
+    candidate = Candidate("", start, end, text, "named", 0)
+    return _denied(candidate) or _asked(candidate)
 
 
-def _line_letter(lines: Sequence[str]) -> str | None:
-    """The letter that the last line, else the first, begins with."""
-    written = [line for line in lines if line.strip()]
-    for line in (written[-1], written[0]) if written else ():
-        match = _LINE.match(line[:_MAX_LINE])
-        if match and not _is_denied(match):
-            return match["letter"]
-    return None
+def _on_a_line(text: str) -> Iterator[Candidate]:
+    """The letters that the first line and the last begin with: "C. Long thoracic nerve"."""
+    written, position = [], 0
+    for line in text.split("\n"):
+        if line.strip():
+            written.append((position, line))
+        position += len(line) + 1
+    for (at, line), support in ((written[0], 52), (written[-1], 53)) if written else ():
+        match = LINE.match(line[:MAX_LINE])
+        if match:
+            start, end = at + match.start("letter"), at + match.end("letter")
+            yield weigh(Candidate(match["letter"], start, end, text, "line", support), _RULES)
 
 
-def _approved(listing: str, options: Sequence[str]) -> str | None:
-    """The letter of the only line in a listing that is called correct; the options' own words call nothing correct."""
-    approved = {
-        match["letter"]
-        for line in _with_letters(listing, options)[0].split("\n")
-        if (match := _LINE.match(line)) and _APPROVED.search(line) and not _REJECTED.search(line)
-    }
-    return approved.pop() if len(approved) == 1 else None
+_RIGHT_MARK = re.compile(r"\b(?:correct|right|best|true|yes|richtig|correcta?|верно)\b|[✓✔✅]", re.IGNORECASE)
+_WRONG_MARK = re.compile(
+    r"\b(?:incorrect|wrong|false|no|not|unlikely|excluded|falsch|incorrecta?)\b|n['’]t\b|[✗✘❌]|错误|誤り",
+    re.IGNORECASE,
+)
+
+
+def _marked(listing: str) -> Iterator[Candidate]:
+    """The lines of a list of the options that are called right: "C: True", "C. … ✅"."""
+    position = 0
+    for line in listing.split("\n"):
+        match = LINE.match(line[:MAX_LINE])
+        if match and _RIGHT_MARK.search(line) and not _WRONG_MARK.search(line):
+            yield Candidate(
+                match["letter"], position + match.start("letter"), position + match.end("letter"), listing, "mark", 40
+            )
+        position += len(line) + 1
+
+
+def found_by(reading: Reading) -> str:
+    """How a letter was found, in the words of the logged samples."""
+    if reading.cue in ("box", "tag", "key", "none"):
+        return reading.cue
+    return "option_text" if reading.cue == "named" else "letter"
+
+
+__all__ = ["LETTERS", "found_by", "letter_of", "read_letter"]

@@ -1,6 +1,6 @@
-r"""Numbers: as MedCalc-Bench's authors read them (``strict_*``), and as people write them (``plain_number``).
+"""Numbers as MedCalc-Bench's authors read them.
 
-The strict readers reproduce the verdicts of the authors' scorer (github.com/nikhilk7153/MedCalc-Bench-Verified,
+The readers reproduce the verdicts of the authors' scorer (github.com/nikhilk7153/MedCalc-Bench-Verified,
 ``evaluation/``), including what follows from its passing numbers through Python's ``eval``: ``007`` is no integer
 literal and so no answer. Here nothing is evaluated as Python; expressions go to simpleeval.
 """
@@ -164,88 +164,3 @@ def _is_arithmetic(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute):  # math.sqrt, but no method of anything
         return isinstance(node.value, ast.Name) and node.attr in _MODULES.get(node.value.id, {})
     return isinstance(node, _NODES) and not isinstance(node, ast.LShift)
-
-
-class Percentage(float):
-    """A number that stands before a percent sign: 83.3 for ``83.3%``."""
-
-
-# What people write around and between numbers, in the order in which it is taken out.
-_CHARACTERS = str.maketrans(
-    {**dict.fromkeys("−–—﹣－", "-"), **dict.fromkeys("\u00a0\u2009\u202f", " "), "±": "+/-", "×": "*", "·": "*"}
-)
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_FRACTION = re.compile(r"\\[dt]?frac\s?\{\s?(-?\d{1,15}(?:\.\d{1,15})?)\s?\}\s?\{\s?(\d{1,15}(?:\.\d{1,15})?)\s?\}")
-_POWER_OF_TEN = re.compile(
-    r"\s?(?:x|\*|\\times|\\cdot)\s?10\s?(?:(?:\^|\*\*)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
-)
-_LATEX = re.compile(
-    r"\\(?:boxed|text|mathrm|mathbf|textbf|mathit|quad|left|right|approx|sim|displaystyle|[,;!: ]|(?=%))|[{}$*_`~]"
-)
-_TOLERANCE = re.compile(r"(?:\+\s?/\s?-|\\pm)\s?\d{1,15}(?:\.\d{1,15})?")
-_UNITS = re.compile(
-    r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?"
-    r"|(?:kg|g|mg|mL|L|cm|m|mm|µm|um)\s?/\s?(?:kg|m|cm)\s?(?:\^?\s?[23²³])?"
-    r"|(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³]\b"
-)
-_ASIDE = re.compile(r"(?<=\d)\s?[A-Za-z%/ ]{0,30}[(\[](?!\s?\d+(?:\.\d+)?\s?[)\]]\s*$)[^()\[\]]{0,200}[)\]]")
-_THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?![\d,])")
-_PLAIN = re.compile(r"(?<![\w.])[+-]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][+-]?\d{1,3})?(?!\d)(\s?%)?")
-_OUT_OF_MAXIMUM = re.compile(r"\s?(\d{1,15}(?:\.\d{1,15})?)\s?/\s?\d{1,15}(?:\.\d{1,15})?\s?\.?\s?")
-_SCORE = re.compile(r"(?<![\d.])(\d{1,4})\s?(?:out\s+of|of|/)\s?(?:a\s+(?:maximum|total)\s+of\s+)?\d{1,4}(?!\d|\.\d)")
-_SHARE = re.compile(r"\d{1,15}(?:\.\d{1,15})?\s?(?:%|percent)")
-_WORDS = {
-    word: value
-    for value, word in enumerate(
-        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    )
-}
-_NO_NUMBER = re.compile(r"\d\s?\*{1,2}\s?[\d(]|\d\s?/\s?\d{1,2}\s?/\s?\d")  # a product, a power, a date
-_MAX_STATEMENT = 1000  # characters; a longer text states no single number
-
-
-def plain_number(text: str, *, score: bool = False) -> float | None:
-    """The number that a short statement gives, however people write it, or None where it gives none.
-
-    Thousands separators, units, ``≈``, LaTeX, fractions, scientific notation and a percent sign (:class:`Percentage`)
-    are understood; a remark in parentheses after the number is passed over; what follows the last ``=`` or ``≈``
-    counts first; of several numbers the last counts.
-
-    Args:
-        text: the content of an answer tag or a final statement.
-        score: read ``N/M`` and ``N of M`` as N, and pass over percentages beside the score.
-
-    >>> plain_number("≈ 1,234.5 mL (normal 3-5)"), plain_number("1.2 × 10^3"), plain_number("22.9 kg/m^2")
-    (1234.5, 1200.0, 22.9)
-    """
-    if len(text) > _MAX_STATEMENT:
-        return None
-    text = " ".join(text.translate(_CHARACTERS).split())
-    text = _FRACTION.sub(r"\1/\2" if score else _quotient, text)
-    text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
-    if _NO_NUMBER.search(re.split(r"[=≈]", text)[-1]):
-        return None
-    text = _UNITS.sub(" ", _TOLERANCE.sub(" ", _LATEX.sub("", text)))
-    text = _ASIDE.sub(" ", text)
-    text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
-    if score:
-        if matches := _SCORE.findall(text):
-            return float(matches[-1])
-        text = _SHARE.sub(" ", text)
-    else:
-        text = _DECIMAL_COMMA.sub(r"\1.\2", text)
-    for part in (re.split(r"[=≈]", text)[-1], text):
-        out_of = _OUT_OF_MAXIMUM.fullmatch(part)
-        if out_of:
-            return float(out_of[1])
-        numbers = list(_PLAIN.finditer(part))
-        if numbers:
-            value = float(numbers[-1][0].rstrip(" %"))
-            return None if not math.isfinite(value) else Percentage(value) if numbers[-1][1] else value
-    return _WORDS.get(text.lower().removesuffix("points").strip(" ."))
-
-
-def _quotient(fraction: re.Match[str]) -> str:
-    divisor = float(fraction[2])
-    return f" {float(fraction[1]) / divisor!r} " if divisor else fraction[0]

@@ -3,114 +3,280 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from medtasks_utils.extraction.ends import both_ends
+from medtasks_utils.extraction import cues
+from medtasks_utils.extraction.boxes import unwrap
+from medtasks_utils.extraction.holders import Holder, held
+from medtasks_utils.extraction.plain import one_script, without_next_question
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 
-# All patterns are for text in lower case.
+# All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
     r"(?:(?<!\w)(?:"
-    r"(?P<hallucinated>hallucinat(?:ed|ions?|ory|ing)|fabricat(?:ed|ions?)|(?:non-?|un)factual|incorrect|inaccurate|wrong|"
-    r"false|untrue|erroneous|misleading|unsupported)"
-    r"|(?P<factual>factual|accurate|correct|true|truthful|supported|right|valid)"
-    r"|(?P<unsure>unsure|uncertain|undecided|not\ssure))(?!\w)"
-    r"|(?<![\w.,/-])(?P<digit>[012])(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b)"
+    r"(?P<hallucinated>hall?uc[a-z]{3,14}|fabricat(?:ed|ions?)|(?:non-?|un)fact(?:ual|aul)|made\sup|invented)"
+    r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|unsupported)"
+    r"|(?P<factual>fact(?:ual|aul|ula))"
+    r"|(?P<right>accurate|correct|true|truthful|supported|right|valid)"
+    r"|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
+    r"|(?<![\w.,/-])(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b)"
     r"(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as)\b))"
 )
+_DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _NOUN = (
-    r"\b(?:answer|response|verdict|label|class(?:ification)?|judg(?:e?ment)|conclusion|output|result|rating|decision|"
-    r"statement|assessment|analysis|evaluation|score|choice)\b"
+    r"\b(?:answer|response|reply|verdict|label|class(?:ification)?|judg(?:e?ment)|conclusion|output|result"
+    r"|rating|decision|"
+    r"statement|assessment|analysis|evaluation|score|choice|prediction)\b"
 )
 _COPULA = (
     r"(?:\b(?:is|was|are|be|does|do|contains?|includes?|has|shows?|seems?|appears?|looks?|as)(?:n['’]t)?\b|[:=→\-–])"
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
+_DEGREE = (
+    r"not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly|probably|clearly|almost"
+    r"|certainly|classic|pure|definitely|obviously|surely|total"
+    r"|signs?\sof|evidence\sof|clear\scase\sof|case\sof|is"
+)
 
 _STATEMENTS = tuple(
-    re.compile(statement)
-    for statement in (
-        # "Hallucinated: yes", "Is the answer factual? No".
-        rf"{_VERDICT}[^\w\n]{{0,4}}[:?][^\w\n]{{0,4}}(?P<reply>yes|no)\b",
+    (cue, re.compile(statement), support)
+    for cue, statement, support in (
+        # "Hallucinated: yes", "Is the answer factual? No", "hallucinated = false".
+        ("reply", rf"{_VERDICT}[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}(?P<reply>yes|no|true|false)\b", 62),
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
-        rf"^\W{{0,12}}(?:(?:the|my|final|overall|correct|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
-        r"(?P<words>(?:(?:not|no|non|a|entirely|fully|factually|completely|likely|probably|clearly|signs?\sof|evidence\sof)"
-        rf"[\s-]){{0,3}}){_VERDICT}"
-        rf"(?:\s(?:{_NOUN}|detected|present|found))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b)",
+        (
+            "alone",
+            rf"^\W{{0,12}}(?:(?:the|my|final|overall|correct|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
+            rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}}){_VERDICT}"
+            rf"(?:\s(?:{_NOUN}|detected|present|found))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b"
+            rf"|,\s(?:no|not|and)\b)",
+            60,
+        ),
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
-        rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}"
-        r"|\b(?:judge|consider|deem|rate|call|label|classify|mark|find|say|choose|pick|select|go\swith|"
-        r"(?:would|will|['’]d|['’]ll|i)\sanswer)\b)"
-        rf"{_WORDS}{_VERDICT}",
+        (
+            "answer",
+            rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}"
+            r"|\b(?:judge|consider|deem|rate|call|label(?:l?ed)?|classify|mark|find|say|choose|pick|select|go\swith|"
+            r"(?:would|will|['’]d|['’]ll|i)\sanswer)\b)"
+            rf"{_WORDS}{_VERDICT}",
+            60,
+        ),
+        # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
+        (
+            "of_it",
+            r"\b(?:it|this|that|there|i|information|claims?|nothing|none)\b(?P<between>[^:]{0,60}?)"
+            rf"(?:{_COPULA}|['’][sm]\b|\bam\b|\bsee\b){_WORDS}{_VERDICT}",
+            40,
+        ),
     )
-)
-# "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
-_OF_IT = re.compile(
-    rf"\b(?:it|this|that|there|i|information|claim)\b(?P<between>[^:]{{0,60}}?)(?:{_COPULA}|['’][sm]\b|\bam\b)"
-    rf"{_WORDS}{_VERDICT}",
 )
 _ANY_VERDICT = re.compile(_VERDICT)
 _NO_VERDICT = re.compile(
     r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell)d?\b|"
-    r"(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely\s|completely\s)?sure)\b)",
+    r"(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely\s|completely\s)?(?:sure|certain))\b)",
 )
 
-_NEGATION = re.compile(r"\b(?:not|no|non|never|without|free)\b|n['’]t\b")
+_NEGATION = re.compile(
+    r"\b(?:not|no|non|never|without|free|nothing|none|hardly|(?:wrong|incorrect|mistake|mistaken|error|unfair"
+    r"|inaccurate)\sto)\b|n['’]t\b"
+)
 _CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
-    r"\b(?:whether|if|unless|nothing|none|neither|claims|states|says|might|may|could|mix|evidence\sthat)\b"
+    r"\b(?:whether|if|unless|neither|claims|states|says|said|might|may|could|mix|evidence\sthat|pass\sfor"
+    r"|mistaken\sfor|rest|parts?|portions?"
+    r"|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s\w{1,12}\s(?:that|the)\b",
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
-_BUT = re.compile(r",?\s(?:but|except|however)\b")
-_CONTINUED = re.compile(r"\s(?:or|nor|that|about|regarding)\b|\sin\s(?:that|stating|saying|its|part)\b")
+_BUT = re.compile(r",?\s(?:but|except|however)\b|\sat\sfirst\b")
+_CONTINUED = re.compile(
+    r"\s(?:or|nor|that|about(?!\s(?:it|this)\b)|regarding|to)\b|\sin\s(?:that|stating|saying|its|part)\b"
+)
+_CONCLUDED = re.compile(
+    r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b"
+)
 
-_ANSWERED_QUESTION = re.compile(r"\?\s{1,4}(?=(?:yes|no)\b)")
-_AFTER_HEADING = re.compile(r"(?:(?<=:)|(?<=verdict)|(?<=answer))[ \t]{0,8}\n\s{0,8}")
-_FORMATTING = re.compile(r"[*_`${}\"“”#]|\\(?:text|textbf|mathrm|mathbf)\b|\\[()\[\],;! ]|</?\w{1,12}>")
-_END_OF_SENTENCE = re.compile(r"(?<=[.!?;])(?<!^\d\.)\s+|\n+", re.MULTILINE)
+_ANSWERED_QUESTION = re.compile(r"\?\s{1,4}(?=(?:yes|no|true|false)\b)")
+_AFTER_HEADING = re.compile(r"(?:(?<=:)|(?<=verdict)|(?<=answer)|(?<=conclusion))[ \t]{0,8}\n\s{0,8}")
+_FORMATTING = re.compile(r"[*`${}\"“”«»#]|\\(?:text|textbf|mathrm|mathbf)\b|\\[()\[\],;! ]|</?\w{1,12}>")
+_SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
+_ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there)\b")
 _MAX_SENTENCE = 600  # characters
 
+_KEYS = (
+    "hallucinat",
+    "factual",
+    "answer",
+    "verdict",
+    "label",
+    "judg",
+    "predict",
+    "class",
+    "decision",
+    "choice",
+    "result",
+)
 
-def stated_verdict(text: str) -> str | None:
-    """``"0"``, ``"1"`` or ``"2"`` that a text clearly states, or None.
 
-    The last sentence counts that is a verdict alone or gives the answer one; else the last that gives "it" one.
+def read_verdict(text: str) -> Reading:
+    """``"0"``, ``"1"`` or ``"2"`` that a text clearly states, or none.
 
-    >>> stated_verdict("The answer is not factual."), stated_verdict("1"), stated_verdict("Who knows?")
+    >>> read_verdict("The answer is not factual.").value, read_verdict("1").value, read_verdict("Who knows?").value
     ('1', '1', None)
     """
-    plain = _AFTER_HEADING.sub(" ", _FORMATTING.sub("", both_ends(text).lower()))
-    plain = _ANSWERED_QUESTION.sub(": ", plain)
-    of_it = None
-    for sentence in reversed(_END_OF_SENTENCE.split(plain)):
-        sentence = sentence.strip()[:_MAX_SENTENCE]
-        if _NO_VERDICT.search(sentence):
-            return UNSURE
-        if sentence.endswith("?") or not _ANY_VERDICT.search(sentence):
-            continue
-        for statement in _STATEMENTS:
-            verdicts = [verdict for match in statement.finditer(sentence) if (verdict := _read(match))]
-            if verdicts:
-                return verdicts[-1]
-        if of_it is None:
-            verdicts = [verdict for match in _OF_IT.finditer(sentence) if (verdict := _read(match))]
-            of_it = verdicts[-1] if verdicts else None
-    return of_it
+    reading = NOTHING
+    for part in without_next_question(one_script(text)):
+        holders, rest = held(part, _KEYS)
+        inside = [found for holder in holders if (found := _inside(holder, part))]
+        reading = choose([*_candidates(rest), *inside])
+        if reading.value is not None:
+            break
+    return reading
+
+
+def _inside(holder: Holder, text: str) -> Candidate | None:
+    """The verdict that a box, tag or key holds: ``{"hallucinated": false}``, ``{"label": 1}``."""
+    content = unwrap(holder.content).lower()
+    value: str | None = content if content in (FACTUAL, HALLUCINATED, UNSURE) else None
+    if "hallucinat" in holder.key or "factual" in holder.key:
+        says = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(content)
+        value = None if says is None else (HALLUCINATED if says == ("hallucinat" in holder.key) else FACTUAL)
+    if value is None:
+        value = choose(_candidates(content)).value
+    if value is None:
+        return None
+    return Candidate(value, holder.start, holder.end, text, holder.cue, holder.support)
+
+
+def _candidates(text: str) -> Iterator[Candidate]:
+    plain = _AFTER_HEADING.sub(" ", _FORMATTING.sub("", text.lower()).replace("_", " "))
+    plain = _ANSWERED_QUESTION.sub(": ", re.sub(r" {2,}", " ", plain))
+    for sentence in bounded(_SENTENCE.finditer(plain)):
+        stripped = sentence[0].strip()[:_MAX_SENTENCE]
+        start = sentence.start() + len(sentence[0]) - len(sentence[0].lstrip())
+        if _NO_VERDICT.search(stripped):
+            yield _weighed(UNSURE, plain, start, start + len(stripped), "unsure", 60)
+        elif not stripped.endswith(("?", "？")):
+            english = list(_english(stripped, plain, start))
+            yield from english
+            if not english and not _ENGLISH.search(stripped):
+                yield from _other_languages(stripped, plain, start)
+
+
+def _english(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
+    if not _ANY_VERDICT.search(sentence):
+        return
+    for cue, statement, support in _STATEMENTS:
+        read = [(value, match) for match in statement.finditer(sentence) if (value := _read(match))]
+        for value, match in read:
+            kind = next(name for name in _KINDS if match[name])
+            less = 6 if kind in ("right", "wrong") else 0
+            yield _weighed(value, text, offset + match.start(kind), offset + match.end(kind), cue, support - less)
+        if read:
+            return
+
+
+def _weighed(value: str, text: str, start: int, end: int, cue: str, support: float) -> Candidate:
+    evidence = []
+    sentence = text[max(0, start - 60) : start].rsplit("\n", 1)[-1]
+    if _CONCLUDED.search(sentence):
+        evidence.append(("concluded", 10.0))
+    if taken_back_until(text) >= end:
+        evidence.append(("taken_back", -25.0))
+    return Candidate(value, start, end, text, cue, support, tuple(evidence))
+
+
+_KINDS = ("hallucinated", "wrong", "factual", "right", "unsure", "digit")
 
 
 def _read(match: re.Match[str]) -> str | None:
     """The verdict that a statement gives, negations counted; None where it leaves the verdict open."""
     groups = match.groupdict()
-    kind = next(name for name in ("hallucinated", "factual", "unsure", "digit") if groups[name])
+    kind = next(name for name in _KINDS if groups[name])
     before = _CLAUSE.split(match.string[: match.start(kind)])[-1]
     if _OPEN.search(before) or _CONTINUED.match(match.string, match.end()):
         return None
     if kind == "unsure":
         return UNSURE
-    negations = len(_NEGATION.findall(before)) + (groups.get("reply") == "no")
+    negations = len(_NEGATION.findall(before)) + (groups.get("reply") in ("no", "false"))
     if kind == "digit":
-        return None if negations else groups["digit"]
-    if kind == "factual" and not negations and (_HALF.search(before) or _BUT.match(match.string, match.end())):
+        return None if negations else _DIGITS.get(groups["digit"], groups["digit"])
+    says_factual = kind in ("factual", "right")
+    if says_factual and not negations and (_HALF.search(before) or _BUT.match(match.string, match.end())):
         return None
-    return FACTUAL if (kind == "factual") == (negations % 2 == 0) else HALLUCINATED
+    return FACTUAL if says_factual == (negations % 2 == 0) else HALLUCINATED
+
+
+# ---- other languages: a word for the verdict in a sentence on the answer, negations of its clause counted
+
+
+class _Language(NamedTuple):
+    verdict: re.Pattern[str]
+    judged: re.Pattern[str]
+    no: re.Pattern[str]
+    no_after: re.Pattern[str]
+
+
+_WORDS_FOR = {
+    "unsure": cues.UNSURE,
+    "wrong": cues.WRONG,
+    "hallucinated": cues.HALLUCINATED,
+    "factual": cues.FACTUAL,
+    "right": cues.RIGHT,
+    "digit": dict.fromkeys(cues.JUDGED, r"(?<=[:是はは은는])\s?[012](?![\d.,])"),
+}
+
+
+def _language(name: str) -> _Language:
+    groups = (
+        rf"(?P<{kind}>(?<![a-zà-ÿа-я])(?:{table[name]})(?![a-zà-ÿа-я]))" if name in table else rf"(?P<{kind}>(?!))"
+        for kind, table in _WORDS_FOR.items()
+    )
+    return _Language(
+        re.compile("|".join(groups)),
+        *(re.compile(table.get(name, "(?!)")) for table in (cues.JUDGED, cues.NO, cues.NO_AFTER)),
+    )
+
+
+_LANGUAGES = tuple(map(_language, cues.JUDGED))
+_FOREIGN_CLAUSE = re.compile(r"[,;:،，]\s?|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b")
+_FOREIGN_OPEN = re.compile(
+    r"\b(?:ob|wenn|si|se|если|ли)\b|(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils"
+    r"|en\spartie"
+)
+
+
+def _other_languages(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
+    """The verdict of a sentence in the language whose noun for the answer it has, else in the first that it may be."""
+    found = [one for language in _LANGUAGES if (one := _in_language(language, sentence, text, offset))]
+    yield from sorted(found, key=lambda one: -one.support)[:1]
+
+
+def _in_language(language: _Language, sentence: str, text: str, offset: int) -> Candidate | None:
+    matches = [
+        match for match in language.verdict.finditer(sentence) if not match["digit"] or language.judged.search(sentence)
+    ]
+    if not matches or (_FOREIGN_OPEN.search(sentence) and not matches[0]["unsure"]):
+        return None
+    for match in matches:
+        kind = str(match.lastgroup)
+        clause = _FOREIGN_CLAUSE.split(sentence[: match.start()])[-1]
+        denied = (len(language.no.findall(clause)) + bool(language.no_after.match(sentence, match.end()))) % 2 == 1
+        about = language.judged.search(sentence) is not None
+        if not about and (kind in ("right", "wrong") or _ANY_VERDICT.search(sentence)):
+            continue
+        value = _foreign_value(kind, match[0].strip(), denied)
+        support = (60 if about else 45) - (6 if kind in ("right", "wrong") else 0)
+        return _weighed(value, text, offset + match.start(), offset + match.end(), "answer", support)
+    return None
+
+
+def _foreign_value(kind: str, word: str, denied: bool) -> str:
+    if kind == "unsure":
+        return UNSURE
+    if kind == "digit":
+        return word
+    return FACTUAL if (kind in ("factual", "right")) != denied else HALLUCINATED

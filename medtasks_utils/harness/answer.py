@@ -19,8 +19,9 @@ class Answer(str):
         response: the whole response.
         scores: further metrics of this response, put there by ``score_batch``.
         details: what the logged sample tells of this response besides; every answer of a task has the same names, and
-            values are what JSON can hold. ``found_by`` is always among them: ``box``, ``tag``, ``letter`` (stated),
-            ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an option), or ``none``.
+            values are what JSON can hold. ``found_by`` is always among them: ``box``, ``tag``, ``key`` (of JSON),
+            ``letter`` (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an
+            option), or ``none``.
     """
 
     value: Any

@@ -28,6 +28,7 @@ from lm_eval.api.task import ConfigurableTask
 from medtasks_utils.benchmarks.card import Card, Repository
 from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.printable import printable
+from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.options import Options, read_options
@@ -140,6 +141,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     @abstractmethod
     def flexible(self, response: str, doc: Row) -> Answer:
         """The answer by our best reading."""
+
+    def read(self, response: str, doc: Row) -> Reading:
+        """The candidates and the evidence that ``flexible`` weighs; none where it weighs nothing."""
+        return NOTHING
 
     @abstractmethod
     def score(self, doc: Row, answer: Answer) -> dict[str, Score]:

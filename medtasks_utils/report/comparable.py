@@ -68,9 +68,7 @@ def odd_ones(results: Mapping[str, Result], filter_name: str, of_explanations: b
             alike.append([run])
     most: Sequence[str] = max(alike, key=len, default=[])
     odd = [run for runs in alike if runs is not most for run in runs]
-    return {
-        run: _short(why_results_not(results[most[0]], results[run], filter_name, of_explanations)) for run in odd
-    }
+    return {run: _short(why_results_not(results[most[0]], results[run], filter_name, of_explanations)) for run in odd}
 
 
 def _short(reason: str) -> str:

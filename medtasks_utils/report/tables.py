@@ -95,9 +95,7 @@ def mark_best(
     """
     if any(reasons):
         return [
-            replace(cell, small=f"{cell.small}\n{reason}".strip())
-            if reason and cell.text != "–"
-            else cell
+            replace(cell, small=f"{cell.small}\n{reason}".strip()) if reason and cell.text != "–" else cell
             for cell, reason in zip(cells, reasons, strict=True)
         ]
     known = [value for value in values if value is not None]

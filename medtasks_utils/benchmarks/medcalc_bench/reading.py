@@ -7,8 +7,9 @@ from typing import Any
 
 from medtasks_utils.benchmarks.medcalc_bench.rows import Judgement
 from medtasks_utils.extraction import numbers
-from medtasks_utils.extraction.dates import strict_date, written_date
-from medtasks_utils.extraction.durations import strict_weeks_days, written_weeks_days
+from medtasks_utils.extraction.dates import strict_date
+from medtasks_utils.extraction.durations import strict_weeks_days
+from medtasks_utils.extraction.quantities import Percentage
 from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text, think_tags_pair_up
 from medtasks_utils.harness.sources import Row
@@ -24,43 +25,6 @@ def authors_value(content: str, judgement: Judgement) -> Any:
     return numbers.strict_integer(text) if judgement == "integer" else numbers.strict_decimal(text)
 
 
-def plain_value(content: str, judgement: Judgement) -> Any:
-    """The value that a reader would take from a short statement; None where it states none."""
-    if judgement == "date":
-        return written_date(content)
-    if judgement == "weeks_days":
-        return written_weeks_days(content)
-    return numbers.plain_number(content, score=judgement == "integer")
-
-
-_STATEMENT = re.compile(
-    r"\b(?:final\s+)?(?:answer|value|result)\b[^\n:=]{0,60}?(?:\bis\b|:|=)([^\n]{1,200})", re.IGNORECASE
-)
-_SAID = re.compile(r".*(?:\b(?:is|was|equals|approximately)\b|[:=≈])(.*\d.*)", re.IGNORECASE)
-_BOLD_VALUE = re.compile(r"\*\*\s?[≈~=]?\s?([+-]?\d{1,15}(?!\d|\.\s|\))[^*\n]{0,60})\*\*")
-_MAX_LAST_LINE = 120  # characters
-_MAX_SENTENCE = 600
-
-
-def stated_value(text: str) -> str | None:
-    """The part of an untagged response that states its final value, or None.
-
-    That is what follows the last "answer is" or its like, else what the last line says after "is" or "=", else the last
-    value in bold, else the last line if it is short.
-    """
-    statements = _STATEMENT.findall(text)
-    if statements:
-        return str(statements[-1])
-    last_line = text.strip().rsplit("\n", 1)[-1]
-    said = _SAID.fullmatch(last_line[-_MAX_SENTENCE:])
-    if said:
-        return said[1]
-    bold = _BOLD_VALUE.findall(text)
-    if bold:
-        return str(bold[-1])
-    return last_line if len(last_line) <= _MAX_LAST_LINE and re.search(r"\d", last_line) else None
-
-
 def is_right(value: Any, doc: Row) -> bool:
     """Whether a value equals the truth: the same date, the same weeks and days, the rounded number, or within limits.
 
@@ -73,7 +37,7 @@ def is_right(value: Any, doc: Row) -> bool:
         return bool(value == strict_weeks_days(truth))
     if doc["judgement"] == "integer":
         return bool(round(value) == float(truth))
-    readings = (value, value / 100) if isinstance(value, numbers.Percentage) else (value,)
+    readings = (value, value / 100) if isinstance(value, Percentage) else (value,)
     return any(doc["lower_limit"] <= reading <= doc["upper_limit"] for reading in readings)
 
 

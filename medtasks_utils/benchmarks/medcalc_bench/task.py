@@ -15,8 +15,6 @@ from medtasks_utils.benchmarks.medcalc_bench.reading import (
     answer_tag,
     authors_value,
     is_right,
-    plain_value,
-    stated_value,
 )
 from medtasks_utils.benchmarks.medcalc_bench.rows import (
     COLUMNS,
@@ -25,9 +23,11 @@ from medtasks_utils.benchmarks.medcalc_bench.rows import (
     stratified,
 )
 from medtasks_utils.errors import DataError
-from medtasks_utils.extraction.boxes import last_box, outside_boxes, unwrap
-from medtasks_utils.extraction.tags import last_tag, unclosed_tag
+from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text
+from medtasks_utils.extraction.values import content_value, read_value
+from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.sources import Row, find_split, read_split
 from medtasks_utils.harness.tool_task import ToolOptions, ToolTask
@@ -134,17 +134,22 @@ class MedCalcBench(ToolTask):
         return _answer(None if content is None else authors_value(content, judgement), judgement, response, found_by)
 
     def flexible(self, response: str, doc: Row) -> Answer:
-        """What the answer says in any usual form, in the tag or box, or in a clearly stated final value without one."""
+        """What the answer says in any usual form, in the tag or box, or in a clearly stated value without one."""
         judgement: Judgement = doc["judgement"]
+        reading = self.read(response, doc)
         content, found_by = self._content(response)
         if content is None:
-            text = outside_boxes(final_text(response))
-            content, found_by = unclosed_tag(text) or stated_value(text), "statement"
-        value = None
-        if content is not None:
-            value = plain_value(content, judgement)
-            value = authors_value(content, judgement) if value is None else value
+            found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
+            return _answer(reading.value, judgement, response, found_by)
+        value = authors_value(content, judgement) if reading.value is None else reading.value
         return _answer(value, judgement, response, found_by)
+
+    def read(self, response: str, doc: Row) -> Reading:
+        """What is weighed: in the tag or box, else in the whole text."""
+        content, _ = self._content(response)
+        if content is None:
+            return read_value(final_text(response), doc["judgement"])
+        return content_value(content, doc["judgement"])
 
     def has_final_answer(self, text: str) -> bool:
         """Whether the form that was asked for holds a value; one without a digit only speaks of the form."""

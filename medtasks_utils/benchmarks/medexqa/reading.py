@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from thefuzz import fuzz, process, utils
 
-from medtasks_utils.extraction.letters import LETTER, LETTERS, ONE_ONLY
+from medtasks_utils.extraction.options import LETTERS
+from medtasks_utils.extraction.tokens import LETTER
 
 # The authors' rules (github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py), restated. "Near" is a stretch
 # without the capitals A-D, so that the letter found is the first capital A-D after its cue. The rules are applied as
@@ -86,14 +87,11 @@ def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
 
 _REALLY_SIMILAR = 85  # of 100
 _SHORTEST_MISSPELT = 5  # characters
-_ANSWER_LINE = re.compile(
-    r"^[\s>#*_\-]{0,8}(?i:(?:the\s)?(?:(?:final|correct|best|my)\s){0,2}answer[\s*_]{0,4}(?:is)?)"
-    rf"[\s:*_=$\-–—]{{0,6}}(?i:option\s)?[(\[]?({LETTER}){ONE_ONLY}(?!=)",
-    re.MULTILINE,
-)
+_SPOKEN_OF = re.compile(rf"{LETTER}")
 
 
-def final_answer_line(text: str) -> str | None:
-    """The letter of the last line that reads "Answer: X"."""
-    found = [match[1] for match in _ANSWER_LINE.finditer(text)]
-    return found[-1].upper() if found else None
+def only_letter(text: str) -> str | None:
+    """The letter that the authors' rules read in a text that speaks of no other."""
+    letter = ruled_letter(text)
+    spoken_of = {match[0].upper() for match in _SPOKEN_OF.finditer(text)}
+    return letter if spoken_of == {letter} else None

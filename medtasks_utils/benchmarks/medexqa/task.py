@@ -12,15 +12,14 @@ from medtasks_utils.benchmarks.medexqa.explanations import ExplanationScorer, ma
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOptions, Specialty
 from medtasks_utils.benchmarks.medexqa.reading import (
     authors_answer,
-    final_answer_line,
     letters_for_options,
     misspelt_option,
-    ruled_letter,
+    only_letter,
 )
 from medtasks_utils.errors import DataError, OptionError
-from medtasks_utils.extraction.boxes import last_box, unwrap
-from medtasks_utils.extraction.letters import LETTERS, stated_letter
+from medtasks_utils.extraction.letters import LETTERS, found_by, read_letter
 from medtasks_utils.extraction.think import final_text
+from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.choices import ChoiceTask
 from medtasks_utils.harness.sources import Row, Table, read_headerless, read_split
@@ -133,20 +132,24 @@ class MedExQA(ChoiceTask):
         return Answer(letter, response, found_by=found_by)
 
     def flexible(self, response: str, doc: Row) -> Answer:
-        """A boxed letter, a final "Answer: X" line, the authors' rules, or an option really similar to the response."""
-        text = final_text(response)
-        box = last_box(text)
-        letter = None if box is None else stated_letter(unwrap(box), doc["options"])
-        if letter:
-            return Answer(letter, response, found_by="box")
-        letter = final_answer_line(text)
-        if letter or not text.strip():
-            return Answer(letter, response, found_by="letter")
-        substituted = letters_for_options(text, doc["options"])
-        letter = ruled_letter(substituted)
+        """The letter that the response chooses; else what the authors' rules read, or an option much like it.
+
+        The authors' rules are asked only where a single option is spoken of.
+        """
+        reading = self.read(response, doc)
+        if reading.value is not None:
+            return Answer(reading.value, response, found_by=found_by(reading))
+        if any(candidate.weight <= 0 for candidate in reading.candidates):
+            return Answer(None, response)
+        substituted = letters_for_options(final_text(response), doc["options"])
+        letter = only_letter(substituted)
         if letter:
             return Answer(letter, response, found_by="letter")
         return Answer(misspelt_option(substituted, doc["options"]), response, found_by="fuzzy")
+
+    def read(self, response: str, doc: Row) -> Reading:
+        """What is weighed before the authors' rules are asked."""
+        return read_letter(final_text(response), doc["options"])
 
     # ---- score
 

@@ -12,9 +12,10 @@ from pydantic import Field
 from medtasks_utils import statistics
 from medtasks_utils.benchmarks.medhallu.card import CARD, DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 from medtasks_utils.errors import DataError
-from medtasks_utils.extraction.boxes import last_box, outside_boxes, unwrap
+from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.extraction.verdicts import stated_verdict
+from medtasks_utils.extraction.verdicts import read_verdict
+from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.options import Options
 from medtasks_utils.harness.sources import Row, Table, read_split
@@ -108,9 +109,13 @@ class MedHallu(MedTask):
         strict = self.strict(response, doc)
         if strict.value is not None:
             return strict
-        text = final_text(response)
-        verdict = stated_verdict(unwrap(last_box(text) or "")) or stated_verdict(outside_boxes(text))
-        return Answer(verdict if verdict in self._verdicts else None, response, found_by="statement")
+        reading = self.read(response, doc)
+        found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
+        return Answer(reading.value if reading.value in self._verdicts else None, response, found_by=found_by)
+
+    def read(self, response: str, doc: Row) -> Reading:
+        """What is weighed where no box settles it."""
+        return read_verdict(final_text(response))
 
     @property
     def _verdicts(self) -> tuple[str, ...]:

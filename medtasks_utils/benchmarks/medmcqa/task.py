@@ -13,9 +13,10 @@ from pydantic import Field
 
 from medtasks_utils.benchmarks.medmcqa.card import CARD
 from medtasks_utils.errors import DataError
-from medtasks_utils.extraction.boxes import boxes, last_box, outside_boxes, unwrap
-from medtasks_utils.extraction.letters import LETTERS, letter_of, named_option, stated_letter
+from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
+from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
+from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.choices import ChoiceOptions, ChoiceTask
 from medtasks_utils.harness.sources import Row, Table, find_split, read_split
@@ -101,20 +102,16 @@ class MedMCQA(ChoiceTask):
         return Answer(None if box is None else letter_of(unwrap(box), digits=True), response, found_by="box")
 
     def flexible(self, response: str, doc: Row) -> Answer:
-        """The box; else a clearly stated letter, or exactly one option's text, in the box, after it or without one."""
+        """The box; else the letter that the response chooses, by its letter or its option's text."""
         strict = self.strict(response, doc)
         if strict.value is not None:
             return strict
-        text = final_text(response)
-        box = last_box(text)
-        for stated in (unwrap(box or ""), outside_boxes(text)):
-            letter = stated_letter(stated, doc["options"])
-            if letter:
-                return Answer(letter, response, found_by="letter")
-            letter = named_option(stated, doc["options"])
-            if letter:
-                return Answer(letter, response, found_by="option_text")
-        return Answer(None, response)
+        reading = self.read(response, doc)
+        return Answer(reading.value, response, found_by=found_by(reading))
+
+    def read(self, response: str, doc: Row) -> Reading:
+        """What is weighed where no box settles it."""
+        return read_letter(final_text(response), doc["options"])
 
     # ---- score
 

@@ -1,0 +1,42 @@
+"""``medtasks extract``: reading answers by hand (:mod:`medtasks_utils.extract`)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+SUMMARY = "read answers out of text on standard input, or out of saved samples, and say how"
+KINDS = ("decimal", "integer", "date", "weeks_days")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Paths of saved runs, the task, and what it is to be read against."""
+    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="saved runs; none: text on standard input")
+    parser.add_argument("--task", required=True, metavar="T", help="a task of this pack")
+    parser.add_argument("--explain", action="store_true", help="show the candidates and the evidence for and against")
+    parser.add_argument("--row", type=int, metavar="N", help="the task's document, from 0, that the text answers")
+    parser.add_argument("--kind", choices=KINDS, default="decimal", help="without --row: what MedCalc-Bench asks for")
+    parser.add_argument("--data", default="sample", metavar="DIR", help="where rows come from; default: the sample")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what is read; 0 wherever it could be looked at."""
+    from medtasks_utils.errors import MedtasksError
+    from medtasks_utils.extract import document, read_samples, read_text, task_named
+    from medtasks_utils.extraction.printable import printable
+
+    task = task_named(arguments.task, arguments.data)
+    if arguments.paths:
+        lines = read_samples(task, arguments.paths, arguments.explain)
+    else:
+        try:
+            response = printable(sys.stdin.read())
+        except UnicodeDecodeError as error:
+            raise MedtasksError(
+                f"standard input is not {error.encoding}: {error.reason} at byte {error.start}"
+            ) from None
+        lines = read_text(task, response, document(task, arguments.row, arguments.kind), arguments.explain)
+    for line in lines:
+        print(line)
+    return 0

@@ -1,0 +1,98 @@
+"""The words by which responses state, deny and take back an answer: tables by language, and patterns made of them.
+
+A further language is a further line in each table; no reading knows one of its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from medtasks_utils.extraction.cues.choices import (
+    ANSWER,
+    CHOOSE,
+    CHOSEN_BEFORE,
+    CORRECT,
+    FILLER,
+    LINK,
+    NOT_BEFORE,
+    OR,
+    THEREFORE,
+    WRONG_AFTER,
+)
+from medtasks_utils.extraction.cues.judgements import FACTUAL, HALLUCINATED, JUDGED, NO, NO_AFTER, RIGHT, UNSURE, WRONG
+from medtasks_utils.extraction.cues.quantities import (
+    ABOUT,
+    AND,
+    COMPARED,
+    DAYS,
+    EQUALS,
+    GIVEN,
+    MONTHS,
+    NORMAL,
+    NUMBER_WORDS,
+    RESULT,
+    RISK,
+    TOTAL,
+    WEEKS,
+)
+from medtasks_utils.extraction.cues.stance import RETRACTED, TENTATIVE
+
+__all__ = [
+    "ABOUT",
+    "AND",
+    "ANSWER",
+    "CHOOSE",
+    "CHOSEN_BEFORE",
+    "COMPARED",
+    "CORRECT",
+    "DAYS",
+    "EQUALS",
+    "FACTUAL",
+    "FILLER",
+    "GIVEN",
+    "HALLUCINATED",
+    "JUDGED",
+    "LINK",
+    "MONTHS",
+    "NO",
+    "NORMAL",
+    "NOT_BEFORE",
+    "NO_AFTER",
+    "NUMBER_WORDS",
+    "OR",
+    "RESULT",
+    "RETRACTED",
+    "RIGHT",
+    "RISK",
+    "TENTATIVE",
+    "THEREFORE",
+    "TOTAL",
+    "UNSURE",
+    "WEEKS",
+    "WRONG",
+    "WRONG_AFTER",
+    "Cues",
+    "any_word",
+    "compiled",
+    "either",
+]
+
+Cues = dict[str, str]
+
+
+def either(cues: Cues) -> str:
+    """One group of all languages' cues; a case-insensitive one, so that the letters around it keep their case."""
+    return f"(?i:{'|'.join(cues.values())})"
+
+
+def compiled(cues: Cues) -> re.Pattern[str]:
+    """The same, compiled."""
+    return re.compile(either(cues))
+
+
+def any_word(cues: Cues) -> str:
+    """One group of all languages' cues as whole words; scripts without spaces need none around them."""
+    spaced = [cue for language, cue in cues.items() if language not in ("zh", "ja", "ko", "any")]
+    joined = [cue for language, cue in cues.items() if language in ("zh", "ja", "ko", "any")]
+    words = rf"(?<![^\W\d_])(?:{'|'.join(spaced)})(?![^\W\d_])"
+    return f"(?i:{'|'.join([words, *joined])})"

@@ -1,0 +1,118 @@
+"""Words for a verdict on an answer, as regular expressions by language; English has its own in :mod:`..verdicts`."""
+
+from __future__ import annotations
+
+Cues = dict[str, str]
+
+HALLUCINATED: Cues = {
+    "de": r"halluzin\w{2,12}|erfunden\w{0,2}|fabriziert\w{0,2}",
+    "fr": r"hallucin\w{1,8}|inventée?s?|fabriquée?s?",
+    "es": r"alucina\w{1,8}|inventad[ao]s?|fabricad[ao]s?",
+    "pt": r"alucina\w{1,8}|inventad[ao]s?|fabricad[ao]s?",
+    "it": r"allucina\w{1,8}|inventat[aoie]|fabbricat[aoie]",
+    "ru": r"галлюцин\w{2,12}|выдуман\w{0,4}|вымыш\w{2,6}",
+    "ar": r"(?:ال)?هلوسة|مهلوسة?|هلوسات|مختلقة?|ملفقة?",
+    "hi": r"मतिभ्रम|भ्रामक|काल्पनिक|मनगढ़ंत|हैलुसिनेशन",
+    "zh": r"幻觉|虚构|捏造|编造",
+    "ja": r"ハルシネーション|幻覚|捏造|虚偽",
+    "ko": r"환각|허구|날조|할루시네이션",
+}
+"""Words for a hallucinated answer; English has patterns of its own in :mod:`verdicts`."""
+
+FACTUAL: Cues = {
+    "de": r"fakt(?:isch|entreu|enbasiert|uell)\w{0,2}(?!\s(?:falsch|nicht|inkorrekt|unzutreffend|unrichtig))"
+    r"|sachlich\srichtig",
+    "fr": r"factuel(?:le)?s?|exacte?s?",
+    "es": r"factual(?:es)?|fáctic[ao]s?|veraz|veraces",
+    "pt": r"factua(?:l|is)|fatua(?:l|is)|veraz",
+    "it": r"fattual[ei]|veritier[ao]",
+    "ru": r"достоверн\w{0,4}|фактическ[иа]\w{0,3}\s(?:верн|точ|прав)\w{0,5}|соответствует\sфактам",
+    "ar": r"واقعية?|حقيقية?",
+    "hi": r"तथ्यात्मक|तथ्यपूर्ण",
+    "zh": r"事实|属实|真实",
+    "ja": r"事実|ファクト",
+    "ko": r"사실",
+}
+"""Words for a factual answer."""
+
+RIGHT: Cues = {
+    "de": r"korrekt|richtig|zutreffend|wahr",
+    "fr": r"correcte?|juste|vraie?",
+    "es": r"correct[ao]|ciert[ao]|verdader[ao]",
+    "pt": r"corret[ao]|verdadeir[ao]|precis[ao]",
+    "it": r"corrett[ao]|ver[ao]|esatt[ao]",
+    "ru": r"верен|верна|верно|верный|правил\w{1,5}",
+    "ar": r"صحيحة?|دقيقة?",
+    "hi": r"सही|सटीक",
+    "zh": r"正确|准确|一致",
+    "ja": r"正しい|正しく|正確",
+    "ko": r"정확|옳|맞습|일치",
+}
+"""Words for a right answer, which are also said of its parts."""
+
+WRONG: Cues = {
+    "de": r"falsch|inkorrekt|unrichtig|unzutreffend",
+    "fr": r"incorrecte?|fausse?|erronée?|inexacte?",
+    "es": r"incorrect[ao]|fals[ao]|erróne[ao]|inexact[ao]",
+    "pt": r"incorret[ao]|fals[ao]|errad[ao]|imprecis[ao]",
+    "it": r"scorrett[ao]|fals[ao]|errat[ao]|sbagliat[ao]|inesatt[ao]",
+    "ru": r"неверен|неверна|неверно|неверный|неправил\w{1,5}|ошибоч\w{1,5}|недостоверн\w{0,4}|ложн\w{1,4}",
+    "ar": r"خاطئة?|خطأ|كاذبة?",
+    "hi": r"गलत|असत्य",
+    "zh": r"错误|不实|不正确|不准确",
+    "ja": r"誤り|誤って|間違い|間違って",
+    "ko": r"틀렸|틀린|거짓|잘못",
+}
+"""Words for a wrong answer."""
+
+UNSURE: Cues = {
+    "de": r"\bunsicher\b|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen|entscheiden)|unklar",
+    "fr": r"pas\s(?:sûre?|certaine?)|incertain|impossible\sde\s(?:dire|juger|déterminer)",
+    "es": r"no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede)\sdeterminar",
+    "pt": r"não\stenho\scerteza|incert[ao]|não\s(?:posso|é\spossível)\sdeterminar|insegur[ao]",
+    "it": r"non\ssono\s(?:sicur|cert)[ao]|incert[ao]|non\s(?:posso|è\spossibile)\sdeterminare",
+    "ru": r"не\sувер\w{1,3}|невозможно\sопределить|не\sмогу\s(?:определить|сказать)",
+    "ar": r"(?:لست|غير)\sمتأكدة?ا?|لا\sيمكن\sالتحديد|لا\sأستطيع\sالتحديد|غير\sمؤكد",
+    "hi": r"निश्चित\sनहीं|अनिश्चित|तय\sनहीं\sकर|कह\sनहीं\sसकत",
+    "zh": r"不确定|无法确定|无法判断|不能确定",
+    "ja": r"判断できません|わかりません|不明です|確信が持てません|判断できない|不確か",
+    "ko": r"확실하지\s않|판단할\s수\s없|모르겠|불확실",
+}
+"""What leaves the verdict open."""
+
+NO: Cues = {
+    "de": r"\b(?:nicht|kein(?:e|en|er|erlei)?|nichts|ohne|weder)\b",
+    "fr": r"\b(?:pas|aucune?|rien|sans)\b",
+    "es": r"\b(?:no|ningun[ao]?|nada|sin)\b",
+    "pt": r"\b(?:não|nenhum[a]?|nada|sem)\b",
+    "it": r"\b(?:non|nessun[ao']?|nulla|senza)\b",
+    "ru": r"\b(?:не|нет|ничего|без)\b",
+    "ar": r"(?<!\w)(?:ليست?|لا|غير|لم|بدون|خالية?)(?!\w)",
+    "zh": r"不|没有|无|非(?!常)|未",
+}
+"""What denies the verdict that follows it in its clause."""
+
+NO_AFTER: Cues = {
+    "hi": r"\s?(?:नहीं|नही)",
+    "ja": r"[^。、]{0,6}?(?:では(?:ありません|ない|なく)|くありません|くない"
+    r"|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない))",
+    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:아닙니다|아니|없습니다|없|않)",
+    "de": r"[^.,]{0,20}?\bnicht\b",
+    "ar": r"\sغير\sموجود",
+}
+"""What denies the verdict that it follows."""
+
+JUDGED: Cues = {
+    "de": r"antwort|urteil|fazit|ergebnis|aussage|bewertung",
+    "fr": r"réponse|verdict|jugement|conclusion|affirmation",
+    "es": r"respuesta|veredicto|juicio|conclusión|afirmación",
+    "pt": r"resposta|veredi[c]?to|julgamento|conclusão|afirmação",
+    "it": r"risposta|verdetto|giudizio|conclusione|affermazione",
+    "ru": r"ответ\w{0,2}|вердикт|вывод|утверждение|заключение",
+    "ar": r"الإجابة|إجابة|الحكم|الجواب|النتيجة",
+    "hi": r"उत्तर|जवाब|निर्णय|निष्कर्ष",
+    "zh": r"回答|答案|判断|结论|判定",
+    "ja": r"回答|判定|結論|答え",
+    "ko": r"답변|판정|결론|답",
+}
+"""Nouns for the answer that is judged, and for the judgement."""

@@ -1,0 +1,46 @@
+"""Words that take a statement back or make it a supposition. Regular expressions for text in any case, by language."""
+
+from __future__ import annotations
+
+Cues = dict[str, str]
+
+RETRACTED: Cues = {
+    "en": r"\bwait\b|\bscratch\sthat|\bon\s(?:second\sthought|reflection|closer\sinspection)"
+    r"|\blet\sme\s(?:re-?consider|correct)"
+    r"|\bi\smade\sa\s(?:mistake|error)|\bthat\s(?:was|is)\s(?:a\smistake|wrong|an\serror)"
+    r"|(?<![\w\s])\s?no,\s(?!not\b)"
+    r"|\?\s?no\b|\bactually,|\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)|\bbut\sthat\swas"
+    r"|\bchange\smy\s(?:answer|mind)",
+    "de": r"\bmoment\b|\bhalt,|\bstopp\b|\bkorrektur:|\bdoch\snicht\b|\bnein,",
+    "fr": r"\battendez?\b|\bcorrection\s?:|\bnon,|\ben\sfait,",
+    "es": r"\bespera\b|\bcorrección:|\bmejor\sdicho",
+    "pt": r"\bespere?\b|\bcorreção:|\bmelhor\sdizendo",
+    "it": r"\baspetta\b|\bcorrezione:|\banzi,",
+    "ru": r"\bподождите?\b|\bстоп\b|\bисправление:|\bхотя\sнет",
+    "ar": r"انتظر|تصحيح",
+    "hi": r"रुकिए|रुको|सुधार:",
+    "zh": r"等等|等一下|更正",
+    "ja": r"待って|訂正",
+    "ko": r"잠깐|잠시만|정정",
+}
+"""What takes back the statements before it."""
+
+TENTATIVE: Cues = {
+    "en": r"\b(?:if|whether|unless|suppose|tempt(?:ed|ing)|at\sfirst|first\s(?:thought|choice|instinct|idea"
+    r"|guess)|initial(?:ly)?"
+    r"|(?:one|you|someone|some|many)\s(?:\w+\s){0,2}(?:might|may|could|would|say|think|claim|pick|choose)"
+    r"|common\s(?:error|mistake)"
+    r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|torn|often\sconfused|had\sasked)\b",
+    "de": r"\b(?:wenn|falls|ob|zunächst|zuerst|könnte|vielleicht)\b",
+    "fr": r"\b(?:si|peut-être|pourrait|d['’]abord)\b",
+    "es": r"\b(?:si|quizás|podría|al\sprincipio)\b",
+    "pt": r"\b(?:se|talvez|poderia|a\sprincípio)\b",
+    "it": r"\b(?:se|forse|potrebbe|inizialmente)\b",
+    "ru": r"\b(?:если|может\sбыть|возможно|сначала)\b",
+    "ar": r"(?<!\w)(?:إذا|ربما|لو)(?!\w)",
+    "hi": r"(?:यदि|अगर|शायद)",
+    "zh": r"(?:如果|若是?|也许|可能是|起初)",
+    "ja": r"(?:もし|かもしれ|最初は)",
+    "ko": r"(?:만약|아마|처음에는)",
+}
+"""What makes a sentence a supposition, an earlier thought or someone else's."""

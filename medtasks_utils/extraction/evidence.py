@@ -1,0 +1,285 @@
+"""What speaks for and against a value being the one that a text states as its answer: a small rule for each."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from medtasks_utils.extraction import cues
+from medtasks_utils.extraction.quantities import BOLD, Percentage
+from medtasks_utils.extraction.weighing import Candidate, Rule, taken_back_until
+
+Kind = Literal["decimal", "integer", "date", "weeks_days"]
+
+_ABOUT, _NORMAL, _RISK, _COMPARED, _GIVEN = map(
+    cues.any_word, (cues.ABOUT, cues.NORMAL, cues.RISK, cues.COMPARED, cues.GIVEN)
+)
+_FINAL = re.compile(
+    r"(?i:\b(?:final|therefore|thus|hence|conclusion|so)\b|\b(?:daher|somit|donc|por\s(?:lo\s)?tanto|portanto"
+    r"|quindi|итак)\b|"
+    r"最终|因此|したがって|따라서|최종|अंतिम|النهائية)"
+)
+_BEFORE = 90  # characters
+
+
+def before(candidate: Candidate) -> str:
+    """The candidate's sentence up to it, without the marks of bold text."""
+    stretch = candidate.text[max(0, candidate.start - _BEFORE) : candidate.start].replace(BOLD, "")
+    return re.split(r"\n|(?<=[a-zа-я)%\d][.;!?])\s|[。；！？]", stretch)[-1]
+
+
+def clause(candidate: Candidate) -> str:
+    """The same from the last comma, bracket or "while" on."""
+    return re.split(r"[,;(（،]\s?|\b(?:while|whereas|but|here|this\spatient|so)\b", before(candidate))[-1]
+
+
+def after(candidate: Candidate) -> str:
+    """What follows it in its line."""
+    return candidate.text[candidate.end : candidate.end + _BEFORE].replace(BOLD, "").split("\n", 1)[0]
+
+
+# ---- evidence
+
+_UNIT = r"\s?(?:[A-Za-zµ°%²³/\-]{1,12}(?:\s?/\s?[A-Za-z.\d²]{1,8})?)?"
+_RANGE_BEFORE = re.compile(rf"\d{_UNIT}\s?(?:-|(?i:to|bis|à|a|al?|до|إلى|से|至|through|e|y|et|und|and))\s?$")
+_RANGE_AFTER = re.compile(rf"{_UNIT}\s?(?:-|(?i:to|bis|à|a|до|إلى|से|至))\s?-?\d")
+_BETWEEN = re.compile(r"(?i:between|from|ranges?|entre|zwischen|tra|между|either|von|de)\s{1,2}[^\d\n]{0,12}$")
+_BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
+_OPERATOR_AFTER = re.compile(
+    r"\s?[A-Za-z%/²³]{0,12}\s?\)?\s?(?:[×÷^*√]|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√a-zA-Z][^=\n]{0,60}=|/\s?\("
+    r"|[-+/]\s{0,2}$)"
+)
+_OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
+_CONTINUED = re.compile(r"[^\n,;.()]{0,24}?\s?[=≈→]\s?[A-Za-z\s]{0,12}-?[\d.√(]")
+_COMPARED_BEFORE = re.compile(rf"(?:[<>≤≥≧≦]\s?|{_COMPARED}\s?(?:{_ABOUT}){{0,3}})$")
+_THRESHOLD_AFTER = re.compile(
+    r"[^\n,;.()=]{0,24}?\b(?:or|and)\s(?:more|higher|above|greater|less|below|lower|over|older)\b"
+    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|[^\n]{0,3}(?:이상|以上|及以上"
+    r"|以下)|\s?\+(?=\s|$)",
+    re.IGNORECASE,
+)
+_NORMAL_BEFORE = re.compile(_NORMAL)
+_RISK_BEFORE = re.compile(_RISK)
+_RISK_AFTER = re.compile(rf"[^\n,;.()]{{0,24}}?{_RISK}")
+_A_YEAR_AFTER = re.compile(
+    r"\s?(?:points?\s)?(?:/|per|a|pro|par|al|por|all['’]|в)\s?(?:year|yr|annum|100|jahr|an|año|ano|anno|год)\b",
+    re.IGNORECASE,
+)
+_NAMED_BEFORE = re.compile(
+    r"(?i:\b(?:class|stage|grade|step|type|category|phase|level|group|version|factor|item|criterion|criteria"
+    r"|option|age[ds]?|day|table|figure|part|ckd|bmi\sclass|vitamin|page|row|ref))\s?[:#]?\s?[A-Z]?$"
+)
+_TIME_AFTER = re.compile(
+    r"[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|patients|steps|labs|year-old|yo)\b",
+    re.IGNORECASE,
+)
+_OF_BEFORE = re.compile(
+    r"\d\s?(?:points?\s)?[(\[]?(?:/|out\sof(?:\sa)?(?:\s(?:possible|maximum|total))?(?:\sof)?"
+    r"|of(?:\sa)?(?:\smaximum|\stotal|\spossible)?(?:\sof)?|von|sur|su|de|из|من|में\sसे)\s?(?:maximal\s|max\.?\s)?$",
+    re.IGNORECASE,
+)
+_OUT_OF_AFTER = re.compile(r"(?:\spoints?)?\s?(?:/\s?\d|out\sof|of\s(?:a\s)?(?:\d|max|poss|total))", re.IGNORECASE)
+_RESTATED = re.compile(
+    r"\d[^\d\n]{0,30}?(?i:\bi\.?e\.?,?|\bequivalent\sto|\bor\b|\bin\sother\swords|\bwhich\sis"
+    r"|\bcorrespond\w{0,4}\sto|\bequal\sto|\bsoit\b|\bd\.\s?h\.)[^\d\n]{0,20}$"
+)
+_UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
+_POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
+_TENTATIVE = cues.compiled(cues.TENTATIVE)
+
+
+def list_number(candidate: Candidate) -> bool:
+    """As in "3. Divide by …", "Step 3:", "Day 3", "stage 3"."""
+    line = candidate.text[max(0, candidate.start - 12) : candidate.start].rsplit("\n", 1)[-1]
+    counted = re.match(r"[.)]\s" if not line.strip(f" \t>#*-{BOLD}") else r"[.)]\s[a-z]", after(candidate)) is not None
+    return counted or bool(_NAMED_BEFORE.search(before(candidate)))
+
+
+def in_a_range(candidate: Candidate) -> bool:
+    """As in "8.5–10.2", "between 20 and 30", "0 to 9"."""
+    left, right = before(candidate), after(candidate)
+    if re.search(r"[=≈]\s?-?\d[^=≈]*$", left) and re.match(r"\s?$", right) and "-" in left[-3:]:
+        return False
+    words = _BETWEEN.search(left) and _BETWEEN_AFTER.match(right)
+    second = _RANGE_BEFORE.search(left)
+    if second and re.search(r"(?i)\b(?:a|al|à|e|y|et|und|and)\s?$", second[0]):
+        second = _BETWEEN.search(left[: second.start()]) or _NORMAL_BEFORE.search(clause(candidate))
+    return bool(words or second or _RANGE_AFTER.match(right))
+
+
+def in_a_formula(candidate: Candidate) -> bool:
+    """As in "72 × 1.24", "(140 − 66) / …"."""
+    left, right = before(candidate), after(candidate)
+    opened = left.endswith("(") and re.match(r"\s?[+-]\s", right)
+    return bool(opened or _OPERATOR_AFTER.match(right) or _OPERATOR_BEFORE.search(left))
+
+
+def worked_on(candidate: Candidate) -> bool:
+    """As in "24.489 ≈ 24.5": the first of the two."""
+    return bool(_CONTINUED.match(after(candidate)))
+
+
+def compared_with(candidate: Candidate) -> bool:
+    """As in "> 2.67", "above 30", "65 or more"."""
+    return bool(_COMPARED_BEFORE.search(before(candidate)) or _THRESHOLD_AFTER.match(after(candidate)))
+
+
+def called_normal(candidate: Candidate) -> bool:
+    """As in "normal: 8.5", "the upper limit of normal is 10.2", "満点は9"."""
+    return bool(_NORMAL_BEFORE.search(clause(candidate)))
+
+
+def a_risk(candidate: Candidate) -> bool:
+    """As in "mortality of 9.3 %", "4.8 % per year"."""
+    right = after(candidate)
+    share = isinstance(candidate.value, Percentage) and _RISK_AFTER.match(right)
+    return bool(_RISK_BEFORE.search(clause(candidate)) or share or _A_YEAR_AFTER.match(right))
+
+
+def a_time(candidate: Candidate) -> bool:
+    """As in "in 6 months", "within 48 hours", "249 patients"."""
+    return bool(_TIME_AFTER.match(after(candidate)))
+
+
+def a_year(candidate: Candidate) -> bool:
+    """As in "CKD-EPI 2021", "published in 1976"."""
+    digits = candidate.text[candidate.start : candidate.end].strip()
+    return bool(re.fullmatch(r"(?:19|20)\d\d", digits)) and not re.match(
+        r"\s?(?:m[lL]|kcal|mg|g\b|L\b)", after(candidate)
+    )
+
+
+def a_date_or_clock(candidate: Candidate) -> bool:
+    """As in "09/23/2014", "10:30"."""
+    return bool(re.match(r"[/:-]\d{1,2}(?:[/:-]\d|\b(?!\.))", after(candidate))) and not re.match(
+        r"/\d{1,2}(?![/\d])", after(candidate)
+    )
+
+
+def a_maximum(candidate: Candidate) -> bool:
+    """The second number of "4 out of 9", "4/9"."""
+    return bool(_OF_BEFORE.search(before(candidate)))
+
+
+def out_of(candidate: Candidate) -> bool:
+    """The first number of "4 out of 9"."""
+    return bool(_OUT_OF_AFTER.match(after(candidate)))
+
+
+def in_parentheses(candidate: Candidate) -> bool:
+    """As in "9.76 mg/dL (2.44 mmol/L)": the second of the two."""
+    left = before(candidate)
+    opened = max(left.rfind("("), left.rfind("["))
+    if opened < 0 or max(left.rfind(")"), left.rfind("]")) > opened:
+        return False
+    alone = not left[opened + 1 :].strip(" ≈~=") and re.match(r"\s?[)\]]", after(candidate))
+    return bool(re.search(r"\w", left[:opened])) and not (alone and not re.search(r"(?<!\w)\d", left[:opened]))
+
+
+def restated(candidate: Candidate) -> bool:
+    """As in "46.12 mL/min, equivalent to 0.77 mL/s", "24.49, i.e. about 24.5": the second of the two."""
+    return bool(_RESTATED.search(before(candidate)))
+
+
+def an_example(candidate: Candidate) -> bool:
+    """As in "a number such as 12.5", "e.g. 7"."""
+    return bool(
+        re.search(
+            r"(?i)\b(?:such\sas|e\.g\.,?|for\s(?:example|instance),?|z\.\s?b\.|like)\s[^\d\n]{0,12}$", before(candidate)
+        )
+    )
+
+
+def one_of_two(candidate: Candidate) -> bool:
+    """As in "3 or 4 points"."""
+    joined = r"(?:or|oder|ou|o|или|أو|或)"
+    return bool(re.match(rf"\s{joined}\s-?\d", after(candidate)) or re.search(rf"\d\s{joined}\s$", before(candidate)))
+
+
+def in_bold(candidate: Candidate) -> bool:
+    """As in "**46.1 mL/min**"."""
+    line = candidate.text[max(0, candidate.start - 200) : candidate.start].rsplit("\n", 1)[-1]
+    return line.count(BOLD) % 2 == 1
+
+
+def concluded(candidate: Candidate) -> bool:
+    """As in "Therefore, …", "Final answer: …"."""
+    return bool(_FINAL.search(before(candidate)))
+
+
+def points(candidate: Candidate) -> bool:
+    """As in "4 points"."""
+    return bool(_POINTS_AFTER.match(after(candidate)))
+
+
+def a_measurement(candidate: Candidate) -> bool:
+    """As in "urea 9 mmol/L", which is no score."""
+    return bool(_UNIT_AFTER.match(after(candidate)))
+
+
+def supposed(candidate: Candidate) -> bool:
+    """As in "If the weight were 70, …"."""
+    return bool(_TENTATIVE.search(clause(candidate)))
+
+
+def otherwise(candidate: Candidate) -> bool:
+    """ "With the actual weight it would be 64.4"."""
+    return bool(re.search(r"(?i)\b(?:with|using|without|had|if)\b.{0,60}\bwould\s(?:be|have|give)", before(candidate)))
+
+
+def taken_back(candidate: Candidate) -> bool:
+    """As in "It is 12. Wait, …"."""
+    return taken_back_until(candidate.text) >= candidate.end
+
+
+def given(candidate: Candidate) -> bool:
+    """As in "… after the last menstrual period of 28 July 2020", "from 1/1/2021"."""
+    return bool(_GIVEN_BEFORE.search(before(candidate)))
+
+
+_GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?[^\n.,):=→]{{0,30}}$")
+
+
+def only_weeks(candidate: Candidate) -> bool:
+    """An age in weeks alone or in days alone."""
+    return candidate.cue != "alone" and not re.search(r"\d\D+\d", candidate.text[candidate.start : candidate.end])
+
+
+_EVERY: tuple[tuple[Rule, float], ...] = (
+    (in_parentheses, -45),
+    (an_example, -100),
+    (one_of_two, -100),
+    (restated, -25),
+    (otherwise, -30),
+    (in_bold, 8),
+    (concluded, 6),
+    (supposed, -60),
+    (taken_back, -25),
+    (in_a_range, -100),
+)
+_OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
+    *_EVERY,
+    (list_number, -100),
+    (in_a_formula, -100),
+    (worked_on, -30),
+    (compared_with, -70),
+    (called_normal, -70),
+    (a_time, -70),
+    (a_year, -60),
+    (a_date_or_clock, -100),
+    (a_maximum, -100),
+    (out_of, 4),
+)
+_OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60))
+_OF_SCORES: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60), (points, 5), (a_measurement, -60))
+RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
+    "decimal": _OF_DECIMALS,
+    "integer": _OF_SCORES,
+    "date": (*_EVERY, (given, -40)),
+    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (only_weeks, -6)),
+}
+
+
+def one_of_many(candidate: Candidate) -> bool:
+    """A number that nothing points to, among others."""
+    return candidate.cue == "mention"

@@ -1,0 +1,63 @@
+r"""What holds an answer by its form: a box, an answer tag, a key of a JSON object; closed, or nearly right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from medtasks_utils.extraction.boxes import spans
+
+_NEAR_BOX = re.compile(
+    r"\\?f?box(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=\\boxed)\s(?P<bare>[A-Da-d](?![\w])|-?\d[\d.,/]{0,20}))"
+)
+_TAG = re.compile(r"<answer>(?P<content>[^<]{0,2000})<[/\\]answer>", re.IGNORECASE)
+_KEY = re.compile(
+    r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}"
+    r"(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\"|'(?P<single>(?:[^'\\\n]|\\.){0,400})'"
+    r"|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))"
+)
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A content that stands for an answer, its cue (``box``, ``tag``, ``key``) and weight, and the key's name."""
+
+    content: str
+    start: int
+    end: int
+    cue: str
+    support: float
+    key: str = ""
+
+
+def held(text: str, keys: Sequence[str]) -> tuple[list[Holder], str]:
+    """The contents of boxes, tags and keys named so, and the text without its boxes and what an unclosed one holds.
+
+    Args:
+        text: the final text.
+        keys: words that the name of an answer's key may hold (``final_answer`` holds ``answer``).
+    """
+    closed, unclosed = spans(text)
+    found = [Holder(text[start:end], start, end, "box", 100) for start, end in closed]
+    rest, position = [], 0
+    for start, end in closed:
+        opening = text.rfind("\\boxed", position, start)
+        rest.append(text[position : max(position, opening)])
+        position = end + 1
+    rest.append(text[position : unclosed if unclosed is not None and unclosed >= position else None])
+    outside = " ".join(rest)
+    if unclosed is None and not closed:
+        found += [_of(match, "box", 98) for match in _NEAR_BOX.finditer(text)]
+    found += [_of(match, "tag", 95) for match in _TAG.finditer(text)]
+    for match in _KEY.finditer(text):
+        name = match["key"].lower()
+        if any(key in name for key in keys):
+            found.append(_of(match, "key", 90, name))
+    return found, outside
+
+
+def _of(match: re.Match[str], cue: str, support: float, name: str = "") -> Holder:
+    groups = match.groupdict()
+    content = next(text for group, text in groups.items() if text is not None and group not in ("quote", "key"))
+    return Holder(content, match.start(), match.end(), cue, support, name)

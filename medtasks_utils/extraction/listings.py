@@ -1,0 +1,67 @@
+"""Lists of the options, which restate the question and choose nothing."""
+
+from __future__ import annotations
+
+import re
+
+from medtasks_utils.extraction.tokens import ONE_ONLY
+
+LINE = re.compile(
+    rf"[\s>#*_\-•|✅✔✓👉☑️]{{0,10}}(?:\d{{1,2}}[.)]\s)?(?i:(?:option|choice)\s)?[(\[]?(?P<letter>[A-D]){ONE_ONLY}"
+    r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since|as)\s|\s[\-–—|]\s|[*_]{0,3}\s\|"
+    r"|\s?[✓✔✅❌✗✘]|[\s*_)\]]*$)"
+)
+MAX_LINE = 300  # characters of a line that are looked at for its letter
+
+_MARKER = re.compile(r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D])[).:\]]\s")
+
+
+def split_listings(text: str) -> tuple[list[str], list[str]]:
+    """The lines of a text without lists of the options, and the lines of those lists.
+
+    A list is two or more lines in a row, blank ones aside, that begin with different letters, or one line with three.
+    """
+    kept: list[str] = []
+    listed: list[str] = []
+    run: list[str] = []
+    letters: set[str] = set()
+
+    def end_run() -> None:
+        (listed if len(letters) > 1 else kept).extend(run)
+        run.clear()
+        letters.clear()
+
+    for line in text.split("\n"):
+        match = LINE.match(line[:MAX_LINE])
+        if match and _lists_options(line[:MAX_LINE]):
+            end_run()
+            listed.append(line)
+            continue
+        if match is None and line.strip():
+            if not _continues(run, line):
+                end_run()
+                kept.append(line)
+            else:
+                run.append(line)
+            continue
+        if match and match["letter"] in letters:
+            end_run()
+        run.append(line)
+        letters.update(match["letter"] if match else ())
+    end_run()
+    return kept, listed
+
+
+def _continues(run: list[str], line: str) -> bool:
+    """Whether a line belongs to the list's item above it: it is indented, or a table's ruler."""
+    return bool(run) and (line.startswith(("   ", "\t")) or re.match(r"\|[\s:|-]{3,}$", line) is not None)
+
+
+def _lists_options(line: str) -> bool:
+    """Whether one line lists three or more options in their order: "A. x B. y C. z".
+
+    >>> _lists_options("A) x, B) y, C) z"), _lists_options("C. (A) is wrong, (B) too")
+    (True, False)
+    """
+    letters = [match["letter"] for match in _MARKER.finditer(line)]
+    return len(letters) > 2 and letters[0] == "A" and letters == sorted(letters)

@@ -1,0 +1,63 @@
+"""Text as a reader sees it: without formatting, in one script of letters and digits, without the next question."""
+
+from __future__ import annotations
+
+import re
+
+from medtasks_utils.extraction.ends import both_ends
+
+_SPACES = "\u00a0\u2009\u202f\u3000\t"
+_CHARACTERS: dict[int, str] = {
+    **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
+    **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
+    **{ord(space): " " for space in _SPACES},
+    ord("\ufeff"): "",
+    ord("、"): ",",
+}
+
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
+_SPACE = re.compile(r"\\[,;:! ]|(?<![~])~(?![~])")
+_FORMATTING = re.compile(
+    r"\*{1,3}|__|[`${}\"“”„«»]|\\(?:text|textbf|textit|mathrm|mathbf|boldsymbol|rm|bf)\b|\\[()\[\]]"
+)
+_AFTER_HEADING = re.compile(
+    r"((?:[:：]|(?i:answer|choice|conclusion|verdict|result|value"
+    r"|judge?ment)[*_]{0,3})[*_]{0,3})[ \t]{0,8}\n\s{0,8}(?![#|])"
+)
+_NEXT_QUESTION = re.compile(
+    r"^[\s>#*_]{0,6}(?:Question|Q|Patient\sNote)\s?\d{0,3}\s?[*_]{0,2}:", re.MULTILINE | re.IGNORECASE
+)
+
+
+def one_script(text: str) -> str:
+    """Full-width letters and Arabic or Devanagari digits as ASCII, struck-out text gone; the two ends of a long text.
+
+    >>> one_script("答案：Ｃ"), one_script("~~D~~ A"), one_script("٢٤٫٥")
+    ('答案:C', '  A', '24٫5')
+    """
+    return _STRUCK.sub(" ", both_ends(text).translate(_CHARACTERS))
+
+
+def unformatted(text: str, *, headings: bool = True) -> str:
+    r"""Without Markdown and LaTeX around words; with ``headings``, what follows one is on the heading's line.
+
+    >>> unformatted("### Final answer\n\n**C**"), unformatted(r"\text{C}")
+    ('### Final answer C', 'C')
+    """
+    if not headings:
+        return _FORMATTING.sub("", _SPACE.sub(" ", text))
+    return _AFTER_HEADING.sub(r"\1 ", _FORMATTING.sub("", _AFTER_HEADING.sub(r"\1 ", _SPACE.sub(" ", text))))
+
+
+def without_next_question(text: str) -> tuple[str, ...]:
+    """The parts of a text in which its own answer may stand, in order: before a question that follows; else after it.
+
+    >>> without_next_question("C\\nQuestion: …\\nAnswer: B"), without_next_question("Question: … Answer: C")
+    (('C\\n', 'Question: …\\nAnswer: B'), ('Question: … Answer: C',))
+    """
+    starts = [match.start() for match in _NEXT_QUESTION.finditer(text)]
+    if not starts:
+        return (text,)
+    before = text[: starts[0]]
+    echoed = text[starts[0] : starts[1]] if len(starts) > 1 else text[starts[0] :]
+    return (before, echoed) if before.strip() else (echoed,)

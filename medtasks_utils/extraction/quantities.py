@@ -1,0 +1,128 @@
+r"""Numbers, dates and ages as people write them: found in a text, each with its value and what kind of number it is."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from medtasks_utils.extraction.cues import NUMBER_WORDS
+from medtasks_utils.extraction.weighing import Found
+
+BOLD = "\x01"
+"""What stands for the marks of bold text in :func:`prepared` text."""
+
+
+class Percentage(float):
+    """A number that stands before a percent sign: 83.3 for ``83.3%``."""
+
+
+_CHARACTERS = str.maketrans(
+    {
+        **dict.fromkeys("−–—﹣－‑", "-"),
+        "×": "×",
+        "·": "×",
+        "⋅": "×",
+        "％": "%",
+        "٫": ".",
+        "٪": "%",
+        "〜": "-",
+        "～": "-",
+    }
+)
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_LATEX_WORDS = (
+    (re.compile(r"\\(?:approx|simeq|sim)(?![a-z])"), " ≈ "),
+    (re.compile(r"\\(?:times|cdot)(?![a-z])"), " × "),
+    (re.compile(r"\\(?:right|Right|long)?arrow(?![a-z])|\\(?:to|implies|Rightarrow|rightarrow)(?![a-z])"), " → "),
+    (re.compile(r"\\(?:le|leq|leqslant)(?![a-z])"), " ≤ "),
+    (re.compile(r"\\(?:ge|geq|geqslant)(?![a-z])"), " ≥ "),
+    (re.compile(r"\\pm(?![a-z])"), "±"),
+    (re.compile(r"\\div(?![a-z])"), " ÷ "),
+)
+_NUM = r"-?\d{1,15}(?:\.\d{1,15})?"
+_FRACTION = re.compile(
+    rf"(?P<whole>(?<![\w.])\d{{1,6}})?\s?\\[dt]?frac\s?\{{\s?(?P<over>{_NUM})\s?\}}\s?\{{\s?(?P<under>{_NUM})\s?\}}"
+)
+_MIXED = re.compile(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/]|\.\d)")
+_VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
+_VULGAR_FRACTION = re.compile(rf"(\d{{0,6}})\s?([{''.join(_VULGAR)}])")
+_POWER_OF_TEN = re.compile(
+    r"(?<=\d)\s{0,3}(?:x|\*|×)\s{0,3}10\s?(?:(?:\^|\*\*)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
+)
+_LATEX = re.compile(
+    r"\\(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|quad|left|right|displaystyle|dfrac|[,;!: ]|(?=%))"
+    r"|[{}$`]|(?<!\w)_{1,2}(?=\w)"
+)
+_POWER = re.compile(r"(?<=[\d)])(?:\*\*|\s\*\*\s)(?=[\d(-])")
+_QUOTED = re.compile(r"^\s?>\s(?=[*_A-Za-z])", re.MULTILINE)
+_TIMES = re.compile(r"(?<=[\d)])\s?\*\s?(?=[\d(])")
+_TOLERANCE = re.compile(r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?")
+_UNITS = re.compile(
+    r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?"
+    r"|(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?"
+    r"|(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)"
+)
+_THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
+_POINT_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?![\d,])")
+_MINUS_WORD = re.compile(
+    r"\b(?:minus|negative)\s(?=[\d]|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)\b)", re.IGNORECASE
+)
+_WORDS = "|".join(NUMBER_WORDS)
+_NUMBER = re.compile(
+    r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?"
+    r"|\.\d{1,300})(?P<exponent>[eE][+-]?\d{1,3})?"
+    r"(?![\d]|st\b|nd\b|rd\b|th\b)(?P<percent>\s?(?:%|(?i:percent\b|prozent\b)))?"
+    rf"|(?<![\w-])(?P<minus>-)?(?P<word>(?i:{_WORDS}))(?![\w-]|\sof\b)"
+)
+
+
+def prepared(text: str, *, score: bool = False) -> str:
+    r"""The text with numbers in one form: LaTeX, fractions, powers of ten, thousands separators, decimal commas, units.
+
+    Args:
+        text: as it was written.
+        score: leave ``a/b`` alone, which is a score and its maximum.
+
+    >>> prepared(r"$1{,}234.5\ \text{mL}$"), prepared("1.2 × 10^3"), prepared("22,9 kg/m²")
+    ('1234.5 mL', '1.2e3', '22.9  ')
+    """
+    text = _QUOTED.sub("", text.translate(_CHARACTERS)).replace("{,}", ",").replace("\\%", "%").replace("\\,", " ")
+    for pattern, character in _LATEX_WORDS:
+        text = pattern.sub(character, text)
+    text = _FRACTION.sub(r"\g<over>/\g<under>" if score else _quotient, text)
+    text = _VULGAR_FRACTION.sub(lambda match: f"{int(match[1] or 0) + _VULGAR[match[2]]:.6g}", text)
+    text = _MIXED.sub(_mixed, text)
+    text = _TIMES.sub(" × ", _POWER.sub("^", text).replace("**", BOLD))
+    text = text.replace("__", BOLD).replace("*", "")
+    text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
+    text = _UNITS.sub(" ", _TOLERANCE.sub("", _LATEX.sub("", text)))
+    text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
+    text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
+    return _MINUS_WORD.sub("-", _DECIMAL_COMMA.sub(r"\1.\2", text))
+
+
+def numbers(text: str) -> Iterator[Found]:
+    """The numbers of a prepared text in their order; those that are too large are passed over."""
+    for match in _NUMBER.finditer(text):
+        if match["word"]:
+            value = NUMBER_WORDS[match["word"].lower()]
+            yield Found(-value if match["minus"] else float(value), match.start(), match.end(), is_word=True)
+            continue
+        value = float((match["sign"] or "") + match["digits"] + (match["exponent"] or ""))
+        if math.isfinite(value):
+            end = match.end("percent") if match["percent"] else match.end()
+            yield Found(Percentage(value) if match["percent"] else value, match.start(), end)
+
+
+def _quotient(fraction: re.Match[str]) -> str:
+    divisor = float(fraction["under"])
+    if not divisor:
+        return fraction[0]
+    return f" {int(fraction['whole'] or 0) + float(fraction['over']) / divisor:.10g} "
+
+
+def _mixed(match: re.Match[str]) -> str:
+    whole, over, under = map(int, match.groups())
+    return f"{whole + over / under:.10g}" if 0 < over < under else match[0]

@@ -1,0 +1,172 @@
+"""Which of the numbers, dates or ages in a text is the one that it states as its answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from medtasks_utils.extraction import cues
+from medtasks_utils.extraction.boxes import unwrap
+from medtasks_utils.extraction.dates import written_dates
+from medtasks_utils.extraction.durations import written_ages
+from medtasks_utils.extraction.evidence import RULES, Kind, before, in_bold, one_of_many
+from medtasks_utils.extraction.holders import Holder, held
+from medtasks_utils.extraction.plain import one_script, without_next_question
+from medtasks_utils.extraction.quantities import BOLD, numbers, prepared
+from medtasks_utils.extraction.tags import unclosed_tag
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Found, Reading, bounded, choose, weigh
+
+_RESULT, _TOTAL, _EQUALS, _ABOUT = map(cues.any_word, (cues.RESULT, cues.TOTAL, cues.EQUALS, cues.ABOUT))
+_JOINED = rf"(?:{_EQUALS})\s?(?:{_ABOUT}){{0,8}}$"
+_AFTER_RESULT = re.compile(rf"{_RESULT}(?:[^\n=≈:]{{0,60}}?){_JOINED}|{_RESULT}\s?(?:{_ABOUT}){{0,4}}$")
+_AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:]{{0,40}}?){_JOINED}|{_TOTAL}\s?(?:{_ABOUT}){{0,4}}$")
+_AFTER_LINK = re.compile(_JOINED)
+_SUBJECT_AFTER = re.compile(
+    r"\s?[A-Za-z/%µ²]{0,12}\s(?:is|was)\sthe\s(?!max|min|upper|lower|thresh|cut|normal|limit|average|mean"
+    r"|ref)[a-z]",
+    re.IGNORECASE,
+)
+_LINE_START = re.compile(
+    rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
+)
+_ASIDE_HEADING = re.compile(
+    r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation"
+    r"|reasoning|rationale|for\s(?:reference|comparison)"
+    r"|score\sbands|risk|normal|category|stage|staging|next\sstep|recommendation|significance|a\sfew\snotes"
+    r"|caveats?)",
+    re.IGNORECASE,
+)
+_RESULT_HEADING = re.compile(
+    r"^[\s>#*\-_✅\x01]{0,8}(?:final|result|answer|total|conclusion|calculation)", re.IGNORECASE
+)
+_MENTIONS = ("mention", "bold")
+
+_FINDERS: dict[Kind, Callable[[str], Iterable[Found]]] = {
+    "decimal": numbers,
+    "integer": numbers,
+    "date": written_dates,
+    "weeks_days": written_ages,
+}
+
+
+def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final")) -> Reading:
+    """The value that a text without an answer tag states as its result.
+
+    >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
+    9.76
+    """
+    reading = NOTHING
+    for part in without_next_question(one_script(text)):
+        reading = _read_part(part, kind, keys)
+        if reading.value is not None:
+            break
+    return reading
+
+
+def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
+    holders, rest = held(text, (*keys, "score", "total", "date", "weeks"))
+    opened = unclosed_tag(rest)
+    if opened:
+        holders.append(Holder(opened, len(rest) - len(opened), len(rest), "tag", 94))
+    inside = [found for holder in holders if (found := _inside(holder, text, kind, keys))]
+    return choose([*_lone(list(_candidates(rest, kind))), *inside], _MENTIONS)
+
+
+def _lone(candidates: list[Candidate]) -> list[Candidate]:
+    """The candidates, with evidence against a mere mention unless it is the only number there is."""
+    if len(candidates) == 1:
+        return candidates
+    return [weigh(one, ((one_of_many, -20),)) if one.cue == "mention" else one for one in candidates]
+
+
+def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str]) -> Candidate | None:
+    content = text[holder.start : holder.start + 200] if holder.key == "weeks" else holder.content
+    value = content_value(content, kind).value
+    if value is None:
+        return None
+    less = 0 if not holder.key or any(key in holder.key for key in keys) else 10
+    return Candidate(value, holder.start, holder.end, text, holder.cue, holder.support - less)
+
+
+_MAX_CONTENT = 1000  # characters; a longer text states no single value
+
+
+def content_value(content: str, kind: Kind) -> Reading:
+    """The value that the content of an answer tag, a box or a key gives; a lone number needs no cue there.
+
+    >>> content_value("4 of 9", "integer").value, content_value("83.3 %", "decimal").value
+    (4.0, 83.3)
+    """
+    if len(content) > _MAX_CONTENT:
+        return NOTHING
+    text = one_script(content)
+    candidates = tuple(_candidates(text if kind == "weeks_days" else unwrap(text), kind))
+    reading = choose(candidates, _MENTIONS)
+    if reading.value is not None:
+        return reading
+    stated = [one for one in candidates if not _excluded(one)]
+    return Reading(stated[-1].value, stated[-1].cue, candidates) if stated else Reading(None, "none", candidates)
+
+
+def _excluded(candidate: Candidate) -> bool:
+    """Whether a lone number is no value even with nothing else beside it: an operand, an end of a range, a date."""
+    return any(
+        rule in ("in_a_formula", "in_a_range", "a_date_or_clock", "list_number") for rule, _ in candidate.evidence
+    )
+
+
+def _candidates(text: str, kind: Kind) -> Iterator[Candidate]:
+    is_number = kind in ("decimal", "integer")
+    text = prepared(text, score=kind == "integer") if is_number else text.replace("**", BOLD)
+    aside = _asides(text)
+    for found in bounded(_FINDERS[kind](text)):
+        cue, support = _cue(text, found, kind)
+        if found.is_word and cue == "mention":
+            continue
+        candidate = Candidate(found.value, found.start, found.end, text, cue, support)
+        if any(start <= found.start < end for start, end in aside):
+            candidate = Candidate(*_fields(candidate), evidence=(("in_an_aside", -30),))
+        if kind == "integer" and "%" in text[found.start : found.end]:
+            candidate = Candidate(*_fields(candidate), evidence=(*candidate.evidence, ("a_percentage", -60)))
+        yield weigh(candidate, RULES[kind])
+
+
+def _fields(candidate: Candidate) -> tuple[Any, int, int, str, str, float]:
+    return candidate.value, candidate.start, candidate.end, candidate.text, candidate.cue, candidate.support
+
+
+def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
+    """The cue that stands before a value, and its weight."""
+    candidate = Candidate(found.value, found.start, found.end, text, "", 0)
+    left = before(candidate)
+    if not text[: found.start].strip(f" \n{BOLD}([<'\"≈~=") and not re.search(r"\w", text[found.end : found.end + 200]):
+        return "alone", 85
+    if _AFTER_RESULT.search(left):
+        return "answer", 60
+    if kind == "integer" and _AFTER_TOTAL.search(left):
+        return "total", 56
+    if re.search(r"(?i:\btotal\b)", left) and _AFTER_LINK.search(left):
+        return "total", 56
+    if _AFTER_LINK.search(left):
+        return "stated", 50
+    if _SUBJECT_AFTER.match(text, found.end):
+        return "stated", 50
+    if _LINE_START.search(text[max(0, found.start - 40) : found.start]):
+        return "line", 42
+    return ("bold", 22) if in_bold(candidate) else ("mention", 10)
+
+
+def _asides(text: str) -> list[tuple[int, int]]:
+    """Where remarks on a result stand: what follows a heading such as "Interpretation", up to one such as "Result"."""
+    found: list[tuple[int, int]] = []
+    position, opened = 0, None
+    for line in text.split("\n"):
+        head = line[:60]
+        if _ASIDE_HEADING.match(head):
+            opened = position if opened is None else opened
+        elif opened is not None and _RESULT_HEADING.match(head):
+            found.append((opened, position))
+            opened = None
+        position += len(line) + 1
+    return [*found, (opened, len(text))] if opened is not None else found
