@@ -16,6 +16,7 @@ COMMANDS = Registry(
         "eval": "medtasks_utils.commands.evaluate",
         "fetch": "medtasks_utils.commands.fetch",
         "compare": "medtasks_utils.commands.compare",
+        "publish": "medtasks_utils.commands.publish",
         "report": "medtasks_utils.commands.report",
         "rescore": "medtasks_utils.commands.rescore",
         "selfcheck": "medtasks_utils.commands.selfcheck",
