@@ -20,6 +20,7 @@ COMMANDS = Registry(
         "report": "medtasks_utils.commands.report",
         "rescore": "medtasks_utils.commands.rescore",
         "selfcheck": "medtasks_utils.commands.selfcheck",
+        "sweep": "medtasks_utils.commands.sweep",
         "tool": "medtasks_utils.commands.tool",
     },
 )
