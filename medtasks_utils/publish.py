@@ -1,6 +1,6 @@
 """``medtasks publish``: a run's results in the Hub's ``.eval_results/*.yaml`` form, one file a data set.
 
-The form is that of ``huggingface_hub.EvalResultEntry`` (https://huggingface.co/docs/hub/eval-results). What is written is
+The form is that of ``huggingface_hub.EvalResultEntry`` (https://huggingface.co/docs/hub/eval-results). The value is
 what the benchmark is reported by: the first metric of its card, under its published rule (``strict-match``), shares in
 per cent. The notes name metric, filter, tools and signature.
 """

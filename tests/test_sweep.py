@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import subprocess
 import sys
@@ -31,7 +29,7 @@ def server() -> Iterator[JudgeServer]:
         yield server
 
 
-def plan(folder: Path, server: JudgeServer, models: int = 2, **changed: Any) -> Path:
+def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> Path:
     """Models by one server, told apart by their names; two runs each."""
     content = {
         "output": str(folder / "sweep"),
@@ -52,7 +50,7 @@ def plan(folder: Path, server: JudgeServer, models: int = 2, **changed: Any) -> 
                 "flags": {"apply_chat_template": True},
                 "resources": {"cpus": 1},
             }
-            for number in range(models)
+            for number in range(count)
         ],
         **changed,
     }
@@ -117,7 +115,7 @@ def test_a_driver_that_is_killed_takes_its_jobs_along_and_a_resume_asks_the_rest
 
 def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(tmp_path: Path, server: JudgeServer) -> None:
     server.latency = 0.5
-    driver = command(plan(tmp_path, server, models=1))
+    driver = command(plan(tmp_path, server, count=1))
     while not server.requests:
         assert driver.poll() is None, driver.communicate()
         time.sleep(0.05)
@@ -147,7 +145,7 @@ def test_the_dry_run_says_how_large_the_jobs_are(
         {"name": "judged", "tasks": "medexqa_clinical_psychology", "options": {"medexqa": judged}},
         {"name": "twice", "tasks": "medhallu", "options": {"medhallu": {"repeats": 2}}, "flags": {"limit": 3}},
     ]
-    assert main(["sweep", str(plan(tmp_path, server, models=1, runs=runs)), "--dry_run"]) == 0
+    assert main(["sweep", str(plan(tmp_path, server, count=1, runs=runs)), "--dry_run"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[1] == ["m0/judged", "medexqa_clinical_psychology", "4", "at", "most", "32", "0", "1"]
     assert lines[2] == ["m0/twice", "medhallu", "6", "0", "1"]
@@ -177,7 +175,7 @@ def test_a_wrong_plan_is_one_line_before_anything_runs(
     changed: dict[str, Any],
     message: str,
 ) -> None:
-    path = plan(tmp_path, server, models=1, **changed)
+    path = plan(tmp_path, server, count=1, **changed)
     assert main(["sweep", str(path)]) in (1, 2)
     errors = capsys.readouterr().err.strip().splitlines()
     assert message in errors[-1] and errors[-1].startswith("medtasks: error: ")
@@ -187,7 +185,7 @@ def test_a_wrong_plan_is_one_line_before_anything_runs(
 def test_more_than_the_machine_has_is_an_error(
     tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = plan(tmp_path, server, models=1)
+    path = plan(tmp_path, server, count=1)
     content = yaml.safe_load(path.read_text())
     content["models"][0]["resources"] = {"gpus": 9}
     path.write_text(yaml.safe_dump(content))
@@ -205,7 +203,7 @@ def test_gpus_are_shared_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, se
     from medtasks_utils.sweep import local
     from medtasks_utils.sweep.watch import Watch
 
-    path = plan(tmp_path, server, models=3, runs=[{"name": "a", "tasks": "medhallu"}])
+    path = plan(tmp_path, server, count=3, runs=[{"name": "a", "tasks": "medhallu"}])
     content = yaml.safe_load(path.read_text())
     for model, gpus in zip(content["models"], (2, 1, 1), strict=True):
         model["resources"] = {"gpus": gpus, "cpus": 0}
@@ -243,4 +241,3 @@ def test_a_file_that_is_no_plan(tmp_path: Path) -> None:
             read_plan(path)
     with pytest.raises(UsageError, match="cannot be read"):
         read_plan(tmp_path / "none.yaml")
-    assert json.dumps(os.name)

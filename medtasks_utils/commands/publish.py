@@ -10,7 +10,7 @@ SUMMARY = "write a run's results as the Hub's .eval_results/*.yaml, or open a pu
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The run, where it goes, and how."""
-    parser.add_argument("run", type=Path, metavar="RUN", help="a results file, or a folder with one run")
+    parser.add_argument("results", type=Path, metavar="RUN", help="a results file, or a folder with one run")
     parser.add_argument("--model_repo", required=True, metavar="ORG/NAME", help="the model's repository on the Hub")
     parser.add_argument(
         "-o",
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.model_repo.count("/") != 1 or not all(arguments.model_repo.split("/")):
         raise UsageError(f"--model_repo takes ORG/NAME, not {arguments.model_repo!r}")
-    found = one_run(arguments.run)
+    found = one_run(arguments.results)
     folder = arguments.output or Path(arguments.model_repo.rpartition("/")[2])
     for path in publish.write(found, folder, arguments.allow_partial):
         print(path)

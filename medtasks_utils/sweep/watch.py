@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Mapping
 from types import TracebackType
+from typing import Any
 
 from tqdm import tqdm
 
@@ -23,14 +24,14 @@ class Watch:
     def __init__(self, jobs: Mapping[Job, int], is_terminal: bool | None = None) -> None:
         self._draws = sys.stderr.isatty() if is_terminal is None else is_terminal
         self._sizes = dict(jobs)
-        self._bars: dict[Job, tqdm[None]] = {}
+        self._bars: dict[Job, Any] = {}
         self._started: dict[Job, float] = {}
 
     def __enter__(self) -> Watch:
         if self._draws:
             width = max(map(len, (job.name for job in self._sizes)), default=0)
             for place, (job, size) in enumerate(self._sizes.items()):
-                bar: tqdm[None] = tqdm(total=size, desc=job.name.ljust(width), position=place, unit="reply", leave=True)
+                bar: Any = tqdm(total=size, desc=job.name.ljust(width), position=place, unit="reply", leave=True)
                 bar.set_postfix_str("waiting")
                 self._bars[job] = bar
         return self
