@@ -18,6 +18,7 @@ from saved_runs import right_in, save_run
 
 from medtasks_utils.cli import main
 
+SITE = "https://huggingface.co"
 Edit = Callable[[dict[str, Any]], object]
 
 
@@ -120,9 +121,9 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bytes]]]:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             sent.append((self.path, body))
             reply: dict[str, Any] = {
-                "commitUrl": "http://hub/org/name/commit/0",
+                "commitUrl": f"{SITE}/org/name/commit/0",
                 "commitOid": "0" * 40,
-                "pullRequestUrl": "http://hub/org/name/discussions/1",
+                "pullRequestUrl": f"{SITE}/org/name/discussions/1",
             }
             if "preupload" in self.path:
                 files = json.loads(body)["files"]
@@ -155,7 +156,7 @@ def test_a_pull_request_holds_the_files(
     path = saved(tmp_path / "run", tasks=["medhallu"])
     arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out"), "--create_pr"]
     assert main(arguments) == 0, capsys.readouterr().err
-    assert capsys.readouterr().out.splitlines()[-1] == "http://hub/org/name/discussions/1"
+    assert capsys.readouterr().out.splitlines()[-1] == f"{SITE}/org/name/discussions/1"
     (commit,) = [(where, body) for where, body in hub if "/commit/" in where]
     assert commit[0].startswith("/api/models/org/name/commit/main") and "create_pr=1" in commit[0]
     assert b".eval_results/medhallu.yaml" in commit[1]

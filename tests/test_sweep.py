@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -61,7 +62,9 @@ def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> P
 
 def command(path: Path, *more: str) -> subprocess.Popen[str]:
     arguments = [sys.executable, "-m", "medtasks_utils.cli", "sweep", str(path), "--cpus", "2", *more]
-    environment = clean_environment({"OPENAI_API_KEY": "none", "PYTHONPATH": str(ROOT)})
+    environment = clean_environment(
+        {"OPENAI_API_KEY": "none", "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
+    )
     return subprocess.Popen(
         arguments, env=environment, cwd=path.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
