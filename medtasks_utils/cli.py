@@ -17,9 +17,11 @@ COMMANDS = Registry(
         "extract": "medtasks_utils.commands.extract",
         "fetch": "medtasks_utils.commands.fetch",
         "compare": "medtasks_utils.commands.compare",
+        "publish": "medtasks_utils.commands.publish",
         "report": "medtasks_utils.commands.report",
         "rescore": "medtasks_utils.commands.rescore",
         "selfcheck": "medtasks_utils.commands.selfcheck",
+        "sweep": "medtasks_utils.commands.sweep",
         "tool": "medtasks_utils.commands.tool",
     },
 )
