@@ -8,9 +8,9 @@ from typing import Any
 from lm_eval.api.task import TaskConfig
 
 from medtasks_utils.benchmarks import cards
+from medtasks_utils.harness.answer import Answer
 from medtasks_utils.harness.options import read_options
 from medtasks_utils.harness.sources import Row
-from medtasks_utils.harness.answer import Answer
 from medtasks_utils.harness.task import MedTask
 from medtasks_utils.statistics import ExampleValue
 

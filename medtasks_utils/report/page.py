@@ -56,15 +56,6 @@ def build_page(
         say: called with a few words at the beginning of each stage.
         cache: of earlier builds, whose findings about runs that are unchanged are used again.
     """
-    environment = Environment(
-        loader=PackageLoader("medtasks_utils.report", "assets"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["visible"] = visible
-    style, script = ("\n".join(_source(environment, name) for name in names) for names in (_STYLES, _SCRIPTS))
     for number, run in enumerate(runs, 1):
         say(f"reading run {number} of {len(runs)}")
         for task in run.tasks.values():
@@ -87,13 +78,10 @@ def build_page(
     comparison = comparison_section(runs, comparer, filters)
     if comparison:
         sections.insert(-1, comparison)
-    return environment.get_template("template.html").render(
+    return _rendered(
         title=_title(runs),
         date=time.strftime("%Y-%m-%d"),
         version=version("medtasks"),
-        policy=_policy(script, style),
-        style=Markup(style),
-        script=Markup(script),
         runs=[run.name for run in runs],
         baselines=comparer.names if comparison else [],
         max_runs=MAX_RUNS,
@@ -108,6 +96,22 @@ def build_page(
         sections=sections,
         packed=packed if packed.count else None,
         stores=_stores(packed),
+    )
+
+
+def _rendered(**parts: Any) -> str:
+    """The template with its style sheets and scripts."""
+    environment = Environment(
+        loader=PackageLoader("medtasks_utils.report", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["visible"] = visible
+    style, script = ("\n".join(_source(environment, name) for name in names) for names in (_STYLES, _SCRIPTS))
+    return environment.get_template("template.html").render(
+        policy=_policy(script, style), style=Markup(style), script=Markup(script), **parts
     )
 
 
