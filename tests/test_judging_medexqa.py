@@ -225,8 +225,9 @@ def refused(metadata: dict[str, Any], match: str) -> str:
     return str(caught.value)
 
 
-def test_without_explanations_no_judge_is_called_whatever_use_judge_says() -> None:
-    judge = {"use_judge": True, "judge_mode": "g-eval", "judge_base_url": "http://127.0.0.1:9/v1"}
+@pytest.mark.parametrize("mode", [None, "g-eval", "factscore"])
+def test_without_explanations_no_judge_is_called_whatever_use_judge_says(mode: str | None) -> None:
+    judge = {"use_judge": True, "judge_mode": mode, "judge_base_url": "http://127.0.0.1:9/v1"}
     result = evaluate("medexqa_be", metadata={"medexqa": {**judge, "use_explanations": False}})
     results = result["results"]["medexqa_biomedical_engineering"]
     assert results["acc,strict-match"] == 1.0
