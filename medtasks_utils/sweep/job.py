@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import signal
 import sqlite3
 import subprocess
@@ -115,6 +116,4 @@ def _end_with_the_sweep() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_the_sweep, daemon=True).start()
-    from medtasks_utils.cli import main
-
-    sys.exit(main(sys.argv[1:]))
+    runpy.run_module("medtasks_utils.cli", run_name="__main__")  # the command line, as a program of its own
