@@ -147,7 +147,9 @@ class Confinement:
         root.enter_namespaces()
 
         def inside() -> bool:
+            nursery = root.Nursery()
             root.enter_root(self._settings.folder, self._settings.entries)
+            nursery.prepare()
             return root.holds(self._settings.witness, self._run)
 
         reason = _in_a_child(inside)
