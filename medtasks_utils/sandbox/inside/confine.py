@@ -154,7 +154,7 @@ class Confinement:
 
         reason = _in_a_child(inside)
         if reason and reason != NO_EFFECT:
-            raise OSError(0, reason)
+            raise RuntimeError(reason)
         return not reason
 
     def _landlock(self) -> Callable[[], None]:
