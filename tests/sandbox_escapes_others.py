@@ -209,7 +209,7 @@ MACHINE: Final = {
     "l = ctypes.CDLL(None)\nl.dladdr.argtypes = [ctypes.c_void_p, ctypes.c_void_p]\nfor o in (ctypes.pythonapi.Py_IncRef, l.malloc):\n    i = I()\n    l.dladdr(ctypes.cast(o, ctypes.c_void_p), ctypes.byref(i))\n    print(i.a)",
     "reversed": "import sys, os\nprint([x[::-1] for m in sys.modules.values() for x in [getattr(m, '__file__', None) or '']][:900])",
     "time zone": "import os\nprint(os.path.realpath('/etc/localtime'), open('/etc/timezone').read())",
-    "network interfaces": "import socket\nprint(socket.if_nameindex())\nprint('GOT'[::-1])",
+    "network interfaces": "import socket\nif len(socket.if_nameindex()) > 1: print('GOT'[::-1])",
     "hardware address": "import uuid\nprint(uuid._ip_getnode() or '')",
     "terminal": "import os\nprint(os.ttyname(1), os.ctermid())",
     "log": "print(open('/var/log/syslog').read())",

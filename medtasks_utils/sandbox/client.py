@@ -65,8 +65,16 @@ class _Session:
             if sum(map(len, self.codes)) > MAX_REPLAY:
                 self.codes = None
 
+    def interrupt(self) -> None:
+        """End the process, even in the middle of a call."""
+        process = self.process
+        if process is not None:
+            process.kill()
+        with self.lock:
+            self.end([])
+
     def end(self, codes: list[str] | None) -> None:
-        """End the process; ``codes`` is what will bring the variables back."""
+        """End the process, with the lock held; ``codes`` is what will bring the variables back."""
         process, self.process = self.process, None
         if process is not None:
             process.end()
@@ -172,7 +180,11 @@ class Sandbox:
             run_session(calls[0][0])
         else:
             with ThreadPoolExecutor(min(self._processes, len(places))) as threads:
-                list(threads.map(run_session, places))
+                try:
+                    list(threads.map(run_session, places))
+                except BaseException:  # an interrupt from the keyboard, or no sandbox
+                    threads.shutdown(wait=False, cancel_futures=True)
+                    raise
         return [result for result in results if result is not None]
 
     def forget(self, session: str) -> None:
@@ -181,7 +193,7 @@ class Sandbox:
             with self._lock:
                 forgotten = self._sessions.pop(session, None)
             if forgotten is not None:
-                forgotten.end([])
+                forgotten.interrupt()
 
     def close(self) -> None:
         """End all processes. The next call starts anew."""
@@ -191,7 +203,7 @@ class Sandbox:
             sessions, self._sessions = self._sessions, {}
             zygote, self._zygote = self._zygote, None
         for session in sessions.values():
-            session.end([])
+            session.interrupt()
         if zygote is not None:
             zygote.end()
 

@@ -46,7 +46,9 @@ class Layout:
         library = sysconfig.get_path("stdlib")
         home = f"{self.folder}/{'/'.join(Path(library).parts[-2:])}"
         entries = [(f"{home}/{name}", f"{library}/{name}") for name in sorted(os.listdir(library))]
-        self.entries: list[tuple[str, str]] = [each for each in entries if Path(each[1]).name not in _OTHERS]
+        self.entries: list[tuple[str, str]] = [
+            each for each in entries if Path(each[1]).name not in _OTHERS and os.path.exists(each[1])
+        ]
         for name in PACKAGES:
             self.entries += [(f"{self.folder}/site/{path.name}", str(path)) for path in _locations(name)]
         if os.path.isdir(_ZONES):

@@ -232,9 +232,13 @@ class Process:
             return False
         return False
 
-    def end(self) -> None:
-        """Kill it."""
+    def kill(self) -> None:
+        """Kill it; whoever listens to it hears the end."""
         self._send(signal.SIGKILL)
+
+    def end(self) -> None:
+        """Kill it, and give back what it took; not while anyone listens to it."""
+        self.kill()
         self.connection.close()
         if self._descriptor is not None:
             os.close(self._descriptor)

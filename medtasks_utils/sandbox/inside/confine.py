@@ -147,12 +147,14 @@ class Confinement:
         root.enter_namespaces()
 
         def inside() -> bool:
+            nursery = root.Nursery()
             root.enter_root(self._settings.folder, self._settings.entries)
+            nursery.prepare()
             return root.holds(self._settings.witness, self._run)
 
         reason = _in_a_child(inside)
         if reason and reason != NO_EFFECT:
-            raise OSError(0, reason)
+            raise RuntimeError(reason)
         return not reason
 
     def _landlock(self) -> Callable[[], None]:

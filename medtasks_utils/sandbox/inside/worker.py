@@ -37,6 +37,7 @@ scipy.interpolate scipy.linalg scipy.constants pandas dateutil.parser dateutil.r
 abc bisect calendar cmath collections.abc contextlib copy csv dataclasses datetime decimal difflib enum fractions
 functools heapq inspect io itertools json logging math numbers operator pathlib pickle platform pprint random re secrets
 statistics string struct sysconfig textwrap time timeit traceback types typing unicodedata uuid warnings zoneinfo
+bz2 gzip hashlib hmac lzma sqlite3 zlib
 _strptime encodings.ascii encodings.latin_1 encodings.utf_16 encodings.utf_8_sig encodings.cp1252 encodings.idna
 """
 
@@ -63,7 +64,8 @@ def forget_the_machine(folder: str) -> None:
     sys.path[:] = [entry for entry in sys.path if entry.startswith(folder) and not entry.endswith("/own")]
     sys.argv[:] = sys.orig_argv[:] = ["main.py"]
     sys.dont_write_bytecode = True
-    for name in [name for name in sys.modules if name.startswith(("pyseccomp", "_sysconfigdata"))]:
+    ours = ("pyseccomp", "_sysconfigdata", __package__)
+    for name in [name for name in sys.modules if name.startswith(ours)]:
         build = getattr(sys.modules.pop(name), "build_time_vars", {})
         build.clear()
     built = sysconfig.get_config_vars()
