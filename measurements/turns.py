@@ -35,7 +35,7 @@ from lm_eval.models.openai_completions import LocalChatCompletion
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils.harness.sources import tasks_path
-from medtasks_utils.tools import make_tool
+from medtasks_utils.tools.python import Python
 
 TASK = "medcalc_bench_calculator"
 MOST_TURNS = 15
@@ -189,7 +189,7 @@ def own_time(to: Server, examples: int, connections: int, repeat: int) -> str:
 
 def python_calls(at_once: int, each: int) -> str:
     """Milliseconds a Python call takes of the clock with so many conversations calling at once, and each one's wait."""
-    with make_tool("python", 10.0) as tool, ThreadPoolExecutor(at_once) as threads:
+    with Python(10.0) as tool, ThreadPoolExecutor(at_once) as threads:
 
         def converse(number: int) -> list[float]:
             waits = []

@@ -6,12 +6,15 @@ import argparse
 import sys
 
 SUMMARY = "run one call of a tool: code or an expression on standard input, the result on standard output"
-TOOLS = ("python", "calculator")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The tool, ``--timeout`` and ``--layers``."""
-    parser.add_argument("tool", choices=TOOLS, help="python runs code in the sandbox, calculator evaluates arithmetic")
+    from medtasks_utils.tools import TOOLS
+
+    parser.add_argument(
+        "tool", choices=tuple(TOOLS), help="python runs code in the sandbox, calculator evaluates arithmetic"
+    )
     parser.add_argument(
         "--timeout", type=_seconds, default=10.0, metavar="S", help="seconds that the code may take; default: 10"
     )
@@ -35,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the result, and return 0; 1 with the error on standard error if the call fails."""
     from medtasks_utils.errors import MedtasksError
     from medtasks_utils.extraction.printable import printable, without_controls
-    from medtasks_utils.tools import make_tool
+    from medtasks_utils.tools import TOOLS
 
     if arguments.layers:
         return _show_layers(arguments.tool)
@@ -43,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         argument = sys.stdin.read()
     except UnicodeDecodeError as error:
         raise MedtasksError(f"standard input is not {error.encoding}: {error.reason} at byte {error.start}") from None
-    with make_tool(arguments.tool, arguments.timeout) as tool:
+    with TOOLS[arguments.tool].opened(timeout=arguments.timeout) as tool:
         (outcome,) = tool.run([("", printable(argument))])
     if outcome.text:
         print(without_controls(outcome.text), file=sys.stderr if outcome.failed else sys.stdout)

@@ -9,10 +9,10 @@ from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lm_eval.api.instance import Instance
-from pydantic import Field
+from pydantic import Field, create_model
 
 from medtasks_utils.errors import MedtasksError, OptionError
 from medtasks_utils.extraction.printable import printable
@@ -24,7 +24,7 @@ from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
 from medtasks_utils.harness.turns import Model, Recorder
 from medtasks_utils.metrics import OF_TOOLS, Metric
-from medtasks_utils.tools import KINDS, make_tool
+from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.calls import read_calls
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
@@ -32,11 +32,7 @@ from medtasks_utils.tools.tool import Tool
 logger = logging.getLogger("lm_eval.medtasks")
 
 
-class ToolOptions(Options):
-    """Options of a benchmark that offers tools."""
-
-    add_python_tool: bool = Field(False, description="let the model run Python code in a sandbox")
-    add_calculator_tool: bool = Field(False, description="let the model evaluate arithmetic expressions")
+class _TurnOptions(Options):
     max_turns: int = Field(20, ge=1, description="replies of the model per example, at most, when it has tools")
     tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False, description="seconds for one call of the Python tool")
     weak_sandbox: bool = Field(
@@ -47,8 +43,26 @@ class ToolOptions(Options):
     @property
     def tools(self) -> list[type[Tool]]:
         """The tools that are on."""
-        is_on = {"python": self.add_python_tool, "calculator": self.add_calculator_tool}
-        return [kind for name, kind in KINDS.items() if is_on[name]]
+        return [kind for name, kind in TOOLS.items() if getattr(self, f"add_{name}_tool")]
+
+
+if TYPE_CHECKING:
+
+    class ToolOptions(_TurnOptions):
+        """Options of a benchmark that offers tools: ``add_<name>_tool`` for each that there is, and their limits."""
+
+        add_python_tool: bool
+        add_calculator_tool: bool
+
+else:
+    ToolOptions = create_model(
+        "ToolOptions",
+        __base__=_TurnOptions,
+        **{
+            f"add_{name}_tool": (bool, Field(False, description=f"let the model {kind.offers}"))
+            for name, kind in TOOLS.items()
+        },
+    )
 
 
 @dataclass
@@ -84,10 +98,10 @@ class ToolTask(MedTask):
     # ---- before the model runs
 
     def adjust_config(self, config: dict[str, Any]) -> None:
-        """With the Python tool, let the harness ask for ``--confirm_run_unsafe_code``."""
+        """With a tool that runs code, let the harness ask for ``--confirm_run_unsafe_code``."""
         if not self.options.tools:
             return
-        config["unsafe_code"] = self.options.add_python_tool
+        config["unsafe_code"] = any(tool.runs_code for tool in self.options.tools)
         if config["unsafe_code"]:
             logger.warning(
                 "%s: code that the model writes will be run, in a sandbox. lm_eval asks you to confirm that with "
@@ -184,7 +198,7 @@ class ToolTask(MedTask):
             while replies is not None:
                 turn += 1
                 going = dialogue.go_on(going, replies)
-                if going and model.speaks:
+                if going and model.is_first_process:
                     logger.info(
                         "%s: %d of %d go on after turn %d", self.config.task, len(going), len(conversations), turn
                     )
@@ -200,7 +214,7 @@ class ToolTask(MedTask):
 
     def _generate(self, model: Model, going: Sequence[tuple[ChatInstance, Conversation]]) -> list[str] | None:
         """The next reply in each conversation, given its first request; None once no process has any left."""
-        if model.most(len(going)) == 0:
+        if model.most_in_any_process(len(going)) == 0:
             return None
         requests = []
         for asked, conversation in going:
@@ -208,9 +222,6 @@ class ToolTask(MedTask):
             metadata = (self.config.task, asked.doc_id, 1)
             requests.append(Instance(asked.request_type, asked.doc, arguments, asked.idx, metadata))
         return [printable(response or "") for response in model.generate(requests)]
-
-    def _make_tool(self, name: str) -> Tool:
-        return make_tool(name, self.options.tool_timeout, weak_sandbox=self.options.weak_sandbox)
 
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:
@@ -220,8 +231,8 @@ class ToolTask(MedTask):
     @contextmanager
     def _opened_tools(self) -> Iterator[dict[str, Tool]]:
         with ExitStack() as stack:
-            opened = [self._make_tool(kind.name) for kind in self.options.tools]
-            yield {tool.name: stack.enter_context(tool) for tool in opened}
+            settings = {"timeout": self.options.tool_timeout, "weak_sandbox": self.options.weak_sandbox}
+            yield {kind.name: stack.enter_context(kind.opened(**settings)) for kind in self.options.tools}
 
     # ---- extraction and samples
 

@@ -44,7 +44,7 @@ class Model:
         self._cache = response_cache(model)
 
     @property
-    def speaks(self) -> bool:
+    def is_first_process(self) -> bool:
         """Whether this process logs for all."""
         return bool(self._model.rank == 0)
 
@@ -52,7 +52,7 @@ class Model:
         """A chat as the model is asked it."""
         return self._model.apply_chat_template(chat, add_generation_prompt=True)
 
-    def most(self, count: int) -> int:
+    def most_in_any_process(self, count: int) -> int:
         """The largest of all processes' counts; every process has to call it."""
         if self._model.world_size == 1:
             return count
@@ -67,7 +67,7 @@ class Model:
         asked = [index for index, response in enumerate(responses) if response is None]
         asked.sort(key=lambda index: -len(str(requests[index].args[0])))
         batch = [requests[index] for index in asked]
-        padding = [batch[-1] if batch else self._spare] * (self.most(len(batch)) - len(batch))
+        padding = [batch[-1] if batch else self._spare] * (self.most_in_any_process(len(batch)) - len(batch))
         if batch or padding:
             found = self._model.generate_until([*batch, *padding])
             for index, response in zip(asked, found[: len(batch)], strict=True):

@@ -56,7 +56,7 @@ class Conversation:
         """The messages as a chat template takes them."""
         return [{"role": message["role"], "content": message["content"]} for message in self.transcript]
 
-    def hear(self, reply: str, calls: list[Call]) -> None:
+    def add_reply(self, reply: str, calls: list[Call]) -> None:
         """Take a reply, and the calls of it that are to be run; without any, the conversation is over."""
         self.reply = reply
         self.turns += 1
@@ -111,7 +111,7 @@ class Dialogue:
     def _hear(self, conversation: Conversation, reply: str) -> None:
         calls, rest = read_calls(reply, self._tools)
         ends = conversation.turns + 1 >= self._max_turns or self._has_answer(rest)
-        conversation.hear(reply, [] if ends else calls)
+        conversation.add_reply(reply, [] if ends else calls)
         if conversation.is_over:
             for tool in self._tools.values():
                 tool.forget(conversation.key)

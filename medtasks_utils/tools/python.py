@@ -27,6 +27,14 @@ class Python(Tool):
     )
     example = "from datetime import date, timedelta\\nprint(date(2021, 5, 4) + timedelta(days=280))"
 
+    offers = "run Python code in a sandbox"
+    runs_code = True
+
+    @classmethod
+    def opened(cls, *, timeout: float, weak_sandbox: bool = False) -> Tool:
+        """See :class:`Tool`."""
+        return cls(timeout, weak=weak_sandbox)
+
     def __init__(self, timeout: float, *, weak: bool = False) -> None:
         from medtasks_utils.sandbox import Sandbox
 

@@ -117,9 +117,9 @@ def stratified(documents: list[Row], per_calculator: int) -> list[Row]:
         by_calculator[doc["calculator_id"]].append(index)
     chosen: list[int] = []
     for indices in by_calculator.values():
-        chosen += sorted(indices, key=lambda index: _lot(documents[index]))[:per_calculator]
+        chosen += sorted(indices, key=lambda index: _hash_rank(documents[index]))[:per_calculator]
     return [documents[index] for index in sorted(chosen)]
 
 
-def _lot(document: Row) -> bytes:
+def _hash_rank(document: Row) -> bytes:
     return hashlib.sha256(f"medcalc_bench:{document['row_number']}".encode()).digest()
