@@ -25,7 +25,7 @@ _BEFORE = 90  # characters
 def before(candidate: Candidate) -> str:
     """The candidate's sentence up to it, without the marks of bold text."""
     stretch = candidate.text[max(0, candidate.start - _BEFORE) : candidate.start].replace(BOLD, "")
-    return re.split(r"\n|(?<=[a-zа-я)%\d][.;!?])\s|[。；！？]", stretch)[-1]
+    return re.split(r"\n|(?<=[\w)%²][.;!?])\s(?=[A-ZÀ-ÞА-Я\u0600-\u06ff\u0900-\u097f])|[。；！？]", stretch)[-1]
 
 
 def clause(candidate: Candidate) -> str:
@@ -45,8 +45,9 @@ _RANGE_BEFORE = re.compile(rf"\d{_UNIT}\s?(?:-|(?i:to|bis|à|a|al?|до|إلى|�
 _RANGE_AFTER = re.compile(rf"{_UNIT}\s?(?:-|(?i:to|bis|à|a|до|إلى|से|至))\s?-?\d")
 _BETWEEN = re.compile(r"(?i:between|from|ranges?|entre|zwischen|tra|между|either|von|de)\s{1,2}[^\d\n]{0,12}$")
 _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
+_CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
-    r"\s?[A-Za-z%/²³]{0,12}\s?\)?\s?(?:[×÷^*√]|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√a-zA-Z][^=\n]{0,60}=|/\s?\("
+    r"\s?[A-Za-z%/²³]{0,12}\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√a-zA-Z][^=\n]{0,60}=|/\s?\("
     r"|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
@@ -74,7 +75,7 @@ _TIME_AFTER = re.compile(
     re.IGNORECASE,
 )
 _OF_BEFORE = re.compile(
-    r"\d\s?(?:points?\s)?[(\[]?(?:/|out\sof(?:\sa)?(?:\s(?:possible|maximum|total))?(?:\sof)?"
+    r"\bout\sof\s(?:a\s)?(?:maximum\s|total\s|possible\s)*(?:of\s)?$|\b(?:one|two|three|four|five|six)\sof\sthe\s$|\d\s?(?:points?\s)?[(\[]?(?:/|out\sof(?:\sa)?(?:\s(?:possible|maximum|total))?(?:\sof)?"
     r"|of(?:\sa)?(?:\smaximum|\stotal|\spossible)?(?:\sof)?|von|sur|su|de|из|من|में\sसे)\s?(?:maximal\s|max\.?\s)?$",
     re.IGNORECASE,
 )
@@ -84,6 +85,10 @@ _RESTATED = re.compile(
     r"|\bcorrespond\w{0,4}\sto|\bequal\sto|\bsoit\b|\bd\.\s?h\.)[^\d\n]{0,20}$"
 )
 _UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
+_INPUT_BEFORE = re.compile(
+    r"(?i)\s?(?:after|with|using|given|assuming|based\son|for|and\san?|and\sthe)\s(?!.*\b(?:get|is|gives|be|comes)\b)"
+)
+_INPUT_AFTER = re.compile(rf"{_UNIT}\s(?:actual|ideal|measured|baseline)\b", re.IGNORECASE)
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 
@@ -100,6 +105,8 @@ def in_a_range(candidate: Candidate) -> bool:
     left, right = before(candidate), after(candidate)
     if re.search(r"[=≈]\s?-?\d[^=≈]*$", left) and re.match(r"\s?$", right) and "-" in left[-3:]:
         return False
+    if _CHANGED.search(left):
+        return right[:12].find(" to ") >= 0
     words = _BETWEEN.search(left) and _BETWEEN_AFTER.match(right)
     second = _RANGE_BEFORE.search(left)
     if second and re.search(r"(?i)\b(?:a|al|à|e|y|et|und|and)\s?$", second[0]):
@@ -172,13 +179,20 @@ def in_parentheses(candidate: Candidate) -> bool:
     opened = max(left.rfind("("), left.rfind("["))
     if opened < 0 or max(left.rfind(")"), left.rfind("]")) > opened:
         return False
-    alone = not left[opened + 1 :].strip(" ≈~=") and re.match(r"\s?[)\]]", after(candidate))
+    alone = not left[opened + 1 :].strip(" ≈~=") and re.match(r"\s?(?:points?|pts?)?\s?[)\]]", after(candidate))
+    if re.search(r"[→=:]\s?$", left[:opened]):
+        return False
     return bool(re.search(r"\w", left[:opened])) and not (alone and not re.search(r"(?<!\w)\d", left[:opened]))
 
 
 def restated(candidate: Candidate) -> bool:
     """As in "46.12 mL/min, equivalent to 0.77 mL/s", "24.49, i.e. about 24.5": the second of the two."""
     return bool(_RESTATED.search(before(candidate)))
+
+
+def an_input(candidate: Candidate) -> bool:
+    """As in "with an albumin of 2.0, …", "102 kg actual"."""
+    return bool(_INPUT_BEFORE.match(clause(candidate)) or _INPUT_AFTER.match(after(candidate)))
 
 
 def an_example(candidate: Candidate) -> bool:
@@ -237,7 +251,7 @@ def given(candidate: Candidate) -> bool:
     return bool(_GIVEN_BEFORE.search(before(candidate)))
 
 
-_GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?[^\n.,):=→]{{0,30}}$")
+_GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields)[^\n.,):=→]){{0,30}}$")
 
 
 def only_weeks(candidate: Candidate) -> bool:
@@ -251,6 +265,7 @@ _EVERY: tuple[tuple[Rule, float], ...] = (
     (one_of_two, -100),
     (restated, -25),
     (otherwise, -30),
+    (an_input, -20),
     (in_bold, 8),
     (concluded, 6),
     (supposed, -60),
@@ -275,7 +290,7 @@ _OF_SCORES: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60), (poin
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
-    "date": (*_EVERY, (given, -40)),
+    "date": (*_EVERY, (given, -60)),
     "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (only_weeks, -6)),
 }
 

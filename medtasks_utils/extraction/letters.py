@@ -39,12 +39,12 @@ _STATEMENTS = tuple(
             58,
         ),
         # "I choose C", "C を選びます".
-        ("choose", rf"(?<![A-Za-z]){_CHOOSE}(?![A-Za-z]){_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", 57),
+        ("choose", rf"(?<![A-Za-z]){_CHOOSE}(?![a-z]){_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", 57),
         ("choose", rf"(?P<letter>{LETTER})[)\]]?{cues.either(cues.CHOSEN_BEFORE)}", 57),
         # "C is correct", "C (long thoracic nerve) is the best answer", "C ist richtig", "Cが正解".
         (
             "correct",
-            rf"(?P<letter>{LETTER})[)\].]?(?:\s\([^()\n]{{0,80}}\)|\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
+            rf"(?P<letter>{LETTER})[)\].']?(?:\s\([^()\n]{{0,80}}\)|\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
             55,
         ),
         # "Therefore, C.", "It's C", "sondern C", "所以C".
@@ -57,6 +57,8 @@ _STATEMENTS = tuple(
         ),
     )
 )
+# "Given the short QT: C.", "Which option? D."
+_COLON = re.compile(r"[:?]\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", re.MULTILINE)
 _OPTION = re.compile(
     rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
     rf"|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
@@ -69,7 +71,7 @@ _LEADING = re.compile(
     r"(?!\s(?i:in|among|cause\sof\sdeath)\b)"
 )
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
-_MENTIONS = ("bold", "option", "leading", "named", "mark")
+_MENTIONS = ("bold", "colon", "option", "leading", "named", "mark")
 
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT = cues.compiled(cues.NOT_BEFORE)
@@ -85,7 +87,9 @@ _PAIRED = re.compile(
     rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s"
     rf"|(?P<other>[A-D])[)\]]?\s?[,/&]\s?)[(\[]?$"
 )
-_BUT = re.compile(r"\b(?:but|however|yet|instead|in\sfact)\b", re.IGNORECASE)
+_BUT = re.compile(
+    r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\si\b", re.IGNORECASE
+)
 _SUPPOSED = re.compile(
     r"[)\].]?(?:\s\([^()\n]{0,80}\)|\s[A-D])?,?\s(?:would|could|might)\s(?:also\s)?(?:be"
     r"|have\sbeen)\b[^.\n]{0,60}\b(?:if|in|for|only|when)\b",
@@ -97,10 +101,18 @@ def _denied(candidate: Candidate) -> bool:
     """As in "The answer is not C", "n'est pas C", "C is incorrect", "C 는 오답", "no: C ✗"."""
     return bool(
         _NOT_BEFORE.search(candidate.before[-40:])
-        or _WRONG_AFTER.match(candidate.after)
+        or _called_wrong(candidate.after)
         or _EXCLUDED.search(candidate.before)
         or _DISBELIEVED.search(candidate.before)
     )
+
+
+_BECAUSE = re.compile(r"(?i)\b(?:because|since|as|weil|da|car|puisque|porque|perché|так\sкак)\b|因为|ため")
+
+
+def _called_wrong(after: str) -> bool:
+    wrong = _WRONG_AFTER.match(after)
+    return bool(wrong and not _BECAUSE.search(wrong[0]))
 
 
 def _one_of_several(candidate: Candidate) -> bool:
@@ -173,11 +185,12 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
         for cue, pattern, support in _STATEMENTS:
             yield from _found(pattern, reading, cue, support - less)
         yield from _found(_OPTION, reading, "option", 30 - less)
+        yield from _found(_COLON, reading, "colon", 32 - less)
     yield from _found(_LEADING, substituted, "leading", 28)
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
     yield from _found(_BOLD, "\n".join(kept), "bold", 35)
     yield from _marked(with_letters(unformatted("\n".join(listed)), options))
-    named = named_options(plain, options, _is_denied)
+    named = named_options(plain, options, is_denied)
     yield from (Candidate(letter, at, at, plain, "named", 25) for letter, at in named)
 
 
@@ -186,13 +199,18 @@ def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Ite
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
         if _BETWEEN.search(between) or _NOT.search(between):
+            yield Candidate(match["letter"].upper(), start, end, text, cue, support, (("_denied", -100),))
             continue
         yield weigh(Candidate(match["letter"].upper(), start, end, text, cue, support), _RULES)
 
 
-def _is_denied(text: str, start: int, end: int) -> bool:
+_CONTRASTED = re.compile(r"(?i)\b(?:whereas|unlike|while|in\scontrast\sto|compared\s(?:with|to))\s(?:the\s|an?\s)?$")
+
+
+def is_denied(text: str, start: int, end: int) -> bool:
+    """Whether what stands in a text from ``start`` to ``end`` is denied, asked about or contrasted."""
     candidate = Candidate("", start, end, text, "named", 0)
-    return _denied(candidate) or _asked(candidate)
+    return _denied(candidate) or _asked(candidate) or _CONTRASTED.search(candidate.before) is not None
 
 
 def _on_a_line(text: str) -> Iterator[Candidate]:
@@ -235,4 +253,4 @@ def found_by(reading: Reading) -> str:
     return "option_text" if reading.cue == "named" else "letter"
 
 
-__all__ = ["LETTERS", "found_by", "letter_of", "read_letter"]
+__all__ = ["LETTERS", "found_by", "is_denied", "letter_of", "read_letter"]

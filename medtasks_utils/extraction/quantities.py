@@ -74,7 +74,7 @@ _NUMBER = re.compile(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?"
     r"|\.\d{1,300})(?P<exponent>[eE][+-]?\d{1,3})?"
     r"(?![\d]|st\b|nd\b|rd\b|th\b)(?P<percent>\s?(?:%|(?i:percent\b|prozent\b)))?"
-    rf"|(?<![\w-])(?P<minus>-)?(?P<word>(?i:{_WORDS}))(?![\w-]|\sof\b)"
+    rf"|(?<![\w-])(?P<minus>-)?(?P<word>(?i:{_WORDS}))(?![\w-])(?<!one(?=\sof))"
 )
 
 

@@ -8,7 +8,7 @@ from medtasks_utils.extraction import cues
 # closes ("answer: c." but not "the answer is a drug").
 _SMALL_WORDS = (
     "because|since|as|is|for|due|given|which|so|but|not|in|with|and|or|rather|ist|est|es|no|ne|weil|car|porque"
-    "|perch|den|"
+    r"|perch\w{0,2}|den|"
     "und|makes|best|fits|matches|correctly|would|seems|must|should|appears|only|remains|it"
 )
 _ARTICLE = rf"\s(?!(?:{_SMALL_WORDS})\b)[a-z0-9]"

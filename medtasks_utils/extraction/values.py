@@ -20,6 +20,7 @@ from medtasks_utils.extraction.weighing import NOTHING, Candidate, Found, Readin
 _RESULT, _TOTAL, _EQUALS, _ABOUT = map(cues.any_word, (cues.RESULT, cues.TOTAL, cues.EQUALS, cues.ABOUT))
 _JOINED = rf"(?:{_EQUALS})\s?(?:{_ABOUT}){{0,8}}$"
 _AFTER_RESULT = re.compile(rf"{_RESULT}(?:[^\n=≈:]{{0,60}}?){_JOINED}|{_RESULT}\s?(?:{_ABOUT}){{0,4}}$")
+_AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
 _AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:]{{0,40}}?){_JOINED}|{_TOTAL}\s?(?:{_ABOUT}){{0,4}}$")
 _AFTER_LINK = re.compile(_JOINED)
 _SUBJECT_AFTER = re.compile(
@@ -27,6 +28,7 @@ _SUBJECT_AFTER = re.compile(
     r"|ref)[a-z]",
     re.IGNORECASE,
 )
+_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}\s?(?:{_ABOUT}){{0,4}}$")
 _LINE_START = re.compile(
     rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
 )
@@ -142,7 +144,7 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
     left = before(candidate)
     if not text[: found.start].strip(f" \n{BOLD}([<'\"≈~=") and not re.search(r"\w", text[found.end : found.end + 200]):
         return "alone", 85
-    if _AFTER_RESULT.search(left):
+    if _AFTER_RESULT.search(left) or _AFTER_HEADING.search(text[max(0, found.start - 60) : found.start]):
         return "answer", 60
     if kind == "integer" and _AFTER_TOTAL.search(left):
         return "total", 56
@@ -150,6 +152,8 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "total", 56
     if _AFTER_LINK.search(left):
         return "stated", 50
+    if _NAMED_BEFORE.search(left) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
+        return "stated", 48
     if _SUBJECT_AFTER.match(text, found.end):
         return "stated", 50
     if _LINE_START.search(text[max(0, found.start - 40) : found.start]):

@@ -20,7 +20,7 @@ _VERDICT = (
     r"(?P<hallucinated>hall?uc[a-z]{3,14}|fabricat(?:ed|ions?)|(?:non-?|un)fact(?:ual|aul)|made\sup|invented)"
     r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|unsupported)"
     r"|(?P<factual>fact(?:ual|aul|ula))"
-    r"|(?P<right>accurate|correct|true|truthful|supported|right|valid)"
+    r"|(?P<right>(?<=ally\s)sound|accurate|correct|true|truthful|supported|right|valid)"
     r"|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b)"
     r"(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as)\b))"
@@ -49,7 +49,7 @@ _STATEMENTS = tuple(
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
         (
             "alone",
-            rf"^\W{{0,12}}(?:(?:the|my|final|overall|correct|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
+            rf"^\W{{0,12}}(?:(?:the|my|final|overall|correct|judged|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
             rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}}){_VERDICT}"
             rf"(?:\s(?:{_NOUN}|detected|present|found))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b"
             rf"|,\s(?:no|not|and)\b)",
@@ -85,7 +85,7 @@ _NEGATION = re.compile(
 )
 _CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
-    r"\b(?:whether|if|unless|neither|claims|states|says|said|might|may|could|mix|evidence\sthat|pass\sfor"
+    r"\b(?:whether|if|unless|neither|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|said|might|may|could|mix|evidence\sthat|pass\sfor"
     r"|mistaken\sfor|rest|parts?|portions?"
     r"|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s\w{1,12}\s(?:that|the)\b",
@@ -99,7 +99,7 @@ _CONCLUDED = re.compile(
     r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b"
 )
 
-_ANSWERED_QUESTION = re.compile(r"\?\s{1,4}(?=(?:yes|no|true|false)\b)")
+_ANSWERED_QUESTION = re.compile(r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?=(?:yes|no|true|false)\b)")
 _AFTER_HEADING = re.compile(r"(?:(?<=:)|(?<=verdict)|(?<=answer)|(?<=conclusion))[ \t]{0,8}\n\s{0,8}")
 _FORMATTING = re.compile(r"[*`${}\"“”«»#]|\\(?:text|textbf|mathrm|mathbf)\b|\\[()\[\],;! ]|</?\w{1,12}>")
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
@@ -197,12 +197,15 @@ def _read(match: re.Match[str]) -> str | None:
     groups = match.groupdict()
     kind = next(name for name in _KINDS if groups[name])
     before = _CLAUSE.split(match.string[: match.start(kind)])[-1]
-    if _OPEN.search(before) or _CONTINUED.match(match.string, match.end()):
+    continued = _CONTINUED.match(match.string, match.end())
+    if _OPEN.search(before) or (continued and not (kind == "wrong" and "about" in continued[0])):
         return None
     if kind == "unsure":
         return UNSURE
     negations = len(_NEGATION.findall(before)) + (groups.get("reply") in ("no", "false"))
     if kind == "digit":
+        if re.search(r"\d\s?(?:,|or|and|/)\s?$", match.string[: match.start(kind)]):
+            return None
         return None if negations else _DIGITS.get(groups["digit"], groups["digit"])
     says_factual = kind in ("factual", "right")
     if says_factual and not negations and (_HALF.search(before) or _BUT.match(match.string, match.end())):

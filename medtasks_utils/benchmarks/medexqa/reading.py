@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from thefuzz import fuzz, process, utils
 
-from medtasks_utils.extraction.options import LETTERS
+from medtasks_utils.extraction.letters import LETTERS, is_denied
 from medtasks_utils.extraction.tokens import LETTER
 
 # The authors' rules (github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py), restated. "Near" is a stretch
@@ -87,11 +87,14 @@ def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
 
 _REALLY_SIMILAR = 85  # of 100
 _SHORTEST_MISSPELT = 5  # characters
+_LONGEST, _MOST = 12_000, 100  # characters of a text, places in it that are looked at
 _SPOKEN_OF = re.compile(rf"{LETTER}")
 
 
 def only_letter(text: str) -> str | None:
     """The letter that the authors' rules read in a text that speaks of no other."""
     letter = ruled_letter(text)
-    spoken_of = {match[0].upper() for match in _SPOKEN_OF.finditer(text)}
-    return letter if spoken_of == {letter} else None
+    places = [match.span() for match in _SPOKEN_OF.finditer(text[:_LONGEST])]
+    spoken_of = {text[start:end].upper() for start, end in places}
+    denied = all(is_denied(text, start, end) for start, end in places[:_MOST])
+    return letter if spoken_of == {letter} and not denied else None

@@ -58,14 +58,14 @@ FILLER: Cues = {
 """What may stand between the link and the letter."""
 
 CHOOSE: Cues = {
-    "en": r"choose|select|pick|think|believe|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
+    "en": r"choose|select|pick|prefer|think|believe|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
     r"|settle\s(?:on|for)|toward|lean(?:ing)?\stowards?",
-    "de": r"wähle|nehme|entscheide\smich\sfür",
-    "fr": r"choisis|sélectionne|opte\spour",
-    "es": r"elijo|escojo|selecciono|elegiría|opto\spor",
-    "pt": r"escolho|seleciono|escolheria|opto\spor",
-    "it": r"scelgo|seleziono|sceglierei|opto\sper",
-    "ru": r"выбираю|выбрал[аи]?",
+    "de": r"wähle|nehme|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\sfür",
+    "fr": r"choisis|dirais|pense\sque\sc['’]est|sélectionne|opte\spour",
+    "es": r"elijo|diría|creo\sque(?:\ses)?|escojo|selecciono|elegiría|opto\spor",
+    "pt": r"escolho|diria|acho\sque(?:\sé)?|seleciono|escolheria|opto\spor",
+    "it": r"scelgo|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|opto\sper",
+    "ru": r"выбираю|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?",
     "ar": r"أختار|اختار|سأختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
     "zh": r"应?选择?|故选|因此选",
@@ -81,7 +81,8 @@ CHOSEN_BEFORE: Cues = {
 """What follows a letter that is chosen, where the verb comes last."""
 
 CORRECT: Cues = {
-    "en": r"(?:is|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s"
+    "en": r"wins|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\si\b|(?:is"
+    r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s"
     r"(?:(?:the|a|therefore|thus|clearly|also|most|single|likely|appropriate|suitable)\s){0,4}"
     r"(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if|for|only))|true|better|answer"
     r"|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))|only\s(?:answer|choice"
@@ -106,7 +107,8 @@ CORRECT: Cues = {
 
 THEREFORE: Cues = {
     "any": r"=>|⇒|∴",
-    "en": r"\b(?:therefore|thus|hence|so|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should"
+    "en": r"\b(?:clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus|hence|so"
+    r"|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should"
     r"|would)\sbe))"
     r"|final|rather|most\slikely|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|somit|folglich|sondern|wahrscheinlich)",

@@ -62,7 +62,7 @@ AND: Cues = {
 """What joins weeks and days."""
 
 RESULT: Cues = {
-    "en": r"answer|result|value|output|edd|due\sdate|(?:date\sof\s)?conception|gestational\sage|ga\b",
+    "en": r"answer|result|value|output|edd|due(?:\sdate)?|(?:date\sof\s)?conception|gestational\sage|ga\b",
     "de": r"ergebnis|wert|antwort|geburtstermin|gestationsalter",
     "fr": r"résultat|réponse|valeur|date|âge\sgestationnel",
     "es": r"resultado|respuesta|valor|fecha|fpp|edad\sgestacional",
@@ -76,6 +76,12 @@ RESULT: Cues = {
     "ko": r"결과|답|값|예정일",
 }
 """Nouns for the value that was asked for."""
+
+QUANTITY: Cues = {
+    "en": r"bmi|map|e?gfr|crcl|fena|ldl(?:-c)?|homa-ir|fib-4|qtc[a-z]?|bsa|ibw|abw|anion\sgap|osmolality"
+    r"|delta\s(?:gap|ratio)|wells(?:['’]?\sscore)?|adjusted|corrected|calculated|estimated",
+}
+"""Names of the quantities themselves, which their value may follow at once."""
 
 TOTAL: Cues = {
     "en": r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets|gcs|psi|rcri|cci"
@@ -99,7 +105,7 @@ EQUALS: Cues = {
     "any": r"[:=≈→⟹⇒⟶~]",
     "en": r"(?:is|was|be|of|at|as|equals?|equal\sto|gives?|giving|yields?|get|obtain|comes?\s(?:out\s)?(?:to"
     r"|at)|to|works?\sout\s(?:at|to)"
-    r"|scores?|count|have|meets|are)",
+    r"|scores?|count|have|meets|are|on|around|so|thus|hence|therefore)",
     "de": r"(?:ist|beträgt|lautet|liegt\sbei|ergibt|ergeben\ssich|von|der)",
     "fr": r"(?:est|vaut|de|soit|le)",
     "es": r"(?:es|de|igual\sa|el)",
@@ -133,7 +139,7 @@ ABOUT: Cues = {
 """What may stand between the two."""
 
 NORMAL: Cues = {
-    "en": r"normal(?:ly)?|reference|ref\.?|range|threshold|cut-?\s?off|limits?|targets?|average|healthy"
+    "en": r"normal(?:ly)?|reference|ref\.?|range|threshold|cut-?\s?off|limits?|targets?(?!\sweight)|average|healthy"
     r"|typical(?:ly)?|usual(?:ly)?"
     r"|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison|uncorrected|raw|unadjusted"
     r"|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?"
@@ -171,12 +177,13 @@ RISK: Cues = {
 """What a score is translated into."""
 
 COMPARED: Cues = {
-    "en": r"above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost|up\sto|beyond|least|from\sthat\son\sday",
-    "de": r"über|unter|als|mindestens",
-    "fr": r"supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde|plus\sde",
-    "es": r"superior\sa|inferior\sa|menos\sde|más\sde",
+    "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost|up\sto|beyond"
+    r"|least|from\sthat\son\sday",
+    "de": r"(?:ober|unter)halb\svon|über|unter|als|mindestens",
+    "fr": r"dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde|plus\sde",
+    "es": r"debajo\sde|encima\sde|superior\sa|inferior\sa|menos\sde|más\sde",
     "pt": r"acima\sde|abaixo\sde|menos\sde|mais\sde",
-    "it": r"superiore\sa|inferiore\sa|meno\sdi|più\sdi",
+    "it": r"sotto(?:\si)?|sopra(?:\si)?|superiore\sa|inferiore\sa|meno\sdi|più\sdi",
     "ru": r"выше|ниже|более|менее",
     "ar": r"أكثر\sمن|أقل\sمن|فوق|تحت",
     "hi": r"से\sअधिक|से\sकम",
@@ -187,7 +194,7 @@ COMPARED: Cues = {
 """What a threshold follows."""
 
 GIVEN: Cues = {
-    "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|on|ends?\son|trimester"
+    "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester"
     r"|plus|add(?:ing)?|subtract(?:ing)?|until|admission",
     "de": r"letzten?\s(?:regel|periode)|vom|nach|seit|ab",
     "fr": r"dernières?\srègles|depuis|après|à\spartir\sd[ue]",

@@ -5,7 +5,7 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 RETRACTED: Cues = {
-    "en": r"\bwait\b|\bscratch\sthat|\bon\s(?:second\sthought|reflection|closer\sinspection)"
+    "en": r"\bwait\b|\bhmm+\b|\bscratch\sthat|\bon\s(?:second\sthought|reflection|closer\sinspection)"
     r"|\blet\sme\s(?:re-?consider|correct)"
     r"|\bi\smade\sa\s(?:mistake|error)|\bthat\s(?:was|is)\s(?:a\smistake|wrong|an\serror)"
     r"|(?<![\w\s])\s?no,\s(?!not\b)"
