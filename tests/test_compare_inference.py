@@ -204,10 +204,11 @@ def test_generations_of_different_number_are_compared_by_their_standard_error() 
     assert repeated.p == pytest.approx(once.p, abs=0.05)
 
 
-def test_a_run_that_decides_nothing_has_an_f1_of_0() -> None:
+def test_a_run_that_decides_nothing_has_an_f1_of_0_and_no_p_value() -> None:
     first, _ = judged(20, random.Random(5))
     found = compared(first, [None] * 40, statistics.f1)
-    assert found.b == 0 and found.test == "randomisation" and found.p < 0.001
+    assert (found.b, found.test, found.p, found.low) == (0, "none", None, None)
+    assert found.note == "too few to test: B decides none of 20 that count here"
 
 
 def test_where_a_metric_applies_to_nothing_there_is_no_contrast() -> None:
