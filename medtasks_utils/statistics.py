@@ -80,6 +80,13 @@ Item = float | None
 """What aggregations take: a value per example, None where the metric does not apply to it."""
 
 
+class Size(NamedTuple):
+    """What a number is of: informative clusters, and the examples (of k generations, k each) that count in them."""
+
+    clusters: int
+    examples: int
+
+
 class Term(NamedTuple):
     """One example's share of a ratio."""
 
@@ -160,9 +167,10 @@ class Mean:
         """Its standard error; "N/A" for fewer than two clusters."""
         return cluster_stderr(residuals(self._terms(items)))
 
-    def clusters(self, items: Iterable[Item]) -> int:
-        """How many independent clusters it is the mean of."""
-        return len(residuals(self._terms(items)))
+    def size(self, items: Iterable[Item]) -> Size:
+        """What it is the mean of."""
+        terms = self._terms(items)
+        return Size(len(residuals(terms)), round(sum(term.denominator for term in terms)))
 
     def _terms(self, items: Iterable[Item]) -> list[Term]:
         known = [item for item in items if item is not None]
@@ -192,23 +200,25 @@ class MacroMean:
 
     def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
         """The mean of the strata's means; "N/A" without items."""
-        strata = self._strata(items)
+        strata = self.strata(items)
         return math.fsum(float(mean(values)) for values in strata) / len(strata) if strata else NOT_AVAILABLE
 
     def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
         """Its standard error; "N/A" for fewer than two clusters."""
-        strata = self._strata(items)
+        strata = self.strata(items)
         errors = [mean.stderr(values) for values in strata]
         if not errors or NOT_AVAILABLE in errors:
             return NOT_AVAILABLE
         return math.sqrt(math.fsum(float(error) ** 2 for error in errors)) / len(strata)
 
-    def clusters(self, items: Iterable[Item]) -> int:
-        """How many independent clusters the strata hold together."""
-        return sum(mean.clusters(values) for values in self._strata(items))
+    def size(self, items: Iterable[Item]) -> Size:
+        """What the strata hold together."""
+        sizes = [mean.size(values) for values in self.strata(items)]
+        return Size(sum(size.clusters for size in sizes), sum(size.examples for size in sizes))
 
     @staticmethod
-    def _strata(items: Iterable[Item]) -> list[list[Item]]:
+    def strata(items: Iterable[Item]) -> list[list[Item]]:
+        """The items of each stratum."""
         strata: dict[str | None, list[Item]] = defaultdict(list)
         for item in items:
             if item is not None:
@@ -240,9 +250,10 @@ class VerdictRatio:
         """Its standard error; "N/A" for fewer than two informative clusters."""
         return cluster_stderr(self._influence(items))
 
-    def clusters(self, items: Iterable[Item]) -> int:
-        """How many clusters have something that is counted."""
-        return len(self._influence(items))
+    def size(self, items: Iterable[Item]) -> Size:
+        """How many clusters have something that is counted, and how many examples are counted."""
+        counted = sum(term.denominator > 0 for terms in self._terms(items) for term in terms)
+        return Size(len(self._influence(items)), counted)
 
     def _influence(self, items: Iterable[Item]) -> dict[Hashable, float]:
         generations = self._terms(items)

@@ -87,7 +87,8 @@ def terms_of(
     keys: list[tuple[Hashable, Hashable]] = []
     for index, row in enumerate(rows):
         item = next(item for item in row if item is not None)
-        cluster = ("alone", index) if item.cluster is None else item.cluster
+        cluster = item.stratum if isinstance(aggregation, Mean) and aggregation.by_stratum else item.cluster
+        cluster = ("alone", index) if cluster is None else cluster
         keys.append((item.stratum if is_macro else None, cluster))
     clusters = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     strata = {stratum: column for column, stratum in enumerate(dict.fromkeys(stratum for stratum, _ in keys))}
