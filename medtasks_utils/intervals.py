@@ -123,10 +123,11 @@ def _poisson_end(share: float, number: float, low: float) -> float:
 
 
 def of_mean(value: float, parts: Sequence[tuple[float, float | None, float | None]]) -> Interval:
-    """The interval of an unweighted mean of independent parts from theirs, by the method of variance estimates recovery.
+    """The interval of an unweighted mean of independent parts, recovered from theirs.
 
-    Its distance to each end is the root of the sum of squares of the parts' (Zou, Huang & Zhang, *Computational
-    Statistics & Data Analysis* 2009), so it has a width where all parts are right, and stays within the range.
+    Its distance to each end is the root of the sum of squares of the parts' over their number (the method of variance
+    estimates recovery: Zou, Huang & Zhang, *Computational Statistics & Data Analysis* 2009), so it has a width where
+    all parts are right, and stays within the range.
 
     Args:
         value: the mean.

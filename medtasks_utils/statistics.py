@@ -75,6 +75,10 @@ class ExampleValue(float):
     def __getnewargs__(self) -> tuple[object, ...]:  # type: ignore[override]
         return float(self), self.cluster, self.stratum, self.verdicts, self.valid, self.right, self.failed
 
+    def in_stratum(self, stratum: str) -> ExampleValue:
+        """The same value in another stratum."""
+        return ExampleValue(self, self.cluster, stratum, self.verdicts, self.valid, self.right, self.failed)
+
 
 Item = float | None
 """What aggregations take: a value per example, None where the metric does not apply to it."""
@@ -200,12 +204,12 @@ class MacroMean:
 
     def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
         """The mean of the strata's means; "N/A" without items."""
-        strata = self.strata(items)
+        strata = self._strata(items)
         return math.fsum(float(mean(values)) for values in strata) / len(strata) if strata else NOT_AVAILABLE
 
     def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
         """Its standard error; "N/A" for fewer than two clusters."""
-        strata = self.strata(items)
+        strata = self._strata(items)
         errors = [mean.stderr(values) for values in strata]
         if not errors or NOT_AVAILABLE in errors:
             return NOT_AVAILABLE
@@ -213,12 +217,11 @@ class MacroMean:
 
     def size(self, items: Iterable[Item]) -> Size:
         """What the strata hold together."""
-        sizes = [mean.size(values) for values in self.strata(items)]
+        sizes = [mean.size(values) for values in self._strata(items)]
         return Size(sum(size.clusters for size in sizes), sum(size.examples for size in sizes))
 
     @staticmethod
-    def strata(items: Iterable[Item]) -> list[list[Item]]:
-        """The items of each stratum."""
+    def _strata(items: Iterable[Item]) -> list[list[Item]]:
         strata: dict[str | None, list[Item]] = defaultdict(list)
         for item in items:
             if item is not None:
@@ -232,8 +235,8 @@ class MacroMean:
 class VerdictRatio:
     """A ratio of counts of verdicts, such as F1; examples without a verdict are left out.
 
-    With k generations an example, it is the mean of their ratios. A generation in which nothing is counted has none, and
-    is left out; where nothing is counted in any, the ratio is 0.
+    With k generations an example, it is the mean of their ratios. A generation in which nothing is counted has none,
+    and is left out; where nothing is counted in any, the ratio is 0.
     """
 
     def __init__(self, name: str, numerator: Callable[[Verdict], float], denominator: Callable[[Verdict], float]):

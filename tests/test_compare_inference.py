@@ -14,13 +14,13 @@ from scipy.stats import false_discovery_control, norm, permutation_test
 from medtasks_utils import statistics
 from medtasks_utils.compare.inference import (
     Contrast,
-    Item,
     benjamini_hochberg,
     bonett_price,
     contrast,
     holm,
     mcnemar,
 )
+from medtasks_utils.compare.terms import Item
 from medtasks_utils.statistics import ExampleValue, Verdict
 
 counts = st.integers(0, 60)
@@ -207,7 +207,7 @@ def test_generations_of_different_number_are_compared_by_their_standard_error() 
 def test_a_run_that_decides_nothing_has_an_f1_of_0_and_no_p_value() -> None:
     first, _ = judged(20, random.Random(5))
     found = compared(first, [None] * 40, statistics.f1)
-    assert (found.b, found.test, found.p, found.low) == (0, "none", None, None)
+    assert (found.b, found.test, found.p, found.low) == (0, "randomisation", None, None)
     assert found.note == "too few to test: B decides none of 20 that count here"
 
 

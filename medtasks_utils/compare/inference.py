@@ -19,30 +19,28 @@ ratios over decided examples  the same, of ``|difference| / stderr``: the     th
 A cluster is what is not independent: the examples that share a question, or one example. The randomisation is exact
 for any metric and any dependence within clusters where the two models are interchangeable; studentised, it also holds
 its rate, for many clusters, where they are equal in the metric alone. Where all values are 0 or 1, the variance behind
-an interval has one cluster more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is no certainty.
+an interval has one cluster more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 
-from medtasks_utils.compare.terms import Aggregation, Array, Indices, Item, Terms, terms_of, value_of
+from medtasks_utils.compare.randomisation import RESAMPLES, randomisation
+from medtasks_utils.compare.terms import Aggregation, Indices, Item, Terms, terms_of
+from medtasks_utils.intervals import FEWEST, LEVEL
 from medtasks_utils.planning import detectable
 from medtasks_utils.statistics import ExampleValue, Mean, VerdictRatio
 
-Test = Literal["mcnemar", "randomisation", "t", "none"]
+Test = Literal["mcnemar", "randomisation", "t"]
 Pairs = Sequence[tuple[Item, Item]]
 
-LEVEL = 0.95
-RESAMPLES = 10_000
-FEWEST = 10
-_BATCH = 1_000
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
@@ -60,7 +58,7 @@ class Contrast:
         low: lower end of the 95 % confidence interval of the difference, None where there is none.
         high: its upper end.
         p: two-sided p-value; None where there is too little to test, which ``note`` explains.
-        test: what it comes from; ``t`` where the runs have different numbers of generations, which cannot be swapped.
+        test: which suits the metric; ``t`` where the runs have different numbers of generations, which cannot swap.
         detectable: the smallest true difference that a test at 5 % finds four times of five; None without a stderr.
         left_out: examples that fell out since a judge failed in one of the runs.
         note: why there is no p-value, or what else is to be known of this line.
@@ -103,11 +101,11 @@ def contrast(
     Returns:
         None where the metric applies to nothing: for F1 and its kin in both runs, else in one, or in a stratum of one.
     """
-    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None or b is not None]
-    if not pairs:
+    there = [(a, b) for a, b in zip(first, second, strict=True) if a is not None or b is not None]
+    if not there:
         return None
     is_ratio = isinstance(aggregation, VerdictRatio)
-    found = (pairs, 0) if is_ratio else judged_in_both(pairs)
+    found = (there, 0) if is_ratio else judged_in_both(there)
     if found is None:
         return None
     pairs, left_out = found
@@ -118,7 +116,7 @@ def contrast(
     shared = (len(pairs) - left_out, len(strata), a.value, b.value, b.value - a.value)
     error = paired_stderr(a, b, strata)
     if is_ratio and informative < FEWEST:
-        return Contrast(*shared, error, None, None, None, "none", note=_too_few(a, b))
+        return Contrast(*shared, error, None, None, None, "randomisation", note=_too_few(a, b))
     freedom = informative - len(np.unique(strata))
     is_binary = _are_binary(pairs, aggregation)
     if is_binary and isinstance(aggregation, Mean) and len(strata) == len(pairs):
@@ -127,16 +125,16 @@ def contrast(
         ends = bonett_price(lost, gained, len(pairs))
         reach = None if error is None else detectable(_smoothed(error, a, b, strata, 1.0), freedom)
         return Contrast(*shared, error, *ends, mcnemar(lost, gained), "mcnemar", reach)
-    if error is None:
-        ends, reach = (None, None), None
-    else:
+    low = high = reach = None
+    if error is not None:
         wide = _smoothed(error, a, b, strata, top or 1.0) if is_binary or error == 0 else error
-        ends, reach = _t_interval(b.value - a.value, wide, freedom, top), detectable(wide, freedom)
+        low, high = _t_interval(b.value - a.value, wide, freedom, top)
+        reach = detectable(wide, freedom)
     if a.numerator.shape != b.numerator.shape:
-        p, test = _t_test(b.value - a.value, error, freedom), "t"
-    else:
-        p, test = randomisation(a, b, resamples, seed, studentised=is_ratio), "randomisation"
-    return Contrast(*shared, error, *ends, p, test, reach, left_out)
+        p = _t_test(b.value - a.value, error, freedom)
+        return Contrast(*shared, error, low, high, p, "t", reach, left_out)
+    p = randomisation(a, b, resamples, seed, studentised=is_ratio)
+    return Contrast(*shared, error, low, high, p, "randomisation", reach, left_out)
 
 
 def _too_few(a: Terms, b: Terms) -> str:
@@ -247,107 +245,6 @@ def _t_test(difference: float, error: float | None, freedom: int) -> float:
     if not error:
         return 1.0 if difference == 0 or error is None else 0.0
     return 2 * float(stdtr(freedom, -abs(difference) / error))
-
-
-# ---- randomisation
-
-
-def randomisation(
-    a: Terms, b: Terms, resamples: int = RESAMPLES, seed: int = 0, *, studentised: bool = False
-) -> float:
-    """Two-sided p-value of the difference, from swapping the runs' results within clusters.
-
-    Clusters in which the runs agree change nothing when swapped, so only the others are; where these allow no more than
-    ``resamples`` swaps, all of them are made, and the p-value is exact.
-
-    Args:
-        a: the first run's terms.
-        b: the second's, of the same shape.
-        resamples: how often to swap.
-        seed: of the swaps.
-        studentised: whether to compare ``|difference| / stderr`` and not ``|difference|``. For equal denominators the
-            two order swaps alike, as swapping changes signs of differences and not their squares.
-    """
-    differ = (a.numerator != b.numerator).any(axis=1) | (a.denominator != b.denominator).any(axis=1)
-    statistic = _Studentised(a, b, differ) if studentised else _Plain(a, b, differ)
-    observed = float(statistic(np.zeros((1, int(differ.sum()))))[0]) * (1 - 1e-9) - 1e-12  # sums in another order
-    count = int(differ.sum())
-    is_exact = count < 60 and 2**count <= resamples
-    swaps = 2**count if is_exact else resamples
-    rng = np.random.default_rng(seed)
-    as_extreme = 0
-    for start in range(0, swaps, _BATCH):
-        size = min(_BATCH, swaps - start)
-        if is_exact:
-            swapped = (np.arange(start, start + size)[:, None] >> np.arange(count) & 1).astype(float)
-        else:
-            swapped = rng.integers(0, 2, size=(size, count), dtype=np.int8).astype(float)
-        as_extreme += int((statistic(swapped) >= observed).sum())
-    return as_extreme / swaps if is_exact else (as_extreme + 1) / (swaps + 1)
-
-
-class _Plain:
-    """The absolute difference after swaps (swaps × clusters, 0 or 1)."""
-
-    def __init__(self, a: Terms, b: Terms, differ: Array) -> None:
-        self.of_a = a.numerator.sum(axis=0), a.denominator.sum(axis=0)
-        self.of_b = b.numerator.sum(axis=0), b.denominator.sum(axis=0)
-        self.shifts = (b.numerator - a.numerator)[differ], (b.denominator - a.denominator)[differ]
-
-    def totals(self, swapped: Array) -> tuple[Array, Array, Array, Array]:
-        """Sums over clusters, swaps × cells: the second run's numerators and denominators, then the first's."""
-        numerators, denominators = (swapped @ shift for shift in self.shifts)
-        return (
-            self.of_b[0] - numerators,
-            self.of_b[1] - denominators,
-            self.of_a[0] + numerators,
-            self.of_a[1] + denominators,
-        )
-
-    def __call__(self, swapped: Array) -> Array:
-        second, of_second, first, of_first = self.totals(swapped)
-        return np.abs(value_of(second, of_second) - value_of(first, of_first))
-
-
-class _Studentised(_Plain):
-    """The absolute difference over its standard error, but for ``√(G/(G−1))``.
-
-    The sum of squared influences is a quadratic form in the ratios, whose matrix is the sum over clusters of
-    ``x xᵀ``, x being a cluster's numerators and denominators in both runs. A swap changes a cluster's matrix into
-    another, so over many swaps all matrices come from one product.
-    """
-
-    def __init__(self, a: Terms, b: Terms, differ: Array) -> None:
-        super().__init__(a, b, differ)
-        first, second = (np.hstack([terms.numerator, terms.denominator]) for terms in (a, b))
-        width = 2 * first.shape[1]
-        self.pairs = np.triu_indices(width)
-        rows = np.hstack([second, first])
-        products = rows[:, self.pairs[0]] * rows[:, self.pairs[1]]
-        swapped = np.hstack([first, second])
-        self.base = products.sum(axis=0)
-        self.change = (swapped[:, self.pairs[0]] * swapped[:, self.pairs[1]] - products)[differ]
-        self.double = np.where(self.pairs[0] == self.pairs[1], 1.0, 2.0)
-
-    def __call__(self, swapped: Array) -> Array:
-        totals = self.totals(swapped)
-        second, first = (_weights(*totals[:2]), _weights(*totals[2:]))
-        weights = np.hstack([second, -first])
-        quadratic = (self.base + swapped @ self.change) * weights[:, self.pairs[0]] * weights[:, self.pairs[1]]
-        variance = np.maximum((quadratic * self.double).sum(axis=1), 0.0)
-        difference = np.abs(value_of(*totals[:2]) - value_of(*totals[2:]))
-        error = np.sqrt(variance)
-        tiny = error <= 1e-12 * np.maximum(difference, 1e-3)
-        certain = np.where(difference > 1e-12, np.inf, 0.0)
-        return np.where(tiny, certain, difference / np.where(tiny, 1.0, error))
-
-
-def _weights(numerators: Array, denominators: Array) -> Array:
-    """What a run's numerators and denominators weigh in a cluster's influence, swaps × 2 cells."""
-    counted = denominators > 0
-    safe = np.where(counted, denominators, 1.0)
-    each = np.where(counted, 1 / safe, 0.0) / np.maximum(counted.sum(axis=1, keepdims=True), 1)
-    return np.hstack([each, -each * numerators / safe])
 
 
 # ---- many comparisons

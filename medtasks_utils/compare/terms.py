@@ -52,7 +52,7 @@ class Terms:
 
     def stderr(self, strata: Indices | None = None) -> float | None:
         """Its standard error, clusters in different strata being independent; None for fewer than two in a stratum."""
-        return stderr_of(self.influence, (self.denominator > 0).any(axis=1), strata)
+        return stderr_of(self.influence, np.asarray((self.denominator > 0).any(axis=1)), strata)
 
 
 def value_of(numerators: Array, denominators: Array) -> Array:
@@ -73,9 +73,7 @@ def stderr_of(influence: Array, informative: NDArray[np.bool_], strata: Indices 
     return math.sqrt(float((counts / (counts - 1) * sums).sum()))
 
 
-def terms_of(
-    rows: Sequence[Sequence[Item]], aggregation: Aggregation, runs: int
-) -> tuple[list[Terms], Indices]:
+def terms_of(rows: Sequence[Sequence[Item]], aggregation: Aggregation, runs: int) -> tuple[list[Terms], Indices]:
     """Each run's terms, by cluster, and each cluster's stratum.
 
     Args:

@@ -102,7 +102,7 @@ class ScoresAndDetails(dict[str, Any]):
         clash = metrics.keys() & details.keys()
         if clash:
             raise ValueError(f"metrics and details share the names {', '.join(sorted(clash))}")
-        logged = {name: None if value != value else value for name, value in metrics.items()}  # noqa: PLR0124  NaN
+        logged = {name: None if value != value else value for name, value in metrics.items()}
         super().__init__({**logged, **details})
         self._metrics = dict(metrics)
 

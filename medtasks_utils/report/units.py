@@ -211,7 +211,9 @@ def _from_reported(reported: Value, n: int, metric: Metric) -> Estimate:
 
 
 def interval(estimate: Estimate, metric: Metric) -> str:
-    """The confidence interval as text, empty without one."""
+    """The confidence interval as text, empty without one; "too few" where it cannot be relied on."""
+    if estimate.is_of_too_few:
+        return f"too few ({estimate.clusters})"
     if estimate.low is None or estimate.high is None:
         return ""
     return f"{metric.shown(estimate.low)} to {metric.shown(estimate.high)}"

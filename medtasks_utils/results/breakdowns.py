@@ -125,7 +125,10 @@ def _interval(
 ) -> tuple[float | None, float | None]:
     if isinstance(metric.aggregation, MacroMean):
         of_part = replace(metric, aggregation=statistics.mean)
-        return of_means(value, [estimate_of(part, of_part) for part in metric.aggregation.strata(items)])
+        parts: dict[str | None, list[ExampleValue]] = defaultdict(list)
+        for item in items:
+            parts[item.stratum].append(item)
+        return of_means(value, [estimate_of(part, of_part) for part in parts.values()])
     lowest, highest = metric.range
     is_simple = isinstance(metric.aggregation, Mean) and size.clusters == size.examples
     if is_simple and lowest is not None and highest is not None and {*items} <= {lowest, highest}:
