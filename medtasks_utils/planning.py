@@ -38,12 +38,13 @@ def examples_needed(difference: float, variance: float) -> int:
 
     Args:
         difference: the true one, not 0.
-        variance: of one example's difference between the two runs, such as the share on which they disagree.
+        variance: mean square of one example's difference between the two runs: for right or wrong, the share of
+            examples on which they disagree.
     """
-    spread = max(variance - difference**2, 0.0)  # under the alternative (Connor, *Biometrics* 1987)
     from scipy.special import ndtri
 
-    reach = ndtri((1 + LEVEL) / 2) * math.sqrt(variance) + ndtri(POWER) * math.sqrt(spread)
+    of_alternative = max(variance - difference**2, 0.0)  # Connor, *Biometrics* 1987
+    reach = ndtri((1 + LEVEL) / 2) * math.sqrt(variance) + ndtri(POWER) * math.sqrt(of_alternative)
     return max(1, math.ceil(float(reach / abs(difference)) ** 2 - 1e-9))
 
 
@@ -80,7 +81,7 @@ def spread(values: Sequence[float], repeats: int, within: float) -> Spread | Non
     Args:
         values: the examples' means over their generations.
         repeats: generations of each.
-        within: variance within examples, as from :func:`variance_within`.
+        within: mean variance of one generation, as from :func:`variance_within`.
     """
     if len(values) < 2:
         return None
@@ -89,11 +90,11 @@ def spread(values: Sequence[float], repeats: int, within: float) -> Spread | Non
     return Spread(len(values), repeats, max(0.0, total - within / repeats), within)
 
 
-def variance_within(shares: Sequence[float], repeats: int) -> float:
-    """Variance of one generation, right or wrong, about its example's chance of being right.
+def variance_within(shares: Sequence[float | None], repeats: int) -> float:
+    """Variance of the sum or difference of one generation each of some models, right or wrong, on one example.
 
     Args:
-        shares: how many of each example's generations are right, as shares.
+        shares: how many of each model's generations are right, as shares.
         repeats: generations of each, two at least.
     """
-    return math.fsum(p * (1 - p) for p in shares) * repeats / (repeats - 1) / len(shares)
+    return math.fsum(p * (1 - p) for p in shares if p is not None) * repeats / (repeats - 1)

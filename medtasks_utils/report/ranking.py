@@ -13,8 +13,8 @@ from medtasks_utils.results.breakdowns import item_of
 from medtasks_utils.statistics import ExampleValue, Total, macro_mean
 
 _LEAD = (
-    "Ranks on the examples that all runs have. With 95 % confidence every run's true rank, at every benchmark and under "
-    "every filter of this page, is in its range. Runs that share a letter cannot be told apart."
+    "Ranks on the examples that all runs have. With 95 % confidence every run's true rank, at every benchmark and "
+    "under every filter of this page, is in its range. Runs that share a letter cannot be told apart."
 )
 
 
