@@ -41,7 +41,8 @@ class ExampleValue(float):
         cluster: examples that share it are not independent; None if this one stands alone.
         stratum: the group whose mean enters a macro average.
         verdicts: one for each generation, None for a generation without a decision; empty for plain values.
-        valid: generations that have a value, which is their mean; NaN if none has.
+        valid: generations that have a value, which is their mean; NaN if none has. This and the next are what the
+            example weighs: as shares of its generations, examples weigh the same.
         right: generations with the right answer, where only these are judged and all others score 0.
         failed: those of them that could not be judged.
     """
@@ -49,9 +50,9 @@ class ExampleValue(float):
     cluster: Hashable
     stratum: str | None
     verdicts: tuple[Verdict | None, ...]
-    valid: int
-    right: int
-    failed: int
+    valid: float
+    right: float
+    failed: float
 
     def __new__(  # noqa: D102
         cls,
@@ -59,9 +60,9 @@ class ExampleValue(float):
         cluster: Hashable = None,
         stratum: str | None = None,
         verdicts: tuple[Verdict | None, ...] = (),
-        valid: int = 1,
-        right: int = 0,
-        failed: int = 0,
+        valid: float = 1,
+        right: float = 0,
+        failed: float = 0,
     ) -> ExampleValue:
         self = super().__new__(cls, value)
         self.cluster = cluster
@@ -127,7 +128,7 @@ def cluster_stderr(influence: dict[Hashable, float]) -> float | NotAvailable:
     return math.sqrt(count / (count - 1) * math.fsum(value * value for value in influence.values()))
 
 
-def completed(items: Iterable[Item]) -> list[tuple[float, int]]:
+def completed(items: Iterable[Item]) -> list[tuple[float, float]]:
     """Each example's sum over its generations and their number, with pseudo-values where a judge failed.
 
     Empty where there are right answers and none of them was judged.
@@ -204,8 +205,10 @@ class MacroMean:
 
     def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
         """The mean of the strata's means; "N/A" without items."""
-        strata = self._strata(items)
-        return math.fsum(float(mean(values)) for values in strata) / len(strata) if strata else NOT_AVAILABLE
+        means = [mean(values) for values in self._strata(items)]
+        if not means or NOT_AVAILABLE in means:
+            return NOT_AVAILABLE
+        return math.fsum(float(value) for value in means) / len(means)
 
     def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
         """Its standard error; "N/A" for fewer than two clusters."""

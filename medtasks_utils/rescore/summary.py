@@ -93,7 +93,8 @@ def _examples(rows: Iterable[JudgedRow], statuses: Sequence[str]) -> list[Exampl
         scores = [fmean(own) for own in repeats if own]
         right = sum(own[0]["status"] != WRONG for own in example.values())
         value = fmean(scores) if scores else math.nan
-        values.append(ExampleValue(value, None, specialty, (), len(scores), right, len(repeats) - len(scores)))
+        shares = [number / len(repeats) for number in (len(scores), right, len(repeats) - len(scores))]
+        values.append(ExampleValue(value, None, specialty, (), *shares))
     return values
 
 
