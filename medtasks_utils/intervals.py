@@ -33,6 +33,7 @@ FEWEST = 10
 
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 _POISSON_UP_TO = 3
+_LEAST = 1e-6  # an effective number, so that its square is a number
 
 Interval = tuple[float | None, float | None]
 
@@ -90,13 +91,13 @@ def effective_number(share: float, stderr: float | None, size: Size | None, *, i
     """
     product = share * (1 - share)
     if size is None:
-        return product / stderr**2 if stderr and product else 1
+        return max(product / stderr**2, _LEAST) if stderr and product else 1
     variance = (stderr or 0.0) ** 2
     if is_of_counts and variance < product / size.clusters:
         variance = min(product / size.clusters, variance + (1 - 2 * product) / size.examples**2)
     if not product or variance <= product * 1e-16:
         return size.clusters
-    return product / variance * (_Z / _t(size)) ** 2
+    return max(product / variance * (_Z / _t(size)) ** 2, _LEAST)
 
 
 def wilson(share: float, number: float) -> tuple[float, float]:

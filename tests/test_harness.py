@@ -41,7 +41,7 @@ METRICS = {
     "medmcqa_openmed": {"acc", "answered", "format"},
     "medexqa_all": {"acc", "macro_acc", "answer_accuracy", "answered"},
     "medexqa_clinical_psychology": {"acc", "answer_accuracy", "answered"},
-    "medcalc_bench": {"acc", "answered"}
+    "medcalc_bench": {"acc", "answered", "by_calculator"}
     | {f"acc_{c}" for c in ("lab_test", "physical", "date", "dosage", "risk", "severity", "diagnosis")},
     "medhallu": {"acc", "reward", "answered", "unsure_rate", "accuracy_answered", "precision", "recall"}
     | {"f1", "f1_easy", "f1_medium", "f1_hard"},
