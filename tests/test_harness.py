@@ -93,7 +93,7 @@ def test_every_metric_under_both_filters_with_its_standard_error_and_direction(t
         better == (name not in ("unsure_rate", "judge_failures"))
         for name, better in result["higher_is_better"][task].items()
     )
-    assert result["versions"][task] in (1.0, 1.1)
+    assert result["versions"][task] >= 1
     assert result["n-samples"][task] == {"original": len(load(task).eval_docs), "effective": len(load(task).eval_docs)}
 
 
