@@ -8,7 +8,8 @@ arXiv:2411.00640, section 5).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 LEVEL = 0.95
@@ -69,10 +70,37 @@ class Spread:
         number = self.repeats if repeats is None else repeats
         return math.sqrt((self.between + self.within / number) / (self.examples if examples is None else examples))
 
+    def __str__(self) -> str:
+        """In words, for values from 0 to 1."""
+        whole = self.between + self.within
+        share = f"{self.between / whole:.0%}" if whole else "none"
+        now, more = (100 * self.stderr(number) for number in (self.repeats, self.repeats + 1))
+        return (
+            f"{self.repeats} repeats; {share} of the variance of one answer lies between examples; the standard error "
+            f"is {now:.2f} points, and {more:.2f} with one repeat more"
+        )
+
     def repeats_needed(self, stderr: float) -> int | None:
         """Repeats that bring the standard error down to this one; None where no number does."""
         room = self.examples * stderr**2 - self.between
         return None if room <= 0 else max(1, math.ceil(self.within / room - 1e-9))
+
+
+def spread_of_clusters(rows: Iterable[tuple[Hashable, float, float]], repeats: int) -> Spread | None:
+    """The variance between and within clusters of examples; None for fewer than two.
+
+    Args:
+        rows: of each example its cluster, its mean over the generations, and the variance of one generation.
+        repeats: generations of each.
+    """
+    clusters: dict[Hashable, list[tuple[float, float]]] = defaultdict(list)
+    for cluster, value, within in rows:
+        clusters[cluster].append((value, within))
+    if not clusters:
+        return None
+    means = [math.fsum(value for value, _ in own) / len(own) for own in clusters.values()]
+    withins = [math.fsum(within for _, within in own) / len(own) ** 2 for own in clusters.values()]
+    return spread(means, repeats, math.fsum(withins) / len(withins))
 
 
 def spread(values: Sequence[float], repeats: int, within: float) -> Spread | None:

@@ -7,14 +7,12 @@ between examples, which no repeat makes smaller, and that within them (:class:`m
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from medtasks_utils.compare.comparison import Comparison, Line
 from medtasks_utils.compare.pairing import CompareError, pair
-from medtasks_utils.planning import Spread, detectable, examples_needed, spread, variance_within
+from medtasks_utils.planning import Spread, detectable, examples_needed, spread_of_clusters, variance_within
 from medtasks_utils.results.breakdowns import item_of
 
 
@@ -83,15 +81,13 @@ def _spread(comparison: Comparison, line: Line) -> Spread | None:
     if len(repeats) != 1 or min(repeats) < 2:
         return None
     number = min(repeats)
-    clusters: dict[Hashable, list[tuple[float, float]]] = defaultdict(list)
+    rows = []
     for index, both in enumerate(pairs):
         items = [item_of(sample, line.filter, "acc", tasks[0].benchmark) for sample in both]
         if items[0] is not None and items[1] is not None:
             cluster = ("alone", index) if items[0].cluster is None else items[0].cluster
-            clusters[cluster].append((items[1] - items[0], variance_within(items, number)))
-    means = [math.fsum(value for value, _ in members) / len(members) for members in clusters.values()]
-    within = [math.fsum(own for _, own in members) / len(members) ** 2 for members in clusters.values()]
-    return spread(means, number, math.fsum(within) / len(within)) if within else None
+            rows.append((cluster, items[1] - items[0], variance_within(items, number)))
+    return spread_of_clusters(rows, number)
 
 
 def stated(points: float, discordance: float) -> int:
@@ -123,13 +119,7 @@ def as_text(needs: Sequence[Need], points: float) -> Iterator[str]:
             f"{need.examples:>9,}  {_repeats(need)}"
         )
         if need.spread:
-            own = need.spread
-            share = own.between / (own.between + own.within) if own.between + own.within else 0.0
-            now, more = (100 * own.stderr(k) for k in (own.repeats, own.repeats + 1))
-            yield (
-                f"  variance of an example's difference: {share:.0%} between examples; standard error with "
-                f"{own.repeats} repeats {now:.2f}, with one more {more:.2f} points"
-            )
+            yield f"  the difference: {need.spread}"
     yield "n counts independent examples: questions or notes that examples share count once."
 
 

@@ -17,7 +17,7 @@ from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.benchmarks.card import Breakdown
 from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, share_interval
 from medtasks_utils.metrics import Metric
-from medtasks_utils.planning import detectable
+from medtasks_utils.planning import Spread, detectable, spread_of_clusters, variance_within
 from medtasks_utils.results.samples import Sample
 from medtasks_utils.statistics import ExampleValue, MacroMean, Mean, Size, Total, Verdict, VerdictRatio
 
@@ -140,6 +140,20 @@ def _interval(
 def of_means(value: float, parts: Sequence[Estimate]) -> tuple[float | None, float | None]:
     """The interval of the unweighted mean of independent parts."""
     return of_mean(value, [(part.value or 0.0, part.low, part.high) for part in parts])
+
+
+def repeats_of(samples: Iterable[Sample], filter_name: str, benchmark: str | None) -> Spread | None:
+    """Where the variance of accuracy comes from; None without repeats, or with different numbers of them."""
+    known = [(s, item) for s in samples if (item := item_of(s, filter_name, "acc", benchmark)) is not None]
+    numbers = {len(sample.answers[filter_name]) for sample, _ in known}
+    if len(numbers) != 1 or min(numbers) < 2:
+        return None
+    number = min(numbers)
+    rows = [
+        (("alone", index) if item.cluster is None else item.cluster, float(item), variance_within([item], number))
+        for index, (_, item) in enumerate(known)
+    ]
+    return spread_of_clusters(rows, number)
 
 
 # ---- groups
