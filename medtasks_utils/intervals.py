@@ -8,7 +8,7 @@
 ``f1``     the same by way of ``TP / (TP + FP + FN)``, which is a share (Flores et al., *Journal of Applied
            Statistics* 2022)
 ``score``  the same as share of its range: most examples have 0 or nearly the same score, so that it is skewed as a
-           share is; without a range, ``value ± t × stderr``
+           share is; without a range, ``value ± t × stderr``, and none where all values are alike
 ``none``   sums have none
 =========  ==========================================================================================================
 
@@ -66,7 +66,7 @@ def confidence_interval(metric: Metric, value: float, stderr: float | None, size
 
 
 def _t_interval(metric: Metric, value: float, stderr: float | None, size: Size | None) -> Interval:
-    if stderr is None:
+    if not stderr:  # all alike, and no range that says how unlike the next may be
         return None, None
     reach = stderr * (_Z if size is None else _t(size))
     lowest, highest = metric.range

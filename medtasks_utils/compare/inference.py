@@ -78,6 +78,11 @@ class Contrast:
     left_out: int = 0
     note: str = ""
 
+    @property
+    def is_of_too_few(self) -> bool:
+        """Whether there are fewer clusters than an interval can be relied on for."""
+        return self.clusters < FEWEST
+
 
 def contrast(
     first: Sequence[Item],

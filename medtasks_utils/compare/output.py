@@ -151,6 +151,8 @@ def _row(line: Line, indent: str, label: str) -> str:
     found = line.contrast
     scale = line.facts.scale
     interval = "" if found.low is None or found.high is None else f"[{found.low * scale:.2f}, {found.high * scale:.2f}]"
+    if found.is_of_too_few:
+        interval = "too few"
     seen = "" if found.detectable is None else f"{found.detectable * scale:.2f}"
     return (
         f"{indent + _short(label, _NAME - len(indent)):<{_NAME}} {found.n:>6} {found.a * scale:>7.2f} "

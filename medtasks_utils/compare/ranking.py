@@ -103,8 +103,10 @@ def surely_better(
     covariance = influence.T @ influence
     variance = np.diag(covariance)[first] + np.diag(covariance)[second] - 2 * covariance[first, second]
     scale = max(float(np.diag(covariance).max()), 1e-300)
-    errors = np.sqrt(np.where(variance > 1e-12 * scale, variance, 0.0))
+    steps = [float(np.abs(influence[:, i] - influence[:, j]).max()) for i, j in zip(first, second, strict=True)]
+    variance = np.where(variance > 1e-12 * scale, variance + 2 * np.square(steps), 0.0)  # as Bonett and Price's
     difference = values[first] - values[second]
+    errors = np.sqrt(variance)
     reach = _critical(influence, first, second, errors, freedom, alpha, seed) * errors
     clear = np.abs(difference) > np.maximum(reach, 1e-12)
     better = np.zeros((len(values), len(values)), dtype=bool)

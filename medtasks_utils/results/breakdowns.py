@@ -129,6 +129,8 @@ def _interval(
         for item in items:
             parts[item.stratum].append(item)
         return of_means(value, [estimate_of(part, of_part) for part in parts.values()])
+    if metric.unit == "number" and all(0 <= item <= 1 for item in items):  # such as a reward
+        metric = replace(metric, unit="share")
     lowest, highest = metric.range
     is_simple = isinstance(metric.aggregation, Mean) and size.clusters == size.examples
     if is_simple and lowest is not None and highest is not None and {*items} <= {lowest, highest}:
