@@ -24,7 +24,7 @@ from medtasks_utils.compare.inference import bonett_price, contrast, holm, mcnem
 from medtasks_utils.compare.randomisation import randomisation
 from medtasks_utils.compare.ranking import surely_better
 from medtasks_utils.compare.terms import Terms, stderr_of
-from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, share_interval
+from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, share_interval, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.results.breakdowns import estimate_of
 from medtasks_utils.statistics import ExampleValue, Size, Verdict, VerdictRatio
@@ -36,6 +36,7 @@ Interval = tuple[float | None, float | None]
 _SWAPS = 999
 _LARGE = 2_000_000  # examples behind a truth that has no formula
 _TARGETS = np.array([0, 1])
+_MACRO = Metric("macro_acc", statistics.macro_mean)
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,10 @@ def share_cells() -> Iterator[Coverage]:
             def draw_macro(rng: Rng, sizes: Sequence[int] = sizes, p: float = p) -> Interval:
                 values = [rng.binomial(n, p) / n for n in sizes]
                 parts = [(v, *share_interval(v, n)) for v, n in zip(values, sizes, strict=True)]
-                return of_mean(float(np.mean(values)), parts)
+                value = float(np.mean(values))
+                error = sum(v * (1 - v) / (n - 1) for v, n in zip(values, sizes, strict=True)) ** 0.5 / len(sizes)
+                whole = confidence_interval(_MACRO, value, error, Size(sum(sizes), sum(sizes)))
+                return wider(of_mean(value, parts), whole)
 
             yield Coverage(f"macro average; strata of {min(sizes)}–{max(sizes)}, truth {p}", draw_macro, p)
 

@@ -19,7 +19,7 @@ ratios over decided examples  the same, of ``|difference| / stderr``: the     th
 A cluster is what is not independent: the examples that share a question, or one example. The randomisation is exact
 for any metric and any dependence within clusters where the two models are interchangeable; studentised, it also holds
 its rate, for many clusters, where they are equal in the metric alone. Where all values are 0 or 1, the variance behind
-an interval has one cluster more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure.
+an interval has one example more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure.
 """
 
 from __future__ import annotations
@@ -227,10 +227,10 @@ def paired_stderr(a: Terms, b: Terms, strata: Indices) -> float | None:
 
 
 def _smoothed(error: float, a: Terms, b: Terms, strata: Indices, unit: float) -> float:
-    """The standard error with one cluster more gained and one more lost, in each stratum."""
+    """The standard error with one example more gained and one more lost, in each stratum."""
     variance = error**2
     for terms in (a, b):
-        counts = np.bincount(strata, weights=(terms.denominator > 0).any(axis=1))
+        counts = np.bincount(strata, weights=terms.denominator.sum(axis=1))
         variance += float(((unit / len(counts) / counts) ** 2).sum())
     return math.sqrt(variance)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.intervals import confidence_interval
+from medtasks_utils.intervals import confidence_interval, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.report.comparable import odd_ones
 from medtasks_utils.results import Run, Sample, TaskRun, Value
@@ -196,7 +196,7 @@ def _of_group(reported: Value, result: Result, filter_name: str, metric: Metric,
     clusters = [part.clusters for part in parts if part.clusters]
     if not parts or len(clusters) < len(parts):
         return found
-    low, high = of_means(reported.value, parts)
+    low, high = wider(of_means(reported.value, parts), (found.low, found.high))
     return replace(found, low=low, high=high, clusters=sum(clusters))
 
 

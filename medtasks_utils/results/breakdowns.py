@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from medtasks_utils import statistics
 from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.benchmarks.card import Breakdown
-from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, share_interval
+from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, share_interval, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.planning import Spread, detectable, spread_of_clusters, variance_within
 from medtasks_utils.results.samples import Sample
@@ -128,7 +128,8 @@ def _interval(
         parts: dict[str | None, list[ExampleValue]] = defaultdict(list)
         for item in items:
             parts[item.stratum].append(item)
-        return of_means(value, [estimate_of(part, of_part) for part in parts.values()])
+        estimates = [estimate_of(part, of_part) for part in parts.values()]
+        return wider(of_means(value, estimates), confidence_interval(metric, value, stderr, size))
     if metric.unit == "number" and all(0 <= item <= 1 for item in items):  # such as a reward
         metric = replace(metric, unit="share")
     lowest, highest = metric.range
