@@ -13,8 +13,8 @@
 =========  ==========================================================================================================
 
 Macro averages put the intervals of their parts together (:func:`of_mean`), and are at least as wide as the interval of
-a share with their standard error: the one sees strata that are all right, the other is better for small ones. No interval
-leaves its metric's range, and none is without width.
+a share with their standard error: the one sees strata that are all right, the other is better for small ones. None
+leaves its metric's range or is without width.
 """
 
 from __future__ import annotations
