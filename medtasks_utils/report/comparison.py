@@ -102,6 +102,10 @@ def _cells(line: Line) -> list[Cell]:
     ]
 
 
+def _p_or_1(line: Line) -> float:
+    return 1.0 if line.p_adjusted is None else line.p_adjusted
+
+
 def _p(value: float | None) -> str:
     if value is None:
         return "too few"
@@ -120,7 +124,7 @@ def _of_parts(pair: Paired) -> list[Line]:
 
 
 def _parts(pair: Paired, filter_name: str) -> Block:
-    lines = sorted(_of_parts(pair), key=lambda line: (1.0 if line.p_adjusted is None else line.p_adjusted, -abs(line.contrast.difference)))
+    lines = sorted(_of_parts(pair), key=lambda line: (_p_or_1(line), -abs(line.contrast.difference)))
     table = Table(
         f"{pair.b} minus {pair.a} by part, the clearest difference first, {filter_name}",
         ["Part", "Task", "n", pair.a, pair.b, "Difference", "MDE", "p"],
