@@ -41,7 +41,7 @@ METRICS = {
     "medmcqa_openmed": {"acc", "answered", "format"},
     "medexqa_all": {"acc", "macro_acc", "answer_accuracy", "answered"},
     "medexqa_clinical_psychology": {"acc", "answer_accuracy", "answered"},
-    "medcalc_bench": {"acc", "answered"}
+    "medcalc_bench": {"acc", "answered", "by_calculator"}
     | {f"acc_{c}" for c in ("lab_test", "physical", "date", "dosage", "risk", "severity", "diagnosis")},
     "medhallu": {"acc", "reward", "answered", "unsure_rate", "accuracy_answered", "precision", "recall"}
     | {"f1", "f1_easy", "f1_medium", "f1_hard"},
@@ -93,7 +93,7 @@ def test_every_metric_under_both_filters_with_its_standard_error_and_direction(t
         better == (name not in ("unsure_rate", "judge_failures"))
         for name, better in result["higher_is_better"][task].items()
     )
-    assert result["versions"][task] == 1.0
+    assert result["versions"][task] >= 1
     assert result["n-samples"][task] == {"original": len(load(task).eval_docs), "effective": len(load(task).eval_docs)}
 
 
@@ -187,7 +187,7 @@ def test_saved_samples_hold_everything_about_each_example(tmp_path: Path, task: 
 
 def test_metrics_that_do_not_apply_to_an_example_are_null_in_its_sample(tmp_path: Path) -> None:
     for sample in run_and_save(tmp_path, "medcalc_bench"):
-        for name in METRICS["medcalc_bench"] - {"acc", "answered"}:
+        for name in METRICS["medcalc_bench"] - {"acc", "answered", "by_calculator"}:
             if name == f"acc_{sample['doc']['category']}":
                 assert sample[name] == sample["acc"]
             else:

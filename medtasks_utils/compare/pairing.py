@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +69,20 @@ def pair(a: TaskRun, b: TaskRun) -> Pairing:
         else:
             only_a.append(sample)
     return Pairing(pairs, only_a, [sample for samples in waiting.values() for sample in samples])
+
+
+def common_examples(tasks: Sequence[TaskRun]) -> list[tuple[Sample, ...]]:
+    """The examples that all runs of a task have, a sample of each run, in the first run's order."""
+    found: list[dict[tuple[str, int], Sample]] = []
+    for task in tasks:
+        seen: Counter[str] = Counter()
+        own: dict[tuple[str, int], Sample] = {}
+        for sample in task.samples:
+            key = identity(sample, task)
+            own[key, seen[key]] = sample
+            seen[key] += 1
+        found.append(own)
+    return [tuple(own[key] for own in found) for key in found[0] if all(key in own for own in found)]
 
 
 def identity(sample: Sample, task: TaskRun, fields: Sequence[str] = ()) -> str:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.card import UNANSWERED
 from medtasks_utils.statistics import Verdict
 
-Score = float | Verdict | None
+
+class JudgedScore(NamedTuple):
+    """A score that only right answers are judged for: a wrong one's is 0, and None stands for a judge that failed."""
+
+    right: bool
+    value: float | None
+
+
+Score = float | Verdict | JudgedScore | None
 """A metric's value on one response: a number, a verdict for F1 and its kin, or None where it does not apply."""
 
 

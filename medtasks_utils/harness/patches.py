@@ -91,7 +91,7 @@ class ScoresAndDetails(dict[str, Any]):
 
     ``evaluator.evaluate`` copies what ``process_results`` returns into the sample (``dict.update``, which takes what a
     dictionary holds) and aggregates what ``keys`` and ``items`` name (the metrics alone). Without this, a detail that
-    is no number ends the run in the mean of texts.
+    is no number ends the run in the mean of texts. A metric that is NaN, since a judge failed, is logged as null.
 
     Args:
         metrics: by name.
@@ -102,7 +102,8 @@ class ScoresAndDetails(dict[str, Any]):
         clash = metrics.keys() & details.keys()
         if clash:
             raise ValueError(f"metrics and details share the names {', '.join(sorted(clash))}")
-        super().__init__({**metrics, **details})
+        logged = {name: None if value != value else value for name, value in metrics.items()}
+        super().__init__({**logged, **details})
         self._metrics = dict(metrics)
 
     def keys(self) -> KeysView[str]:  # type: ignore[override]

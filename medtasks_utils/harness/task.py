@@ -13,6 +13,7 @@ four have in common is here. The order in which the harness calls::
 from __future__ import annotations
 
 import logging
+import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +31,7 @@ from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.harness import generations
-from medtasks_utils.harness.answer import Answer, Score
+from medtasks_utils.harness.answer import Answer, JudgedScore, Score
 from medtasks_utils.harness.options import Options, read_options
 from medtasks_utils.harness.patches import (
     ScoresAndDetails,
@@ -174,12 +175,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return {}
 
     def cluster(self, doc: Row) -> str | None:
-        """What examples that are not independent share, if anything."""
-        return None
+        """What examples that are not independent share, if anything: the card's field."""
+        return None if self.card.cluster is None else str(doc[self.card.cluster])
 
     def stratum(self, doc: Row) -> str | None:
-        """The group of the document in macro averages."""
-        return None
+        """The group of the document in macro averages: the card's field."""
+        return None if self.card.stratum is None else str(doc[self.card.stratum])
 
     # ---- rows
 
@@ -381,15 +382,21 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _combine(self, doc: Row, scores: list[Score]) -> ExampleValue | None:
         if all(score is None for score in scores):
             return None
+        right = failed = 0
+        if any(isinstance(score, JudgedScore) for score in scores):
+            judged = [score for score in scores if isinstance(score, JudgedScore)]
+            right, failed = sum(score.right for score in judged), sum(score.value is None for score in judged)
+            scores = [score.value for score in judged]
         verdicts = tuple(score if isinstance(score, Verdict) else None for score in scores)
         if not any(verdicts):
             verdicts = ()
         values = [
             float(score.target == score.predicted) if isinstance(score, Verdict) else float(score)
             for score in scores
-            if score is not None
+            if isinstance(score, Verdict | float | int)
         ]
-        return ExampleValue(sum(values) / len(values), self.cluster(doc), self.stratum(doc), verdicts)
+        value = sum(values) / len(values) if values else math.nan
+        return ExampleValue(value, self.cluster(doc), self.stratum(doc), verdicts, len(values), right, failed)
 
     def kept(self, instance: Instance) -> dict[str, Any]:
         """What is kept of a generation whose scoring failed."""

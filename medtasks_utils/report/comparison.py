@@ -8,8 +8,10 @@ from medtasks_utils.compare import Line
 from medtasks_utils.report.blocks import Block, Figure, Section
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
 from medtasks_utils.report.pairs import Comparer, Paired, Sides, interval_of, signed
+from medtasks_utils.report.ranking import rankable, ranking_block
 from medtasks_utils.report.tables import Cell, Table, named_once, samples_link
 from medtasks_utils.report.text import words
+from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
 
 
@@ -17,6 +19,8 @@ def comparison_section(runs: Sequence[Run], comparer: Comparer, filters: Sequenc
     """Differences of whole tasks and of breakdowns, and what flipped; None where no two runs share a task."""
     blocks: list[Block] = []
     notes: dict[str, None] = {}
+    units = arrange(runs[:MAX_RUNS])
+    rankings = sum(len(rankable(units, name)) for name in filters)
     groups = {name: group.tasks for run in runs for name, group in run.groups.items()}
     for baseline in comparer.names:
         for filter_name in filters:
@@ -30,15 +34,17 @@ def comparison_section(runs: Sequence[Run], comparer: Comparer, filters: Sequenc
                 block.baseline = baseline
             blocks += own
             if baseline == comparer.names[0]:
+                blocks += ranking_block(units, filter_name, rankings)
                 notes |= dict.fromkeys(f"{p.a} and {p.b}: {warning}" for p in pairs for warning in p.warnings)
     if not blocks:
         return None
     if len(runs) > MAX_RUNS:
         notes[f"Only the first {MAX_RUNS} of {len(runs)} runs are compared."] = None
     lead = (
-        "Each run minus the baseline, in points, on the same examples. p-values are corrected for the number of "
-        "comparisons: by Holm's method for whole tasks, by Benjamini and Hochberg's for parts. A star marks those "
-        "below 5 %. Results over other examples, or asked or scored in another way, are not compared."
+        "Each run minus the baseline, in points, on the same examples. p-values are corrected over all pairs of runs "
+        "and all filters: by Holm's method for whole tasks, by Benjamini and Hochberg's for parts. A star marks those "
+        "below 5 %. MDE is the smallest true difference that is found four times of five. Results over other examples, "
+        "or asked or scored in another way, are not compared."
     )
     return Section("comparison", "Comparison", "with a baseline", lead, blocks, list(notes))
 
@@ -49,7 +55,7 @@ def _whole_tasks(
     baseline = pairs[0].a
     table = Table(
         f"Differences from {baseline} by task, {filter_name}",
-        ["Task", "Run", "n", baseline, "Value", "Difference", "p"],
+        ["Task", "Run", "n", baseline, "Value", "Difference", "MDE", "p"],
         text_columns=frozenset({0, 1}),
     )
     points: list[Point] = []
@@ -91,13 +97,18 @@ def _cells(line: Line) -> list[Cell]:
         Cell(line.facts.shown(own.a)),
         Cell(line.facts.shown(own.b)),
         Cell(signed(own.difference * line.facts.scale), interval_of(line), best=line.is_significant),
-        Cell(_p(line.p_adjusted)),
+        Cell("–" if own.detectable is None else f"{own.detectable * line.facts.scale:.1f}"),
+        Cell(_p(line.p_adjusted), own.note),
     ]
+
+
+def _p_or_1(line: Line) -> float:
+    return 1.0 if line.p_adjusted is None else line.p_adjusted
 
 
 def _p(value: float | None) -> str:
     if value is None:
-        return "–"
+        return "too few"
     return ("< 0.001" if value < 0.001 else f"{value:.3f}") + (" *" if value < 0.05 else "")
 
 
@@ -113,10 +124,10 @@ def _of_parts(pair: Paired) -> list[Line]:
 
 
 def _parts(pair: Paired, filter_name: str) -> Block:
-    lines = sorted(_of_parts(pair), key=lambda line: (line.p_adjusted, -abs(line.contrast.difference)))
+    lines = sorted(_of_parts(pair), key=lambda line: (_p_or_1(line), -abs(line.contrast.difference)))
     table = Table(
         f"{pair.b} minus {pair.a} by part, the clearest difference first, {filter_name}",
-        ["Part", "Task", "n", pair.a, pair.b, "Difference", "p"],
+        ["Part", "Task", "n", pair.a, pair.b, "Difference", "MDE", "p"],
         text_columns=frozenset({0, 1}),
         tall=len(lines) > 12,
     )
@@ -147,10 +158,15 @@ def _flips(pairs: Sequence[Paired], filter_name: str) -> Block:
                 [
                     named_once(task, number),
                     Cell(pair.b),
-                    Cell(f"{own.both:,}"),
-                    Cell(f"{own.only_a:,}", href=link("only-a") if own.only_a else ""),
-                    Cell(f"{own.only_b:,}", href=link("only-b") if own.only_b else ""),
-                    Cell(f"{own.neither:,}"),
+                    Cell(_number(own.both)),
+                    Cell(_number(own.only_a), href=link("only-a") if own.only_a else ""),
+                    Cell(_number(own.only_b), href=link("only-b") if own.only_b else ""),
+                    Cell(_number(own.neither)),
                 ]
             )
     return Block("What flipped", "", [], [table], filter_name)
+
+
+def _number(count: float) -> str:
+    """A count; with repeats, the number expected of one generation of each run."""
+    return f"{count:,.0f}" if float(count).is_integer() else f"{count:,.1f}"

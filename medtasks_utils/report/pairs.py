@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from medtasks_utils.benchmarks import metric_of
-from medtasks_utils.compare import CompareError, Comparison, Line, compare_runs
+from medtasks_utils.compare import CompareError, Comparison, Line, compare_runs, corrected
 from medtasks_utils.compare.inference import Contrast
 from medtasks_utils.report.cache import BuildCache, content_of, key_of
 from medtasks_utils.report.charts import MAX_RUNS
@@ -19,12 +19,12 @@ from medtasks_utils.results import Run
 
 @dataclass(frozen=True)
 class Sides:
-    """How many examples of a task two runs have right."""
+    """How many examples of a task two runs have right; with repeats, the numbers expected of one generation of each."""
 
-    both: int = 0
-    only_a: int = 0
-    only_b: int = 0
-    neither: int = 0
+    both: float = 0
+    only_a: float = 0
+    only_b: float = 0
+    neither: float = 0
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,9 @@ def _mirrored(line: Line) -> Contrast:
 class Comparer:
     """Compares pairs of runs on the examples of the tasks that both have, each pair once.
 
+    All comparisons of a page are one family, since any of them may be the one that is looked at: p-values are corrected
+    over the lines of all pairs of runs and all filters.
+
     Args:
         runs: all of the page.
         cache: of earlier builds.
@@ -87,7 +90,7 @@ class Comparer:
     def take(self, plain: dict[str, Any]) -> None:
         """What a job returned."""
         found = self._paired(plain)
-        self._found[found.a, found.b, found.filter] = found
+        self._found[found.a, found.b, found.filter] = self._in_family(found)
 
     def with_baseline(self, baseline: str, filter_name: str) -> list[Paired]:
         """The baseline with each of the others."""
@@ -100,8 +103,14 @@ class Comparer:
             return self.between(b, a, filter_name).mirrored()
         key = a, b, filter_name
         if key not in self._found:
-            self._found[key] = self._compare(self._runs[a], self._runs[b], filter_name)
+            self._found[key] = self._in_family(self._compare(self._runs[a], self._runs[b], filter_name))
         return self._found[key]
+
+    def _in_family(self, pair: Paired) -> Paired:
+        """With p-values corrected over the page. A pair's own lines first, so that no other pair has to be known."""
+        filters = len({name for run in self._runs.values() for task in run.tasks.values() for name in task.filters})
+        pairs = len(self.names) * (len(self.names) - 1) // 2
+        return replace(pair, lines=corrected(pair.lines, max(1, pairs * filters)))
 
     def _plain(self, a: str, b: str, filter_name: str) -> dict[str, Any]:
         """Two runs compared, as JSON can hold it; from the cache if it is there."""
@@ -162,9 +171,8 @@ class Comparer:
 
 
 def _sides(found: Comparison, task: str, filter_name: str) -> Sides:
-    ways = [flip.direction for flip in found.flips if flip.task == task]
-    both, neither = found.both_right[task, filter_name], found.both_wrong[task, filter_name]
-    return Sides(both, ways.count("lost"), ways.count("gained"), neither)
+    own = found.agreements[task, filter_name]
+    return Sides(own.both_right, own.lost, own.gained, own.both_wrong)
 
 
 @dataclass(frozen=True)
@@ -189,7 +197,9 @@ def paired_difference(
 
 
 def interval_of(line: Line) -> str:
-    """The interval of a difference as text, empty without one."""
+    """The interval of a difference as text, empty without one; "too few" where it cannot be relied on."""
+    if line.contrast.is_of_too_few:
+        return "too few"
     low, high = line.contrast.low, line.contrast.high
     if low is None or high is None:
         return ""

@@ -10,6 +10,7 @@ from medtasks_utils.report.blocks import Block, Section
 from medtasks_utils.report.breakdowns import breakdown_block
 from medtasks_utils.report.tables import Cell, Table, estimate_cell, head_reasons, mark_best, run_heads
 from medtasks_utils.report.units import Unit
+from medtasks_utils.results.breakdowns import repeats_of
 
 
 def unit_sections(units: Sequence[Unit]) -> list[Section]:
@@ -54,4 +55,6 @@ def _metrics_block(unit: Unit, filter_name: str) -> Block:
         reasons = [said or own.get(run, "") for run, said in zip(runs, head_reasons(runs, odd), strict=True)]
         best = mark_best(cells, [e.value for e in estimates], facts.higher_is_better, reasons)
         table.rows.append([Cell(metric), *best])
-    return Block("All metrics", "", [], [table], filter_name)
+    known = {run: repeats_of(samples, filter_name, unit.benchmark) for run, samples in unit.samples().items()}
+    lead = " ".join(f"{run}: {found}." for run, found in known.items() if found)
+    return Block("All metrics", lead, [], [table], filter_name)

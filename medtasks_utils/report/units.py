@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.intervals import confidence_interval
+from medtasks_utils.intervals import confidence_interval, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.report.comparable import odd_ones
 from medtasks_utils.results import Run, Sample, TaskRun, Value
-from medtasks_utils.results.breakdowns import Estimate, estimate, item_of
-from medtasks_utils.statistics import macro_mean
+from medtasks_utils.results.breakdowns import Estimate, estimate, estimate_of, item_of, of_means
+from medtasks_utils.statistics import Size, macro_mean
 
 
 @dataclass
@@ -149,11 +149,7 @@ class Unit:
         if result is None or result.is_group:
             return self.estimate(run, filter_name, metric)
         strata = [item for s in result.samples if (item := item_of(s, filter_name, metric, self.benchmark)) is not None]
-        value, stderr = macro_mean(strata), macro_mean.stderr(strata)
-        if isinstance(value, str):
-            return Estimate(0, None)
-        reported = Value(value, None if isinstance(stderr, str) else stderr)
-        return _from_reported(reported, len(strata), self.facts(metric), is_macro=True)
+        return estimate_of(strata, replace(self.facts(metric), aggregation=macro_mean))
 
 
 def arrange(runs: Sequence[Run]) -> list[Unit]:
@@ -185,17 +181,29 @@ def _estimate(result: Result, filter_name: str, metric: str, benchmark: str | No
     reported = result.metrics.get((metric, filter_name))
     facts = metric_of(metric, benchmark)
     if result.is_group and reported:  # a mean over tasks, which the samples together do not have
-        return _from_reported(reported, len(result.samples), facts, is_macro=True)
+        return _of_group(reported, result, filter_name, facts, benchmark)
     of_samples = estimate(result.samples, filter_name, metric, benchmark)
     if reported is None or (of_samples.value is not None and abs(of_samples.value - reported.value) < 1e-6):
         return of_samples
-    return _from_reported(reported, of_samples.n, facts, is_macro=False)
+    return _from_reported(reported, of_samples.n, facts)
 
 
-def _from_reported(reported: Value, n: int, metric: Metric, is_macro: bool) -> Estimate:
+def _of_group(reported: Value, result: Result, filter_name: str, metric: Metric, benchmark: str | None) -> Estimate:
+    """The harness's mean over a group's tasks, with the interval of the tasks' own."""
+    parts = [estimate(task.samples, filter_name, metric.name, benchmark) for task in result.tasks]
+    n = sum(part.n for part in parts)
+    found = _from_reported(reported, n, metric)
+    clusters = [part.clusters for part in parts if part.clusters]
+    if not parts or len(clusters) < len(parts):
+        return found
+    low, high = wider(of_means(reported.value, parts), (found.low, found.high))
+    return replace(found, low=low, high=high, clusters=sum(clusters))
+
+
+def _from_reported(reported: Value, n: int, metric: Metric) -> Estimate:
     """The harness's value and standard error: for groups, and where samples are missing."""
     value, stderr = reported
-    low, high = confidence_interval(metric, value, stderr, n or None, is_macro)
+    low, high = confidence_interval(metric, value, stderr, Size(n, n) if n else None)
     return Estimate(n, value, stderr, low, high)
 
 
@@ -203,7 +211,9 @@ def _from_reported(reported: Value, n: int, metric: Metric, is_macro: bool) -> E
 
 
 def interval(estimate: Estimate, metric: Metric) -> str:
-    """The confidence interval as text, empty without one."""
+    """The confidence interval as text, empty without one; "too few" where it cannot be relied on."""
+    if estimate.is_of_too_few:
+        return f"too few ({estimate.clusters})"
     if estimate.low is None or estimate.high is None:
         return ""
     return f"{metric.shown(estimate.low)} to {metric.shown(estimate.high)}"

@@ -1,5 +1,6 @@
 """MedCalc-Bench's card."""
 
+from medtasks_utils import statistics
 from medtasks_utils.benchmarks.card import Breakdown, Card, Repository, by_field
 from medtasks_utils.metrics import ACC, ANSWERED, OF_TOOLS, Metric
 
@@ -15,9 +16,17 @@ CARD = Card(
         "1.2": Repository("ncbi/MedCalc-Bench-v1.2", "acb17912657c084f5bf08b8fd029812f84630497"),
     },
     file_patterns=("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json"),
-    metrics=(ACC, ANSWERED, *OF_TOOLS, *(Metric(f"acc_{category}") for category in CATEGORIES)),
+    metrics=(
+        ACC,
+        Metric("by_calculator", statistics.mean_by_stratum),
+        ANSWERED,
+        *OF_TOOLS,
+        *(Metric(f"acc_{category}") for category in CATEGORIES),
+    ),
     compared=("acc",),
     breakdowns=(Breakdown("category", by_field("category")), Breakdown("calculator", by_field("calculator_name"))),
+    cluster="note",
+    stratum="calculator_name",
     prompt_fields=("example_note", "example_question", "example_explanation", "example_answer"),
     checked_tasks=("medcalc_bench",),
     known_answers="medtasks_utils.benchmarks.medcalc_bench.known_answers.MedCalcBenchAnswers",

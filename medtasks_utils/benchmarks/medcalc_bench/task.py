@@ -172,10 +172,11 @@ class MedCalcBench(ToolTask):
     # ---- score
 
     def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
-        """``acc``, the same for the example's category, ``answered``."""
+        """``acc``, the same as ``by_calculator`` and for the example's category, ``answered``."""
         right = float(answer.value is not None and is_right(answer.value, doc))
         return {
             "acc": right,
+            "by_calculator": right,
             **{f"acc_{category}": right if doc["category"] == category else None for category in CATEGORIES},
             "answered": float(answer.value is not None),
         }

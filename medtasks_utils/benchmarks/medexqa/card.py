@@ -5,6 +5,7 @@ from medtasks_utils.benchmarks.card import UNANSWERED, Breakdown, Card, Reposito
 from medtasks_utils.explanations import METRICS as EXPLANATION_METRICS
 from medtasks_utils.metrics import ACC, ANSWERED, Metric
 
+_JUDGED = ("combined", "explanation", "support", "coverage")
 _SCORES = ("combined", "explanation", *EXPLANATION_METRICS, "support", "coverage")
 
 CARD = Card(
@@ -17,7 +18,10 @@ CARD = Card(
     metrics=(
         Metric("macro_acc", statistics.macro_mean),
         ACC,
-        *(Metric(name, statistics.mean_or_nan, unit="points", is_of_explanations=True) for name in _SCORES),
+        *(
+            Metric(name, statistics.mean_or_nan, unit="points", is_of_explanations=True, is_judged=name in _JUDGED)
+            for name in _SCORES
+        ),
         ANSWERED,
         Metric("answer_accuracy", unit="points"),
         Metric("judge_failures", statistics.total, unit="count", higher_is_better=False),

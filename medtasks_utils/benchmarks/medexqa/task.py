@@ -20,7 +20,7 @@ from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.letters import LETTERS, found_by, read_letter
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading
-from medtasks_utils.harness.answer import Answer, Score
+from medtasks_utils.harness.answer import Answer, JudgedScore, Score
 from medtasks_utils.harness.choices import ChoiceTask
 from medtasks_utils.harness.sources import Row, Table, read_headerless, read_split
 
@@ -209,12 +209,16 @@ class MedExQA(ChoiceTask):
         for scorer in self._scorers:
             for (_, answer), scores in zip(right, scorer.score(right), strict=True):
                 found[id(answer)] |= scores
+        judged = {*names, "combined"} & {metric.name for metric in self.card.metrics if metric.is_judged}
         for doc, answer in pairs:
             if not references(doc):
                 answer.scores = dict.fromkeys([*names, "combined"])
                 continue
             scores = found.get(id(answer)) or dict.fromkeys(names, 0.0)
             answer.scores = {**scores, "combined": self._combined(doc, answer, scores["explanation"])}
+            for name in judged:
+                value = answer.scores[name]
+                answer.scores[name] = JudgedScore(id(answer) in found, value if isinstance(value, float) else None)
 
     def _combined(self, doc: Row, answer: Answer, explanation: Score) -> float | None:
         if not isinstance(explanation, float):
@@ -222,7 +226,3 @@ class MedExQA(ChoiceTask):
         accuracy = 100 * float(answer.value == doc["answer_letter"])
         combined: float = self.options.mcq_weight * accuracy + self.options.explanation_weight * explanation
         return combined
-
-    def stratum(self, doc: Row) -> str:
-        """Macro averages are over specialties."""
-        return str(doc["specialty"])
