@@ -67,7 +67,7 @@ def key_of(*parts: object) -> str:
 def content_of(run: Run) -> str:
     """The hash of all files of a run."""
     paths = [run.path, *(task.samples_path for task in run.tasks.values() if task.samples_path)]
-    found = hashlib.blake2b(digest_size=20)
+    found = hashlib.blake2b(f"{run.model} {run.date}".encode(), digest_size=20)
     for path in paths:
         found.update(path.name.encode())
         with contextlib.suppress(OSError), path.open("rb") as file:  # what cannot be read is empty to all who read it

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from medtasks_utils.compare.pairing import identity
 from medtasks_utils.harness.signature import incompatibilities, parse
 from medtasks_utils.results import TaskRun
 
@@ -36,7 +37,9 @@ def why_not(a: TaskRun, b: TaskRun, filter_name: str, of_explanations: bool = Fa
     if not signed[0] or not signed[1]:
         if signed[0] or signed[1]:
             return "one has no signature"
-        return "" if {s.doc_hash for s in a.samples} == {s.doc_hash for s in b.samples} else "the examples differ"
+        fields = a.identity or b.identity
+        same = {identity(s, a, fields) for s in a.samples} == {identity(s, b, fields) for s in b.samples}
+        return "" if same else "the examples differ"
     found = [
         difference
         for difference in incompatibilities(signed[0], signed[1])

@@ -81,6 +81,7 @@ class Comparer:
         self._found: dict[tuple[str, str, str], Paired] = {}
         self._cache = cache
         self.names = list(self._runs)[:MAX_RUNS]
+        self._contents = {name: content_of(self._runs[name]) for name in self.names} if cache else {}
 
     def jobs(self, filters: Sequence[str]) -> list[Callable[[], dict[str, Any]]]:
         """The comparisons of all pairs, to be done anywhere; :meth:`take` takes what they return."""
@@ -114,12 +115,11 @@ class Comparer:
 
     def _plain(self, a: str, b: str, filter_name: str) -> dict[str, Any]:
         """Two runs compared, as JSON can hold it; from the cache if it is there."""
-        runs = self._runs[a], self._runs[b]
-        key = key_of("pair", filter_name, [a, b], *map(content_of, runs)) if self._cache else ""
+        key = key_of("pair", filter_name, [a, b], self._contents[a], self._contents[b]) if self._cache else ""
         kept = self._cache.get(key) if self._cache else None
         if isinstance(kept, dict):
             return kept
-        found = self._compare(*runs, filter_name)
+        found = self._compare(self._runs[a], self._runs[b], filter_name)
         lines = [{**vars(line), "facts": line.facts.name, "contrast": asdict(line.contrast)} for line in found.lines]
         plain = {**vars(found), "lines": lines, "sides": {task: asdict(own) for task, own in found.sides.items()}}
         if self._cache:

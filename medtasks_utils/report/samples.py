@@ -96,12 +96,13 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
     """Documents by task, in the order of the data; equal documents of a run are several."""
     found: dict[tuple[str, str, int], _Entry] = {}
     places: dict[str, int] = {}
+    fields = {name: task.identity for run in runs for name, task in run.tasks.items() if task.identity}
     for number, run in enumerate(runs):
         for task in run.tasks.values():
             places.setdefault(task.task, len(places))
             seen: Counter[str] = Counter()
             for sample in task.samples:
-                own = identity(sample, task)
+                own = identity(sample, task, fields.get(task.task, ()))
                 entry = found.setdefault((task.task, own, seen[own]), _Entry(task.task, task.benchmark))
                 entry.samples[number] = sample
                 seen[own] += 1
