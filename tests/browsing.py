@@ -82,7 +82,9 @@ def choose(page: Any, **filters: str) -> None:
 def unfold(page: Any) -> None:
     """Open all that is folded in the example shown."""
     page.evaluate("for (const fold of document.querySelectorAll('#detail details')) fold.open = true")
-    page.wait_for_function("() => [...document.querySelectorAll('#detail details')].every((e) => e.children.length > 1)")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('#detail details')].every((e) => e.children.length > 1)"
+    )
 
 
 def open_first(page: Any) -> None:

@@ -46,11 +46,22 @@ def test_on_the_sample_every_score_is_as_expected(capsys: pytest.CaptureFixture[
     assert int(summary[1]) == 5 * len(rows)
     assert int(summary[2]) == 5 * sum(
         len(load(task).eval_docs)
-        for task in ("medmcqa_openmed", "medexqa_all", "medexqa_all", "medcalc_bench", "medhallu")
+        for task in (
+            "medmcqa_openmed",
+            "medexqa_all",
+            "medexqa_all",
+            "medcalc_bench",
+            "medcalc_bench_corrected",
+            "medhallu",
+        )
     )
     assert {row[0] for row in rows} >= {"medmcqa_openmed", "medexqa", "medexqa_all", "medcalc_bench", "medhallu"}
     for task, metric, filter_name, right, first, _, malformed, unsure in rows:
         assert filter_name in ("strict-match", "flexible-extract")
+        if (task, metric) == ("medcalc_bench_corrected", "acc_unanswerable"):
+            assert (right, first, malformed, unsure) == ("1", "0", "0", "1"), "to be unsure is to answer N/A"
+        if (task, metric) == ("medcalc_bench_corrected", "na_rate"):
+            assert (first, malformed, unsure) == ("0", "0", "1")
         if metric in ("acc", "f1", "recall", "macro_acc"):
             assert right == "1", (task, metric)
             assert malformed == "0", (task, metric)

@@ -21,16 +21,33 @@ UNANSWERED = "[invalid]"
 
 
 @dataclass(frozen=True)
+class PinnedFile:
+    """A file of a repository that is not on the hub.
+
+    Attributes:
+        path: in the repository.
+        sha256: of its bytes, in hexadecimal digits.
+        name: under which it is kept.
+    """
+
+    path: str
+    sha256: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Repository:
-    """A data set on the hub.
+    """A data set on the hub or, where ``files`` names any, files on GitHub.
 
     Attributes:
         name: as in ``openlifescienceai/medmcqa``.
         revision: the commit that runs read unless the option ``revision`` names another; None for the newest.
+        files: those of GitHub that are needed; another revision would have other checksums, so none can be chosen.
     """
 
     name: str
     revision: str | None = None
+    files: tuple[PinnedFile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,6 +81,7 @@ class Card:
         breakdowns: the divisions that matter.
         cluster: the field that examples share which are not independent; none if all are.
         stratum: the field whose groups enter macro averages with equal weight.
+        example_fields: fields that make an example whatever its label, where examples may have two.
         prompt_fields: fields of a document that belong to the prompt and not to the example.
         answers: the answers there are, as logged, and what they mean; empty where they are not a few.
         unsure: the answer that abstains; none where there is no such.
@@ -86,6 +104,7 @@ class Card:
     known_answers: str
     cluster: str | None = None
     stratum: str | None = None
+    example_fields: tuple[str, ...] = ()
     prompt_fields: tuple[str, ...] = ()
     answers: Mapping[str, str] = field(default_factory=dict)
     unsure: str | None = None

@@ -36,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--common", action="store_true", help="compare the examples in both runs, where not all are")
     parser.add_argument("--force", action="store_true", help="compare what signatures say is not comparable")
+    parser.add_argument(
+        "--labels",
+        choices=("original", "corrected"),
+        help="MedCalc-Bench: acc by the benchmark's own labels or by the physicians', whichever the runs were scored "
+        "on, over the examples that have both",
+    )
     parser.add_argument("--all", action="store_true", help="show every group of every breakdown")
     parser.add_argument("--show", type=_count, default=0, metavar="N", help="show N flipped examples each way")
     parser.add_argument(
@@ -133,6 +139,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         common=arguments.common,
         force=arguments.force,
         resamples=RESAMPLES if arguments.plan is None else 1,
+        labels=arguments.labels,
         seed=arguments.seed,
     )
     if arguments.plan is None:

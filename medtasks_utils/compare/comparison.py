@@ -9,12 +9,14 @@ from medtasks_utils import statistics
 from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.compare.flips import Agreement, Flip, Pair, agreement, flips
 from medtasks_utils.compare.inference import Contrast, benjamini_hochberg, contrast, holm
+from medtasks_utils.compare.labels import by_labels
 from medtasks_utils.compare.pairing import CompareError, check_examples, check_signatures, pair
 from medtasks_utils.compare.randomisation import RESAMPLES
 from medtasks_utils.compare.terms import Item
 from medtasks_utils.metrics import OF_REPEATS, Metric
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.breakdowns import item_of
+from medtasks_utils.results.labels import LabelSet
 from medtasks_utils.statistics import Total
 
 ALPHA = 0.05
@@ -98,6 +100,7 @@ def compare_runs(
     metrics: Sequence[str] | None = None,
     common: bool = False,
     force: bool = False,
+    labels: LabelSet | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Comparison:
@@ -111,6 +114,7 @@ def compare_runs(
         metrics: if None, the benchmark's own (:class:`medtasks_utils.benchmarks.card.Card`).
         common: compare the examples that are in both runs, where not all are.
         force: compare results whose signatures say that they measure different things.
+        labels: score the examples that have two labels by these, whichever a run was scored on, and no others.
         resamples: randomisations for each p-value that needs them.
         seed: of the randomisations.
 
@@ -119,6 +123,9 @@ def compare_runs(
     """
     notes = [(run.name, problem) for run in (a, b) for problem in run.problems]
     chosen = _chosen_tasks(a, b, tasks, notes)
+    if labels is not None:
+        chosen = by_labels(chosen, labels)
+        notes += [(of_a.task, f"acc by the {labels} labels, on the examples that have both") for of_a, _ in chosen]
     lines: list[Line] = []
     flipped: list[Flip] = []
     agreements: dict[tuple[str, str], Agreement] = {}

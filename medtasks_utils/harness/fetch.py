@@ -30,7 +30,7 @@ from medtasks_utils.benchmarks.card import Card, Repository
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, MODEL_FILES
 from medtasks_utils.explanations.nltk_data import PUNKT, WORDNET, Package, load
-from medtasks_utils.harness import catalog
+from medtasks_utils.harness import catalog, pinned
 from medtasks_utils.harness.options import DATA_KEY, read_options
 from medtasks_utils.harness.sources import Source
 
@@ -90,9 +90,13 @@ class DataSet(Item):
         _announce(self, files)
         return _verified(HUB.folder(self.card, self.repository), files)
 
+    def cached(self) -> Path:
+        """The folder of what was downloaded before."""
+        return _cached(self.repository.name, "dataset", self.repository.revision, self.card.file_patterns)
+
     def check(self) -> int:
         """Load every task that reads the repository, and its few-shot examples."""
-        folder = _cached(self.repository.name, "dataset", self.repository.revision, self.card.file_patterns)
+        folder = self.cached()
         manager = catalog.our_manager({DATA_KEY: HUB.name})
         drawn_from = set()
         for settings in catalog.configurations(manager, manager.all_subtasks):
@@ -112,6 +116,21 @@ class DataSet(Item):
         task_class = self.card.load_task_class()
         options = read_options(task_class.options_type, self.card.name, settings.get("dataset_kwargs") or {}, {})
         return task_class.repository_of(options) == self.repository
+
+
+class PinnedData(DataSet):
+    """Files of a GitHub repository with a benchmark's rows."""
+
+    def fetch(self) -> int:
+        """See :class:`Item`."""
+        print(f"{self.name}: {self.origin}, {len(self.repository.files)} files", file=sys.stderr, flush=True)
+        return _size(pinned.download(self.repository, may_ask=True))
+
+    def cached(self) -> Path:
+        """See :class:`DataSet`."""
+        if not pinned.is_cached(self.repository):
+            raise FetchError(f"not in the cache {pinned.cached_folder(self.repository)}")
+        return pinned.cached_folder(self.repository)
 
 
 class NltkData(Item):
@@ -164,7 +183,11 @@ class SciBert(Item):
 
 def items(names: Iterable[str]) -> list[Item]:
     """What the names stand for, in their order."""
-    data = [DataSet(card, repository) for card in cards().values() for repository in card.repositories.values()]
+    data = [
+        (PinnedData if repository.files else DataSet)(card, repository)
+        for card in cards().values()
+        for repository in card.repositories.values()
+    ]
     everything: list[Item] = [*data, NltkData("wordnet", WORDNET), NltkData("punkt_tab", PUNKT), SciBert()]
     return [item for name in names for item in everything if item.name == name]
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks.card import Card, Repository
 from medtasks_utils.errors import DataError
+from medtasks_utils.harness import pinned
 from medtasks_utils.harness.options import DATA_KEY
 
 Row = dict[str, Any]
@@ -100,6 +101,8 @@ class Source:
         Raises:
             DataError: where there is no such folder, or the hub cannot be reached and has not been before.
         """
+        if self.name == "hub" and repository.files:
+            return pinned.download(repository)
         if self.name == "hub":
             return _download(repository.name, revision or repository.revision, card.file_patterns)
         if self.name == "sample" and card.sample is not None:

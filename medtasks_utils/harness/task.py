@@ -17,6 +17,7 @@ import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -332,7 +333,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     @property
     def extractors(self) -> dict[str, Callable[[str, Row], Answer]]:
         """The filters by name."""
-        return {"strict-match": self.strict, "flexible-extract": self.flexible}
+        return {name: partial(self.extract, name) for name in ("strict-match", "flexible-extract")}
+
+    def extract(self, filter_name: str, response: str, doc: Row) -> Answer:
+        """The answer by a filter: the place for what both readings have in common."""
+        return (self.strict if filter_name == "strict-match" else self.flexible)(response, doc)
 
     def apply_filters(self) -> None:
         """From responses to answers; between generation and scoring, so batched work has its place here."""

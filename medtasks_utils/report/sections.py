@@ -8,6 +8,7 @@ from medtasks_utils.benchmarks import cards
 from medtasks_utils.report.answers import abstention_block, answers_block, found_block
 from medtasks_utils.report.blocks import Block, Section
 from medtasks_utils.report.breakdowns import breakdown_block
+from medtasks_utils.report.labels import labels_block
 from medtasks_utils.report.tables import Cell, Table, estimate_cell, head_reasons, mark_best, run_heads
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import repeats_of
@@ -29,6 +30,7 @@ def unit_section(unit: Unit) -> Section:
             blocks += abstention_block(unit, filter_name)
         if known and known.answers:
             blocks += answers_block(unit, known.answers, filter_name)
+        blocks += labels_block(unit, filter_name)
         blocks += found_block(unit, filter_name)
         blocks.append(_metrics_block(unit, filter_name))
     subtitle = unit.name if unit.name != unit.title else ""
