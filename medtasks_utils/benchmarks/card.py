@@ -62,6 +62,7 @@ class Card:
         metrics: all that its tasks may report, the most important first.
         compared: names of those on which runs are compared.
         breakdowns: the divisions that matter.
+        row_files: files in which a data directory may hold the rows of its tasks, as JSON lines; for scoring one row.
         cluster: the field that examples share which are not independent; none if all are.
         stratum: the field whose groups enter macro averages with equal weight.
         prompt_fields: fields of a document that belong to the prompt and not to the example.
@@ -84,6 +85,7 @@ class Card:
     breakdowns: tuple[Breakdown, ...]
     checked_tasks: tuple[str, ...]
     known_answers: str
+    row_files: tuple[str, ...] = ()
     cluster: str | None = None
     stratum: str | None = None
     prompt_fields: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ CARD = Card(
         "1.2": Repository("ncbi/MedCalc-Bench-v1.2", "acb17912657c084f5bf08b8fd029812f84630497"),
     },
     file_patterns=("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json"),
+    row_files=("test.jsonl", "one_shot.jsonl"),
     metrics=(ACC, ANSWERED, *OF_TOOLS, *(Metric(f"acc_{category}") for category in CATEGORIES)),
     compared=("acc",),
     breakdowns=(Breakdown("category", by_field("category")), Breakdown("calculator", by_field("calculator_name"))),
