@@ -6,6 +6,7 @@ import argparse
 import difflib
 import os
 import re
+import select
 import sys
 import traceback
 from collections.abc import Sequence
@@ -146,12 +147,12 @@ def _let_any_text_be_printed() -> None:
 
 def _is_output_closed() -> bool:
     """Whether whoever read our output has left, as ``head`` does; what is left of it goes nowhere then."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    return False
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    if not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
 
 
 if __name__ == "__main__":

@@ -14,7 +14,9 @@ class MedtasksError(Exception):
 
 def debugging() -> bool:
     """Whether the user asked for tracebacks, by ``LMEVAL_LOG_LEVEL=DEBUG`` or ``--verbosity DEBUG``."""
-    return os.environ.get("LMEVAL_LOG_LEVEL", "").upper() == "DEBUG" or logging.getLogger("lm_eval").level == logging.DEBUG
+    return (
+        os.environ.get("LMEVAL_LOG_LEVEL", "").upper() == "DEBUG" or logging.getLogger("lm_eval").level == logging.DEBUG
+    )
 
 
 class UsageError(MedtasksError):

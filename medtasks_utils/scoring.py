@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.errors import UsageError
+from medtasks_utils.errors import DataError, UsageError
 
 OWN_DEFAULTS = {"use_explanations": False, "add_python_tool": False, "add_calculator_tool": False}
 """Options that are off here unless given: they need files, models or many turns."""
@@ -66,7 +67,10 @@ def score(
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps(dict(row), ensure_ascii=False, default=str) + "\n", encoding="utf-8")
         metadata = {"medtasks_data": folder, benchmark: _with_defaults(benchmark, options)}
-        built = our_manager(metadata).load([settings["task"]])["tasks"][settings["task"]]
+        try:
+            built = our_manager(metadata).load([settings["task"]])["tasks"][settings["task"]]
+        except DataError as error:
+            raise DataError(re.sub(rf"{re.escape(folder)}[^\s,:]*(, row 1)?", "the row", str(error))) from None
         return _scored(built, _index(built, task, shown), response)
 
 
@@ -77,7 +81,11 @@ def _task_name(task: str) -> str:
 
 
 def _with_defaults(benchmark: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    known = cards()[benchmark].load_task_class().options_type.model_fields
+    from medtasks_utils.harness.options import read_options
+
+    kind = cards()[benchmark].load_task_class().options_type
+    known = kind.model_fields
+    read_options(kind, benchmark, {}, {benchmark: options}, said_by="score")
     defaults = {name: value for name, value in OWN_DEFAULTS.items() if name in known}
     if options.keys() & {"explanation_metrics", "use_judge"}:
         defaults.pop("use_explanations", None)
@@ -95,7 +103,10 @@ def _index(task: Any, name: str, shown: str | None) -> int:
 
 
 def _scored(task: Any, index: int, response: str) -> dict[str, Scored]:
-    task.build_all_requests()
+    from medtasks_utils.harness.patches import no_progress_of_prompts
+
+    with no_progress_of_prompts():
+        task.build_all_requests()
     doc = task.eval_docs[index]
     for instance in task.instances:
         instance.resps = [response]

@@ -39,7 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--show", type=_count, default=0, metavar="N", help="show N flipped examples each way")
     parser.add_argument("--seed", type=_count, default=0, help="of the randomisation; default 0")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the JSON to a file too")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        
+        help="write the JSON to a file too; - prints it in place of the table",,
+    )
 
 
 def _task(text: str) -> tuple[str, str]:
@@ -77,12 +84,11 @@ def run(arguments: argparse.Namespace) -> int:
         force=arguments.force,
         seed=arguments.seed,
     )
-    if arguments.output:
+    as_data = arguments.json or arguments.output == Path("-")
+    if arguments.output and arguments.output != Path("-"):
         try:
             arguments.output.write_text(as_json(comparison) + "\n", encoding="utf-8")
         except OSError as error:
             raise CompareError(f"cannot write {arguments.output}: {error.strerror or error}") from None
-    print(
-        as_json(comparison) if arguments.json else as_table(comparison, every_group=arguments.all, show=arguments.show)
-    )
+    print(as_json(comparison) if as_data else as_table(comparison, every_group=arguments.all, show=arguments.show))
     return 0

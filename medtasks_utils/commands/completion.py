@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     for flag in commands.choices["eval"]._actions:
         if flag.dest == "tasks":
-            flag.complete = {"bash": "_medtasks_names", "zsh": f"({names})"}  # type: ignore[attr-defined]
+            flag.complete = {"bash": "_medtasks_names", "zsh": f"({names})"}
     preamble = {"bash": f'_medtasks_names() {{ compgen -W "{names}" -- "$1"; }}'}
     print(shtab.complete(parser, arguments.shell, preamble=preamble))
     return 0

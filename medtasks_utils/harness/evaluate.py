@@ -142,7 +142,9 @@ def _configuration_file(path: str | None) -> dict[str, Any]:
     known = {each.name for each in fields(EvaluatorConfig)}
     unknown = sorted(settings.keys() - known)
     if unknown:
-        raise UsageError(f"--config {path}: there is no setting {', '.join(unknown)}; there is {', '.join(sorted(known))}")
+        raise UsageError(
+            f"--config {path}: there is no setting {', '.join(unknown)}; there is {', '.join(sorted(known))}"
+        )
     return settings
 
 

@@ -1,16 +1,16 @@
 """What a failure inside the harness means for the user, as one line with the way out.
 
-Errors of this pack pass through as they are. What is not known here is somebody's bug: ours ends in its traceback, that of
-another library in a line that names the file with the traceback.
+Errors of this pack pass through as they are. What is not known here is somebody's bug: ours ends in its traceback, that
+of another library in a line that names the file with the traceback.
 """
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import re
 import tempfile
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 
 import aiohttp
@@ -22,7 +22,7 @@ from medtasks_utils.harness import server
 from medtasks_utils.harness.preflight import Plan, missing_package
 
 _OURS = str(Path(__file__).parents[1])
-_HARNESS = str(Path(lm_eval.__file__).parent)
+_HARNESS = str(Path(inspect.getfile(lm_eval)).parent)
 
 
 def explain(error: Exception, plan: Plan) -> MedtasksError | None:
@@ -78,8 +78,8 @@ _OF_MODELS: tuple[tuple[str, str], ...] = (
     (r"out of memory", "the model and its batch do not fit: a smaller --batch_size, or dtype=bfloat16 in --model_args"),
     (r"not compiled with CUDA|No CUDA GPUs|no NVIDIA driver|Invalid device|Expected one of cpu",
      "the device is not there: --device cpu, or another"),
-    (r"[Ll]oglikelihood|logprobs", "the model gives no log-likelihoods: take a task without logits, or local-completions "
-     "or hf"),
+    (r"[Ll]oglikelihood|logprobs", "the model gives no log-likelihoods: take a task without logits, or hf or "
+     "local-completions"),
 )  # fmt: skip
 
 
@@ -124,5 +124,3 @@ def _unknown(error: Exception) -> MedtasksError:
         f"lm_eval ended with {type(error).__name__}: {_first_line(error)} (the traceback is in {file.name}; "
         "LMEVAL_LOG_LEVEL=DEBUG shows it)"
     )
-
-

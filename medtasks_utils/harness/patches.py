@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+import lm_eval.api.task
 import lm_eval.tasks
 from jinja2 import Template
 from lm_eval import evaluator, evaluator_utils, utils
@@ -131,6 +132,17 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
     ``utils.apply_template`` compiles it for every example, which takes most of the time that building prompts does.
     """
     return _compiled(template).render(**variables)
+
+
+@contextmanager
+def no_progress_of_prompts() -> Iterator[None]:
+    """Within this, ``Task.build_all_requests`` draws no bar. Without it, each response scored by hand would."""
+
+    def plain(items: Any, **settings: Any) -> Any:
+        return items
+
+    with patch.object(lm_eval.api.task, "tqdm", plain):
+        yield
 
 
 # ---- the model behind a task
@@ -458,8 +470,8 @@ def _failed_calls_said_once() -> Iterator[None]:
 def probe_of(model: Any) -> dict[str, Any]:
     """What ``requests.post`` is given to ask an API model's server for one token, as the harness itself would ask.
 
-    ``_create_payload``, ``header`` and ``_seed`` of ``TemplateAPI``. Without this, a server that is down shows after the
-    tasks are built, once for every request and try.
+    ``_create_payload``, ``header`` and ``_seed`` of ``TemplateAPI``. Without this, a server that is down shows after
+    the tasks are built, once for every request and try.
     """
     from lm_eval.models.openai_completions import LocalChatCompletion
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from pydantic import ValidationError
@@ -74,10 +75,8 @@ def _value(options: type[Options], option: str, text: str) -> Any:
     """
     listed = [part.strip().strip("'\"") for part in text.strip().strip("[]()").split(",") if part.strip()]
     readings = [text, listed] if "," in text or text.strip().startswith("[") else [text]
-    try:
+    with suppress(ValueError):
         readings.insert(0, json.loads(text))
-    except ValueError:
-        pass
     return next((reading for reading in readings if _fits(options, option, reading)), readings[0])
 
 

@@ -125,7 +125,9 @@ def _check_logging(plan: Plan) -> None:
             raise MedtasksError("--wandb_args needs Weights & Biases: pip install wandb, then wandb login")
         offline = os.environ.get("WANDB_MODE") in ("offline", "disabled", "dryrun")
         if not (offline or plan.mapping("wandb_args").get("mode") in ("offline", "disabled") or _knows_wandb()):
-            raise MedtasksError("--wandb_args: not logged in: run wandb login, set WANDB_API_KEY, or WANDB_MODE=offline")
+            raise MedtasksError(
+                "--wandb_args: not logged in: wandb login, or set WANDB_API_KEY, or WANDB_MODE=offline"
+            )
     if plan.trackio_args is not None and find_spec("trackio") is None:
         raise MedtasksError("--trackio_args needs Trackio: pip install trackio")
     _check_hub_upload(plan)
@@ -210,8 +212,8 @@ def check_model(plan: Plan, tasks: Sequence[Asked]) -> type[LM]:
         of_logits = next((t for t in tasks if t.settings.get("output_type") in _OF_LOGITS), None)
         if of_logits:
             raise UsageError(
-                f"{of_logits.name} needs log-likelihoods, which chat servers do not give: take local-completions or hf, "
-                "or the task without logits"
+                f"{of_logits.name} needs log-likelihoods, which chat servers do not give: take local-completions or "
+                "hf, or the task without logits"
             )
     if issubclass(kind, LocalCompletionsAPI) and kind is not AzureOpenaiChatCompletionsLM:
         _check_server(plan, name, kind, arguments)
@@ -256,7 +258,7 @@ def missing_package(error: ImportError, what: str, has_server: bool = False) -> 
 
 def _check_arguments(name: str, kind: type[LM], arguments: Mapping[str, Any]) -> None:
     """Names that the model's constructors take; what they would pass on or ignore is a mistake if it is nearly one."""
-    signatures = [inspect.signature(each.__init__) for each in kind.__mro__ if "__init__" in vars(each)]
+    signatures = [inspect.signature(vars(each)["__init__"]) for each in kind.__mro__ if "__init__" in vars(each)]
     known = {
         parameter.name
         for signature in signatures
@@ -276,7 +278,9 @@ def _check_arguments(name: str, kind: type[LM], arguments: Mapping[str, Any]) ->
 
 def _check_server(plan: Plan, name: str, kind: type[LM], arguments: Mapping[str, Any]) -> None:
     if not (arguments.get("model") or arguments.get("pretrained")):
-        raise UsageError(f"--model {name} needs the name that the server knows the model by: --model_args {_CHAT_EXAMPLE}")
+        raise UsageError(
+            f"--model {name} needs the model's name on the server: --model_args {_CHAT_EXAMPLE}"
+        )
     url = arguments.get("base_url", "" if name.startswith("local-") else None)
     if url == "":
         raise UsageError(f"--model {name} needs the server's address: --model_args {_CHAT_EXAMPLE}")
@@ -318,4 +322,3 @@ def check_places(plan: Plan) -> None:
 def _meant(name: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     return f" (did you mean {near[0]}?)" if near else ""
-

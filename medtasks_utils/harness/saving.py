@@ -80,6 +80,7 @@ class CarefulTracker(EvaluationTracker):  # type: ignore[misc]
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
+        self.output_path: str | None = settings.get("output_path")
         self.results: dict[str, Any] | None = None
         self.extra: dict[str, Any] = {}
         self.problem: str | None = None

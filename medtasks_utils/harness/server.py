@@ -15,13 +15,20 @@ logger = logging.getLogger("lm_eval.medtasks")
 _CONNECTED_WITHIN = 5  # seconds
 _ANSWERED_WITHIN = 30  # seconds; a server that takes longer is busy, and alive
 _SHOWN = 200  # characters of what a server says
+_REASONS = (
+    "Connection refused",
+    "Name or service not known",
+    "timed out",
+    "certificate verify failed",
+    "wrong version number",
+)
 
 
 def ask(request: dict[str, Any], model: str) -> None:
     """Ask for one token.
 
-    Whatever tells nothing for sure lets the run go on: no answer in time, a rate limit, or a complaint about the request
-    itself, which some servers make of so few tokens.
+    Whatever tells nothing for sure lets the run go on: no answer in time, a rate limit, or a complaint about the
+    request itself, which some servers make of so few tokens.
 
     Args:
         request: what ``requests.post`` takes.
@@ -120,7 +127,7 @@ def _models(request: dict[str, Any]) -> list[str]:
 def _reason(error: Exception) -> str:
     """What is at the bottom of an error of requests: ``Connection refused`` and its like."""
     text = str(getattr(error.args[0] if error.args else error, "reason", error))
-    for known in ("Connection refused", "Name or service not known", "timed out", "certificate verify failed", "wrong version number"):
+    for known in _REASONS:
         if known in text:
             return known
     return text.rpartition(": ")[2].strip("'\"()> ") or type(error).__name__

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from medtasks_utils.judging.case import Case, Judgement, Tokens
 from medtasks_utils.judging.judge import CallError, Judge
-from medtasks_utils.judging.settings import JudgeSettings
+from medtasks_utils.judging.settings import JudgeError, JudgeSettings
 
 if TYPE_CHECKING:
     from medtasks_utils.judging.client import JudgeClient

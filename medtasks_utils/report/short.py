@@ -60,7 +60,7 @@ def lines_of(run: Run) -> list[Line]:
 def _line(unit: Unit, run: Run) -> Line | None:
     names = [name for name in FILTERS if name in unit.filters] or unit.filters[:1]
     metric = next(iter(unit.headline), None)
-    if metric is None:
+    if metric in (None, "bypass"):  # --predict_only
         return None
     result = unit.results[run.name]
     counts = run.results.get("n-samples") or {}

@@ -51,7 +51,7 @@ def load_runs(paths: str | Path | Iterable[str | Path]) -> Runs:
 
 def _values(run: Run) -> Iterable[dict[str, Any]]:
     tasks = [(task.task, task.benchmark, task.metrics, task.signatures) for task in run.tasks.values()]
-    groups = [(group.group, None, group.metrics, {}) for group in run.groups.values()]
+    groups: list[Any] = [(group.group, None, group.metrics, {}) for group in run.groups.values()]
     for name, benchmark, metrics, signatures in [*tasks, *groups]:
         for (metric, filter_name), value in metrics.items():
             yield {

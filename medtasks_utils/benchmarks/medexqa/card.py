@@ -7,6 +7,7 @@ from medtasks_utils.benchmarks.card import UNANSWERED, Breakdown, Card, Reposito
 from medtasks_utils.explanations import METRICS as EXPLANATION_METRICS
 from medtasks_utils.metrics import ACC, ANSWERED, Metric
 
+
 class Specialty(NamedTuple):
     """One of the five: its name here, its code in the paper, and the stem of its files."""
 
