@@ -28,11 +28,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(str(request["model"]), "messages" in request)
 
     def _answer(self, model: str, is_chat: bool) -> None:
-        """``401``: that status; ``late-500``: the same after five good answers; ``html``, ``nothing``; ``slow``."""
+        """``401``: that status; ``late-500``: the same after five good answers (``late`` and any number); ``html``, ``nothing``; ``slow``."""
         late, _, status = model.rpartition("-")
         if model == "slow" and len(self.asked) > 1:
             time.sleep(0.3)
-        if status.isdigit() and (late != "late" or len(self.asked) > 5):
+        if status.isdigit() and (not late.startswith("late") or self._asked_of(model) > 5):
             self._send(int(status), json.dumps({"error": {"message": "no luck"}}))
         elif model == "html":
             self._send(200, "<html>welcome</html>", "text/html")
@@ -40,13 +40,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, "{}")
         elif not self.path.endswith("/completions"):
             self._send(404, json.dumps({"detail": "Not Found"}))
-        elif model in (GOOD, "slow") or late == "late":
+        elif model in (GOOD, "slow") or late.startswith("late"):
             text = "The answer is B. \\boxed{1}"
             said = {"message": {"role": "assistant", "content": text}} if is_chat else {"text": text}
             usage = {"prompt_tokens": 10, "completion_tokens": 3}
             self._send(200, json.dumps({"choices": [{"index": 0, **said}], "usage": usage}))
         else:
             self._send(404, json.dumps({"error": {"message": f"The model `{model}` does not exist."}}))
+
+    def _asked_of(self, model: str) -> int:
+        return sum(request["model"] == model for request in self.asked)
 
     def _send(self, status: int, text: str, kind: str = "application/json") -> None:
         body = text.encode()

@@ -1,4 +1,4 @@
-"""Mistakes that people make with ``medtasks eval``, with the real harness: one line with the way out, and no traceback."""
+"""Mistakes that people make with ``medtasks eval``, with the real harness: one line with the way out, no traceback."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ MISTAKES = [
     ([*TASKS, *CHAT, *at("SERVER", "nothing")], 1, "without choices"),
     ([*TASKS, *CHAT, *at("SERVER", "429")], 1, r"answers 429 .*every time.*--use_cache"),
     ([*TASKS, *CHAT, *at("SERVER", "400")], 1, r"answers 400 .*every time.*--use_cache"),
-    ([*TASKS, "--limit", "20", *CHAT, *at("SERVER", "late-500")], 1, r"500 .*--use_cache"),
-    ([*TASKS, "--limit", "20", *CHAT, *at("SERVER", "late-500", num_concurrent=4)], 1, r"500 .*--use_cache"),
+    ([*TASKS, "--limit", "20", *CHAT, *at("SERVER", "late1-500")], 1, r"500 .*--use_cache"),
+    ([*TASKS, "--limit", "20", *CHAT, *at("SERVER", "late2-500", num_concurrent=4)], 1, r"500 .*--use_cache"),
     # the model
     ([*TASKS, "--model", "local-chat-completions", *at("SERVER")], 2, "add --apply_chat_template"),
     ([*TASKS, *CHAT], 2, r"needs the model's name on the server: --model_args model=NAME,base_url="),
@@ -320,10 +320,12 @@ def test_the_table_fits_a_narrow_terminal(
 
 
 def test_the_scores_as_json(server: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(*TASKS, *CHAT, *at(server), "--json", "--output_path", "results") == 0
+    tasks = ["--tasks", "medmcqa_openmed", "--data", "sample", "--limit", "2"]
+    assert run(*tasks, *CHAT, *at(server), "--json", "--output_path", "results") == 0
     told = json.loads(capsys.readouterr().out)
     (score,) = told["scores"]
-    assert (score["name"], score["benchmark"], score["metric"], score["n"]) == ("medhallu", "medhallu", "f1", 2)
+    assert (score["name"], score["benchmark"]) == ("medmcqa_openmed", "medmcqa")
+    assert (score["metric"], score["n"]) == ("acc", 2)
     assert set(score["filters"]) == {"strict-match", "flexible-extract"}
     assert score["filters"]["strict-match"]["low"] <= score["filters"]["strict-match"]["value"]
     assert Path(told["results"]).is_file()

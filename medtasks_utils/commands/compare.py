@@ -44,8 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        
-        help="write the JSON to a file too; - prints it in place of the table",,
+        help="write the JSON to a file too; - prints it in place of the table",
     )
 
 

@@ -28,8 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path("report.html"),
         metavar="FILE",
-        
-        help="default: report.html; - for standard output",,
+        help="default: report.html; - for standard output",
     )
     parser.add_argument("--json", action="store_true", help="say where, how large and how long it took as JSON")
 

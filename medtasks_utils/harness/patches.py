@@ -445,9 +445,18 @@ def _replies_tallied(model: type[LM], tally: Callable[[Any], None]) -> Iterator[
         yield
 
 
+def _no_lost_tasks(record: logging.LogRecord) -> bool:
+    return debugging() or "exception was never retrieved" not in record.getMessage()
+
+
 @contextmanager
 def _failed_calls_said_once() -> Iterator[None]:
-    """API models log every failed try of every request; one of each kind tells as much."""
+    """API models log every failed try of every request; one of each kind tells as much.
+
+    When one request has failed for good, the others under way are left alone, and asyncio tells of each when it is
+    cleared away, which may be after this.
+    """
+    logging.getLogger("asyncio").addFilter(_no_lost_tasks)
     log = logging.getLogger("lm_eval.models.api_models")
     told: Counter[str] = Counter()
 

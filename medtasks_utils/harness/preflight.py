@@ -125,9 +125,7 @@ def _check_logging(plan: Plan) -> None:
             raise MedtasksError("--wandb_args needs Weights & Biases: pip install wandb, then wandb login")
         offline = os.environ.get("WANDB_MODE") in ("offline", "disabled", "dryrun")
         if not (offline or plan.mapping("wandb_args").get("mode") in ("offline", "disabled") or _knows_wandb()):
-            raise MedtasksError(
-                "--wandb_args: not logged in: wandb login, or set WANDB_API_KEY, or WANDB_MODE=offline"
-            )
+            raise MedtasksError("--wandb_args: not logged in: wandb login, or set WANDB_API_KEY, or WANDB_MODE=offline")
     if plan.trackio_args is not None and find_spec("trackio") is None:
         raise MedtasksError("--trackio_args needs Trackio: pip install trackio")
     _check_hub_upload(plan)
@@ -278,9 +276,7 @@ def _check_arguments(name: str, kind: type[LM], arguments: Mapping[str, Any]) ->
 
 def _check_server(plan: Plan, name: str, kind: type[LM], arguments: Mapping[str, Any]) -> None:
     if not (arguments.get("model") or arguments.get("pretrained")):
-        raise UsageError(
-            f"--model {name} needs the model's name on the server: --model_args {_CHAT_EXAMPLE}"
-        )
+        raise UsageError(f"--model {name} needs the model's name on the server: --model_args {_CHAT_EXAMPLE}")
     url = arguments.get("base_url", "" if name.startswith("local-") else None)
     if url == "":
         raise UsageError(f"--model {name} needs the server's address: --model_args {_CHAT_EXAMPLE}")

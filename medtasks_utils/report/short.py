@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from medtasks_utils.benchmarks import cards
+from medtasks_utils.intervals import confidence_interval
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run
 from medtasks_utils.results.breakdowns import Estimate
@@ -71,10 +73,20 @@ def _line(unit: Unit, run: Run) -> Line | None:
         unit,
         metric,
         n,
-        {name: unit.estimate(run.name, name, metric) for name in names},
+        {name: _estimate(unit, run, name, metric, n) for name in names},
         {name: unit.estimate(run.name, name, "answered") for name in names if "answered" in unit.metrics(name)},
         calls.value if calls else None,
     )
+
+
+def _estimate(unit: Unit, run: Run, filter_name: str, metric: str, n: int) -> Estimate:
+    """As in the report; without sample logs, of as many independent examples as there were, if they are independent."""
+    found, result = unit.estimate(run.name, filter_name, metric), unit.results[run.name]
+    clustered = unit.benchmark is not None and cards()[unit.benchmark].cluster is not None
+    if result.is_group or result.samples or clustered or found.value is None:
+        return found
+    low, high = confidence_interval(unit.facts(metric), found.value, found.stderr, n)
+    return Estimate(n, found.value, found.stderr, low, high)
 
 
 # ---- text
