@@ -28,7 +28,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(str(request["model"]), "messages" in request)
 
     def _answer(self, model: str, is_chat: bool) -> None:
-        """``401``: that status; ``late-500``: the same after five good answers (``late`` and any number); ``html``, ``nothing``; ``slow``."""
+        """``401``: that status; ``late1-500``: the same after five good answers; ``html``, ``nothing``, ``slow``."""
         late, _, status = model.rpartition("-")
         if model == "slow" and len(self.asked) > 1:
             time.sleep(0.3)
@@ -63,12 +63,19 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass  # a client that was stopped
+
+
 @contextmanager
 def openai_server() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yields the base of its addresses, as in ``http://127.0.0.1:1234``, and what it was asked."""
     asked: list[dict[str, Any]] = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"asked": asked}))
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"asked": asked}))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}", asked

@@ -208,7 +208,7 @@ def test_what_fails_inside_the_harness_is_one_line(
 def _harness_file() -> str:
     import lm_eval.evaluator
 
-    return lm_eval.evaluator.__file__
+    return str(lm_eval.evaluator.__file__)
 
 
 def test_a_bug_of_ours_keeps_its_traceback(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
