@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator
@@ -83,18 +82,6 @@ def test_as_json_and_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     assert all(score["as_expected"] for score in told["scores"])
     assert len(read_runs(told["runs"])) == len(BEHAVIOURS), "the second check replaced the first one's runs"
     assert Path(told["report"]).is_file()
-
-
-def test_without_the_extra_report_it_says_how_to_get_one(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "altair", None)
-    for name in [name for name in sys.modules if name.startswith("medtasks_utils.report")]:
-        monkeypatch.delitem(sys.modules, name)
-    assert main(["selfcheck", "--limit", "1"]) == 0
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("no report: ")
-    assert "pip install" in last and "medtasks report medtasks_selfcheck/runs" in last
 
 
 def off_by_one_letter(self: Any, doc: dict[str, Any], answer: Answer) -> dict[str, Any]:
