@@ -27,9 +27,10 @@ FLOORS = [
     {"compare", "rescore", "publish"},
     {"report"},
     {"sweep"},
-    {"extract", "selfcheck"},
+    {"extract", "selfcheck", "scoring"},
     {"commands"},
     {"cli"},
+    {"__main__"},
 ]
 """Rooms from the ground up: each may use those below it and, among its own modules, whatever makes no circle."""
 

@@ -79,6 +79,7 @@ class Card:
         metrics: all that its tasks may report, the most important first.
         compared: names of those on which runs are compared.
         breakdowns: the divisions that matter.
+        row_files: files in which a data directory may hold the rows of its tasks, as JSON lines; for scoring one row.
         cluster: the field that examples share which are not independent; none if all are.
         stratum: the field whose groups enter macro averages with equal weight.
         example_fields: fields that make an example whatever its label, where examples may have two.
@@ -102,6 +103,7 @@ class Card:
     breakdowns: tuple[Breakdown, ...]
     checked_tasks: tuple[str, ...]
     known_answers: str
+    row_files: tuple[str, ...] = ()
     cluster: str | None = None
     stratum: str | None = None
     example_fields: tuple[str, ...] = ()

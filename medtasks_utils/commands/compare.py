@@ -59,7 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(wrong_usage=parser.error)
     parser.add_argument("--seed", type=_count, default=0, help="of the randomisation; default 0")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the JSON to a file too")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write the JSON to a file too; - prints it in place of the table",
+    )
 
 
 def _task(text: str) -> tuple[str, str]:
@@ -149,10 +155,11 @@ def _compare(arguments: argparse.Namespace) -> int:
         needs = plan(comparison, arguments.plan)
         found = json.dumps(as_dict(needs, arguments.plan), indent=1)
         text = "\n".join(as_text(needs, arguments.plan))
-    if arguments.output:
+    as_data = arguments.json or arguments.output == Path("-")
+    if arguments.output and arguments.output != Path("-"):
         try:
             arguments.output.write_text(found + "\n", encoding="utf-8")
         except OSError as error:
             raise CompareError(f"cannot write {arguments.output}: {error.strerror or error}") from None
-    print(found if arguments.json else text)
+    print(found if as_data else text)
     return 0

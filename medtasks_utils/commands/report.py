@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import time
 from pathlib import Path
 
@@ -22,8 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="+", type=Path, metavar="PATH", help="folders, searched to the bottom, or results files"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html"
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("report.html"),
+        metavar="FILE",
+        help="default: report.html; - for standard output",
     )
+    parser.add_argument("--json", action="store_true", help="say where, how large and how long it took as JSON")
 
     parser.add_argument(
         "--baseline",
@@ -43,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     start = time.perf_counter()
     output: Path = arguments.output
+    to_stdout = output == Path("-")
     if output.is_dir():
         raise MedtasksError(f"{output} is a folder; name a file, as in -o {output / 'report.html'}")
     if not output.parent.is_dir():
@@ -55,11 +63,19 @@ def run(arguments: argparse.Namespace) -> int:
             page = build_page(runs, say=progress, cache=BuildCache())
     finally:
         gc.enable()
+    if to_stdout:
+        print(page)
+        return 0
     try:
         output.write_text(page, encoding="utf-8", newline="\n")
     except OSError as error:
         raise MedtasksError(f"{output} cannot be written: {error.strerror or error}") from None
+    seconds = time.perf_counter() - start
+    if arguments.json:
+        told = {"path": str(output.resolve()), "runs": len(runs), "bytes": output.stat().st_size, "seconds": seconds}
+        print(json.dumps(told))
+        return 0
     size = output.stat().st_size / 1e6
     names = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    print(f"{output.resolve()}: {names}, {size:.1f} MB, {time.perf_counter() - start:.1f} s")
+    print(f"{output.resolve()}: {names}, {size:.1f} MB, {seconds:.1f} s")
     return 0

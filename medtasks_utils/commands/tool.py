@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 
 SUMMARY = "run one call of a tool: code or an expression on standard input, the result on standard output"
@@ -18,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=_seconds, default=10.0, metavar="S", help="seconds that the code may take; default: 10"
     )
-
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, failed or not")
     parser.add_argument(
         "--layers", action="store_true", help="python: show which layers of the sandbox are on, and end"
     )
@@ -42,13 +43,17 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.layers:
         return _show_layers(arguments.tool)
+    if sys.stdin is None:
+        raise MedtasksError("standard input is closed, and the call is read from it: echo '1 + 1' | medtasks tool ...")
     try:
         argument = sys.stdin.read()
     except UnicodeDecodeError as error:
         raise MedtasksError(f"standard input is not {error.encoding}: {error.reason} at byte {error.start}") from None
     with TOOLS[arguments.tool].opened(timeout=arguments.timeout) as tool:
         (outcome,) = tool.run([("", printable(argument))])
-    if outcome.text:
+    if arguments.json:
+        print(json.dumps({"text": outcome.text, "failed": outcome.failed}, ensure_ascii=False))
+    elif outcome.text:
         print(without_controls(outcome.text), file=sys.stderr if outcome.failed else sys.stdout)
     return 1 if outcome.failed else 0
 

@@ -7,6 +7,7 @@ Each item is fetched, and looked up, by the code with which a run gets it.
 from __future__ import annotations
 
 import importlib.util
+import json
 import logging
 import sys
 from abc import ABC, abstractmethod
@@ -192,30 +193,36 @@ def items(names: Iterable[str]) -> list[Item]:
     return [item for name in names for item in everything if item.name == name]
 
 
-def fetch(wanted: Sequence[Item]) -> int:
+def fetch(wanted: Sequence[Item], as_json: bool = False) -> int:
     """Fetch everything that can be had; 0 if that is all, else 1."""
     if constants.HF_HUB_OFFLINE:
         raise FetchError("HF_HUB_OFFLINE is set, so nothing can be downloaded; unset it, or see what is there: --check")
-    return _for_each(wanted, lambda item: item.fetch())
+    return _for_each(wanted, lambda item: item.fetch(), as_json)
 
 
-def check(wanted: Sequence[Item]) -> int:
+def check(wanted: Sequence[Item], as_json: bool = False) -> int:
     """Load everything as a run without internet does; 0 if all is there, else 1."""
     logging.getLogger("lm_eval").setLevel(logging.ERROR)  # what a run warns of is not what is asked for
-    return _for_each(wanted, lambda item: item.check())
+    return _for_each(wanted, lambda item: item.check(), as_json)
 
 
-def _for_each(wanted: Sequence[Item], get: Callable[[Item], int]) -> int:
+def _for_each(wanted: Sequence[Item], get: Callable[[Item], int], as_json: bool) -> int:
     width = max(len(item.origin) for item in wanted)
-    sizes, missing = [], 0
+    sizes, missing, told = [], 0, []
     for item in wanted:
         try:
             sizes.append(get(item))
             state = f"{_shown(sizes[-1]):>9}"
+            told.append({"name": item.name, "origin": item.origin, "bytes": sizes[-1], "missing": None})
         except _FAILURES as error:
             missing += 1
             state = f"  MISSING  {_first_line(error)}"
-        print(f"{item.name:<13}  {item.origin:<{width}}  {state}", flush=True)
+            told.append({"name": item.name, "origin": item.origin, "bytes": None, "missing": _first_line(error)})
+        if not as_json:
+            print(f"{item.name:<13}  {item.origin:<{width}}  {state}", flush=True)
+    if as_json:
+        print(json.dumps(told, indent=2))
+        return 1 if missing else 0
     print(f"{len(sizes)} of {len(wanted)} there, {_shown(sum(sizes))}" + (f"; {missing} missing" if missing else ""))
     return 1 if missing else 0
 

@@ -9,28 +9,34 @@ from __future__ import annotations
 import argparse
 import asyncio
 import importlib.metadata
+import inspect
+import json
 import logging
 import os
+import subprocess
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, ItemsView, Iterator, KeysView, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from functools import cache, lru_cache, wraps
+from functools import cache, lru_cache, partial, wraps
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+import lm_eval.api.task
 import lm_eval.tasks
 from jinja2 import Template
 from lm_eval import evaluator, evaluator_utils, utils
+from lm_eval._cli.utils import MergeDictAction, try_parse_json
 from lm_eval.api.model import LM, CachingLM, hash_args
 from lm_eval.api.registry import get_model
 from lm_eval.loggers.utils import get_commit_from_path
 from lm_eval.tasks import TaskManager
 from packaging.requirements import Requirement
 
-from medtasks_utils.errors import show_errors_as_one_line
+from medtasks_utils.errors import UsageError, debugging, show_errors_as_one_line
 
 logger = logging.getLogger("lm_eval.medtasks")
 
@@ -127,6 +133,17 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
     ``utils.apply_template`` compiles it for every example, which takes most of the time that building prompts does.
     """
     return _compiled(template).render(**variables)
+
+
+@contextmanager
+def no_progress_of_prompts() -> Iterator[None]:
+    """Within this, ``Task.build_all_requests`` draws no bar. Without it, each response scored by hand would."""
+
+    def plain(items: Any, **settings: Any) -> Any:
+        return items
+
+    with patch.object(lm_eval.api.task, "tqdm", plain):
+        yield
 
 
 # ---- the model behind a task
@@ -330,6 +347,163 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
     from lm_eval._cli.run import Run
 
     Run(_OneParser(parser))
+    for action in parser._actions:
+        if isinstance(action, MergeDictAction):  # its errors on JSON are raised past argparse
+            action.type = partial(_object_or_pairs, "/".join(action.option_strings[:1]))
+        elif isinstance(action.type, partial) or action.type is try_parse_json:  # argparse would name the function
+            action.type = partial(_with_reason, action.type)
+
+
+def _object_or_pairs(flag: str, text: str) -> str:
+    if text.lstrip().startswith("{"):
+        try:
+            json.loads(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(
+                f"{text} is no JSON ({error}): put the whole object in single quotes and its names and texts in "
+                f"""double quotes, as in {flag} '{{"name": "value"}}'"""
+            ) from None
+    return text
+
+
+def _with_reason(convert: Callable[[str], Any], text: str) -> Any:
+    try:
+        return convert(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error) if text in str(error) else f"{text!r}: {error}") from None
+
+
+def level_of(name: str | None) -> int:
+    """The number of a log level; of INFO, which is the harness's own, for none.
+
+    Raises:
+        UsageError: for a name that is no level.
+    """
+    levels = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+    if name is None:
+        return logging.INFO
+    if name.upper() not in levels:
+        raise UsageError(f"--verbosity {name}: the levels are {', '.join(levels)}")
+    return int(getattr(logging, name.upper()))
+
+
+@contextmanager
+def results_in_hand(
+    make_tracker: Callable[..., Any], show: Callable[[str], None], model: type[LM], tally: Any
+) -> Iterator[None]:
+    """Within this, ``lm_eval run`` hands over what it would print and save.
+
+    ``Run._execute`` prints, saves and forgets. Without this, a failure to save could not be seen, the full table could
+    not be left out, git would complain where there is no repository, and the tokens that servers report would be lost.
+
+    Args:
+        make_tracker: called in place of ``lm_eval.loggers.EvaluationTracker``.
+        show: called in place of ``print``.
+        model: the model's class.
+        tally: called with the bodies of an API server's replies.
+    """
+    import lm_eval.loggers
+    from lm_eval._cli import run as command
+
+    with ExitStack() as replaced:
+        replaced.enter_context(patch.object(lm_eval.loggers, "EvaluationTracker", make_tracker))
+        replaced.enter_context(patch.object(command, "print", show, create=True))
+        replaced.enter_context(git_not_asked_in_vain())
+        replaced.enter_context(_replies_tallied(model, tally))
+        replaced.enter_context(_failed_calls_said_once())
+        yield
+
+
+@contextmanager
+def git_not_asked_in_vain() -> Iterator[None]:
+    """Where there is no repository, the evaluator's ``git describe`` would say so on standard error, as fatal."""
+    commit = evaluator.get_git_commit_hash
+
+    def quiet_commit() -> Any:
+        try:
+            found = subprocess.run(["git", "rev-parse", "--git-dir"], capture_output=True, check=False)
+        except OSError:  # no git
+            return commit()
+        return get_commit_from_path(Path.cwd()) if found.returncode else commit()
+
+    with patch.object(evaluator, "get_git_commit_hash", quiet_commit):
+        yield
+
+
+@contextmanager
+def _replies_tallied(model: type[LM], tally: Callable[[Any], None]) -> Iterator[None]:
+    """``parse_generations`` of API models is handed the whole reply, of which only the text is kept."""
+    parse = inspect.getattr_static(model, "parse_generations", None)
+    if parse is None:
+        yield
+        return
+
+    def parse_generations(self: LM, outputs: Any, **settings: Any) -> Any:
+        tally(outputs)
+        return parse.__get__(self, model)(outputs=outputs, **settings)
+
+    with patch.object(model, "parse_generations", parse_generations):
+        yield
+
+
+def _no_lost_tasks(record: logging.LogRecord) -> bool:
+    return debugging() or "exception was never retrieved" not in record.getMessage()
+
+
+@contextmanager
+def _failed_calls_said_once() -> Iterator[None]:
+    """API models log every failed try of every request; one of each kind tells as much.
+
+    When one request has failed for good, the others under way are left alone, and asyncio tells of each when it is
+    cleared away, which may be after this.
+    """
+    logging.getLogger("asyncio").addFilter(_no_lost_tasks)
+    log = logging.getLogger("lm_eval.models.api_models")
+    told: Counter[str] = Counter()
+
+    def is_new(record: logging.LogRecord) -> bool:
+        if record.levelno < logging.WARNING or debugging():
+            return True
+        told[record.getMessage()[:40]] += 1
+        return told[record.getMessage()[:40]] == 1 and "CancelledError" not in record.getMessage()
+
+    log.addFilter(is_new)
+    try:
+        yield
+    finally:
+        log.removeFilter(is_new)
+
+
+# ---- API models
+
+
+def probe_of(model: Any) -> dict[str, Any]:
+    """What ``requests.post`` is given to ask an API model's server for one token, as the harness itself would ask.
+
+    ``_create_payload``, ``header`` and ``_seed`` of ``TemplateAPI``. Without this, a server that is down shows after
+    the tasks are built, once for every request and try.
+    """
+    from lm_eval.models.openai_completions import LocalChatCompletion
+
+    is_chat = isinstance(model, LocalChatCompletion)
+    message = [{"role": "user", "content": "Hi"}] if is_chat else "Hi"
+    body = model._create_payload(message, generate=True, gen_kwargs={"max_gen_toks": 1}, seed=model._seed, eos=None)
+    return {
+        "url": model.base_url,
+        "json": body,
+        "headers": model.header,
+        "verify": model.ca_cert_path or model.verify_certificate,
+    }
+
+
+def without_tokenizer(kind: type[LM], arguments: Mapping[str, Any]) -> LM:
+    """An API model that loads no tokenizer and asks no server for one."""
+    given = {**arguments, "tokenizer_backend": "none", "tokenizer": None, "tokenized_requests": False}
+    logging.disable(logging.WARNING)
+    try:
+        return kind.create_from_arg_obj(given, {"batch_size": 1})
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 @contextmanager

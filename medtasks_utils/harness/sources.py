@@ -108,7 +108,7 @@ class Source:
         if self.name == "sample" and card.sample is not None:
             return card.sample
         root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()
-        setting = f"{ENVIRONMENT_VARIABLE} or {DATA_KEY}"
+        setting = f"--data, {ENVIRONMENT_VARIABLE} or {DATA_KEY}"
         if not root.is_dir():
             raise DataError(
                 f"no directory {root} (set by {setting}); give an existing one, "

@@ -130,6 +130,14 @@ def as_text(lines: Sequence[Line], comparisons: Sequence[Comparison]) -> str:
     return "\n\n".join(blocks)
 
 
+def as_data(lines: Sequence[Line], comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """Both as JSON can hold them."""
+    return {
+        "scores": [{**vars(line), "counts": dict(line.counts), "failures": dict(line.failures)} for line in lines],
+        "agreement": [{**vars(each), "agreement": vars(each.agreement)} for each in comparisons],
+    }
+
+
 def _short_names(signatures: set[str]) -> dict[str, str]:
     """Each judge by its kind and model, where that sets it apart."""
     short = {signature: f"{signature.split('|')[0]} by {signature.split('|model:')[-1]}" for signature in signatures}

@@ -7,7 +7,7 @@
 """
 
 from medtasks_utils.results.run import GroupRun, ResultsError, Run, TaskRun, Value
-from medtasks_utils.results.runs import name_apart, read_runs
+from medtasks_utils.results.runs import as_run, name_apart, read_runs
 from medtasks_utils.results.samples import Sample
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Sample",
     "TaskRun",
     "Value",
+    "as_run",
     "name_apart",
     "read_runs",
 ]

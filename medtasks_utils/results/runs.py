@@ -115,21 +115,43 @@ def _read(files: _Files) -> Run:
             results = _read_json(path)
         except (OSError, ValueError, RecursionError) as error:
             problems.append(f"{path} cannot be read: {error}")
+    return as_run(results, files.folder, path, files.date, files.samples, problems)
+
+
+def as_run(
+    results: dict[str, Any],
+    folder: Path,
+    path: Path | None = None,
+    date: str = "",
+    samples: Mapping[str, Path] | None = None,
+    problems: Sequence[str] = (),
+) -> Run:
+    """A run from its results, as the harness returns and saves them.
+
+    Args:
+        results: what the results file holds, or would.
+        folder: where it is, or would be.
+        path: the file, if there is one.
+        date: as in its name.
+        samples: sample logs by task.
+        problems: what is wrong with its files.
+    """
+    logs = samples or {}
     groups = {
         name: GroupRun(name, _strings(_mapping(results.get("group_subtasks")).get(name)), _metrics(values))
         for name, values in _mapping(results.get("groups")).items()
     }
     names = [name for name in _mapping(results.get("results")) if name not in groups and not _is_heading(results, name)]
-    tasks = {name: _task(name, results, files.samples.get(name)) for name in [*names, *files.samples]}
+    tasks = {name: _task(name, results, logs.get(name)) for name in [*names, *logs]}
     return Run(
         name="",
-        model=str(results.get("model_name") or files.folder.name),
-        path=path,
-        date=files.date,
+        model=str(results.get("model_name") or folder.name),
+        path=path or folder,
+        date=date,
         results=results,
         tasks=tasks,
         groups=groups,
-        problems=problems,
+        problems=list(problems),
     )
 
 

@@ -37,6 +37,7 @@ CARD = Card(
         ),
     },
     file_patterns=("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json"),
+    row_files=("test.jsonl", "one_shot.jsonl"),
     metrics=(
         ACC,
         Metric("by_calculator", statistics.mean_by_stratum),

@@ -7,9 +7,9 @@ import random
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from medtasks_utils.benchmarks.medexqa.card import CARD
+from medtasks_utils.benchmarks.medexqa.card import CARD, SPECIALTIES, Specialty
 from medtasks_utils.benchmarks.medexqa.explanations import ExplanationScorer, make_scorers, references
-from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOptions, Specialty
+from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.benchmarks.medexqa.reading import (
     authors_answer,
     letters_for_options,
