@@ -74,7 +74,7 @@ def _in_a_child(program: str) -> str:
 
 def main() -> None:
     """Programs as JSON on standard input, their outputs on standard output."""
-    import pandas  # type: ignore[import-untyped]  # noqa: F401 - once, for all children
+    import pandas  # noqa: F401 - once, for all children
     import scipy.stats  # noqa: F401
 
     programs = json.load(sys.stdin)

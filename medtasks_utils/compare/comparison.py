@@ -122,15 +122,11 @@ def compare_runs(
         CompareError: where there is nothing to compare, or results may not be compared.
     """
     notes = [(run.name, problem) for run in (a, b) for problem in run.problems]
-    chosen = _chosen_tasks(a, b, tasks, notes)
-    if labels is not None:
-        chosen = by_labels(chosen, labels)
-        notes += [(of_a.task, f"acc by the {labels} labels, on the examples that have both") for of_a, _ in chosen]
+    chosen = _chosen_tasks(a, b, tasks, labels, notes)
     lines: list[Line] = []
     flipped: list[Flip] = []
     agreements: dict[tuple[str, str], Agreement] = {}
     paired: dict[tuple[str, str], tuple[list[Pair], str | None]] = {}
-
     for of_a, of_b in chosen:
         notes += [(run.name, problem) for run, task in ((a, of_a), (b, of_b)) for problem in task.problems]
         pairing = pair(of_a, of_b)
@@ -241,6 +237,21 @@ class _Task:
 
 
 def _chosen_tasks(
+    a: Run,
+    b: Run,
+    wanted: Sequence[tuple[str, str]] | None,
+    labels: LabelSet | None,
+    notes: list[tuple[str, str]],
+) -> list[tuple[TaskRun, TaskRun]]:
+    chosen = _common_tasks(a, b, wanted, notes)
+    if labels is None:
+        return chosen
+    chosen = by_labels(chosen, labels)
+    notes += [(of_a.task, f"acc by the {labels} labels, on the examples that have both") for of_a, _ in chosen]
+    return chosen
+
+
+def _common_tasks(
     a: Run, b: Run, wanted: Sequence[tuple[str, str]] | None, notes: list[tuple[str, str]]
 ) -> list[tuple[TaskRun, TaskRun]]:
     if wanted is not None:

@@ -12,6 +12,7 @@ from medtasks_utils.intervals import confidence_interval
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run
 from medtasks_utils.results.breakdowns import Estimate
+from medtasks_utils.statistics import Size
 
 FILTERS = ("strict-match", "flexible-extract")
 _SHORT = {"strict-match": "strict", "flexible-extract": "flexible"}
@@ -85,7 +86,7 @@ def _estimate(unit: Unit, run: Run, filter_name: str, metric: str, n: int) -> Es
     clustered = unit.benchmark is not None and cards()[unit.benchmark].cluster is not None
     if result.is_group or result.samples or clustered or found.value is None:
         return found
-    low, high = confidence_interval(unit.facts(metric), found.value, found.stderr, n)
+    low, high = confidence_interval(unit.facts(metric), found.value, found.stderr, Size(n, n))
     return Estimate(n, found.value, found.stderr, low, high)
 
 

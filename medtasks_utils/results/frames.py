@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from medtasks_utils.results.runs import Run, read_runs
+from medtasks_utils.results.run import Run
+from medtasks_utils.results.runs import read_runs
 
 if TYPE_CHECKING:
     import pandas as pd
