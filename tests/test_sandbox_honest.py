@@ -54,16 +54,25 @@ def differences(sandbox: Sandbox, programs: list[str]) -> dict[str, tuple[str, s
 
 
 def test_there_are_many() -> None:
-    assert len(set(SNIPPETS) | set(PROGRAMS)) == len(SNIPPETS) + len(PROGRAMS) >= 300
+    assert len(set(SNIPPETS) | set(PROGRAMS)) == len(SNIPPETS) + len(PROGRAMS) >= 400
+
+
+def compiles(program: str) -> bool:
+    """Whether this version of Python has all of the program's syntax."""
+    try:
+        compile(program, "main.py", "exec", dont_inherit=True)
+    except SyntaxError:
+        return False
+    return True
 
 
 def test_clinical_programs_in_short(sandbox: Sandbox) -> None:
-    assert differences(sandbox, [*SNIPPETS, *PROGRAMS[::6]]) == {}
+    assert differences(sandbox, list(filter(compiles, [*SNIPPETS, *PROGRAMS[::6]]))) == {}
 
 
 @pytest.mark.slow
 def test_clinical_programs(sandbox: Sandbox) -> None:
-    assert differences(sandbox, PROGRAMS) == {}
+    assert differences(sandbox, list(filter(compiles, PROGRAMS))) == {}
 
 
 def examples(module_name: str) -> Iterator[str]:

@@ -12,9 +12,10 @@ from .worker import Session
 
 MODULES = (
     "bisect", "calendar", "cmath", "collections", "datetime", "decimal", "fractions", "heapq", "itertools", "json",
-    "math", "random", "re", "statistics", "string",
+    "math", "random", "re", "statistics",
 )  # fmt: skip
-"""What can be imported: the public functions and classes of these, never the modules themselves."""
+"""What can be imported: the public functions and classes of these, never the modules themselves. Not ``string``, whose
+``Formatter`` reads any attribute."""
 
 _BUILTINS = "all any bin dict enumerate filter frozenset iter list map max min next reversed set sum"
 
