@@ -39,6 +39,7 @@ class MedExQA(ChoiceTask):
 
     def adjust_config(self, config: dict[str, Any]) -> None:
         """Refuse options that cannot apply to a task of one specialty; tell of weights that do not sum to 1."""
+        super().adjust_config(config)
         useless = {"specialty", "seed"} & self.options.model_fields_set
         if config.get("dataset_name") and useless:
             raise OptionError(
