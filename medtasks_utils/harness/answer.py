@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.card import UNANSWERED
-from medtasks_utils.statistics import Verdict
+from medtasks_utils.statistics import ExampleValue, Verdict
 
 
 class JudgedScore(NamedTuple):
@@ -48,3 +49,24 @@ class Answer(str):
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return self.value, self.response, str(self)
+
+
+def example_value(scores: list[Score], cluster: str | None, stratum: str | None) -> ExampleValue | None:
+    """An example's value of a metric: the mean over its generations; None where it applies to none of them."""
+    if all(score is None for score in scores):
+        return None
+    right = failed = 0
+    if any(isinstance(score, JudgedScore) for score in scores):
+        judged = [score for score in scores if isinstance(score, JudgedScore)]
+        right, failed = sum(score.right for score in judged), sum(score.value is None for score in judged)
+        scores = [score.value for score in judged]
+    verdicts = tuple(score if isinstance(score, Verdict) else None for score in scores)
+    if not any(verdicts):
+        verdicts = ()
+    values = [
+        float(score.target == score.predicted) if isinstance(score, Verdict) else float(score)
+        for score in scores
+        if isinstance(score, Verdict | float | int)
+    ]
+    value = sum(values) / len(values) if values else math.nan
+    return ExampleValue(value, cluster, stratum, verdicts, len(values), right, failed)

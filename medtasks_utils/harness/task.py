@@ -13,7 +13,6 @@ four have in common is here. The order in which the harness calls::
 from __future__ import annotations
 
 import logging
-import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +31,7 @@ from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.harness import generations
-from medtasks_utils.harness.answer import Answer, JudgedScore, Score
+from medtasks_utils.harness.answer import Answer, Score, example_value
 from medtasks_utils.harness.options import Options, read_options
 from medtasks_utils.harness.patches import (
     ScoresAndDetails,
@@ -44,7 +43,7 @@ from medtasks_utils.harness.run import this_run
 from medtasks_utils.harness.signature import digest, signature, signature_fields
 from medtasks_utils.harness.sources import Row, Source, Table
 from medtasks_utils.metrics import OF_REPEATS, Metric
-from medtasks_utils.statistics import ExampleValue, Verdict
+from medtasks_utils.statistics import ExampleValue
 
 logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 
@@ -385,23 +384,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return ScoresAndDetails(metrics, details)
 
     def _combine(self, doc: Row, scores: list[Score]) -> ExampleValue | None:
-        if all(score is None for score in scores):
-            return None
-        right = failed = 0
-        if any(isinstance(score, JudgedScore) for score in scores):
-            judged = [score for score in scores if isinstance(score, JudgedScore)]
-            right, failed = sum(score.right for score in judged), sum(score.value is None for score in judged)
-            scores = [score.value for score in judged]
-        verdicts = tuple(score if isinstance(score, Verdict) else None for score in scores)
-        if not any(verdicts):
-            verdicts = ()
-        values = [
-            float(score.target == score.predicted) if isinstance(score, Verdict) else float(score)
-            for score in scores
-            if isinstance(score, Verdict | float | int)
-        ]
-        value = sum(values) / len(values) if values else math.nan
-        return ExampleValue(value, self.cluster(doc), self.stratum(doc), verdicts, len(values), right, failed)
+        return example_value(scores, self.cluster(doc), self.stratum(doc))
 
     def kept(self, instance: Instance) -> dict[str, Any]:
         """What is kept of a generation whose scoring failed."""
