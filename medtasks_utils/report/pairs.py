@@ -198,7 +198,7 @@ def paired_difference(
 
 def interval_of(line: Line) -> str:
     """The interval of a difference as text, empty without one; "too few" where it cannot be relied on."""
-    if line.contrast.is_of_too_few:
+    if line.contrast.is_of_too_few or line.contrast.note:
         return "too few"
     low, high = line.contrast.low, line.contrast.high
     if low is None or high is None:

@@ -265,7 +265,7 @@ class MedCalcBench(ToolTask):
     # ---- score
 
     def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
-        """``acc``, the same as ``by_calculator`` and for the category, ``answered``; those of ``N/A`` where there is any."""
+        """``acc``, the same as ``by_calculator`` and for the category, ``answered``; of ``N/A`` where there is any."""
         right = float(answer.value is not None and is_right(answer.value, doc))
         return {
             "acc": right,
