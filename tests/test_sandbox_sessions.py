@@ -448,3 +448,16 @@ def test_no_part_of_a_path_is_left_where_a_text_is_cut(before: int, limit: int) 
 def test_more_after_the_end_is_out_of_turn() -> None:
     with pytest.raises(OutOfTurn):
         Answer(END, 10).feed(END + b"0x")
+    answer = Answer(END, 10, (), END[::-1])
+    answer.feed(b"late" + END[::-1][:9])
+    with pytest.raises(OutOfTurn):
+        answer.feed(END[::-1][9:] + b"0")
+
+
+def test_an_answer_forged_in_one_call_is_not_continued_in_the_next(sandbox: Sandbox) -> None:
+    forge = "import os, sys\nf = sys._getframe()\nwhile 'end' not in f.f_locals: f = f.f_back\n"
+    forge += "os.write(3, f.f_locals['end'] + b'0')\nfor n in range(3 * 10**6): pass\nos.write(1, b'late')"
+    assert sandbox.run([("forged", forge)])[0].text == ""
+    (result,) = sandbox.run([("forged", "'next'")])
+    assert result.failed and result.text.startswith("Error: the Python process wrote after its answer")
+    assert sandbox.run([("forged", "'next'")])[0] == Result("'next'", False)

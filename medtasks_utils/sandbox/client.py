@@ -51,6 +51,7 @@ class _Session:
         process: None before the first call, and once it has ended.
         codes: what ran in it; None if that is too long to keep.
         spent: seconds that its process has run, at most.
+        last_end: the bytes that ended its process's last answer.
     """
 
     def __init__(self) -> None:
@@ -58,6 +59,7 @@ class _Session:
         self.process: Process | None = None
         self.codes: list[str] | None = []
         self.spent = 0.0
+        self.last_end = b""
 
     def ran(self, code: str) -> None:
         if self.codes is not None:
@@ -78,7 +80,7 @@ class _Session:
         process, self.process = self.process, None
         if process is not None:
             process.end()
-        self.codes, self.spent = codes, 0.0
+        self.codes, self.spent, self.last_end = codes, 0.0, b""
 
 
 class Sandbox:
@@ -269,7 +271,8 @@ class Sandbox:
         """Run code in a session's process; whatever is wrong with the process ends it."""
         process = session.process
         end = os.urandom(16)
-        answer = Answer(end, self._max_output, self._zygote.paths if self._zygote else ())
+        paths = self._zygote.paths if self._zygote else ()
+        answer = Answer(end, self._max_output, paths, session.last_end)
         started = time.monotonic()
         deadline = started + self._timeout
         try:
@@ -280,10 +283,12 @@ class Sandbox:
                 pass
             process.pause()
             session.spent += time.monotonic() - started
+            session.last_end = end
             error = ""
         except TimeoutError:
             error = f"Error: timed out after {self._timeout:g} s; {LOST}"
         except OutOfTurn:
+            answer = Answer(end, self._max_output)  # what it wrote belongs to no call
             error = f"Error: the Python process wrote after its answer, or ended; {LOST}"
         except TooMuchOutput:
             error = f"Error: the output had no end; {LOST}"

@@ -15,7 +15,7 @@ class TooMuchOutput(Exception):
 
 
 class OutOfTurn(Exception):
-    """Bytes after the end of an answer."""
+    """Bytes after the end of an answer: the code has forged it, and went on."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,12 @@ class Answer:
         end: the bytes after which one more, ``1`` for a failure, ends the answer.
         limit: characters of the text.
         paths: of this machine, which the text must not show; longest first.
+        last_end: the bytes that ended the answer before; they come again if that end was not the process's own.
     """
 
-    def __init__(self, end: bytes, limit: int, paths: Sequence[str] = ()) -> None:
+    def __init__(self, end: bytes, limit: int, paths: Sequence[str] = (), last_end: bytes = b"") -> None:
         self._end = end
+        self._last_end = last_end
         self._limit = limit
         self._paths = paths
         self._margin = len(paths[0]) if paths else 0
@@ -58,10 +60,12 @@ class Answer:
 
         Raises:
             TooMuchOutput: if it is endless.
-            OutOfTurn: if more follows the end.
+            OutOfTurn: if more follows the end, or the answer before had not ended.
         """
         self._bytes += len(data)
         self._pending += data
+        if self._last_end and self._last_end in self._pending:
+            raise OutOfTurn
         at = self._pending.find(self._end)
         if at >= 0:
             rest = self._pending[at + len(self._end) :]
