@@ -145,9 +145,9 @@ def test_breakdowns_add_up(runs: list[Run], page: Page) -> None:
         ("MedCalc-Bench, acc (%) by calculator", "Calculator", "medcalc_bench"),
     ):
         rows = page.tables[f"{title}, strict-match"]
-        assert [cell.strip() for cell in rows[0]] == [name, "n", "first", "second"]
+        assert [cell.strip() for cell in rows[0]] == [name, "n", "MDE", "first", "second"]
         counts = [int(row[1]) for row in rows[1:]]
-        values = [float(row[2].split("\n")[0]) for row in rows[1:]]
+        values = [float(row[3].split("\n")[0]) for row in rows[1:]]
         right = sum(n * value / 100 for n, value in zip(counts, values, strict=True))
         assert sum(counts) == len(runs[0].tasks[task].samples)
         assert right / sum(counts) == pytest.approx(runs[0].tasks[task].metrics["acc", "strict-match"].value, abs=1e-3)
@@ -158,11 +158,11 @@ def test_breakdowns_add_up(runs: list[Run], page: Page) -> None:
 
 def test_specialties_end_in_the_macro_average(runs: list[Run], page: Page, tmp_path: Path) -> None:
     rows = page.tables["MedExQA by specialty (%), strict-match"]
-    assert [cell.strip() for cell in rows[0]] == ["Specialty", "Run", "n", "acc", "combined", "explanation"]
+    assert [cell.strip() for cell in rows[0]] == ["Specialty", "Run", "n", "MDE", "acc", "combined", "explanation"]
     assert len(rows) == 1 + 2 * (5 + 1)
     for run, row in zip(runs, rows[-2:], strict=True):
         reported = run.results["results"]["medexqa"]
-        values = [cell.split("\n")[0] for cell in row[3:]]
+        values = [cell.split("\n")[0] for cell in row[4:]]
         assert values == [
             metric_of(name, "medexqa").shown(reported[f"{name},strict-match"])
             for name in ("acc", "combined", "explanation")
@@ -207,7 +207,7 @@ def test_findings_say_who_leads_by_how_much_and_what_format_costs(tmp_path: Path
     assert said == [
         (
             "MedHallu, f1, strict-match",
-            "No clear lead: weak 100.0, right 100.0. +0.0 points (+0.0 to +0.0) on the same examples.",
+            "No clear lead: weak 100.0, right 100.0. +0.0 points on the same examples.",
         ),
         (
             "Largest losses to the form of answers (strict-match)",
