@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medtasks_utils.report.blocks import Block
-from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best
+from medtasks_utils.report.tables import Cell, Table, estimate_cell, head_reasons, mark_best, run_heads
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import estimate
 from medtasks_utils.results.labels import LabelSet, losses, other_labels, own_labels, scored_by
@@ -25,11 +25,13 @@ def labels_block(unit: Unit, filter_name: str) -> list[Block]:
     if not by_run or unit.benchmark is None:
         return []
     runs = list(by_run)
-    table = Table(f"{unit.title}: both labels, {filter_name}", ["", *runs])
+    odd = unit.odd_ones(filter_name, "acc")
+    table = Table(f"{unit.title}: both labels, {filter_name}", ["", *run_heads(runs, odd)])
     for labels, words in _LABELS.items():
         estimates = [estimate(scored_by(by_run[run], labels, unit.benchmark), filter_name, "acc", None) for run in runs]
         cells = [estimate_cell(each, unit.facts("acc"), with_n=True) for each in estimates]
-        table.rows.append([Cell(f"acc by {words}"), *mark_best(cells, [each.value for each in estimates])])
+        best = mark_best(cells, [each.value for each in estimates], reasons=head_reasons(runs, odd))
+        table.rows.append([Cell(f"acc by {words}"), *best])
     found = [losses(samples, filter_name) for samples in by_run.values()]
     own = dict.fromkeys(_LABELS[own_labels(samples[0])] for samples in by_run.values())
     table.rows += [
