@@ -112,7 +112,7 @@ def test_any_mixture_is_read_without_an_error(parts: list[str]) -> None:
 def test_long_texts_are_read_in_time(task: Any, piece: str) -> None:
     text = (piece * 200_000)[:200_000]
     for response in (text, f"<answer>{text}</answer>", f"\\boxed{{{text}}}"):
-        start = time.perf_counter()
+        start = time.process_time()
         task.extract("flexible-extract", response, task.eval_docs[0])
         task.extract("strict-match", response, task.eval_docs[0])
-        assert time.perf_counter() - start < 2  # a second each
+        assert time.process_time() - start < 2  # seconds of the processor, one for each

@@ -20,6 +20,13 @@ UNANSWERED = "[invalid]"
 """What stands for an answer in logs where none was found: the harness's own word for it."""
 
 
+PHYSICIANS = "physicians"
+"""Whose labels are not the benchmark's own: of documents under ``labels``, and in the details of samples."""
+
+DOUBTFUL = "doubtful label"
+"""The badge of samples whose label physicians dispute."""
+
+
 @dataclass(frozen=True)
 class PinnedFile:
     """A file of a repository that is not on the hub.

@@ -33,12 +33,7 @@ from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.answer import Answer, Score, combined
 from medtasks_utils.harness.options import Options, read_options
-from medtasks_utils.harness.patches import (
-    ScoresAndDetails,
-    model_of,
-    prepare_harness,
-    render,
-)
+from medtasks_utils.harness.patches import ScoresAndDetails, model_of, prepare_harness, render
 from medtasks_utils.harness.run import this_run
 from medtasks_utils.harness.signature import digest, signature, signature_fields
 from medtasks_utils.harness.sources import Row, Source, Table

@@ -20,7 +20,7 @@ EMPTY = "empty response"
 def badges(sample: Sample) -> list[str]:
     """What marks a sample out, its task's own marks first."""
     first: dict[str, Any] = next(iter(sample.details.values()), {})
-    found = _texts(first.get("badges"))
+    found = list(dict.fromkeys(_texts(first.get("badges"))))
     if len(sample.responses) > 1 and any(len(set(answers)) > 1 for answers in list(sample.answers.values())[:1]):
         found.append(DISAGREE)
     if "transcript" in first and any(call.get("failed") for call in _calls(first["transcript"])):
@@ -36,7 +36,7 @@ def badges(sample: Sample) -> list[str]:
 
 def notes(sample: Sample) -> list[str]:
     """Sentences that its task logged about a sample."""
-    return _texts(next(iter(sample.details.values()), {}).get("notes"))
+    return list(dict.fromkeys(_texts(next(iter(sample.details.values()), {}).get("notes"))))
 
 
 def _texts(value: Any) -> list[str]:

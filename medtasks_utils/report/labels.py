@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from medtasks_utils.benchmarks.card import DOUBTFUL
 from medtasks_utils.report.blocks import Block
-from medtasks_utils.report.tables import Cell, Table, estimate_cell, head_reasons, mark_best, run_heads
+from medtasks_utils.report.tables import Cell, Table, estimate_cell, head_reasons, mark_best, run_heads, samples_link
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import estimate
 from medtasks_utils.results.labels import LabelSet, losses, other_labels, own_labels, scored_by
@@ -39,7 +40,14 @@ def labels_block(unit: Unit, filter_name: str) -> list[Block]:
         [Cell(f"wrong by {' or '.join(own)}"), *(Cell(f"{each.lost:,}", _share(each.lost, each.n)) for each in found)],
         [
             Cell("of these, labels differ"),
-            *(Cell(f"{each.lost_on_differing:,}", _share(each.lost_on_differing, each.lost)) for each in found),
+            *(
+                Cell(
+                    f"{each.lost_on_differing:,}",
+                    _share(each.lost_on_differing, each.lost),
+                    samples_link(task=unit.only_task, run=run, result="wrong", badge=DOUBTFUL),
+                )
+                for run, each in zip(runs, found, strict=True)
+            ),
         ],
         [
             Cell("of these, right by the other label"),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks.card import PHYSICIANS
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.results.samples import Sample
 
@@ -19,7 +20,7 @@ LabelSet = Literal["original", "corrected"]
 
 def own_labels(sample: Sample) -> LabelSet:
     """The labels that the run was scored on."""
-    return "corrected" if sample.doc.get("labels") == "physicians" else "original"
+    return "corrected" if sample.doc.get("labels") == PHYSICIANS else "original"
 
 
 def other_labels(sample: Sample, filter_name: str) -> list[dict[str, Any]]:

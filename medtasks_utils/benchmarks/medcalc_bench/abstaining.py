@@ -21,7 +21,7 @@ _SENTENCE = re.compile(r"(?<=[!?;])\s+|(?<=\.)\s+(?=\D|\d+[.)]\s)|\n+|[。；]")
 _TOKEN = r"(?:n\s?/\s?a\b|\bn\.\s?a\b\.?|not\s(?:applicable|available)\b)"
 _VERB = (
     r"(?:calculat|comput|determin|estimat|assess|deriv|obtain|giv|provid|scor|answer|establish|evaluat|work(?:ed)?\sout|"
-    r"assign|complet|perform|appl|convert|work(?:ed)?\sthis|stat(?=ed?\b)|reach|know|find\sthe\sanswer|do\sthis)"
+    r"assign|complet|perform|appl|convert|report|tall|work(?:ed)?\sthis|stat(?=ed?\b)|reach|know|find\sthe\sanswer|do\sthis)"
 )
 _NOT_ABLE = (
     r"(?:\bcan\s?not\b|\bcan['’]?t\b|\bcould(?:\snot|n['’]t)\b|\b(?:un|not\s)able\sto\b|\bimpossible\sto\b|"
@@ -32,11 +32,11 @@ _CANNOT = re.compile(
     r"|\bno\s(?:\w+[\s-]){0,4}?(?:answer|value|score|number|result|calculation|rate|total|figure|class)\b[^.;]{0,20}?"
     r"\b(?:can\sbe|could\sbe|is\s|are\s)?(?:\w+ed|given|possible)\b"
     rf"|(?:\binsufficient|\bnot\s(?:enough|sufficient)|n['’]t\s(?:enough|sufficient))\b[^.;]{{0,60}}\b(?:to\s{_VERB}|for\s(?:the\s|a\s)?calculat)"
-    r"|\bno\s\w+\s(?:can|could)\sbe\s(?:calculated|computed|determined|given|derived|assigned)"
-    r"|(?:\bnot|n['’]t)\s(?:calculable|computable|determinable|answerable|scorable)\b"
+    r"|\bno\s(?:\w+\s){1,3}?(?:can|could)\sbe\s(?:calculated|computed|determined|given|derived|assigned|reported)"
+    r"|(?:\bnot|n['’]t)\s(?:calculable|computable|determinable|answerable|scorable|obtainable)\b"
     r"|\b(?:incalculable|in?computable|uncomputable|uncalculable|indeterminable|indeterminate|undeterminable|"
     r"undetermined|unanswerable)\b"
-    r"|\bcalculation\s(?:is\s)?(?:not\s|im)possible\b|\b(?:not\s|im)possible\W*$|\bno\sdetermination\b|\bpreclud\w+|\bimpossible\s?(?::|$)|\bnot\spossible\sdue\b"
+    r"|\bcalculation\s(?:is\s)?(?:not\s|im)possible\b|\b(?:not\s|im)possible\W*$|\bno\sdetermination\b|\bimpossible\sto\ssay\b|(?:\bnot|n['’]t)\s(?:let|allow|permit)\b|\bpreclud\w+|\bimpossible\s?(?::|$)|\bnot\spossible\sdue\b"
     r"|\b(?:would\sbe|is)\s(?:a\s(?:pure\s)?guess|invented|inappropriate\sto|unsafe\sto)\b|\b(?:must|have\sto)\sabstain\b"
     r"|\bnicht\s(?:\w+\s)?(?:berechn|bestimm|ermittel|m[öo]glich)\w*|\breichen\snicht\saus\b"
     r"|\bne\speut\spas\sêtre\s(?:calcul|détermin)|\bimpossible\sde\s(?:calcul|détermin)|\b(?:données|informations)\s"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from medtasks_utils.benchmarks.card import PHYSICIANS
 from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS, Judgement, as_document
 from medtasks_utils.errors import DataError
 from medtasks_utils.harness.sources import Row, Table
@@ -137,4 +138,4 @@ def corrected_document(row: Row, table: Table, index: int) -> Row:
         "Output Type": "",
         "Ground Truth Explanation": "",
     }
-    return {**as_document(whole, table, index, _JUDGEMENTS, may_lack_answer=True), "labels": "physicians"}
+    return {**as_document(whole, table, index, _JUDGEMENTS, may_lack_answer=True), "labels": PHYSICIANS}

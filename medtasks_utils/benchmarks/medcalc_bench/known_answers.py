@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from medtasks_utils.benchmarks.card import PHYSICIANS
 from medtasks_utils.benchmarks.known_answers import Doc, KnownAnswers, Reply, share
 from medtasks_utils.benchmarks.medcalc_bench.card import NOT_AVAILABLE
 
@@ -64,4 +65,4 @@ class MedCalcBenchAnswers(KnownAnswers):
 
 
 def _may_lack_answer(doc: Doc) -> bool:
-    return doc.get("labels") == "physicians"
+    return doc.get("labels") == PHYSICIANS

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from medtasks_utils.benchmarks.card import DOUBTFUL, PHYSICIANS
 from medtasks_utils.benchmarks.medcalc_bench import corrected, rows
 from medtasks_utils.benchmarks.medcalc_bench.card import NOT_AVAILABLE
 from medtasks_utils.benchmarks.medcalc_bench.reading import authors_value, is_right
@@ -19,8 +20,7 @@ from medtasks_utils.harness.sources import Row, Table, find_split, read_split
 
 logger = logging.getLogger("lm_eval.medtasks")
 
-PHYSICIANS, BENCHMARK = "physicians", "benchmark"
-DOUBTFUL = "doubtful label"
+BENCHMARK = "benchmark"
 
 Key = tuple[int, str, str]
 Labels = Mapping[Key, Row]
