@@ -198,6 +198,7 @@ def test_keyboard(browser: Any, address: str) -> None:
         page.keyboard.type("j")
         assert page.input_value("input[name=q]") == "j", "letters are text there"
         page.fill("input[name=q]", "")
+        page.wait_for_timeout(400)  # what is typed is looked for after a quarter of a second
         page.keyboard.press("Escape")
         assert page.evaluate("document.activeElement.name") != "q"
         page.focus("#list")

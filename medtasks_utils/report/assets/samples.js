@@ -326,6 +326,7 @@ class SampleBrowser {
   }
 
   set(changes) {
+    if (Object.entries(changes).every(([name, value]) => this.state[name] === value)) return;
     const searches = "q" in changes && changes.q !== this.state.q;
     const wasPaired = this.selection.isPaired;
     Object.assign(this.state, changes);
