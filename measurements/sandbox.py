@@ -70,17 +70,20 @@ def throughput(sandbox: Sandbox, sessions: int, rounds: int) -> None:
     for round_ in range(1, rounds + 1):
         taken = seconds(lambda: sandbox.run([(f"t{n}", CODE) for n in range(sessions)]))
         print(f"round {round_} of {sessions} examples, calls per second | {sessions / taken:.0f}")
-    supervisor = children(sandbox.started()._process.pid)[0]
-    alive = children(supervisor)
+    alive = children(zygote(sandbox))
     total = sum(memory(pid, "Pss") for pid in alive)
     print(f"{len(alive)} live processes, MB in all, each | {total:.0f} | {total / len(alive):.1f}")
     for n in range(sessions):
         sandbox.forget(f"t{n}")
 
 
+def zygote(sandbox: Sandbox) -> int:
+    """The process that forks."""
+    return children(sandbox.started()._process.pid)[0]
+
+
 def flatness(sandbox: Sandbox, count: int) -> None:
-    launcher = sandbox.started()._process.pid
-    supervisor = children(launcher)[0]
+    forks = zygote(sandbox)
     done = 0
     for checkpoint in (1_000, count):
         while done < checkpoint:
@@ -89,10 +92,11 @@ def flatness(sandbox: Sandbox, count: int) -> None:
             for session in sessions:
                 sandbox.forget(session)
             done += 100
-        sandbox.run([("end of round", "1")])
+        time.sleep(0.5)
+        of_run, of_forks = (len(os.listdir(f"/proc/{pid}/fd")) for pid in ("self", forks))
         print(
-            f"after {done:,} calls, MB of run, launcher, supervisor; processes | {memory(os.getpid()):.1f} | "
-            f"{memory(launcher):.1f} | {memory(supervisor):.1f} | {len(children(supervisor))}"
+            f"after {done:,} calls, MB of run and of the process that forks; processes; descriptors of both | "
+            f"{memory(os.getpid()):.1f} | {memory(forks):.1f} | {len(children(forks))} | {of_run} | {of_forks}"
         )
 
 

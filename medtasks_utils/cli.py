@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+import os
+import re
+import select
 import sys
+import traceback
 from collections.abc import Sequence
+from functools import partial
+from typing import NoReturn
 
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import MedtasksError, UsageError, debugging
 from medtasks_utils.registry import Registry
 
 COMMANDS = Registry(
@@ -17,41 +24,135 @@ COMMANDS = Registry(
         "extract": "medtasks_utils.commands.extract",
         "fetch": "medtasks_utils.commands.fetch",
         "compare": "medtasks_utils.commands.compare",
+        "publish": "medtasks_utils.commands.publish",
         "report": "medtasks_utils.commands.report",
         "rescore": "medtasks_utils.commands.rescore",
         "selfcheck": "medtasks_utils.commands.selfcheck",
+        "sweep": "medtasks_utils.commands.sweep",
         "tool": "medtasks_utils.commands.tool",
+        "completion": "medtasks_utils.commands.completion",
     },
 )
 """By name: modules with ``SUMMARY``, ``add_arguments(parser)`` and ``run(arguments)``, which returns the exit code."""
 
+INTERRUPTED = 130
 
-def _parser(asked_for: str | None) -> argparse.ArgumentParser:
-    """The parser of the command line; only the command that is asked for adds its arguments."""
-    parser = argparse.ArgumentParser(prog="medtasks", description="Medical benchmarks for lm-evaluation-harness.")
-    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, with what was probably meant."""
+
+    given: Sequence[str] = ()
+
+    def error(self, message: str) -> NoReturn:
+        """End with exit code 2."""
+        words = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message)
+        if words:
+            message = f"there is no command {words[1]!r}{_meant(words[1], list(COMMANDS))}"
+        known = [flag for action in self._actions for flag in action.option_strings]
+        misspelt = [flag for flag in _flags(self.given) if not any(name.startswith(flag) for name in known)]
+        if misspelt:
+            said = "; ".join(f"there is no flag {flag}{_meant(flag, known)}" for flag in misspelt)
+            message = said if message.startswith("unrecognized") else f"{message}; {said}"
+        self.exit(2, f"medtasks: error: {message}; {self.prog} --help lists all\n")
+
+
+def _flags(given: Sequence[str]) -> list[str]:
+    return [word.partition("=")[0] for word in given if re.match(r"--\w", word)]
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+def build_parser(asked_for: str | None = None, every: bool = False) -> argparse.ArgumentParser:
+    """The parser of the command line.
+
+    Args:
+        asked_for: the command whose arguments are added; adding them for all would import what all need.
+        every: add the arguments of all commands nevertheless.
+    """
+    parser = _Parser(prog="medtasks", description="Medical benchmarks for lm-evaluation-harness.")
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, command in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
-        subparser.set_defaults(run=command.run)
-        if name == asked_for:
+        subparser.set_defaults(run=command.run, parser=subparser, whole=partial(build_parser, every=True))
+        if every or name == asked_for:
             command.add_arguments(subparser)
     return parser
 
 
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    parser = build_parser(next(iter(argv), None))
+    _Parser.given = argv
+    arguments, unknown = parser.parse_known_args(argv)
+    subparser = vars(arguments).pop("parser", parser)
+    if unknown:
+        subparser.error("unrecognized arguments: " + " ".join(unknown))
+    if arguments.command is None and not arguments.version:
+        parser.print_help()
+    return arguments
+
+
+def version() -> str:
+    """This package's version, and those that decide what a run does."""
+    from importlib import metadata
+
+    def of(name: str) -> str:
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            return "(not installed)"
+
+    return f"medtasks {of('medtasks')} (lm_eval {of('lm_eval')}, Python {sys.version.split()[0]})"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    argv = sys.argv[1:] if argv is None else argv
-    arguments = _parser(next(iter(argv), None)).parse_args(argv)
+    _let_any_text_be_printed()
     try:
-        code: int = arguments.run(arguments)
+        arguments = _parse(sys.argv[1:] if argv is None else argv)
+        if arguments.command is None:
+            if arguments.version:
+                print(version())
+            code = 0
+        else:
+            code = arguments.run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except MedtasksError as error:
         if error.__cause__ is not None:  # a bug, not bad input: it needs its traceback
             raise
+        if debugging():
+            traceback.print_exc()
         print(f"medtasks: error: {error}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
-        return 130
-    return code
+        print("medtasks: stopped", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        if not _is_output_closed():
+            raise
+        return 0
+    return int(code)
+
+
+def _let_any_text_be_printed() -> None:
+    """Where the terminal's encoding lacks a character, show it escaped; printing must not end a run."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _is_output_closed() -> bool:
+    """Whether whoever read our output has left, as ``head`` does; what is left of it goes nowhere then."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    if not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
 
 
 if __name__ == "__main__":

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from types import TracebackType
 
 
 class MedtasksError(Exception):
     """Something the user can mend; the message says what is wrong, where, and the way out."""
+
+
+def debugging() -> bool:
+    """Whether the user asked for tracebacks, by ``LMEVAL_LOG_LEVEL=DEBUG`` or ``--verbosity DEBUG``."""
+    return (
+        os.environ.get("LMEVAL_LOG_LEVEL", "").upper() == "DEBUG" or logging.getLogger("lm_eval").level == logging.DEBUG
+    )
 
 
 class UsageError(MedtasksError):

@@ -1,68 +1,104 @@
 """Confidence intervals of all metrics.
 
 =========  ==========================================================================================================
-``share``  Wilson's (JASA 1927), with the effective number of examples ``p (1 − p) / stderr²`` where they are
-           clustered (Korn & Graubard, *Survey Methodology* 1998), so that it holds for small groups and at 0 and 1
+``share``  Wilson's (*JASA* 1927), with the effective number of examples ``p (1 − p) / stderr² × (z/t)²`` where they
+           are clustered (Korn & Graubard, *Survey Methodology* 1998; t with one degree of freedom less than there are
+           informative clusters); below four right or four wrong its outer end is that of a Poisson count (Brown, Cai &
+           DasGupta, *Statistical Science* 2001, section 4.1.1)
 ``f1``     the same by way of ``TP / (TP + FP + FN)``, which is a share (Flores et al., *Journal of Applied
            Statistics* 2022)
-``score``  ``value ± t × stderr``, with one degree of freedom less than there are clusters, within the metric's range
+``score``  the same as share of its range: most examples have 0 or nearly the same score, so that it is skewed as a
+           share is; without a range, ``value ± t × stderr``, and none where all values are alike
 ``none``   sums have none
 =========  ==========================================================================================================
+
+Macro averages put the intervals of their parts together (:func:`of_mean`), and are at least as wide as the interval of
+a share with their standard error: the one sees strata that are all right, the other is better for small ones. None
+leaves its metric's range or is without width.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 
-from scipy.special import stdtrit
+from scipy.special import gammaincinv, stdtrit
 
 from medtasks_utils.metrics import Metric
+from medtasks_utils.statistics import Size
 
 LEVEL = 0.95
+FEWEST = 10
+"""Informative clusters below which an interval is said to be of too few."""
+
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+_POISSON_UP_TO = 3
+_LEAST = 1e-6  # an effective number, so that its square is a number
 
 Interval = tuple[float | None, float | None]
 
 
-def confidence_interval(
-    metric: Metric, value: float, stderr: float | None, clusters: int | None, is_macro: bool = False
-) -> Interval:
+def confidence_interval(metric: Metric, value: float, stderr: float | None, size: Size | None) -> Interval:
     """The 95 % interval of a metric's value; two None where there is none.
 
     Args:
         metric: what the value is of.
         value: in the metric's own unit.
         stderr: its standard error; None where that is not known.
-        clusters: how many independent clusters of examples it is of; None where that is not known.
-        is_macro: whether the value is an unweighted mean over groups, which is no share of examples.
+        size: what it is of; None where that is not known.
     """
-    if metric.interval == "none" or (clusters is None and stderr is None):
+    if metric.interval == "none" or (stderr is None and not (size and size.clusters)):
         return None, None
-    if metric.interval == "score" or is_macro:
-        return _t_interval(metric, value, stderr, clusters)
+    lowest, highest = metric.range
+    if lowest is None or highest is None or not lowest <= value <= highest:
+        return _t_interval(metric, value, stderr, size)
     if metric.interval == "f1":
         share = value / (2 - value)
         error = None if stderr is None else stderr * (1 + share) ** 2 / 2  # d share / d F1
-        low, high = wilson(share, effective_number(share, error, clusters))
+        low, high = share_interval(share, effective_number(share, error, size))
         return 2 * low / (1 + low), 2 * high / (1 + high)
-    return wilson(value, effective_number(value, stderr, clusters))
+    width = highest - lowest
+    share = (value - lowest) / width
+    error = None if stderr is None else stderr / width
+    number = effective_number(share, error, size, is_of_counts=metric.interval == "share")
+    low, high = share_interval(share, number)
+    return lowest + width * low, lowest + width * high
 
 
-def _t_interval(metric: Metric, value: float, stderr: float | None, clusters: int | None) -> Interval:
-    if stderr is None:
+def _t_interval(metric: Metric, value: float, stderr: float | None, size: Size | None) -> Interval:
+    if not stderr:  # all alike, and no range that says how unlike the next may be
         return None, None
-    reach = stderr * (_Z if clusters is None else float(stdtrit(max(clusters - 1, 1), (1 + LEVEL) / 2)))
+    reach = stderr * (_Z if size is None else _t(size))
     lowest, highest = metric.range
     low, high = value - reach, value + reach
     return low if lowest is None else max(lowest, low), high if highest is None else min(highest, high)
 
 
-def effective_number(share: float, stderr: float | None, clusters: int | None) -> float:
-    """How many independent examples would have this standard error; the clusters, where it tells nothing."""
-    if stderr and 0 < share < 1:
-        return share * (1 - share) / stderr**2
-    return clusters or 1
+def _t(size: Size) -> float:
+    return float(stdtrit(max(size.clusters - 1, 1), (1 + LEVEL) / 2))
+
+
+def effective_number(share: float, stderr: float | None, size: Size | None, *, is_of_counts: bool = True) -> float:
+    """How many independent examples would have this standard error; the clusters, where it tells nothing.
+
+    Args:
+        share: from 0 to 1.
+        stderr: its standard error.
+        size: what it is of.
+        is_of_counts: whether a standard error below that of as many independent clusters is doubted. It can be right: a
+            model that flags whatever it sees has one of each pair right. Or nothing else has been seen yet. So one
+            example that is right and one that is wrong are added, up to the variance of independent clusters.
+    """
+    product = share * (1 - share)
+    if size is None:
+        return max(product / stderr**2, _LEAST) if stderr and product else 1
+    variance = (stderr or 0.0) ** 2
+    if is_of_counts and variance < product / size.clusters:
+        variance = min(product / size.clusters, variance + (1 - 2 * product) / size.examples**2)
+    if not product or variance <= product * 1e-16:
+        return size.clusters
+    return max(product / variance * (_Z / _t(size)) ** 2, _LEAST)
 
 
 def wilson(share: float, number: float) -> tuple[float, float]:
@@ -71,3 +107,45 @@ def wilson(share: float, number: float) -> tuple[float, float]:
     centre = shrunk * share + (1 - shrunk) / 2
     reach = shrunk * _Z * math.sqrt(share * (1 - share) / number + (_Z / number) ** 2 / 4)
     return max(0.0, centre - reach), min(1.0, centre + reach)
+
+
+def share_interval(share: float, number: float) -> tuple[float, float]:
+    """Wilson's interval, its end near 0 or 1 moved out to that of a Poisson count of up to three."""
+    low, high = wilson(share, number)
+    if share < 0.5:
+        return _poisson_end(share, number, low), high
+    return low, 1 - _poisson_end(1 - share, number, 1 - high)
+
+
+def _poisson_end(share: float, number: float, low: float) -> float:
+    count = share * number
+    if not 0 < count <= _POISSON_UP_TO:
+        return low
+    return min(low, float(gammaincinv(count, 1 - LEVEL)) / number)
+
+
+def wider(first: Interval, second: Interval) -> Interval:
+    """From the lower of two lower ends to the higher of two upper ones."""
+    lows, highs = zip(first, second, strict=True)
+    known = [end for end in lows if end is not None], [end for end in highs if end is not None]
+    return min(known[0], default=None), max(known[1], default=None)
+
+
+def of_mean(value: float, parts: Sequence[tuple[float, float | None, float | None]]) -> Interval:
+    """The interval of an unweighted mean of independent parts, recovered from theirs.
+
+    Its distance to each end is the root of the sum of squares of the parts' over their number (the method of variance
+    estimates recovery: Zou, Huang & Zhang, *Computational Statistics & Data Analysis* 2009), so it has a width where
+    all parts are right, and stays within the range.
+
+    Args:
+        value: the mean.
+        parts: value, lower and upper end of each; a part without ends leaves the mean without.
+    """
+    down = up = 0.0
+    for of_part, low, high in parts:
+        if low is None or high is None:
+            return None, None
+        down += (of_part - low) ** 2
+        up += (high - of_part) ** 2
+    return value - math.sqrt(down) / len(parts), value + math.sqrt(up) / len(parts)

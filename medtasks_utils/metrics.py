@@ -42,6 +42,7 @@ class Metric:
         unit: see the module's documentation.
         higher_is_better: None where neither is.
         is_of_explanations: whether it depends on the explanation metrics or the judge that a run was given.
+        is_judged: whether a judge may give it, to right answers alone, and may fail to.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Metric:
     unit: Unit = "share"
     higher_is_better: bool | None = True
     is_of_explanations: bool = False
+    is_judged: bool = False
 
     @property
     def range(self) -> tuple[float | None, float | None]:
@@ -88,6 +90,9 @@ OF_TOOLS = tuple(
     for name, better in (("tool_calls", None), ("turns", None), ("tool_errors", False))
 )
 """Of one response: calls made, malformed ones included; replies of the model; calls that failed or were malformed."""
+
+OF_REPEATS = (*(Metric(name) for name in ("maj@k", "all@k", "any@k")), Metric("agreement", higher_is_better=None))
+"""Of the k generations of an example together (:func:`medtasks_utils.harness.generations.scores_together`)."""
 
 _OF_OTHER_TASKS = {name: Metric(name) for name in ("acc", "acc_norm", "exact_match", "em")}
 

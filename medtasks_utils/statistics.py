@@ -2,9 +2,15 @@
 
 All of them are ratios of sums over examples. An example's residual is ``e = (numerator − ratio × denominator) / D``, D
 being the sum of denominators. Residuals are summed within clusters (the two examples of one question, the k generations
-of one prompt), and the variance is ``G/(G−1) Σ e²`` over the G clusters: the linearised, cluster-robust estimate
-(Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller, arXiv:2411.00640). For a mean of independent
-examples it is the harness's own standard error to the last digit.
+of one prompt), and the variance is ``G/(G−1) Σ e²`` over the G informative clusters, those with a positive denominator:
+the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller,
+arXiv:2411.00640). For a mean of independent examples it is the harness's own standard error to the last digit.
+
+Where a judge failed, the score of a right answer is missing while wrong answers have theirs, 0. The mean is then
+accuracy × mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
+``m [right] + [judged] (A/J) (score − m)``, with m the mean over the J judged of A right answers: what linearising the
+product gives, and augmented inverse-probability weighting with right and wrong as classes (Robins, Rotnitzky & Zhao,
+*JASA* 1994). It takes failures as unrelated to the score that would have been given.
 """
 
 from __future__ import annotations
@@ -35,11 +41,18 @@ class ExampleValue(float):
         cluster: examples that share it are not independent; None if this one stands alone.
         stratum: the group whose mean enters a macro average.
         verdicts: one for each generation, None for a generation without a decision; empty for plain values.
+        valid: generations that have a value, which is their mean; NaN if none has. This and the next are what the
+            example weighs: as shares of its generations, examples weigh the same.
+        right: generations with the right answer, where only these are judged and all others score 0.
+        failed: those of them that could not be judged.
     """
 
     cluster: Hashable
     stratum: str | None
     verdicts: tuple[Verdict | None, ...]
+    valid: float
+    right: float
+    failed: float
 
     def __new__(  # noqa: D102
         cls,
@@ -47,19 +60,36 @@ class ExampleValue(float):
         cluster: Hashable = None,
         stratum: str | None = None,
         verdicts: tuple[Verdict | None, ...] = (),
+        valid: float = 1,
+        right: float = 0,
+        failed: float = 0,
     ) -> ExampleValue:
         self = super().__new__(cls, value)
         self.cluster = cluster
         self.stratum = stratum
         self.verdicts = verdicts
+        self.valid = valid
+        self.right = right
+        self.failed = failed
         return self
 
     def __getnewargs__(self) -> tuple[object, ...]:  # type: ignore[override]
-        return float(self), self.cluster, self.stratum, self.verdicts
+        return float(self), self.cluster, self.stratum, self.verdicts, self.valid, self.right, self.failed
+
+    def in_stratum(self, stratum: str) -> ExampleValue:
+        """The same value in another stratum."""
+        return ExampleValue(self, self.cluster, stratum, self.verdicts, self.valid, self.right, self.failed)
 
 
 Item = float | None
 """What aggregations take: a value per example, None where the metric does not apply to it."""
+
+
+class Size(NamedTuple):
+    """What a number is of: informative clusters, and the examples (of k generations, k each) that count in them."""
+
+    clusters: int
+    examples: int
 
 
 class Term(NamedTuple):
@@ -77,15 +107,16 @@ def ratio(terms: Sequence[Term]) -> float | NotAvailable:
 
 
 def residuals(terms: Sequence[Term]) -> dict[Hashable, float]:
-    """Each cluster's influence on the ratio; they sum to zero. Empty where nothing is counted."""
+    """Each informative cluster's influence on the ratio; they sum to zero. Empty where nothing is counted."""
     estimate = ratio(terms)
     if estimate == NOT_AVAILABLE:
         return {}
     total = math.fsum(term.denominator for term in terms)
     by_cluster: dict[Hashable, list[float]] = defaultdict(list)
     for index, term in enumerate(terms):
-        cluster = ("alone", index) if term.cluster is None else term.cluster
-        by_cluster[cluster].append((term.numerator - estimate * term.denominator) / total)
+        if term.denominator:
+            cluster = ("alone", index) if term.cluster is None else term.cluster
+            by_cluster[cluster].append((term.numerator - estimate * term.denominator) / total)
     return {cluster: math.fsum(values) for cluster, values in by_cluster.items()}
 
 
@@ -97,16 +128,40 @@ def cluster_stderr(influence: dict[Hashable, float]) -> float | NotAvailable:
     return math.sqrt(count / (count - 1) * math.fsum(value * value for value in influence.values()))
 
 
+def completed(items: Iterable[Item]) -> list[tuple[float, float]]:
+    """Each example's sum over its generations and their number, with pseudo-values where a judge failed.
+
+    Empty where there are right answers and none of them was judged.
+    """
+    examples = [item if isinstance(item, ExampleValue) else ExampleValue(item) for item in items if item is not None]
+    sums = [item * item.valid if item.valid else 0.0 for item in examples]
+    failed = sum(item.failed for item in examples)
+    if not failed:
+        return [(total, item.valid) for total, item in zip(sums, examples, strict=True)]
+    right = sum(item.right for item in examples)
+    if right == failed:
+        return []
+    of_judged = math.fsum(sums) / (right - failed)
+    weight = right / (right - failed)
+    return [
+        (item.right * of_judged + weight * (total - (item.right - item.failed) * of_judged), item.valid + item.failed)
+        for total, item in zip(sums, examples, strict=True)
+    ]
+
+
 class Mean:
-    """Mean over the examples to which a metric applies.
+    """Mean over the generations of all examples to which the metric applies.
 
     Args:
         of_nothing: what it is where the metric applies to none of them. The harness averages numbers over a group's
             tasks, so a metric that a group reports has to give one.
+        by_stratum: whether examples are dependent within strata, and not just within their clusters: for inference to
+            strata that are not among those seen.
     """
 
-    def __init__(self, of_nothing: float | NotAvailable = NOT_AVAILABLE) -> None:
+    def __init__(self, of_nothing: float | NotAvailable = NOT_AVAILABLE, by_stratum: bool = False) -> None:
         self.of_nothing = of_nothing
+        self.by_stratum = by_stratum
 
     def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
         """The mean."""
@@ -117,12 +172,21 @@ class Mean:
         """Its standard error; "N/A" for fewer than two clusters."""
         return cluster_stderr(residuals(self._terms(items)))
 
-    @staticmethod
-    def _terms(items: Iterable[Item]) -> list[Term]:
-        return [Term(item, 1.0, getattr(item, "cluster", None)) for item in items if item is not None]
+    def size(self, items: Iterable[Item]) -> Size:
+        """What it is the mean of."""
+        terms = self._terms(items)
+        return Size(len(residuals(terms)), round(sum(term.denominator for term in terms)))
+
+    def _terms(self, items: Iterable[Item]) -> list[Term]:
+        known = [item for item in items if item is not None]
+        by = "stratum" if self.by_stratum else "cluster"
+        return [
+            Term(total, number, getattr(item, by, None))
+            for item, (total, number) in zip(known, completed(known), strict=False)
+        ]
 
     def __repr__(self) -> str:
-        return "mean"
+        return "mean by stratum" if self.by_stratum else "mean"
 
 
 class Total:
@@ -141,8 +205,10 @@ class MacroMean:
 
     def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
         """The mean of the strata's means; "N/A" without items."""
-        strata = self._strata(items)
-        return math.fsum(float(mean(values)) for values in strata) / len(strata) if strata else NOT_AVAILABLE
+        means = [mean(values) for values in self._strata(items)]
+        if not means or NOT_AVAILABLE in means:
+            return NOT_AVAILABLE
+        return math.fsum(float(value) for value in means) / len(means)
 
     def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
         """Its standard error; "N/A" for fewer than two clusters."""
@@ -151,6 +217,11 @@ class MacroMean:
         if not errors or NOT_AVAILABLE in errors:
             return NOT_AVAILABLE
         return math.sqrt(math.fsum(float(error) ** 2 for error in errors)) / len(strata)
+
+    def size(self, items: Iterable[Item]) -> Size:
+        """What the strata hold together."""
+        sizes = [mean.size(values) for values in self._strata(items)]
+        return Size(sum(size.clusters for size in sizes), sum(size.examples for size in sizes))
 
     @staticmethod
     def _strata(items: Iterable[Item]) -> list[list[Item]]:
@@ -167,7 +238,8 @@ class MacroMean:
 class VerdictRatio:
     """A ratio of counts of verdicts, such as F1; examples without a verdict are left out.
 
-    With k generations an example, it is the mean of the k ratios. Where nothing is counted it is 0.
+    With k generations an example, it is the mean of their ratios. A generation in which nothing is counted has none,
+    and is left out; where nothing is counted in any, the ratio is 0.
     """
 
     def __init__(self, name: str, numerator: Callable[[Verdict], float], denominator: Callable[[Verdict], float]):
@@ -177,18 +249,25 @@ class VerdictRatio:
 
     def __call__(self, items: Iterable[Item]) -> float:
         """The ratio, or the mean of the generations' ratios."""
-        generations = self._terms(items)
-        values = [ratio(terms) for terms in generations]
-        return math.fsum(0.0 if v == NOT_AVAILABLE else v for v in values) / max(len(values), 1)
+        values = [float(ratio(terms)) for terms in self._terms(items)]
+        return math.fsum(values) / max(len(values), 1)
 
     def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
-        """Its standard error; "N/A" for fewer than two clusters."""
+        """Its standard error; "N/A" for fewer than two informative clusters."""
+        return cluster_stderr(self._influence(items))
+
+    def size(self, items: Iterable[Item]) -> Size:
+        """How many clusters have something that is counted, and how many examples are counted."""
+        counted = sum(term.denominator > 0 for terms in self._terms(items) for term in terms)
+        return Size(len(self._influence(items)), counted)
+
+    def _influence(self, items: Iterable[Item]) -> dict[Hashable, float]:
         generations = self._terms(items)
         influence: dict[Hashable, list[float]] = defaultdict(list)
         for terms in generations:
             for cluster, value in residuals(terms).items():
                 influence[cluster].append(value / len(generations))
-        return cluster_stderr({cluster: math.fsum(values) for cluster, values in influence.items()})
+        return {cluster: math.fsum(values) for cluster, values in influence.items()}
 
     def _terms(self, items: Iterable[Item]) -> list[list[Term]]:
         generations: list[list[Term]] = []
@@ -201,7 +280,7 @@ class VerdictRatio:
                     generations.append([])
                 if verdict is not None:
                     generations[generation].append(Term(self.numerator(verdict), self.denominator(verdict), cluster))
-        return generations
+        return [terms for terms in generations if any(term.denominator for term in terms)]
 
     def __repr__(self) -> str:
         return self.name
@@ -209,6 +288,7 @@ class VerdictRatio:
 
 mean = Mean()
 mean_or_nan = Mean(of_nothing=math.nan)
+mean_by_stratum = Mean(by_stratum=True)
 macro_mean = MacroMean()
 total = Total()
 f1 = VerdictRatio("f1", lambda v: 2 * (v.target & v.predicted), lambda v: v.target + v.predicted)

@@ -27,6 +27,7 @@ class Hub:
         cut: the name of a file that is sent only half, the first time.
         missing: names of files that are listed, but not to be had.
         packages: zip files of NLTK packages, by place, such as ``corpora/wordnet``.
+        raw: other files, by path, as GitHub has them.
         requests: method, path and Range header of each request.
     """
 
@@ -35,6 +36,7 @@ class Hub:
     cut: str | None = None
     missing: set[str] = field(default_factory=set)
     packages: Files = field(default_factory=dict)
+    raw: Files = field(default_factory=dict)
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)
     address: str = ""
 
@@ -78,6 +80,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.state.requests.append((self.command, path, self.headers.get("Range")))
         if path == "/nltk/index.xml" or path.startswith("/nltk/"):
             self._nltk(path)
+            return
+        if path in self.state.raw:
+            self._send(200, self.state.raw[path], {"Content-Type": "text/plain"})
             return
         api = re.fullmatch(r"/api/(datasets|models)/([^/]+/[^/]+)(?:/(revision|tree)/([^/]+))?", path)
         file = re.fullmatch(r"/(?:(datasets)/)?([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path)

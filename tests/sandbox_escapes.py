@@ -1,8 +1,9 @@
-"""Attempts to read, write, connect, start, outlast or break something from inside the sandbox, by what they are after.
+"""Attempts to read, write, connect, disturb or pass a limit from inside the sandbox, by what they are after.
 
 In the code, ``CANARY`` is the path of a file that anyone may read, ``FOLDER`` a folder that anyone may write to, ``PORT``
-a listening port of this machine, and ``SECRET`` a variable of the run's environment. Code that gets hold of what it must
-not have, without a trace outside, says so: it prints ``GOT`` in capitals and backwards.
+a listening port of this machine, ``SECRET`` a variable of the run's environment, and ``RUN`` the run's process. Code that
+gets hold of what it must not have, without a trace outside, says so: it prints ``GOT`` in capitals and backwards. More
+attempts are in ``sandbox_escapes_kernel`` and ``sandbox_escapes_others``.
 """
 
 # ruff: noqa: E501
@@ -217,89 +218,6 @@ CONNECT: Final = {
     "module of socket among subclasses": "for c in object.__subclasses__():\n    if c.__name__ == 'socket': c().connect(('127.0.0.1', PORT))",
 }
 
-INSIDE: Final = {
-    "real module by attribute": "import numpy as np\nif np.lib: print('GOT'[::-1])",
-    "real module by IMPORT_FROM": "from numpy import lib\nprint('GOT'[::-1])",
-    "real module by a dotted import": "import numpy.lib\nprint('GOT'[::-1])",
-    "guard rebound": "_getattr_ = lambda o, n: n\nprint('GOT'[::-1])",
-    "guard rebound by global": "def f():\n    global _getattr_\n    _getattr_ = None\nf()\nprint('GOT'[::-1])",
-    "guard rebound by import": "import math as _getattr_\nprint('GOT'[::-1])",
-    "guard rebound by def": "def _getattr_(o, n): return o\nprint('GOT'[::-1])",
-    "guard rebound by class": "class _write_: pass\nprint('GOT'[::-1])",
-    "guard rebound by except": "try: 1/0\nexcept Exception as _getattr_: print('GOT'[::-1])",
-    "guard rebound by for": "for _getattr_ in [1]: print('GOT'[::-1])",
-    "guard rebound by with": "import numpy as np\nwith np.errstate() as _getattr_: print('GOT'[::-1])",
-    "guard rebound by walrus": "(_getattr_ := 1)\nprint('GOT'[::-1])",
-    "guard rebound by a parameter": "(lambda _getattr_: print('GOT'[::-1]))(1)",
-    "guard rebound by a default": "def f(*, _write_=1): print('GOT'[::-1])\nf()",
-    "guard rebound by a pattern": "match 1:\n    case _getattr_: print('GOT'[::-1])",
-    "guard rebound by a star pattern": "match [1]:\n    case [*_getattr_]: print('GOT'[::-1])",
-    "guard rebound by a mapping pattern": "match {1: 1}:\n    case {**_getattr_}: print('GOT'[::-1])",
-    "guard rebound by a comprehension": "[0 for _getattr_ in [1]]\nprint('GOT'[::-1])",
-    "guard rebound by a wide letter": "_ｇetattr_ = None\nprint('GOT'[::-1])",
-    "guard read": "print(_getattr_)\nprint('GOT'[::-1])",
-    "builtins replaced": "__builtins__ = {}\nprint('GOT'[::-1])",
-    "name of the module replaced": "__name__ = 'numpy'\nprint('GOT'[::-1])",
-    "metaclass": "class A(metaclass=type): pass\nprint('GOT'[::-1])",
-    "metaclass in keywords": "class A(**{'metaclass': type}): pass\nprint('GOT'[::-1])",
-    "class by type()": "A = type('A', (), {'__array_interface__': {}})\nif A.__name__ == 'A': print('GOT'[::-1])",
-    "class by the type of a type": "A = type(type(1))('A', (), {})\nif A.__name__ == 'A': print('GOT'[::-1])",
-    "class by Enum's call": "from enum import Enum\nclass E(Enum): pass\nF = E('F', {'__array_interface__': {}})\n"
-    "if F.__name__ == 'F': print('GOT'[::-1])",
-    "names of a module by Enum": "from enum import Enum\nclass E(Enum): pass\nF = E._convert_('F', 'os', lambda n: 1)\nprint('GOT'[::-1])",
-    "memory by address": "import numpy as np\nclass A:\n    __array_interface__ = {'data': (id(1), False), 'shape': (9,), 'typestr': '|u1', 'version': 3}\n"
-    "np.array(A())\nprint('GOT'[::-1])",
-    "memory by setattr": "import numpy as np\nclass A: pass\nsetattr(A, '__array_interface__', {'data': (id(1), False), 'shape': (9,), 'typestr': '|u1', 'version': 3})\n"
-    "np.array(A())\nprint('GOT'[::-1])",
-    "memory by strides": "import numpy as np\nnp.lib.stride_tricks.as_strided(np.zeros(1), (9,), (8,))\nprint('GOT'[::-1])",
-    "memory as an object": "import numpy as np\nnp.ndarray((1,), 'O', buffer=bytearray(8))\nprint('GOT'[::-1])",
-    "memory as an object by the type of an array": "import numpy as np\ntype(np.zeros(1))((1,), 'O', buffer=bytearray(8))\nprint('GOT'[::-1])",
-    "memory as an object by void": "import numpy as np\ntype(np.zeros(1, 'V8')[0])(bytes(8), dtype='O')\nprint('GOT'[::-1])",
-    "memory as an object by frombuffer": "import numpy as np\nnp.frombuffer(bytes(8), dtype='O')\nprint('GOT'[::-1])",
-    "memory as an object by a field": "import numpy as np\nnp.zeros(1, 'i8').getfield('O')\nprint('GOT'[::-1])",
-    "memory as an object by astype of bytes": "import numpy as np\nnp.array([bytes(8)]).view([('a', 'O')])\nprint('GOT'[::-1])",
-    "memory as an object by view": "import numpy as np\nnp.zeros(1, 'i8').view('O')\nprint('GOT'[::-1])",
-    "memory as an object by overlap": "import numpy as np\nd = np.dtype({'names': ['a', 'b'], 'formats': ['O', 'i8'], 'offsets': [0, 0]})\n"
-    "np.zeros(1, d)['b'] = id(1)\nprint('GOT'[::-1])",
-    "memory beyond a buffer": "import numpy as np\nnp.ndarray((9,), 'u1', buffer=b'x', strides=(8,))\nprint('GOT'[::-1])",
-    "memory as a matching argument": "class A:\n    __match_args__ = ('__class__',)\nprint('GOT'[::-1])",
-    "memory by slots": "class A:\n    __slots__ = ('__array_interface__',)\nprint('GOT'[::-1])",
-    "memory by assigned strides": "import numpy as np\na = np.zeros(1)\na.strides = (8,)\nprint('GOT'[::-1])",
-    "array flags": "import numpy as np\nnp.frombuffer(b'xy', dtype='u1').setflags(write=True)\nprint('GOT'[::-1])",
-    "ctypes of a bit generator": "import numpy as np\nnp.random.default_rng().bit_generator.ctypes\nprint('GOT'[::-1])",
-    "LowLevelCallable": "import scipy\nscipy.LowLevelCallable\nprint('GOT'[::-1])",
-    "dunder by format": "if '<class' in '{0.__class__.__mro__}'.format(1): print('GOT'[::-1])",
-    "dunder by format with an index": "if 'main' in '{0[0].__globals__}'.format([lambda: 1]): print('GOT'[::-1])",
-    "dunder by format_map": "def f(): pass\nif '__builtins__' in '{f.__globals__}'.format_map({'f': f}): print('GOT'[::-1])",
-    "dunder by format of the class": "def f(): pass\nif '__builtins__' in str.format('{0.__globals__}', f): print('GOT'[::-1])",
-    "dunder by format of a subclass": "class S(str): pass\ndef f(): pass\nif '__builtins__' in S('{0.__globals__}').format(f): print('GOT'[::-1])",
-    "dunder by format through super": "class S(str):\n    def f(self, x): return super().format(x)\ndef g(): pass\n"
-    "if '__builtins__' in S('{0.__globals__}').f(g): print('GOT'[::-1])",
-    "dunder by format through map": "def f(): pass\nif '__builtins__' in list(map('{0.__globals__}'.format, [f]))[0]: print('GOT'[::-1])",
-    "dunder in a nested format spec": "def f(): pass\nif '__builtins__' in '{0:{1.__globals__}}'.format('', f): print('GOT'[::-1])",
-    "dunder by string.Formatter": "import string\ndef f(): pass\nif '__b' in string.Formatter().format('{0.__globals__}', f): print('GOT'[::-1])",
-    "dunder by getattr": "if getattr((), '__class' + '__').__base__: print('GOT'[::-1])",
-    "dunder by a str subclass": "class S(str):\n    def __eq__(self, o): return True\n    def __hash__(self): return hash('real')\n"
-    "getattr(lambda: 1, S('__globals__'))\nprint('GOT'[::-1])",
-    "dunder by vars": "vars(lambda: 1)\nprint('GOT'[::-1])",
-    "globals": "globals()['_getattr_'] = None\nprint('GOT'[::-1])",
-    "mro": "int.mro()\nprint('GOT'[::-1])",
-    "type equal to everything": "class A:\n    def __eq__(self, o): return True\nclass B(A()): pass\nprint('GOT'[::-1])",
-    "base of an array": "import numpy as np\nnp.zeros(4)[1:].base\nprint('GOT'[::-1])",
-    "state of a random generator": "import numpy as np\nnp.random.get_state()\nprint('GOT'[::-1])",
-    "private name of a library": "from collections import namedtuple\nfrom decimal import Decimal\nDecimal(1)._exp\nprint('GOT'[::-1])",
-    "writing to a builtin type": "int.x = 1\nprint('GOT'[::-1])",
-    "deleting from a library": "import numpy as np\ndel np.mean\nprint('GOT'[::-1])",
-    "lambda default": "(lambda x=().__class__: x.__base__)()\nprint('GOT'[::-1])",
-    "decorator": "@(lambda f: f.__globals__)\ndef f(): pass\nprint('GOT'[::-1])",
-    "annotation": "def f(x: ().__class__.__base__) -> (lambda: 1).__globals__: pass\nprint('GOT'[::-1])",
-    "f-string": "f'{(lambda: 1).__globals__}'\nprint('GOT'[::-1])",
-    "object of an AttributeError": "try: 'x'.y\nexcept AttributeError as e: e.obj\nprint('GOT'[::-1])",
-    "signal handler": "import signal\nsignal.signal(15, signal.SIG_IGN)\nprint('GOT'[::-1])",
-    "sys": "import sys\nsys.modules\nprint('GOT'[::-1])",
-    "setrecursionlimit": "import sys\nsys.setrecursionlimit(10**9)\nprint('GOT'[::-1])",
-}
-
 DISTURB: Final = {
     "exit": "exit(0)",
     "SystemExit": "raise SystemExit(3)",
@@ -379,14 +297,4 @@ TIME: Final = {
     "endless generator": "def g():\n    while True: yield 1\nmax(g())",
     "endless output": "while True: print('x' * 999)",
     "ignored signals": "import signal\nfor n in range(1, 32):\n    try: signal.signal(n, signal.SIG_IGN)\n    except Exception: pass\nwhile True: pass",
-}
-
-CATEGORIES: Final = {
-    "read": READ,
-    "write": WRITE,
-    "connect": CONNECT,
-    "inside": INSIDE,
-    "disturb": DISTURB,
-    "memory": MEMORY,
-    "time": TIME,
 }

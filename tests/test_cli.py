@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -305,13 +306,71 @@ def test_medtasks_path_prints_the_tasks_folder() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["paths"], ["path", "extra"], ["selfcheck", "--limit", "few"], ["selfcheck", "--dat"]]
+    "arguments",
+    [
+        ["paths"],
+        ["path", "extra"],
+        ["report", "x", "--outptu", "y"],
+        ["selfcheck", "--limit", "few"],
+        ["selfcheck", "--dat"],
+    ],
 )
 def test_wrong_usage_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(arguments)
     assert caught.value.code == 2
-    assert "usage: medtasks" in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("medtasks: error: ")
+    assert "--help lists all" in line
+
+
+@pytest.mark.parametrize(("given", "meant"), [(["evl"], "eval"), (["report", "x", "--outptu", "y"], "--output")])
+def test_what_was_probably_meant_is_said(given: list[str], meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(given)
+    assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_bare_it_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    assert re.fullmatch(r"medtasks \S+ \(lm_eval \d\S*, Python 3\.\S+\)\n", capsys.readouterr().out)
+    done = subprocess.run(
+        [sys.executable, "-m", "medtasks_utils", "--version"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("medtasks ")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_knows_commands_flags_and_tasks(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert "selfcheck" in script
+    assert shell == "tcsh" or "--use_cache" in script
+    assert shell == "tcsh" or "medmcqa_openmed" in script
+    if shell == "bash":
+        subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m medtasks_utils completion bash | head -1; exit ${{PIPESTATUS[0]}}"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_any_text_can_be_printed_anywhere() -> None:
+    environment = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
+    program = "from medtasks_utils import cli; cli._let_any_text_be_printed(); print('12\\u201334 \\u2603')"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=clean_environment(environment), capture_output=True, check=True
+    )
+    assert done.stdout == b"12\\u201334 \\u2603\n"
 
 
 def test_the_console_scripts_exit_codes() -> None:
@@ -321,8 +380,8 @@ def test_the_console_scripts_exit_codes() -> None:
     assert {"path", "selfcheck"} <= set(helped.stdout.split())
 
 
-def test_an_error_is_one_line_and_an_interrupt_none(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_an_error_and_an_interrupt_are_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     def failing(error: BaseException) -> Any:
         def run(*arguments: Any, **settings: Any) -> int:
@@ -330,11 +389,13 @@ def test_an_error_is_one_line_and_an_interrupt_none(
 
         return run
 
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("medtasks_utils.selfcheck.run", failing(DataError("no rows")))
     assert cli.main(["selfcheck"]) == 1
     assert one_line(capsys.readouterr().err) == "no rows"
     monkeypatch.setattr("medtasks_utils.selfcheck.run", failing(KeyboardInterrupt()))
     assert cli.main(["selfcheck"]) == 130
+    assert capsys.readouterr().err == "medtasks: stopped\n"
 
 
 def test_importing_the_command_does_not_import_the_harness() -> None:

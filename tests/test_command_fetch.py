@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import pinned_sample
 import pytest
 from conftest import clean_environment, sample_rows, saved_results, write_rows
 from explanations_nltk import write_nltk_data
@@ -36,6 +38,12 @@ if os.environ.get("NLTK_INDEX"):
     nltk.downloader._downloader._url = os.environ["NLTK_INDEX"]
     if hasattr(nltk, "pathsec"):
         nltk.pathsec.ENFORCE = False
+if os.environ.get("CHECKSUMS"):
+    import json
+    from dataclasses import replace
+    from medtasks_utils.benchmarks.medcalc_bench.card import CARD
+    made, sums = CARD.repositories["corrected"], json.loads(os.environ["CHECKSUMS"])
+    CARD.repositories["corrected"] = replace(made, files=tuple(replace(f, sha256=sums[f.name]) for f in made.files))
 from medtasks_utils.cli import main
 sys.exit(main())
 """
@@ -97,7 +105,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
         ).read_bytes()
         for name, place in (("wordnet", "corpora"), ("punkt_tab", "tokenizers"))
     }
-    with serving(Hub(repositories(folder), packages=packages)) as served:
+    with serving(Hub(repositories(folder), packages=packages, raw=pinned_sample.served())) as served:
         yield served
 
 
@@ -116,6 +124,9 @@ class Machine:
             "HF_ENDPOINT": hub.address,
             "NLTK_INDEX": f"{hub.address}/nltk/index.xml",
             "HF_HUB_DISABLE_XET": "1",
+            "MEDTASKS_GITHUB": hub.address,
+            "XDG_CACHE_HOME": str(folder / "cache"),
+            "CHECKSUMS": json.dumps({file.name: file.sha256 for file in pinned_sample.repository().files}),
         }
 
     def medtasks(self, *arguments: str, offline: bool = False) -> subprocess.CompletedProcess[str]:
@@ -135,7 +146,7 @@ def states(printed: str) -> dict[str, list[str]]:
     return found
 
 
-ALL_THERE = {name: ["there"] * (2 if name == "medcalc_bench" else 1) for name in NAMES}
+ALL_THERE = {name: ["there"] * (3 if name == "medcalc_bench" else 1) for name in NAMES}
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +175,7 @@ def test_fetch_gets_all_that_runs_read_and_no_more(
     assert got == wanted
     size = sum(len(data) for data in hub.repositories[MEDEXQA].values() if data != UNUSED)
     assert f"medexqa: bluesky333/MedExQA at 3a9f80d, 10 files, {size / 1000:.1f} kB" in done.stderr
-    assert done.stdout.splitlines()[-1].startswith("8 of 8 there, ")
+    assert done.stdout.splitlines()[-1].startswith("9 of 9 there, ")
     assert list(machine.nltk_data.glob("corpora/wordnet*"))
     assert list(machine.nltk_data.glob("tokenizers/punkt_tab/english/*"))
 
@@ -185,7 +196,7 @@ def test_check_finds_all_there_without_a_request(
 def test_runs_then_need_no_internet(hub: Hub, prepared: tuple[Machine, subprocess.CompletedProcess[str]]) -> None:
     machine, _ = prepared
     hub.requests.clear()
-    tasks = "medtasks,medcalc_bench_v1_2,medhallu_artificial"
+    tasks = "medtasks,medcalc_bench_v1_2,medcalc_bench_corrected,medhallu_artificial"
     if find_spec("torch") and find_spec("transformers"):
         tasks += ",medexqa_be"  # its explanations are scored with WordNet and SciBERT
     with instant_server("The answer is A. The heart pumps. \\boxed{0}") as address:
@@ -197,19 +208,29 @@ def test_runs_then_need_no_internet(hub: Hub, prepared: tuple[Machine, subproces
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     results = saved_results(machine.folder / "results")["results"]
-    assert {"medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu", "medtasks"} <= results.keys()
+    assert {
+        "medmcqa_openmed",
+        "medexqa_all",
+        "medcalc_bench",
+        "medcalc_bench_corrected",
+        "medhallu",
+        "medtasks",
+    } <= results.keys()
     assert hub.requests == []
 
 
 def test_check_on_a_bare_machine_names_all_that_is_missing(hub: Hub, tmp_path: Path) -> None:
     hub.requests.clear()
-    done = Machine(tmp_path, hub).medtasks("fetch", "--check")
+    machine = Machine(tmp_path, hub)
+    done = machine.medtasks("fetch", "--check")
     assert done.returncode == 1
     missing = {name: ["not in the hub's cache"] * len(there) for name, there in ALL_THERE.items()}
+    place = machine.folder / "cache" / "medtasks" / "data" / "junzeye--validate-medcalc-labels"
+    missing["medcalc_bench"][2] = f"not in the cache {place / str(pinned_sample.REAL.revision)}"
     assert states(done.stdout) == {
         **missing, "wordnet": ["not in NLTK's data path"], "punkt_tab": ["not in NLTK's data path"]
     }  # fmt: skip
-    assert done.stdout.splitlines()[-1] == "0 of 8 there, 0 B; 8 missing"
+    assert done.stdout.splitlines()[-1] == "0 of 9 there, 0 B; 9 missing"
     assert hub.requests == []
 
 
@@ -276,7 +297,11 @@ def test_what_fails_is_one_line_and_the_rest_is_fetched(hub: Hub, tmp_path: Path
     found = states(done.stdout)
     assert "terms" in found["medmcqa"][0]
     assert "500" in found["medexqa"][0]
-    assert found["medcalc_bench"] == ["there", "the hub has no repository ncbi/MedCalc-Bench-v1.2, or it is private"]
+    assert found["medcalc_bench"] == [
+        "there",
+        "the hub has no repository ncbi/MedCalc-Bench-v1.2, or it is private",
+        "there",
+    ]
     assert found["medhallu"] == ["there"]
     assert done.stdout.splitlines()[-1].endswith("; 3 missing")
     assert "Traceback" not in done.stderr

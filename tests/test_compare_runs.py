@@ -107,7 +107,9 @@ def test_a_run_compared_with_itself_differs_in_nothing(saved: Path) -> None:
     run = one_run(saved / "a")
     found = compare_runs(run, run)
     assert not found.flips
-    assert all(line.contrast.difference == 0 and line.contrast.p == line.p_adjusted == 1 for line in found.lines)
+    assert all(line.contrast.difference == 0 for line in found.lines)
+    tested = [line for line in found.lines if not line.contrast.note]
+    assert tested and all(line.contrast.p == line.p_adjusted == 1 for line in tested)
 
 
 def test_a_planted_difference_is_found_and_chance_is_not(data: Path, tmp_path: Path) -> None:
@@ -137,13 +139,14 @@ def test_a_planted_difference_is_found_and_chance_is_not(data: Path, tmp_path: P
 def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved: Path) -> None:
     lines = comparison(saved).lines
     for is_breakdown in (False, True):
-        family = [line for line in lines if (line.breakdown is not None) == is_breakdown]
-        assert all(line.p_adjusted >= line.contrast.p - 1e-12 for line in family)
-        ordered = sorted(family, key=lambda line: line.contrast.p)
-        adjusted = [line.p_adjusted for line in ordered]
-        assert adjusted == sorted(adjusted)
-        smallest = ordered[0]
-        assert smallest.p_adjusted == pytest.approx(min(1, len(family) * smallest.contrast.p)) or is_breakdown
+        parts = [line for line in lines if (line.breakdown is not None) == is_breakdown]
+        assert all((line.contrast.p is None) == bool(line.contrast.note) == (line.p_adjusted is None) for line in parts)
+        tested = [(p, adjusted) for line in parts for p, adjusted in [(line.contrast.p, line.p_adjusted)]]
+        family = sorted((p, adjusted) for p, adjusted in tested if p is not None and adjusted is not None)
+        assert all(adjusted >= p - 1e-12 for p, adjusted in family)
+        assert [adjusted for _, adjusted in family] == sorted(adjusted for _, adjusted in family)
+        smallest, adjusted = family[0]
+        assert adjusted == pytest.approx(min(1, len(family) * smallest)) or is_breakdown
 
 
 def test_repeated_generations_are_compared(tmp_path: Path) -> None:
@@ -161,6 +164,10 @@ def test_repeated_generations_are_compared(tmp_path: Path) -> None:
     for metric, result in whole.items():
         assert result.a == pytest.approx(found.a.tasks["medhallu"].metrics[metric, "strict-match"].value)
         assert result.test == "randomisation"
+    assert {"maj@k", "all@k", "any@k", "agreement"} < whole.keys()
+    save_run(tmp_path / "more", right_in(0.6), tasks="medhallu", metadata={"medhallu": {"repeats": 2}})
+    fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
+    assert {line.metric for line in fewer.lines} == {"f1", "acc"}, "of 3 and of 2 they are other things"
 
 
 # ---- what is paired
@@ -357,7 +364,8 @@ def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
     assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 1
     assert set(content["a"]) == {"name", "model", "date", "path", "signatures"}
     assert len(content["comparisons"]) == len(found.lines)
-    keys = {*("task", "filter", "metric", "breakdown", "group", "n", "clusters", "a", "b"), "p_adjusted"}
+    keys = {*("task", "filter", "metric", "breakdown", "group", "n", "clusters", "a", "b"), "p_adjusted", "detectable"}
+    keys |= {"left_out", "note"}
     assert all(
         set(line) == keys | {"difference", "stderr", "low", "high", "p", "test"} for line in content["comparisons"]
     )

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT, clean_environment, saved_results
@@ -98,3 +99,25 @@ def test_a_metric_a_judge_and_a_command(tmp_path: Path) -> None:
     assert 0 < right < 1, "the bundled sample has A among its answers"
     assert scores["explanation,strict-match"] == pytest.approx(99 * right)
     assert 0 < scores["words,strict-match"] < 100
+
+
+def test_a_tool(tmp_path: Path) -> None:
+    def caller(request: dict[str, Any]) -> str:
+        said = " ".join(message["content"] for message in request["messages"])
+        called = '<tool_call>{"name": "reverse", "arguments": {"text": "cba"}}</tool_call>'
+        return "<answer>1</answer>" if "abc" in said.rpartition("<tool_response>")[2] else called
+
+    with JudgeServer(caller) as server:
+        done = medtasks(
+            *("eval", "--data", "sample", "--tasks", "medcalc_bench", "--limit", "2", "--log_samples"),
+            *("--set", "medcalc_bench.add_reverse_tool=true", "--output_path", tmp_path / "run"),
+            *("--model", "local-chat-completions", "--apply_chat_template"),
+            *("--model_args", f"model=m,base_url={server.url}/chat/completions"),
+            cwd=tmp_path,
+            OPENAI_API_KEY="none",
+        )
+        assert done.returncode == 0, done.stderr
+        assert "returns a text backwards" in server.requests[0]["messages"][0]["content"]
+    scores = saved_results(tmp_path / "run")["results"]["medcalc_bench"]
+    assert (scores["tool_calls,strict-match"], scores["tool_errors,strict-match"]) == (1.0, 0.0)
+    assert medtasks("tool", "--help", cwd=tmp_path).stdout.count("reverse") >= 1

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "medtasks_utils"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS = [
-    {"errors", "statistics", "registry"},
+    {"errors", "statistics", "planning", "registry"},
     {"metrics", "extraction", "sandbox"},
     {"intervals", "explanations", "judging", "tools"},
     {"benchmarks.card", "benchmarks.known_answers"},
@@ -24,11 +24,13 @@ FLOORS = [
     {"harness"},
     {"benchmarks.*"},
     {"results"},
-    {"compare", "rescore"},
+    {"compare", "rescore", "publish"},
     {"report"},
-    {"extract", "selfcheck"},
+    {"sweep"},
+    {"extract", "selfcheck", "scoring"},
     {"commands"},
     {"cli"},
+    {"__main__"},
 ]
 """Rooms from the ground up: each may use those below it and, among its own modules, whatever makes no circle."""
 
@@ -98,7 +100,7 @@ def test_a_file_is_read_in_one_sitting(path: Path) -> None:
 def test_only_one_module_reaches_into_the_harness() -> None:
     signs = ("lm_eval._", "unittest.mock", "_metric_fn_list", "dbdict", ".task_index", "hash_args", "__self__")
     for path in FILES:
-        if path.name != "patches.py":
+        if path.parent.name != "patches":
             text = path.read_text(encoding="utf-8")
             assert not [sign for sign in signs if sign in text], path
 

@@ -225,8 +225,9 @@ def refused(metadata: dict[str, Any], match: str) -> str:
     return str(caught.value)
 
 
-def test_without_explanations_no_judge_is_called_whatever_use_judge_says() -> None:
-    judge = {"use_judge": True, "judge_mode": "g-eval", "judge_base_url": "http://127.0.0.1:9/v1"}
+@pytest.mark.parametrize("mode", [None, "g-eval", "factscore"])
+def test_without_explanations_no_judge_is_called_whatever_use_judge_says(mode: str | None) -> None:
+    judge = {"use_judge": True, "judge_mode": mode, "judge_base_url": "http://127.0.0.1:9/v1"}
     result = evaluate("medexqa_be", metadata={"medexqa": {**judge, "use_explanations": False}})
     results = result["results"]["medexqa_biomedical_engineering"]
     assert results["acc,strict-match"] == 1.0
@@ -249,7 +250,7 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: P
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({"use_judge": True}, "use_judge needs judge_mode: g-eval or factscore"),
+        ({"use_explanations": True, "use_judge": True}, "use_judge needs judge_mode: g-eval or factscore"),
         ({"judge_mode": "bleu"}, "judge_mode: there is no judge 'bleu'; there are g-eval, factscore"),
         ({"judge_concurrency": 0}, "judge_concurrency"),
         ({"judge_api_key_env": KEY}, "name of an environment variable"),

@@ -23,6 +23,7 @@ VALID: dict[str, dict[str, list[Any]]] = {
         "num_train_examples": [-1, 0, 3],
         "num_eval_examples": [-1, 1, 100],
         "repeats": [1, 4],
+        "vary_order": [True, False],
     },
     "medexqa": {
         "specialty": [
@@ -45,6 +46,7 @@ VALID: dict[str, dict[str, list[Any]]] = {
         "explanation_weight": [0.7],
         "seed": [None, 0, 7],
         "repeats": [2],
+        "vary_order": [False],
     },
     "medcalc_bench": {
         "dataset_version": ["verified", "1.2"],
@@ -58,6 +60,7 @@ VALID: dict[str, dict[str, list[Any]]] = {
         "add_calculator_tool": [True, False],
         "max_turns": [1, 20, 50],
         "tool_timeout": [0.5, 10, 60.0],
+        "weak_sandbox": [True, False],
         "repeats": [3],
     },
     "medhallu": {
@@ -99,6 +102,7 @@ WRONG: dict[str, dict[str, list[Any]]] = {
         "add_python_tool": ["yes", 1],
         "add_calculator_tool": ["python", 0],
         "max_turns": [0, -1, 2.5, "20"],
+        "weak_sandbox": ["yes", 1],
         "tool_timeout": [0, -1.5, "10", float("nan"), float("inf")],
     },
     "medhallu": {

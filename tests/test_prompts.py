@@ -265,8 +265,8 @@ MEDCALC_TOOLS = """
 
 You can use these tools:
 - python, with the argument "code": runs Python code and returns what it prints and the value of its last expression. \
-math, numpy, scipy, datetime, statistics, decimal and fractions can be imported; files and the network cannot be \
-reached. Variables are kept from one call to the next.
+The standard library, numpy, scipy, pandas and dateutil can be imported; files and the network cannot be reached. \
+Variables are kept from one call to the next.
 - calculator, with the argument "expression": evaluates one arithmetic expression: + - * / // % ** (or ^), \
 parentheses, sqrt, sin, cos, tan, log (natural), log10, exp, abs, round, min, max, pi, e. Numbers without thousands \
 separators, no units, no variables.

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import (
+    DESKTOP,
+    PHONE,
+    choose,
+    chromium,
+    needs_browser,
+    open_first,
+    opened,
+    playwright,
+    shown,
+    unfold,
+    write,
+)
 from saved_runs import right_in, sample_file, save_run
 
-from medtasks_utils.report import build_page
 from medtasks_utils.results import Run, Sample, read_runs
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = needs_browser
 
-CHROMIUM = os.environ.get("CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium, chromium-browser or google-chrome, nor CHROMIUM set")
-
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-]
-DESKTOP, PHONE = (1280, 900), (360, 740)
-FINISHED = re.compile(r"([\d,]+) of [\d,]+ samples$")
 FILTERS = ("flexible-extract", "strict-match")
 
 HOSTILE = (
@@ -53,6 +52,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
 def runs(folder: Path) -> list[Run]:
     return read_runs([folder / "a", folder / "b"])
 
@@ -60,52 +65,6 @@ def runs(folder: Path) -> list[Run]:
 @pytest.fixture(scope="module")
 def address(runs: list[Run], tmp_path_factory: pytest.TempPathFactory) -> str:
     return write(runs, tmp_path_factory.mktemp("page"))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
-
-
-def write(runs: list[Run], folder: Path) -> str:
-    path = folder / "report.html"
-    path.write_text(build_page(runs), encoding="utf-8")
-    return path.as_uri()
-
-
-@contextmanager
-def opened(browser: Any, address: str, size: tuple[int, int] = DESKTOP, theme: str = "light") -> Iterator[Any]:
-    """The page, opened; afterwards it must have asked nothing of the network, and complained of nothing."""
-    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=theme)
-    page = context.new_page()
-    page.set_default_timeout(10_000)
-    incidents: list[str] = []
-    page.on("request", lambda request: incidents.append(request.url))
-    page.on("console", lambda message: incidents.append(f"console: {message.text}"))
-    page.on("pageerror", lambda error: incidents.append(f"error: {error}"))
-    page.on("dialog", lambda dialog: incidents.append(f"dialog: {dialog.message}"))
-    page.goto(address)
-    page.wait_for_selector("html[data-ready]")
-    yield page
-    assert [incident.split("#")[0] for incident in incidents] == [address.split("#")[0]]
-    assert page.evaluate("window.ran") is None
-    context.close()
-
-
-def shown(page: Any) -> int:
-    """How many samples the list has."""
-    playwright.expect(page.locator("#count")).to_have_text(FINISHED)
-    match = FINISHED.match(page.text_content("#count"))
-    assert match
-    return int(match[1].replace(",", ""))
-
-
-def choose(page: Any, **filters: str) -> None:
-    for name, value in filters.items():
-        page.select_option(f"select[name={name}]", value)
 
 
 def search(page: Any, text: str, expected: int) -> None:
@@ -117,7 +76,7 @@ def count(runs: list[Run], wanted: Callable[[Run, str, Sample], bool]) -> int:
     return sum(wanted(run, name, sample) for run in runs for name, t in run.tasks.items() for sample in t.samples)
 
 
-def is_right(sample: Sample, filter_name: str = "flexible-extract") -> bool:
+def is_right(sample: Sample, filter_name: str = "strict-match") -> bool:
     return sample.metrics[filter_name]["acc"] == 1
 
 
@@ -136,7 +95,7 @@ def test_filters_and_samples(browser: Any, address: str, runs: list[Run], size: 
         assert shown(page) == count(runs, lambda run, task, sample: not is_right(sample) and run.name == "second")
         choose(page, result="unanswered")
         assert shown(page) == count(
-            runs, lambda run, task, sample: run.name == "second" and not sample.metrics["flexible-extract"]["answered"]
+            runs, lambda run, task, sample: run.name == "second" and not sample.metrics["strict-match"]["answered"]
         )
         choose(page, result="", run="", task="medhallu", difficulty="hard", kind="incomplete_information")
         kinds = count(
@@ -154,16 +113,17 @@ def test_filters_and_samples(browser: Any, address: str, runs: list[Run], size: 
         assert shown(page) == count(
             runs,
             lambda run, task, sample: (
-                sample.doc.get("category") == "lab_test" and sample.found_by["flexible-extract"] == ["tag"]
+                sample.doc.get("category") == "lab_test" and sample.found_by["strict-match"] == ["tag"]
             ),
         )
-        page.locator("#list .row").first.click()
-        page.wait_for_selector("#detail table")
+        open_first(page)
         sample = next(
             sample
             for sample in runs[0].tasks["medcalc_bench"].samples
-            if sample.doc["category"] == "lab_test" and sample.found_by["flexible-extract"] == ["tag"]
+            if sample.doc["category"] == "lab_test" and sample.found_by["strict-match"] == ["tag"]
         )
+        page.click("text=Raw text")
+        unfold(page)
         text = page.inner_text("#detail")
         assert sample.doc["question"] in text and sample.responses[0] in text and sample.target in text
         assert "lab test" in text and "system" in text
@@ -179,9 +139,8 @@ def test_filters_and_samples(browser: Any, address: str, runs: list[Run], size: 
 def test_every_section_fits_a_phone(browser: Any, address: str) -> None:
     with opened(browser, address, PHONE) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
-        for svg in page.locator("figure svg").all():
-            box = svg.bounding_box()
-            assert box is None or box["x"] + box["width"] <= PHONE[0]
+        right = "Math.max(...[...document.querySelectorAll('figure svg')].map((e) => e.getBoundingClientRect().right))"
+        assert page.evaluate(right) <= PHONE[0]
 
 
 def test_the_filter_switch_changes_tables_and_verdicts(browser: Any, address: str, runs: list[Run]) -> None:
@@ -194,7 +153,7 @@ def test_the_filter_switch_changes_tables_and_verdicts(browser: Any, address: st
             assert not page.locator(f"[data-for={other}]").first.is_visible()
         choose(page, result="format")
         assert shown(page) == count(
-            runs, lambda run, task, sample: is_right(sample) and not is_right(sample, "strict-match")
+            runs, lambda run, task, sample: is_right(sample, "flexible-extract") and not is_right(sample)
         )
         choose(page, result="disagree")
         assert 0 < shown(page) < count(runs, lambda *_: True) and shown(page) % 2 == 0
@@ -222,8 +181,7 @@ def test_search_looks_into_prompts_responses_and_answers(browser: Any, address: 
     with opened(browser, address) as page:
         search(page, "GRAPEFRUIT", occurrences("grapefruit"))
         assert occurrences("grapefruit") > 0
-        page.locator("#list .row").first.click()
-        page.wait_for_selector("#detail table")
+        open_first(page)
         assert page.evaluate("CSS.highlights.get('found').size") > 0
         search(page, "no such words anywhere", 0)
         search(page, "", count(runs, lambda *_: True))
@@ -240,6 +198,7 @@ def test_keyboard(browser: Any, address: str) -> None:
         page.keyboard.type("j")
         assert page.input_value("input[name=q]") == "j", "letters are text there"
         page.fill("input[name=q]", "")
+        page.wait_for_timeout(400)  # what is typed is looked for after a quarter of a second
         page.keyboard.press("Escape")
         assert page.evaluate("document.activeElement.name") != "q"
         page.focus("#list")
@@ -256,13 +215,12 @@ def test_keyboard(browser: Any, address: str) -> None:
 def test_addresses_hold_what_is_shown(browser: Any, address: str, runs: list[Run]) -> None:
     with opened(browser, address) as page:
         choose(page, task="medhallu", result="wrong", run="second", difficulty="easy")
-        page.locator("#list .row").first.click()
-        page.wait_for_selector("#detail table")
+        open_first(page)
         before = page.inner_text("#detail"), shown(page)
         shared = page.url
         assert "#samples&" in shared
     with opened(browser, shared) as page:
-        page.wait_for_selector("#detail table")
+        page.wait_for_selector("#detail .verdict")
         assert (page.inner_text("#detail"), shown(page)) == before
         assert page.input_value("select[name=run]") == "second"
     with opened(browser, address) as page:
@@ -321,9 +279,7 @@ def without_response(page: Any) -> dict[str, Any]:
     return page.evaluate(  # type: ignore[no-any-return]
         """() => {
           const copy = document.querySelector("main").cloneNode(true);
-          const title = [...copy.querySelectorAll("#detail h4")].find((e) => e.textContent.startsWith("Response"));
-          for (let next = title.nextSibling; next && next.tagName !== "H4"; next = title.nextSibling) next.remove();
-          title.remove();
+          copy.querySelector("#detail .columns").remove();
           const boxes = [...document.querySelectorAll("h1, h2, h3, table, #list, #detail, #list .row, footer")];
           const place = (e) => [e.offsetLeft, e.offsetTop, e.offsetWidth, e.offsetHeight];
           return { html: copy.innerHTML, places: boxes.map(place) };
@@ -346,15 +302,23 @@ def test_a_hostile_response_changes_nothing_but_its_own_cell(
     seen = {}
     for name, address in pages.items():
         with opened(browser, address + "#samples&task=medhallu", size) as page:
-            page.locator("#list .row").first.click()
-            page.wait_for_selector("#detail table")
+            open_first(page)
             if name == "hostile":
-                response = page.locator("#detail pre").last
+                rendered = page.locator("#detail .column .text").first
+                assert rendered.inner_text().startswith("</script><script>window.ran = true; alert(1)</script><img")
+                assert set(rendered.evaluate("e => [...e.querySelectorAll('*')].map((x) => x.tagName)")) <= {
+                    "P",
+                    "CODE",
+                }
+                page.click("text=Raw text")
+                response = page.locator("#detail pre.raw")
                 assert response.inner_text().startswith("</script><script>window.ran = true; alert(1)</script><img")
                 assert response.locator("*").count() == 0, "text, and no element"
                 assert "‹U+202E›‹U+2066›‹U+2028›‹U+2029›‹U+FEFF›" in response.inner_text()
+                page.click("text=Raw text")
                 folded = without_response(page)
                 page.click("text=/Show all 200,\\d+ characters/")
+                response = rendered
                 assert response.inner_text().count("W") >= 200_000
                 assert without_response(page) == folded, "unfolding moves nothing"
             seen[name] = without_response(page)
@@ -375,11 +339,11 @@ def test_judges_transcripts_and_generations(browser: Any, folder: Path, tmp_path
         "labels": ["FULLY_SUPPORTED", "PARTIALLY_SUPPORTED"],
         "support": 75.0,
     }
-    calls = [{"name": "calculator", "arguments": {"expression": "2+2"}, "result": "4", "error": None}]
+    calls = [{"name": "calculator", "argument": "2+2", "failed": False}]
     transcript = [
         {"role": "user", "content": "What is it?"},
         {"role": "assistant", "content": "<tool_call>…</tool_call>"},
-        {"role": "user", "content": "4", "calls": calls},
+        {"role": "user", "content": "<tool_response>\n4\n</tool_response>", "calls": calls},
     ]
     edit_first(tmp_path / "a", "medexqa_all", lambda sample: sample.update(judge=judge))
     edit_first(tmp_path / "a", "medcalc_bench", lambda sample: sample.update(transcript=transcript))
@@ -394,6 +358,9 @@ def test_judges_transcripts_and_generations(browser: Any, folder: Path, tmp_path
         ]
         choose(page, task="medcalc_bench")
         page.locator("#list .row").first.click()
-        page.wait_for_selector("#detail >> text=Tool transcript")
+        page.wait_for_selector("#detail .turn")
         text = page.inner_text("#detail")
-        assert "<tool_call>…</tool_call>" in text and "calculator" in text and "2+2" in text
+        assert "calculator" in text and "2+2" in text and "tool_call" not in text
+        page.click("text=Raw text")
+        page.wait_for_selector("#detail pre.raw")
+        assert "<tool_call>…</tool_call>" in page.inner_text("#detail")

@@ -158,7 +158,8 @@ def test_documents_are_stored_once_and_samples_by_run(runs: list[Run]) -> None:
         task = index["tasks"][index["documents"]["task"][document]]["name"]
         doc_id = index["documents"]["id"][document]
         (sample,) = (s for s in runs[run].tasks[task].samples if s.doc_id == doc_id)
-        assert samples[number]["responses"] == sample.responses
+        record = samples[index["samples"]["record"][number]]
+        assert record["responses"] == sample.responses and "prompt" not in record
         assert documents[document]["prompt"] == sample.messages
         for filter_name in index["filters"]:
             assert index["samples"]["acc"][filter_name][number] == sample.metrics[filter_name]["acc"]

@@ -36,11 +36,11 @@ def by_name(lines: list[Line]) -> dict[str, Line]:
     return {line.specialty: line for line in lines}
 
 
-def test_a_wrong_answer_counts_zero_and_what_failed_or_was_skipped_does_not_count() -> None:
+def test_a_wrong_answer_counts_zero_a_failure_as_the_judged_do_and_what_was_skipped_does_not_count() -> None:
     rows = [judged(0, 80.0), judged(1, 40.0), wrong(2), judged(3, None), skipped(4)]
     line = by_name(summarise(rows))["clinical_psychology"]
-    assert line.score == pytest.approx((80 + 40 + 0) / 3)
-    assert line.stderr == pytest.approx(plain_stderr([80, 40, 0]))
+    assert line.score == pytest.approx(3 / 4 * (80 + 40) / 2), "accuracy times the mean over the judged"
+    assert line.stderr == pytest.approx(plain_stderr([60 + 1.5 * 20, 60 - 1.5 * 20, 60, 0])), "pseudo-values"
     assert line.of_right == pytest.approx(60)
     assert line.examples == 5
     assert line.counts == {JUDGED: 2, WRONG: 1, FAILED: 1, SKIPPED: 1}
@@ -161,7 +161,7 @@ def test_the_text_has_every_number_and_the_failures_by_kind() -> None:
     assert text.startswith(f"{GEVAL.signature}\nmodel 2026-01-02\n")
     assert "nan" not in text
     (line,) = [line.split() for line in text.split("\n") if line.startswith("clinical_psychology")]
-    assert line == ["clinical_psychology", "40.00", "23.09", "60.00", "5", "2", "1", "1", "1", "(1", "unreadable)"]
+    assert line == ["clinical_psychology", "45.00", "19.36", "60.00", "5", "2", "1", "1", "1", "(1", "unreadable)"]
 
 
 def test_judges_are_named_in_short_where_that_tells_them_apart() -> None:

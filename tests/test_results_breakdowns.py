@@ -13,6 +13,7 @@ from saved_runs import right_in, save_run
 from scipy.stats import binomtest
 
 from medtasks_utils.benchmarks import cards, metric_of
+from medtasks_utils.benchmarks.medcalc_bench.card import OF_ABSTAINING
 from medtasks_utils.intervals import wilson
 from medtasks_utils.metrics import OF_TOOLS
 from medtasks_utils.report.outcomes import FORM, RIGHT, STRICT_ONLY, outcomes
@@ -115,7 +116,7 @@ def test_every_benchmark_names_metrics_and_fields_that_are_there(runs: list[Run]
         there = {metric for metric, _ in task.metrics}
         named = {*known.compared, *(metric.name for metric in known.metrics)}
         of_scorers = {"meteor", "bertscore", "support", "coverage", "judge_failures"}
-        assert named - there <= of_scorers | {metric.name for metric in OF_TOOLS}
+        assert named - there <= of_scorers | {metric.name for metric in (*OF_TOOLS, *OF_ABSTAINING)}
         assert there <= {metric.name for metric in known.metrics}
         for breakdown in known.breakdowns:
             assert set(breakdown.metrics) <= there

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import errno
 import logging
 import os
 import signal
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 from medtasks_utils.sandbox import Result, Sandbox, SandboxError
 from medtasks_utils.sandbox.client import MAX_CODE
-from medtasks_utils.sandbox.wire import Inbox, Malformed, pack, pack_reply, read_reply
+from medtasks_utils.sandbox.output import Answer, OutOfTurn
 
 
 @pytest.fixture(scope="module")
@@ -41,22 +42,22 @@ def test_variables_are_kept_within_a_session_and_nowhere_else(sandbox: Sandbox) 
         "1",
         "2",
     ]
-    assert sandbox.run([("c", "x")])[0].text == "NameError (line 1): name 'x' is not defined"
+    assert sandbox.run([("c", "x")])[0].text.endswith("NameError: name 'x' is not defined")
     assert texts(sandbox.run([("a", "x += 1\nf()")])) == ["2"]
 
 
 def test_classes_imports_and_settings_are_kept(sandbox: Sandbox) -> None:
     first = "import numpy as np\nfrom decimal import getcontext\ngetcontext().prec = 5\nclass A:\n    n = 3"
     second = "from decimal import Decimal\nprint(np.sum([A().n, 1]), Decimal(1) / 3)"
-    assert texts(sandbox.run([("kept", first), ("kept", second), ("other", "np")]))[1:] == [
-        "4 0.33333",
-        "NameError (line 1): name 'np' is not defined",
-    ]
+    assert texts(sandbox.run([("kept", first), ("kept", second), ("other", "A")]))[1] == "4 0.33333"
+    assert sandbox.run([("other", "A")])[0].failed
 
 
 def test_a_failed_call_keeps_what_it_did_before(sandbox: Sandbox) -> None:
     results = sandbox.run([("f", "x = 5\nprint('so far')\nx / 0"), ("f", "x")])
-    assert results == [Result("so far\nZeroDivisionError (line 3): division by zero", True), Result("5", False)]
+    assert results[0].text.startswith('so far\nTraceback (most recent call last):\n  File "main.py", line 3')
+    assert results[0].text.endswith("ZeroDivisionError: division by zero") and results[0].failed
+    assert results[1] == Result("5", False)
 
 
 def test_forgotten_sessions_are_fresh(sandbox: Sandbox) -> None:
@@ -108,22 +109,35 @@ def test_timeout_kills_and_the_session_goes_on_fresh() -> None:
         )
         assert results[0] == Result("Error: timed out after 0.5 s; all variables were lost", True)
         assert results[1] == Result("2", False)
-        assert results[2].text == "NameError (line 1): name 'x' is not defined"
+        assert results[2].text.endswith("NameError: name 'x' is not defined")
         assert results[3].failed
         assert time.monotonic() - started < 20
 
 
 def test_memory_is_limited_and_the_session_survives_it(sandbox: Sandbox) -> None:
     results = sandbox.run([("m", "x = 7"), ("m", "y = 'a' * 10**10"), ("m", "x")])
-    assert results[1].failed and results[1].text.startswith("MemoryError")
+    assert results[1].failed and results[1].text.endswith("MemoryError")
     assert results[2].text == "7"
 
 
-def test_output_is_bounded_and_says_how_much_was_cut(sandbox: Sandbox) -> None:
-    (result,) = sandbox.run([("o", "print('x' * 5_000)")])
-    assert result == Result("x" * 1_000 + "\n... (4,001 more characters)", False)
-    (failed,) = sandbox.run([("o", "print('x' * 5_000)\n1 / 0")])
-    assert failed.text.endswith("more characters)\nZeroDivisionError (line 2): division by zero")
+@pytest.mark.parametrize("code", ["print('x' * 5_000)", "print('€' * 18_000)", "print('\\U0001f489' * 9_000)"])
+def test_output_is_bounded_and_says_how_much_was_cut(sandbox: Sandbox, code: str) -> None:
+    (result,) = sandbox.run([("o", code)])
+    assert not result.failed and 900 < len(result.text) <= 1_000
+    assert "characters left out]" in result.text and len(set(result.text[:500])) == 1
+    (failed,) = sandbox.run([("o", f"{code}\n1 / 0")])
+    assert failed.text.endswith("\nZeroDivisionError: division by zero") and len(failed.text) <= 1_000
+    assert sandbox.run([("o", "'goes on'")])[0].text == "'goes on'"
+
+
+def test_the_text_of_an_error_is_output_too(sandbox: Sandbox) -> None:
+    (result,) = sandbox.run([("o", "raise ValueError('x' * 100_000)")])
+    assert result.failed and len(result.text) <= 1_000
+
+
+def test_endless_output_ends(sandbox: Sandbox) -> None:
+    (result,) = sandbox.run([("endless", "while True: print('x' * 100_000)")])
+    assert result.failed and result.text.endswith("Error: the output had no end; all variables were lost")
 
 
 def test_code_is_bounded(sandbox: Sandbox) -> None:
@@ -135,24 +149,51 @@ def test_code_is_bounded(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("code", "text"),
     [
-        ("x = = 1", "SyntaxError (line 1): invalid syntax: x = = 1"),
+        ("x = = 1", "SyntaxError: invalid syntax"),
+        ("x = '\\0'\n\0", "SyntaxError: source code string cannot contain null bytes"),
         ("", ""),
         ("# nothing", ""),
-        ("import os", "ImportError (line 1): No module named 'os' is available here; there are"),
-        ("import pandas as pd", "ImportError (line 1): No module named 'pandas' is available here"),
-        ("open('x')", "PermissionError (line 1): open() is not available here"),
-        ("input('age?')", "PermissionError (line 1): input() is not available here"),
-        ("import numpy as np\nnp.save", "AttributeError (line 2): module 'numpy' has no attribute 'save' here"),
-        ("().__class__.__bases__", 'Refused: Line 1: the attribute "__bases__" is not available here'),
-        ("def f():\n    return 1 / 0\nf()", "ZeroDivisionError (line 2): division by zero"),
+        ("import torch", "ModuleNotFoundError: No module named 'torch'"),
+        ("open('x', 'w')", "Error: "),
+        ("input('age?')", "EOFError: EOF when reading a line"),
+        ("().__class__.__bases__", "(<class 'object'>,)"),
+        ("def f():\n    return 1 / 0\nf()", "ZeroDivisionError: division by zero"),
         ("'\\ud800'", "'\\ud800'"),
-        ("print('\\ud800')", "\ufffd"),
+        ("raise SystemExit", ""),
+        ("exit(0)", ""),
+        ("raise SystemExit('enough Error')", "enough Error"),
+        ("class E(Exception):\n    def __str__(self): 1 / 0\nraise E", "<exception str() failed>"),
+        ("np.mean([1, 2]), numpy is np, math.pi > 3", "(np.float64(1.5), True, True)"),
     ],
 )
 def test_texts(sandbox: Sandbox, code: str, text: str) -> None:
+    sandbox.forget("texts")
     (result,) = sandbox.run([("texts", code)])
-    assert result.text.startswith(text) and bool(text) == bool(result.text)
-    assert result.failed == ("Error" in text or "Refused" in text)
+    assert text in result.text.splitlines()[-1] if text else result.text == ""
+    assert result.failed == ("Error" in text or "failed" in text)
+
+
+def test_tracebacks_are_cpythons_with_paths_that_say_nothing(sandbox: Sandbox) -> None:
+    (result,) = sandbox.run([("trace", "def f(x):\n    return np.linalg.inv(x)\nf([[0, 0], [0, 0]])")])
+    assert result.text.startswith(
+        'Traceback (most recent call last):\n  File "main.py", line 3, in <module>\n    f([[0, 0], [0, 0]])\n'
+    )
+    assert '  File "numpy/linalg/_linalg.py", line ' in result.text
+    (result,) = sandbox.run([("trace", "f([[0, 0], [0, 0]])")])
+    assert '  File "main2.py", line 1' in result.text and "return np.linalg.inv(x)" in result.text
+
+
+def test_errors_come_in_order_with_the_output(sandbox: Sandbox) -> None:
+    code = (
+        "import sys\nprint(1)\nprint(2, file=sys.stderr)\nimport os\nsys.stdout.flush()\nos.write(1, b'3\\n')\nprint(4)"
+    )
+    assert sandbox.run([("order", code)])[0].text.split() == ["1", "2", "3", "4"]
+
+
+def test_streams_are_mended_for_the_next_call(sandbox: Sandbox) -> None:
+    for harm in ("sys.stdout = None", "sys.stdout.close()", "sys.stdout = sys.stderr = 3", "del sys.stdout"):
+        assert not sandbox.run([("streams", f"import sys\n{harm}")])[0].failed
+        assert sandbox.run([("streams", "print('there')")])[0] == Result("there", False)
 
 
 @pytest.mark.parametrize(
@@ -181,10 +222,7 @@ def test_code_too_long_to_run_again_is_said_to_be_lost() -> None:
     with Sandbox(timeout=20, alive=1) as sandbox:
         sandbox.run([("a", "x = 1\n#" + "x" * 45_000)] * 5)
         sandbox.run([("b", "1")])
-        assert (
-            sandbox.run([("a", "x")])[0].text
-            == "Error: too many sessions are alive; the variables of this one were lost"
-        )
+        assert sandbox.run([("a", "x")])[0].text == "Error: too many sessions are alive; all variables were lost"
         assert sandbox.run([("a", "x = 2\nx")])[0].text == "2"
 
 
@@ -193,9 +231,10 @@ def test_a_sandbox_that_is_killed_is_started_anew(caplog: pytest.LogCaptureFixtu
         sandbox.run([("a", "x = 1")])
         sandbox.started()._process.kill()
         sandbox.started()._process.wait()
+        time.sleep(1)
         with caplog.at_level(logging.WARNING):
             first, second = sandbox.run([("a", "2"), ("a", "3")])
-        assert first.text in ("2", "Error: the sandbox was lost; all variables were lost")
+        assert first.failed and first.text.endswith("all variables were lost")
         assert second.text == "3"
         assert "lost and started anew" in caplog.text
 
@@ -227,20 +266,101 @@ def test_a_fork_of_the_run_has_its_own_sandbox(sandbox: Sandbox) -> None:
 
 def test_an_interpreter_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    with pytest.raises(SandboxError, match=r"cannot start .*No such file"):
+    with pytest.raises(SandboxError, match=r"cannot start '.*python'"):
         Sandbox().run([("a", "1")])
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("medtasks_utils.sandbox.client._search_path", lambda: ["/nowhere"])
-    with pytest.raises(SandboxError, match="No module named"):
+    monkeypatch.setattr("medtasks_utils.sandbox.layout.PACKAGES", ("six",))
+    with pytest.raises(SandboxError, match="No module named 'numpy'"):
+        Sandbox().run([("a", "1")])
+
+
+def test_full_temporary_folders_are_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: object, **kwargs: object) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tempfile.mkdtemp", full)
+    with pytest.raises(SandboxError, match=r"/dev/shm or .TMPDIR: No space left on device"):
         Sandbox().run([("a", "1")])
 
 
 def test_layers_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="lm_eval.medtasks"), Sandbox(_off=["landlock"]) as sandbox:
         assert sandbox.layers["landlock"] == "switched off"
-    assert "sandbox: on: guards" in caplog.text and "off: landlock (switched off)" in caplog.text
+    assert "sandbox: plain Python, confined by namespaces, seccomp, limits" in caplog.text
+
+
+# ---- many threads
+
+
+def test_many_threads_at_once(sandbox: Sandbox) -> None:
+    def converse(number: int) -> list[str]:
+        return [sandbox.run([(f"thread {number}", code)])[0].text for code in (f"x = {number}", "x += 1", "x")]
+
+    with ThreadPoolExecutor(16) as threads:
+        assert list(threads.map(converse, range(40))) == [["", "", str(number + 1)] for number in range(40)]
+
+
+def test_a_slow_session_holds_up_no_other() -> None:
+    with Sandbox(timeout=20, processes=2) as sandbox, ThreadPoolExecutor(1) as threads:
+        slow = threads.submit(sandbox.run, [("slow", "import time\ntime.sleep(2)\n'slow'")])
+        assert sandbox.run([("quick", "'quick'")])[0].text == "'quick'"
+        assert not slow.done()
+        assert slow.result()[0].text == "'slow'"
+
+
+def test_a_session_forgotten_in_the_middle_of_a_call() -> None:
+    with Sandbox(timeout=20, processes=2) as sandbox, ThreadPoolExecutor(1) as threads:
+        sandbox.run([("gone", "x = 1")])
+        slow = threads.submit(sandbox.run, [("gone", "import time\ntime.sleep(9)")])
+        time.sleep(0.3)
+        sandbox.forget("gone")
+        assert slow.result(timeout=5)[0].failed
+        assert sandbox.run([("gone", "x")])[0].text.endswith("NameError: name 'x' is not defined")
+
+
+# ---- RestrictedPython
+
+
+@pytest.fixture(scope="module")
+def weak() -> Iterator[Sandbox]:
+    with Sandbox(timeout=5, weak=True, _off=["seccomp", "namespaces", "landlock"]) as sandbox:
+        yield sandbox
+
+
+def test_weak_where_the_kernel_offers_nothing(weak: Sandbox) -> None:
+    assert weak.missing == ["seccomp", "namespaces", "landlock"]
+    assert "WEAK: RestrictedPython, which is no boundary" in weak.description
+    code = "def bmi(kg, cm):\n    return kg / (cm / 100) ** 2\nvalues = [bmi(80, 178)]\nprint(f'{values[0]:.2f}')\n"
+    code += "sum(values) > 25"
+    assert weak.run([("w", code), ("w", "import statistics\nstatistics.mean([1, 3]), values[0] > 25")]) == [
+        Result("25.25\nTrue", False),
+        Result("(2, True)", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os",
+        "import numpy",
+        "open('/etc/passwd')",
+        "().__class__",
+        "import json\njson.codecs",
+        "eval('1')",
+        "np",
+        "exec('1')",
+    ],
+)
+def test_weak_refuses(weak: Sandbox, code: str) -> None:
+    assert weak.run([("refused", code)])[0].failed
+
+
+def test_weak_is_not_used_where_it_need_not_be(sandbox: Sandbox) -> None:
+    with Sandbox(weak=True) as willing:
+        assert willing.description == sandbox.description
+        assert willing.run([("a", "().__class__")])[0] == Result("<class 'tuple'>", False)
 
 
 def descendants(pid: int) -> set[int]:
@@ -270,7 +390,7 @@ sandbox.run([("a", "while True: pass"), ("b", "import itertools; sum(itertools.c
     run = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert run.stdout is not None and run.stdout.readline() == "ready\n"
     left: set[int] = set()
-    while len(left) < 5:  # launcher, supervisor, three sessions
+    while len(left) < 5:  # two to start and to fork, three sessions
         left = descendants(run.pid)
         time.sleep(0.05)
     run.send_signal(signal.SIGKILL)
@@ -294,30 +414,50 @@ def test_no_process_is_left_after_close() -> None:
     assert alive(started) == set()
 
 
-# ---- messages
+# ---- what a process wrote
+
+END = bytes(range(16))
 
 
-@given(st.lists(st.binary(max_size=50)), st.integers(1, 20))
-def test_messages_survive_any_cut(bodies: list[bytes], size: int) -> None:
-    stream = b"".join(map(pack, bodies))
-    inbox = Inbox(50)
-    assert [body for at in range(0, len(stream), size) for body in inbox.feed(stream[at : at + size])] == bodies
-    assert not inbox
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60), st.booleans(), st.integers(1, 20))
+def test_answers_survive_any_cut(text: str, failed: bool, size: int) -> None:
+    answer = Answer(END, 1000)
+    stream = text.encode() + END + (b"1" if failed else b"0")
+    done = [answer.feed(stream[at : at + size]) for at in range(0, len(stream), size)]
+    assert done == [False] * (len(done) - 1) + [True]
+    assert (answer.text(), answer.failed) == (text.rstrip("\n"), failed)
 
 
-def test_a_message_that_announces_too_much_is_refused_at_once() -> None:
-    with pytest.raises(Malformed):
-        Inbox(50).feed(b"\xff\xff\xff\xff")
+@given(st.binary(max_size=300), st.integers(1, 40), st.integers(1, 90))
+def test_any_bytes_are_text_within_the_limit(data: bytes, size: int, limit: int) -> None:
+    answer = Answer(END, limit, ["/home/someone/python", "/home"])
+    for at in range(0, len(data), size):
+        answer.feed(data[at : at + size])
+    for error in ("", "Error: x"):
+        text = answer.text(error)
+        assert len(text.encode().decode()) <= limit
 
 
-@given(st.binary())
-def test_any_bytes_are_a_reply(body: bytes) -> None:
-    failed, text = read_reply(body)
-    json.dumps([failed, text]).encode()
-    text.encode("utf-8")
+@given(st.integers(0, 400), st.integers(100, 300))
+def test_no_part_of_a_path_is_left_where_a_text_is_cut(before: int, limit: int) -> None:
+    answer = Answer(END, limit, ["/home/someone/python"])
+    answer.feed(b"." * before + b"/home/someone/python/x " * 60 + END + b"0")
+    assert "/home" not in answer.text() and "someone" not in answer.text() and "/python" not in answer.text()
 
 
-@given(st.booleans(), st.text())
-def test_replies_are_valid_utf8(failed: bool, text: str) -> None:
-    (body,) = Inbox(10_000).feed(pack_reply(failed, text + "\ud800"))
-    assert read_reply(body) == (failed, text + "\ufffd")
+def test_more_after_the_end_is_out_of_turn() -> None:
+    with pytest.raises(OutOfTurn):
+        Answer(END, 10).feed(END + b"0x")
+    answer = Answer(END, 10, (), END[::-1])
+    answer.feed(b"late" + END[::-1][:9])
+    with pytest.raises(OutOfTurn):
+        answer.feed(END[::-1][9:] + b"0")
+
+
+def test_an_answer_forged_in_one_call_is_not_continued_in_the_next(sandbox: Sandbox) -> None:
+    forge = "import os, sys\nf = sys._getframe()\nwhile 'end' not in f.f_locals: f = f.f_back\n"
+    forge += "os.write(3, f.f_locals['end'] + b'0')\nfor n in range(3 * 10**6): pass\nos.write(1, b'late')"
+    assert sandbox.run([("forged", forge)])[0].text == ""
+    (result,) = sandbox.run([("forged", "'next'")])
+    assert result.failed and result.text.startswith("Error: the Python process wrote after its answer")
+    assert sandbox.run([("forged", "'next'")])[0] == Result("'next'", False)

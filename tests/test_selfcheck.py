@@ -23,6 +23,7 @@ from medtasks_utils.benchmarks.medmcqa.task import MedMCQA
 from medtasks_utils.cli import main
 from medtasks_utils.errors import DataError
 from medtasks_utils.harness.answer import Answer
+from medtasks_utils.results import read_runs
 
 
 @pytest.fixture(autouse=True)
@@ -34,23 +35,42 @@ def _quiet_only_here() -> Iterator[None]:
     logger.setLevel(level)
 
 
-def test_on_the_sample_every_score_is_as_expected(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["selfcheck"]) == 0
-    output = capsys.readouterr().out
-    lines = output.splitlines()
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TQDM_DISABLE", "1")  # the command sets it; here it is unset again
+
+
+def test_on_the_sample_every_score_is_as_expected(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["selfcheck", "--table", "-o", "check"]) == 0
+    output, progress = capsys.readouterr()
+    table, words = output.split("\n\n")
+    lines = table.splitlines()
     assert lines[0].split() == ["task", "metric", "filter", "right", "first", "random", "malformed", "unsure"]
     assert "MISS" not in output
-    summary = re.fullmatch(r"(\d+) scores checked on (\d+) answers, 0 outside their floor and ceiling", lines[-1])
-    assert summary
-    rows = [re.split("  +", line) for line in lines[2:-1] if line]
-    assert int(summary[1]) == 5 * len(rows)
-    assert int(summary[2]) == 5 * sum(
+    rows = [re.split("  +", line) for line in lines[2:]]
+    assert words.startswith(f"all {5 * len(rows)} scores are what they must be")
+    answers = 5 * sum(
         len(load(task).eval_docs)
-        for task in ("medmcqa_openmed", "medexqa_all", "medexqa_all", "medcalc_bench", "medhallu")
+        for task in (
+            "medmcqa_openmed",
+            "medexqa_all",
+            "medexqa_all",
+            "medcalc_bench",
+            "medcalc_bench_corrected",
+            "medhallu",
+        )
     )
+    assert f"asked {answers} questions" in words
+    assert len(words.splitlines()) <= 10
+    assert [line for line in progress.splitlines() if " of 5: answering " in line]
     assert {row[0] for row in rows} >= {"medmcqa_openmed", "medexqa", "medexqa_all", "medcalc_bench", "medhallu"}
     for task, metric, filter_name, right, first, _, malformed, unsure in rows:
         assert filter_name in ("strict-match", "flexible-extract")
+        if (task, metric) == ("medcalc_bench_corrected", "acc_unanswerable"):
+            assert (right, first, malformed, unsure) == ("1", "0", "0", "1"), "to be unsure is to answer N/A"
+        if (task, metric) == ("medcalc_bench_corrected", "na_rate"):
+            assert (first, malformed, unsure) == ("0", "0", "1")
         if metric in ("acc", "f1", "recall", "macro_acc"):
             assert right == "1", (task, metric)
             assert malformed == "0", (task, metric)
@@ -60,6 +80,19 @@ def test_on_the_sample_every_score_is_as_expected(capsys: pytest.CaptureFixture[
             assert (right, unsure) == ("0", "1")
         if (task, metric) == ("medmcqa_openmed", "acc"):
             assert first == "0.25"
+    assert {run.model for run in read_runs(tmp_path / "check" / "runs")} == set(BEHAVIOURS)
+    assert words.splitlines()[-1].startswith("report: ")
+    assert "<html" in (tmp_path / "check" / "report.html").read_text(encoding="utf-8")
+
+
+def test_as_json_and_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for _ in range(2):
+        assert main(["selfcheck", "--limit", "1", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+    assert told["passed"] is True
+    assert all(score["as_expected"] for score in told["scores"])
+    assert len(read_runs(told["runs"])) == len(BEHAVIOURS), "the second check replaced the first one's runs"
+    assert Path(told["report"]).is_file()
 
 
 def off_by_one_letter(self: Any, doc: dict[str, Any], answer: Answer) -> dict[str, Any]:
@@ -97,13 +130,13 @@ def test_a_score_that_is_off_is_a_miss(
         for name, card in cards().items()
     }
     del few["medcalc_bench"]
-    monkeypatch.setattr(selfcheck, "cards", lambda: few)
+    monkeypatch.setattr("medtasks_utils.selfcheck.check.cards", lambda: few)
     monkeypatch.setattr(owner, name, replacement)
     assert main(["selfcheck", "--limit", "8"]) == 1
     output = capsys.readouterr().out
     misses = re.findall(r"^MISS: (\S+) (\S+) (\S+) on (\S+) answers: (\S+), expected (\S+)$", output, re.MULTILINE)
     assert {re.sub("medexqa_.*", "medexqa", miss[0]) for miss in misses} == blamed
-    assert f"{len(misses)} outside their floor and ceiling" in output.splitlines()[-1]
+    assert output.startswith(f"{len(misses)} of ")
 
 
 def test_a_directory_without_data_is_one_line_and_exit_code_1(
@@ -159,8 +192,8 @@ def test_the_server_answers_by_model_and_prompt() -> None:
         post(address, {"model": "right", "messages": messages})
 
 
-def test_the_data_directory_is_the_one_given(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert selfcheck.run(str(shared / "data"), [TASKS], limit=3) == 0
-    assert "on 135 answers" in capsys.readouterr().out
+def test_the_data_directory_is_the_one_given(shared: Path) -> None:
+    checked = selfcheck.run(str(shared / "data"), [TASKS], limit=3)
+    assert (checked.missed, checked.answers) == ([], 135)
     with pytest.raises(DataError):
         selfcheck.run(str(shared), [TASKS], limit=3)

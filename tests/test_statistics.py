@@ -224,9 +224,11 @@ def test_independent_generations_are_more_certain() -> None:
         assert float(ratio.stderr(four)) == pytest.approx(float(ratio.stderr(one)) / 2, rel=0.25)
 
 
-def test_a_generation_without_any_decision_counts_as_zero() -> None:
-    items = [ExampleValue(1.0, str(i), None, (Verdict(1, 1), None)) for i in range(4)]
-    assert f1(items) == 0.5
+def test_a_generation_without_any_decision_has_no_ratio() -> None:
+    once = [ExampleValue(1.0, str(i), None, (Verdict(1, i % 2),)) for i in range(4)]
+    items = [ExampleValue(1.0, item.cluster, None, (*item.verdicts, None)) for item in once]
+    assert f1(items) == f1(once) == pytest.approx(2 / 3)
+    assert f1.stderr(items) == f1.stderr(once) != 0
 
 
 # ---- macro averages
@@ -289,13 +291,14 @@ def test_the_order_makes_no_difference_to_the_last_bit(shuffler: random.Random, 
 
 
 def test_a_value_is_a_number_to_whoever_reads_it_and_survives_pickling() -> None:
-    value = ExampleValue(0.25, "row 7", "BE", (Verdict(1, 0), None))
+    value = ExampleValue(0.25, "row 7", "BE", (Verdict(1, 0), None), 3, 2, 1)
     assert value == 0.25
     assert json.dumps({"acc": value}) == '{"acc": 0.25}'
     assert repr(value) == "0.25"
     copy = pickle.loads(pickle.dumps(value))
     assert type(copy) is ExampleValue
     assert (copy, copy.cluster, copy.stratum, copy.verdicts) == (0.25, "row 7", "BE", (Verdict(1, 0), None))
+    assert (copy.valid, copy.right, copy.failed) == (3, 2, 1)
     plain = pickle.loads(pickle.dumps(ExampleValue(1.0)))
     assert (plain, plain.cluster, plain.stratum, plain.verdicts) == (1.0, None, None, ())
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medtasks_utils.tools import KINDS
+from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
 from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
 
-BOTH: Any = KINDS
-CALCULATOR: Any = {"calculator": KINDS["calculator"]}
+BOTH: Any = TOOLS_BY_NAME
+CALCULATOR: Any = {"calculator": TOOLS_BY_NAME["calculator"]}
 
 
 def tagged(name: str, **arguments: Any) -> str:
@@ -209,7 +209,7 @@ def test_no_reply_breaks_the_reading(reply: str) -> None:
     st.sampled_from(["<tool_call>%s</tool_call>", "%s", "```json\n%s\n```", "Now:\n%s", "<think>%s</think>%s"]),
 )
 def test_any_argument_survives_as_json(name: str, argument: str, as_string: bool, form: str) -> None:
-    key = KINDS[name].argument
+    key = TOOLS_BY_NAME[name].argument
     arguments: Any = {key: argument}
     call = json.dumps({"name": name, "arguments": json.dumps(arguments) if as_string else arguments})
     if "<" in call:  # a tag within it could end a block, or hide it

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from medtasks_utils import cli
-from medtasks_utils.tools import KINDS
 from medtasks_utils.tools.calculator import Calculator
 
 
@@ -73,9 +72,3 @@ def test_it_is_the_tool_of_a_run(tool: Any, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(Calculator, "run", watched)
     tool("1 + 1", "calculator")
     assert [[argument for _, argument in batch] for batch in calls] == [["1 + 1"]]
-
-
-def test_every_tool_can_be_tried() -> None:
-    from medtasks_utils.commands.tool import TOOLS
-
-    assert set(TOOLS) == set(KINDS)

@@ -113,7 +113,10 @@ def plan(chat: Chat) -> tuple[str, Plan]:
             [["division by zero", "ZeroDivisionError"], [product]],
         ),
         "forbidden": Plan(
-            [tagged("python", "open('/etc/passwd').read()") + tagged("python", "import os"), ANSWER.format(a)],
+            [
+                tagged("python", "open('/etc/passwd').read()") + tagged("python", "import os\nos.listdir('/')"),
+                ANSWER.format(a),
+            ],
             [[True, True]],
         ),
         "long result": Plan([tagged("python", "print('x' * 100_000)"), ANSWER.format(b)], well, [["left out"]]),

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medtasks_utils.metrics import Metric
+from medtasks_utils.metrics import OF_REPEATS, Metric
 
 if TYPE_CHECKING:
     from medtasks_utils.benchmarks.known_answers import KnownAnswers
@@ -20,17 +20,41 @@ UNANSWERED = "[invalid]"
 """What stands for an answer in logs where none was found: the harness's own word for it."""
 
 
+PHYSICIANS = "physicians"
+"""Whose labels are not the benchmark's own: of documents under ``labels``, and in the details of samples."""
+
+DOUBTFUL = "doubtful label"
+"""The badge of samples whose label physicians dispute."""
+
+
+@dataclass(frozen=True)
+class PinnedFile:
+    """A file of a repository that is not on the hub.
+
+    Attributes:
+        path: in the repository.
+        sha256: of its bytes, in hexadecimal digits.
+        name: under which it is kept.
+    """
+
+    path: str
+    sha256: str
+    name: str
+
+
 @dataclass(frozen=True)
 class Repository:
-    """A data set on the hub.
+    """A data set on the hub or, where ``files`` names any, files on GitHub.
 
     Attributes:
         name: as in ``openlifescienceai/medmcqa``.
         revision: the commit that runs read unless the option ``revision`` names another; None for the newest.
+        files: those of GitHub that are needed; another revision would have other checksums, so none can be chosen.
     """
 
     name: str
     revision: str | None = None
+    files: tuple[PinnedFile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,8 +86,10 @@ class Card:
         metrics: all that its tasks may report, the most important first.
         compared: names of those on which runs are compared.
         breakdowns: the divisions that matter.
+        row_files: files in which a data directory may hold the rows of its tasks, as JSON lines; for scoring one row.
         cluster: the field that examples share which are not independent; none if all are.
         stratum: the field whose groups enter macro averages with equal weight.
+        example_fields: fields that make an example whatever its label, where examples may have two.
         prompt_fields: fields of a document that belong to the prompt and not to the example.
         answers: the answers there are, as logged, and what they mean; empty where they are not a few.
         unsure: the answer that abstains; none where there is no such.
@@ -84,8 +110,10 @@ class Card:
     breakdowns: tuple[Breakdown, ...]
     checked_tasks: tuple[str, ...]
     known_answers: str
+    row_files: tuple[str, ...] = ()
     cluster: str | None = None
     stratum: str | None = None
+    example_fields: tuple[str, ...] = ()
     prompt_fields: tuple[str, ...] = ()
     answers: Mapping[str, str] = field(default_factory=dict)
     unsure: str | None = None
@@ -93,8 +121,8 @@ class Card:
     tasks: Path | None = None
 
     def metric(self, name: str) -> Metric | None:
-        """The metric of this name, if it is one of the benchmark's."""
-        return next((metric for metric in self.metrics if metric.name == name), None)
+        """The metric of this name, if it is one of the benchmark's, or of its repeats."""
+        return next((metric for metric in (*self.metrics, *OF_REPEATS) if metric.name == name), None)
 
     def load_task_class(self) -> type[MedTask]:
         """The class of its tasks; imports lm_eval."""

@@ -57,6 +57,10 @@ class KnownAnswers:
         """An answer as a model gives it in the form that was asked for."""
         return f"\\boxed{{{answer}}}"
 
+    def cut_off(self, answer: str) -> str:
+        """Reasoning that is cut off once it has named an answer, which is none."""
+        return f"<think>It is {self.written(answer)}"
+
     def is_right(self, doc: Doc, given: str) -> bool:
         """Whether an answer is right."""
         return given == self.target(doc)
@@ -66,7 +70,7 @@ class KnownAnswers:
         rng = random.Random(seed)
         target = self.target(doc)
         if behaviour == "malformed":
-            return Reply(rng.choice(["", f"<think>It is {self.written(target)}"]), None, False)
+            return Reply(rng.choice(["", self.cut_off(target)]), None, False)
         if behaviour == "unsure":
             return Reply(self.unsure_text, self.unsure_answer, False)
         choices = self.choices(doc)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 SUMMARY = "compare two runs on the same examples: differences, intervals, p-values, what flipped"
@@ -17,8 +18,8 @@ DESCRIPTION = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Two runs and what to compare of them."""
     parser.description = DESCRIPTION
-    parser.add_argument("a", metavar="A", help="results file, or folder with one run")
-    parser.add_argument("b", metavar="B", help="the other; differences are B minus A")
+    parser.add_argument("a", metavar="A", nargs="?", help="results file, or folder with one run")
+    parser.add_argument("b", metavar="B", nargs="?", help="the other; differences are B minus A")
     parser.add_argument(
         "--task",
         action="append",
@@ -35,11 +36,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--common", action="store_true", help="compare the examples in both runs, where not all are")
     parser.add_argument("--force", action="store_true", help="compare what signatures say is not comparable")
+    parser.add_argument(
+        "--labels",
+        choices=("original", "corrected"),
+        help="MedCalc-Bench: acc by the benchmark's own labels or by the physicians', whichever the runs were scored "
+        "on, over the examples that have both",
+    )
     parser.add_argument("--all", action="store_true", help="show every group of every breakdown")
     parser.add_argument("--show", type=_count, default=0, metavar="N", help="show N flipped examples each way")
+    parser.add_argument(
+        "--plan",
+        type=_points,
+        metavar="N",
+        help="instead: how many examples or repeats a true difference of N points needs, judging by how A and B differ",
+    )
+    parser.add_argument(
+        "--discordance",
+        type=_share,
+        metavar="SHARE",
+        help="with --plan and without A and B: the share of examples on which two runs disagree, such as 0.2",
+    )
+    parser.set_defaults(wrong_usage=parser.error)
     parser.add_argument("--seed", type=_count, default=0, help="of the randomisation; default 0")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the JSON to a file too")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write the JSON to a file too; - prints it in place of the table",
+    )
 
 
 def _task(text: str) -> tuple[str, str]:
@@ -55,9 +81,52 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _points(text: str) -> float:
+    try:
+        points = float(text)
+    except ValueError:
+        points = 0.0
+    if not 0 < points < 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of points between 0 and 100")
+    return points
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share above 0 and up to 1")
+    return share
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, print, and write the JSON if asked."""
+    """Compare, or plan, print, and write the JSON if asked."""
+    if arguments.discordance is not None and (arguments.plan is None or arguments.a is not None):
+        arguments.wrong_usage("--discordance goes with --plan, and in place of A and B")
+    if arguments.b is None and arguments.discordance is None:
+        arguments.wrong_usage("two runs are needed, A and B; --plan N takes --discordance SHARE in their place")
+    if arguments.discordance is not None:
+        return _plan_from_discordance(arguments)
+    return _compare(arguments)
+
+
+def _plan_from_discordance(arguments: argparse.Namespace) -> int:
+    from medtasks_utils.compare.plan import stated
+
+    needed = stated(arguments.plan, arguments.discordance)
+    print(
+        f"{needed:,} examples: a true difference of {arguments.plan:g} points in accuracy between runs that disagree "
+        f"on {100 * arguments.discordance:g} % of them is then found 4 times of 5 by a test at 5 %"
+    )
+    return 0
+
+
+def _compare(arguments: argparse.Namespace) -> int:
     from medtasks_utils.compare import CompareError, as_json, as_table, compare_runs, one_run
+    from medtasks_utils.compare.plan import as_dict, as_text, plan
+    from medtasks_utils.compare.randomisation import RESAMPLES
     from medtasks_utils.results import name_apart
 
     filters = arguments.filter
@@ -75,14 +144,22 @@ def run(arguments: argparse.Namespace) -> int:
         metrics=arguments.metric,
         common=arguments.common,
         force=arguments.force,
+        resamples=RESAMPLES if arguments.plan is None else 1,
+        labels=arguments.labels,
         seed=arguments.seed,
     )
-    if arguments.output:
+    if arguments.plan is None:
+        found = as_json(comparison)
+        text = as_table(comparison, every_group=arguments.all, show=arguments.show)
+    else:
+        needs = plan(comparison, arguments.plan)
+        found = json.dumps(as_dict(needs, arguments.plan), indent=1)
+        text = "\n".join(as_text(needs, arguments.plan))
+    as_data = arguments.json or arguments.output == Path("-")
+    if arguments.output and arguments.output != Path("-"):
         try:
-            arguments.output.write_text(as_json(comparison) + "\n", encoding="utf-8")
+            arguments.output.write_text(found + "\n", encoding="utf-8")
         except OSError as error:
             raise CompareError(f"cannot write {arguments.output}: {error.strerror or error}") from None
-    print(
-        as_json(comparison) if arguments.json else as_table(comparison, every_group=arguments.all, show=arguments.show)
-    )
+    print(found if as_data else text)
     return 0

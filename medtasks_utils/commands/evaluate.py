@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
+import shlex
+import shutil
+import sys
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from medtasks_utils.harness.evaluate import Outcome
+    from medtasks_utils.results import Run
 
 SUMMARY = "lm_eval run with these tasks included: every flag of it, a quicker start"
 USAGE = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [--data SOURCE] [--set ...] [flags]"
@@ -44,13 +53,86 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="BENCHMARK.OPTION=VALUE",
-        help="an option, as in medhallu.difficulty=hard; may be given many times. JSON where VALUE is JSON, else text",
+        help="an option, as in medhallu.difficulty=hard; may be given many times. A list as in rougeL,bleu",
     )
+    ours.add_argument("--full_table", action="store_true", help="print the harness's own table too")
+    ours.add_argument("--json", action="store_true", help="print the scores as JSON, and no table")
     add_flags_of_run(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the harness; 0 when its results are printed."""
+    """Run the harness and say what came of it; 1 if its results could not be saved where they should."""
+    from medtasks_utils.errors import MedtasksError
     from medtasks_utils.harness import evaluate
 
-    return evaluate.run(arguments)
+    shows_all = arguments.full_table or (arguments.show_config if "show_config" in arguments else False)
+    try:
+        outcome = evaluate.run(arguments, print if shows_all and not arguments.json else _drop)
+    except evaluate.Stopped as stopped:
+        print(f"\nmedtasks: stopped; {stopped}", file=sys.stderr)
+        return 130
+    if outcome.results is None:  # another process has them
+        return 0
+    print(_as_json(outcome) if arguments.json else _as_text(outcome))
+    if outcome.problem:
+        raise MedtasksError(outcome.problem)
+    return 0
+
+
+def _drop(*text: object) -> None:
+    """Print nothing."""
+
+
+def _run(outcome: Outcome) -> Run:
+    """The run as saved; as the harness handed it over where it was not."""
+    from pathlib import Path
+
+    from medtasks_utils.results import as_run, read_runs
+
+    if outcome.path is not None:
+        return read_runs(outcome.path)[0]
+    return as_run(outcome.results or {}, Path("run"))
+
+
+def _as_json(outcome: Outcome) -> str:
+    from medtasks_utils.report.short import as_data, lines_of
+
+    told = {
+        "model": outcome.plan.model_name,
+        "scores": as_data(lines_of(_run(outcome))),
+        "limit": outcome.plan.limit,
+        "seconds": round(outcome.seconds, 3),
+        "tokens": outcome.tokens or None,
+        "results": str(outcome.path) if outcome.path else None,
+        "problem": outcome.problem,
+    }
+    return json.dumps(told, indent=2, ensure_ascii=False)
+
+
+def _as_text(outcome: Outcome) -> str:
+    from medtasks_utils.report.short import as_text, lines_of
+
+    lines = lines_of(_run(outcome))
+    width = shutil.get_terminal_size((120, 24)).columns
+    told = [as_text(lines, width) if lines else "no scores (--predict_only keeps responses without scoring them)"]
+    limit = outcome.plan.limit
+    if limit is not None:
+        part = f"{limit:.0%}" if limit < 1 else f"{limit:.0f} examples"
+        told.append(f"of the first {part} of each task (--limit): for trying out, not for quoting")
+    spent = [f"{outcome.seconds:,.1f} s"]
+    if outcome.tokens:
+        spent.append(f"{outcome.tokens['prompt']:,} prompt tokens")
+        spent.append(f"{outcome.tokens['completion']:,} completion tokens")
+    spent += [f"{line.tool_calls:.2f} tool calls an example ({line.unit.name})" for line in lines if line.tool_calls]
+    told.append("\n" + ", ".join(spent))
+    return "\n".join([*told, *_next(outcome)])
+
+
+def _next(outcome: Outcome) -> list[str]:
+    if outcome.path is None:
+        return ["not saved; with --output_path results --log_samples, medtasks report shows every sample"]
+    folder = shlex.quote(str(outcome.path.parent))
+    found = [f"saved in {folder}"]
+    if not (outcome.plan.log_samples or outcome.plan.predict_only):
+        found.append("with --log_samples, the report would show every sample")
+    return [*found, f"next: medtasks report {folder} -o report.html"]

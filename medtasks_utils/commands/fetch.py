@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="download nothing; load everything as a run without internet would, and say what is missing",
     )
+    parser.add_argument("--json", action="store_true", help="print JSON, once all is done")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,4 +44,4 @@ def run(arguments: argparse.Namespace) -> int:
     from medtasks_utils.harness import fetch
 
     items = fetch.items(arguments.only or NAMES)
-    return fetch.check(items) if arguments.check else fetch.fetch(items)
+    return (fetch.check if arguments.check else fetch.fetch)(items, as_json=arguments.json)

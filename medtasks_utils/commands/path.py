@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 
 from medtasks_utils.harness.sources import tasks_path
 
@@ -10,10 +11,11 @@ SUMMARY = 'print the tasks folder, for lm_eval --include_path "$(medtasks path)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None."""
+    """``--json``."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the folder."""
-    print(tasks_path())
+    print(json.dumps({"tasks": str(tasks_path())}) if arguments.json else tasks_path())
     return 0

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import time
 from pathlib import Path
 
 SUMMARY = "write one self-contained HTML page from one or more runs"
 DESCRIPTION = (
     "Reads the results and samples that lm_eval wrote (--output_path, --log_samples) and writes one page: scores "
-    "with confidence intervals, breakdowns, a paired comparison with the first run, and a browser of samples. The "
+    "with confidence intervals, breakdowns, a paired comparison with a baseline, and a browser of samples. The "
     "page asks the network for nothing."
 )
 
@@ -22,33 +23,59 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="+", type=Path, metavar="PATH", help="folders, searched to the bottom, or results files"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html"
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("report.html"),
+        metavar="FILE",
+        help="default: report.html; - for standard output",
+    )
+    parser.add_argument("--json", action="store_true", help="say where, how large and how long it took as JSON")
+
+    parser.add_argument(
+        "--baseline",
+        metavar="RUN",
+        help="what the others are compared with: a run's name in the page, its model, or its folder (default: the "
+        "first PATH's, of one PATH the oldest; another can be chosen in the page)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page; say where, how large and how long it took."""
     from medtasks_utils.errors import MedtasksError
-    from medtasks_utils.report import build_page
+    from medtasks_utils.report import build_page, with_baseline_first
+    from medtasks_utils.report.cache import BuildCache
+    from medtasks_utils.report.progress import Progress
     from medtasks_utils.results import read_runs
 
     start = time.perf_counter()
     output: Path = arguments.output
+    to_stdout = output == Path("-")
     if output.is_dir():
         raise MedtasksError(f"{output} is a folder; name a file, as in -o {output / 'report.html'}")
     if not output.parent.is_dir():
         raise MedtasksError(f"there is no folder {output.parent} to write {output.name} into")
     gc.disable()  # samples are millions of objects that all stay; the collector would go through them over and over
     try:
-        runs = read_runs(arguments.paths)
-        page = build_page(runs)
+        with Progress() as progress:
+            runs = read_runs(arguments.paths)
+            runs = with_baseline_first(runs, arguments.baseline, oldest=len(arguments.paths) == 1)
+            page = build_page(runs, say=progress, cache=BuildCache())
     finally:
         gc.enable()
+    if to_stdout:
+        print(page)
+        return 0
     try:
         output.write_text(page, encoding="utf-8", newline="\n")
     except OSError as error:
         raise MedtasksError(f"{output} cannot be written: {error.strerror or error}") from None
+    seconds = time.perf_counter() - start
+    if arguments.json:
+        told = {"path": str(output.resolve()), "runs": len(runs), "bytes": output.stat().st_size, "seconds": seconds}
+        print(json.dumps(told))
+        return 0
     size = output.stat().st_size / 1e6
     names = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    print(f"{output.resolve()}: {names}, {size:.1f} MB, {time.perf_counter() - start:.1f} s")
+    print(f"{output.resolve()}: {names}, {size:.1f} MB, {seconds:.1f} s")
     return 0

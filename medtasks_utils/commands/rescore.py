@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable
 
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--filter", default="strict-match", choices=("strict-match", "flexible-extract"),
         help="whose answers decide which responses are right; default: strict-match",
     )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument("--verbose", action="store_true", help="a line for each judgement, not for failures alone")
 
 
@@ -71,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Judge what is not judged yet; 1 if every judgement failed."""
     from medtasks_utils.judging import DEFAULT_MODEL, JudgeSettings, make_judge
     from medtasks_utils.rescore import find_responses, rescore
-    from medtasks_utils.rescore.summary import as_text
+    from medtasks_utils.rescore.summary import as_data, as_text
 
     judges = [make_judge(name, use_coverage=arguments.use_coverage) for name in arguments.judge]
     given = {name: getattr(arguments, name) for name in ("max_tokens", "max_retries", "concurrency")}
@@ -97,6 +99,10 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         _log("stopped; what was judged is in the cache, and the same command goes on from there")
         return 130
+    if arguments.json:
+        told = {**as_data(result.lines, result.comparisons), "written": [str(path) for path in result.paths]}
+        print(json.dumps(told, indent=2, ensure_ascii=False))
+        return 1 if result.asked and not result.judged else 0
     print(as_text(result.lines, result.comparisons))
     print(f"\nwritten: {', '.join(map(str, result.paths))}")
     return 1 if result.asked and not result.judged else 0

@@ -3,24 +3,76 @@
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
 
 SUMMARY = "run the harness against a local server with known answers and check every score"
 DESCRIPTION = (
     "Serves right, first-option, random, malformed and unsure answers from a local OpenAI-compatible server, runs the "
-    "harness against it, and compares every score with its expected floor and ceiling. Exit code 1 on any miss."
+    "harness against it, and compares every score with its expected floor and ceiling. Leaves the runs and a report of "
+    "them in a folder. Exit code 1 on any miss."
 )
+FOLDER = Path("medtasks_selfcheck")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``--data`` and ``--limit``."""
+    """What to check on, and what to show."""
     parser.description = DESCRIPTION
     parser.add_argument("--data", default="sample", metavar="DIR", help="a data directory; default: bundled sample")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N examples of each task")
+    parser.add_argument("--limit", type=_number, metavar="N", help="only the first N examples of each task")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=FOLDER, metavar="FOLDER", help=f"for the runs and the report; {FOLDER}"
+    )
+    parser.add_argument("--table", action="store_true", help="print every score")
+    parser.add_argument("--json", action="store_true", help="print every score as JSON, and nothing else")
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run it; 1 if any score misses."""
+    os.environ["TQDM_DISABLE"] = "1"  # which is read when tqdm is imported
     from medtasks_utils import selfcheck
     from medtasks_utils.harness.catalog import task_folders
+    from medtasks_utils.harness.saving import try_folder
+    from medtasks_utils.selfcheck import output
 
-    return selfcheck.run(arguments.data, task_folders(), limit=arguments.limit)
+    runs: Path = arguments.output / "runs"
+    try_folder(runs, "--output")
+    checked = selfcheck.run(arguments.data, task_folders(), arguments.limit, runs, _tell)
+    report, lacking = _report(runs, arguments.output / "report.html")
+    if arguments.json:
+        told = {**output.as_data(checked), "runs": str(runs), "report": str(report) if report else None}
+        print(json.dumps(told, indent=2))
+    else:
+        if arguments.table:
+            print(output.as_table(checked), end="\n\n")
+        print("\n".join(output.in_words(checked)))
+        print(f"report: {report.resolve()} (open it in a browser)" if report else f"no report: {lacking}")
+    return 1 if checked.missed else 0
+
+
+def _report(runs: Path, page: Path) -> tuple[Path | None, str]:
+    """The page about the runs, or why there is none."""
+    from medtasks_utils.errors import MedtasksError
+    from medtasks_utils.results import read_runs
+
+    _tell("writing the report …")
+    try:
+        from medtasks_utils.report import build_page
+
+        page.write_text(build_page(read_runs(runs)), encoding="utf-8", newline="\n")
+    except (MedtasksError, OSError) as error:
+        return None, f"{error}; then medtasks report {shlex.quote(str(runs))} -o {shlex.quote(str(page))}"
+    return page, ""
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 
 SUMMARY = "run one call of a tool: code or an expression on standard input, the result on standard output"
-TOOLS = ("python", "calculator")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The tool, and ``--timeout``."""
-    parser.add_argument("tool", choices=TOOLS, help="python runs code in the sandbox, calculator evaluates arithmetic")
+    """The tool, ``--timeout`` and ``--layers``."""
+    from medtasks_utils.tools import TOOLS
+
+    parser.add_argument(
+        "tool", choices=tuple(TOOLS), help="python runs code in the sandbox, calculator evaluates arithmetic"
+    )
     parser.add_argument(
         "--timeout", type=_seconds, default=10.0, metavar="S", help="seconds that the code may take; default: 10"
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, failed or not")
+    parser.add_argument(
+        "--layers", action="store_true", help="python: show which layers of the sandbox are on, and end"
     )
 
 
@@ -30,15 +38,35 @@ def _seconds(text: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     """Print the result, and return 0; 1 with the error on standard error if the call fails."""
     from medtasks_utils.errors import MedtasksError
-    from medtasks_utils.extraction.printable import printable
-    from medtasks_utils.tools import make_tool
+    from medtasks_utils.extraction.printable import printable, without_controls
+    from medtasks_utils.tools import TOOLS
 
+    if arguments.layers:
+        return _show_layers(arguments.tool)
+    if sys.stdin is None:
+        raise MedtasksError("standard input is closed, and the call is read from it: echo '1 + 1' | medtasks tool ...")
     try:
         argument = sys.stdin.read()
     except UnicodeDecodeError as error:
         raise MedtasksError(f"standard input is not {error.encoding}: {error.reason} at byte {error.start}") from None
-    with make_tool(arguments.tool, arguments.timeout) as tool:
+    with TOOLS[arguments.tool].opened(timeout=arguments.timeout) as tool:
         (outcome,) = tool.run([("", printable(argument))])
-    if outcome.text:
-        print(outcome.text, file=sys.stderr if outcome.failed else sys.stdout)
+    if arguments.json:
+        print(json.dumps({"text": outcome.text, "failed": outcome.failed}, ensure_ascii=False))
+    elif outcome.text:
+        print(without_controls(outcome.text), file=sys.stderr if outcome.failed else sys.stdout)
     return 1 if outcome.failed else 0
+
+
+def _show_layers(tool: str) -> int:
+    """Print the table; 1 where plain Python cannot run."""
+    from medtasks_utils.errors import UsageError
+    from medtasks_utils.sandbox import LAYERS, Sandbox
+
+    if tool != "python":
+        raise UsageError("--layers is about the sandbox: medtasks tool python --layers")
+    with Sandbox(weak=True) as sandbox:
+        for name, reason in sandbox.layers.items():
+            print(f"{name:<12}{'on' if not reason else 'off':<5}{reason or LAYERS[name]}")
+        print(sandbox.description)
+        return 1 if sandbox.missing else 0

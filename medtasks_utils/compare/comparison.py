@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from medtasks_utils import statistics
 from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.compare.inference import RESAMPLES, Contrast, Item, benjamini_hochberg, contrast, holm
+from medtasks_utils.compare.flips import Agreement, Flip, Pair, agreement, flips
+from medtasks_utils.compare.inference import Contrast, benjamini_hochberg, contrast, holm
+from medtasks_utils.compare.labels import by_labels
 from medtasks_utils.compare.pairing import CompareError, check_examples, check_signatures, pair
-from medtasks_utils.metrics import Metric
-from medtasks_utils.results import Run, Sample, TaskRun
+from medtasks_utils.compare.randomisation import RESAMPLES
+from medtasks_utils.compare.terms import Item
+from medtasks_utils.metrics import OF_REPEATS, Metric
+from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.breakdowns import item_of
-from medtasks_utils.statistics import ExampleValue, Total
+from medtasks_utils.results.labels import LabelSet
+from medtasks_utils.statistics import Total
 
 ALPHA = 0.05
 STRICT = "strict-match"
 
-Pair = tuple[Sample, Sample]
+MOST_FAILED = 0.05
+"""The share of pairs that judge failures may cost a comparison of explanations."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Line:
         group: such as ``Anatomy``; None for the whole task.
         contrast: the two values, their difference, its interval and p-value.
         p_adjusted: the p-value corrected for the number of comparisons: by Holm's method among the whole tasks', by
-            Benjamini and Hochberg's among the breakdowns'.
+            Benjamini and Hochberg's among the breakdowns'; None where there is no p-value.
     """
 
     task: str
@@ -42,7 +47,7 @@ class Line:
     breakdown: str | None
     group: str | None
     contrast: Contrast
-    p_adjusted: float = 1.0
+    p_adjusted: float | None = None
 
     @property
     def metric(self) -> str:
@@ -52,38 +57,7 @@ class Line:
     @property
     def is_significant(self) -> bool:
         """Whether the corrected p-value is below 5 %."""
-        return self.p_adjusted < ALPHA
-
-
-@dataclass(frozen=True)
-class Flip:
-    """An example that one run has right and the other wrong (in most generations).
-
-    Attributes:
-        task: the task.
-        filter: the filter.
-        direction: ``gained`` where only the second run is right, ``lost`` where only the first is.
-        doc_id_a: the example's place in the first run's rows.
-        doc_id_b: in the second's.
-        doc_hash: of its document, in the first run.
-        target: the right answer.
-        answers_a: what the first run answered, in each generation.
-        answers_b: what the second did.
-        sample_a: the first run's sample.
-        sample_b: the second's.
-    """
-
-    task: str
-    filter: str
-    direction: Literal["gained", "lost"]
-    doc_id_a: int
-    doc_id_b: int
-    doc_hash: str
-    target: str
-    answers_a: list[str]
-    answers_b: list[str]
-    sample_a: Sample
-    sample_b: Sample
+        return self.p_adjusted is not None and self.p_adjusted < ALPHA
 
 
 @dataclass(frozen=True)
@@ -95,8 +69,7 @@ class Comparison:
         b: the second.
         lines: whole tasks and groups first, each followed by its breakdowns.
         flips: examples on which the runs differ.
-        both_right: by task and filter, examples that both have right.
-        both_wrong: likewise wrong.
+        agreements: by task and filter, how many examples both have right, and so on.
         warnings: what to keep in mind, in words.
     """
 
@@ -104,9 +77,18 @@ class Comparison:
     b: Run
     lines: list[Line]
     flips: list[Flip]
-    both_right: dict[tuple[str, str], int]
-    both_wrong: dict[tuple[str, str], int]
+    agreements: dict[tuple[str, str], Agreement]
     warnings: list[str]
+
+    @property
+    def both_right(self) -> dict[tuple[str, str], float]:
+        """By task and filter, how many examples both have right."""
+        return {key: found.both_right for key, found in self.agreements.items()}
+
+    @property
+    def both_wrong(self) -> dict[tuple[str, str], float]:
+        """Likewise wrong."""
+        return {key: found.both_wrong for key, found in self.agreements.items()}
 
 
 def compare_runs(
@@ -118,6 +100,7 @@ def compare_runs(
     metrics: Sequence[str] | None = None,
     common: bool = False,
     force: bool = False,
+    labels: LabelSet | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Comparison:
@@ -131,6 +114,7 @@ def compare_runs(
         metrics: if None, the benchmark's own (:class:`medtasks_utils.benchmarks.card.Card`).
         common: compare the examples that are in both runs, where not all are.
         force: compare results whose signatures say that they measure different things.
+        labels: score the examples that have two labels by these, whichever a run was scored on, and no others.
         resamples: randomisations for each p-value that needs them.
         seed: of the randomisations.
 
@@ -138,13 +122,11 @@ def compare_runs(
         CompareError: where there is nothing to compare, or results may not be compared.
     """
     notes = [(run.name, problem) for run in (a, b) for problem in run.problems]
-    chosen = _chosen_tasks(a, b, tasks, notes)
+    chosen = _chosen_tasks(a, b, tasks, labels, notes)
     lines: list[Line] = []
-    flips: list[Flip] = []
-    both_right: dict[tuple[str, str], int] = {}
-    both_wrong: dict[tuple[str, str], int] = {}
+    flipped: list[Flip] = []
+    agreements: dict[tuple[str, str], Agreement] = {}
     paired: dict[tuple[str, str], tuple[list[Pair], str | None]] = {}
-
     for of_a, of_b in chosen:
         notes += [(run.name, problem) for run, task in ((a, of_a), (b, of_b)) for problem in task.problems]
         pairing = pair(of_a, of_b)
@@ -153,17 +135,19 @@ def compare_runs(
             compared = _Task(of_a, filter_name, pairing.pairs, resamples, seed)
             names = compared.metrics(metrics)
             found = check_signatures(of_a, of_b, filter_name, pairing, names, force=force)
+            own = compared.lines(names)
+            found += compared.remarks(metrics, own, force=force)
             notes += [(of_a.task, note) for note in found]
-            lines += compared.lines(names)
-            flips += compared.flips()
+            lines += own
             key = of_a.task, filter_name
-            both_right[key], both_wrong[key] = compared.agreements()
+            flipped += flips(pairing.pairs, *key)
+            agreements[key] = agreement(pairing.pairs, filter_name)
             paired[key] = pairing.pairs, of_a.benchmark
     if tasks is None:
         lines = [*_group_lines(a, b, paired, metrics, resamples, seed), *lines]
     if not lines:
         raise CompareError(f"the runs have none of the metrics {', '.join(metrics or ())} in common")
-    return Comparison(a, b, _corrected(lines), flips, both_right, both_wrong, _gathered(notes))
+    return Comparison(a, b, corrected(lines), flipped, agreements, _gathered(notes))
 
 
 @dataclass(frozen=True)
@@ -178,16 +162,50 @@ class _Task:
 
     def metrics(self, wanted: Sequence[str] | None) -> list[str]:
         """The metrics to compare, out of those that both runs have."""
+        return [name for name in self._wanted(wanted) if all(self._computed(name))]
+
+    def _wanted(self, wanted: Sequence[str] | None) -> Sequence[str]:
         names = wanted or (cards()[self.task.benchmark].compared if self.task.benchmark else ("acc",))
-        return [
-            name
-            for name in names
-            if all(any(_has(sample, self.filter, name) for sample in side) for side in self._sides)
-        ]
+        if not wanted and self._have_equal_repeats:
+            names = (*names, *(metric.name for metric in OF_REPEATS))
+        return names
 
     @property
-    def _sides(self) -> tuple[list[Sample], list[Sample]]:
-        return [a for a, _ in self.pairs], [b for _, b in self.pairs]
+    def _have_equal_repeats(self) -> bool:
+        """Whether both runs have as many generations of an example: what those tell together depends on it."""
+        return len({len(sample.answers.get(self.filter, ())) for pair in self.pairs for sample in pair}) == 1
+
+    def _computed(self, metric: str) -> tuple[bool, bool]:
+        """Whether each run computed a metric, though it may have come to nothing: F1 of a run that decides nothing."""
+        first, second = (
+            any(metric in pair[side].metrics.get(self.filter, ()) for pair in self.pairs) for side in (0, 1)
+        )
+        return first, second
+
+    def remarks(self, wanted: Sequence[str] | None, lines: Sequence[Line], *, force: bool) -> list[str]:
+        """What is to be said of metrics without a line, and of examples that judges failed on.
+
+        Raises:
+            CompareError: where more than 5 % fell out and ``force`` is false.
+        """
+        whole = {line.metric: line.contrast for line in lines if line.breakdown is None}
+        found = []
+        for name in self._wanted(wanted):
+            computed = self._computed(name)
+            if any(computed) and name not in whole:
+                which = "neither" if all(computed) else f"only the {'first' if computed[0] else 'second'}"
+                found.append(f"{name} is not compared: {which} run has a value of it")
+            elif name in whole and whole[name].left_out:
+                left_out, pairs = whole[name].left_out, whole[name].n + whole[name].left_out
+                share = left_out / pairs
+                lost = f"{name}: {left_out} of {pairs} pairs fell out ({share:.1%}): a judge failed in one of the runs"
+                if share > MOST_FAILED and not force:
+                    raise CompareError(
+                        f"{self.task.task}: {lost}; judge them again (a rerun repeats only failed calls), name other "
+                        "metrics with --metric, or compare the rest with --force"
+                    )
+                found.append(lost)
+        return found
 
     def lines(self, metrics: Sequence[str]) -> list[Line]:
         """The task as a whole, then its breakdowns."""
@@ -211,46 +229,29 @@ class _Task:
             [both[0] for both in items],
             [both[1] for both in items],
             aggregation,
+            top=facts.range[1],
             resamples=self.resamples,
             seed=self.seed,
         )
         return Line(self.task.task, self.filter, facts, breakdown, group, result) if result else None
 
-    def flips(self) -> Iterator[Flip]:
-        """Examples that one run has right and the other wrong."""
-        for a, b in self.pairs:
-            right = [_is_right(sample, self.filter) for sample in (a, b)]
-            if None not in right and right[0] != right[1]:
-                yield Flip(
-                    task=self.task.task,
-                    filter=self.filter,
-                    direction="gained" if right[1] else "lost",
-                    doc_id_a=a.doc_id,
-                    doc_id_b=b.doc_id,
-                    doc_hash=a.doc_hash,
-                    target=a.target,
-                    answers_a=a.answers[self.filter],
-                    answers_b=b.answers[self.filter],
-                    sample_a=a,
-                    sample_b=b,
-                )
-
-    def agreements(self) -> tuple[int, int]:
-        """How many examples both have right, and both wrong."""
-        both = [(_is_right(a, self.filter), _is_right(b, self.filter)) for a, b in self.pairs]
-        return both.count((True, True)), both.count((False, False))
-
-
-def _has(sample: Sample, filter_name: str, metric: str) -> bool:
-    return sample.metrics.get(filter_name, {}).get(metric) is not None
-
-
-def _is_right(sample: Sample, filter_name: str) -> bool | None:
-    value = sample.metrics.get(filter_name, {}).get("acc")
-    return None if value is None else value > 0.5
-
 
 def _chosen_tasks(
+    a: Run,
+    b: Run,
+    wanted: Sequence[tuple[str, str]] | None,
+    labels: LabelSet | None,
+    notes: list[tuple[str, str]],
+) -> list[tuple[TaskRun, TaskRun]]:
+    chosen = _common_tasks(a, b, wanted, notes)
+    if labels is None:
+        return chosen
+    chosen = by_labels(chosen, labels)
+    notes += [(of_a.task, f"acc by the {labels} labels, on the examples that have both") for of_a, _ in chosen]
+    return chosen
+
+
+def _common_tasks(
     a: Run, b: Run, wanted: Sequence[tuple[str, str]] | None, notes: list[tuple[str, str]]
 ) -> list[tuple[TaskRun, TaskRun]]:
     if wanted is not None:
@@ -309,30 +310,32 @@ def _group_lines(
                     pairs, benchmark = paired[task, filter_name]
                     for side in (0, 1):
                         values = [item_of(both[side], filter_name, metric, benchmark) for both in pairs]
-                        sides[side] += [_of_member(value, task) for value in values]
+                        sides[side] += [None if value is None else value.in_stratum(task) for value in values]
                 reported = all((metric, filter_name) in run.groups[group].metrics for run in (a, b))
-                result = reported and contrast(
-                    sides[0], sides[1], statistics.macro_mean, resamples=resamples, seed=seed
+                if not reported:
+                    continue
+                facts = metric_of(metric, paired[members[0], filter_name][1])
+                result = contrast(
+                    sides[0], sides[1], statistics.macro_mean, top=facts.range[1], resamples=resamples, seed=seed
                 )
                 if result:
-                    benchmark = paired[members[0], filter_name][1]
-                    lines.append(Line(group, filter_name, metric_of(metric, benchmark), None, None, result))
+                    lines.append(Line(group, filter_name, facts, None, None, result))
     return lines
 
 
-def _of_member(value: Item, task: str) -> Item:
-    """The same value with the task as its stratum."""
-    return None if value is None else ExampleValue(value, value.cluster, task)
+def corrected(lines: Sequence[Line], comparisons: int = 1) -> list[Line]:
+    """The lines with p-values corrected among all of them; those without one stay so.
 
-
-def _corrected(lines: Sequence[Line]) -> list[Line]:
-    whole = [index for index, line in enumerate(lines) if line.breakdown is None]
-    parts = [index for index, line in enumerate(lines) if line.breakdown is not None]
+    Args:
+        lines: of one comparison, or of several that are read together.
+        comparisons: how many times as many lines the family has, where comparisons belong to it that are not at hand.
+    """
     adjusted: dict[int, float] = {}
-    for indices, correct in ((whole, holm), (parts, benjamini_hochberg)):
-        p_values = correct([lines[index].contrast.p for index in indices])
-        adjusted |= dict(zip(indices, p_values, strict=True))
-    return [replace(line, p_adjusted=adjusted[index]) for index, line in enumerate(lines)]
+    for is_part, correct in ((False, holm), (True, benjamini_hochberg)):
+        indices = [i for i, line in enumerate(lines) if (line.breakdown is not None) == is_part]
+        p_values = {index: p for index in indices if (p := lines[index].contrast.p) is not None}
+        adjusted |= dict(zip(p_values, correct([*p_values.values()], len(p_values) * comparisons), strict=True))
+    return [replace(line, p_adjusted=adjusted.get(index)) for index, line in enumerate(lines)]
 
 
 def _gathered(notes: Sequence[tuple[str, str]]) -> list[str]:

@@ -6,37 +6,41 @@ metric                        p-value                                         95
 right or wrong, independent   McNemar's exact test (*Psychometrika* 1947)     adjusted Wald (Bonett & Price, *Journal
 examples                                                                      of Educational and Behavioral
                                                                               Statistics* 2012)
-all else: F1, macro           approximate randomisation (Noreen 1989): the    ``difference ± t × stderr``, the
-averages, scores, means over  two runs' results are swapped by a fair coin    standard error linearised and paired
-repeats, clustered examples   in each cluster, 10,000 times or, where that    (:mod:`medtasks_utils.statistics`)
+means: macro averages,        approximate randomisation (Noreen 1989): the    ``difference ± t × stderr``, the
+scores, repeats, clustered    two runs' results are swapped by a fair coin    standard error linearised and paired
+examples                      in each cluster, 10,000 times or, where that    (:mod:`medtasks_utils.statistics`)
                               is fewer, in every possible way
+ratios over decided examples  the same, of ``|difference| / stderr``: the     the same; none below ten decided
+(F1 and its kin)              runs may decide different examples (Janssen,    clusters in either run, and no p-value
+                              *Statistics & Probability Letters* 1997;
+                              Chung & Romano, *Annals of Statistics* 2013)
 ============================  ==============================================  =====================================
 
 A cluster is what is not independent: the examples that share a question, or one example. The randomisation is exact
-for any metric and any dependence within clusters, its null hypothesis being that the two models are interchangeable.
+for any metric and any dependence within clusters where the two models are interchangeable; studentised, it also holds
+its rate, for many clusters, where they are equal in the metric alone. Where all values are 0 or 1, the variance behind
+an interval has one example more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from medtasks_utils.statistics import ExampleValue, MacroMean, Mean, VerdictRatio
+from medtasks_utils.compare.randomisation import RESAMPLES, randomisation
+from medtasks_utils.compare.terms import Aggregation, Indices, Item, Terms, terms_of
+from medtasks_utils.intervals import FEWEST, LEVEL
+from medtasks_utils.planning import detectable
+from medtasks_utils.statistics import ExampleValue, Mean, VerdictRatio
 
-Aggregation = Mean | MacroMean | VerdictRatio
-Item = ExampleValue | None
 Test = Literal["mcnemar", "randomisation", "t"]
-Array = NDArray[np.float64]
+Pairs = Sequence[tuple[Item, Item]]
 
-LEVEL = 0.95
-RESAMPLES = 10_000
-_BATCH = 1_000
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
@@ -45,7 +49,7 @@ class Contrast:
     """A metric in two runs on the same examples.
 
     Attributes:
-        n: examples that the metric applies to in either run.
+        n: examples that the metric applies to in either run; of judged ones, those judged or wrong in both.
         clusters: independent ones among them.
         a: value in the first run, in the metric's own unit.
         b: value in the second run.
@@ -53,8 +57,11 @@ class Contrast:
         stderr: of the difference; None for fewer than two clusters.
         low: lower end of the 95 % confidence interval of the difference, None where there is none.
         high: its upper end.
-        p: two-sided p-value.
-        test: what it comes from; ``t`` where the runs have different numbers of generations, which cannot be swapped.
+        p: two-sided p-value; None where there is too little to test, which ``note`` explains.
+        test: which suits the metric; ``t`` where the runs have different numbers of generations, which cannot swap.
+        detectable: the smallest true difference that a test at 5 % finds four times of five; None without a stderr.
+        left_out: examples that fell out since a judge failed in one of the runs.
+        note: why there is no p-value, or what else is to be known of this line.
     """
 
     n: int
@@ -65,8 +72,16 @@ class Contrast:
     stderr: float | None
     low: float | None
     high: float | None
-    p: float
+    p: float | None
     test: Test
+    detectable: float | None = None
+    left_out: int = 0
+    note: str = ""
+
+    @property
+    def is_of_too_few(self) -> bool:
+        """Whether there are fewer clusters than an interval can be relied on for."""
+        return self.clusters < FEWEST
 
 
 def contrast(
@@ -74,6 +89,7 @@ def contrast(
     second: Sequence[Item],
     aggregation: Aggregation,
     *,
+    top: float | None = 1.0,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Contrast | None:
@@ -83,30 +99,92 @@ def contrast(
         first: a value for each example; None where the metric does not apply.
         second: the other run's, in the same order.
         aggregation: what makes the metric of such values.
+        top: the metric's largest value, the smallest being 0; None if it has no range.
         resamples: how often to randomise.
         seed: of the randomisation; the same input gives the same p-value.
 
     Returns:
         None where the metric applies to nothing: for F1 and its kin in both runs, else in one, or in a stratum of one.
     """
-    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None or b is not None]
-    if not pairs:
+    there = [(a, b) for a, b in zip(first, second, strict=True) if a is not None or b is not None]
+    if not there:
         return None
-    a, b, strata = _terms(pairs, aggregation)
-    if not isinstance(aggregation, VerdictRatio) and not all(t.denominator.sum(axis=0).all() for t in (a, b)):
+    is_ratio = isinstance(aggregation, VerdictRatio)
+    found = (there, 0) if is_ratio else judged_in_both(there)
+    if found is None:
         return None
-    difference = b.value - a.value
-    shared = (len(pairs), len(strata), a.value, b.value, difference)
-    error = _paired_stderr(a, b, strata)
-    if isinstance(aggregation, Mean) and len(strata) == len(pairs) and _are_binary(pairs):
+    pairs, left_out = found
+    (a, b), strata = terms_of(pairs, aggregation, 2)
+    if not is_ratio and not all(terms.denominator.sum(axis=0).all() for terms in (a, b)):
+        return None
+    informative = min(a.informative, b.informative)
+    shared = (len(pairs) - left_out, len(strata), a.value, b.value, b.value - a.value)
+    error = paired_stderr(a, b, strata)
+    if is_ratio and informative < FEWEST:
+        return Contrast(*shared, error, None, None, None, "randomisation", note=_too_few(a, b))
+    freedom = informative - len(np.unique(strata))
+    is_binary = _are_binary(pairs, aggregation)
+    if is_binary and isinstance(aggregation, Mean) and len(strata) == len(pairs):
         steps = b.numerator - a.numerator
         lost, gained = int((steps < 0).sum()), int((steps > 0).sum())
-        return Contrast(*shared, error, *bonett_price(lost, gained, len(pairs)), mcnemar(lost, gained), "mcnemar")
-    freedom = len(strata) - len(np.unique(strata))
-    low, high = (None, None) if error is None else _t_interval(difference, error, freedom)
+        ends = bonett_price(lost, gained, len(pairs))
+        reach = None if error is None else detectable(_smoothed(error, a, b, strata, 1.0), freedom)
+        return Contrast(*shared, error, *ends, mcnemar(lost, gained), "mcnemar", reach)
+    low = high = reach = None
+    if error is not None:
+        wide = _smoothed(error, a, b, strata, top or 1.0) if is_binary or error == 0 else error
+        low, high = _t_interval(b.value - a.value, wide, freedom, top)
+        reach = detectable(wide, freedom)
     if a.numerator.shape != b.numerator.shape:
-        return Contrast(*shared, error, low, high, _t_test(difference, error, freedom), "t")
-    return Contrast(*shared, error, low, high, randomisation(a, b, resamples, seed), "randomisation")
+        p = _t_test(b.value - a.value, error, freedom)
+        return Contrast(*shared, error, low, high, p, "t", reach, left_out)
+    p = randomisation(a, b, resamples, seed, studentised=is_ratio)
+    return Contrast(*shared, error, low, high, p, "randomisation", reach, left_out)
+
+
+def _too_few(a: Terms, b: Terms) -> str:
+    said = [f"{name} decides {terms.informative or 'none'}" for name, terms in (("A", a), ("B", b))]
+    few = [text for text, terms in zip(said, (a, b), strict=True) if terms.informative < FEWEST]
+    return f"too few to test: {' and '.join(few)} of {len(a.numerator):,} that count here"
+
+
+# ---- judge failures
+
+
+def judged_in_both(pairs: Pairs) -> tuple[Pairs, int] | None:
+    """Pairs without missing scores, and how many fell out because a judge failed in one of the runs.
+
+    Scores are compared where both runs' answers were judged or wrong. Right answers alone can fall out, so each pair
+    that stays stands for all pairs that are right or wrong in the same runs: pseudo-values as in
+    :func:`medtasks_utils.statistics.completed`, with the four ways to be right or wrong in two runs as classes.
+
+    Returns:
+        None where no pair of a class stayed.
+    """
+    if not any(item is not None and item.failed for pair in pairs for item in pair):
+        return pairs, 0
+    classes: dict[tuple[object, ...], list[int]] = {}
+    for index, pair in enumerate(pairs):
+        there = next(item for item in pair if item is not None)
+        right = [item is not None and item.right > 0 for item in pair]
+        classes.setdefault((there.stratum, *right), []).append(index)
+    completed_pairs = list(pairs)
+    left_out = 0
+    for members in classes.values():
+        staying = [i for i in members if not any(item is not None and item.failed for item in pairs[i])]
+        if not staying:
+            return None
+        left_out += len(members) - len(staying)
+        weight, kept = len(members) / len(staying), set(staying)
+        for side in (0, 1):
+            average = math.fsum(pairs[i][side] or 0.0 for i in staying) / len(staying)
+            for i in members:
+                item = pairs[i][side]
+                value = average + weight * ((item or 0.0) - average) if i in kept else average
+                both = list(completed_pairs[i])
+                both[side] = None if item is None else ExampleValue(value, item.cluster, item.stratum)
+                completed_pairs[i] = (both[0], both[1])
+    return completed_pairs, left_out
 
 
 # ---- right or wrong, independent
@@ -127,129 +205,43 @@ def bonett_price(lost: int, gained: int, n: int) -> tuple[float, float]:
     return max(-1.0, centre - reach), min(1.0, centre + reach)
 
 
-def _are_binary(pairs: Sequence[tuple[Item, Item]]) -> bool:
+def _are_binary(pairs: Pairs, aggregation: Aggregation) -> bool:
+    if isinstance(aggregation, VerdictRatio):
+        return all(item is None or len(item.verdicts) <= 1 for pair in pairs for item in pair)
     return all(value is not None and value in (0.0, 1.0) for pair in pairs for value in pair)
 
 
-# ---- all else
+# ---- standard errors and intervals
 
 
-@dataclass(frozen=True)
-class Terms:
-    """A metric as the mean over cells of ``Σ numerators / Σ denominators``, summed over clusters.
-
-    Cells are the strata of a macro average, or the generations that each have an F1; a plain mean has one.
-
-    Attributes:
-        numerator: clusters × cells.
-        denominator: likewise.
-    """
-
-    numerator: Array
-    denominator: Array
-
-    @property
-    def value(self) -> float:
-        """The metric."""
-        return float(_value(self.numerator.sum(axis=0), self.denominator.sum(axis=0)))
-
-    @property
-    def influence(self) -> Array:
-        """Each cluster's influence on the metric; they sum to zero."""
-        total = self.denominator.sum(axis=0)
-        counted = np.where(total == 0, 1, total)
-        residuals = (self.numerator - self.numerator.sum(axis=0) / counted * self.denominator) / counted
-        return np.asarray(residuals.mean(axis=1))
+def paired_stderr(a: Terms, b: Terms, strata: Indices) -> float | None:
+    """Standard error of the difference; None where a stratum has fewer than two informative clusters in either run."""
+    scaled = []
+    for terms in (a, b):
+        informative = (terms.denominator > 0).any(axis=1)
+        counts = np.bincount(strata, weights=informative)
+        if (counts < 2).any():
+            return None
+        scaled.append(terms.influence * np.sqrt(counts / (counts - 1))[strata])
+    return float(np.linalg.norm(scaled[1] - scaled[0]))
 
 
-def _value(numerators: Array, denominators: Array) -> Array:
-    """Mean over the last axis of the ratios; a ratio with nothing counted is 0, as in :mod:`statistics`."""
-    ratios = np.divide(numerators, denominators, out=np.zeros_like(numerators), where=denominators != 0)
-    return np.asarray(ratios.mean(axis=-1))
+def _smoothed(error: float, a: Terms, b: Terms, strata: Indices, unit: float) -> float:
+    """The standard error with one example more gained and one more lost, in each stratum."""
+    variance = error**2
+    for terms in (a, b):
+        counts = np.bincount(strata, weights=terms.denominator.sum(axis=1))
+        variance += float(((unit / len(counts) / counts) ** 2).sum())
+    return math.sqrt(variance)
 
 
-def _terms(pairs: Sequence[tuple[Item, Item]], aggregation: Aggregation) -> tuple[Terms, Terms, NDArray[np.intp]]:
-    """Both runs' terms, by cluster, and each cluster's stratum."""
-    is_macro = isinstance(aggregation, MacroMean)
-    keys: list[tuple[Hashable, Hashable]] = []
-    for index, (a, b) in enumerate(pairs):
-        item = a if a is not None else b
-        assert item is not None
-        cluster = ("alone", index) if item.cluster is None else item.cluster
-        keys.append((item.stratum if is_macro else None, cluster))
-    clusters = {key: row for row, key in enumerate(dict.fromkeys(keys))}
-    strata = {stratum: column for column, stratum in enumerate(dict.fromkeys(stratum for stratum, _ in keys))}
-    if isinstance(aggregation, VerdictRatio):
-        given = [
-            max((len(item.verdicts) for item in side if item is not None), default=0)
-            for side in zip(*pairs, strict=True)
-        ]
-        cells = [given[0] or given[1] or 1, given[1] or given[0] or 1]  # a run without verdicts has the other's cells
-    else:
-        cells = [len(strata)] * 2
-    both = [Terms(np.zeros((len(clusters), width)), np.zeros((len(clusters), width))) for width in cells]
-    for key, pair in zip(keys, pairs, strict=True):
-        row = clusters[key]
-        for terms, item in zip(both, pair, strict=True):
-            if item is None:
-                continue
-            if not isinstance(aggregation, VerdictRatio):
-                terms.numerator[row, strata[key[0]]] += item
-                terms.denominator[row, strata[key[0]]] += 1
-                continue
-            for cell, verdict in enumerate(item.verdicts):
-                if verdict is not None:
-                    terms.numerator[row, cell] += aggregation.numerator(verdict)
-                    terms.denominator[row, cell] += aggregation.denominator(verdict)
-    return both[0], both[1], np.array([strata[stratum] for stratum, _ in clusters])
-
-
-def _paired_stderr(a: Terms, b: Terms, strata: NDArray[np.intp]) -> float | None:
-    """Standard error of the difference; None where a stratum has fewer than two clusters."""
-    influence = b.influence - a.influence
-    counts = np.bincount(strata)
-    if (counts < 2).any():
-        return None
-    sums = np.bincount(strata, weights=influence**2)
-    return math.sqrt(float((counts / (counts - 1) * sums).sum()))
-
-
-def randomisation(a: Terms, b: Terms, resamples: int = RESAMPLES, seed: int = 0) -> float:
-    """Two-sided p-value of the difference, from swapping the runs' results within clusters.
-
-    Clusters in which the runs agree change nothing when swapped, so only the others are; where these allow no more than
-    ``resamples`` swaps, all of them are made, and the p-value is exact.
-    """
-    numerators, denominators = b.numerator - a.numerator, b.denominator - a.denominator
-    differ = (numerators != 0).any(axis=1) | (denominators != 0).any(axis=1)
-    numerators, denominators = numerators[differ], denominators[differ]
-    of_a = a.numerator.sum(axis=0), a.denominator.sum(axis=0)
-    of_b = b.numerator.sum(axis=0), b.denominator.sum(axis=0)
-    observed = abs(float(_value(*of_b) - _value(*of_a))) - 1e-12  # equal but for the order of summation is equal
-    count = int(differ.sum())
-    is_exact = count < 60 and 2**count <= resamples
-    swaps = 2**count if is_exact else resamples
-    rng = np.random.default_rng(seed)
-    as_extreme = 0
-    for start in range(0, swaps, _BATCH):
-        size = min(_BATCH, swaps - start)
-        if is_exact:
-            swapped = (np.arange(start, start + size)[:, None] >> np.arange(count) & 1).astype(float)
-        else:
-            swapped = rng.integers(0, 2, size=(size, count), dtype=np.int8).astype(float)
-        shifts = swapped @ numerators, swapped @ denominators
-        differences = _value(of_b[0] - shifts[0], of_b[1] - shifts[1]) - _value(
-            of_a[0] + shifts[0], of_a[1] + shifts[1]
-        )
-        as_extreme += int((np.abs(differences) >= observed).sum())
-    return as_extreme / swaps if is_exact else (as_extreme + 1) / (swaps + 1)
-
-
-def _t_interval(difference: float, error: float, freedom: int) -> tuple[float, float]:
+def _t_interval(difference: float, error: float, freedom: int, top: float | None) -> tuple[float, float]:
     from scipy.special import stdtrit
 
     reach = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error
-    return difference - reach, difference + reach
+    if top is None:
+        return difference - reach, difference + reach
+    return max(-top, difference - reach), min(top, difference + reach)
 
 
 def _t_test(difference: float, error: float | None, freedom: int) -> float:
@@ -263,18 +255,31 @@ def _t_test(difference: float, error: float | None, freedom: int) -> float:
 # ---- many comparisons
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for the chance of any false alarm among all of them (Holm 1979)."""
+def holm(p_values: Sequence[float], family: int | None = None) -> list[float]:
+    """p-values adjusted for the chance of any false alarm among all of them (Holm, *Scand. J. Statistics* 1979).
+
+    Args:
+        p_values: those at hand.
+        family: how many comparisons there are, where some are not at hand; they count as the least significant.
+    """
+    number = max(family or 0, len(p_values))
     adjusted = [0.0] * len(p_values)
     highest = 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        highest = max(highest, min(1.0, (number - rank) * p_values[index]))
         adjusted[index] = highest
     return adjusted
 
 
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for the share of false alarms among those called significant (Benjamini & Hochberg 1995)."""
+def benjamini_hochberg(p_values: Sequence[float], family: int | None = None) -> list[float]:
+    """p-values adjusted for the share of false alarms among those called significant (Benjamini & Hochberg 1995).
+
+    Args:
+        p_values: those at hand.
+        family: how many comparisons there are, where some are not at hand; they count as the least significant.
+    """
     from scipy.stats import false_discovery_control
 
-    return [float(p) for p in false_discovery_control(p_values)] if p_values else []
+    unseen = max(0, (family or 0) - len(p_values))
+    adjusted = false_discovery_control([*p_values, *[1.0] * unseen]) if p_values else []
+    return [float(p) for p in adjusted[: len(p_values)]]

@@ -5,9 +5,10 @@ The keys of the JSON, which do not change while ``version`` is 1::
     version       1
     a, b          name, model, date, path, and signatures by task and filter
     comparisons   task, filter, metric, breakdown, group, n, clusters, a, b, difference, stderr, low, high, p,
-                  p_adjusted, test: one object each; breakdown and group are null for a whole task or group of tasks
-    flips         by task and filter: both_right, both_wrong, and gained and lost, lists of doc_id_a, doc_id_b,
-                  doc_hash, target, answers_a, answers_b
+                  p_adjusted, test, detectable, left_out, note: one object each; breakdown and group are null for a
+                  whole task or group of tasks; p, p_adjusted, low and high are null where the note says why
+    flips         by task and filter: both_right, both_wrong, n_gained, n_lost, which with repeats are expected
+                  numbers, and gained and lost, lists of doc_id_a, doc_id_b, doc_hash, target, answers_a, answers_b
     warnings      sentences
 
 Values are in the metric's own unit (0–1, or 0–100 for scores of explanations); ``difference`` is ``b − a``.
@@ -20,12 +21,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from medtasks_utils.compare.comparison import Comparison, Flip, Line
+from medtasks_utils.compare.comparison import Comparison, Line
+from medtasks_utils.compare.flips import Flip
 from medtasks_utils.results import Run
 
 MOST_GROUPS = 10
 _WIDTH = 110
-_NAME = 40
+_NAME = 33
 _FLIP_FIELDS = ("doc_id_a", "doc_id_b", "doc_hash", "target", "answers_a", "answers_b")
 
 
@@ -40,8 +42,10 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
         {
             "task": task,
             "filter": filter_name,
-            "both_right": right,
-            "both_wrong": comparison.both_wrong[task, filter_name],
+            "both_right": _count(both.both_right),
+            "both_wrong": _count(both.both_wrong),
+            "n_gained": _count(both.gained),
+            "n_lost": _count(both.lost),
             **{
                 direction: [
                     {name: getattr(flip, name) for name in _FLIP_FIELDS}
@@ -50,7 +54,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
                 for direction in ("gained", "lost")
             },
         }
-        for (task, filter_name), right in comparison.both_right.items()
+        for (task, filter_name), both in comparison.agreements.items()
     ]
     return {
         "version": 1,
@@ -67,6 +71,10 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
         "flips": flips,
         "warnings": comparison.warnings,
     }
+
+
+def _count(number: float) -> float | int:
+    return int(number) if number.is_integer() else number
 
 
 def _run(run: Run) -> dict[str, Any]:
@@ -102,19 +110,22 @@ def _table(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
     for letter, run in (("A", comparison.a), ("B", comparison.b)):
         yield f"{letter}  {_short(run.name, 36):<36}  {run.date[:19]:<19}  {run.path}"
     yield ""
-    yield f"{'':<{_NAME}} {'n':>6} {'A':>7} {'B':>7} {'B − A':>7}  {'95 % CI':^16} {'p':>8} {'corrected':>9}"
+    yield f"{'':<{_NAME}} {'n':>6} {'A':>7} {'B':>7} {'B − A':>7}  {'95 % CI':^16} {'MDE':>6} {'p':>8} {'corrected':>9}"
     blocks = dict.fromkeys((line.task, line.filter) for line in comparison.lines)
     for task, filter_name in blocks:
         lines = [line for line in comparison.lines if (line.task, line.filter) == (task, filter_name)]
         yield f"{task}  ({filter_name})"
-        yield from (_row(line, "  ", line.metric) for line in lines if line.breakdown is None)
+        for line in lines:
+            if line.breakdown is None:
+                yield from _rows(line, "  ", line.metric)
         for breakdown in dict.fromkeys(line.breakdown for line in lines if line.breakdown is not None):
             yield from _breakdown([line for line in lines if line.breakdown == breakdown], every_group)
-        if (task, filter_name) in comparison.both_right:
+        if (task, filter_name) in comparison.agreements:
             yield from _flipped(comparison, task, filter_name, show)
         yield ""
-    yield "Shares and F1 are in per cent. Corrected p-values: by Holm's method among the whole tasks, by Benjamini and"
-    yield "Hochberg's among the breakdowns; * below 0.05."
+    yield "Shares and F1 are in per cent. MDE: a true difference below it goes unseen more than once in 5 times."
+    yield "Corrected p-values: by Holm's method among the whole tasks, by Benjamini and Hochberg's among the"
+    yield "breakdowns; * below 0.05."
     for warning in comparison.warnings:
         yield f"warning: {warning}"
 
@@ -122,36 +133,46 @@ def _table(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
 def _breakdown(lines: list[Line], every_group: bool) -> Iterator[str]:
     shown = lines
     if not every_group and len(lines) > MOST_GROUPS:
-        shown = sorted(lines, key=lambda line: line.contrast.p)[:MOST_GROUPS]
+        shown = sorted(lines, key=lambda line: 1.0 if line.contrast.p is None else line.contrast.p)[:MOST_GROUPS]
     yield f"  {lines[0].metric} by {lines[0].breakdown}"
-    yield from (_row(line, "    ", str(line.group)) for line in shown)
+    for line in shown:
+        yield from _rows(line, "    ", str(line.group))
     if len(shown) < len(lines):
         yield f"    … and {len(lines) - len(shown)} more with larger p-values (--all)"
+
+
+def _rows(line: Line, indent: str, label: str) -> Iterator[str]:
+    yield _row(line, indent, label)
+    if line.contrast.note:
+        yield f"{indent}  {line.contrast.note}"
 
 
 def _row(line: Line, indent: str, label: str) -> str:
     found = line.contrast
     scale = line.facts.scale
     interval = "" if found.low is None or found.high is None else f"[{found.low * scale:.2f}, {found.high * scale:.2f}]"
+    if found.is_of_too_few:
+        interval = "too few"
+    seen = "" if found.detectable is None else f"{found.detectable * scale:.2f}"
     return (
         f"{indent + _short(label, _NAME - len(indent)):<{_NAME}} {found.n:>6} {found.a * scale:>7.2f} "
-        f"{found.b * scale:>7.2f} {found.difference * scale:>+7.2f}  {interval:^16} {_p(found.p):>8} "
+        f"{found.b * scale:>7.2f} {found.difference * scale:>+7.2f}  {interval:^16} {seen:>6} {_p(found.p):>8} "
         f"{_p(line.p_adjusted):>9}{' *' if line.is_significant else ''}"
     )
 
 
-def _p(value: float) -> str:
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def _flipped(comparison: Comparison, task: str, filter_name: str, show: int) -> Iterator[str]:
-    gained = _flips(comparison, task, filter_name, "gained")
-    lost = _flips(comparison, task, filter_name, "lost")
-    right, wrong = comparison.both_right[task, filter_name], comparison.both_wrong[task, filter_name]
-    agree = f"both right {right}, both wrong {wrong}"
-    yield f"  {agree}, gained (only B right) {len(gained)}, lost (only A right) {len(lost)}"
-    for name, flips in (("gained", gained), ("lost", lost)):
-        for flip in flips[:show]:
+    both = comparison.agreements[task, filter_name]
+    agree = f"both right {both.both_right:.6g}, both wrong {both.both_wrong:.6g}"
+    yield f"  {agree}, gained (only B right) {both.gained:.6g}, lost (only A right) {both.lost:.6g}"
+    for name in ("gained", "lost"):
+        for flip in _flips(comparison, task, filter_name, name)[:show]:
             answers = f"A {_answers(flip.answers_a)}, B {_answers(flip.answers_b)}, target {_short(flip.target, 16)}"
             yield _short(f"    {name} {flip.doc_id_a:>5}  {answers}  {_question(flip)}", _WIDTH)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,13 +53,17 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
 
 
 def pair(a: TaskRun, b: TaskRun) -> Pairing:
-    """Pair examples by the hash of their documents; equal documents in the order in which they come."""
+    """Pair examples by the hash of their documents; equal documents in the order in which they come.
+
+    Runs of other origin than the harness are paired by the fields that set examples apart.
+    """
+    fields = a.identity or b.identity
     waiting: dict[str, list[Sample]] = defaultdict(list)
     for sample in reversed(b.samples):
-        waiting[_identity(sample, b)].append(sample)
+        waiting[identity(sample, b, fields)].append(sample)
     pairs, only_a = [], []
     for sample in a.samples:
-        same = waiting[_identity(sample, a)]
+        same = waiting[identity(sample, a, fields)]
         if same:
             pairs.append((sample, same.pop()))
         else:
@@ -67,8 +71,26 @@ def pair(a: TaskRun, b: TaskRun) -> Pairing:
     return Pairing(pairs, only_a, [sample for samples in waiting.values() for sample in samples])
 
 
-def _identity(sample: Sample, task: TaskRun) -> str:
+def common_examples(tasks: Sequence[TaskRun]) -> list[tuple[Sample, ...]]:
+    """The examples that all runs of a task have, a sample of each run, in the first run's order."""
+    found: list[dict[tuple[str, int], Sample]] = []
+    for task in tasks:
+        seen: Counter[str] = Counter()
+        own: dict[tuple[str, int], Sample] = {}
+        for sample in task.samples:
+            key = identity(sample, task)
+            own[key, seen[key]] = sample
+            seen[key] += 1
+        found.append(own)
+    return [tuple(own[key] for own in found) for key in found[0] if all(key in own for own in found)]
+
+
+def identity(sample: Sample, task: TaskRun, fields: Sequence[str] = ()) -> str:
     """What two runs' samples of one example share: a solved example shown with it belongs to the prompt."""
+    if fields and all(sample.doc.get(name) for name in fields):
+        return digest(
+            [" ".join(json.dumps(sample.doc[name]).replace("\\n", " ").split()) for name in fields], length=64
+        )
     of_prompt = cards()[task.benchmark].prompt_fields if task.benchmark else ()
     if not of_prompt:
         return sample.doc_hash

@@ -25,7 +25,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from medtasks_utils.explanations.metric import Metric, MetricError
+from medtasks_utils.explanations.metric import DEFAULT_BERTSCORE_MODEL, Metric, MetricError
 from medtasks_utils.registry import Registry
 
 __all__ = ["DEFAULT_BERTSCORE_MODEL", "METRICS", "Metric", "MetricError", "make_metrics", "score_all"]
@@ -42,7 +42,6 @@ METRICS = Registry(
 )
 """By name: classes of :class:`.Metric`."""
 
-DEFAULT_BERTSCORE_MODEL = "allenai/scibert_scivocab_uncased"
 MODEL_FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
 """Files of a hub repository that an encoder is loaded from: settings, tokenizer, and weights in torch's formats."""
 

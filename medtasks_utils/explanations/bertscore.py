@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from medtasks_utils.explanations.metric import MetricError, Progress, unobserved
+from medtasks_utils.explanations.metric import DEFAULT_BERTSCORE_MODEL, MetricError, Progress, unobserved
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -38,7 +38,7 @@ class BertScore:
     """BERTScore F1, the best over the references.
 
     Args:
-        model: a hub repository, or a folder with a model and its tokenizer.
+        model: a hub repository, or a folder with a model and its tokenizer; SciBERT by default.
         num_layers: the layer whose vectors are compared; by default bert-score's choice for a model that it knows, else
             two thirds of the model's layers, which for SciBERT is the same.
         device: ``auto`` (cuda, else mps, else cpu), or a device of torch.
@@ -48,7 +48,12 @@ class BertScore:
     name = "bertscore"
 
     def __init__(
-        self, model: str, *, num_layers: int | None = None, device: str = "auto", batch_size: int = 64
+        self,
+        model: str = DEFAULT_BERTSCORE_MODEL,
+        *,
+        num_layers: int | None = None,
+        device: str = "auto",
+        batch_size: int = 64,
     ) -> None:
         self.model = model
         self.num_layers = num_layers

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from medtasks_utils.errors import MedtasksError
 
+DEFAULT_BERTSCORE_MODEL = "allenai/scibert_scivocab_uncased"
 Progress = Callable[[int], object]
 """Called with the number of examples just scored."""
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.card import UNANSWERED
-from medtasks_utils.statistics import Verdict
+from medtasks_utils.statistics import ExampleValue, Verdict
 
-Score = float | Verdict | None
+
+class JudgedScore(NamedTuple):
+    """A score that only right answers are judged for: a wrong one's is 0, and None stands for a judge that failed."""
+
+    right: bool
+    value: float | None
+
+
+Score = float | Verdict | JudgedScore | None
 """A metric's value on one response: a number, a verdict for F1 and its kin, or None where it does not apply."""
 
 
@@ -40,3 +50,28 @@ class Answer(str):
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return self.value, self.response, str(self)
+
+
+def combined(scores: Sequence[Score], cluster: str | None, stratum: str | None) -> ExampleValue | None:
+    """An example's value of a metric: the mean over its generations; None where the metric applies to none of them.
+
+    Args:
+        scores: of each generation.
+        cluster: what the example shares with others.
+        stratum: its group in macro averages.
+    """
+    if all(score is None for score in scores):
+        return None
+    right = failed = 0
+    if any(isinstance(score, JudgedScore) for score in scores):
+        judged = [score for score in scores if isinstance(score, JudgedScore)]
+        right, failed = sum(score.right for score in judged), sum(score.value is None for score in judged)
+        scores = [score.value for score in judged]
+    verdicts = tuple(score if isinstance(score, Verdict) else None for score in scores)
+    values = [
+        float(score.target == score.predicted) if isinstance(score, Verdict) else float(score)
+        for score in scores
+        if isinstance(score, Verdict | float | int)
+    ]
+    value = sum(values) / len(values) if values else math.nan
+    return ExampleValue(value, cluster, stratum, verdicts if any(verdicts) else (), len(values), right, failed)

@@ -1,54 +1,135 @@
-"""``medtasks eval``: plain flags become ``--metadata``, options are checked, and the harness does the rest."""
+"""``medtasks eval``: plain flags become ``--metadata``, mistakes are found first, and the harness does the rest."""
 
 from __future__ import annotations
 
 import argparse
-import json
+import gc
 import textwrap
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from lm_eval.api.model import LM
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.utils import setup_logging, simple_parse_args_string
-from pydantic import ValidationError
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.errors import OptionError, UsageError
+from medtasks_utils.errors import MedtasksError, OptionError, UsageError, debugging
 from medtasks_utils.harness.catalog import benchmark_of, configurations, listings
-from medtasks_utils.harness.options import DATA_KEY, Options, default_text, read_options
-from medtasks_utils.harness.patches import started_quickly
+from medtasks_utils.harness.failures import explain
+from medtasks_utils.harness.options import default_text, read_options
+from medtasks_utils.harness.patches import level_of, results_in_hand, started_quickly
+from medtasks_utils.harness.plain_flags import by_benchmark, options_of, with_plain_flags
+from medtasks_utils.harness.preflight import Asked, Plan, check_flags, check_model, check_places, check_tasks
 from medtasks_utils.harness.quick_start import PackFirst
+from medtasks_utils.harness.saving import CarefulTracker
 from medtasks_utils.harness.sources import Source
 
-_OURS = ("command", "run", "data", "set")
+_OURS = ("command", "run", "whole", "version", "data", "set", "full_table", "json")
 """What our command line adds to the harness's namespace."""
 
 
-def run(arguments: argparse.Namespace) -> int:
+@dataclass
+class Outcome:
+    """What became of a run.
+
+    Attributes:
+        plan: what was asked for.
+        seconds: how long it took.
+        results: as the harness has them; None in all processes but the first.
+        path: the results file; None if nothing was to be saved, or nothing could be.
+        problem: what went wrong with saving, in a line.
+        tokens: that the server reported: ``prompt``, ``completion``, and the ``replies`` that had them.
+    """
+
+    plan: Plan
+    seconds: float = 0.0
+    results: dict[str, Any] | None = None
+    path: Path | None = None
+    problem: str | None = None
+    tokens: dict[str, int] = field(default_factory=dict)
+
+    def count(self, reply: Any) -> None:
+        """Add what one body of a server's reply says of tokens."""
+        for body in reply if isinstance(reply, list) else [reply]:
+            usage = body.get("usage") if isinstance(body, dict) else None
+            if not isinstance(usage, dict):
+                continue
+            for ours, theirs in (("prompt", "prompt_tokens"), ("completion", "completion_tokens")):
+                number = usage.get(theirs)
+                self.tokens[ours] = self.tokens.get(ours, 0) + (number if isinstance(number, int) else 0)
+            self.tokens["replies"] = self.tokens.get("replies", 0) + 1
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C; the message says how to go on."""
+
+
+def run(arguments: argparse.Namespace, show: Callable[[str], None]) -> Outcome:
     """Run the harness with our flags and its own.
 
     Args:
         arguments: of ``lm_eval run``, with ``data`` and ``set``.
+        show: takes what the harness prints on standard output.
 
     Raises:
         UsageError: for what can be seen to be wrong before anything is loaded.
+        MedtasksError: for what the run needs and cannot have.
+        Stopped: when the user interrupts it.
     """
-    setup_logging()
+    setup_logging(level_of(arguments.verbosity))
+    arguments.verbosity = None  # done; handed on, it would only be called deprecated
     from_file = _configuration_file(arguments.config)
     metadata = arguments.metadata or _mapping(from_file.get("metadata"))
     if arguments.data is not None or arguments.set:
         metadata = arguments.metadata = with_plain_flags(metadata, arguments.data, arguments.set)
-    model_arguments = arguments.model_args or _mapping(from_file.get("model_args"))
-    tasks = arguments.tasks or from_file.get("tasks") or []
-    names = [name for part in ([tasks] if isinstance(tasks, str) else tasks) for name in str(part).split(",") if name]
-    if not names:
-        raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
-    include_path = arguments.include_path or from_file.get("include_path")
-    check(names, include_path, {**model_arguments, **metadata}, benchmarks_set=_benchmarks(arguments.set))
-    model = arguments.model or from_file.get("model") or EvaluatorConfig().model
-    with started_quickly(model, PackFirst):
-        arguments.func(argparse.Namespace(**{key: vars(arguments)[key] for key in vars(arguments) if key not in _OURS}))
-    return 0
+    outcome = Outcome(_plan(arguments, from_file, metadata))
+    try:
+        model = check(outcome.plan, by_benchmark(arguments.set))
+        _run(arguments, outcome, model, show)
+    except KeyboardInterrupt:
+        raise Stopped(_how_to_go_on(outcome.plan)) from None
+    return outcome
+
+
+def _run(arguments: argparse.Namespace, outcome: Outcome, model: type[LM], show: Callable[[str], None]) -> None:
+    trackers: list[CarefulTracker] = []
+
+    def make_tracker(**settings: Any) -> CarefulTracker:
+        trackers.append(CarefulTracker(**settings))
+        trackers[0].extra = {"tokens": outcome.tokens} if outcome.tokens else {}
+        return trackers[0]
+
+    def tally(reply: Any) -> None:
+        outcome.count(reply)
+        trackers[0].extra = {"tokens": outcome.tokens} if outcome.tokens else {}
+
+    failure: MedtasksError | None = None
+    start = time.perf_counter()
+    theirs = argparse.Namespace(**{key: vars(arguments)[key] for key in vars(arguments) if key not in _OURS})
+    try:
+        with started_quickly(outcome.plan.model or "hf", PackFirst), results_in_hand(make_tracker, show, model, tally):
+            arguments.func(theirs)
+    except Exception as error:
+        failure = None if debugging() or isinstance(error, MedtasksError) else explain(error, outcome.plan)
+        if failure is None:
+            raise
+    finally:
+        outcome.seconds = time.perf_counter() - start
+    if failure is not None:
+        gc.collect()  # progress bars, which would be drawn once more below the message
+        raise failure
+    tracker = trackers[0]
+    outcome.results, outcome.path, outcome.problem = tracker.results, tracker.saved, tracker.problem
+
+
+def _how_to_go_on(plan: Plan) -> str:
+    if plan.use_cache:
+        return f"answers so far are in {plan.use_cache}_rank*.db: the same command goes on where it stopped"
+    return "nothing was kept; with --use_cache results/cache, the same command would go on where it stopped"
 
 
 def _configuration_file(path: str | None) -> dict[str, Any]:
@@ -58,119 +139,108 @@ def _configuration_file(path: str | None) -> dict[str, Any]:
         settings: dict[str, Any] = EvaluatorConfig.load_yaml_config(path)
     except (OSError, TypeError, ValueError) as error:
         raise UsageError(f"--config: {' '.join(str(error).split())}") from None
+    known = {each.name for each in fields(EvaluatorConfig)}
+    unknown = sorted(settings.keys() - known)
+    if unknown:
+        raise UsageError(
+            f"--config {path}: there is no setting {', '.join(unknown)}; there is {', '.join(sorted(known))}"
+        )
     return settings
 
 
 def _mapping(setting: Any) -> dict[str, Any]:
     """A setting of a configuration file that may be written as ``key=value,key=value``."""
-    return dict(simple_parse_args_string(setting) if isinstance(setting, str) else setting or {})
-
-
-def options_of(benchmark: str) -> type[Options]:
-    """The type of a benchmark's options; its task is imported now, so that a run imports only what it uses."""
-    return cards()[benchmark].load_task_class().options_type
-
-
-# ---- plain flags
-
-
-def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Sequence[str]) -> dict[str, Any]:
-    """``--metadata`` with what ``--data`` and ``--set`` say put in.
-
-    Args:
-        metadata: what ``--metadata`` or the configuration file says.
-        data: a source of rows.
-        settings: each ``benchmark.option=value``.
-
-    Raises:
-        OptionError: where one is not of that form, or two disagree.
-    """
-    merged = {**metadata}
-    if data is not None:
-        if metadata.get(DATA_KEY, data) != data:
-            raise OptionError(f'--data {data} and "{DATA_KEY}": {json.dumps(metadata[DATA_KEY])} disagree; give one')
-        merged[DATA_KEY] = data
-    for setting in settings:
-        benchmark, option, text = _parts(setting)
-        given = merged.get(benchmark, {})
-        if not isinstance(given, Mapping):
-            raise OptionError(f'--metadata: "{benchmark}" takes a JSON object of options, not {given!r}')
-        value = _value(options_of(benchmark), option, text)
-        if given.get(option, value) != value:
-            raise OptionError(
-                f"--set {setting}: {benchmark}.{option} is also given as {json.dumps(given[option])}; give it once"
-            )
-        merged[benchmark] = {**given, option: value}
-    return merged
-
-
-def _parts(setting: str) -> tuple[str, str, str]:
-    name, equals, text = setting.partition("=")
-    benchmark, dot, option = name.strip().partition(".")
-    if not (equals and dot and option):
-        raise OptionError(f"--set takes BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}")
-    if benchmark not in cards():
-        raise OptionError(f"--set {setting}: {benchmark!r} is none of {', '.join(cards())}")
-    return benchmark, option, text
-
-
-def _benchmarks(settings: Sequence[str]) -> set[str]:
-    return {_parts(setting)[0] for setting in settings}
-
-
-def _value(options: type[Options], option: str, text: str) -> Any:
-    """The text read as JSON, unless the option takes it as text only: ``1.2`` is a version, not a number."""
     try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return text if not _fits(options, option, value) and _fits(options, option, text) else value
+        return dict(simple_parse_args_string(setting) if isinstance(setting, str) else setting or {})
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"--config: {setting!r} is neither a mapping nor key=value,key=value ({error})") from None
 
 
-def _fits(options: type[Options], option: str, value: Any) -> bool:
-    try:
-        options(**{option: value})
-    except ValidationError as error:
-        return all(not problem["loc"] for problem in error.errors())  # a check over several options comes later
-    return True
+def _plan(arguments: argparse.Namespace, from_file: Mapping[str, Any], metadata: Mapping[str, Any]) -> Plan:
+    """Flags over the file's settings; names of tasks without the spaces and quotes that shells leave."""
+    on_the_line = {name: value for name, value in vars(arguments).items() if value is not None and name not in _OURS}
+    given = {**from_file, **on_the_line, "metadata": metadata}
+    for name in ("model_args", "hf_hub_log_args", "gen_kwargs"):
+        if name in given:
+            given[name] = _mapping(given[name])
+    tasks = given.get("tasks") or []
+    words = [word for part in ([tasks] if isinstance(tasks, str) else tasks) for word in str(part).split(",")]
+    given["tasks"] = [name for word in words if (name := word.strip(" \t'\""))]
+    if arguments.tasks:
+        arguments.tasks = given["tasks"]
+    return Plan(given)
 
 
 # ---- checks
 
 
-def check(
-    names: Sequence[str], include_path: Any, metadata: Mapping[str, Any], benchmarks_set: set[str] | None = None
-) -> None:
-    """Check options and the data directory of the tasks as the tasks will, but before a model is loaded.
+def check(plan: Plan, settings: Mapping[str, Sequence[str]]) -> type[LM]:
+    """Find mistakes, the cheapest to find first; returns the model's class.
+
+    Args:
+        plan: what is asked for.
+        settings: what ``--set`` says, by benchmark.
+
+    Raises:
+        MedtasksError: for the first mistake.
+    """
+    if not plan.tasks:
+        raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
+    check_flags(plan)
+    asked = asked_tasks(
+        plan.tasks, plan.include_path, {**plan.mapping("model_args"), **plan.mapping("metadata")}, settings
+    )
+    check_tasks(plan, asked)
+    check_places(plan)
+    return check_model(plan, asked)
+
+
+def asked_tasks(
+    names: Sequence[str],
+    include_path: Any,
+    metadata: Mapping[str, Any],
+    settings: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> list[Asked]:
+    """The tasks of this pack and the user's, with options and the data directory checked as the tasks will.
 
     Args:
         names: what ``--tasks`` names.
         include_path: what ``--include_path`` names.
         metadata: the model's arguments and ``--metadata``, merged.
-        benchmarks_set: those that ``--set`` names.
+        settings: what ``--set`` says, by benchmark.
 
     Raises:
         OptionError: for a bad option, or one of a benchmark that no task is of.
+        UsageError: for a benchmark's name that is no task.
         DataError: for a data directory that is not there.
     """
+    for folder in [include_path] if isinstance(include_path, str) else include_path or ():
+        if not Path(folder).is_dir():
+            raise UsageError(f"--include_path {folder}: there is no such folder")
     manager = PackFirst(include_path, metadata)
+    for name in names:
+        manager.check_name(name)
     matched = [match for name in names for match in manager.known(name)]
-    used = set()
-    for configuration in configurations(manager, matched):
-        benchmark = benchmark_of(configuration)
-        if benchmark is None:
-            continue
-        used.add(benchmark)
-        defaults = configuration.get("dataset_kwargs") or {}
-        task_class = cards()[benchmark].load_task_class()
-        options = read_options(task_class.options_type, benchmark, defaults, metadata)
-        source = Source.from_metadata(metadata)
-        if source.name != "hub":
-            source.folder(task_class.card, task_class.repository_of(options))
-    everything_known = all(manager.known(name) for name in names)
-    unused = sorted((benchmarks_set or set()) - used)
-    if unused and everything_known:
+    asked = []
+    for task in configurations(manager, matched):
+        benchmark = benchmark_of(task)
+        asked.append(Asked(task, benchmark and _options(task, benchmark, metadata, settings.get(benchmark, ()))))
+    used = {benchmark_of(each.settings) for each in asked}
+    unused = sorted(settings.keys() - used)
+    if unused and all(manager.known(name) for name in names):
         raise OptionError(f"--set names {', '.join(unused)}, but none of the tasks is of it: {', '.join(names)}")
+    return asked
+
+
+def _options(task: Mapping[str, Any], benchmark: str, metadata: Mapping[str, Any], settings: Sequence[str]) -> Any:
+    task_class = cards()[benchmark].load_task_class()
+    defaults = task.get("dataset_kwargs") or {}
+    said_by = " ".join(f"--set {setting}" for setting in settings)
+    options = read_options(task_class.options_type, benchmark, defaults, metadata, said_by)
+    source = Source.from_metadata(metadata)
+    if source.name != "hub":
+        source.folder(task_class.card, task_class.repository_of(options))
+    return options
 
 
 # ---- help
@@ -185,7 +255,7 @@ def tasks_and_options() -> str:
         lines.append(f"  {'*' if listing.is_group else ' '} {listing.name:<{width}}  {listing.description}".rstrip())
     for benchmark in cards():
         lines += ["", f"options of {benchmark} (--set {benchmark}.OPTION=VALUE), with their defaults:"]
-        for name, field in options_of(benchmark).model_fields.items():
-            title = f"  {name} ({default_text(field.default)})"
-            lines.append(textwrap.fill(f"{title:<42} {field.description}", 118, subsequent_indent=" " * 43))
+        for name, described in options_of(benchmark).model_fields.items():
+            title = f"  {name} ({default_text(described.default)})"
+            lines.append(textwrap.fill(f"{title:<42} {described.description}", 118, subsequent_indent=" " * 43))
     return "\n".join(lines)

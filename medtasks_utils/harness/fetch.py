@@ -7,6 +7,7 @@ Each item is fetched, and looked up, by the code with which a run gets it.
 from __future__ import annotations
 
 import importlib.util
+import json
 import logging
 import sys
 from abc import ABC, abstractmethod
@@ -30,7 +31,7 @@ from medtasks_utils.benchmarks.card import Card, Repository
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, MODEL_FILES
 from medtasks_utils.explanations.nltk_data import PUNKT, WORDNET, Package, load
-from medtasks_utils.harness import catalog
+from medtasks_utils.harness import catalog, pinned
 from medtasks_utils.harness.options import DATA_KEY, read_options
 from medtasks_utils.harness.sources import Source
 
@@ -90,9 +91,13 @@ class DataSet(Item):
         _announce(self, files)
         return _verified(HUB.folder(self.card, self.repository), files)
 
+    def cached(self) -> Path:
+        """The folder of what was downloaded before."""
+        return _cached(self.repository.name, "dataset", self.repository.revision, self.card.file_patterns)
+
     def check(self) -> int:
         """Load every task that reads the repository, and its few-shot examples."""
-        folder = _cached(self.repository.name, "dataset", self.repository.revision, self.card.file_patterns)
+        folder = self.cached()
         manager = catalog.our_manager({DATA_KEY: HUB.name})
         drawn_from = set()
         for settings in catalog.configurations(manager, manager.all_subtasks):
@@ -112,6 +117,21 @@ class DataSet(Item):
         task_class = self.card.load_task_class()
         options = read_options(task_class.options_type, self.card.name, settings.get("dataset_kwargs") or {}, {})
         return task_class.repository_of(options) == self.repository
+
+
+class PinnedData(DataSet):
+    """Files of a GitHub repository with a benchmark's rows."""
+
+    def fetch(self) -> int:
+        """See :class:`Item`."""
+        print(f"{self.name}: {self.origin}, {len(self.repository.files)} files", file=sys.stderr, flush=True)
+        return _size(pinned.download(self.repository, may_ask=True))
+
+    def cached(self) -> Path:
+        """See :class:`DataSet`."""
+        if not pinned.is_cached(self.repository):
+            raise FetchError(f"not in the cache {pinned.cached_folder(self.repository)}")
+        return pinned.cached_folder(self.repository)
 
 
 class NltkData(Item):
@@ -164,35 +184,45 @@ class SciBert(Item):
 
 def items(names: Iterable[str]) -> list[Item]:
     """What the names stand for, in their order."""
-    data = [DataSet(card, repository) for card in cards().values() for repository in card.repositories.values()]
+    data = [
+        (PinnedData if repository.files else DataSet)(card, repository)
+        for card in cards().values()
+        for repository in card.repositories.values()
+    ]
     everything: list[Item] = [*data, NltkData("wordnet", WORDNET), NltkData("punkt_tab", PUNKT), SciBert()]
     return [item for name in names for item in everything if item.name == name]
 
 
-def fetch(wanted: Sequence[Item]) -> int:
+def fetch(wanted: Sequence[Item], as_json: bool = False) -> int:
     """Fetch everything that can be had; 0 if that is all, else 1."""
     if constants.HF_HUB_OFFLINE:
         raise FetchError("HF_HUB_OFFLINE is set, so nothing can be downloaded; unset it, or see what is there: --check")
-    return _for_each(wanted, lambda item: item.fetch())
+    return _for_each(wanted, lambda item: item.fetch(), as_json)
 
 
-def check(wanted: Sequence[Item]) -> int:
+def check(wanted: Sequence[Item], as_json: bool = False) -> int:
     """Load everything as a run without internet does; 0 if all is there, else 1."""
     logging.getLogger("lm_eval").setLevel(logging.ERROR)  # what a run warns of is not what is asked for
-    return _for_each(wanted, lambda item: item.check())
+    return _for_each(wanted, lambda item: item.check(), as_json)
 
 
-def _for_each(wanted: Sequence[Item], get: Callable[[Item], int]) -> int:
+def _for_each(wanted: Sequence[Item], get: Callable[[Item], int], as_json: bool) -> int:
     width = max(len(item.origin) for item in wanted)
-    sizes, missing = [], 0
+    sizes, missing, told = [], 0, []
     for item in wanted:
         try:
             sizes.append(get(item))
             state = f"{_shown(sizes[-1]):>9}"
+            told.append({"name": item.name, "origin": item.origin, "bytes": sizes[-1], "missing": None})
         except _FAILURES as error:
             missing += 1
             state = f"  MISSING  {_first_line(error)}"
-        print(f"{item.name:<13}  {item.origin:<{width}}  {state}", flush=True)
+            told.append({"name": item.name, "origin": item.origin, "bytes": None, "missing": _first_line(error)})
+        if not as_json:
+            print(f"{item.name:<13}  {item.origin:<{width}}  {state}", flush=True)
+    if as_json:
+        print(json.dumps(told, indent=2))
+        return 1 if missing else 0
     print(f"{len(sizes)} of {len(wanted)} there, {_shown(sum(sizes))}" + (f"; {missing} missing" if missing else ""))
     return 1 if missing else 0
 

@@ -54,9 +54,14 @@ class JudgeOptions(Options):
                 endpoint(self.judge_base_url)
         except JudgeError as error:
             raise ValueError(f"judge_api_key_env, judge_base_url: {error}") from None
-        if self.use_judge and self.judge_mode is None:
+        if self.judges and self.judge_mode is None:
             raise ValueError(f"use_judge needs judge_mode: {' or '.join(JUDGES)}")
         return self
+
+    @property
+    def judges(self) -> bool:
+        """Whether a judge scores the explanations."""
+        return self.use_judge
 
     def judge_settings(self, processes: int = 1) -> JudgeSettings:
         """How the judge is called by one of several processes, which share the limit on calls in flight.

@@ -41,7 +41,11 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
 def read_options(
-    kind: type[AnyOptions], benchmark: str, defaults: Mapping[str, Any], metadata: Mapping[str, Any]
+    kind: type[AnyOptions],
+    benchmark: str,
+    defaults: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+    said_by: str = "",
 ) -> AnyOptions:
     """Merge a task's own settings with the user's, and check both.
 
@@ -50,11 +54,13 @@ def read_options(
         benchmark: its key in ``metadata``.
         defaults: what the task's YAML sets.
         metadata: the harness's merged metadata, which holds the model's arguments too.
+        said_by: the flags that said it, for messages, where that is not ``--metadata``.
 
     Raises:
         OptionError: for a misspelt or ill-typed option, naming what is valid. null leaves any option at its default.
     """
     valid = f"Valid options of {benchmark}: {describe_options(kind)}."
+    place = said_by or f'--metadata "{benchmark}"'
     _check_top_level(kind, benchmark, metadata)
     given = metadata.get(benchmark)
     if given is None:
@@ -65,30 +71,30 @@ def read_options(
             f"not {given!r}. {valid}"
         )
     try:
-        return kind(**{**defaults, **_plain(kind, benchmark, given)})
+        return kind(**{**defaults, **_plain(kind, place, given)})
     except ValidationError as error:
         problems = "; ".join(dict.fromkeys(_explain(problem, kind) for problem in error.errors()))
-        raise OptionError(f'--metadata "{benchmark}": {problems}. {valid}') from None
+        raise OptionError(f"{place}: {problems}. {valid}") from None
 
 
-def _plain(kind: type[Options], benchmark: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(kind: type[Options], place: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The user's options under their own names, without those that null leaves at their default."""
-    _refuse(kind, benchmark, given)
+    _refuse(kind, place, given)
     plain: dict[str, Any] = {}
     for key, value in given.items():
         name = kind.aliases.get(key, key)
         if value is None and name in kind.model_fields:
             continue
         if name in plain and plain[name] != value:
-            raise OptionError(f'--metadata "{benchmark}": {key} is another name of {name}, and their values differ')
+            raise OptionError(f"{place}: {key} is another name of {name}, and their values differ")
         plain[name] = value
     return plain
 
 
-def _refuse(kind: type[Options], benchmark: str, given: Mapping[str, Any]) -> None:
+def _refuse(kind: type[Options], place: str, given: Mapping[str, Any]) -> None:
     for name in given:
         if name in kind.refused:
-            raise OptionError(f'--metadata "{benchmark}": there is no option {name}: {kind.refused[name]}')
+            raise OptionError(f"{place}: there is no option {name}: {kind.refused[name]}")
 
 
 def describe_options(kind: type[Options]) -> str:
@@ -109,7 +115,7 @@ def default_text(value: object) -> str:
 def _check_top_level(kind: type[Options], benchmark: str, metadata: Mapping[str, Any]) -> None:
     """Catch options that would otherwise be ignored in silence: misplaced, or under a misspelt benchmark."""
     known = (*cards(), DATA_KEY)
-    _refuse(kind, benchmark, metadata)
+    _refuse(kind, "--metadata", metadata)
     for name in metadata:
         if name in known:
             continue

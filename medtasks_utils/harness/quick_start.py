@@ -10,6 +10,7 @@ from typing import Any
 
 from lm_eval.tasks import TaskManager
 
+from medtasks_utils.benchmarks import cards
 from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.catalog import task_folders
 from medtasks_utils.harness.patches import index_of
@@ -40,6 +41,24 @@ class PackFirst(TaskManager):  # type: ignore[misc]
     def known(self, pattern: str) -> list[str]:
         """The names among ours and the user's that fit a pattern."""
         return list(super().match_tasks([pattern]))
+
+    def check_name(self, name: str) -> None:
+        """See that a name is not one that means something of ours only to people.
+
+        Raises:
+            UsageError: for a benchmark that has tasks of other names, and for a task of ours in other spelling. The
+                harness may have a task of that name, with other prompts and scores.
+        """
+        if self.known(name) or Path(name).is_dir() or name.endswith(".yaml"):
+            return
+        ours = {**{key: key for key in self.all_tasks}, **{key: card.default_task for key, card in cards().items()}}
+        folded = {_folded(key): task for key, task in ours.items()}
+        meant = folded.get(_folded(name))
+        if meant is not None:
+            raise UsageError(
+                f"--tasks: here {name} is called {meant} (medtasks eval --help lists all); the harness's own task of "
+                f"the name {name}, if you mean that, is run by lm_eval run --tasks {name}"
+            )
 
     def match_tasks(self, task_list: list[str]) -> list[str]:
         """The names that fit the patterns.
@@ -90,3 +109,8 @@ class PackFirst(TaskManager):  # type: ignore[misc]
             self._has_defaults = True
             logger.warning("Reading the harness's own task files too, for %s; this takes a while", ", ".join(wanted))
             super().__init__(include_path=self._folders, metadata=self.metadata)
+
+
+def _folded(name: str) -> str:
+    """A name as people tell names apart: without case, hyphens and underscores."""
+    return "".join(character for character in name.lower() if character.isalnum())

@@ -17,6 +17,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks.card import Card, Repository
 from medtasks_utils.errors import DataError
+from medtasks_utils.harness import pinned
 from medtasks_utils.harness.options import DATA_KEY
 
 Row = dict[str, Any]
@@ -100,12 +101,14 @@ class Source:
         Raises:
             DataError: where there is no such folder, or the hub cannot be reached and has not been before.
         """
+        if self.name == "hub" and repository.files:
+            return pinned.download(repository)
         if self.name == "hub":
             return _download(repository.name, revision or repository.revision, card.file_patterns)
         if self.name == "sample" and card.sample is not None:
             return card.sample
         root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()
-        setting = f"{ENVIRONMENT_VARIABLE} or {DATA_KEY}"
+        setting = f"--data, {ENVIRONMENT_VARIABLE} or {DATA_KEY}"
         if not root.is_dir():
             raise DataError(
                 f"no directory {root} (set by {setting}); give an existing one, "

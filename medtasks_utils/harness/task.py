@@ -12,36 +12,38 @@ four have in common is here. The order in which the harness calls::
 
 from __future__ import annotations
 
-import json
 import logging
-import time
-import uuid
-import weakref
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import datasets
 from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
 from lm_eval.api.samplers import ContextSampler
 from lm_eval.api.task import ConfigurableTask
 
 from medtasks_utils.benchmarks.card import Card, Repository
-from medtasks_utils.errors import DataError, MedtasksError, OptionError, ScoringError
+from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.weighing import NOTHING, Reading
-from medtasks_utils.harness.answer import Answer, Score
+from medtasks_utils.harness import generations
+from medtasks_utils.harness.answer import Answer, Score, combined
 from medtasks_utils.harness.options import Options, read_options
-from medtasks_utils.harness.patches import ScoresAndDetails, prepare_harness, render
+from medtasks_utils.harness.patches import ScoresAndDetails, model_of, prepare_harness, render
+from medtasks_utils.harness.run import this_run
 from medtasks_utils.harness.signature import digest, signature, signature_fields
 from medtasks_utils.harness.sources import Row, Source, Table
-from medtasks_utils.metrics import Metric
-from medtasks_utils.statistics import ExampleValue, Verdict
+from medtasks_utils.metrics import OF_REPEATS, Metric
 
 logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
+
+
+class Prompts(list[Any]):
+    """The prompts of an example's generations, where each has its own."""
 
 
 class MedTask(ConfigurableTask):  # type: ignore[misc]
@@ -63,6 +65,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     scoring_packages: ClassVar[Sequence[str]] = ()  # beside our own and lm_eval: their versions are in the signature
 
     options: Any
+    model: LM | None = None  # known once requests are built
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         prepare_harness()
@@ -105,8 +108,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         ]
 
     def metrics(self) -> Sequence[Metric]:
-        """Those of the card that the options leave."""
-        return self.card.metrics
+        """Those of the card that the options leave, and what several generations tell together."""
+        return (*self.card.metrics, *(OF_REPEATS if self.options.repeats > 1 else ()))
 
     # ---- what a benchmark says
 
@@ -152,8 +155,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def continue_generation(self) -> None:
         """Called once between generation and extraction: the place for further turns, as a batch over all examples."""
 
-    def annotate(self, answer: Answer, instance: Instance, index: int) -> None:
-        """Called for every answer: the place for scores and details of how response ``index`` came about."""
+    def annotate(self, answer: Answer, instance: Instance) -> None:
+        """Called for every answer: the place for scores and details of how the response came about."""
 
     def score_batch(self, answers: dict[str, list[tuple[Row, Answer]]]) -> None:
         """Called once before scoring, with every answer by filter: the place for metrics best computed together.
@@ -166,12 +169,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return {}
 
     def cluster(self, doc: Row) -> str | None:
-        """What examples that are not independent share, if anything."""
-        return None
+        """What examples that are not independent share, if anything: the card's field."""
+        return None if self.card.cluster is None else str(doc[self.card.cluster])
 
     def stratum(self, doc: Row) -> str | None:
-        """The group of the document in macro averages."""
-        return None
+        """The group of the document in macro averages: the card's field."""
+        return None if self.card.stratum is None else str(doc[self.card.stratum])
 
     # ---- rows
 
@@ -254,12 +257,40 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
+        self.model = model_of(kwargs.get("chat_template"))
+        if kwargs.get("chat_template"):
+            kwargs["chat_template"] = self.watched(kwargs["chat_template"])
         self._prepare_fewshot()
         self._sign(kwargs)
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
-        _run.join(self)
+        this_run.join(self)
+        if self.OUTPUT_TYPE == "generate_until" and self.options.repeats > 1:
+            generations.settle(self.config.task, self.instances, self.model, have_prompts=self.has_several_prompts)
+
+    def watched(self, chat_template: Callable[..., Any]) -> Callable[..., Any]:
+        """The chat template that prompts are rendered with: the place to see what it is given."""
+        return chat_template
+
+    def construct_requests(self, doc: Row, ctx: Any, **kwargs: Any) -> Any:
+        """The requests of an example; where text is generated, one for each generation, numbered by ``idx``."""
+        if self.OUTPUT_TYPE != "generate_until":
+            return super().construct_requests(doc, ctx, **kwargs)
+        task, doc_id, _ = kwargs.pop("metadata")
+        prompts = ctx if isinstance(ctx, Prompts) else [ctx] * self.options.repeats
+        requests = [
+            super(MedTask, self).construct_requests(doc, prompt, metadata=(task, doc_id, 1), **kwargs)
+            for prompt in prompts
+        ]
+        for number, request in enumerate(requests):
+            request.idx = number
+        return requests
+
+    @property
+    def has_several_prompts(self) -> bool:
+        """Whether the generations of an example have prompts of their own."""
+        return False
 
     def _sign(self, settings: Mapping[str, Any]) -> None:
         """Put the signatures of the results to come into the metadata, given the arguments of build_all_requests."""
@@ -295,7 +326,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     @property
     def extractors(self) -> dict[str, Callable[[str, Row], Answer]]:
         """The filters by name."""
-        return {"strict-match": self.strict, "flexible-extract": self.flexible}
+        return {name: partial(self.extract, name) for name in ("strict-match", "flexible-extract")}
+
+    def extract(self, filter_name: str, response: str, doc: Row) -> Answer:
+        """The answer by a filter: the place for what both readings have in common."""
+        return (self.strict if filter_name == "strict-match" else self.flexible)(response, doc)
 
     def apply_filters(self) -> None:
         """From responses to answers; between generation and scoring, so batched work has its place here."""
@@ -304,18 +339,17 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return
         for instance in self.instances:
             # Under several processes the harness pads the last request with extra responses, to even the ranks out.
-            instance.resps = [printable(response or "") for response in instance.resps[: instance.repeats]]
-        _run.is_scoring = True
-        with self._generations_kept():
+            instance.resps = [printable(response or "") for response in instance.resps[:1]]
+        this_run.is_scoring = True
+        with this_run.generations_kept(self.config.task):
             self.continue_generation()
             answers: dict[str, list[tuple[Row, Answer]]] = {name: [] for name in self.extractors}
             for instance in self.instances:
                 for name, extract in self.extractors.items():
-                    found = [extract(response, instance.doc) for response in instance.resps]
-                    for index, answer in enumerate(found):
-                        self.annotate(answer, instance, index)
-                    instance.filtered_resps[name] = found[0] if len(found) == 1 else found
-                    answers[name] += [(instance.doc, answer) for answer in found]
+                    answer = extract(instance.resps[0], instance.doc)
+                    self.annotate(answer, instance)
+                    instance.filtered_resps[name] = answer
+                    answers[name].append((instance.doc, answer))
             if not self.predict_only:
                 self.score_batch(answers)
 
@@ -328,71 +362,22 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """The metrics of one example under one filter, each the mean over its generations; details for its sample."""
         if self.OUTPUT_TYPE != "generate_until":
             return super().process_results(doc, results)  # type: ignore[no-any-return]
-        answers = [results[0]] if isinstance(results[0], Answer) else results[0]
         details = {
-            name: [answer.details[name] for answer in answers] if len(answers) > 1 else answers[0].details[name]
-            for name in answers[0].details
+            name: [answer.details[name] for answer in results] if len(results) > 1 else results[0].details[name]
+            for name in results[0].details
         }
         if self.predict_only:
             return ScoresAndDetails(super().process_results(doc, results), details)
-        with self._generations_kept():
-            scores = [{**self.score(doc, answer), **answer.scores} for answer in answers]
-            metrics = {name: self._combine(doc, [score[name] for score in scores]) for name in scores[0]}
+        with this_run.generations_kept(self.config.task):
+            scores = [{**self.score(doc, answer), **answer.scores} for answer in results]
+            if len(results) > 1:
+                right = [score["acc"] == 1.0 for score in scores]
+                together = generations.scores_together([answer.value for answer in results], right)
+                scores = [{**score, **together} for score in scores]
+            cluster, stratum = self.cluster(doc), self.stratum(doc)
+            metrics = {name: combined([score[name] for score in scores], cluster, stratum) for name in scores[0]}
         return ScoresAndDetails(metrics, details)
 
-    def _combine(self, doc: Row, scores: list[Score]) -> ExampleValue | None:
-        if all(score is None for score in scores):
-            return None
-        verdicts = tuple(score if isinstance(score, Verdict) else None for score in scores)
-        if not any(verdicts):
-            verdicts = ()
-        values = [
-            float(score.target == score.predicted) if isinstance(score, Verdict) else float(score)
-            for score in scores
-            if score is not None
-        ]
-        return ExampleValue(sum(values) / len(values), self.cluster(doc), self.stratum(doc), verdicts)
-
-    @contextmanager
-    def _generations_kept(self) -> Iterator[None]:
-        """Let no failure after generation cost the generations: write them to a file, and say where."""
-        try:
-            yield
-        except Exception as error:
-            path = self._save_generations()
-            cause = None if isinstance(error, MedtasksError) else error
-            raise ScoringError(f"{self.config.task}: {error}; the generations are kept in {path}") from cause
-        except KeyboardInterrupt:
-            path = self._save_generations()
-            logger.warning("%s: interrupted; the generations are kept in %s", self.config.task, path)
-            raise
-
     def kept(self, instance: Instance) -> dict[str, Any]:
-        """What is kept of an example whose scoring failed."""
+        """What is kept of a generation whose scoring failed."""
         return {"doc_id": instance.doc_id, "doc": instance.doc, "resps": instance.resps}
-
-    def _save_generations(self) -> Path:
-        """Write the responses of all tasks of this run, since the ones still to be scored would be lost too."""
-        path = Path(f"medtasks_rescue_{self.config.task}_{time.strftime('%Y%m%dT%H%M%S')}_{uuid.uuid4().hex[:8]}.jsonl")
-        with path.open("w", encoding="utf-8") as file:
-            for task in _run.tasks:
-                for instance in task.instances:
-                    file.write(json.dumps({"task": task.config.task, **task.kept(instance)}, default=str) + "\n")
-        return path.resolve()
-
-
-class _Run:
-    """The tasks that the harness generates for together: it builds the requests of all before it scores any."""
-
-    def __init__(self) -> None:
-        self.tasks: weakref.WeakSet[MedTask] = weakref.WeakSet()
-        self.is_scoring = False
-
-    def join(self, task: MedTask) -> None:
-        if self.is_scoring:
-            self.tasks.clear()
-            self.is_scoring = False
-        self.tasks.add(task)
-
-
-_run = _Run()

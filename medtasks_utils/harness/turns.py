@@ -8,7 +8,7 @@ from typing import Any
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
-from medtasks_utils.harness.patches import cache_key, model_of, response_cache
+from medtasks_utils.harness.patches import cache_key, response_cache
 
 
 class Recorder:
@@ -25,11 +25,6 @@ class Recorder:
         """Render, and remember."""
         self.messages = messages
         return self.template(messages, **settings)
-
-    @property
-    def model(self) -> LM | None:
-        """The model whose method the template is, without the wrapper of ``--use_cache``."""
-        return model_of(self.template)
 
 
 class Model:
@@ -49,7 +44,7 @@ class Model:
         self._cache = response_cache(model)
 
     @property
-    def speaks(self) -> bool:
+    def is_first_process(self) -> bool:
         """Whether this process logs for all."""
         return bool(self._model.rank == 0)
 
@@ -57,7 +52,7 @@ class Model:
         """A chat as the model is asked it."""
         return self._model.apply_chat_template(chat, add_generation_prompt=True)
 
-    def most(self, count: int) -> int:
+    def most_in_any_process(self, count: int) -> int:
         """The largest of all processes' counts; every process has to call it."""
         if self._model.world_size == 1:
             return count
@@ -67,11 +62,12 @@ class Model:
         return int(counts.max().item())
 
     def generate(self, requests: Sequence[Instance]) -> list[str | None]:
-        """The responses to a batch; every process has to call it, if with an empty batch."""
+        """The responses to a batch, the longest prompts asked first; every process has to call it, if with none."""
         responses: list[str | None] = [self._cached(request) for request in requests]
         asked = [index for index, response in enumerate(responses) if response is None]
+        asked.sort(key=lambda index: -len(str(requests[index].args[0])))
         batch = [requests[index] for index in asked]
-        padding = [batch[-1] if batch else self._spare] * (self.most(len(batch)) - len(batch))
+        padding = [batch[-1] if batch else self._spare] * (self.most_in_any_process(len(batch)) - len(batch))
         if batch or padding:
             found = self._model.generate_until([*batch, *padding])
             for index, response in zip(asked, found[: len(batch)], strict=True):

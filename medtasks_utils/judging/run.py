@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from medtasks_utils.judging.case import Case, Judgement, Tokens
 from medtasks_utils.judging.judge import CallError, Judge
-from medtasks_utils.judging.settings import JudgeSettings
+from medtasks_utils.judging.settings import JudgeError, JudgeSettings
 
 if TYPE_CHECKING:
     from medtasks_utils.judging.client import JudgeClient
@@ -27,6 +27,17 @@ _CHECK_RETRIES = 2
 _TRANSPORT_LOGGERS = ("openai", "httpx", "httpx2", "httpcore", "httpcore2")
 
 
+def _client_class() -> type[JudgeClient]:
+    """The client, whose library takes long to import and comes with an extra of its own."""
+    try:
+        from medtasks_utils.judging.client import JudgeClient
+    except ModuleNotFoundError as error:
+        raise JudgeError(
+            f"a judge is asked through {error.name}, which is not installed: pip install 'medtasks[judge]'"
+        ) from None
+    return JudgeClient
+
+
 def check(settings: JudgeSettings) -> None:
     """Ask the endpoint for one small reply, to know before a long run that it will judge.
 
@@ -34,11 +45,11 @@ def check(settings: JudgeSettings) -> None:
         JudgeError: for a cache that cannot be written, an endpoint that cannot be reached, a key, a model or
             parameters that it refuses.
     """
-    from medtasks_utils.judging.client import JudgeClient  # here, since the client library takes long to import
+    client_class = _client_class()
     from medtasks_utils.judging.retries import unusable
 
     async def ask() -> None:
-        async with JudgeClient(replace(settings, max_retries=_CHECK_RETRIES)) as client:
+        async with client_class(replace(settings, max_retries=_CHECK_RETRIES)) as client:
             await client.check()
 
     try:
@@ -82,8 +93,7 @@ async def _judge_all(
     progress: bool,
     check_first: bool,
 ) -> list[Judgement]:
-    from medtasks_utils.judging.client import JudgeClient
-
+    client_class = _client_class()
     indexes: dict[Case, list[int]] = {}
     for index, case in enumerate(cases):
         indexes.setdefault(case, []).append(index)
@@ -91,7 +101,7 @@ async def _judge_all(
     window = asyncio.Semaphore(_OPEN_CASES_PER_SLOT * settings.concurrency)
     shown: dict[str, Any] = {} if progress else {"disable": True}
     with tqdm(total=len(cases), delay=1, desc=f"Judging ({judge.name})", unit="example", **shown) as bar:
-        async with JudgeClient(settings, check_first) as client:
+        async with client_class(settings, check_first) as client:
 
             async def judge_one(case: Case) -> None:
                 async with window:

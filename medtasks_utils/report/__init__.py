@@ -6,5 +6,6 @@ Data flows one way: runs (:mod:`medtasks_utils.results`) → units, which the pa
 """
 
 from medtasks_utils.report.page import build_page
+from medtasks_utils.report.runs import with_baseline_first
 
-__all__ = ["build_page"]
+__all__ = ["build_page", "with_baseline_first"]

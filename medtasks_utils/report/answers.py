@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from medtasks_utils.report.blocks import Block, Figure
-from medtasks_utils.report.charts import MAX_RUNS, Share, change_plot, matrix_plot, outcome_plot
+from medtasks_utils.report.charts import MAX_RUNS, Share, change_plot, outcome_plot
 from medtasks_utils.report.outcomes import OUTCOMES, outcomes
-from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best, samples_link
+from medtasks_utils.report.tables import (
+    Cell,
+    Table,
+    estimate_cell,
+    head_reasons,
+    mark_best,
+    named_once,
+    run_heads,
+    samples_link,
+)
 from medtasks_utils.report.text import words
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import Estimate, abstention, by_way_found, cross_table
@@ -26,25 +35,17 @@ def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> li
         ["Right answer", "Run", *(labels[answer] for answer in given)],
         text_columns=frozenset({0, 1}),
     )
-    cells = []
     for target in targets:
         for number, (run, counted) in enumerate(counts.items()):
             total = sum(counted[target, answer] for answer in given)
-            row = [Cell(labels[target] if number == 0 else ""), Cell(run)]
+            row = [named_once(labels[target], number), Cell(run)]
             for answer in given:
-                share = 100 * counted[target, answer] / total if total else 0.0
-                row.append(Cell(f"{counted[target, answer]:,}", f"{share:.1f} %", best=answer == target))
-                if number < MAX_RUNS:
-                    cells.append((run, labels[target], labels[answer], share))
+                share = counted[target, answer] / total if total else 0.0
+                text = f"{100 * share:.1f} %"
+                row.append(Cell(f"{counted[target, answer]:,}", text, best=answer == target, share=share))
             table.rows.append(row)
-    figures = []
-    if len(targets) == 2:
-        down, across = ([labels[label] for label in part] for part in (targets, given))
-        label = f"{unit.title}: confusion matrix of each run, percent of each right answer"
-        svg = matrix_plot(cells, across, down, label)
-        figures = [Figure(svg, "Answers given (across) in percent of the examples with each right answer (down)")]
-    title = "Confusion matrix" if figures else "Answers given"
-    return [Block(title, "", figures, [table], filter_name, folded=not figures)]
+    title = "Confusion matrix" if len(targets) == 2 else "Answers given"
+    return [Block(title, "", [], [table], filter_name, folded=len(targets) != 2)]
 
 
 def found_block(unit: Unit, filter_name: str) -> list[Block]:
@@ -91,11 +92,13 @@ def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
         ("reward", lambda run: by_run[run].reward, "reward"),
     ]
     runs = list(by_run)
-    table = Table(f"{unit.title}: the cost of abstaining (%), {filter_name}", ["", *runs])
+    odd = unit.odd_ones(filter_name, "acc")
+    table = Table(f"{unit.title}: the cost of abstaining (%), {filter_name}", ["", *run_heads(runs, odd)])
     for name, value, metric in rows:
         estimates = [value(run) for run in runs]
         cells = [estimate_cell(estimate, unit.facts(metric)) for estimate in estimates]
-        table.rows.append([Cell(name), *mark_best(cells, [estimate.value for estimate in estimates])])
+        reasons = head_reasons(runs, odd)
+        table.rows.append([Cell(name), *mark_best(cells, [e.value for e in estimates], reasons=reasons)])
     changes = [
         (run, 100 * (own.acc_decided.value or 0.0), 100 * (own.acc.value or 0.0)) for run, own in by_run.items()
     ][: 2 * MAX_RUNS]
@@ -110,7 +113,7 @@ def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
 def outcome_block(units: Sequence[Unit]) -> list[Block]:
     """Where the points go, for every unit and run: knowledge, form, or no answer."""
     table = Table(
-        "Where the points go: examples by outcome, in percent",
+        "Where the points go: examples by outcome (%)",
         ["Benchmark", "Run", "n", *OUTCOMES],
         text_columns=frozenset({0, 1}),
     )
@@ -124,12 +127,11 @@ def outcome_block(units: Sequence[Unit]) -> list[Block]:
                 continue
             percent = {name: 100 * counts.get(name, 0) / total for name in OUTCOMES}
             seen.update(counts)
-            first = number == 0
-            row = [Cell(unit.title if first else "", unit.name if first and unit.name != unit.title else "")]
+            row = [named_once(unit.title, number, unit.name if unit.name != unit.title else "")]
             row += [Cell(run), Cell(f"{total:,}"), *(Cell(f"{percent[name]:.1f}") for name in OUTCOMES)]
             table.rows.append(row)
             if number < MAX_RUNS:
-                shares += [Share(_unit_label(unit), run, name, percent[name]) for name in OUTCOMES if counts.get(name)]
+                shares += [Share(unit.label, run, name, percent[name]) for name in OUTCOMES if counts.get(name)]
     if not table.rows:
         return []
     unseen = [place + 3 for place, name in enumerate(OUTCOMES) if name not in seen]
@@ -142,7 +144,3 @@ def outcome_block(units: Sequence[Unit]) -> list[Block]:
         "costs points under the published rule (strict-match) alone. Without an answer, neither filter can help."
     )
     return [Block("Knowledge or format?", lead, [figure], [table])]
-
-
-def _unit_label(unit: Unit) -> str:
-    return unit.title if unit.is_default or not unit.benchmark else f"{unit.title} ({unit.name})"

@@ -1,49 +1,38 @@
-"""Plots as inline SVG, by Altair and vl-convert, when the page is built.
+"""Plots as HTML and inline SVG: labels are text of the page, lengths are percent, so a plot fills the width it has.
 
-They are narrow enough for a phone, and take their colours from the page's style sheet, so that one drawing serves
-light, dark and print. Beside each stands a table with the same numbers; to assistive technology a plot is one image
-with a label.
+Text keeps its size at every width, and long labels wrap. Colours are the style sheet's, so that one drawing serves
+light, dark and print; shapes tell runs apart where colours do not. Beside each plot stands a table with the same
+numbers; to assistive technology a plot is one image with a label.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from medtasks_utils.errors import MedtasksError
+from markupsafe import Markup
+
 from medtasks_utils.report.text import visible
-
-try:
-    import altair as alt
-    import vl_convert
-except ImportError as error:
-    raise MedtasksError(
-        f"medtasks report draws with Altair and vl-convert, and {error.name} is not installed: "
-        "pip install 'medtasks[report]'"
-    ) from None
 
 MAX_RUNS = 8
 """Runs that a plot tells apart; of more, the first."""
 
-SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-right", "triangle-left")
+SHAPES = (
+    "M0-4.5a4.5 4.5 0 1 0 .01 0Z",
+    "M-4-4h8v8h-8Z",
+    "M0-5.5 5.5 0 0 5.5-5.5 0Z",
+    "M0-5 5 4h-10Z",
+    "M-1.7-5h3.4v3.3h3.3v3.4h-3.3v3.3h-3.4v-3.3h-3.3v-3.4h3.3Z",
+    "M0 5-5-4h10Z",
+    "M5 0-4 5v-10Z",
+    "M-5 0 4-5v10Z",
+)
+"""Of the runs in their order, around the origin."""
 
-_LABELS, _PLOT = 128, 178  # widths in pixels; together with the margins they fit a screen of 360
-
-# Colours that stand for the style sheet's, until they are replaced by them.
-_INK, _MUTED, _GRID, _PAPER, _ACCENT = "#010101", "#020202", "#030303", "#040404", "#050505"
-_RUN_COLOURS = [f"#0600{number:02x}" for number in range(MAX_RUNS)]
-_OUTCOME_COLOURS = [f"#0700{number:02x}" for number in range(6)]
-_VARIABLES = {
-    _INK: "--ink",
-    _MUTED: "--muted",
-    _GRID: "--line",
-    _PAPER: "--card",
-    _ACCENT: "--accent",
-    **{colour: f"--run-{number + 1}" for number, colour in enumerate(_RUN_COLOURS)},
-    **{colour: f"--outcome-{number + 1}" for number, colour in enumerate(_OUTCOME_COLOURS)},
-}
+_LINE = 14  # pixels between the runs of a group
+_BAR = 22  # height of a bar
+_MOST_LINES = 75  # of more, a group's runs share one line and have no intervals
 
 
 @dataclass(frozen=True)
@@ -67,7 +56,53 @@ class Share:
     percent: float
 
 
-def dot_plot(points: Sequence[Point], runs: Sequence[str], label: str, unit: str = "%", zero: bool = False) -> str:
+@dataclass(frozen=True)
+class _Axis:
+    """A range of values with round ends, and the marks on it."""
+
+    low: float
+    high: float
+    step: float
+
+    @classmethod
+    def around(cls, values: Iterable[float]) -> _Axis:
+        known = list(values)
+        low, high = min(known), max(known)
+        raw = (high - low or abs(high) or 1) / 4
+        unit = 10 ** math.floor(math.log10(raw))
+        step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= raw * 0.999)
+        low, high = math.floor(low / step) * step, math.ceil(high / step) * step
+        return cls(low, high if high > low else low + step, step)
+
+    @property
+    def marks(self) -> list[float]:
+        return [self.low + number * self.step for number in range(round((self.high - self.low) / self.step) + 1)]
+
+    def at(self, value: float) -> str:
+        """Where a value is, as a length of SVG."""
+        return f"{100 * (value - self.low) / (self.high - self.low):.2f}%"
+
+    def grid(self, zero: bool) -> Markup:
+        lines = (
+            _tag(
+                "line",
+                x1=self.at(mark),
+                x2=self.at(mark),
+                y1=-8,
+                y2="120%",
+                class_="zero" if zero and not mark else "grid",
+            )
+            for mark in self.marks
+        )
+        return Markup("").join(lines)
+
+    def labels(self, unit: str) -> Markup:
+        places = max(0, -math.floor(math.log10(self.step)))
+        texts = (_tag("text", f"{mark:.{places}f}", x=self.at(mark), y=13, class_="mark") for mark in self.marks)
+        return _row(Markup('<span class="unit">{}</span>').format(unit), Markup("").join(texts), 18, "axis")
+
+
+def dot_plot(points: Sequence[Point], runs: Sequence[str], label: str, unit: str = "%", zero: bool = False) -> Markup:
     """Values by group, a line per run with its interval; of many groups, all runs on one line without intervals.
 
     Args:
@@ -77,152 +112,106 @@ def dot_plot(points: Sequence[Point], runs: Sequence[str], label: str, unit: str
         unit: of the axis.
         zero: whether to mark zero, for differences.
     """
-    groups = list(dict.fromkeys(point.group for point in points))
-    lines = len({point.run for point in points})
-    apart = len(groups) * lines <= 75
-    height = 20 if lines == 1 or not apart else 13 if lines < 4 else 10  # of a line, per run if they are apart
-    chart = alt.Chart(_data(vars(point) for point in points if point.value is not None)).encode(
-        y=alt.Y("group:N", sort=groups, title=None, axis=_label_axis()),
-        color=alt.Color("run:N", scale=_run_scale(runs, _RUN_COLOURS), legend=None),
-    )
-    if apart and lines > 1:
-        chart = chart.encode(yOffset=alt.YOffset("run:N", sort=list(runs), scale=alt.Scale(paddingOuter=0.3)))
-    x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False, nice=True), axis=_value_axis())
-    shape = alt.Shape("run:N", scale=_run_scale(runs, SHAPES), legend=None)
-    dots = chart.mark_point(filled=True, size=42, opacity=1).encode(x=x, shape=shape)
-    layers = [dots]
-    if apart:
-        layers.insert(
-            0, chart.mark_rule(strokeWidth=1.5, opacity=0.75).encode(x=alt.X("low:Q", title=unit), x2="high:Q")
-        )
-    if zero:
-        layers.insert(0, alt.Chart(_data([{"at": 0}])).mark_rule(color=_INK).encode(x=alt.X("at:Q", title=unit)))
-    return _svg(alt.layer(*layers).properties(width=_PLOT, height=alt.Step(height)), label)
-
-
-def outcome_plot(shares: Sequence[Share], parts: Sequence[str], label: str) -> str:
-    """Bars of 100 %, one per run, in a panel per task; the parts in their order."""
-    bars, runs = (list(dict.fromkeys(getattr(share, name) for share in shares)) for name in ("bar", "run"))
-    rank = {part: place for place, part in enumerate(parts)}
+    known = [point for point in points if point.value is not None]
+    if not known:
+        return Markup("")
+    groups: dict[str, list[Point]] = {}
+    for point in known:
+        groups.setdefault(point.group, []).append(point)
+    apart = len(known) <= _MOST_LINES
+    ends = (end for p in known for end in ((p.low, p.high, p.value) if apart else (p.value,)) if end is not None)
+    axis = _Axis.around([*ends, *([0.0] if zero else [])])
     rows = []
-    starts: dict[tuple[str, str], float] = {}
+    for group, members in groups.items():
+        lines = len(members) if apart else 1
+        drawn = [axis.grid(zero)]
+        for line, point in enumerate(members):
+            drawn.append(_dot(point, runs.index(point.run), axis, _LINE * (line if apart else 0) + _LINE, apart))
+        rows.append(_row(group, Markup("").join(drawn), _LINE * (lines + 1)))
+    return _plot([*rows, axis.labels(unit)], label)
+
+
+def _dot(point: Point, number: int, axis: _Axis, y: float, with_interval: bool) -> Markup:
+    colour = f"var(--run-{number % MAX_RUNS + 1})"
+    interval = Markup("")
+    if with_interval and point.low is not None and point.high is not None:
+        interval = _tag(
+            "line", x1=axis.at(point.low), x2=axis.at(point.high), y1=y, y2=y, stroke=colour, class_="reach"
+        )
+    assert point.value is not None
+    shape = _tag("path", d=SHAPES[number % MAX_RUNS], fill=colour)
+    return interval + _tag("svg", shape, x=axis.at(point.value), y=y, overflow="visible")
+
+
+def outcome_plot(shares: Sequence[Share], parts: Sequence[str], label: str) -> Markup:
+    """Bars of 100 %, one per run, under a heading per task; the parts in their order."""
+    bars: dict[str, dict[str, list[Share]]] = {}
     for share in shares:
-        start = starts.get((share.bar, share.run), 0.0)
-        starts[share.bar, share.run] = start + share.percent
-        text = f"{share.percent:.0f}" if share.percent >= 7 else ""
-        rows.append(
-            {**vars(share), "start": start, "end": start + share.percent, "mid": start + share.percent / 2,
-             "text": text, "on": rank[share.part], "panel": bars.index(share.bar)}
-        )  # fmt: skip
-    base = alt.Chart(_data(rows)).encode(y=alt.Y("run:N", sort=runs, title=None, axis=_label_axis(limit=100)))
-    colours = alt.Scale(domain=[visible(part) for part in parts], range=_OUTCOME_COLOURS[: len(parts)])
-    bar = base.mark_bar(stroke=_PAPER, strokeWidth=1).encode(
-        x=alt.X("start:Q", title=None, scale=alt.Scale(domain=[0, 100], nice=False), axis=_value_axis(grid=False)),
-        x2="end:Q",
-        color=alt.Color("part:N", scale=colours, legend=None),
-    )
-    text = base.mark_text(fontSize=11).encode(
-        x="mid:Q",
-        text="text:N",
-        color=alt.condition("datum.on === 0", alt.value(_PAPER), alt.value(_INK)),
-    )
-    panels = [
-        (bar + text)
-        .transform_filter(alt.datum.panel == panel)
-        .properties(width=_PLOT + 28, height=alt.Step(20), title=visible(name))
-        for panel, name in enumerate(bars)
-    ]
-    return _svg(alt.vconcat(*panels, spacing=14), label)
+        bars.setdefault(share.bar, {}).setdefault(share.run, []).append(share)
+    rows = []
+    for bar, by_run in bars.items():
+        rows.append(Markup('<p class="panel">{}</p>').format(_text(bar)))
+        rows += [_row(run, _segments(own, parts), _BAR) for run, own in by_run.items()]
+    return _plot(rows, label)
 
 
-def change_plot(rows: Sequence[tuple[str, float, float]], label: str, unit: str = "%") -> str:
+def _segments(shares: Sequence[Share], parts: Sequence[str]) -> Markup:
+    drawn, start = Markup(""), 0.0
+    for share in sorted(shares, key=lambda share: parts.index(share.part)):
+        number = parts.index(share.part) + 1
+        x, width = f"{start:.2f}%", f"{share.percent:.2f}%"
+        fill = f"var(--outcome-{number})"
+        drawn += _tag("rect", x=x, y=2, width=width, height=_BAR - 4, fill=fill, class_="segment")
+        if share.percent >= 10:
+            x = f"{start + share.percent / 2:.2f}%"
+            drawn += _tag("text", f"{share.percent:.0f}", x=x, y=_BAR - 6, fill=f"var(--on-outcome-{number})")
+        start += share.percent
+    return drawn
+
+
+def change_plot(rows: Sequence[tuple[str, float, float]], label: str, unit: str = "%") -> Markup:
     """From a hollow point to a filled one, on a line of its own each: (name, from, to)."""
-    data = [{"name": name, "from": start, "to": end} for name, start, end in rows]
-    names = [visible(name) for name, _, _ in rows]
-    base = alt.Chart(_data(data)).encode(y=alt.Y("name:N", sort=names, title=None, axis=_label_axis()))
-    x = alt.X("from:Q", title=unit, scale=alt.Scale(zero=False, nice=True), axis=_value_axis())
-    line = base.mark_rule(color=_MUTED, strokeWidth=1.5).encode(x=x, x2="to:Q")
-    hollow = base.mark_point(size=48, color=_ACCENT, fill=_PAPER, opacity=1).encode(x="from:Q")
-    filled = base.mark_point(size=48, color=_ACCENT, filled=True, opacity=1).encode(x="to:Q")
-    return _svg((line + hollow + filled).properties(width=_PLOT, height=alt.Step(20)), label)
-
-
-def matrix_plot(
-    cells: Sequence[tuple[str, str, str, float]], across: Sequence[str], down: Sequence[str], label: str
-) -> str:
-    """A shaded matrix per run: (run, row, column, percent of the row)."""
-    runs = list(dict.fromkeys(run for run, *_ in cells))
-    data = [
-        {"panel": runs.index(run), "row": row, "column": column, "percent": percent}
-        for run, row, column, percent in cells
-    ]
-    panels = []
-    for number, run in enumerate(runs):
-        base = alt.Chart(_data(data)).encode(
-            x=alt.X(
-                "column:N",
-                sort=list(across),
-                title=None,
-                axis=alt.Axis(orient="top", labelAngle=0, **{**_BARE, "labelFontSize": 10}),
-            ),
-            y=alt.Y("row:N", sort=list(down), title=None, axis=_label_axis(limit=84)),
+    axis = _Axis.around(value for _, *ends in rows for value in ends)
+    drawn = []
+    for name, start, end in rows:
+        line = _tag(
+            "line", x1=axis.at(start), x2=axis.at(end), y1=_LINE, y2=_LINE, stroke="var(--muted)", class_="reach"
         )
-        shade = alt.Opacity("percent:Q", scale=alt.Scale(domain=[0, 100], range=[0.04, 0.9]), legend=None)
-        square = base.mark_rect(color=_ACCENT, stroke=_PAPER).encode(opacity=shade)
-        text = base.mark_text(fontSize=12).encode(
-            text=alt.Text("percent:Q", format=".0f"),
-            color=alt.condition("datum.percent > 60", alt.value(_PAPER), alt.value(_INK)),
-        )
-        panel = (square + text).transform_filter(alt.datum.panel == number)
-        panels.append(panel.properties(width=alt.Step(60), height=alt.Step(26), title=visible(run)))
-    return _svg(alt.vconcat(*panels, spacing=12), label)
+        ends = [
+            _tag("circle", cx=axis.at(value), cy=_LINE, r=4.5, fill=fill, stroke="var(--accent)")
+            for value, fill in ((start, "var(--card)"), (end, "var(--accent)"))
+        ]
+        drawn.append(_row(name, axis.grid(zero=False) + line + Markup("").join(ends), 2 * _LINE))
+    return _plot([*drawn, axis.labels(unit)], label)
 
 
 # ---- shared by all
 
 
-_BARE: dict[str, Any] = {"ticks": False, "domain": False, "labelColor": _INK, "labelFontSize": 11}
+def sign(number: int) -> Markup:
+    """The sign of a run in a legend."""
+    shape = _tag("path", d=SHAPES[number % MAX_RUNS], fill=f"var(--run-{number % MAX_RUNS + 1})")
+    return _tag("svg", shape, width=12, height=12, viewBox="-6 -6 12 12", aria_hidden="true")
 
 
-def _label_axis(limit: int = _LABELS) -> alt.Axis:
-    return alt.Axis(**_BARE, labelLimit=limit, labelPadding=6)
+def _plot(rows: Sequence[Markup], label: str) -> Markup:
+    opening = Markup('<div class="plot" role="img" aria-label="{}">').format(visible(label))
+    return opening + Markup("").join(rows) + Markup("</div>")
 
 
-def _value_axis(grid: bool = True) -> alt.Axis:
-    return alt.Axis(grid=grid, tickCount=5, ticks=False, domain=False, labelOverlap=True, format="~f")
+def _row(label: str, drawn: Markup, height: float, name: str = "") -> Markup:
+    return Markup('<div class="plot-row {}"><span class="plot-label">{}</span>{}</div>').format(
+        name, _text(label), _tag("svg", drawn, height=height, class_="plot-area", aria_hidden="true")
+    )
 
 
-def _run_scale(runs: Sequence[str], values: Sequence[str]) -> alt.Scale:
-    return alt.Scale(domain=[visible(run) for run in runs], range=list(values[: len(runs)]))
+def _text(text: str) -> Markup:
+    return text if isinstance(text, Markup) else Markup("<bdi>{}</bdi>").format(visible(text))
 
 
-def _data(rows: Any) -> alt.Data:
-    clean = [{name: visible(v) if isinstance(v, str) else v for name, v in dict(row).items()} for row in rows]
-    return alt.Data(values=clean)
-
-
-def _svg(chart: Any, label: str) -> str:
-    configured = chart.configure(
-        aria=False,
-        background="transparent",
-        font="system-ui, sans-serif",
-        padding={"left": 10, "right": 8, "top": 2, "bottom": 2},  # fonts differ in width
-        view=alt.ViewConfig(stroke=None),
-        axis=alt.AxisConfig(
-            gridColor=_GRID, labelColor=_MUTED, titleColor=_MUTED, labelFontSize=11, titleFontSize=11,
-            titleFontWeight="normal", titleAnchor="end",
-        ),
-        title=alt.TitleConfig(color=_INK, fontSize=12, anchor="start", fontWeight=600, offset=4, frame="bounds"),
-    )  # fmt: skip
-    drawn: str = vl_convert.vegalite_to_svg(configured.to_dict(validate=False))
-    for colour, variable in _VARIABLES.items():
-        drawn = drawn.replace(colour, f"var({variable})")
-    drawn = re.sub(r' font-family="[^"]*"', "", drawn)  # the page's own
-    opening, rest = drawn.split(">", 1)
-    size = re.findall(r'(?:width|height|viewBox)="[^"]*"', opening)
-    return f'<svg {" ".join(size)} role="img" aria-label="{_quoted(label)}">{rest}'
-
-
-def _quoted(text: str) -> str:
-    replaced = {"&": "&amp;", '"': "&quot;", "<": "&lt;", ">": "&gt;"}
-    return "".join(replaced.get(char, char) for char in visible(text))
+def _tag(tag: str, inside: str = "", **attributes: object) -> Markup:
+    """An element; its content and its attributes are escaped unless they are markup."""
+    written = (
+        Markup(' {}="{}"').format(name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items()
+    )
+    return Markup("<{}{}>{}</{}>").format(Markup(tag), Markup("").join(written), inside, Markup(tag))

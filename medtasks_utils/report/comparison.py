@@ -1,138 +1,92 @@
-"""The section that compares every run with the first, on the same examples."""
+"""The section that compares every run with a baseline, on the same examples; for each baseline that can be chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from medtasks_utils.compare import CompareError, Comparison, Line, compare_runs
+from medtasks_utils.compare import Line
 from medtasks_utils.report.blocks import Block, Figure, Section
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
-from medtasks_utils.report.tables import Cell, Table, samples_link
+from medtasks_utils.report.pairs import Comparer, Paired, Sides, interval_of, signed
+from medtasks_utils.report.ranking import rankable, ranking_block
+from medtasks_utils.report.tables import Cell, Table, named_once, samples_link
 from medtasks_utils.report.text import words
+from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
 
 
-class Comparer:
-    """Compares pairs of runs as ``medtasks compare`` does, on the examples that both have, each pair once.
-
-    Attributes:
-        notes: what stood in the way of comparisons or is to be kept in mind, in words.
-    """
-
-    def __init__(self, runs: Sequence[Run]) -> None:
-        self._runs = {run.name: run for run in runs}
-        self._found: dict[tuple[str, str, str], Comparison | None] = {}
-        self._notes: dict[str, None] = {}
-        if len(runs) > MAX_RUNS:
-            self._notes[f"Only {MAX_RUNS - 1} of {len(runs) - 1} other runs are compared with {runs[0].name}."] = None
-
-    @property
-    def notes(self) -> list[str]:  # noqa: D102
-        return list(self._notes)
-
-    def with_first(self, filter_name: str) -> list[Comparison]:
-        """The first run with each of the next few."""
-        first, *others = list(self._runs)[:MAX_RUNS]
-        return [found for other in others if (found := self.between(first, other, filter_name))]
-
-    def between(self, a: str, b: str, filter_name: str) -> Comparison | None:
-        """Two runs by name; None where they cannot be compared."""
-        key = a, b, filter_name
-        if key not in self._found:
-            self._found[key] = self._compare(self._runs[a], self._runs[b], filter_name)
-        return self._found[key]
-
-    def _compare(self, a: Run, b: Run, filter_name: str) -> Comparison | None:
-        shared = [name for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
-        tasks = [
-            (name, name)
-            for name in shared
-            if filter_name in a.tasks[name].filters and filter_name in b.tasks[name].filters
-        ]
-        if shared and not tasks:
-            return None
-        chosen = None if len(tasks) == len(shared) else tasks  # groups are compared where all their tasks are
-        try:
-            found = compare_runs(a, b, tasks=chosen, filters=[filter_name], common=True, force=True)
-        except CompareError as error:
-            self._notes[f"{a.name} and {b.name}, {filter_name}: {error}"] = None
-            return None
-        self._notes |= dict.fromkeys(f"{a.name} and {b.name}: {warning}" for warning in found.warnings)
-        return found
-
-
-@dataclass(frozen=True)
-class PairedDifference:
-    """A difference in points with its interval as text, and whether it is more than chance."""
-
-    text: str
-    is_clear: bool
-
-
-def paired_difference(
-    comparer: Comparer, filter_name: str, task: str, metric: str, a: str, b: str
-) -> PairedDifference | None:
-    """What run ``b`` has more than run ``a`` on the same examples of a task or group."""
-    comparison = comparer.between(a, b, filter_name)
-    for line in comparison.lines if comparison else ():
-        if line.breakdown is None and (line.task, line.metric) == (task, metric):
-            reach = f" ({_interval(line)})" if _interval(line) else ""
-            return PairedDifference(
-                f"{_signed(line.contrast.difference * line.facts.scale)} points{reach}", line.is_significant
-            )
-    return None
-
-
-def comparison_section(comparer: Comparer, filters: Iterable[str]) -> Section | None:
-    """Differences of whole tasks and of breakdowns, and what flipped; None without a comparison."""
+def comparison_section(runs: Sequence[Run], comparer: Comparer, filters: Sequence[str]) -> Section | None:
+    """Differences of whole tasks and of breakdowns, and what flipped; None where no two runs share a task."""
     blocks: list[Block] = []
-    baseline = ""
-    for filter_name in filters:
-        comparisons = comparer.with_first(filter_name)
-        if not comparisons:
-            continue
-        baseline = comparisons[0].a.name
-        blocks.append(_whole_tasks(comparisons, filter_name))
-        blocks += [_parts(comparison, filter_name) for comparison in comparisons if _of_parts(comparison)]
-        blocks.append(_flips(comparisons, filter_name))
+    notes: dict[str, None] = {}
+    units = arrange(runs[:MAX_RUNS])
+    rankings = sum(len(rankable(units, name)) for name in filters)
+    groups = {name: group.tasks for run in runs for name, group in run.groups.items()}
+    for baseline in comparer.names:
+        for filter_name in filters:
+            pairs = [pair for pair in comparer.with_baseline(baseline, filter_name) if pair.lines or pair.refused]
+            if not pairs:
+                continue
+            own = [_whole_tasks(pairs, comparer.names, groups, filter_name)]
+            own += [_parts(pair, filter_name) for pair in pairs if _of_parts(pair)]
+            own += [_flips(pairs, filter_name)] if any(pair.sides for pair in pairs) else []
+            for block in own:
+                block.baseline = baseline
+            blocks += own
+            if baseline == comparer.names[0]:
+                blocks += ranking_block(units, filter_name, rankings)
+                notes |= dict.fromkeys(f"{p.a} and {p.b}: {warning}" for p in pairs for warning in p.warnings)
     if not blocks:
         return None
+    if len(runs) > MAX_RUNS:
+        notes[f"Only the first {MAX_RUNS} of {len(runs)} runs are compared."] = None
     lead = (
-        f"Each run minus {baseline}, the first, in points, on the examples that both have. p-values are corrected for "
-        "the number of comparisons: by Holm's method for whole tasks, by Benjamini and Hochberg's for parts. A star "
-        "marks those below 5 %."
+        "Each run minus the baseline, in points, on the same examples. p-values are corrected over all pairs of runs "
+        "and all filters: by Holm's method for whole tasks, by Benjamini and Hochberg's for parts. A star marks those "
+        "below 5 %. MDE is the smallest true difference that is found four times of five. Results over other examples, "
+        "or asked or scored in another way, are not compared."
     )
-    return Section("comparison", "Comparison", f"with {baseline}", lead, blocks)
+    return Section("comparison", "Comparison", "with a baseline", lead, blocks, list(notes))
 
 
-def _whole_tasks(comparisons: Sequence[Comparison], filter_name: str) -> Block:
-    runs = [comparison.b.name for comparison in comparisons]
-    lines = {c.b.name: [line for line in c.lines if line.breakdown is None] for c in comparisons}
-    baseline = comparisons[0].a.name
+def _whole_tasks(
+    pairs: Sequence[Paired], names: Sequence[str], groups: dict[str, list[str]], filter_name: str
+) -> Block:
+    baseline = pairs[0].a
     table = Table(
         f"Differences from {baseline} by task, {filter_name}",
-        ["Task", "Run", "n", baseline, "Value", "Difference", "p"],
+        ["Task", "Run", "n", baseline, "Value", "Difference", "MDE", "p"],
         text_columns=frozenset({0, 1}),
     )
     points: list[Point] = []
-    names = list(dict.fromkeys((line.task, line.metric) for own in lines.values() for line in own))
-    for task, metric in names:
-        rows = [(run, line) for run in runs for line in lines[run] if (line.task, line.metric) == (task, metric)]
-        for number, (run, line) in enumerate(rows):
-            table.rows.append(
-                [Cell(task if number == 0 else "", metric if number == 0 else ""), Cell(run), *_cells(line)]
-            )
-            points.append(_point(f"{_short(task, comparisons[0].a)} {metric}", run, line))
+    whole = {pair.b: [line for line in pair.lines if line.breakdown is None] for pair in pairs}
+    keys = dict.fromkeys((line.task, line.metric) for lines in whole.values() for line in lines)
+    refused = dict.fromkeys(task for pair in pairs for task in pair.refused)
+    for task in [
+        *(task for task in refused if task not in {task for task, _ in keys}),
+        *dict.fromkeys(t for t, _ in keys),
+    ]:
+        metrics = [metric for name, metric in keys if name == task] or [""]
+        for metric in metrics:
+            rows = []
+            for pair in pairs:
+                found = [line for line in whole[pair.b] if (line.task, line.metric) == (task, metric)]
+                if task in pair.refused and metric == metrics[0]:
+                    why = [Cell("–"), Cell("–"), Cell("–"), Cell("not compared", pair.refused[task]), Cell("–")]
+                    rows.append((pair.b, why))
+                for line in found:
+                    rows.append((pair.b, _cells(line)))
+                    points.append(_point(f"{_short(task, groups)} {metric}", pair.b, line))
+            table.rows += [[named_once(task, i, metric), Cell(run), *cells] for i, (run, cells) in enumerate(rows)]
     label = f"Differences from {baseline} by task and run, with confidence intervals"
-    colours = [baseline, *runs]
-    figure = Figure(dot_plot(points, colours, label, "points", zero=True), f"Difference from {baseline}", "others")
-    return Block("Whole tasks", "", [figure], [table], filter_name)
+    drawn = dot_plot(points, names, label, "points", zero=True)
+    figures = [Figure(drawn, f"Difference from {baseline}", "runs", [pair.b for pair in pairs])] if points else []
+    return Block(f"Whole tasks, each minus {baseline}", "", figures, [table], filter_name)
 
 
-def _short(task: str, run: Run) -> str:
+def _short(task: str, groups: dict[str, list[str]]) -> str:
     """A task's name for a plot: the members of a group without the group's name."""
-    group = next((name for name, group in run.groups.items() if task in group.tasks and task.startswith(name)), None)
+    group = next((name for name, tasks in groups.items() if task in tasks and task.startswith(f"{name}_")), None)
     return task if group is None else words(task.removeprefix(f"{group}_"))
 
 
@@ -142,23 +96,19 @@ def _cells(line: Line) -> list[Cell]:
         Cell(f"{own.n:,}"),
         Cell(line.facts.shown(own.a)),
         Cell(line.facts.shown(own.b)),
-        Cell(_signed(own.difference * line.facts.scale), _interval(line), best=line.is_significant),
-        Cell(_p(line.p_adjusted)),
+        Cell(signed(own.difference * line.facts.scale), interval_of(line), best=line.is_significant),
+        Cell("–" if own.detectable is None else f"{own.detectable * line.facts.scale:.1f}"),
+        Cell(_p(line.p_adjusted), own.note),
     ]
 
 
-def _interval(line: Line) -> str:
-    low, high = line.contrast.low, line.contrast.high
-    if low is None or high is None:
-        return ""
-    return f"{_signed(low * line.facts.scale)} to {_signed(high * line.facts.scale)}"
+def _p_or_1(line: Line) -> float:
+    return 1.0 if line.p_adjusted is None else line.p_adjusted
 
 
-def _signed(points: float) -> str:
-    return f"{points:+.1f}".replace("-", "−").replace("−0.0", "+0.0")
-
-
-def _p(value: float) -> str:
+def _p(value: float | None) -> str:
+    if value is None:
+        return "too few"
     return ("< 0.001" if value < 0.001 else f"{value:.3f}") + (" *" if value < 0.05 else "")
 
 
@@ -169,15 +119,15 @@ def _point(group: str, run: str, line: Line) -> Point:
     return Point(group, run, scale * own.difference, low, high)
 
 
-def _of_parts(comparison: Comparison) -> list[Line]:
-    return [line for line in comparison.lines if line.breakdown is not None]
+def _of_parts(pair: Paired) -> list[Line]:
+    return [line for line in pair.lines if line.breakdown is not None]
 
 
-def _parts(comparison: Comparison, filter_name: str) -> Block:
-    lines = sorted(_of_parts(comparison), key=lambda line: (line.contrast.p, -abs(line.contrast.difference)))
+def _parts(pair: Paired, filter_name: str) -> Block:
+    lines = sorted(_of_parts(pair), key=lambda line: (_p_or_1(line), -abs(line.contrast.difference)))
     table = Table(
-        f"{comparison.b.name} minus {comparison.a.name} by part, the clearest difference first, {filter_name}",
-        ["Part", "Task", "n", comparison.a.name, comparison.b.name, "Difference", "p"],
+        f"{pair.b} minus {pair.a} by part, the clearest difference first, {filter_name}",
+        ["Part", "Task", "n", pair.a, pair.b, "Difference", "MDE", "p"],
         text_columns=frozenset({0, 1}),
         tall=len(lines) > 12,
     )
@@ -187,29 +137,36 @@ def _parts(comparison: Comparison, filter_name: str) -> Block:
         table.rows.append([part, Cell(line.task, line.metric), *_cells(line)])
     clear = sum(line.is_significant for line in lines)
     lead = f"{clear} of {len(lines)} parts differ by more than chance."
-    return Block(f"Parts: {comparison.b.name} against {comparison.a.name}", lead, [], [table], filter_name)
+    return Block(f"Parts: {pair.b} minus {pair.a}", lead, [], [table], filter_name, folded=not clear)
 
 
-def _flips(comparisons: Sequence[Comparison], filter_name: str) -> Block:
-    baseline = comparisons[0].a.name
+def _flips(pairs: Sequence[Paired], filter_name: str) -> Block:
+    baseline = pairs[0].a
     table = Table(
         f"Examples that changed sides, {filter_name}",
         ["Task", "Run", "both right", f"only {baseline}", "only the run", "both wrong"],
         text_columns=frozenset({0, 1}),
     )
-    tasks = dict.fromkeys(task for comparison in comparisons for task, _ in comparison.both_right)
-    for task in tasks:
-        rows = [comparison for comparison in comparisons if (task, filter_name) in comparison.both_right]
-        for number, comparison in enumerate(rows):
-            ways = [flip.direction for flip in comparison.flips if flip.task == task]
+    for task in dict.fromkeys(task for pair in pairs for task in pair.sides):
+        for number, pair in enumerate(pair for pair in pairs if task in pair.sides):
+            own: Sides = pair.sides[task]
+
+            def link(result: str, task: str = task, run: str = pair.b) -> str:
+                return samples_link(task=task, result=result, a=baseline, b=run)
+
             table.rows.append(
                 [
-                    Cell(task if number == 0 else ""),
-                    Cell(comparison.b.name, href=samples_link(task=task, run=comparison.b.name, result="disagree")),
-                    Cell(f"{comparison.both_right[task, filter_name]:,}"),
-                    Cell(f"{ways.count('lost'):,}"),
-                    Cell(f"{ways.count('gained'):,}"),
-                    Cell(f"{comparison.both_wrong[task, filter_name]:,}"),
+                    named_once(task, number),
+                    Cell(pair.b),
+                    Cell(_number(own.both)),
+                    Cell(_number(own.only_a), href=link("only-a") if own.only_a else ""),
+                    Cell(_number(own.only_b), href=link("only-b") if own.only_b else ""),
+                    Cell(_number(own.neither)),
                 ]
             )
     return Block("What flipped", "", [], [table], filter_name)
+
+
+def _number(count: float) -> str:
+    """A count; with repeats, the number expected of one generation of each run."""
+    return f"{count:,.0f}" if float(count).is_integer() else f"{count:,.1f}"

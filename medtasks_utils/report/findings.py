@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from medtasks_utils.report.comparison import Comparer, paired_difference
+from medtasks_utils.report.labels import doubtful_losses
 from medtasks_utils.report.outcomes import FLEXIBLE, STRICT
+from medtasks_utils.report.pairs import Comparer, paired_difference
 from medtasks_utils.report.units import Unit, interval
 from medtasks_utils.results import Run
 
@@ -22,39 +23,56 @@ class Finding:
     text: str
 
 
-def findings(runs: Sequence[Run], units: Sequence[Unit], comparer: Comparer) -> list[Finding]:
-    """Which run is best at what and by how much; what is lost to format; where answers are missing."""
+def findings(
+    runs: Sequence[Run], units: Sequence[Unit], comparer: Comparer, filter_name: str = STRICT
+) -> list[Finding]:
+    """Which run is best at what and by how much; what is lost to format; where answers are missing.
+
+    Args:
+        runs: all.
+        units: theirs.
+        comparer: of the runs.
+        filter_name: under which answers are read, in units that have it.
+    """
     of_benchmarks = [unit for unit in units if unit.benchmark]
-    said = [finding for unit in of_benchmarks if (finding := _leader(unit, comparer))]
-    return [*said, *_form_losses(runs, of_benchmarks), *_missing_answers(runs, of_benchmarks)]
+    said = [finding for unit in of_benchmarks if (finding := _leader(unit, comparer, filter_name))]
+    doubtful = [
+        Finding(f"Doubtful labels, {unit.title}, {name}", "; ".join(texts[:_NAMED]) + ".")
+        for unit in of_benchmarks
+        for name in ([filter_name] if filter_name in unit.filters else unit.filters[:1])
+        if (texts := doubtful_losses(unit, name))
+    ]
+    return [*said, *_form_losses(runs, of_benchmarks), *_missing_answers(runs, of_benchmarks, filter_name), *doubtful]
 
 
-def _leader(unit: Unit, comparer: Comparer) -> Finding | None:
+def _leader(unit: Unit, comparer: Comparer, filter_name: str) -> Finding | None:
     if not unit.filters or not unit.headline:
         return None
-    filter_name = FLEXIBLE if FLEXIBLE in unit.filters else unit.filters[0]
+    filter_name = filter_name if filter_name in unit.filters else unit.filters[0]
     metric = unit.headline[0]
-    estimates = {run: unit.estimate(run, filter_name, metric) for run in unit.results}
+    odd = unit.odd_ones(filter_name, metric)
+    apart = "".join(f" {run} is {reason}." for run, reason in odd.items())
+    estimates = {run: unit.estimate(run, filter_name, metric) for run in unit.results if run not in odd}
     ranked = sorted(
         (run for run in estimates if estimates[run].value is not None), key=lambda run: -(estimates[run].value or 0)
     )
     if not ranked:
         return None
-    about = f"{unit.title}, {metric}, {filter_name}"
+    about = f"{unit.label}, {metric}, {filter_name}"
     best = estimates[ranked[0]]
     facts = unit.facts(metric)
     if len(ranked) == 1:
-        return Finding(about, f"{ranked[0]}: {facts.shown(best.value)} % ({interval(best, facts)}).")
+        return Finding(about, f"{ranked[0]}: {facts.shown(best.value)} % ({interval(best, facts)}).{apart}")
     second = estimates[ranked[1]]
     values = facts.shown(best.value), facts.shown(second.value)
     paired = paired_difference(comparer, filter_name, unit.name, metric, ranked[1], ranked[0])
     if paired is None:
-        return Finding(about, f"{ranked[0]} has {values[0]}, {ranked[1]} {values[1]}.")
+        return Finding(about, f"{ranked[0]} has {values[0]}, {ranked[1]} {values[1]}.{apart}")
     if paired.is_clear:
         text = f"{ranked[0]} leads: {values[0]} against {values[1]} of {ranked[1]}."
     else:
         text = f"No clear lead: {ranked[0]} {values[0]}, {ranked[1]} {values[1]}."
-    return Finding(about, f"{text} {paired.text} on the same examples.")
+    return Finding(about, f"{text} {paired.text} on the same examples.{apart}")
 
 
 def _form_losses(runs: Sequence[Run], units: Sequence[Unit]) -> list[Finding]:
@@ -64,17 +82,17 @@ def _form_losses(runs: Sequence[Run], units: Sequence[Unit]) -> list[Finding]:
         return []
     if losses[0][0] < _WORTH_SAYING:
         return [Finding("Format", f"No run loses more than {_WORTH_SAYING:.0f} point to the form of its answers.")]
-    text = _said(losses, lambda loss, unit, run: f"{run} loses {loss:.1f} points on {unit.title}")
+    text = _said(losses, lambda loss, unit, run: f"{run} loses {loss:.1f} points on {unit.label}")
     return [Finding("Largest losses to the form of answers (strict-match)", text)]
 
 
-def _missing_answers(runs: Sequence[Run], units: Sequence[Unit]) -> list[Finding]:
+def _missing_answers(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) -> list[Finding]:
     """Where each run leaves most without an answer."""
-    shares = _largest(runs, units, _unanswered)
+    shares = _largest(runs, units, lambda unit, run: _unanswered(unit, run, filter_name))
     if not shares or shares[0][0] < _WORTH_SAYING:
         return []
-    text = _said(shares, lambda share, unit, run: f"{run} leaves {share:.1f} % of {unit.title}")
-    return [Finding("Most without an answer", text)]
+    text = _said(shares, lambda share, unit, run: f"{run} leaves {share:.1f} % of {unit.label}")
+    return [Finding(f"Most without an answer, {filter_name}", text)]
 
 
 def _form_loss(unit: Unit, run: str) -> float | None:
@@ -84,9 +102,9 @@ def _form_loss(unit: Unit, run: str) -> float | None:
     return None if flexible is None or strict is None else 100 * (flexible.value - strict.value)
 
 
-def _unanswered(unit: Unit, run: str) -> float | None:
-    """Percent of examples in which flexible-extract finds no answer."""
-    answered = unit.results[run].metrics.get(("answered", FLEXIBLE)) if run in unit.results else None
+def _unanswered(unit: Unit, run: str, filter_name: str) -> float | None:
+    """Percent of examples in which a filter finds no answer."""
+    answered = unit.results[run].metrics.get(("answered", filter_name)) if run in unit.results else None
     return None if answered is None else 100 * (1 - answered.value)
 
 

@@ -60,7 +60,7 @@ def _close(store: Store, waiting: list[str], end: int) -> None:
 
 def compress(text: str) -> str:
     """Base64 of the zlib-compressed text."""
-    return base64.b64encode(zlib.compress(text.encode("ascii"), 5)).decode("ascii")
+    return base64.b64encode(zlib.compress(text.encode("ascii"), 4)).decode("ascii")
 
 
 def to_json(value: Any) -> str:

@@ -10,33 +10,97 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import version
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from medtasks_utils.report.charts import MAX_RUNS
-from medtasks_utils.report.comparison import Comparer, comparison_section
+from medtasks_utils.report.cache import BuildCache
+from medtasks_utils.report.charts import MAX_RUNS, sign
+from medtasks_utils.report.comparison import comparison_section
 from medtasks_utils.report.findings import findings
-from medtasks_utils.report.outcomes import OUTCOMES
+from medtasks_utils.report.outcomes import FLEXIBLE, OUTCOMES, STRICT
+from medtasks_utils.report.pairs import Comparer
+from medtasks_utils.report.parallel import in_parallel
+from medtasks_utils.report.runs import runs_section
 from medtasks_utils.report.samples import MAX_PACKED, Packed, pack_samples
 from medtasks_utils.report.sections import unit_sections
-from medtasks_utils.report.summary import problems, signature_table, summary_blocks
+from medtasks_utils.report.summary import partial_runs, problems, signature_table, summary_blocks
 from medtasks_utils.report.text import visible
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
 
-_SCRIPTS = ("store.js", "detail.js", "samples.js", "report.js")
+_SCRIPTS = (
+    *("store.js", "elements.js", "math.js", "markdown.js", "response.js", "detail.js"),
+    *("selection.js", "samples.js", "tables.js", "report.js"),
+)
+_STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css", "print.css")
+
+_LARGE = 3_000  # samples, from which several processes are worth their start
 
 
-def build_page(runs: Sequence[Run], max_packed: int = MAX_PACKED) -> str:
-    """The page for runs, the first being the baseline of comparisons.
+def build_page(
+    runs: Sequence[Run],
+    max_packed: int = MAX_PACKED,
+    say: Callable[[str], None] = lambda stage: None,
+    cache: BuildCache | None = None,
+) -> str:
+    """The page for runs, the first being the baseline of comparisons until another is chosen in the page.
 
     Args:
         runs: at least one.
         max_packed: characters that packed samples may take.
+        say: called with a few words at the beginning of each stage.
+        cache: of earlier builds, whose findings about runs that are unchanged are used again.
     """
+    for number, run in enumerate(runs, 1):
+        say(f"reading run {number} of {len(runs)}")
+        for task in run.tasks.values():
+            _ = task.samples  # read on first use
+    units = arrange(runs)
+    filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
+    choices = [name for name in (STRICT, FLEXIBLE) if name in filters]
+    comparer = Comparer(runs, cache)
+    jobs: list[Callable[[], Any]] = [partial(pack_samples, runs, max_packed=max_packed), *comparer.jobs(filters)]
+    count = sum(len(task.samples) for run in runs for task in run.tasks.values())
+    with in_parallel(jobs, worth_it=count > _LARGE) as results:
+        say("tables and plots")
+        sections = [*unit_sections(units), runs_section(runs, units)]
+        summary = summary_blocks(runs, units)
+        say("packing samples")
+        packed: Packed = next(results)
+        for number, compared in enumerate(results, 1):
+            comparer.take(compared)
+            say(f"compared {number} of {len(jobs) - 1} pairs of runs, by filter")
+    comparison = comparison_section(runs, comparer, filters)
+    if comparison:
+        sections.insert(-1, comparison)
+    return _rendered(
+        title=_title(runs),
+        date=time.strftime("%Y-%m-%d"),
+        version=version("medtasks"),
+        runs=[run.name for run in runs],
+        baselines=comparer.names if comparison else [],
+        max_runs=MAX_RUNS,
+        sign=sign,
+        outcomes=OUTCOMES,
+        filters=choices,
+        partial=partial_runs(runs),
+        findings={name: findings(runs, units, comparer, name) for name in choices or [""]},
+        problems=problems(runs),
+        summary=summary,
+        signatures=signature_table(runs, units),
+        sections=sections,
+        packed=packed if packed.count else None,
+        stores=_stores(packed),
+    )
+
+
+def _rendered(**parts: Any) -> str:
+    """The template with its style sheets and scripts."""
     environment = Environment(
         loader=PackageLoader("medtasks_utils.report", "assets"),
         autoescape=True,
@@ -45,32 +109,9 @@ def build_page(runs: Sequence[Run], max_packed: int = MAX_PACKED) -> str:
         lstrip_blocks=True,
     )
     environment.filters["visible"] = visible
-    style, script = _source(environment, "report.css"), "\n".join(_source(environment, name) for name in _SCRIPTS)
-    packed = pack_samples(runs, max_packed=max_packed)
-    units = arrange(runs)
-    filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
-    comparer = Comparer(runs)
-    comparison = comparison_section(comparer, filters)
+    style, script = ("\n".join(_source(environment, name) for name in names) for names in (_STYLES, _SCRIPTS))
     return environment.get_template("template.html").render(
-        title=_title(runs),
-        date=time.strftime("%Y-%m-%d"),
-        version=version("medtasks"),
-        policy=_policy(script, style),
-        style=Markup(style),
-        script=Markup(script),
-        runs=[run.name for run in runs],
-        max_runs=MAX_RUNS,
-        outcomes=OUTCOMES,
-        filters=sorted(name for name in filters if name in ("flexible-extract", "strict-match")),
-        findings=findings(runs, units, comparer),
-        problems=problems(runs),
-        summary=summary_blocks(runs, units),
-        signatures=signature_table(runs, units),
-        sections=[*unit_sections(units), *([comparison] if comparison else [])],
-        cautions=comparer.notes,
-        packed=packed if packed.count else None,
-        stores=_stores(packed),
-        svg=Markup,  # drawn by this package, with text escaped by vl-convert
+        policy=_policy(script, style), style=Markup(style), script=Markup(script), **parts
     )
 
 

@@ -6,12 +6,15 @@ answers, verdicts) is a *sample*. The index has what lists and filters need of e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.benchmarks.card import Breakdown
+from medtasks_utils.benchmarks.card import UNANSWERED, Breakdown
+from medtasks_utils.compare.pairing import identity
+from medtasks_utils.report.badges import badges, notes
 from medtasks_utils.report.packing import Store, compress, cut, lengths, limit_for, pack, to_json
 from medtasks_utils.report.text import shortened
 from medtasks_utils.results import Run, Sample
@@ -75,27 +78,34 @@ def pack_samples(runs: Sequence[Run], max_samples: int = MAX_SAMPLES, max_packed
         kept = sum(len(entry.samples) for entry in entries)
         notes.append(f"{kept:,} of {count:,} samples are in this page: every {step}th example, the same for all runs.")
         count = kept
+    marks = {id(sample): badges(sample) for entry in entries for sample in entry.samples.values()}
     documents = [_document_record(entry.any) for entry in entries]
-    samples = [_sample_record(sample) for entry in entries for sample in entry.samples.values()]
+    ordered = sorted((run, place) for place, entry in enumerate(entries) for run in entry.samples)  # run after run
+    samples = [_sample_record(entries[place], entries[place].samples[run], marks) for run, place in ordered]
     stores, limit = _pack_within(documents, samples, max_packed)
     if limit is not None:
         notes.append(f"Texts longer than {limit:,} characters are cut in the middle, to keep the page small.")
-    index = _index(runs, entries)
+    index = _index(runs, entries, marks)
+    numbers = {key: number for number, key in enumerate(ordered)}
+    index["samples"]["record"] = [numbers[run, place] for place, entry in enumerate(entries) for run in entry.samples]
     index["starts"] = {"documents": stores[0].starts, "samples": stores[1].starts}
     return Packed(compress(to_json(index)), *stores, count, notes)
 
 
 def _entries(runs: Sequence[Run]) -> list[_Entry]:
-    """Documents by task, in the order of the data. Equal documents with different prompts are two."""
-    found: dict[tuple[str, int, str, str], _Entry] = {}
+    """Documents by task, in the order of the data; equal documents of a run are several."""
+    found: dict[tuple[str, str, int], _Entry] = {}
     places: dict[str, int] = {}
+    fields = {name: task.identity for run in runs for name, task in run.tasks.items() if task.identity}
     for number, run in enumerate(runs):
         for task in run.tasks.values():
             places.setdefault(task.task, len(places))
+            seen: Counter[str] = Counter()
             for sample in task.samples:
-                key = (task.task, sample.doc_id, sample.doc_hash, sample.prompt)
-                entry = found.setdefault(key, _Entry(task.task, task.benchmark))
+                own = identity(sample, task, fields.get(task.task, ()))
+                entry = found.setdefault((task.task, own, seen[own]), _Entry(task.task, task.benchmark))
                 entry.samples[number] = sample
+                seen[own] += 1
     return sorted(found.values(), key=lambda entry: (places[entry.task], entry.any.doc_id))
 
 
@@ -125,33 +135,63 @@ def _document_record(sample: Sample) -> dict[str, Any]:
     return {"prompt": sample.messages, "doc": doc}
 
 
-def _sample_record(sample: Sample) -> dict[str, Any]:
+def _sample_record(entry: _Entry, sample: Sample, marks: Mapping[int, list[str]]) -> dict[str, Any]:
     own = {name: value for details in sample.details.values() for name, value in details.items() if value is not None}
-    own.pop("found_by", None)
+    for name in ("found_by", "badges", "notes"):
+        own.pop(name, None)
+    labels = _labels(entry.benchmark)
     metrics = {
         name: {metric: value for metric, value in values.items() if value is not None}
         for name, values in sample.metrics.items()
     }
-    return {
+    record = {
         "responses": sample.responses,
         "lengths": [len(response) for response in sample.responses],
-        "answers": sample.answers,
+        "answers": {name: [labels.get(a, a) for a in answers] for name, answers in sample.answers.items()},
+        "right": {name: _rights(sample, name, bool(labels.keys() - {UNANSWERED})) for name in sample.answers},
         "found_by": sample.found_by,
         "metrics": metrics,
         "details": own,
+        "badges": marks[id(sample)],
+        "notes": notes(sample),
     }
+    return record if sample.messages == entry.any.messages else {**record, "prompt": sample.messages}
+
+
+def _labels(benchmark: str | None) -> Mapping[str, str]:
+    """What people call the answers there are."""
+    known = cards()[benchmark].answers if benchmark else {}
+    return {UNANSWERED: "no answer", **known}
+
+
+def _rights(sample: Sample, filter_name: str, is_closed: bool) -> list[int | None]:
+    """For each generation whether its answer is right; None where the log does not tell.
+
+    Args:
+        sample: scored.
+        filter_name: whose answers.
+        is_closed: whether the answers are a few, so that the right one equals the target.
+    """
+    answers = sample.answers[filter_name]
+    result = _result(sample, filter_name)
+    if result in (0, 1):
+        return [int(result)] * len(answers)
+    return [int(answer == sample.target) if is_closed and result is not None else None for answer in answers]
 
 
 # ---- index
 
 
-def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
+def _index(runs: Sequence[Run], entries: Sequence[_Entry], marks: Mapping[int, list[str]]) -> dict[str, Any]:
     benchmarks = dict.fromkeys(entry.benchmark for entry in entries)
     breakdowns = {name: cards()[name].breakdowns if name else () for name in benchmarks}
     tasks = dict.fromkeys((entry.task, entry.benchmark) for entry in entries)
     filters = dict.fromkeys(name for entry in entries for sample in entry.samples.values() for name in sample.answers)
     facets = {breakdown.name: _Codes() for own in breakdowns.values() for breakdown in own}
-    ways = _Codes()
+    ways, codes_of_marks = _Codes(), _Codes()
+    every = [sample for entry in entries for sample in entry.samples.values()]
+    marked = [[codes_of_marks.of(badge) for badge in marks[id(sample)]] for sample in every]
+    labels = [_labels(entry.benchmark) for entry in entries for _ in entry.samples]
     return {
         "runs": [run.name for run in runs],
         "filters": list(filters),
@@ -166,10 +206,12 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
         "samples": {
             "document": [number for number, entry in enumerate(entries) for _ in entry.samples],
             "run": [run for entry in entries for run in entry.samples],
-            **_sample_columns([s for entry in entries for s in entry.samples.values()], list(filters), ways),
+            "badges": marked,
+            **_sample_columns(every, list(filters), ways, labels),
         },
         "facets": {name: {"label": name.capitalize(), "values": list(codes)} for name, codes in facets.items()},
         "found_by": list(ways),
+        "badges": list(codes_of_marks),
     }
 
 
@@ -192,7 +234,7 @@ def _document_columns(entries: Sequence[_Entry], tasks: list[str]) -> dict[str, 
         "task": [tasks.index(entry.task) for entry in entries],
         "id": [entry.any.doc_id for entry in entries],
         "snippet": [shortened(_question(entry.any), _SNIPPET) for entry in entries],
-        "target": [shortened(entry.any.target, _ANSWER) for entry in entries],
+        "target": [_answer_text([entry.any.target], _labels(entry.benchmark)) for entry in entries],
     }
 
 
@@ -201,14 +243,30 @@ def _question(sample: Sample) -> str:
     return question if isinstance(question, str) and question.strip() else sample.messages[-1]["content"]
 
 
-def _sample_columns(samples: Sequence[Sample], filters: Sequence[str], ways: _Codes) -> dict[str, dict[str, list[Any]]]:
+def _answer_text(answers: Sequence[str], labels: Mapping[str, str]) -> str:
+    """Answers in words, each once, with how often it was given if there are several."""
+    if len(answers) == 1:
+        return shortened(labels.get(answers[0], answers[0]), _ANSWER)
+    counts = Counter(labels.get(answer, answer) for answer in answers)
+    return shortened(", ".join(f"{answer} ×{times}" for answer, times in counts.most_common()), _ANSWER)
+
+
+def _sample_columns(
+    samples: Sequence[Sample], filters: Sequence[str], ways: _Codes, labels: Sequence[Mapping[str, str]]
+) -> dict[str, dict[str, list[Any]]]:
     def column(name: str, value: Any) -> list[Any]:
         return [value(sample, name) if name in sample.answers else None for sample in samples]
 
     return {
         "acc": {name: column(name, _result) for name in filters},
         "unanswered": {name: column(name, _is_unanswered) for name in filters},
-        "answer": {name: column(name, lambda s, f: shortened(", ".join(s.answers[f]), _ANSWER)) for name in filters},
+        "answer": {
+            name: [
+                _answer_text(sample.answers[name], own) if name in sample.answers else None
+                for sample, own in zip(samples, labels, strict=True)
+            ]
+            for name in filters
+        },
         "found_by": {
             name: column(name, lambda s, f: ways.of(next(iter(s.found_by.get(f, ())), None))) for name in filters
         },

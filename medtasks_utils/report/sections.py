@@ -8,8 +8,10 @@ from medtasks_utils.benchmarks import cards
 from medtasks_utils.report.answers import abstention_block, answers_block, found_block
 from medtasks_utils.report.blocks import Block, Section
 from medtasks_utils.report.breakdowns import breakdown_block
-from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best
+from medtasks_utils.report.labels import labels_block
+from medtasks_utils.report.tables import Cell, Table, estimate_cell, head_reasons, mark_best, run_heads
 from medtasks_utils.report.units import Unit
+from medtasks_utils.results.breakdowns import repeats_of
 
 
 def unit_sections(units: Sequence[Unit]) -> list[Section]:
@@ -28,6 +30,7 @@ def unit_section(unit: Unit) -> Section:
             blocks += abstention_block(unit, filter_name)
         if known and known.answers:
             blocks += answers_block(unit, known.answers, filter_name)
+        blocks += labels_block(unit, filter_name)
         blocks += found_block(unit, filter_name)
         blocks.append(_metrics_block(unit, filter_name))
     subtitle = unit.name if unit.name != unit.title else ""
@@ -37,17 +40,23 @@ def unit_section(unit: Unit) -> Section:
         subtitle,
         unit.note and f"The numbers of the whole are {unit.note}.",
         blocks,
-        not unit.is_default,
+        variant=not unit.is_default,
     )
 
 
 def _metrics_block(unit: Unit, filter_name: str) -> Block:
     """Every metric of every run."""
     runs = list(unit.results)
-    table = Table(f"{unit.title}: all metrics, {filter_name}", ["Metric", *runs], tall=False)
+    odd = unit.odd_ones(filter_name, "acc")
+    table = Table(f"{unit.title}: all metrics, {filter_name}", ["Metric", *run_heads(runs, odd)])
     for metric in unit.metrics(filter_name):
         estimates = [unit.estimate(run, filter_name, metric) for run in runs]
         facts = unit.facts(metric)
         cells = [estimate_cell(estimate, facts) for estimate in estimates]
-        table.rows.append([Cell(metric), *mark_best(cells, [e.value for e in estimates], facts.higher_is_better)])
-    return Block("All metrics", "", [], [table], filter_name)
+        own = unit.odd_ones(filter_name, metric)
+        reasons = [said or own.get(run, "") for run, said in zip(runs, head_reasons(runs, odd), strict=True)]
+        best = mark_best(cells, [e.value for e in estimates], facts.higher_is_better, reasons)
+        table.rows.append([Cell(metric), *best])
+    known = {run: repeats_of(samples, filter_name, unit.benchmark) for run, samples in unit.samples().items()}
+    lead = " ".join(f"{run}: {found}." for run, found in known.items() if found)
+    return Block("All metrics", lead, [], [table], filter_name)

@@ -3,42 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.report.answers import outcome_block
 from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
-from medtasks_utils.report.outcomes import FLEXIBLE
+from medtasks_utils.report.outcomes import STRICT
 from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results import Run
+
+_NAMED = 6  # tasks of which a sentence says how much of them was run
 
 
 def summary_blocks(runs: Sequence[Run], units: Sequence[Unit]) -> list[Block]:
     """Runs by benchmarks under each filter, then where the points go."""
     filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
     blocks = []
-    for filter_name in sorted(filters, key=lambda name: name != FLEXIBLE):
+    for filter_name in sorted(filters, key=lambda name: name != STRICT):
         columns = [(u, metric) for u in units if filter_name in u.filters for metric in u.headline]
         table = Table(
             f"Values in percent, {filter_name}",
-            ["Run", *(_column_name(unit, metric) for unit, metric in columns)],
+            ["Run", *(f"{unit.label} {metric}" for unit, metric in columns)],
             rows=[[Cell(run.name, run.date.replace("T", " ")[:16])] for run in runs],
         )
         points: list[Point] = []
         for unit, metric in columns:
-            estimates = [unit.estimate(run.name, filter_name, metric) for run in runs]
-            cells = [
-                _with_signature(estimate_cell(estimate, unit.facts(metric), with_n=True), unit, run.name, filter_name)
-                for estimate, run in zip(estimates, runs, strict=True)
-            ]
-            for row, cell in zip(table.rows, mark_best(cells, [e.value for e in estimates]), strict=True):
+            for row, cell in zip(table.rows, _column(unit, runs, filter_name, metric), strict=True):
                 row.append(cell)
-            for estimate, run in list(zip(estimates, runs, strict=True))[:MAX_RUNS]:
-                by = unit.facts(metric).scale
-                low, high = (estimate.value if end is None else end for end in (estimate.low, estimate.high))
-                if estimate.value is not None and low is not None and high is not None:
-                    points.append(Point(_column_name(unit, metric), run.name, estimate.value * by, low * by, high * by))
+            points += _points(unit, runs[:MAX_RUNS], filter_name, metric)
         names = [run.name for run in runs[:MAX_RUNS]]
         figures = []
         if points:
@@ -48,15 +42,33 @@ def summary_blocks(runs: Sequence[Run], units: Sequence[Unit]) -> list[Block]:
     return blocks + outcome_block([unit for unit in units if unit.benchmark])
 
 
-def _column_name(unit: Unit, metric: str) -> str:
-    name = unit.title if unit.benchmark is None or unit.is_default else f"{unit.title} ({unit.name})"
-    return f"{name} {metric}"
+def _column(unit: Unit, runs: Sequence[Run], filter_name: str, metric: str) -> list[Cell]:
+    """A metric of every run, with its signature; the best marked if all can be compared."""
+    estimates = [unit.estimate(run.name, filter_name, metric) for run in runs]
+    cells = [
+        _with_signature(estimate_cell(estimate, unit.facts(metric), with_n=True), unit, run.name, filter_name)
+        for estimate, run in zip(estimates, runs, strict=True)
+    ]
+    odd = unit.odd_ones(filter_name, metric)
+    reasons = [odd.get(run.name, "") for run in runs]
+    return mark_best(cells, [estimate.value for estimate in estimates], reasons=reasons)
+
+
+def _points(unit: Unit, runs: Sequence[Run], filter_name: str, metric: str) -> list[Point]:
+    by = unit.facts(metric).scale
+    points = []
+    for run in runs:
+        own = unit.estimate(run.name, filter_name, metric)
+        if own.value is not None:
+            low, high = (own.value if end is None else end for end in (own.low, own.high))
+            points.append(Point(f"{unit.label} {metric}", run.name, own.value * by, low * by, high * by))
+    return points
 
 
 def _with_signature(cell: Cell, unit: Unit, run: str, filter_name: str) -> Cell:
     result = unit.results.get(run)
     signatures = result.signatures(filter_name) if result else []
-    return Cell(cell.text, cell.small, cell.href, cell.best, f"#{digest(signatures, 6)}" if signatures else "")
+    return replace(cell, code=f"#{digest(signatures, 6)}" if signatures else "")
 
 
 def signature_table(runs: Sequence[Run], units: Sequence[Unit]) -> Table | None:
@@ -82,6 +94,22 @@ def signature_table(runs: Sequence[Run], units: Sequence[Unit]) -> Table | None:
 
 
 # ---- problems
+
+
+def partial_runs(runs: Sequence[Run]) -> list[str]:
+    """Runs over a part of their tasks' examples only, as ``--limit`` makes them; a sentence each."""
+    found = []
+    for run in runs:
+        counts = run.results.get("n-samples")
+        counts = counts if isinstance(counts, dict) else {}
+        known = [(task, n.get("effective"), n.get("original")) for task, n in counts.items() if isinstance(n, dict)]
+        parts = [f"{part:,} of {whole:,} of {task}" for task, part, whole in known if part and whole and part < whole]
+        if parts:
+            config = run.results.get("config")
+            limit = config.get("limit") if isinstance(config, dict) else None
+            setting = f" (--limit {limit:g})" if isinstance(limit, int | float) else ""
+            found.append(f"{run.name}{setting}: {', '.join(parts[:_NAMED])}{', …' if len(parts) > _NAMED else ''}")
+    return found
 
 
 def problems(runs: Sequence[Run]) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 from medtasks_utils.metrics import Metric
@@ -21,6 +21,8 @@ class Cell:
         href: where it leads, such as to samples.
         best: whether it is the best of its row.
         code: a line of code, such as a signature.
+        share: of a whole, from 0 to 1, by which it is shaded.
+        again: whether it repeats the cell above, and shows only once rows are sorted.
     """
 
     text: str
@@ -28,6 +30,13 @@ class Cell:
     href: str = ""
     best: bool = False
     code: str = ""
+    share: float | None = None
+    again: bool = False
+
+    @property
+    def is_said(self) -> bool:
+        """Whether there is anything in it."""
+        return bool(self.text or self.code)
 
 
 @dataclass
@@ -50,6 +59,16 @@ class Table:
     total: int = 0
     tall: bool = False
 
+    def without_empty_columns(self) -> Table:
+        """The same without the columns in which no row says anything."""
+        kept = [column for column in range(len(self.head)) if any(row[column].is_said for row in self.rows)]
+        return replace(
+            self,
+            head=[self.head[column] for column in kept],
+            rows=[[row[column] for column in kept] for row in self.rows],
+            text_columns=frozenset(place for place, column in enumerate(kept) if column in self.text_columns),
+        )
+
 
 def estimate_cell(estimate: Estimate, metric: Metric, href: str = "", with_n: bool = False) -> Cell:
     """A value with its interval under it."""
@@ -60,17 +79,45 @@ def estimate_cell(estimate: Estimate, metric: Metric, href: str = "", with_n: bo
 
 
 def mark_best(
-    cells: Sequence[Cell], values: Sequence[float | None], higher_is_better: bool | None = True
+    cells: Sequence[Cell],
+    values: Sequence[float | None],
+    higher_is_better: bool | None = True,
+    reasons: Sequence[str] = (),
 ) -> list[Cell]:
-    """The cells, with the best value of several marked; ties are all marked, none where no direction is better."""
+    """The cells, with the best value of several marked; ties are all marked, none where no direction is better.
+
+    Args:
+        cells: of several runs.
+        values: theirs.
+        higher_is_better: which is the best; None for neither.
+        reasons: for each, why it cannot be compared with the others; if there is any, nothing is marked, and the cell
+            says so.
+    """
+    if any(reasons):
+        return [
+            replace(cell, small=f"{cell.small}\n{reason}".strip()) if reason and cell.text != "–" else cell
+            for cell, reason in zip(cells, reasons, strict=True)
+        ]
     known = [value for value in values if value is not None]
     if higher_is_better is None or len(set(known)) < 2:
         return list(cells)
     best = max(known) if higher_is_better else min(known)
-    return [
-        Cell(cell.text, cell.small, cell.href, value == best, cell.code)
-        for cell, value in zip(cells, values, strict=True)
-    ]
+    return [replace(cell, best=value == best) for cell, value in zip(cells, values, strict=True)]
+
+
+def named_once(name: str, number: int, small: str = "", href: str = "") -> Cell:
+    """The name of several rows, which shows in the first; in the others only once rows are sorted."""
+    return Cell(name, small if number == 0 else "", href, again=number > 0)
+
+
+def run_heads(runs: Sequence[str], odd: Mapping[str, str]) -> list[str]:
+    """The heads of the runs' columns, with the reason where a run is not comparable with the others."""
+    return [f"{run}\n{odd[run]}" if run in odd else run for run in runs]
+
+
+def head_reasons(runs: Sequence[str], odd: Mapping[str, str]) -> list[str]:
+    """What the cells of such runs say, for :func:`mark_best`."""
+    return ["not comparable" if run in odd else "" for run in runs]
 
 
 def samples_link(**filters: str) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.intervals import confidence_interval
+from medtasks_utils.intervals import confidence_interval, wider
 from medtasks_utils.metrics import Metric
+from medtasks_utils.report.comparable import odd_ones
 from medtasks_utils.results import Run, Sample, TaskRun, Value
-from medtasks_utils.results.breakdowns import Estimate, estimate, item_of
-from medtasks_utils.statistics import macro_mean
+from medtasks_utils.results.breakdowns import Estimate, estimate, estimate_of, item_of, of_means
+from medtasks_utils.statistics import Size, macro_mean
 
 
 @dataclass
@@ -18,13 +19,15 @@ class Result:
     """One run's part in a unit.
 
     Attributes:
-        tasks: the task, or the members of the group.
+        tasks: the task, or the members of the group; none for a mean over several benchmarks.
         metrics: as the harness reported them for the unit.
+        members: all tasks that the metrics are over.
     """
 
     tasks: list[TaskRun]
     metrics: dict[tuple[str, str], Value]
     is_group: bool = False
+    members: list[TaskRun] = field(default_factory=list)
 
     @property
     def samples(self) -> list[Sample]:
@@ -33,7 +36,11 @@ class Result:
 
     def signatures(self, filter_name: str) -> list[str]:
         """The distinct signatures of the tasks, in order."""
-        return list(dict.fromkeys(t.signatures[filter_name] for t in self.tasks if filter_name in t.signatures))
+        return list(dict.fromkeys(t.signatures[filter_name] for t in self.members if filter_name in t.signatures))
+
+    def has_answers(self, filter_name: str) -> bool:
+        """Whether there are samples with answers of this filter."""
+        return any(filter_name in sample.answers for task in self.tasks for sample in task.samples[:1])
 
 
 @dataclass
@@ -50,11 +57,24 @@ class Unit:
     benchmark: str | None
     results: dict[str, Result] = field(default_factory=dict)
     _estimates: dict[tuple[str, str, str], Estimate] = field(default_factory=dict, repr=False)
+    _odd: dict[tuple[str, bool], dict[str, str]] = field(default_factory=dict, repr=False)
 
     @property
     def title(self) -> str:
         """For people: the benchmark's name as its authors write it."""
+        if self.is_overall:
+            return "Overall"
         return cards()[self.benchmark].title if self.benchmark else self.name
+
+    @property
+    def label(self) -> str:
+        """The title, and the task where it is a variant."""
+        return self.title if self.is_default or not self.benchmark else f"{self.title} ({self.name})"
+
+    @property
+    def is_overall(self) -> bool:
+        """Whether it is a mean over several benchmarks."""
+        return self.benchmark is None and any(result.is_group for result in self.results.values())
 
     @property
     def is_default(self) -> bool:
@@ -103,6 +123,8 @@ class Unit:
     def headline(self) -> list[str]:
         """The metrics of the summary: the benchmark's first, and accuracy over all examples where that is another."""
         found = [metric for name in self.filters[:1] for metric in self.metrics(name)]
+        if self.is_overall:
+            return ["acc"] if "acc" in found else found[:1]
         return list(dict.fromkeys([*found[:1], *(m for m in ("acc",) if m in found and "macro_acc" not in found)]))
 
     def estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
@@ -114,17 +136,20 @@ class Unit:
             self._estimates[key] = found
         return self._estimates[key]
 
+    def odd_ones(self, filter_name: str, metric: str) -> dict[str, str]:
+        """The runs that are not comparable with most others, and why (:mod:`.comparable`)."""
+        key = filter_name, self.facts(metric).is_of_explanations
+        if key not in self._odd:
+            self._odd[key] = odd_ones(self.results, filter_name, self.facts(metric).is_of_explanations)
+        return self._odd[key]
+
     def macro_estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
         """The macro average of a metric: a group's own value; for a task, over the strata of its samples."""
         result = self.results.get(run)
         if result is None or result.is_group:
             return self.estimate(run, filter_name, metric)
         strata = [item for s in result.samples if (item := item_of(s, filter_name, metric, self.benchmark)) is not None]
-        value, stderr = macro_mean(strata), macro_mean.stderr(strata)
-        if isinstance(value, str):
-            return Estimate(0, None)
-        reported = Value(value, None if isinstance(stderr, str) else stderr)
-        return _from_reported(reported, len(strata), self.facts(metric), is_macro=True)
+        return estimate_of(strata, replace(self.facts(metric), aggregation=macro_mean))
 
 
 def arrange(runs: Sequence[Run]) -> list[Unit]:
@@ -136,15 +161,16 @@ def arrange(runs: Sequence[Run]) -> list[Unit]:
             members = [run.tasks[name] for name in group.tasks if name in run.tasks]
             benchmarks = {task.benchmark for task in members}
             benchmark = benchmarks.pop() if len(benchmarks) == 1 else None
-            if benchmark is None:  # a mean over benchmarks: a number of the summary, and no section
-                members = []
-            grouped.update(task.task for task in members)
-            _unit(units, group.group, benchmark).results[run.name] = Result(members, group.metrics, is_group=True)
+            tasks = members if benchmark else []  # a mean over benchmarks is a number of the summary, and no section
+            grouped.update(task.task for task in tasks)
+            result = Result(tasks, group.metrics, is_group=True, members=members)
+            _unit(units, group.group, benchmark).results[run.name] = result
         for task in run.tasks.values():
             if task.task not in grouped:
-                _unit(units, task.task, task.benchmark).results[run.name] = Result([task], task.metrics)
+                result = Result([task], task.metrics, members=[task])
+                _unit(units, task.task, task.benchmark).results[run.name] = result
     order = [*cards(), None]
-    return sorted(units.values(), key=lambda unit: (order.index(unit.benchmark), unit.benchmark is None))
+    return sorted(units.values(), key=lambda unit: (not unit.is_overall, order.index(unit.benchmark)))
 
 
 def _unit(units: dict[str, Unit], name: str, benchmark: str | None) -> Unit:
@@ -155,17 +181,29 @@ def _estimate(result: Result, filter_name: str, metric: str, benchmark: str | No
     reported = result.metrics.get((metric, filter_name))
     facts = metric_of(metric, benchmark)
     if result.is_group and reported:  # a mean over tasks, which the samples together do not have
-        return _from_reported(reported, len(result.samples), facts, is_macro=True)
+        return _of_group(reported, result, filter_name, facts, benchmark)
     of_samples = estimate(result.samples, filter_name, metric, benchmark)
     if reported is None or (of_samples.value is not None and abs(of_samples.value - reported.value) < 1e-6):
         return of_samples
-    return _from_reported(reported, of_samples.n, facts, is_macro=False)
+    return _from_reported(reported, of_samples.n, facts)
 
 
-def _from_reported(reported: Value, n: int, metric: Metric, is_macro: bool) -> Estimate:
+def _of_group(reported: Value, result: Result, filter_name: str, metric: Metric, benchmark: str | None) -> Estimate:
+    """The harness's mean over a group's tasks, with the interval of the tasks' own."""
+    parts = [estimate(task.samples, filter_name, metric.name, benchmark) for task in result.tasks]
+    n = sum(part.n for part in parts)
+    found = _from_reported(reported, n, metric)
+    clusters = [part.clusters for part in parts if part.clusters]
+    if not parts or len(clusters) < len(parts):
+        return found
+    low, high = wider(of_means(reported.value, parts), (found.low, found.high))
+    return replace(found, low=low, high=high, clusters=sum(clusters))
+
+
+def _from_reported(reported: Value, n: int, metric: Metric) -> Estimate:
     """The harness's value and standard error: for groups, and where samples are missing."""
     value, stderr = reported
-    low, high = confidence_interval(metric, value, stderr, n or None, is_macro)
+    low, high = confidence_interval(metric, value, stderr, Size(n, n) if n else None)
     return Estimate(n, value, stderr, low, high)
 
 
@@ -173,7 +211,9 @@ def _from_reported(reported: Value, n: int, metric: Metric, is_macro: bool) -> E
 
 
 def interval(estimate: Estimate, metric: Metric) -> str:
-    """The confidence interval as text, empty without one."""
+    """The confidence interval as text, empty without one; "too few" where it cannot be relied on."""
+    if estimate.is_of_too_few:
+        return f"too few ({estimate.clusters})"
     if estimate.low is None or estimate.high is None:
         return ""
     return f"{metric.shown(estimate.low)} to {metric.shown(estimate.high)}"

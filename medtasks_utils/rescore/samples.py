@@ -15,6 +15,7 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import Case
 from medtasks_utils.rescore.table import writable
 from medtasks_utils.results import Run, Sample, TaskRun, read_runs
+from medtasks_utils.results.environments import FILE_NAME
 from medtasks_utils.results.samples import Row
 
 BENCHMARK = "medexqa"
@@ -105,9 +106,13 @@ def _matching(patterns: Sequence[str]) -> list[Path]:
     paths: dict[Path, Path] = {}
     for pattern in patterns:
         expanded = os.path.expanduser(pattern)
-        if os.path.isdir(expanded):
-            expanded = os.path.join(glob.escape(expanded), "**", f"samples_{BENCHMARK}*.jsonl")
-        matching = sorted(path for path in map(Path, glob.glob(expanded, recursive=True)) if path.is_file())
+        inside = [
+            os.path.join(glob.escape(expanded), "**", name) for name in (f"samples_{BENCHMARK}*.jsonl", FILE_NAME)
+        ]
+        globs = inside if os.path.isdir(expanded) else [expanded]
+        matching = sorted(
+            Path(path) for each in globs for path in glob.glob(each, recursive=True) if os.path.isfile(path)
+        )
         if not matching:
             raise SamplesError(
                 f"no file matches --input_glob {pattern!r}; it takes what lm_eval writes with --log_samples, as in "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,8 @@ class Line:
         examples: how many there are.
         counts: judgements by status; with several generations or repeats an example has several.
         failures: failed judgements by kind.
-        score: mean over examples, 0–100, a wrong answer counting 0; failed and skipped ones are left out.
+        score: mean over examples, 0–100, a wrong answer counting 0; skipped ones are left out, and failed ones count as
+            the judged right answers do (:mod:`medtasks_utils.statistics`).
         stderr: its standard error.
         of_right: mean over the examples that the judge scored, so right ones alone.
     """
@@ -64,7 +66,7 @@ def summarise(rows: Iterable[JudgedRow]) -> list[Line]:
 
 
 def _line(judge: str, run: str, name: str, rows: Sequence[JudgedRow]) -> Line:
-    scores, of_right = _examples(rows, (JUDGED, WRONG)), _examples(rows, (JUDGED,))
+    scores, of_right = _examples(rows, (JUDGED, WRONG, FAILED)), _examples(rows, (JUDGED,))
     mean = MacroMean()  # of one specialty it is the mean
     return Line(
         judge,
@@ -80,16 +82,20 @@ def _line(judge: str, run: str, name: str, rows: Sequence[JudgedRow]) -> Line:
 
 
 def _examples(rows: Iterable[JudgedRow], statuses: Sequence[str]) -> list[ExampleValue]:
-    """One value an example: the mean over generations of the mean over repeats."""
-    generations: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    """One value an example: the mean over generations of the mean over repeats; a generation may lack its score."""
+    generations: dict[tuple[str, str], dict[tuple[str, str], list[JudgedRow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row["status"] in statuses:
-            example = generations[row["specialty"], row["example"]]
-            example[row["task"], row["generation"]].append(float(row["score"]))
-    return [
-        ExampleValue(fmean(map(fmean, example.values())), stratum=specialty)
-        for (specialty, _), example in generations.items()
-    ]
+            generations[row["specialty"], row["example"]][row["task"], row["generation"]].append(row)
+    values = []
+    for (specialty, _), example in generations.items():
+        repeats = [[float(row["score"]) for row in own if row["status"] != FAILED] for own in example.values()]
+        scores = [fmean(own) for own in repeats if own]
+        right = sum(own[0]["status"] != WRONG for own in example.values())
+        value = fmean(scores) if scores else math.nan
+        shares = [number / len(repeats) for number in (len(scores), right, len(repeats) - len(scores))]
+        values.append(ExampleValue(value, None, specialty, (), *shares))
+    return values
 
 
 def _value(value: float | str) -> float | None:
@@ -122,6 +128,14 @@ def as_text(lines: Sequence[Line], comparisons: Sequence[Comparison]) -> str:
         names = _short_names({name for each in comparisons for name in (each.judge, each.other) if name})
         blocks.append(tabulate([_comparison(each, names) for each in comparisons], titles, **_LOOK))
     return "\n\n".join(blocks)
+
+
+def as_data(lines: Sequence[Line], comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """Both as JSON can hold them."""
+    return {
+        "scores": [{**vars(line), "counts": dict(line.counts), "failures": dict(line.failures)} for line in lines],
+        "agreement": [{**vars(each), "agreement": vars(each.agreement)} for each in comparisons],
+    }
 
 
 def _short_names(signatures: set[str]) -> dict[str, str]:

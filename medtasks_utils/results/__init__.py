@@ -6,7 +6,8 @@
 ...         print(run.name, task.task, task.metrics, len(task.samples))
 """
 
-from medtasks_utils.results.runs import GroupRun, ResultsError, Run, TaskRun, Value, name_apart, read_runs
+from medtasks_utils.results.run import GroupRun, ResultsError, Run, TaskRun, Value
+from medtasks_utils.results.runs import as_run, name_apart, read_runs
 from medtasks_utils.results.samples import Sample
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Sample",
     "TaskRun",
     "Value",
+    "as_run",
     "name_apart",
     "read_runs",
 ]

@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from medtasks_utils import statistics
 from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.benchmarks.card import Breakdown
-from medtasks_utils.intervals import confidence_interval, wilson
+from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, share_interval, wider
 from medtasks_utils.metrics import Metric
+from medtasks_utils.planning import Spread, detectable, spread_of_clusters, variance_within
 from medtasks_utils.results.samples import Sample
-from medtasks_utils.statistics import ExampleValue, Mean, Total, Verdict, VerdictRatio
+from medtasks_utils.statistics import ExampleValue, MacroMean, Mean, Size, Total, Verdict, VerdictRatio
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Estimate:
         stderr: None for fewer than two independent examples.
         low: lower end of the 95 % confidence interval, None where there is none.
         high: its upper end.
+        clusters: independent examples, or clusters of examples, that count in it; None where that is not known.
     """
 
     n: int
@@ -38,21 +40,46 @@ class Estimate:
     stderr: float | None = None
     low: float | None = None
     high: float | None = None
+    clusters: int | None = None
+
+    @property
+    def is_of_too_few(self) -> bool:
+        """Whether it is of fewer clusters than its interval can be relied on for."""
+        return self.value is not None and self.clusters is not None and self.clusters < FEWEST
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest true difference to a run with as large and independent errors that is found four times of five.
+
+        The examples being the same, errors mostly agree, and smaller differences are found.
+        """
+        if self.stderr is None or not self.clusters or self.clusters < 2:
+            return None
+        return detectable(math.sqrt(2) * self.stderr, self.clusters - 1)
 
 
 def item_of(sample: Sample, filter_name: str, metric: str, benchmark: str | None) -> ExampleValue | None:
     """A sample's value, as the aggregations take it; None where the metric does not apply or was not computed."""
-    value = sample.metrics.get(filter_name, {}).get(metric)
-    if value is None:
+    metrics = sample.metrics.get(filter_name, {})
+    value, generations, right, failed = metrics.get(metric), len(sample.answers.get(filter_name, ())), 0, 0
+    facts = metric_of(metric, benchmark)
+    if facts.is_judged and metric in metrics and metrics.get("judge_failures") is not None:
+        right, failed = round((metrics.get("acc") or 0.0) * generations), round(metrics["judge_failures"] or 0.0)
+    if value is None and not failed:
         return None
     if benchmark is None:
-        return ExampleValue(value)
+        return ExampleValue(value or 0.0)
     card = cards()[benchmark]
-    cluster = _text(sample, card.cluster)
-    stratum = _text(sample, card.stratum)
-    is_ratio = isinstance(metric_of(metric, benchmark).aggregation, VerdictRatio)
-    verdicts = verdicts_of(sample, filter_name) if is_ratio else ()
-    return ExampleValue(value, cluster, stratum, verdicts)
+    verdicts = verdicts_of(sample, filter_name) if isinstance(facts.aggregation, VerdictRatio) else ()
+    return ExampleValue(
+        math.nan if value is None else value,
+        _text(sample, card.cluster),
+        _text(sample, card.stratum),
+        verdicts,
+        (generations or 1) - failed,
+        right,
+        failed,
+    )
 
 
 def _text(sample: Sample, field: str | None) -> str | None:
@@ -76,22 +103,60 @@ def verdicts_of(sample: Sample, filter_name: str, undecided: int | None = None) 
 def estimate(samples: Iterable[Sample], filter_name: str, metric: str, benchmark: str | None) -> Estimate:
     """A metric over samples, with its confidence interval."""
     items = [item_of(sample, filter_name, metric, benchmark) for sample in samples]
-    return _estimate([item for item in items if item is not None], metric_of(metric, benchmark))
+    return estimate_of([item for item in items if item is not None], metric_of(metric, benchmark))
 
 
-def _estimate(items: Sequence[ExampleValue], metric: Metric) -> Estimate:
-    value = metric.aggregation(items) if items else statistics.NOT_AVAILABLE
+def estimate_of(items: Sequence[ExampleValue], metric: Metric) -> Estimate:
+    """A metric over examples' values, with its confidence interval."""
+    aggregation = metric.aggregation
+    value = aggregation(items) if items else statistics.NOT_AVAILABLE
     if value == statistics.NOT_AVAILABLE or math.isnan(value):
         return Estimate(0, None)
-    if isinstance(metric.aggregation, Total):
+    if isinstance(aggregation, Total):
         return Estimate(len(items), value)
-    error = metric.aggregation.stderr(items)
+    size, error = aggregation.size(items), aggregation.stderr(items)
     stderr = None if error == statistics.NOT_AVAILABLE else error
-    clusters = len({("alone", i) if item.cluster is None else item.cluster for i, item in enumerate(items)})
-    low, high = confidence_interval(metric, value, stderr, clusters)
-    if isinstance(metric.aggregation, Mean) and clusters == len(items) and all(item in (0.0, 1.0) for item in items):
-        low, high = wilson(value, clusters)
-    return Estimate(len(items), value, stderr, low, high)
+    low, high = _interval(items, metric, value, stderr, size)
+    return Estimate(len(items), value, stderr, low, high, size.clusters)
+
+
+def _interval(
+    items: Sequence[ExampleValue], metric: Metric, value: float, stderr: float | None, size: Size
+) -> tuple[float | None, float | None]:
+    if isinstance(metric.aggregation, MacroMean):
+        of_part = replace(metric, aggregation=statistics.mean)
+        parts: dict[str | None, list[ExampleValue]] = defaultdict(list)
+        for item in items:
+            parts[item.stratum].append(item)
+        estimates = [estimate_of(part, of_part) for part in parts.values()]
+        return wider(of_means(value, estimates), confidence_interval(metric, value, stderr, size))
+    if metric.unit == "number" and all(0 <= item <= 1 for item in items):  # such as a reward
+        metric = replace(metric, unit="share")
+    lowest, highest = metric.range
+    is_simple = isinstance(metric.aggregation, Mean) and size.clusters == size.examples
+    if is_simple and lowest is not None and highest is not None and {*items} <= {lowest, highest}:
+        low, high = share_interval((value - lowest) / (highest - lowest), size.clusters)
+        return lowest + (highest - lowest) * low, lowest + (highest - lowest) * high
+    return confidence_interval(metric, value, stderr, size)
+
+
+def of_means(value: float, parts: Sequence[Estimate]) -> tuple[float | None, float | None]:
+    """The interval of the unweighted mean of independent parts."""
+    return of_mean(value, [(part.value or 0.0, part.low, part.high) for part in parts])
+
+
+def repeats_of(samples: Iterable[Sample], filter_name: str, benchmark: str | None) -> Spread | None:
+    """Where the variance of accuracy comes from; None without repeats, or with different numbers of them."""
+    known = [(s, item) for s in samples if (item := item_of(s, filter_name, "acc", benchmark)) is not None]
+    numbers = {len(sample.answers[filter_name]) for sample, _ in known}
+    if len(numbers) != 1 or min(numbers) < 2:
+        return None
+    number = min(numbers)
+    rows = [
+        (("alone", index) if item.cluster is None else item.cluster, float(item), variance_within([item], number))
+        for index, (_, item) in enumerate(known)
+    ]
+    return spread_of_clusters(rows, number)
 
 
 # ---- groups
@@ -173,10 +238,10 @@ def abstention(samples: Sequence[Sample], filter_name: str, benchmark: str) -> A
         return sum(verdict is not None for verdict in verdicts) / max(len(verdicts), 1)
 
     return Abstention(
-        decided=_estimate(over_all(share_decided), Metric("decided")),
+        decided=estimate_of(over_all(share_decided), Metric("decided")),
         acc=estimate(samples, filter_name, "acc", benchmark),
         acc_decided=estimate(samples, filter_name, "accuracy_answered", benchmark),
-        f1=_estimate(over_all(lambda _: 1.0, undecided=0), metric_of("f1", benchmark)),
+        f1=estimate_of(over_all(lambda _: 1.0, undecided=0), metric_of("f1", benchmark)),
         f1_decided=estimate(samples, filter_name, "f1", benchmark),
         reward=estimate(samples, filter_name, "reward", benchmark),
     )

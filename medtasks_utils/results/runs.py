@@ -11,105 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.results.environments import FILE_NAME, UnknownEnvironmentError, read_environment_run
 from medtasks_utils.results.origin import benchmark_of
-from medtasks_utils.results.samples import Sample, SampleLog, number, read_samples
-
-
-class ResultsError(MedtasksError):
-    """Results that are not there, or cannot serve what was asked."""
-
-
-class Value(NamedTuple):
-    """A metric's value over a task, and its standard error if it has one."""
-
-    value: float
-    stderr: float | None
-
-
-Metrics = dict[tuple[str, str], Value]
-"""By metric and filter."""
-
-
-@dataclass
-class TaskRun:
-    """What one run says of one task.
-
-    Attributes:
-        task: its name.
-        benchmark: the benchmark of this pack that it belongs to, or None.
-        metrics: as the harness reported them.
-        config: the task's configuration, with the options under ``dataset_kwargs`` and more under ``metadata``.
-        samples_path: its sample log; None without one.
-        signatures: by filter; empty for tasks and versions that write none.
-    """
-
-    task: str
-    benchmark: str | None
-    metrics: Metrics
-    config: dict[str, Any]
-    samples_path: Path | None = None
-    signatures: dict[str, str] = field(default_factory=dict)
-
-    @cached_property
-    def _log(self) -> SampleLog:
-        return read_samples(self.samples_path) if self.samples_path else SampleLog([], [])
-
-    @property
-    def samples(self) -> list[Sample]:
-        """Its examples, in order; read from disk once, on first use."""
-        return self._log.samples
-
-    @property
-    def problems(self) -> list[str]:
-        """What is wrong with its samples; reads them."""
-        if self.samples_path is None:
-            return [f"{self.task}: no samples; lm_eval writes them with --log_samples"]
-        return self._log.problems
-
-    @property
-    def filters(self) -> list[str]:
-        """Names of the filters, in the harness's order."""
-        reported = dict.fromkeys(name for _, name in self.metrics)
-        return list(reported or dict.fromkeys(name for sample in self.samples for name in sample.answers))
-
-
-@dataclass
-class GroupRun:
-    """What one run says of a group of tasks: its members' names, and metrics as the harness reported them."""
-
-    group: str
-    tasks: list[str]
-    metrics: Metrics
-
-
-@dataclass
-class Run:
-    """One run of the harness.
-
-    Attributes:
-        name: short, and unique among the runs read together.
-        model: the model's name as the harness has it.
-        path: the results file; where there is none, the folder.
-        date: as in the file names, such as ``2026-11-21T08-27-59.103191``; empty if they have none.
-        results: all that the results file holds; empty if it is not there or unreadable.
-        tasks: by name.
-        groups: by name.
-        problems: what is wrong with the run's files, in words; those of samples are each task's own.
-    """
-
-    name: str
-    model: str
-    path: Path
-    date: str
-    results: dict[str, Any]
-    tasks: dict[str, TaskRun]
-    groups: dict[str, GroupRun]
-    problems: list[str]
+from medtasks_utils.results.run import GroupRun, Metrics, ResultsError, Run, TaskRun, Value
+from medtasks_utils.results.samples import number
 
 
 @dataclass
@@ -120,6 +28,7 @@ class _Files:
     date: str
     results: list[Path] = field(default_factory=list)
     samples: dict[str, Path] = field(default_factory=dict)
+    environment: Path | None = None
 
 
 _DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
@@ -135,6 +44,8 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
 
     Raises:
         ResultsError: for a path that does not exist, or where no path holds a run.
+        UnknownEnvironmentError: where it cannot be told which benchmark a run of an environment is of; in a folder with
+            other runs that is one of their problems.
     """
     places = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     found: dict[tuple[Path, str], _Files] = {}
@@ -149,7 +60,16 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
             f"no results in {where}; lm_eval writes results_<date>.json, and with --log_samples "
             "samples_<task>_<date>.jsonl, into the folder that --output_path names"
         )
-    runs = [_read(files) for files in found.values()]
+    runs: list[Run] = []
+    unknown: list[str] = []
+    for files in found.values():
+        try:
+            runs.append(read_environment_run(files.environment) if files.environment else _read(files))
+        except UnknownEnvironmentError as error:
+            if files.environment in places or len(found) == len(unknown) + 1:
+                raise
+            unknown.append(str(error))
+    runs[0].problems += unknown
     name_apart(runs)
     return runs
 
@@ -159,13 +79,18 @@ def _find(place: Path) -> list[_Files]:
     if place.is_dir():
         return _group(path for pattern in ("*.json", "*.jsonl") for path in place.rglob(pattern))
     together = _group([*place.parent.glob("*.json"), *place.parent.glob("*.jsonl")])
-    own = [files for files in together if place in (*files.results, *files.samples.values())]
+    own = [files for files in together if place in (*files.results, *files.samples.values(), files.environment)]
+    if not own and place.suffix == ".jsonl":
+        return [_Files(place.parent, place.name, environment=place)]
     return own or [_Files(place.parent, "", [place])]
 
 
 def _group(paths: Iterable[Path]) -> list[_Files]:
     found: dict[tuple[Path, str], _Files] = {}
     for path in sorted(paths):
+        if path.name == FILE_NAME:
+            found[path.parent, path.name] = _Files(path.parent, path.name, environment=path)
+            continue
         samples = _SAMPLES_FILE.fullmatch(path.name)
         match = samples or _RESULTS_FILE.fullmatch(path.name)
         if match is None:
@@ -190,21 +115,43 @@ def _read(files: _Files) -> Run:
             results = _read_json(path)
         except (OSError, ValueError, RecursionError) as error:
             problems.append(f"{path} cannot be read: {error}")
+    return as_run(results, files.folder, path, files.date, files.samples, problems)
+
+
+def as_run(
+    results: dict[str, Any],
+    folder: Path,
+    path: Path | None = None,
+    date: str = "",
+    samples: Mapping[str, Path] | None = None,
+    problems: Sequence[str] = (),
+) -> Run:
+    """A run from its results, as the harness returns and saves them.
+
+    Args:
+        results: what the results file holds, or would.
+        folder: where it is, or would be.
+        path: the file, if there is one.
+        date: as in its name.
+        samples: sample logs by task.
+        problems: what is wrong with its files.
+    """
+    logs = samples or {}
     groups = {
         name: GroupRun(name, _strings(_mapping(results.get("group_subtasks")).get(name)), _metrics(values))
         for name, values in _mapping(results.get("groups")).items()
     }
     names = [name for name in _mapping(results.get("results")) if name not in groups and not _is_heading(results, name)]
-    tasks = {name: _task(name, results, files.samples.get(name)) for name in [*names, *files.samples]}
+    tasks = {name: _task(name, results, logs.get(name)) for name in [*names, *logs]}
     return Run(
         name="",
-        model=str(results.get("model_name") or files.folder.name),
-        path=path,
-        date=files.date,
+        model=str(results.get("model_name") or folder.name),
+        path=path or folder,
+        date=date,
         results=results,
         tasks=tasks,
         groups=groups,
-        problems=problems,
+        problems=list(problems),
     )
 
 

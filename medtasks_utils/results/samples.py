@@ -95,7 +95,7 @@ def read_samples(path: Path) -> SampleLog:
     repeated = 0
     by_example: dict[tuple[int, str], Sample] = {}
     try:
-        for number, line in _lines(path):
+        for number, line in numbered_lines(path):
             parsed = _parse(line)
             if parsed is None:
                 bad.append(number)
@@ -126,7 +126,7 @@ def read_samples(path: Path) -> SampleLog:
     return SampleLog(samples, problems)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Numbered lines that are not blank. Only a newline ends a line: a response may hold any other separator."""
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
@@ -140,7 +140,7 @@ def _parse(line: str) -> Row | None:
     try:
         sample = json.loads(line)
         if "\\ud" in line or "\\uD" in line:
-            sample = _without_surrogates(sample)
+            sample = without_surrogates(sample)
     except (ValueError, RecursionError):
         return None
     if not isinstance(sample, dict) or not isinstance(sample.get("doc_id"), int) or "resps" not in sample:
@@ -158,14 +158,14 @@ def _harness_hash(doc: Row) -> str:
     return hashlib.sha256(json.dumps(doc, indent=2, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
 
 
-def _without_surrogates(value: Any) -> Any:
+def without_surrogates(value: Any) -> Any:
     """The same with lone surrogates, which no file could hold, as U+FFFD."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, list):
-        return [_without_surrogates(item) for item in value]
+        return [without_surrogates(item) for item in value]
     if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+        return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
     return value
 
 
@@ -254,12 +254,14 @@ def _messages(prompt: Any) -> list[Message]:
         except (ValueError, RecursionError):
             chat = text
     if isinstance(chat, list) and all(isinstance(message, dict) and "content" in message for message in chat):
-        return [{"role": str(message.get("role", "")), "content": _content(message["content"])} for message in chat]
+        return [{"role": str(message.get("role", "")), "content": content_of(message["content"])} for message in chat]
     return [{"role": "prompt", "content": text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)}]
 
 
-def _content(content: Any) -> str:
-    """A message's text; some servers take it in parts."""
+def content_of(content: Any) -> str:
+    """A message's text; some servers take it in parts, and a call of a tool may have none."""
+    if content is None:
+        return ""
     if isinstance(content, list) and all(isinstance(part, dict) and "text" in part for part in content):
         return "".join(str(part["text"]) for part in content)
     return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)

@@ -1,19 +1,16 @@
 """Python for models: code runs in processes that can do nothing but compute; ``docs/sandbox.md`` has the whole story.
 
 ========================  ==========================================================================================
-:mod:`.client`            the interface: :class:`Sandbox`, :class:`Result`
-:mod:`.supervisor`        the process that forks a confined process per session, and holds the clock
-:mod:`.worker`            a session's process: runs code, keeps variables
-:mod:`.policy`            which syntax runs
-:mod:`.guards`            what attribute access, class statements and ``str.format`` do for it
-:mod:`.namespace`         which builtins it gets, and what ``import`` does
-:mod:`.facades`           which names of which modules it gets
-:mod:`.objects`           which attributes of which types it may read or set
-:mod:`.confine`           resource limits, namespaces, Landlock, seccomp
-:mod:`.wire`              messages between them
+:mod:`.client`            the interface: :class:`Sandbox`, :class:`Result`; sessions, the clock, the texts
+:mod:`.process`           the process that forks, and one forked process, as seen from outside
+:mod:`.output`            what a process wrote, as text of bounded length
+:mod:`.layout`            the files that code may read, under a path of their own
+:mod:`.inside`            what runs on the other side: it knows no example but the one that a process is for
 ========================  ==========================================================================================
 """
 
-from medtasks_utils.sandbox.client import Result, Sandbox, SandboxError
+from medtasks_utils.sandbox.client import LAYERS, Sandbox
+from medtasks_utils.sandbox.output import Result
+from medtasks_utils.sandbox.process import SandboxError
 
-__all__ = ["Result", "Sandbox", "SandboxError"]
+__all__ = ["LAYERS", "Result", "Sandbox", "SandboxError"]

@@ -1,29 +1,27 @@
-"""The run's side of the sandbox: starts it when first needed, hands out calls, and outlives whatever happens in it."""
+"""The run's side of the sandbox: it holds the sessions, their code and output, and the clock."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
-import socket
-import subprocess
-import sys
-import tempfile
 import threading
-from collections import deque
+import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
-from medtasks_utils.errors import MedtasksError
-from medtasks_utils.sandbox.wire import Channel
+from medtasks_utils.sandbox.output import Answer, OutOfTurn, Result, TooMuchOutput
+from medtasks_utils.sandbox.process import Process, SandboxError, Zygote
 
 logger = logging.getLogger("lm_eval.medtasks")
 
 MAX_CODE = 50_000
 """Characters that the code of one call may have."""
+
+MAX_REPLAY = 200_000
+"""Characters of a session's earlier code that are kept, so that its variables can be brought back."""
 
 ALIVE = 2_000
 """Sessions whose processes are kept at most."""
@@ -31,85 +29,113 @@ ALIVE = 2_000
 _SESSION_BYTES = 6 << 20
 """Memory that an idle session takes: the pages that it no longer shares with the process it was forked from."""
 
-_PATIENCE = 60.0
-"""Seconds without a sign of life after which the supervisor is given up."""
+_DESCRIPTORS = 2
+"""Files of ours that a live session takes: its socket and its process."""
 
-_START = """
-import sys
-sys.path[:] = sys.argv[3:]
-from medtasks_utils.sandbox.supervisor import start
-start(sys.argv[1:3])
-"""
+LOST = "all variables were lost"
 
-# numpy's threads would neither survive a fork nor be allowed; local time is the same everywhere.
-_ENVIRONMENT = {
-    **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"),
-    "LC_ALL": "C.UTF-8",
-    "TZ": "UTC",
+LAYERS = {
+    "namespaces": "tried: reading a file of the machine, its loopback network, its processes",
+    "landlock": "tried: reading and making a file outside the libraries",
+    "seccomp": "tried: a socket, a signal, a new process",
+    "limits": "tried: more memory than allowed",
 }
+"""The layers, and the attempts that each has to stop before it counts as on."""
 
 
-class SandboxError(MedtasksError):
-    """The sandbox itself cannot start."""
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a call gave.
+class _Session:
+    """One example: its process, and what brings its variables back.
 
     Attributes:
-        text: what the code printed, and the ``repr`` of a last bare expression, as in a REPL; if it failed, then the
-            error. Valid UTF-8, at most ``max_output`` characters and a note of how many were cut.
-        failed: whether it ended in an error: an exception, refused code, a timeout, a killed process.
+        lock: held while a call runs.
+        process: None before the first call, and once it has ended.
+        codes: what ran in it; None if that is too long to keep.
+        spent: seconds that its process has run, at most.
+        last_end: the bytes that ended its process's last answer.
     """
 
-    text: str
-    failed: bool
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.process: Process | None = None
+        self.codes: list[str] | None = []
+        self.spent = 0.0
+        self.last_end = b""
+
+    def ran(self, code: str) -> None:
+        if self.codes is not None:
+            self.codes.append(code)
+            if sum(map(len, self.codes)) > MAX_REPLAY:
+                self.codes = None
+
+    def interrupt(self) -> None:
+        """End the process, even in the middle of a call."""
+        process = self.process
+        if process is not None:
+            process.kill()
+        with self.lock:
+            self.end([])
+
+    def end(self, codes: list[str] | None) -> None:
+        """End the process, with the lock held; ``codes`` is what will bring the variables back."""
+        process, self.process = self.process, None
+        if process is not None:
+            process.end()
+        self.codes, self.spent, self.last_end = codes, 0.0, b""
 
 
 class Sandbox:
     """Python for models: code in, text out, variables kept by session.
 
     Nothing starts before the first call. A context manager; :meth:`close` ends all its processes, and so does the end
-    of the process that made it, however it comes.
+    of the process that made it, however it comes. Any number of threads may use it at once.
 
     Args:
         timeout: seconds of wall-clock time that a call may take.
         memory_mb: megabytes of memory that the code of a session may use.
         processes: calls that run at the same time; the number of cores by default.
-        max_output: characters of output kept from a call.
+        max_output: characters of a result's text.
         alive: sessions whose processes are kept; as many as half of the free memory holds by default. Beyond it,
             an idle one ends, and its session's code runs again when it is next called.
-        _off: layers left out, for tests of the others: ``guards``, ``namespaces``, ``landlock``, ``limits``,
-            ``seccomp``.
+        weak: where the kernel cannot confine plain Python, run RestrictedPython, which is no boundary.
+        _off: layers left out, for tests: ``namespaces``, ``landlock``, ``seccomp``, ``limits``.
+        _anyway: run whatever is off, for tests.
     """
 
     def __init__(
         self,
         *,
         timeout: float = 10.0,
-        memory_mb: int = 512,
+        memory_mb: int = 1024,
         processes: int | None = None,
         max_output: int = 10_000,
         alive: int | None = None,
+        weak: bool = False,
         _off: Iterable[str] = (),
+        _anyway: bool = False,
     ) -> None:
-        if (
-            min(timeout, memory_mb, max_output, 1 if alive is None else alive, 1 if processes is None else processes)
-            <= 0
-        ):
+        limits = (timeout, memory_mb, max_output, 1 if alive is None else alive, 1 if processes is None else processes)
+        if min(limits) <= 0:
             raise SandboxError("the limits of the sandbox must be positive")
         self._settings = {
             "timeout": timeout,
             "memory_mb": memory_mb,
-            "max_output": max_output,
-            "max_code": MAX_CODE,
-            "alive": alive or _sessions_in_free_memory(),
+            "weak": weak,
+            "anyway": _anyway,
             "off": sorted(_off),
         }
+        self._timeout = timeout
+        self._max_output = max_output
+        self._alive = _descriptors_for(alive or _sessions_in_free_memory())
         self._processes = processes or os.cpu_count() or 1
-        self._lock = threading.Lock()
-        self._zygote: _Zygote | None = None
+        self._zygote: Zygote | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        self._owner = os.getpid()
+        self._lock = threading.Lock()  # for the two below, never while a call runs
+        self._sessions: dict[str, _Session] = {}  # in order of use
+        self._starting = threading.Lock()
+        self._slots = threading.Semaphore(self._processes)
 
     def __enter__(self) -> Sandbox:
         return self
@@ -120,7 +146,10 @@ class Sandbox:
         self.close()
 
     def __del__(self) -> None:
-        self.close()
+        with contextlib.suppress(AttributeError):  # of one that was refused
+            self.close()
+
+    # ---- the interface
 
     def run(self, calls: Sequence[tuple[str, str]], progress: Callable[[], Any] | None = None) -> list[Result]:
         """Run calls: sessions side by side, the calls of one session in their order.
@@ -135,85 +164,210 @@ class Sandbox:
         Raises:
             SandboxError: if the sandbox cannot start.
         """
-        with self._lock:
-            return _Batch(self, calls, progress).run()
+        if not calls:
+            return []
+        self.started()
+        places: dict[str, list[int]] = {}
+        for place, (session, _) in enumerate(calls):
+            places.setdefault(session, []).append(place)
+        results: list[Result | None] = [None] * len(calls)
+
+        def run_session(session: str) -> None:
+            for place in places[session]:
+                results[place] = self._call(session, calls[place][1])
+                if progress is not None:
+                    progress()
+
+        if len(places) == 1:
+            run_session(calls[0][0])
+        else:
+            with ThreadPoolExecutor(min(self._processes, len(places))) as threads:
+                try:
+                    list(threads.map(run_session, places))
+                except BaseException:  # an interrupt from the keyboard, or no sandbox
+                    threads.shutdown(wait=False, cancel_futures=True)
+                    raise
+        return [result for result in results if result is not None]
 
     def forget(self, session: str) -> None:
         """End a session: its process and variables."""
-        with self._lock:
-            if self._zygote is not None and self._zygote.is_ours:
-                with contextlib.suppress(OSError):
-                    self._zygote.channel.send({"forget": session})
+        if self._owner == os.getpid():
+            with self._lock:
+                forgotten = self._sessions.pop(session, None)
+            if forgotten is not None:
+                forgotten.interrupt()
 
     def close(self) -> None:
         """End all processes. The next call starts anew."""
-        zygote, self._zygote = getattr(self, "_zygote", None), None
+        if self._owner != os.getpid():
+            return
+        with self._lock:
+            sessions, self._sessions = self._sessions, {}
+            zygote, self._zygote = self._zygote, None
+        for session in sessions.values():
+            session.interrupt()
         if zygote is not None:
             zygote.end()
 
     @property
     def layers(self) -> dict[str, str]:
         """By layer, why it is off, or an empty string if it is on; starts the sandbox if need be."""
-        with self._lock:
-            return self.started().layers
-
-    def started(self) -> _Zygote:
-        """The running sandbox of this process; a fork of it makes its own."""
-        if self._zygote is None or not self._zygote.is_ours:
-            self._zygote = _Zygote(self._settings)
-            on = [name for name, reason in self._zygote.layers.items() if not reason]
-            off = [f"{name} ({reason})" for name, reason in self._zygote.layers.items() if reason]
-            logger.log(
-                logging.WARNING if off else logging.INFO,
-                "sandbox: on: %s%s",
-                ", ".join(on),
-                f"; off: {', '.join(off)}" if off else "",
-            )
-        return self._zygote
-
-
-class _Zygote:
-    """The fresh interpreter that forks the sessions' processes, and the channel to it."""
-
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self._owner = os.getpid()
-        ours, theirs = socket.socketpair()
-        with tempfile.TemporaryFile() as errors, tempfile.TemporaryDirectory() as folder, theirs:
-            os.chmod(folder, 0o755)  # root is nobody when it enters, and the folder deleted
-            try:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-c", _START, str(theirs.fileno()), json.dumps(settings), *_search_path()],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=errors,
-                    env=_ENVIRONMENT,
-                    cwd=folder,
-                    pass_fds=[theirs.fileno()],
-                    start_new_session=True,
-                )
-            except OSError as error:
-                ours.close()
-                raise SandboxError(f"the sandbox cannot start {sys.executable!r}: {error}") from None
-            theirs.close()
-            ours.settimeout(_PATIENCE)
-            self.channel = Channel(ours, 64 * 1024 * 1024)
-            try:
-                self.layers: dict[str, str] = self.channel.receive()["layers"]
-            except (OSError, EOFError) as error:
-                self.end()
-                raise SandboxError(f"the sandbox cannot start: {_last_line(errors) or repr(error)}") from None
+        return self.started().layers
 
     @property
-    def is_ours(self) -> bool:
-        """Whether this process started it, rather than one that this process is a fork of."""
-        return self._owner == os.getpid()
+    def missing(self) -> list[str]:
+        """The layers whose lack makes it run RestrictedPython; starts the sandbox if need be."""
+        return self.started().missing
 
-    def end(self) -> None:
-        """End it and all its processes."""
-        self.channel.connection.close()
-        if self.is_ours:
-            self._process.kill()  # its supervisor dies with it, and the supervisor's processes with that
-            self._process.wait()
+    @property
+    def description(self) -> str:
+        """What runs the code, and what confines it; starts the sandbox if need be."""
+        zygote = self._zygote or self.started()
+        on = ", ".join(name for name, reason in zygote.layers.items() if not reason) or "nothing"
+        kind = "WEAK: RestrictedPython, which is no boundary" if zygote.missing else "plain Python"
+        return f"{kind}, confined by {on}"
+
+    def started(self) -> Zygote:
+        """The process that forks, started if need be; a fork of this process has its own.
+
+        Raises:
+            SandboxError: if it cannot start, or if the kernel offers no boundary and ``weak`` does not waive it.
+        """
+        if self._owner != os.getpid():
+            self._zygote = None
+            self._reset()
+        with self._starting:
+            if self._zygote is None:
+                zygote = Zygote(self._settings, spares=self._processes)
+                if zygote.missing and not self._settings["weak"]:
+                    zygote.end()
+                    raise SandboxError(_what_is_missing(zygote))
+                self._zygote = zygote
+                logger.log(logging.WARNING if zygote.missing else logging.INFO, "sandbox: %s", self.description)
+            return self._zygote
+
+    # ---- one call
+
+    def _call(self, key: str, code: str) -> Result:
+        code = code.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if len(code) > MAX_CODE:
+            return Result(f"Error: the code is too long: {len(code):,} characters, at most {MAX_CODE:,}", True)
+        with self._lock:
+            session = self._sessions[key] = self._sessions.pop(key) if key in self._sessions else _Session()
+        with session.lock, self._slots:
+            if session.process is None and session.codes is None:
+                session.codes = []
+                return Result(f"Error: too many sessions are alive; {LOST}", True)
+            try:
+                if session.process is None:
+                    self._revive(session)
+            except OSError as error:
+                session.end(session.codes)
+                return Result(f"Error: no process could be started for the code: {error.strerror or error}", True)
+            session.ran(code)
+            return self._exchange(session, code)
+
+    def _exchange(self, session: _Session, code: str) -> Result:
+        """Run code in a session's process; whatever is wrong with the process ends it."""
+        process = session.process
+        end = os.urandom(16)
+        paths = self._zygote.paths if self._zygote else ()
+        answer = Answer(end, self._max_output, paths, session.last_end)
+        started = time.monotonic()
+        deadline = started + self._timeout
+        try:
+            if process is None or not process.is_silent():
+                raise OutOfTurn
+            process.ask(end, code, self._timeout, session.spent + self._timeout)
+            while not answer.feed(_receive(process, deadline)):
+                pass
+            process.pause()
+            session.spent += time.monotonic() - started
+            session.last_end = end
+            error = ""
+        except TimeoutError:
+            error = f"Error: timed out after {self._timeout:g} s; {LOST}"
+        except OutOfTurn:
+            answer = Answer(end, self._max_output)  # what it wrote belongs to no call
+            error = f"Error: the Python process wrote after its answer, or ended; {LOST}"
+        except TooMuchOutput:
+            error = f"Error: the output had no end; {LOST}"
+        except (OSError, EOFError, ValueError):  # a forgotten session's socket is closed in the middle
+            error = f"Error: the Python process ended: it crashed, left, or was out of memory; {LOST}"
+        if error:
+            session.end([])
+        return Result(answer.text(error), bool(error) or answer.failed)
+
+    # ---- processes
+
+    def _revive(self, session: _Session) -> None:
+        """Give a session a process, with the variables that it had."""
+        while True:
+            with self._lock:
+                is_full = sum(each.process is not None for each in self._sessions.values()) >= self._alive
+            if is_full:
+                self._end_an_idle_one()
+            try:
+                session.process = self._spawn()
+                break
+            except OSError:
+                if not self._end_an_idle_one():
+                    raise
+        for code in session.codes or ():
+            self._exchange(session, code)
+            if session.process is None:
+                self._revive(session)
+                return
+
+    def _spawn(self) -> Process:
+        zygote = self.started()
+        try:
+            return zygote.spawn()
+        except OSError:
+            if zygote.is_running:
+                raise
+        logger.warning("sandbox: lost and started anew")
+        with self._starting:
+            if self._zygote is zygote:
+                self._zygote = None
+        zygote.end()
+        return self.started().spawn()
+
+    def _end_an_idle_one(self) -> bool:
+        """End the idle process that was used last; its session's code runs again when it is next called.
+
+        Rounds go through the sessions in one order, so the one used last is needed last.
+        """
+        with self._lock:
+            sessions = list(self._sessions.values())
+        for session in reversed(sessions):
+            if session.process is not None and session.lock.acquire(blocking=False):
+                try:
+                    session.end(session.codes)
+                    return True
+                finally:
+                    session.lock.release()
+        return False
+
+
+def _receive(process: Process, deadline: float) -> bytes:
+    wait = deadline - time.monotonic()
+    if wait <= 0:
+        raise TimeoutError
+    process.connection.settimeout(wait)
+    data = process.connection.recv(1 << 16)
+    if not data:
+        raise EOFError
+    return data
+
+
+def _what_is_missing(zygote: Zygote) -> str:
+    reasons = "; ".join(f"{name}: {zygote.layers[name]}" for name in zygote.missing)
+    return (
+        "the Python tool needs a kernel that can confine it, by seccomp, limits, and namespaces or Landlock; here lack "
+        f"{reasons}. Use Linux 5.13 or later with libseccomp (in Docker, the default profile will do), or accept "
+        "RestrictedPython, which is no boundary, with weak_sandbox: true"
+    )
 
 
 def _sessions_in_free_memory() -> int:
@@ -225,63 +379,18 @@ def _sessions_in_free_memory() -> int:
     return min(ALIVE, max(16, free // 2 // _SESSION_BYTES))
 
 
-def _search_path() -> list[str]:
-    return [os.path.abspath(entry or ".") for entry in sys.path]
-
-
-def _last_line(errors: IO[bytes]) -> str:
-    errors.seek(0)
-    lines = errors.read().decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else ""
-
-
-class _Batch:
-    """The calls of one :meth:`Sandbox.run`: which may run next, which are running, what came back."""
-
-    def __init__(self, sandbox: Sandbox, calls: Sequence[tuple[str, str]], progress: Callable[[], Any] | None) -> None:
-        self._sandbox = sandbox
-        self._calls = calls
-        self._progress = progress
-        self._results: dict[int, Result] = {}
-        self._waiting: dict[str, deque[int]] = {}  # by session, in order
-        for number, (session, _) in enumerate(calls):
-            self._waiting.setdefault(session, deque()).append(number)
-        self._ready = deque(self._waiting)
-        self._running: set[int] = set()
-
-    def run(self) -> list[Result]:
-        while len(self._results) < len(self._calls):
-            zygote = self._sandbox.started()
-            try:
-                while self._ready and len(self._running) < self._sandbox._processes:
-                    self._send(zygote)
-                if self._running:
-                    message = zygote.channel.receive()
-                    if "call" in message:
-                        self._finish(message["call"], Result(message["text"], message["failed"]))
-            except (OSError, EOFError, ValueError) as error:
-                logger.warning("sandbox: lost and started anew (%r)", error)
-                self._sandbox.close()
-                for number in sorted(self._running):
-                    self._finish(number, Result("Error: the sandbox was lost; all variables were lost", True))
-        return [self._results[number] for number in range(len(self._calls))]
-
-    def _send(self, zygote: _Zygote) -> None:
-        session = self._ready.popleft()
-        number = self._waiting[session].popleft()
-        code = self._calls[number][1].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        self._running.add(number)
-        if len(code) > MAX_CODE:
-            text = f"Error: the code is too long: {len(code):,} characters, at most {MAX_CODE:,}"
-            self._finish(number, Result(text, True))
-        else:
-            zygote.channel.send({"session": session, "call": number, "code": code})
-
-    def _finish(self, number: int, result: Result) -> None:
-        self._running.remove(number)
-        self._results[number] = result
-        session = self._calls[number][0]
-        if self._waiting[session]:
-            self._ready.append(session)
-        if self._progress is not None:
-            self._progress()
+def _descriptors_for(alive: int) -> int:
+    """How many sessions may live, after the limit on open files was raised for them as far as it can be."""
+    try:
+        import resource
+    except ImportError:
+        return alive
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 1024 + _DESCRIPTORS * alive
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        return max(1, min(alive, (soft - 512) // _DESCRIPTORS))
+    return alive

@@ -11,13 +11,13 @@
 
 from __future__ import annotations
 
-from medtasks_utils.tools.calculator import Calculator
-from medtasks_utils.tools.python import Python
-from medtasks_utils.tools.tool import Tool
+from medtasks_utils.registry import Registry
 
-KINDS: dict[str, type[Tool]] = {kind.name: kind for kind in (Python, Calculator)}
-
-
-def make_tool(name: str, timeout: float) -> Tool:
-    """A tool ready for calls; ``timeout`` in seconds bounds each call of the Python tool."""
-    return Python(timeout) if name == Python.name else KINDS[name]()
+TOOLS = Registry(
+    "medtasks.tools",
+    {
+        "python": "medtasks_utils.tools.python:Python",
+        "calculator": "medtasks_utils.tools.calculator:Calculator",
+    },
+)
+"""By name: classes of :class:`.Tool`."""

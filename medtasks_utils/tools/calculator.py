@@ -171,6 +171,7 @@ class Calculator(Tool):
         "log10, exp, abs, round, min, max, pi, e. Numbers without thousands separators, no units, no variables."
     )
     example = "70 / 1.75 ** 2"
+    offers = "evaluate arithmetic expressions"
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
         """Evaluate each expression."""

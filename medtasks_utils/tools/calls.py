@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ _MARK = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _ARGUMENTS = re.compile("""["'](?:arguments|parameters)["']""")
+_WARNINGS = threading.Lock()  # catching warnings is not safe in several threads at once
 _JSON = json.JSONDecoder(strict=False)  # models leave line breaks in strings of code unescaped
 _MAX_LITERAL = 20_000  # characters read as a Python literal
 _PARAGRAPH = re.compile(r"\s*(?:[^\n]|\n(?!\n))*")
@@ -279,7 +281,7 @@ def _literal(content: str) -> Any:
     if len(content) > _MAX_LITERAL or not content.startswith(("{", "[")):
         return None
     try:
-        with warnings.catch_warnings():
+        with _WARNINGS, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of backslashes
             return ast.literal_eval(content)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

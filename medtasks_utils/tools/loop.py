@@ -1,4 +1,4 @@
-"""Replies, calls and results in turn: each round is one batch over all conversations still going.
+"""Replies, calls and results in turn: what becomes of a conversation with each reply of the model.
 
 A conversation ends with the first reply that holds a final answer or no call, whatever calls stand beside the answer,
 and at the latest with reply number ``max_turns``. Results go back in a user message, each in ``<tool_response>`` tags,
@@ -8,7 +8,7 @@ user and assistant alternate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from medtasks_utils.tools.calls import Call, read_calls
@@ -38,6 +38,7 @@ class Conversation:
         turns: how many replies there are.
         tool_calls: how many calls were made, malformed ones included.
         tool_errors: how many of them failed or were malformed.
+        is_over: whether the last reply was heard to be the last.
     """
 
     def __init__(self, key: str, chat: Sequence[Message]) -> None:
@@ -47,6 +48,7 @@ class Conversation:
         self.turns = 0
         self.tool_calls = 0
         self.tool_errors = 0
+        self.is_over = False
         self.waiting_for: list[Call] = []
 
     @property
@@ -54,12 +56,13 @@ class Conversation:
         """The messages as a chat template takes them."""
         return [{"role": message["role"], "content": message["content"]} for message in self.transcript]
 
-    def hear(self, reply: str, calls: list[Call]) -> None:
-        """Take a reply, and the calls of it that are to be run."""
+    def add_reply(self, reply: str, calls: list[Call]) -> None:
+        """Take a reply, and the calls of it that are to be run; without any, the conversation is over."""
         self.reply = reply
         self.turns += 1
         self.transcript.append({"role": "assistant", "content": reply})
         self.waiting_for = calls
+        self.is_over = not calls
 
     def answer(self, outcomes: Sequence[Outcome], is_last: bool) -> None:
         """Give the results of the calls that were waited for."""
@@ -76,47 +79,42 @@ class Conversation:
         self.waiting_for = []
 
 
-def converse(
-    conversations: Sequence[Conversation],
-    first_replies: Sequence[str],
-    tools: Mapping[str, Tool],
-    generate: Callable[[list[Conversation]], list[str] | None],
-    has_answer: Callable[[str], bool],
-    max_turns: int,
-) -> Iterator[int]:
-    """Lead all conversations to their end; yields how many are still going before each round.
+class Dialogue:
+    """How the conversations of a task go on, given its tools.
 
     Args:
-        conversations: new ones.
-        first_replies: one to each.
         tools: by name.
-        generate: the next reply to each of some conversations; called in every round, also without any of them, until
-            it returns None, since other processes may still have some.
         has_answer: whether a reply, with its calls taken out, gives a final answer.
         max_turns: replies in a conversation, at most.
     """
 
-    def hear(conversation: Conversation, reply: str) -> None:
-        calls, rest = read_calls(reply, tools)
-        ends = conversation.turns + 1 >= max_turns or has_answer(rest)
-        conversation.hear(reply, [] if ends else calls)
-        if not conversation.waiting_for:
-            for tool in tools.values():
-                tool.forget(conversation.key)
+    def __init__(self, tools: Mapping[str, Tool], has_answer: Callable[[str], bool], max_turns: int) -> None:
+        self._tools = tools
+        self._has_answer = has_answer
+        self._max_turns = max_turns
 
-    for conversation, reply in zip(conversations, first_replies, strict=True):
-        hear(conversation, reply)
-    going = [conversation for conversation in conversations if conversation.waiting_for]
-    while True:
-        yield len(going)
-        for conversation, outcomes in zip(going, run_calls(going, tools), strict=True):
-            conversation.answer(outcomes, is_last=conversation.turns + 1 == max_turns)
-        replies = generate(going)
-        if replies is None:
-            return
-        for conversation, reply in zip(going, replies, strict=True):
-            hear(conversation, reply)
-        going = [conversation for conversation in going if conversation.waiting_for]
+    def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
+        """Hear a reply in each conversation, run the calls, all at once, and give their results.
+
+        Many threads may do so at the same time, each with conversations of its own.
+
+        Returns:
+            Those that are not over, ready for the next reply.
+        """
+        for conversation, reply in zip(conversations, replies, strict=True):
+            self._hear(conversation, reply)
+        going = [conversation for conversation in conversations if not conversation.is_over]
+        for conversation, outcomes in zip(going, run_calls(going, self._tools), strict=True):
+            conversation.answer(outcomes, is_last=conversation.turns + 1 == self._max_turns)
+        return going
+
+    def _hear(self, conversation: Conversation, reply: str) -> None:
+        calls, rest = read_calls(reply, self._tools)
+        ends = conversation.turns + 1 >= self._max_turns or self._has_answer(rest)
+        conversation.add_reply(reply, [] if ends else calls)
+        if conversation.is_over:
+            for tool in self._tools.values():
+                tool.forget(conversation.key)
 
 
 def run_calls(conversations: Sequence[Conversation], tools: Mapping[str, Tool]) -> list[list[Outcome]]:

@@ -13,6 +13,7 @@ class Python(Tool):
 
     Args:
         timeout: seconds of wall-clock time that a call may take.
+        weak: whether RestrictedPython alone will do, where the kernel has no boundary to offer.
     """
 
     name = "python"
@@ -20,21 +21,39 @@ class Python(Tool):
     languages = ("python", "python3", "py", "tool_code")
     argument = "code"
     description: ClassVar[str] = (
-        "runs Python code and returns what it prints and the value of its last expression. math, numpy, scipy, "
-        "datetime, statistics, decimal and fractions can be imported; files and the network cannot be reached. "
+        "runs Python code and returns what it prints and the value of its last expression. The standard library, "
+        "numpy, scipy, pandas and dateutil can be imported; files and the network cannot be reached. "
         "Variables are kept from one call to the next."
     )
     example = "from datetime import date, timedelta\\nprint(date(2021, 5, 4) + timedelta(days=280))"
 
-    def __init__(self, timeout: float) -> None:
+    offers = "run Python code in a sandbox"
+    runs_code = True
+
+    @classmethod
+    def opened(cls, *, timeout: float, weak_sandbox: bool = False) -> Tool:
+        """See :class:`Tool`."""
+        return cls(timeout, weak=weak_sandbox)
+
+    def __init__(self, timeout: float, *, weak: bool = False) -> None:
         from medtasks_utils.sandbox import Sandbox
 
-        self._sandbox = Sandbox(timeout=timeout)
+        self._sandbox = Sandbox(timeout=timeout, weak=weak)
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
         """Run each piece of code; sessions run at once, the calls of one in order."""
         results = self._sandbox.run(list(calls))
         return [Outcome(result.text, result.failed) for result in results]
+
+    @property
+    def layers(self) -> dict[str, str]:
+        """By layer of the sandbox, why it is off, or an empty string if it is on."""
+        return self._sandbox.layers
+
+    @property
+    def description_of_machine(self) -> str:
+        """What runs the code, and what confines it."""
+        return self._sandbox.description
 
     def forget(self, session: str) -> None:
         """Drop a session's variables."""

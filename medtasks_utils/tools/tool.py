@@ -29,6 +29,8 @@ class Tool(ABC):
         argument: the name of the argument.
         description: what the system message tells the model of it.
         example: an argument, for the system message.
+        offers: what the model may do with it, for the help of the option that adds it.
+        runs_code: whether it runs code that the model writes, which the user has to confirm.
     """
 
     name: ClassVar[str]
@@ -37,6 +39,18 @@ class Tool(ABC):
     argument: ClassVar[str]
     description: ClassVar[str]
     example: ClassVar[str]
+    offers: ClassVar[str]
+    runs_code: ClassVar[bool] = False
+
+    @classmethod
+    def opened(cls, *, timeout: float, weak_sandbox: bool = False) -> Tool:
+        """A tool ready for calls.
+
+        Args:
+            timeout: seconds that a call may take, where a call can take long.
+            weak_sandbox: for tools that run code: see :class:`medtasks_utils.tools.python.Python`.
+        """
+        return cls()
 
     @abstractmethod
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
@@ -50,6 +64,11 @@ class Tool(ABC):
 
     def forget(self, session: str) -> None:  # noqa: B027 - a tool without a state has nothing to do
         """Drop what a session's calls have defined."""
+
+    @property
+    def description_of_machine(self) -> str:
+        """What of this machine the results depend on; empty if nothing."""
+        return ""
 
     def close(self) -> None:  # noqa: B027
         """Give back what the tool holds."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from medtasks_utils.benchmarks.medcalc_bench.card import NOT_AVAILABLE
+from medtasks_utils.benchmarks.medcalc_bench.days import strict_days
 from medtasks_utils.benchmarks.medcalc_bench.rows import Judgement
 from medtasks_utils.extraction import numbers
 from medtasks_utils.extraction.dates import strict_date
@@ -22,6 +24,8 @@ def authors_value(content: str, judgement: Judgement) -> Any:
         return strict_date(text)
     if judgement == "weeks_days":
         return strict_weeks_days(text)
+    if judgement == "days":
+        return strict_days(text)
     return numbers.strict_integer(text) if judgement == "integer" else numbers.strict_decimal(text)
 
 
@@ -31,10 +35,14 @@ def is_right(value: Any, doc: Row) -> bool:
     A percentage is right as the number that it shows or as the fraction that it means: 83.3 % may be 83.3 or 0.833.
     """
     truth = doc["ground_truth"]
+    if NOT_AVAILABLE in (value, truth):
+        return bool(value == truth)
     if doc["judgement"] == "date":
         return bool(value == strict_date(truth))
     if doc["judgement"] == "weeks_days":
         return bool(value == strict_weeks_days(truth))
+    if doc["judgement"] == "days":
+        return bool(value == float(truth))
     if doc["judgement"] == "integer":
         return bool(round(value) == float(truth))
     readings = (value, value / 100) if isinstance(value, Percentage) else (value,)

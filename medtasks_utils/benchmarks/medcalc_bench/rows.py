@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Literal
 
-from medtasks_utils.benchmarks.medcalc_bench.card import CATEGORIES
+from medtasks_utils.benchmarks.medcalc_bench.card import CATEGORIES, NOT_AVAILABLE
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.dates import strict_date
 from medtasks_utils.extraction.durations import strict_weeks_days
 from medtasks_utils.harness.sources import Row, Table
 
-Judgement = Literal["date", "weeks_days", "integer", "decimal"]
+Judgement = Literal["date", "weeks_days", "days", "integer", "decimal"]
 
 # How an answer is judged depends on the calculator alone; the column "Output Type" is wrong for some.
 JUDGEMENTS: dict[int, Judgement] = {
@@ -40,37 +41,36 @@ COLUMNS = (
 )
 
 
-def as_document(row: Row, table: Table, index: int) -> Row:
+def as_document(
+    row: Row,
+    table: Table,
+    index: int,
+    judgements: Mapping[int, Judgement] = JUDGEMENTS,
+    may_lack_answer: bool = False,
+) -> Row:
     """A row of the table as a document.
+
+    Args:
+        row: with all of ``COLUMNS``.
+        table: that it is of.
+        index: its place there, from 0.
+        judgements: how answers are judged, by calculator.
+        may_lack_answer: whether ``N/A`` is a truth.
 
     Raises:
         DataError: for an unknown calculator or category, or a truth or limit that cannot be read.
     """
     cells = {column: "" if row[column] is None else str(row[column]).strip() for column in COLUMNS}
     calculator = _number(cells["Calculator ID"], "Calculator ID", table, index)
-    if calculator not in JUDGEMENTS:
+    if calculator not in judgements:
         raise DataError(
             f"{table.at(index)}: unknown Calculator ID {cells['Calculator ID']}; how answers are judged is known for "
-            f"{', '.join(map(str, sorted(JUDGEMENTS)))}"
+            f"{', '.join(map(str, sorted(judgements)))}"
         )
-    judgement = JUDGEMENTS[int(calculator)]
+    judgement = judgements[int(calculator)]
     truth = cells["Ground Truth Answer"]
-    lower = upper = None
-    shown = truth
-    if judgement == "date":
-        date = strict_date(truth)
-        if date is None:
-            raise DataError(f"{table.at(index)}: Ground Truth Answer is {truth!r}, not a date M/D/YYYY")
-        shown = f"{date.month}/{date.day}/{date.year}"
-    elif judgement == "weeks_days":
-        age = strict_weeks_days(truth)
-        if age is None:
-            raise DataError(f"{table.at(index)}: Ground Truth Answer is {truth!r}, not weeks and days")
-        shown = f"({age[0]} weeks, {age[1]} days)"
-    else:
-        _number(truth, "Ground Truth Answer", table, index)
-        limits = (_number(cells[f"{side} Limit"], f"{side} Limit", table, index) for side in ("Lower", "Upper"))
-        lower, upper = sorted(limits)  # the data gives them the wrong way round for some negative truths
+    is_unanswerable = truth == NOT_AVAILABLE and may_lack_answer
+    shown, lower, upper = (truth, None, None) if is_unanswerable else _shown_with_limits(cells, judgement, table, index)
     return {
         "row_number": cells["Row Number"],
         "calculator_id": int(calculator),
@@ -90,6 +90,31 @@ def as_document(row: Row, table: Table, index: int) -> Row:
         "example_explanation": "",
         "example_answer": "",
     }
+
+
+def _shown_with_limits(
+    cells: Mapping[str, str], judgement: Judgement, table: Table, index: int
+) -> tuple[str, float | None, float | None]:
+    """The truth in the form that is asked for, and the limits of a number."""
+    truth = cells["Ground Truth Answer"]
+    if judgement == "date":
+        date = strict_date(truth)
+        if date is None:
+            raise DataError(f"{table.at(index)}: Ground Truth Answer is {truth!r}, not a date M/D/YYYY")
+        return f"{date.month}/{date.day}/{date.year}", None, None
+    if judgement == "weeks_days":
+        age = strict_weeks_days(truth)
+        if age is None:
+            raise DataError(f"{table.at(index)}: Ground Truth Answer is {truth!r}, not weeks and days")
+        return f"({age[0]} weeks, {age[1]} days)", None, None
+    number = _number(truth, "Ground Truth Answer", table, index)
+    if judgement == "days":
+        if not number.is_integer():
+            raise DataError(f"{table.at(index)}: Ground Truth Answer is {truth!r}, not a number of days")
+        return f"{number:.0f}", None, None
+    limits = (_number(cells[f"{side} Limit"], f"{side} Limit", table, index) for side in ("Lower", "Upper"))
+    lower, upper = sorted(limits)  # the data gives them the wrong way round for some negative truths
+    return truth, lower, upper
 
 
 def _number(cell: str, column: str, table: Table, index: int) -> float:
@@ -117,9 +142,9 @@ def stratified(documents: list[Row], per_calculator: int) -> list[Row]:
         by_calculator[doc["calculator_id"]].append(index)
     chosen: list[int] = []
     for indices in by_calculator.values():
-        chosen += sorted(indices, key=lambda index: _lot(documents[index]))[:per_calculator]
+        chosen += sorted(indices, key=lambda index: _hash_rank(documents[index]))[:per_calculator]
     return [documents[index] for index in sorted(chosen)]
 
 
-def _lot(document: Row) -> bytes:
+def _hash_rank(document: Row) -> bytes:
     return hashlib.sha256(f"medcalc_bench:{document['row_number']}".encode()).digest()

@@ -1,30 +1,15 @@
-"""MedExQA's specialties and options."""
+"""MedExQA's options."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES as SPECIALTIES
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS
+from medtasks_utils.harness.choices import ChoiceOptions
 from medtasks_utils.harness.judge_options import JudgeOptions
-
-
-class Specialty(NamedTuple):
-    """One of the five: its name here, its code in the paper, and the stem of its files."""
-
-    name: str
-    code: str
-    stem: str
-
-
-SPECIALTIES = (
-    Specialty("biomedical_engineering", "BE", "biomedical_engineer"),
-    Specialty("clinical_laboratory_science", "CLS", "clinical_laboratory_scientist"),
-    Specialty("clinical_psychology", "CP", "clinical_psychologist"),
-    Specialty("occupational_therapy", "OT", "occupational_therapist"),
-    Specialty("speech_language_pathology", "SLP", "speech_pathologist"),
-)
 
 
 def _specialty_names(value: Any) -> tuple[str, ...]:
@@ -55,7 +40,7 @@ def _metric_names(value: Any) -> tuple[str, ...]:
     return tuple(METRICS) if "all" in named else tuple(dict.fromkeys(by_name[name] for name in named))
 
 
-class MedExQAOptions(JudgeOptions):
+class MedExQAOptions(JudgeOptions, ChoiceOptions):
     """Options under ``medexqa``."""
 
     choose_rows = frozenset({"specialty", "seed", "split"})

@@ -7,9 +7,9 @@ import random
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from medtasks_utils.benchmarks.medexqa.card import CARD
+from medtasks_utils.benchmarks.medexqa.card import CARD, SPECIALTIES, Specialty
 from medtasks_utils.benchmarks.medexqa.explanations import ExplanationScorer, make_scorers, references
-from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOptions, Specialty
+from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.benchmarks.medexqa.reading import (
     authors_answer,
     letters_for_options,
@@ -20,9 +20,9 @@ from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.letters import LETTERS, found_by, read_letter
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading
-from medtasks_utils.harness.answer import Answer, Score
+from medtasks_utils.harness.answer import Answer, JudgedScore, Score
+from medtasks_utils.harness.choices import ChoiceTask
 from medtasks_utils.harness.sources import Row, Table, read_headerless, read_split
-from medtasks_utils.harness.task import MedTask
 
 logger = logging.getLogger("lm_eval.medtasks")
 
@@ -30,7 +30,7 @@ logger = logging.getLogger("lm_eval.medtasks")
 COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
 
 
-class MedExQA(MedTask):
+class MedExQA(ChoiceTask):
     """``medexqa_<specialty>`` (``dataset_name`` in YAML names it) and ``medexqa_all``: answers and explanations."""
 
     card = CARD
@@ -39,6 +39,7 @@ class MedExQA(MedTask):
 
     def adjust_config(self, config: dict[str, Any]) -> None:
         """Refuse options that cannot apply to a task of one specialty; tell of weights that do not sum to 1."""
+        super().adjust_config(config)
         useless = {"specialty", "seed"} & self.options.model_fields_set
         if config.get("dataset_name") and useless:
             raise OptionError(
@@ -110,6 +111,16 @@ class MedExQA(MedTask):
         table.require_columns(COLUMNS)
         rows = [{column: "" if row[column] is None else str(row[column]) for column in COLUMNS} for row in table.rows]
         return Table(rows, table.parts)
+
+    # ---- orders
+
+    def first_order(self, doc: Row) -> str:
+        """The authors': A to D."""
+        return LETTERS
+
+    def in_order(self, doc: Row, order: str) -> Row:
+        """The document with the order in which the template goes through its choices."""
+        return {**doc, "order": order}
 
     # ---- extraction
 
@@ -199,12 +210,16 @@ class MedExQA(MedTask):
         for scorer in self._scorers:
             for (_, answer), scores in zip(right, scorer.score(right), strict=True):
                 found[id(answer)] |= scores
+        judged = {*names, "combined"} & {metric.name for metric in self.card.metrics if metric.is_judged}
         for doc, answer in pairs:
             if not references(doc):
                 answer.scores = dict.fromkeys([*names, "combined"])
                 continue
             scores = found.get(id(answer)) or dict.fromkeys(names, 0.0)
             answer.scores = {**scores, "combined": self._combined(doc, answer, scores["explanation"])}
+            for name in judged:
+                value = answer.scores[name]
+                answer.scores[name] = JudgedScore(id(answer) in found, value if isinstance(value, float) else None)
 
     def _combined(self, doc: Row, answer: Answer, explanation: Score) -> float | None:
         if not isinstance(explanation, float):
@@ -212,7 +227,3 @@ class MedExQA(MedTask):
         accuracy = 100 * float(answer.value == doc["answer_letter"])
         combined: float = self.options.mcq_weight * accuracy + self.options.explanation_weight * explanation
         return combined
-
-    def stratum(self, doc: Row) -> str:
-        """Macro averages are over specialties."""
-        return str(doc["specialty"])

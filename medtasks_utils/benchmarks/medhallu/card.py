@@ -22,6 +22,7 @@ CARD = Card(
     default_task="medhallu",
     repositories={"hub": _REPOSITORY},
     file_patterns=("pqa_*/*", "pqa_*"),
+    row_files=("pqa_labeled.jsonl", "pqa_artificial.jsonl"),
     metrics=(
         Metric("f1", statistics.f1),
         ACC,

@@ -145,10 +145,6 @@ class MedHallu(MedTask):
             },
         }
 
-    def cluster(self, doc: Row) -> str:
-        """The two examples of a row share their question."""
-        return str(doc["row"])
-
 
 def passages(knowledge: Any) -> list[str]:
     """The passages of ``Knowledge``: a list, or a string that looks like one (Python's or NumPy's way of printing)."""

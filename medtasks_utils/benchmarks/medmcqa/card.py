@@ -10,6 +10,7 @@ CARD = Card(
     default_task="medmcqa_openmed",
     repositories={"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")},
     file_patterns=("data/*", "*.parquet", "*.jsonl", "*.json", "*.csv"),
+    row_files=("validation.jsonl",),
     metrics=(ACC, ANSWERED, Metric("format")),
     compared=("acc",),
     breakdowns=(Breakdown("subject", by_field("subject_name")),),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import datasets
@@ -17,9 +18,8 @@ from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness.answer import Answer, Score
-from medtasks_utils.harness.options import Options
+from medtasks_utils.harness.choices import ChoiceOptions, ChoiceTask
 from medtasks_utils.harness.sources import Row, Table, find_split, read_split
-from medtasks_utils.harness.task import MedTask
 
 _COLUMNS = ("id", "question", "opa", "opb", "opc", "opd", "cop")
 _OPTION_COLUMNS = ("opa", "opb", "opc", "opd")
@@ -28,18 +28,18 @@ _LETTERED = re.compile(r"(?:([a-d])[.)]|\(([a-d])\))\s*(.+)", re.DOTALL)
 _ORDERS = ["".join(order) for order in itertools.permutations(LETTERS)]
 
 
-class MedMCQAOptions(Options):
+class MedMCQAOptions(ChoiceOptions):
     """Options under ``medmcqa``."""
 
     choose_rows = frozenset({"num_eval_examples", "split"})
-    not_signed = Options.not_signed | {"num_train_examples"}
+    not_signed = ChoiceOptions.not_signed | {"num_train_examples"}
 
     split: Literal["validation", "train", "test"] = Field("validation", description="the rows to evaluate on")
     num_train_examples: int = Field(-1, ge=-1, description="rows of train to draw few-shot examples from; -1 for all")
     num_eval_examples: int = Field(-1, ge=-1, description="rows to evaluate on, from the first; -1 for all")
 
 
-class MedMCQA(MedTask):
+class MedMCQA(ChoiceTask):
     """``medmcqa_openmed``: a boxed letter after reasoning, on the validation split unless ``split`` names another."""
 
     card = CARD
@@ -83,6 +83,16 @@ class MedMCQA(MedTask):
             else:
                 documents.append(_document(row, options, label))
         return documents
+
+    # ---- orders
+
+    def first_order(self, doc: Row) -> str:
+        """An order drawn by the hash of the id."""
+        return choice_order(doc["id"])
+
+    def in_order(self, doc: Row, order: str) -> Row:
+        """The document with its choices as lines in that order."""
+        return {**doc, "choices": _lines(doc["options"], order)}
 
     # ---- extraction
 
@@ -191,13 +201,16 @@ def _take(documents: list[Row], count: int) -> list[Row]:
     return documents if count < 0 else documents[:count]
 
 
+def _lines(options: Sequence[str], order: str) -> str:
+    return "\n".join(f"{letter}. {options[LETTERS.index(letter)]}" for letter in order)
+
+
 def _document(row: Row, options: list[str], label: int) -> Row:
-    order = choice_order(str(row["id"]))
     return {
         "id": str(row["id"]),
         "question": _text(row["question"]),
         "options": options,
-        "choices": "\n".join(f"{letter}. {options[LETTERS.index(letter)]}" for letter in order),
+        "choices": _lines(options, choice_order(str(row["id"]))),
         "answer_letter": LETTERS[label],
         "answer_idx": label,
         "explanation": _text(row.get("exp")),

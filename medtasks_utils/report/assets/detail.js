@@ -1,101 +1,120 @@
 "use strict";
 
-/* One sample, drawn. Whatever comes from data or models reaches the page as text nodes, through visible(). */
+/* An example that is open: what was asked, and one column for each response shown. */
 
-const FIRST_SHOWN = 20000; // characters of a long text, until "Show all" is pressed
+const LETTERS = "ABCDEFGHIJ";
 
-/** Text with the characters that would act on their surroundings (controls, direction overrides) made visible. */
-function visible(text) {
-  return String(text)
-    .toWellFormed()
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))
-    .replace(/\r\n?/g, "\n")
-    .replace(/[\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g, (c) => {
-      return `‹U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}›`;
-    });
+/** All of an example, as nodes.
+ *
+ * @param shared the document's record
+ * @param columns of the runs shown: {run, record, verdict, verdictOf(filter)}
+ * @param about {target, facets, filter, raw, several}
+ */
+function exampleNodes(shared, columns, about) {
+  const { doc } = shared;
+  const nodes = [];
+  if (columns.length === 1) nodes.push(verdictNode(columns[0], about));
+  if (typeof doc.question === "string") nodes.push(el("div", { class: "question", tabindex: "0" }, doc.question));
+  if (Array.isArray(doc.options)) nodes.push(optionsNode(doc.options, columns, about));
+  if (typeof doc.answer === "string") nodes.push(el("div", { class: "question", tabindex: "0" }, el("b", {}, "Answer shown: "), doc.answer));
+  nodes.push(el("div", { class: "columns" }, columns.map((column) => columnNode(column, about, columns.length > 1))));
+  nodes.push(promptNode(columns[0].record.prompt ?? shared.prompt, about.raw));
+  if (Object.keys(about.facets).length) nodes.push(folded("About the example", () => anything(about.facets)));
+  nodes.push(folded("The row of the data", () => anything(doc)));
+  return nodes;
 }
 
-/** An element; children that are not nodes become text. */
-function el(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "onclick") element.addEventListener("click", value);
-    else if (value !== undefined) element.setAttribute(name, value);
-  }
-  element.append(...children.flat().map((child) => (child instanceof Node ? child : visible(child))));
-  return element;
+function promptNode(messages, raw) {
+  const length = messages.reduce((sum, { content }) => sum + asText(content ?? "").length, 0);
+  const what = messages.length > 1 ? `${messages.length} messages, ` : "";
+  return folded(`Prompt, ${what}${grouped(length)} characters`, () => messageNodes(messages, raw), { class: "prompt" });
 }
 
-function grouped(number) {
-  return number.toLocaleString("en-US");
-}
-
-/** A text in a box of its own; a long one is cut until asked for. */
-function textBox(text, className) {
-  const box = el("pre", { class: className, tabindex: "0" }, text.slice(0, FIRST_SHOWN));
-  if (text.length <= FIRST_SHOWN) return [box];
-  const more = el("button", { type: "button", class: "show-all" }, `Show all ${grouped(text.length)} characters`);
-  more.addEventListener("click", () => {
-    box.textContent = visible(text);
-    more.remove();
+/** The options, with what was right and what was answered. */
+function optionsNode(options, columns, { target, filter }) {
+  const items = options.map((option, i) => {
+    const letter = LETTERS[i];
+    const by = columns.filter(({ record }) => record.answers[filter]?.includes(letter)).map(({ run }) => run);
+    const who = columns.length > 1 ? by.join(", ") : "answered";
+    const tags = [...(letter === target ? [el("span", { class: "tag right" }, "right")] : []), ...(by.length ? [el("span", { class: "tag" }, who)] : [])];
+    return el("li", letter === target ? { class: "target" } : {}, el("b", {}, `${letter} `), el("bdi", {}, asText(option)), " ", tags);
   });
-  return [box, more];
+  return el("ul", { class: "options" }, items);
 }
 
-/** A response: its reasoning, up to the last </think>, apart from what answers are read from. */
-function responseBoxes(text) {
-  const end = text.lastIndexOf("</think>") + "</think>".length;
-  if (text === "") return [el("p", { class: "note" }, "The response is empty.")];
-  if (end < "</think>".length) return textBox(text);
-  return [...textBox(text.slice(0, end), "reasoning"), ...textBox(text.slice(end).replace(/^\n+/, ""))];
+/** The answer under the filter chosen, whether it is right, and what the other filters make of it. */
+function verdictNode({ record, verdict, verdictOf }, { target, filter }) {
+  const filters = Object.keys(record.answers);
+  const chosen = filters.includes(filter) ? filter : filters[0];
+  const given = (name) => tally(record.answers[name] ?? []);
+  const ways = (name) => [...new Set(record.found_by[name] ?? [])].map(words).join(", ");
+  const found = ways(chosen) && ways(chosen) !== "none" ? `found by ${ways(chosen)}` : "";
+  const others = filters.filter((name) => name !== chosen && (given(name) !== given(chosen) || verdictOf(name) !== verdict));
+  const lines = [
+    el("p", { class: "answer" }, mark(verdict), " ", el("b", {}, MARKS[verdict][1]), verdict === "none" ? "" : ["; answer ", el("b", {}, given(chosen))].flat()),
+    el("p", { class: "note" }, "right answer ", el("b", {}, target), found && ` · ${found} · ${chosen}`),
+    ...others.map((name) => el("p", { class: "note" }, `${name}: ${given(name)}, `, MARKS[verdictOf(name)][1].toLowerCase())),
+  ];
+  return el("div", { class: `verdict ${verdict}` }, lines);
 }
 
-/** Messages of a chat or a transcript, or a plain prompt. */
-function messageBoxes(messages) {
-  if (typeof messages === "string") return textBox(messages);
-  return messages.flatMap((message) => {
-    if (Array.isArray(message)) return messageBoxes(message); // one transcript for each generation
-    if (typeof message !== "object" || message === null) return textBox(asText(message));
-    const { role, content, ...rest } = message;
-    const boxes = [el("p", { class: "role" }, role ?? "message")];
-    if (content !== undefined && content !== null) boxes.push(...textBox(asText(content)));
-    if (Object.keys(rest).length) boxes.push(anything(rest));
-    return boxes;
-  });
+/** Answers with how often each was given, the most frequent first. */
+function tally(answers) {
+  const counts = new Map();
+  for (const answer of answers) counts.set(answer, (counts.get(answer) ?? 0) + 1);
+  const ordered = [...counts].sort((a, b) => b[1] - a[1]);
+  return answers.length < 2 ? (answers[0] ?? "–") : ordered.map(([answer, times]) => `${answer} ×${times}`).join(", ");
 }
 
-function asText(value) {
-  if (typeof value === "string") return value;
-  if (Array.isArray(value) && value.every((part) => typeof part?.text === "string")) {
-    return value.map((part) => part.text).join("\n");
+function columnNode(column, about, isOneOfSeveral) {
+  const { record } = column;
+  const nodes = isOneOfSeveral ? [el("h4", {}, el("bdi", {}, column.run)), verdictNode(column, about)] : [];
+  if (record.badges?.length) nodes.push(el("p", { class: "tags" }, record.badges.map((badge) => el("span", { class: "tag" }, badge))));
+  for (const note of record.notes ?? []) nodes.push(el("p", { class: "note" }, note));
+  nodes.push(...generationNodes(record, about));
+  const { transcript, judge, ...others } = record.details;
+  if (judge) nodes.push(folded("Judge", () => judgeNodes(judge), { open: "" }));
+  for (const [name, value] of Object.entries(others)) nodes.push(folded(words(name), () => anything(value)));
+  if (record.metrics[about.filter]) nodes.push(folded(`Metrics, ${about.filter}`, () => anything(record.metrics[about.filter])));
+  return el("div", { class: "column", role: "group", "aria-label": column.run }, nodes);
+}
+
+/** The response; of several generations each, the first one open, under a line on how far they agree. */
+function generationNodes(record, about) {
+  const { responses, lengths } = record;
+  const transcripts = generationTranscripts(record.details.transcript, responses.length);
+  const drawn = (i) => {
+    const turns = transcripts[i] ? conversationNodes(transcripts[i], about.raw) : [];
+    const nodes = turns.length ? turns : responseNodes(responses[i], about.raw);
+    const cut = lengths[i] > responses[i].length;
+    return cut ? [...nodes, el("p", { class: "note" }, "Its middle is left out, to keep the page small; the sample log has all of it.")] : nodes;
+  };
+  if (responses.length === 1) {
+    const nodes = drawn(0);
+    const turns = nodes.filter((node) => node.className === "turn").length;
+    return [el("h4", {}, turns ? `Conversation, ${turns} turn${turns > 1 ? "s" : ""}` : `Response, ${grouped(lengths[0])} characters`), ...nodes];
   }
-  return JSON.stringify(value, null, 1);
+  const filter = about.filter in record.answers ? about.filter : Object.keys(record.answers)[0];
+  const answers = record.answers[filter] ?? [];
+  const most = Math.max(0, ...answers.map((answer) => answers.filter((other) => other === answer).length));
+  const agreement = el("p", { class: "agreement" }, `${responses.length} generations, ${most} of ${answers.length} agree: ${tally(answers)}`);
+  return [agreement, ...responses.map((_, i) => {
+    const right = record.right[filter]?.[i];
+    const verdict = right === 1 ? "right" : right === 0 ? "wrong" : "unscored";
+    const title = el("span", {}, mark(verdict), ` Generation ${i + 1}: ${answers[i] ?? "–"}`, el("span", { class: "note" }, ` ${grouped(lengths[i])} characters`));
+    return folded(title, () => drawn(i), { class: "generation", open: i === 0 && "" });
+  })];
 }
 
-function words(name) {
-  return String(name).replaceAll("_", " ");
-}
-
-function number(value) {
-  return Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) < 10 ? 3 : 1);
-}
-
-/** Any JSON value as nested lists. */
-function anything(value) {
-  if (value === null || value === undefined || value === "") return el("span", { class: "note" }, "–");
-  if (typeof value === "number") return el("span", {}, number(value));
-  if (typeof value !== "object") return el("span", {}, value);
-  if (Array.isArray(value)) {
-    if (!value.length) return el("span", { class: "note" }, "none");
-    return el("ol", {}, value.map((item) => el("li", {}, anything(item))));
-  }
-  const pairs = Object.entries(value);
-  return el("dl", {}, pairs.flatMap(([name, item]) => [el("dt", {}, words(name)), el("dd", {}, anything(item))]));
+/** A transcript for each generation; one alone belongs to the first. */
+function generationTranscripts(transcript, count) {
+  if (!Array.isArray(transcript)) return [];
+  return Array.isArray(transcript[0]) ? transcript.slice(0, count) : [transcript];
 }
 
 /** A judge's verdict; claims with their labels as tables, the rest as it is. */
-function judgeBoxes(judge) {
-  if (Array.isArray(judge)) return judge.flatMap(judgeBoxes); // one for each generation
+function judgeNodes(judge) {
+  if (Array.isArray(judge)) return judge.flatMap(judgeNodes); // one for each generation
   if (typeof judge !== "object" || judge === null) return [anything(judge)];
   const rest = { ...judge, ...judge.output };
   delete rest.output;
@@ -110,70 +129,15 @@ function judgeBoxes(judge) {
   return [anything(rest), ...tables];
 }
 
-function textTable(head, rows) {
-  const cells = (tag, texts) => texts.map((text) => el(tag, { class: "text", ...(tag === "th" && { scope: "col" }) }, text));
-  return el(
-    "table",
-    {},
-    el("thead", {}, el("tr", {}, cells("th", head))),
-    el("tbody", {}, rows.map((row) => el("tr", {}, cells("td", row)))),
-  );
-}
-
-const MARKS = {
-  right: ["✓", "Right"],
-  wrong: ["✗", "Wrong"],
-  partly: ["◐", "Right in some generations"],
-  none: ["○", "No answer found"],
-  unscored: ["·", "Not scored"],
-};
-
-function mark(verdict) {
-  const [sign, word] = MARKS[verdict];
-  return el("span", { class: `mark ${verdict}`, role: "img", "aria-label": word, title: word }, sign);
-}
-
-/** Answers under both filters, and what was right. */
-function answersTable(sample, target, verdictOf) {
-  const row = (name, cells) => el("tr", {}, el("th", { scope: "row" }, name), cells.map((cell) => el("td", { class: "text" }, cell)));
-  const rows = Object.keys(sample.answers).map((filter) => {
-    const verdict = verdictOf(filter);
-    const foundBy = (sample.found_by[filter] ?? []).map(words).join(" · ") || "–";
-    return row(filter, [sample.answers[filter].join(" · "), el("span", {}, mark(verdict), " ", MARKS[verdict][1]), foundBy]);
-  });
-  rows.push(row("target", [target, "", ""]));
-  const head = ["", "Answer", "Verdict", "Found by"].map((name) => el("th", { class: "text", scope: "col" }, name));
-  return el("div", { class: "table" }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
-}
-
-/** All of a sample, as nodes. */
-function sampleNodes(document_, sample, { target, facets, verdictOf, filter }) {
-  const part = (title, nodes) => [el("h4", {}, title), ...nodes];
-  const nodes = [answersTable(sample, target, verdictOf)];
-  if (Object.keys(facets).length) nodes.push(...part("About the example", [anything(facets)]));
-  nodes.push(...part("Prompt", messageBoxes(document_.prompt)));
-  sample.responses.forEach((response, i) => {
-    const title = sample.responses.length > 1 ? `Response ${i + 1} of ${sample.responses.length}` : "Response";
-    const length = sample.lengths[i];
-    nodes.push(...part(`${title} (${grouped(length)} characters)`, responseBoxes(response)));
-    if (length > response.length) {
-      nodes.push(el("p", { class: "note" }, "Its middle is left out, to keep the page small; the sample log has all of it."));
-    }
-  });
-  const { transcript, judge, ...others } = sample.details;
-  if (transcript) nodes.push(...part("Tool transcript", messageBoxes(transcript)));
-  if (judge) nodes.push(...part("Judge", judgeBoxes(judge)));
-  for (const [name, value] of Object.entries(others)) nodes.push(...part(words(name), [anything(value)]));
-  if (sample.metrics[filter]) nodes.push(...part(`Metrics, ${filter}`, [anything(sample.metrics[filter])]));
-  nodes.push(el("details", {}, el("summary", {}, "The row of the data"), anything(document_.doc)));
-  return nodes;
-}
-
-/** Mark the places where a text occurs, without touching the elements. */
+/** Mark the places where a text occurs, without touching the elements; what is folded opens where it occurs there. */
 function highlight(root, query) {
-  if (!window.Highlight) return;
-  CSS.highlights.delete("found");
+  if (window.Highlight) CSS.highlights.delete("found");
   if (!query) return;
+  for (const fold of root.querySelectorAll("details")) {
+    fold.fill?.();
+    fold.open ||= fold.textContent.toLowerCase().includes(query);
+  }
+  if (!window.Highlight) return;
   const ranges = [];
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node && ranges.length < 1000; node = walker.nextNode()) {

@@ -2,24 +2,34 @@
 
 /* The page's switches, and its start. */
 
-/** Radio buttons that set an attribute of the page, from which the style sheet takes what to show. */
+/** Radio buttons or a list that set an attribute of the page, from which the style sheet takes what to show. */
 function bindSwitch(name, onchange) {
   const root = document.documentElement;
-  for (const input of document.querySelectorAll(`input[name="${name}"]`)) {
+  for (const input of document.querySelectorAll(`[name="${name}"]`)) {
     const set = () => {
       if (input.value) root.dataset[name] = input.value;
       else delete root.dataset[name];
       onchange?.();
     };
     input.addEventListener("change", set);
-    if (input.checked) set();
+    if (input.checked || input.tagName === "SELECT") set();
   }
+}
+
+/** What stands in the page for one baseline is shown with it. */
+function showBaseline() {
+  const { baseline } = document.documentElement.dataset;
+  for (const part of document.querySelectorAll("[data-baseline-is]")) part.hidden = part.dataset.baselineIs !== baseline;
+  document.dispatchEvent(new Event("baselinechange"));
 }
 
 async function start() {
   bindSwitch("theme");
   bindSwitch("filter", () => document.dispatchEvent(new Event("filterchange")));
+  bindSwitch("baseline", showBaseline);
+  bindTables();
   const [packed] = packedElements("index");
+  if (!packed) document.documentElement.dataset.ready = "true";
   if (!packed) return;
   if (!window.DecompressionStream) {
     document.getElementById("count").textContent = "This browser is too old to unpack the samples; one of 2023 or newer can.";

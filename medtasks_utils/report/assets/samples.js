@@ -1,16 +1,8 @@
 "use strict";
 
-/* The browser of samples: filters, the list, and the sample that is open. The address after # holds all of its state. */
+/* The browser of samples: the list, and the example that is open. The address after # holds all of its state. */
 
-const ROW_HEIGHT = 56; // pixels, as in report.css
-const RESULTS = {
-  "": "any result",
-  right: "right",
-  wrong: "wrong or unanswered",
-  unanswered: "no answer found",
-  format: "lost to format: right under flexible-extract only",
-  disagree: "runs disagree",
-};
+const ROW_HEIGHT = 56; // pixels, as in samples.css
 
 class SampleBrowser {
   constructor(index) {
@@ -18,14 +10,16 @@ class SampleBrowser {
     this.documents = new Store("documents", index.starts.documents);
     this.records = new Store("samples", index.starts.samples);
     this.size = index.samples.run.length;
-    this.state = { task: "", result: "", run: "", found: "", q: "" }; // and one entry per facet in use
+    this.state = { task: "", result: "", run: "", found: "", badge: "", a: "", b: "", view: "", q: "" }; // and facets in use
+    this.selection = new Selection(index, this.state);
     this.shown = [];
     this.open = null; // number of the sample that is open
-    this.hits = null; // per sample, whether the text searched for occurs; null without a search
+    this.raw = false; // whether responses are shown as they are
     this.search = 0; // counts searches, so that an overtaken one stops
     this.list = document.getElementById("list");
     this.detail = document.getElementById("detail");
     this.form = document.getElementById("filters");
+    this.frame = this.list.parentElement;
     this.spacer = el("div", { role: "presentation" });
     this.list.append(this.spacer);
     this.buildFilters();
@@ -35,25 +29,18 @@ class SampleBrowser {
 
   // ---- filters
 
-  get filter() {
-    const chosen = document.documentElement.dataset.filter;
-    return this.index.filters.includes(chosen) ? chosen : this.index.filters[0];
-  }
-
   buildFilters() {
-    const { tasks, runs, found_by } = this.index;
+    const { tasks, runs, found_by, badges } = this.index;
+    const options = (names, any) => [["", any], ...names.map((name) => [name, words(name)])];
+    const ofRuns = (any) => [...(any ? [["", any]] : []), ...runs.map((run) => [run, run])];
     this.addSelect("task", "Task", [["", "all tasks"], ...tasks.map((task) => [task.name, task.name])]);
-    this.addSelect("result", "Result", Object.entries(RESULTS).filter(([key]) => this.offers(key)));
-    if (runs.length > 1) this.addSelect("run", "Run", [["", "all runs"], ...runs.map((run) => [run, run])]);
-    this.addSelect("found", "Answer found by", [["", "any way"], ...found_by.map((way) => [way, words(way)])]);
-    for (const [name, facet] of Object.entries(this.index.facets)) {
-      this.addSelect(name, facet.label, [["", "all"], ...facet.values.map((value) => [value, words(value)])]);
-    }
-  }
-
-  offers(result) {
-    if (result === "disagree") return this.index.runs.length > 1;
-    return result !== "format" || this.index.filters.includes("strict-match");
+    this.addSelect("result", "Result", []);
+    if (runs.length > 1) this.addSelect("run", "Run", ofRuns("all runs"));
+    if (runs.length > 2) for (const [name, label] of [["a", "A"], ["b", "B"]]) this.addSelect(name, label, ofRuns());
+    if (found_by.length) this.addSelect("found", "Answer found by", options(found_by, "any way"));
+    if (badges.length) this.addSelect("badge", "Marked", options(badges, "anything"));
+    for (const [name, facet] of Object.entries(this.index.facets)) this.addSelect(name, facet.label, options(facet.values, "all"));
+    this.nameResults();
   }
 
   addSelect(name, label, options) {
@@ -62,70 +49,41 @@ class SampleBrowser {
     this.state[name] = "";
   }
 
-  /** What the index says of a sample under the filter chosen in the page, or under one that its task has. */
-  at(name, sample) {
-    const byFilter = this.index.samples[name];
-    const chosen = byFilter[this.filter][sample];
-    if (chosen !== null) return chosen;
-    for (const filter of this.index.filters) if (byFilter[filter][sample] !== null) return byFilter[filter][sample];
-    return null;
-  }
-
-  verdict(sample, filter) {
-    const { acc, unanswered } = this.index.samples;
-    const value = filter ? acc[filter][sample] : this.at("acc", sample);
-    if (value === null) return "unscored";
-    if (value === 1) return "right";
-    if (value > 0) return "partly";
-    return (filter ? unanswered[filter][sample] : this.at("unanswered", sample)) ? "none" : "wrong";
-  }
-
-  passesResult(sample) {
-    const { result } = this.state;
-    const { samples } = this.index;
-    if (!result) return true;
-    const right = this.at("acc", sample);
-    if (result === "right") return right === 1;
-    if (result === "wrong") return right !== null && right < 1;
-    if (result === "unanswered") return this.at("unanswered", sample) === 1;
-    if (result === "format") return samples.acc["flexible-extract"][sample] > (samples.acc["strict-match"][sample] ?? 1);
-    return this.disagreeing.has(samples.document[sample]);
-  }
-
-  /** Documents that some runs have right and others do not. */
-  findDisagreeing() {
-    const first = new Map();
-    this.disagreeing = new Set();
-    this.index.samples.document.forEach((document_, sample) => {
-      const right = this.at("acc", sample) === 1;
-      if (!first.has(document_)) first.set(document_, right);
-      else if (first.get(document_) !== right) this.disagreeing.add(document_);
+  /** The results to choose from, which name the runs that are compared. */
+  nameResults() {
+    const { runs, filters } = this.index;
+    const several = runs.length > 1;
+    const [a, b] = this.selection.pair.map((run) => runs[run]);
+    const offered = Object.entries(RESULTS).filter(([key]) => {
+      return key === "disagree" ? several : key !== "format" || (filters.includes("strict-match") && filters.includes("flexible-extract"));
     });
+    if (several) offered.push(["only-a", `only ${a} right`], ["only-b", `only ${b} right`], ["same-wrong", `${a}, ${b}: same wrong answer`]);
+    const select = this.form.elements.result;
+    select.replaceChildren(...offered.map(([value, text]) => el("option", { value }, text)));
+    select.value = this.state.result;
+  }
+
+  /** Show the controls that matter for what is chosen. */
+  arrangeFilters() {
+    const task = this.index.tasks.find(({ name }) => name === this.state.task);
+    for (const name of Object.keys(this.index.facets)) this.control(name).hidden = !task?.facets.includes(name);
+    const [a, b] = this.selection.pair;
+    for (const [name, run] of [["a", a], ["b", b]]) {
+      if (!this.form.elements[name]) continue;
+      this.control(name).hidden = !this.selection.isPaired;
+      this.form.elements[name].value = this.index.runs[run];
+    }
+    if (this.form.elements.run) this.form.elements.run.disabled = this.selection.isPaired;
+    this.nameResults();
+  }
+
+  control(name) {
+    return this.form.querySelector(`[data-facet="${name}"]`);
   }
 
   apply() {
-    const { index, state } = this;
-    const task = index.tasks.findIndex(({ name }) => name === state.task);
-    const facets = task < 0 ? [] : index.tasks[task].facets;
-    for (const name of Object.keys(index.facets)) {
-      this.form.querySelector(`[data-facet="${name}"]`).hidden = !facets.includes(name);
-    }
-    const run = index.runs.indexOf(state.run);
-    const found = index.found_by.indexOf(state.found);
-    const wanted = facets
-      .filter((name) => state[name])
-      .map((name) => [index.documents[name], index.facets[name].values.indexOf(state[name])]);
-    if (state.result === "disagree") this.findDisagreeing();
-    this.shown = [];
-    for (let sample = 0; sample < this.size; sample++) {
-      const document_ = index.samples.document[sample];
-      if (task >= 0 && index.documents.task[document_] !== task) continue;
-      if (run >= 0 && index.samples.run[sample] !== run) continue;
-      if (found >= 0 && this.at("found_by", sample) !== found) continue;
-      if (!wanted.every(([codes, code]) => codes[document_] === code)) continue;
-      if (this.hits && !this.hits[sample]) continue;
-      if (this.passesResult(sample)) this.shown.push(sample);
-    }
+    this.arrangeFilters();
+    this.shown = this.selection.passing();
     this.spacer.style.height = `${this.shown.length * ROW_HEIGHT}px`;
     this.draw();
     this.count();
@@ -133,7 +91,16 @@ class SampleBrowser {
 
   count(searched = 1) {
     const progress = searched < 1 ? ` – searching, ${Math.floor(100 * searched)} %` : "";
-    document.getElementById("count").textContent = `${grouped(this.shown.length)} of ${grouped(this.size)} samples${progress}`;
+    const what = this.selection.isPaired ? "examples" : "samples";
+    const all = this.selection.isPaired ? this.selection.byDocument.length : this.size;
+    document.getElementById("count").textContent = `${grouped(this.shown.length)} of ${grouped(all)} ${what}${progress}`;
+  }
+
+  reset() {
+    const cleared = Object.fromEntries(Object.keys(this.state).map((name) => [name, ""]));
+    for (const name of Object.keys(cleared)) if (this.form.elements[name]) this.form.elements[name].value = "";
+    this.set({ ...cleared, view: this.state.view });
+    this.list.focus();
   }
 
   /** Look for the text in prompts, responses and answers, chunk after chunk; matches show as they are found. */
@@ -141,21 +108,21 @@ class SampleBrowser {
     const query = this.state.q.toLowerCase();
     const own = ++this.search;
     const overtaken = () => own !== this.search;
-    this.hits = query ? new Uint8Array(this.size) : null;
+    const hits = query ? new Uint8Array(this.size) : null;
+    this.selection.hits = hits;
     if (query) {
-      const { document: documentOf } = this.index.samples;
-      const inDocument = new Uint8Array(this.index.documents.task.length);
-      await this.documents.forEach((number, record) => {
-        if (contains(record, query)) inDocument[number] = 1;
+      const { record } = this.index.samples;
+      await this.documents.forEach((number_, content) => {
+        if (contains(content, query)) for (const sample of this.selection.byDocument[number_]) hits[sample] = 1;
       }, overtaken);
-      if (overtaken()) return;
-      documentOf.forEach((document_, sample) => (this.hits[sample] = inDocument[document_]));
+      const sampleOf = new Uint32Array(this.size);
+      record.forEach((number_, sample) => (sampleOf[number_] = sample));
       let shownAt = 0;
-      await this.records.forEach((number, record) => {
-        if (!this.hits[number] && contains(record, query)) this.hits[number] = 1;
+      await this.records.forEach((number_, content) => {
+        if (contains(content, query)) hits[sampleOf[number_]] = 1;
         if (performance.now() - shownAt > 300) {
           this.apply();
-          this.count(number / this.size);
+          this.count(number_ / this.size);
           shownAt = performance.now();
         }
       }, overtaken);
@@ -171,6 +138,7 @@ class SampleBrowser {
     const last = Math.min(this.shown.length, Math.ceil((top + this.list.clientHeight) / ROW_HEIGHT) + 4);
     const rows = [];
     for (let place = first; place < last; place++) rows.push(this.row(place));
+    if (!this.shown.length) rows.push(el("div", { class: "empty" }, el("p", {}, "No sample passes these filters."), button("Reset filters", () => this.reset())));
     this.spacer.replaceChildren(...rows);
     const selected = this.spacer.querySelector('[aria-selected="true"]');
     if (selected) this.list.setAttribute("aria-activedescendant", selected.id);
@@ -181,10 +149,10 @@ class SampleBrowser {
     const sample = this.shown[place];
     const { samples, documents, tasks, runs } = this.index;
     const document_ = samples.document[sample];
-    const verdict = this.verdict(sample);
-    const answer = this.at("answer", sample) ?? "–";
+    const verdict = this.selection.verdict(sample);
+    const answer = this.selection.at("answer", sample) ?? "–";
     const parts = [verdict === "right" ? answer : `${answer} (right: ${documents.target[document_]})`];
-    if (runs.length > 1) parts.push(runs[samples.run[sample]]);
+    if (runs.length > 1 && !this.selection.isPaired) parts.push(runs[samples.run[sample]]);
     parts.push(`${tasks[documents.task[document_]].name} ${documents.id[document_]}`);
     const row = el(
       "div",
@@ -204,7 +172,7 @@ class SampleBrowser {
     return row;
   }
 
-  // ---- the sample that is open
+  // ---- the example that is open
 
   /** Open a sample; on a phone it covers the list if the user asked for it. */
   async show(sample, asked) {
@@ -213,21 +181,29 @@ class SampleBrowser {
     this.writeAddress();
     const { samples, documents, runs, facets, tasks } = this.index;
     const document_ = samples.document[sample];
-    const [shared, own] = await Promise.all([this.documents.record(document_), this.records.record(sample)]);
+    const together = this.selection.together(document_);
+    const side = this.state.view === "side" && together.length > 1;
+    const columns = side ? together : [sample];
+    const [shared, ...own] = await Promise.all([this.documents.record(document_), ...columns.map((number_) => this.records.record(samples.record[number_]))]);
     if (this.open !== sample) return; // overtaken by the next keystroke
     const task = tasks[documents.task[document_]];
     const groups = task.facets.filter((name) => documents[name][document_] >= 0);
-    const nodes = sampleNodes(shared, own, {
+    const ofSample = (number_, i) => ({
+      run: runs[samples.run[number_]],
+      record: own[i],
+      verdict: this.selection.verdict(number_),
+      verdictOf: (filter) => this.selection.verdict(number_, filter),
+    });
+    const nodes = exampleNodes(shared, columns.map(ofSample), {
       target: documents.target[document_],
       facets: Object.fromEntries(groups.map((name) => [facets[name].label, words(facets[name].values[documents[name][document_]])])),
-      verdictOf: (filter) => this.verdict(sample, filter),
-      filter: this.filter,
+      filter: this.selection.filter,
+      raw: this.raw,
     });
-    this.detail.replaceChildren(
-      el("h3", { tabindex: "-1" }, mark(this.verdict(sample)), " ", el("bdi", {}, `${task.name} ${documents.id[document_]}`), runs.length > 1 ? el("bdi", {}, ` · ${runs[samples.run[sample]]}`) : ""),
-      el("div", { class: "buttons" }, this.buttons(sample)),
-      ...nodes,
-    );
+    const title = [mark(this.selection.verdict(sample)), " ", el("bdi", {}, `${task.name} ${documents.id[document_]}`)];
+    if (runs.length > 1 && !side) title.push(el("bdi", {}, ` · ${runs[samples.run[sample]]}`));
+    this.frame.dataset.view = side ? "side" : "";
+    this.detail.replaceChildren(el("div", { class: "buttons" }, this.buttons(sample, together, side)), el("h3", { tabindex: "-1" }, side ? title.slice(2) : title), ...nodes);
     this.detail.scrollTop = 0;
     if (asked) {
       this.detail.classList.add("open");
@@ -241,22 +217,24 @@ class SampleBrowser {
     return getComputedStyle(this.detail).position === "fixed";
   }
 
-  buttons(sample) {
+  /** The same buttons at the same place for every sample, then those for the example's runs. */
+  buttons(sample, together, side) {
     const { samples, runs } = this.index;
-    const button = (text, onclick, attributes = {}) => el("button", { type: "button", onclick, ...attributes }, text);
+    const toggle = (text, pressed, change) => button(text, () => { change(); this.show(this.open, true); }, { "aria-pressed": String(pressed) });
     const buttons = [
       button("Close", () => this.close(), { class: "close" }),
       button("Previous", () => this.step(-1)),
       button("Next", () => this.step(1)),
+      toggle("Raw text", this.raw, () => (this.raw = !this.raw)),
     ];
-    const document_ = samples.document[sample];
-    for (let other = samples.document.indexOf(document_); samples.document[other] === document_; other++) {
-      if (runs.length < 2) break;
-      const name = el("button", { type: "button", onclick: () => this.show(other, true) }, mark(this.verdict(other)), " ", el("bdi", {}, runs[samples.run[other]]));
-      if (other === sample) name.setAttribute("aria-current", "true");
-      buttons.push(name);
-    }
-    return buttons;
+    if (together.length < 2) return buttons;
+    buttons.push(toggle("Side by side", side, () => (this.state.view = side ? "" : "side")));
+    if (side) return buttons;
+    return [...buttons, ...together.map((other) => {
+      const name = button("", () => this.show(other, true), other === sample ? { "aria-current": "true" } : {});
+      name.replaceChildren(mark(this.selection.verdict(other)), " ", el("bdi", {}, runs[samples.run[other]]));
+      return name;
+    })];
   }
 
   close() {
@@ -264,10 +242,16 @@ class SampleBrowser {
     this.list.focus();
   }
 
+  /** To the next of those shown; from one that is shown no more, to what stands at its place. */
   step(by) {
     if (!this.shown.length) return;
-    const place = this.shown.indexOf(this.open);
-    const next = place < 0 ? 0 : Math.min(this.shown.length - 1, Math.max(0, place + by));
+    const { document: documentOf } = this.index.samples;
+    let place = this.shown.indexOf(this.open);
+    if (place < 0 && this.open !== null) {
+      const after = this.shown.findIndex((sample) => documentOf[sample] >= documentOf[this.open]);
+      place = (after < 0 ? this.shown.length : after) - (by > 0 ? 1 : 0);
+    }
+    const next = place < 0 && this.open === null ? 0 : Math.min(this.shown.length - 1, Math.max(0, place + by));
     this.scrollTo(next);
     this.show(this.shown[next], this.detail.classList.contains("open"));
   }
@@ -295,17 +279,19 @@ class SampleBrowser {
     this.list.addEventListener("focus", () => {
       if (this.open === null && this.list.matches(":focus-visible")) this.step(1);
     });
-    this.list.addEventListener("click", ({ clientY }) => {
+    this.list.addEventListener("click", ({ target, clientY }) => {
       const place = Math.floor((clientY - this.spacer.getBoundingClientRect().top) / ROW_HEIGHT);
-      if (place in this.shown) this.show(this.shown[place], true);
+      if (!target.closest("button") && place in this.shown) this.show(this.shown[place], true);
     });
     new ResizeObserver(() => this.draw()).observe(this.list);
     document.addEventListener("keydown", (event) => this.key(event));
     window.addEventListener("hashchange", () => this.readAddress());
-    document.addEventListener("filterchange", () => {
-      this.apply();
-      if (this.open !== null) this.show(this.open);
-    });
+    for (const change of ["filterchange", "baselinechange"]) document.addEventListener(change, () => this.refresh());
+  }
+
+  refresh() {
+    this.apply();
+    if (this.open !== null) this.show(this.open);
   }
 
   key(event) {
@@ -324,7 +310,7 @@ class SampleBrowser {
       this.form.scrollIntoView({ block: "nearest" });
     } else if (event.key in moves) {
       event.preventDefault();
-      if (!listed) document.getElementById("list").scrollIntoView({ block: "nearest" });
+      this.comeIntoView();
       this.step(moves[event.key]);
     } else if (event.key === "Enter" && listed && this.open !== null) {
       event.preventDefault();
@@ -333,9 +319,18 @@ class SampleBrowser {
     }
   }
 
+  /** Scroll the page only where no part of the browser is to be seen. */
+  comeIntoView() {
+    const { top, bottom } = this.frame.getBoundingClientRect();
+    if (top > window.innerHeight - 2 * ROW_HEIGHT || bottom < 2 * ROW_HEIGHT) this.frame.scrollIntoView({ block: "nearest" });
+  }
+
   set(changes) {
+    if (Object.entries(changes).every(([name, value]) => this.state[name] === value)) return;
     const searches = "q" in changes && changes.q !== this.state.q;
+    const wasPaired = this.selection.isPaired;
     Object.assign(this.state, changes);
+    if (this.selection.isPaired && !wasPaired) this.state.view = "side";
     if ("task" in changes) this.dropForeignFacets();
     this.list.scrollTop = 0;
     if (searches) this.runSearch();
@@ -370,10 +365,10 @@ class SampleBrowser {
     for (const name of Object.keys(this.state)) {
       const value = parameters.get(name) ?? "";
       const control = this.form.elements[name];
-      if (!control) continue;
-      control.value = value;
-      this.state[name] = control.value === value ? value : "";
+      if (control) control.value = value;
+      this.state[name] = name === "view" ? (value === "side" ? value : "") : control?.value === value ? value : "";
     }
+    if (this.selection.isPaired && !parameters.has("open")) this.state.view = "side";
     this.dropForeignFacets();
     this.runSearch();
     document.getElementById("samples").scrollIntoView();
@@ -385,10 +380,4 @@ class SampleBrowser {
     }
     return undefined;
   }
-}
-
-/** Whether a text occurs in any string of a JSON value, in any case. */
-function contains(value, query) {
-  if (typeof value === "string") return value.toLowerCase().includes(query);
-  return typeof value === "object" && value !== null && Object.values(value).some((item) => contains(item, query));
 }

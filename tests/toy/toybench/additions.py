@@ -49,6 +49,7 @@ class Reverse(Tool):
     argument = "text"
     description = "returns a text backwards"
     example = "abc"
+    offers = "turn texts round"
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
         """Reverse each."""

@@ -1,0 +1,43 @@
+"""``medtasks publish``: a run's results in the Hub's form (:mod:`medtasks_utils.publish`)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+SUMMARY = "write a run's results as the Hub's .eval_results/*.yaml, or open a pull request with them"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The run, where it goes, and how."""
+    parser.add_argument("results", type=Path, metavar="RUN", help="a results file, or a folder with one run")
+    parser.add_argument("--model_repo", required=True, metavar="ORG/NAME", help="the model's repository on the Hub")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="where .eval_results/ goes; default: a folder of the model's name",
+    )
+    parser.add_argument("--create_pr", action="store_true", help="open a pull request on the model's repository")
+    parser.add_argument(
+        "--allow_partial", action="store_true", help="also results of a part of the rows, or of files of your own"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the files and name them; with ``--create_pr``, print the pull request's address."""
+    from medtasks_utils import publish
+    from medtasks_utils.compare import one_run
+    from medtasks_utils.errors import UsageError
+
+    if arguments.model_repo.count("/") != 1 or not all(arguments.model_repo.split("/")):
+        raise UsageError(f"--model_repo takes ORG/NAME, not {arguments.model_repo!r}")
+    found = one_run(arguments.results)
+    folder = arguments.output or Path(arguments.model_repo.rpartition("/")[2])
+    for path in publish.write(found, folder, arguments.allow_partial):
+        print(path)
+    if arguments.create_pr:
+        files = publish.contents(found, arguments.allow_partial)
+        print(publish.open_pull_request(found, arguments.model_repo, files))
+    return 0

@@ -1,0 +1,42 @@
+"""``medtasks sweep``: models × tasks × options, here or on a Ray cluster (:mod:`medtasks_utils.sweep`)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+SUMMARY = "run many models on many tasks, here or on a Ray cluster, resumed, ending in one report"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The plan, and where."""
+    from medtasks_utils.sweep import plan
+
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = f"{SUMMARY}\n\n{plan.__doc__}"
+    parser.add_argument("plan", type=Path, metavar="PLAN", help="a YAML file")
+    parser.add_argument("--dry_run", action="store_true", help="print the jobs and how large they are, and run nothing")
+    parser.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster: its address, or auto")
+    parser.add_argument("--cpus", type=float, metavar="N", help="processors of this machine to use; default: all")
+    parser.add_argument("--gpus", type=int, metavar="N", help="GPUs of this machine to use; default: all")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run what is not done; 0 if all jobs are."""
+    from medtasks_utils.sweep.local import Machine
+    from medtasks_utils.sweep.plan import read_plan
+    from medtasks_utils.sweep.run import dry_run, report, sweep
+
+    plan = read_plan(arguments.plan)
+    if arguments.dry_run:
+        print(dry_run(plan))
+        return 0
+    try:
+        failed = sweep(plan, Machine.this_one(arguments.cpus, arguments.gpus), arguments.ray)
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on with what was not answered")
+        return 130
+    page = report(plan, failed)
+    if page is not None:
+        print(page)
+    return 1 if failed else 0

@@ -1,0 +1,106 @@
+"""Examples that one run has right and the other wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from medtasks_utils.results import Sample
+
+Pair = tuple[Sample, Sample]
+
+
+@dataclass(frozen=True)
+class Flip:
+    """An example that one run has right and the other wrong, each in most generations; a tie is neither.
+
+    Attributes:
+        task: the task.
+        filter: the filter.
+        direction: ``gained`` where only the second run is right, ``lost`` where only the first is.
+        doc_id_a: the example's place in the first run's rows.
+        doc_id_b: in the second's.
+        doc_hash: of its document, in the first run.
+        target: the right answer.
+        answers_a: what the first run answered, in each generation.
+        answers_b: what the second did.
+        sample_a: the first run's sample.
+        sample_b: the second's.
+    """
+
+    task: str
+    filter: str
+    direction: Literal["gained", "lost"]
+    doc_id_a: int
+    doc_id_b: int
+    doc_hash: str
+    target: str
+    answers_a: list[str]
+    answers_b: list[str]
+    sample_a: Sample
+    sample_b: Sample
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How many examples both runs have right, and so on: with repeats, as expected of one generation of each.
+
+    A majority of generations is no fair count: of 4 a tie is neither, and most of 4 is another thing than 1 of 1. The
+    expected numbers are whole without repeats; ``gained − lost`` is always the difference in accuracy times n.
+
+    Attributes:
+        both_right: in both runs right.
+        both_wrong: in both wrong.
+        gained: only in the second right.
+        lost: only in the first.
+    """
+
+    both_right: float
+    both_wrong: float
+    gained: float
+    lost: float
+
+
+def agreement(pairs: Sequence[Pair], filter_name: str) -> Agreement:
+    """The expected numbers of examples that both runs have right, and so on."""
+    shares = [(_share(a, filter_name), _share(b, filter_name)) for a, b in pairs]
+    known = [(a, b) for a, b in shares if a is not None and b is not None]
+    sums = (
+        math.fsum(a * b for a, b in known),
+        math.fsum((1 - a) * (1 - b) for a, b in known),
+        math.fsum((1 - a) * b for a, b in known),
+        math.fsum(a * (1 - b) for a, b in known),
+    )
+    return Agreement(*(round(number, 6) for number in sums))
+
+
+def flips(pairs: Sequence[Pair], task: str, filter_name: str) -> Iterator[Flip]:
+    """Examples that one run has right and the other wrong, in most of the generations."""
+    for a, b in pairs:
+        right = [_is_right(sample, filter_name) for sample in (a, b)]
+        if None not in right and right[0] != right[1]:
+            yield Flip(
+                task=task,
+                filter=filter_name,
+                direction="gained" if right[1] else "lost",
+                doc_id_a=a.doc_id,
+                doc_id_b=b.doc_id,
+                doc_hash=a.doc_hash,
+                target=a.target,
+                answers_a=a.answers[filter_name],
+                answers_b=b.answers[filter_name],
+                sample_a=a,
+                sample_b=b,
+            )
+
+
+def _share(sample: Sample, filter_name: str) -> float | None:
+    return sample.metrics.get(filter_name, {}).get("acc")
+
+
+def _is_right(sample: Sample, filter_name: str) -> bool | None:
+    """Right in most generations; None for a tie, and where accuracy was not computed."""
+    share = _share(sample, filter_name)
+    return None if share is None or share == 0.5 else share > 0.5

@@ -1,0 +1,107 @@
+"""Approximate randomisation: how often a difference as large comes about when the runs' results are swapped."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medtasks_utils.compare.terms import Array, Terms, value_of
+
+RESAMPLES = 10_000
+_BATCH = 1_000
+
+
+def randomisation(a: Terms, b: Terms, resamples: int = RESAMPLES, seed: int = 0, *, studentised: bool = False) -> float:
+    """Two-sided p-value of the difference, from swapping the runs' results within clusters.
+
+    Clusters in which the runs agree change nothing when swapped, so only the others are; where these allow no more than
+    ``resamples`` swaps, all of them are made, and the p-value is exact.
+
+    Args:
+        a: the first run's terms.
+        b: the second's, of the same shape.
+        resamples: how often to swap.
+        seed: of the swaps.
+        studentised: whether to compare ``|difference| / stderr`` and not ``|difference|``. For equal denominators the
+            two order swaps alike, as swapping changes signs of differences and not their squares.
+    """
+    differ = (a.numerator != b.numerator).any(axis=1) | (a.denominator != b.denominator).any(axis=1)
+    statistic = _Studentised(a, b, differ) if studentised else _Plain(a, b, differ)
+    observed = float(statistic(np.zeros((1, int(differ.sum()))))[0]) * (1 - 1e-9) - 1e-12  # sums in another order
+    count = int(differ.sum())
+    is_exact = count < 60 and 2**count <= resamples
+    swaps = 2**count if is_exact else resamples
+    rng = np.random.default_rng(seed)
+    as_extreme = 0
+    for start in range(0, swaps, _BATCH):
+        size = min(_BATCH, swaps - start)
+        if is_exact:
+            swapped = (np.arange(start, start + size)[:, None] >> np.arange(count) & 1).astype(float)
+        else:
+            swapped = rng.integers(0, 2, size=(size, count), dtype=np.int8).astype(float)
+        as_extreme += int((statistic(swapped) >= observed).sum())
+    return as_extreme / swaps if is_exact else (as_extreme + 1) / (swaps + 1)
+
+
+class _Plain:
+    """The absolute difference after swaps (swaps × clusters, 0 or 1)."""
+
+    def __init__(self, a: Terms, b: Terms, differ: NDArray[np.bool_]) -> None:
+        self.of_a = a.numerator.sum(axis=0), a.denominator.sum(axis=0)
+        self.of_b = b.numerator.sum(axis=0), b.denominator.sum(axis=0)
+        self.shifts = (b.numerator - a.numerator)[differ], (b.denominator - a.denominator)[differ]
+
+    def totals(self, swapped: Array) -> tuple[Array, Array, Array, Array]:
+        """Sums over clusters, swaps × cells: the second run's numerators and denominators, then the first's."""
+        numerators, denominators = (swapped @ shift for shift in self.shifts)
+        return (
+            self.of_b[0] - numerators,
+            self.of_b[1] - denominators,
+            self.of_a[0] + numerators,
+            self.of_a[1] + denominators,
+        )
+
+    def __call__(self, swapped: Array) -> Array:
+        second, of_second, first, of_first = self.totals(swapped)
+        return np.abs(value_of(second, of_second) - value_of(first, of_first))
+
+
+class _Studentised(_Plain):
+    """The absolute difference over its standard error, but for ``√(G/(G−1))``.
+
+    The sum of squared influences is a quadratic form in the ratios, whose matrix is the sum over clusters of
+    ``x xᵀ``, x being a cluster's numerators and denominators in both runs. A swap changes a cluster's matrix into
+    another, so over many swaps all matrices come from one product.
+    """
+
+    def __init__(self, a: Terms, b: Terms, differ: NDArray[np.bool_]) -> None:
+        super().__init__(a, b, differ)
+        first, second = (np.hstack([terms.numerator, terms.denominator]) for terms in (a, b))
+        width = 2 * first.shape[1]
+        self.pairs = np.triu_indices(width)
+        rows = np.hstack([second, first])
+        products = rows[:, self.pairs[0]] * rows[:, self.pairs[1]]
+        swapped = np.hstack([first, second])
+        self.base = products.sum(axis=0)
+        self.change = (swapped[:, self.pairs[0]] * swapped[:, self.pairs[1]] - products)[differ]
+        self.double = np.where(self.pairs[0] == self.pairs[1], 1.0, 2.0)
+
+    def __call__(self, swapped: Array) -> Array:
+        totals = self.totals(swapped)
+        second, first = (_weights(*totals[:2]), _weights(*totals[2:]))
+        weights = np.hstack([second, -first])
+        quadratic = (self.base + swapped @ self.change) * weights[:, self.pairs[0]] * weights[:, self.pairs[1]]
+        variance = np.maximum((quadratic * self.double).sum(axis=1), 0.0)
+        difference = np.abs(value_of(*totals[:2]) - value_of(*totals[2:]))
+        error = np.sqrt(variance)
+        tiny = error <= 1e-12 * np.maximum(difference, 1e-3)
+        certain = np.where(difference > 1e-12, np.inf, 0.0)
+        return np.where(tiny, certain, difference / np.where(tiny, 1.0, error))
+
+
+def _weights(numerators: Array, denominators: Array) -> Array:
+    """What a run's numerators and denominators weigh in a cluster's influence, swaps × 2 cells."""
+    counted = denominators > 0
+    safe = np.where(counted, denominators, 1.0)
+    each = np.where(counted, 1 / safe, 0.0) / np.maximum(counted.sum(axis=1, keepdims=True), 1)
+    return np.hstack([each, -each * numerators / safe])

@@ -1,0 +1,126 @@
+"""What a failure inside the harness means for the user, as one line with the way out.
+
+Errors of this pack pass through as they are. What is not known here is somebody's bug: ours ends in its traceback, that
+of another library in a line that names the file with the traceback.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+import tempfile
+import traceback
+from pathlib import Path
+
+import aiohttp
+import lm_eval
+import requests
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness import server
+from medtasks_utils.harness.preflight import Plan, missing_package
+
+_OURS = str(Path(__file__).parents[1])
+_HARNESS = str(Path(inspect.getfile(lm_eval)).parent)
+
+
+def explain(error: Exception, plan: Plan) -> MedtasksError | None:
+    """The error for the user; None for a bug of ours.
+
+    Args:
+        error: what ended the run.
+        plan: what was asked for.
+    """
+    if _is_ours(error):
+        return None
+    kinds = (_of_a_server, _of_a_package, _of_a_model, _of_the_command)
+    return next((found for kind in kinds if (found := kind(error, plan))), None) or _unknown(error)
+
+
+def _of_a_server(error: Exception, plan: Plan) -> MedtasksError | None:
+    url = plan.mapping("model_args").get("base_url", "the model's server")
+    resumed = (
+        "the same command goes on where it stopped"
+        if plan.use_cache
+        else "with --use_cache results/cache, the same command would go on where it stopped"
+    )
+    response = getattr(error, "response", None)
+    status = getattr(error, "status", None) or getattr(response, "status_code", None)
+    if isinstance(error, aiohttp.ContentTypeError | requests.exceptions.JSONDecodeError):
+        return MedtasksError(f"{url} answers with something else than JSON; {resumed}")
+    if isinstance(error, aiohttp.ClientResponseError | requests.exceptions.HTTPError) and status:
+        said = " ".join(response.text.split())[:200] if response is not None else str(getattr(error, "message", ""))
+        said = f" ({said})" if said else ""
+        try:
+            server.explain(int(status), said, str(url), str(plan.model_name))
+        except MedtasksError as known:
+            return MedtasksError(f"{known}; {resumed}")
+        return MedtasksError(f"{url} answers {status}{said}, every time it was asked; {resumed}")
+    if isinstance(error, asyncio.TimeoutError | TimeoutError | requests.exceptions.Timeout):
+        return MedtasksError(f"{url} did not answer in time: timeout=SECONDS in --model_args gives it more; {resumed}")
+    if isinstance(error, aiohttp.ClientError | requests.exceptions.ConnectionError):
+        return MedtasksError(f"{url} answers no longer; {resumed}")
+    return None
+
+
+def _of_a_package(error: Exception, plan: Plan) -> MedtasksError | None:
+    return missing_package(error, f"--model {plan.model or 'hf'}") if isinstance(error, ImportError) else None
+
+
+_OF_MODELS: tuple[tuple[str, str], ...] = (
+    (r"chat_template is not set|no chat template", "the model's tokenizer has no chat template: leave out "
+     "--apply_chat_template, or name a tokenizer that has one (tokenizer=NAME in --model_args)"),
+    (r"gated repo|restricted", "the model is gated: ask for access on its page of the hub, and set HF_TOKEN"),
+    (r"not a local folder and is not a valid model|Repository Not Found|does not appear to have a file named|"
+     r"Repo id must|couldn't connect to|Can't load|Unrecognized model|offline mode is enabled",
+     "the model cannot be had: is its name or folder right, and is it downloaded where there is no internet?"),
+    (r"out of memory", "the model and its batch do not fit: a smaller --batch_size, or dtype=bfloat16 in --model_args"),
+    (r"not compiled with CUDA|No CUDA GPUs|no NVIDIA driver|Invalid device|Expected one of cpu",
+     "the device is not there: --device cpu, or another"),
+    (r"[Ll]oglikelihood|logprobs", "the model gives no log-likelihoods: take a task without logits, or hf or "
+     "local-completions"),
+)  # fmt: skip
+
+
+def _of_a_model(error: Exception, plan: Plan) -> MedtasksError | None:
+    if isinstance(error, NotImplementedError) and not str(error):
+        return MedtasksError(f"--model {plan.model} cannot do what the tasks ask of it; take another kind of model")
+    for pattern, advice in _OF_MODELS:
+        if re.search(pattern, str(error)) or (pattern == "out of memory" and "OutOfMemory" in type(error).__name__):
+            return MedtasksError(f"{advice} ({_first_line(error)})")
+    return None
+
+
+def _of_the_command(error: Exception, plan: Plan) -> MedtasksError | None:
+    text = _first_line(error)
+    if isinstance(error, AssertionError) and "samples" in text:
+        return MedtasksError(f"--samples: {text}")
+    if isinstance(error, OSError) and error.errno is not None and error.filename:
+        return MedtasksError(f"{error.filename}: {error.strerror}")
+    if re.search(r"[Tt]oken is|[Ii]nvalid user token|401 Client Error", text):
+        return MedtasksError(f"the hub does not take the token: set HF_TOKEN to one that may write ({text})")
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    lines: list[str] = str(error).strip().splitlines()
+    return lines[0][:300] if lines else type(error).__name__
+
+
+def _is_ours(error: Exception) -> bool:
+    """Whether the last of our code and the harness's that was under way is ours."""
+    files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    last = next((file for file in reversed(files) if file.startswith((_OURS, _HARNESS))), _OURS)
+    return last.startswith(_OURS)
+
+
+def _unknown(error: Exception) -> MedtasksError:
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="medtasks_traceback_", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+    ) as file:
+        file.write("".join(traceback.format_exception(error)))
+    return MedtasksError(
+        f"lm_eval ended with {type(error).__name__}: {_first_line(error)} (the traceback is in {file.name}; "
+        "LMEVAL_LOG_LEVEL=DEBUG shows it)"
+    )

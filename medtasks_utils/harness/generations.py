@@ -1,0 +1,129 @@
+"""Several generations of an example: samples of their own where the model lets them be, and what they tell together."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+
+from medtasks_utils.harness.free import FreeBatch
+from medtasks_utils.harness.patches import can_be_asked_singly, request_body
+
+logger = logging.getLogger("lm_eval.medtasks")
+
+
+# ---- what they are
+
+
+def settle(task: str, instances: Sequence[Instance], model: LM | None, *, have_prompts: bool) -> None:
+    """Make the generations of an example independent, as far as the model lets them be; say so where they are equal.
+
+    Args:
+        task: its name.
+        instances: requests for text; their ``idx`` is the number of the generation.
+        model: the model; None if it is not known.
+        have_prompts: whether the generations of an example have prompts of their own.
+    """
+    if not have_prompts and is_greedy(model, *instances[0].args):
+        logger.warning(
+            "%s: repeats is above 1, but decoding is greedy: the generations of an example are the same, and nothing "
+            "is gained. Sample with --gen_kwargs do_sample=true,temperature=0.7",
+            task,
+        )
+    has_seeds = settle_seeds(instances, model)
+    if has_seeds and can_be_asked_singly(model):  # the harness asks groups of equal settings one after the other
+        FreeBatch.of(model)
+
+
+def settle_seeds(instances: Sequence[Instance], model: LM | None) -> bool:
+    """Give generation j the seed that the model would send, plus j; whether the model takes one.
+
+    Requests that differ are answered and cached one by one. ``do_sample`` is left out of those with a seed: the
+    harness reads no cache where it is true, since it would find one answer for all generations, and no such model
+    sends it.
+
+    Args:
+        instances: requests for text; their ``idx`` is the number of the generation.
+        model: the model; None if it is not known.
+    """
+    base = _base_seed(model, *instances[0].args)
+    if base is None:
+        return False
+    for instance in instances:
+        prompt, settings = instance.args
+        kept = {name: value for name, value in settings.items() if (name, value) != ("do_sample", True)}
+        instance.arguments = (prompt, {**kept, "seed": base + instance.idx})
+    return True
+
+
+def _base_seed(model: LM | None, prompt: Any, settings: dict[str, Any]) -> int | None:
+    body = request_body(model, prompt, settings)
+    if body is not None:
+        seed = body.get("seed")
+    elif any(kind.__name__ == "VLLM" for kind in type(model).__mro__):  # its sampling parameters have one
+        seed = settings.get("seed", model.model_args.get("seed"))  # type: ignore[union-attr]
+    else:
+        seed = None
+    return seed if isinstance(seed, int) else None
+
+
+def is_greedy(model: LM | None, prompt: Any, settings: dict[str, Any]) -> bool:
+    """Whether the model decodes greedily with these settings.
+
+    An API is sent the temperature alone; a model in this process samples only if ``do_sample`` does not forbid it.
+    """
+    body = request_body(model, prompt, settings)
+    if body is not None:
+        return not body.get("temperature", settings.get("temperature"))
+    return settings.get("do_sample") is False or not settings.get("temperature")
+
+
+def order_of(generation: int, first: str) -> str:
+    """The order in which a generation of an example sees its choices.
+
+    Four generations in a row show each of four choices once in each place; 24 show every order once.
+
+    Args:
+        generation: its number, from 0.
+        first: the order that generation 0 sees, a letter a choice.
+
+    >>> [order_of(generation, "ABCD") for generation in range(6)]
+    ['ABCD', 'BCDA', 'CDAB', 'DABC', 'ABDC', 'BDCA']
+    """
+    turns, by = divmod(generation, len(first))
+    others = list(itertools.permutations(first[1:]))
+    order = first[0] + "".join(others[turns % len(others)])
+    return order[by:] + order[:by]
+
+
+# ---- what they tell
+
+
+def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -> dict[str, float]:
+    """The metrics of an example over its generations, each 0 to 1.
+
+    - ``maj@k``: whether the answer given most often is right (Wang et al., arXiv:2203.11171); of several given equally
+      often, the share that is. A generation without an answer has no vote.
+    - ``all@k``, ``any@k``: whether all generations are right, or any.
+    - ``agreement``: the share of pairs of generations that give the same answer. One without an answer agrees with
+      none, not even with another without one.
+
+    Args:
+        answers: by generation; None for no answer. Equal answers are right or wrong together.
+        right: by generation.
+    """
+    votes = Counter(answer for answer in answers if answer is not None)
+    first = [answer for answer, count in votes.items() if count == max(votes.values())]
+    is_right = dict(zip(answers, right, strict=True))
+    pairs = len(answers) * (len(answers) - 1) / 2
+    return {
+        "maj@k": sum(is_right[answer] for answer in first) / len(first) if first else 0.0,
+        "all@k": float(all(right)),
+        "any@k": float(any(right)),
+        "agreement": sum(count * (count - 1) / 2 for count in votes.values()) / pairs if pairs else 1.0,
+    }

@@ -1,0 +1,46 @@
+"""A benchmark's extraction and scores without a run of the harness: for responses that are saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lm_eval.api.task import TaskConfig
+
+from medtasks_utils.benchmarks import cards
+from medtasks_utils.harness.answer import Answer
+from medtasks_utils.harness.options import read_options
+from medtasks_utils.harness.sources import Row
+from medtasks_utils.harness.task import MedTask
+from medtasks_utils.statistics import ExampleValue
+
+
+class Scorer:
+    """Reads answers out of responses and scores them, as the benchmark's default task does.
+
+    Args:
+        benchmark: its name.
+        options: of the benchmark, as under ``--metadata``.
+
+    Raises:
+        OptionError: for a misspelt or ill-typed option.
+    """
+
+    def __init__(self, benchmark: str, options: Mapping[str, Any] | None = None) -> None:
+        card = cards()[benchmark]
+        task_class = card.load_task_class()
+        # Not by its constructor, which loads rows.
+        self._task: MedTask = object.__new__(task_class)
+        self._task.options = read_options(task_class.options_type, benchmark, {}, {benchmark: dict(options or {})})
+        self._task._config = TaskConfig(task=card.default_task, generation_kwargs={"until": []})
+
+    def strict(self, doc: Row, responses: Sequence[str]) -> tuple[list[Answer], dict[str, ExampleValue | None]]:
+        """The answers to one example under the strict filter, and its metrics, the means over the responses.
+
+        Args:
+            doc: as the benchmark's tasks have it.
+            responses: one or more.
+        """
+        answers = [self._task.strict(response, doc) for response in responses]
+        scores = [self._task.score(doc, answer) for answer in answers]
+        return answers, {name: self._task._combine(doc, [score[name] for score in scores]) for name in scores[0]}

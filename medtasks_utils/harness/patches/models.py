@@ -1,0 +1,191 @@
+"""What reaches the model behind a task: which it is, its cache, and single requests to API models."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any
+
+from lm_eval import evaluator
+from lm_eval.api.model import LM, CachingLM, hash_args
+
+logger = logging.getLogger("lm_eval.medtasks")
+
+
+_model_of_the_run: ContextVar[LM | None] = ContextVar("model", default=None)
+
+
+def remember_the_model() -> None:
+    """Let tasks know the model that they are run with (:func:`model_of`).
+
+    ``build_all_requests`` is given the model's bound ``apply_chat_template`` with ``--apply_chat_template``, and else
+    nothing of the model. Without this, repeats have no seeds then. Calling this twice changes nothing.
+    """
+    original = evaluator.evaluate
+    if getattr(original, "remembers_the_model", False):
+        return
+
+    @wraps(original)
+    def evaluate(*arguments: Any, **settings: Any) -> Any:
+        token = _model_of_the_run.set(settings["lm"] if "lm" in settings else arguments[0])
+        try:
+            return original(*arguments, **settings)
+        finally:
+            _model_of_the_run.reset(token)
+
+    evaluate.remembers_the_model = True  # type: ignore[attr-defined]
+    evaluator.evaluate = evaluate
+
+
+def model_of(chat_template: Callable[..., Any] | None) -> LM | None:
+    """The model itself, without the wrapper of ``--use_cache``; None where a task is built without any.
+
+    Without this there are no turns with tools.
+
+    Args:
+        chat_template: what ``build_all_requests`` was given: a method of the model, or None.
+    """
+    model = getattr(chat_template, "__self__", None) or _model_of_the_run.get()
+    return model.lm if isinstance(model, CachingLM) else model if isinstance(model, LM) else None
+
+
+def response_cache(model: LM) -> Any:
+    """The dictionary on disk behind ``--use_cache``, by :func:`cache_key`; None without that flag.
+
+    The wrapper of ``--use_cache`` asks its cache for whole batches of the harness's own. Without this, a run with tools
+    that dies asks every further turn again.
+    """
+    return model.cache_hook.dbdict
+
+
+def cache_key(arguments: tuple[Any, ...]) -> str:
+    """What an answer to ``generate_until`` is kept under (``lm_eval.api.model.hash_args``)."""
+    key: str = hash_args("generate_until", arguments)
+    return key
+
+
+def can_be_asked_singly(model: LM | None) -> bool:
+    """Whether :func:`asking` can ask the model: an API model with several connections and one prompt a request.
+
+    One that generates in a way of its own cannot. With a single connection there is nothing to be gained.
+    """
+    api = _api_type()
+    return (
+        api is not None
+        and isinstance(model, api)
+        and type(model).generate_until is api.generate_until
+        and model._concurrent > 1
+        and model._batch_size == 1
+    )
+
+
+def take_next_batch(model: Any, generate_until: Callable[..., list[str]]) -> Callable[[], None]:
+    """Have the evaluator ask this function in place of the model; returns what ends that.
+
+    ``evaluate`` calls the model's ``generate_until``, and so does the wrapper of ``--use_cache`` for what is not in its
+    cache. Without this, the harness's first batch is a barrier for every conversation.
+    """
+    model.generate_until = generate_until
+    return lambda: vars(model).pop("generate_until", None)
+
+
+def connections(model: Any) -> int:
+    """How many requests an API model may have in flight (``num_concurrent``)."""
+    return int(model._concurrent)
+
+
+def _api_type() -> Any:
+    """``TemplateAPI``, or None where its module, which no other model needs, has not been imported."""
+    return getattr(sys.modules.get("lm_eval.models.api_models"), "TemplateAPI", None)
+
+
+def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What an API model would send for a prompt; None for any other model.
+
+    ``TemplateAPI._create_payload`` alone knows whether a backend takes a ``seed`` (Anthropic's refuses it), which it
+    is, and the temperature. Without this, the repeats of an example are one answer k times over.
+    """
+    api = _api_type()
+    if api is None or not isinstance(model, api):
+        return None
+    message = model.create_message([_as_sent(model, prompt, settings)])
+    body: dict[str, Any] = model._create_payload(message, generate=True, gen_kwargs=dict(settings), seed=model._seed)
+    return body
+
+
+Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
+
+
+@asynccontextmanager
+async def asking(model: Any) -> AsyncIterator[Ask]:
+    """A function that asks an API model one prompt; however often it is called at once, no connection is added.
+
+    ``TemplateAPI.generate_until`` asks a batch and returns when all of it is answered, one group of equal settings
+    after the other. This makes the same requests, by the model's own ``amodel_call``: headers, body, timeout, reading
+    of the reply and cache are its own; connections and retries are as in ``TemplateAPI.get_batched_requests``. Without
+    this, every conversation waits for the slowest of its round.
+    """
+    from aiohttp import ClientSession, ClientTimeout, TCPConnector
+    from tenacity import retry, stop_after_attempt, wait_exponential
+
+    slots = asyncio.Semaphore(model._concurrent)
+    connector = TCPConnector(limit=model._concurrent, ssl=model.verify_certificate)
+    with_retries = retry(
+        stop=stop_after_attempt(model.max_retries), wait=wait_exponential(multiplier=0.5, min=1, max=10), reraise=True
+    )(model.amodel_call)
+    async with ClientSession(connector=connector, timeout=ClientTimeout(total=model.timeout)) as session:
+
+        async def ask(prompt: Any, settings: dict[str, Any]) -> str:
+            replies: list[str] = await with_retries(
+                session=session,
+                sem=slots,
+                messages=[_as_sent(model, prompt, settings)],
+                cache_keys=[(prompt, settings)],
+                generate=True,
+                gen_kwargs=settings,
+            )
+            return replies[0]
+
+        yield ask
+
+
+def _as_sent(model: Any, prompt: Any, settings: Mapping[str, Any]) -> Any:
+    """A prompt as ``TemplateAPI.generate_until`` hands it on: tokens, cut on the left, where the API takes tokens."""
+    if not model.tokenized_requests:
+        return prompt
+    (tokens,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
+    return tokens[-(model.max_length - settings.get("max_gen_toks", model._max_gen_toks)) :]
+
+
+def probe_of(model: Any) -> dict[str, Any]:
+    """What ``requests.post`` is given to ask an API model's server for one token, as the harness itself would ask.
+
+    ``_create_payload``, ``header`` and ``_seed`` of ``TemplateAPI``. Without this, a server that is down shows after
+    the tasks are built, once for every request and try.
+    """
+    from lm_eval.models.openai_completions import LocalChatCompletion
+
+    is_chat = isinstance(model, LocalChatCompletion)
+    message = [{"role": "user", "content": "Hi"}] if is_chat else "Hi"
+    body = model._create_payload(message, generate=True, gen_kwargs={"max_gen_toks": 1}, seed=model._seed, eos=None)
+    return {
+        "url": model.base_url,
+        "json": body,
+        "headers": model.header,
+        "verify": model.ca_cert_path or model.verify_certificate,
+    }
+
+
+def without_tokenizer(kind: type[LM], arguments: Mapping[str, Any]) -> LM:
+    """An API model that loads no tokenizer and asks no server for one."""
+    given = {**arguments, "tokenizer_backend": "none", "tokenizer": None, "tokenized_requests": False}
+    logging.disable(logging.WARNING)
+    try:
+        return kind.create_from_arg_obj(given, {"batch_size": 1})
+    finally:
+        logging.disable(logging.NOTSET)

@@ -1,0 +1,156 @@
+"""What tasks need of lm_eval's insides: standard errors, samples, prompts, the index of tasks."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import lm_eval.api.task
+import lm_eval.tasks
+from jinja2 import Template
+from lm_eval import evaluator_utils, utils
+from lm_eval.tasks import TaskManager
+from packaging.requirements import Requirement
+
+from medtasks_utils.errors import show_errors_as_one_line
+from medtasks_utils.harness.patches.models import remember_the_model
+
+logger = logging.getLogger("lm_eval.medtasks")
+
+
+StderrFunction = Callable[[Any], Any]
+
+
+@cache
+def prepare_harness() -> None:
+    """What every run needs, once: our errors as one line, our standard errors, a word on releases nobody has tried."""
+    show_errors_as_one_line()
+    let_aggregations_bring_their_standard_error()
+    remember_the_model()
+    untested = untested_release()
+    if untested:
+        logger.warning(untested)
+
+
+def untested_release() -> str | None:
+    """One line where another release of lm_eval is installed than those that ``pyproject.toml`` names as tested."""
+    try:
+        requirements = [Requirement(text) for text in importlib.metadata.requires("medtasks") or ()]
+    except importlib.metadata.PackageNotFoundError:  # a checkout on PYTHONPATH
+        return None
+    installed = importlib.metadata.version("lm-eval")
+    tested = next((r.specifier for r in requirements if r.name == "lm-eval" and not r.marker), None)
+    if tested is None or tested.contains(installed, prereleases=True):
+        return None
+    return f"lm_eval {installed} is installed, and this pack is tested with lm_eval {tested}: numbers may differ"
+
+
+def let_aggregations_bring_their_standard_error() -> None:
+    """Make the harness ask an aggregation with a method ``stderr`` for its standard error.
+
+    ``evaluator_utils.stderr_for_metric`` knows the standard errors of the harness's own functions only. Without this,
+    all of ours are N/A. Aggregations without the method, so all other tasks', are treated as before. Calling this twice
+    changes nothing.
+    """
+    original = evaluator_utils.stderr_for_metric
+    if getattr(original, "asks_the_aggregation", False):
+        return
+
+    def stderr_for_metric(metric: Any, bootstrap_iters: int) -> StderrFunction | None:
+        own: StderrFunction | None = getattr(metric, "stderr", None)
+        if own is not None:
+            return own if bootstrap_iters > 0 else None
+        function: StderrFunction | None = original(metric=metric, bootstrap_iters=bootstrap_iters)
+        return function
+
+    stderr_for_metric.asks_the_aggregation = True  # type: ignore[attr-defined]
+    evaluator_utils.stderr_for_metric = stderr_for_metric
+
+
+class ScoresAndDetails(dict[str, Any]):
+    """The metrics of one example, and details that belong in its logged sample but are no metric.
+
+    ``evaluator.evaluate`` copies what ``process_results`` returns into the sample (``dict.update``, which takes what a
+    dictionary holds) and aggregates what ``keys`` and ``items`` name (the metrics alone). Without this, a detail that
+    is no number ends the run in the mean of texts. A metric that is NaN, since a judge failed, is logged as null.
+
+    Args:
+        metrics: by name.
+        details: by name; anything that JSON can hold.
+    """
+
+    def __init__(self, metrics: Mapping[str, Any], details: Mapping[str, Any]) -> None:
+        clash = metrics.keys() & details.keys()
+        if clash:
+            raise ValueError(f"metrics and details share the names {', '.join(sorted(clash))}")
+        logged = {name: None if value != value else value for name, value in metrics.items()}
+        super().__init__({**logged, **details})
+        self._metrics = dict(metrics)
+
+    def keys(self) -> KeysView[str]:  # type: ignore[override]
+        """Names of the metrics."""
+        return self._metrics.keys()
+
+    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
+        """The metrics."""
+        return self._metrics.items()
+
+
+@lru_cache(maxsize=256)
+def _compiled(template: str) -> Template:
+    compiled: Template = utils.env.from_string(template)
+    return compiled
+
+
+def render(template: str, variables: Mapping[str, Any]) -> str:
+    """Render a prompt with ``utils.env``, compiling each template once.
+
+    ``utils.apply_template`` compiles it for every example, which takes most of the time that building prompts does.
+    """
+    return _compiled(template).render(**variables)
+
+
+@contextmanager
+def no_progress_of_prompts() -> Iterator[None]:
+    """Within this, ``Task.build_all_requests`` draws no bar. Without it, each response scored by hand would."""
+
+    def plain(items: Any, **settings: Any) -> Any:
+        return items
+
+    with patch.object(lm_eval.api.task, "tqdm", plain):
+        yield
+
+
+class IndexEntry(NamedTuple):
+    """A name that the harness has indexed.
+
+    Attributes:
+        name: of the task, group or tag.
+        kind: ``TASK``, ``GROUP``, ``TAG``, or another of the harness's.
+        file: its YAML; None for a tag.
+        settings: what the YAML sets, with what it includes.
+        tasks: those that a tag stands for.
+    """
+
+    name: str
+    kind: str
+    file: Path | None
+    settings: dict[str, Any]
+    tasks: tuple[str, ...]
+
+
+def index_of(manager: TaskManager) -> dict[str, IndexEntry]:
+    """What a task manager has indexed (``TaskManager.task_index``), without building any task.
+
+    Without this, ``medtasks eval`` could not check options before a model is loaded, nor list the tasks.
+    """
+    return {
+        name: IndexEntry(name, entry.kind.name, entry.yaml_path, entry.cfg or {}, tuple(sorted(entry.tags or ())))
+        for name, entry in manager.task_index.items()
+    }

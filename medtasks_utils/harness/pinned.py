@@ -1,0 +1,103 @@
+"""Files of a GitHub repository at one commit: downloaded once, checked by their SHA-256, and read from a cache.
+
+The cache is ``$XDG_CACHE_HOME/medtasks/data`` (``~/.cache`` by default). ``MEDTASKS_GITHUB`` names a mirror of
+``https://raw.githubusercontent.com``. ``HF_HUB_OFFLINE`` keeps from this download as from the hub's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import urllib.error
+import urllib.request
+from http.client import HTTPException
+from pathlib import Path
+
+from medtasks_utils.benchmarks.card import PinnedFile, Repository
+from medtasks_utils.errors import DataError
+
+ADDRESS_VARIABLE = "MEDTASKS_GITHUB"
+_ADDRESS = "https://raw.githubusercontent.com"
+_TIMEOUT = 60  # seconds without a byte
+
+
+def cached_folder(repository: Repository) -> Path:
+    """Where the files of a repository are kept; its name is the commit."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return home / "medtasks" / "data" / repository.name.replace("/", "--") / str(repository.revision)
+
+
+def is_cached(repository: Repository) -> bool:
+    """Whether all files are there, unchanged."""
+    return all(_is_whole(cached_folder(repository) / file.name, file) for file in repository.files)
+
+
+def download(repository: Repository, *, may_ask: bool | None = None) -> Path:
+    """The folder with the files, downloaded where they are not there yet.
+
+    Args:
+        repository: one with ``files``.
+        may_ask: whether to use the network; if None, unless ``HF_HUB_OFFLINE`` is set.
+
+    Raises:
+        DataError: where a file cannot be had, or is not the one that is meant.
+    """
+    if may_ask is None:
+        from huggingface_hub import constants
+
+        may_ask = not constants.HF_HUB_OFFLINE
+    folder = cached_folder(repository)
+    for file in repository.files:
+        if not _is_whole(folder / file.name, file):
+            if not may_ask:
+                raise DataError(
+                    f"{repository.name} is not in the cache {folder}, and this machine is offline; {_WAY_OUT}"
+                )
+            _save(_read(repository, file), folder / file.name)
+    return folder
+
+
+_WAY_OUT = (
+    "run medtasks fetch where there is internet and copy that folder, or set MEDTASKS_DATA to a directory with the "
+    'file, or to "sample" for the bundled sample'
+)
+
+
+def _read(repository: Repository, file: PinnedFile) -> bytes:
+    address = os.environ.get(ADDRESS_VARIABLE, _ADDRESS).rstrip("/")
+    url = f"{address}/{repository.name}/{repository.revision}/{file.path}"
+    try:
+        with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
+            content: bytes = response.read()
+    except (OSError, HTTPException, ValueError) as error:
+        reason = error.reason if type(error) is urllib.error.URLError else error
+        raise DataError(f"cannot download {url} ({reason or type(error).__name__}); {_WAY_OUT}") from None
+    found = hashlib.sha256(content).hexdigest()
+    if found != file.sha256:
+        raise DataError(
+            f"{url} is not the file that is meant: its SHA-256 is {found[:12]}…, not {file.sha256[:12]}… "
+            f"({len(content):,} bytes); {_WAY_OUT}"
+        )
+    return content
+
+
+def _save(content: bytes, path: Path) -> None:
+    """Write a file whole or not at all: other processes may be reading or writing it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            whole = Path(folder) / path.name
+            whole.write_bytes(content)
+            whole.replace(path)
+    except OSError as error:
+        raise DataError(
+            f"cannot write {path}: {error.strerror or error}; set XDG_CACHE_HOME to another folder"
+        ) from None
+
+
+def _is_whole(path: Path, file: PinnedFile) -> bool:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest() == file.sha256
+    except OSError:
+        return False

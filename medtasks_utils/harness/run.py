@@ -1,0 +1,80 @@
+"""The run that tasks are part of, and what is kept of it when it fails."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+import uuid
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from lm_eval.api.instance import Instance
+
+from medtasks_utils.errors import MedtasksError, ScoringError
+
+logger = logging.getLogger("lm_eval.medtasks")
+
+
+class Task(Protocol):
+    """What is known of a task here."""
+
+    config: Any
+
+    @property
+    def instances(self) -> Sequence[Instance]:
+        """Its requests."""
+
+    def kept(self, instance: Instance) -> dict[str, Any]:
+        """What is kept of a request: ``resps`` and whatever belongs to them."""
+
+
+class Run:
+    """The tasks that the harness generates for together: it builds the requests of all before it scores any."""
+
+    def __init__(self) -> None:
+        self._tasks: weakref.WeakSet[Task] = weakref.WeakSet()
+        self.is_scoring = False
+
+    def join(self, task: Task) -> None:
+        """Make a task part of this run; the first that joins after one was scored begins another."""
+        if self.is_scoring:
+            self._tasks.clear()
+            self.is_scoring = False
+        self._tasks.add(task)
+
+    @contextmanager
+    def generations_kept(self, name: str) -> Iterator[None]:
+        """Let no failure after generation cost the generations: write them to a file, and say where.
+
+        Args:
+            name: of the task at work.
+
+        Raises:
+            ScoringError: in place of any other error.
+        """
+        try:
+            yield
+        except Exception as error:
+            path = self._save_generations(name)
+            cause = None if isinstance(error, MedtasksError) else error
+            raise ScoringError(f"{name}: {error}; the generations are kept in {path}") from cause
+        except KeyboardInterrupt:
+            logger.warning("%s: interrupted; the generations are kept in %s", name, self._save_generations(name))
+            raise
+
+    def _save_generations(self, name: str) -> Path:
+        """Write the responses of all tasks, since the ones still to be scored would be lost too."""
+        path = Path(f"medtasks_rescue_{name}_{time.strftime('%Y%m%dT%H%M%S')}_{uuid.uuid4().hex[:8]}.jsonl")
+        with path.open("w", encoding="utf-8") as file:
+            for task in self._tasks:
+                for kept in map(task.kept, task.instances):
+                    if kept["resps"]:
+                        file.write(json.dumps({"task": task.config.task, **kept}, default=str) + "\n")
+        return path.resolve()
+
+
+this_run = Run()

@@ -1,0 +1,191 @@
+"""``medtasks publish``: a run's results in the Hub's ``.eval_results/*.yaml`` form, one file a data set.
+
+The form is that of ``huggingface_hub.EvalResultEntry`` (https://huggingface.co/docs/hub/eval-results). The value is
+what the benchmark is reported by: the first metric of its card, under its published rule (``strict-match``), shares in
+per cent. The notes name metric, filter, tools and signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from huggingface_hub import CommitOperationAdd, EvalResultEntry, HfApi, constants, eval_result_entries_to_yaml
+
+from medtasks_utils.benchmarks import cards
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.signature import NOTHING, parse
+from medtasks_utils.results import Run, TaskRun, Value
+
+FILTERS = ("strict-match", "none")  # none: of tasks that score log-likelihoods
+FOLDER = ".eval_results"
+
+
+class PublishError(MedtasksError):
+    """Results that cannot be published, or not without a word from the user."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A task, or a group of tasks of one benchmark, with the number that stands for it.
+
+    Attributes:
+        name: of the task or group.
+        tasks: the task, or the group's.
+        metric: the metric's name.
+        filter: whose answers it is of.
+        value: in the metric's own unit.
+    """
+
+    name: str
+    tasks: Sequence[TaskRun]
+    metric: str
+    filter: str
+    value: float
+
+
+def write(run: Run, folder: Path, allow_partial: bool = False) -> list[Path]:
+    """Write the files of a run.
+
+    Args:
+        run: with a results file.
+        folder: where ``.eval_results/`` goes.
+        allow_partial: whether to publish results of a part of the rows, and of files of one's own.
+
+    Raises:
+        PublishError: where there is nothing to publish, or only parts without ``allow_partial``.
+    """
+    files = contents(run, allow_partial)
+    paths = []
+    for name, text in files.items():
+        path = folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise PublishError(f"{path} cannot be written: {error.strerror or error}") from None
+        paths.append(path)
+    return paths
+
+
+def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
+    """The files by path in the model's repository; see :func:`write`."""
+    by_data_set: dict[str, list[EvalResultEntry]] = {}
+    held_back = []
+    for scored in _scored(run):
+        of_sample = any(_source(task) == "sample" for task in scored.tasks)
+        reasons = (
+            ["the rows are the bundled sample"] if of_sample else list(dict.fromkeys(_what_is_partial(run, scored)))
+        )
+        if of_sample or (reasons and not allow_partial):
+            held_back.append(f"{scored.name}: {'; '.join(reasons)}")
+            continue
+        entry = _entry(run, scored)
+        by_data_set.setdefault(entry.dataset_id, []).append(entry)
+    if not by_data_set:
+        why = "; ".join(held_back) or "it has no task of this pack with a results file"
+        way_out = "" if allow_partial else " (--allow_partial publishes parts all the same)"
+        raise PublishError(f"{run.path}: nothing to publish: {why}{way_out}")
+    return {
+        f"{FOLDER}/{data_set.rpartition('/')[2].lower()}.yaml": yaml.safe_dump(
+            eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True
+        )
+        for data_set, entries in by_data_set.items()
+    }
+
+
+def open_pull_request(run: Run, repository: str, files: Mapping[str, str]) -> str:
+    """Open a pull request on the model's repository, and return its address.
+
+    Raises:
+        PublishError: if the Hub cannot be reached or refuses.
+    """
+    operations = [CommitOperationAdd(name, text.encode()) for name, text in files.items()]
+    try:
+        done = HfApi().create_commit(
+            repository, operations, commit_message=f"Add evaluation results of {run.name}", create_pr=True
+        )
+    except Exception as error:  # of the client's HTTP library, whichever that is, or of the client itself
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise PublishError(
+            f"no pull request on {repository} at {constants.ENDPOINT} ({reason}): does the repository exist, and has "
+            "`hf auth login` been run with a token that may write?"
+        ) from None
+    return str(done.pr_url)
+
+
+def _scored(run: Run) -> Iterator[Scored]:
+    """Groups of one benchmark, then the tasks that are in none."""
+    grouped: set[str] = set()
+    for group in run.groups.values():
+        members = [run.tasks[name] for name in group.tasks if name in run.tasks]
+        if members and len({task.benchmark for task in members}) == 1 and members[0].benchmark:
+            grouped.update(task.task for task in members)
+            yield from _headline(group.group, members, group.metrics)
+    for task in run.tasks.values():
+        if task.benchmark and task.task not in grouped:
+            yield from _headline(task.task, [task], task.metrics)
+
+
+def _headline(name: str, tasks: Sequence[TaskRun], metrics: Mapping[tuple[str, str], Value]) -> Iterator[Scored]:
+    for metric in cards()[tasks[0].benchmark or ""].metrics:
+        for filter_name in FILTERS:
+            found = metrics.get((metric.name, filter_name))
+            if found is not None:
+                yield Scored(name, tasks, metric.name, filter_name, found.value)
+                return
+
+
+def _what_is_partial(run: Run, scored: Scored) -> Iterator[str]:
+    """Why a number does not stand for the whole benchmark."""
+    limit = run.results.get("config", {}).get("limit")
+    if limit is not None:
+        yield f"--limit {limit:g}"
+    counts = run.results.get("n-samples", {})
+    for task in scored.tasks:
+        if _source(task) != "hub":
+            yield "the rows are files of one's own"
+        count = counts.get(task.task, {})
+        if limit is None and count.get("effective") != count.get("original"):
+            yield f"{count.get('effective')} of {count.get('original')} examples"
+        chosen = parse(task.signatures.get(scored.filter, "")).get("select", NOTHING)
+        if chosen != NOTHING:
+            yield f"a part of the rows ({chosen})"
+
+
+def _source(task: TaskRun) -> str:
+    metadata = task.config.get("metadata")
+    return str(metadata.get("data_source", "hub")) if isinstance(metadata, dict) else "hub"
+
+
+def _entry(run: Run, scored: Scored) -> EvalResultEntry:
+    card = cards()[scored.tasks[0].benchmark or ""]
+    metric = card.metric(scored.metric)
+    assert metric is not None, "the headline is out of the card's metrics"
+    options = scored.tasks[0].config.get("dataset_kwargs") or {}
+    named = str(scored.tasks[0].config.get("dataset_path"))
+    pinned = {repository.name: repository.revision for repository in card.repositories.values()}
+    tools = [name for name in ("python", "calculator") if options.get(f"add_{name}_tool")]
+    signatures = dict.fromkeys(t.signatures[scored.filter] for t in scored.tasks if scored.filter in t.signatures)
+    unit = " in per cent" if metric.scale == 100 else ""
+    notes = [
+        f"{scored.metric}{unit}, {scored.filter}",
+        f"tools: {' and '.join(tools)}" if tools else "no tools",
+        *(f"signature {signature}" for signature in signatures),
+    ]
+    return EvalResultEntry(
+        dataset_id=named,
+        task_id=scored.name,
+        value=round(scored.value * metric.scale, 4),
+        dataset_revision=options.get("revision") or pinned.get(named),
+        date=_iso(run.date),
+        notes="; ".join(notes),
+    )
+
+
+def _iso(date: str) -> str | None:
+    """``2026-11-21T08-27-59.103191`` as ISO 8601; None where there is no date."""
+    day, _, time = date.partition("T")
+    return f"{day}T{time[:8].replace('-', ':')}" if time else None

@@ -1,0 +1,112 @@
+"use strict";
+
+/* What a model wrote: rendered or raw, its reasoning folded, a transcript with tools as a conversation. */
+
+const FIRST_SHOWN = 20000; // characters of a long text, until "Show all" is pressed
+
+/** A text rendered (or, where raw, as it is); a long one is cut until asked for. */
+function textNodes(text, raw, className = "") {
+  const draw = (part) => (raw ? [el("pre", { class: "raw", tabindex: "0" }, part)] : markdown(part));
+  const box = el("div", { class: `text ${className}` }, draw(text.slice(0, FIRST_SHOWN)));
+  if (text.length <= FIRST_SHOWN) return [box];
+  const more = button(`Show all ${grouped(text.length)} characters`, () => {
+    box.replaceChildren(...draw(text));
+    more.remove();
+  }, { class: "show-all" });
+  return [box, more];
+}
+
+/** A response as [reasoning, the rest, whether the reasoning was never closed]. */
+function splitReasoning(text) {
+  const end = text.lastIndexOf("</think>");
+  if (end >= 0) return [text.slice(0, end).replace(/^\s*<think>\s*/, ""), text.slice(end + 8).trim(), false];
+  return /^\s*<think>/.test(text) ? [text.replace(/^\s*<think>\s*/, ""), "", true] : ["", text, false];
+}
+
+function responseNodes(text, raw) {
+  if (text === "") return [el("p", { class: "note" }, "The response is empty.")];
+  if (raw) return textNodes(text, true);
+  const [reasoning, rest, isOpen] = splitReasoning(text);
+  const nodes = [];
+  if (reasoning.trim()) {
+    const title = `Reasoning${isOpen ? ", never closed" : ""}, ${grouped(reasoning.length)} characters`;
+    nodes.push(folded(title, () => textNodes(reasoning, false), { class: "reasoning" }));
+  }
+  if (rest) nodes.push(...textNodes(rest, false));
+  else nodes.push(el("p", { class: "note" }, isOpen ? "Nothing follows the reasoning, so no answer was read." : "Nothing follows the reasoning."));
+  return nodes;
+}
+
+/** Messages of a prompt. */
+function messageNodes(messages, raw) {
+  return messages.flatMap(({ role, content, ...rest }) => [
+    el("p", { class: "role" }, role ?? "message"),
+    ...(content === undefined || content === null ? [] : textNodes(asText(content), raw)),
+    ...(Object.keys(rest).length ? [anything(rest)] : []),
+  ]);
+}
+
+// ---- conversations with tools
+
+/** The turns after the prompt, each call as code with its result under it. */
+function conversationNodes(transcript, raw) {
+  const start = transcript.findIndex((message) => message?.role === "assistant");
+  if (start < 0) return [];
+  const turns = [];
+  const messages = transcript.slice(start);
+  messages.forEach((message, i) => {
+    if (message?.role === "assistant") {
+      const reply = messages[i + 1]?.role === "assistant" ? undefined : messages[i + 1];
+      turns.push(turnNode(asText(message.content ?? ""), reply, raw, turns.length + 1));
+    }
+  });
+  return turns;
+}
+
+function turnNode(text, reply, raw, count) {
+  const calls = Array.isArray(reply?.calls) ? reply.calls : [];
+  const results = calls.length ? toolResults(asText(reply.content ?? ""), calls.length) : [];
+  const said = raw ? text : withoutCalls(text, calls);
+  const nodes = [el("p", { class: "role" }, `turn ${count}`)];
+  if (said.trim() || !calls.length) nodes.push(...responseNodes(said, raw));
+  calls.forEach((call, i) => nodes.push(callNode(call, results[i] ?? "")));
+  if (reply && !calls.length) nodes.push(el("p", { class: "role" }, reply.role ?? "reply"), ...textNodes(asText(reply.content ?? ""), raw));
+  return el("div", { class: "turn" }, nodes);
+}
+
+function callNode(call, result) {
+  const title = [call.failed ? "✗ " : "", words(asText(call.name ?? "call")), call.failed ? " – failed" : ""].join("");
+  const code = typeof call.argument === "string" ? call.argument : JSON.stringify(call.argument ?? call.arguments ?? {}, null, 1);
+  return el(
+    "div",
+    { class: call.failed ? "call failed" : "call" },
+    el("p", { class: "call-name" }, title),
+    codeBlock(code, asText(call.name ?? "")),
+    el("pre", { class: "result", tabindex: "0", "aria-label": call.failed ? "error" : "result" }, result.slice(0, FIRST_SHOWN) || "(no output)"),
+  );
+}
+
+/** The results of several calls, which come back in one message. */
+function toolResults(text, count) {
+  const parts = text.split("<tool_response>").slice(1).map((part) => {
+    const end = part.lastIndexOf("</tool_response>");
+    return (end < 0 ? part : part.slice(0, end)).replace(/^\n|\n$/g, "");
+  });
+  return parts.length === count ? parts : [text];
+}
+
+/** What the model said beside its calls, which are shown apart. */
+function withoutCalls(text, calls) {
+  if (!calls.length) return text;
+  const answered = text.lastIndexOf("</think>") + 1 ? text.lastIndexOf("</think>") + 8 : 0;
+  let rest = text.slice(answered);
+  for (let at = rest.indexOf("<tool_call>"); at >= 0; at = rest.indexOf("<tool_call>")) {
+    const end = rest.indexOf("</tool_call>", at);
+    rest = rest.slice(0, at) + (end < 0 ? "" : rest.slice(end + 12));
+  }
+  const parts = rest.split("```"); // code between fences has odd places
+  const shown = calls.map(({ argument }) => String(argument ?? "").trim()).filter(Boolean);
+  const kept = parts.filter((part, i) => i % 2 === 0 || !shown.some((code) => part.includes(code) || part.includes(JSON.stringify(code).slice(1, -1))));
+  const isJson = kept.length === 1 && kept[0].trim().startsWith("{") && kept[0].trim().endsWith("}");
+  return text.slice(0, answered) + (isJson ? "" : kept.length === parts.length ? rest : kept.join("\n"));
+}

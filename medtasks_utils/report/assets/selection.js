@@ -1,0 +1,128 @@
+"use strict";
+
+/* Which samples pass the filters. */
+
+const RESULTS = {
+  "": "any result",
+  right: "right",
+  wrong: "wrong or unanswered",
+  unanswered: "no answer found",
+  format: "lost to format: right under flexible-extract only",
+  disagree: "runs disagree",
+};
+const PAIRED = ["only-a", "only-b", "same-wrong"]; // results of two runs together
+
+class Selection {
+  /** @param index as packed; @param state of the filters, by name */
+  constructor(index, state) {
+    this.index = index;
+    this.state = state;
+    this.hits = null; // per sample, whether the text searched for occurs; null without a search
+    this.byDocument = []; // numbers of a document's samples
+    index.samples.document.forEach((document_, sample) => (this.byDocument[document_] ??= []).push(sample));
+  }
+
+  get filter() {
+    const chosen = document.documentElement.dataset.filter;
+    return this.index.filters.includes(chosen) ? chosen : this.index.filters[0];
+  }
+
+  /** The two runs that are compared: as chosen, else the page's baseline and the first other. */
+  get pair() {
+    const { runs } = this.index;
+    const number = (name) => runs.indexOf(name);
+    const a = Math.max(0, number(this.state.a) >= 0 ? number(this.state.a) : number(document.documentElement.dataset.baseline));
+    const b = number(this.state.b) >= 0 && number(this.state.b) !== a ? number(this.state.b) : a === 0 ? 1 : 0;
+    return [a, b];
+  }
+
+  get isPaired() {
+    return PAIRED.includes(this.state.result);
+  }
+
+  /** What the index says of a sample under the filter chosen in the page, or under one that its task has. */
+  at(name, sample) {
+    const byFilter = this.index.samples[name];
+    const chosen = byFilter[this.filter][sample];
+    if (chosen !== null) return chosen;
+    for (const filter of this.index.filters) if (byFilter[filter][sample] !== null) return byFilter[filter][sample];
+    return null;
+  }
+
+  verdict(sample, filter) {
+    const { acc, unanswered } = this.index.samples;
+    const value = filter ? acc[filter][sample] : this.at("acc", sample);
+    if (value === null) return "unscored";
+    if (value === 1) return "right";
+    if (value > 0) return "partly";
+    return (filter ? unanswered[filter][sample] : this.at("unanswered", sample)) ? "none" : "wrong";
+  }
+
+  /** A document's samples: of both runs that are compared, or of all runs. */
+  together(document_) {
+    const all = this.byDocument[document_];
+    return this.isPaired ? this.pair.map((run) => this.of(document_, run)).filter((sample) => sample !== undefined) : all;
+  }
+
+  of(document_, run) {
+    return this.byDocument[document_].find((sample) => this.index.samples.run[sample] === run);
+  }
+
+  /** Numbers of the samples that pass, in order; of two runs together, one for each example. */
+  passing() {
+    const { index, state } = this;
+    const task = index.tasks.findIndex(({ name }) => name === state.task);
+    const facets = task < 0 ? [] : index.tasks[task].facets;
+    const run = this.isPaired ? -1 : index.runs.indexOf(state.run);
+    const found = index.found_by.indexOf(state.found);
+    const badge = index.badges.indexOf(state.badge);
+    const wanted = facets
+      .filter((name) => state[name])
+      .map((name) => [index.documents[name], index.facets[name].values.indexOf(state[name])]);
+    const passes = (sample) => {
+      const document_ = index.samples.document[sample];
+      if (task >= 0 && index.documents.task[document_] !== task) return false;
+      if (run >= 0 && index.samples.run[sample] !== run) return false;
+      if (found >= 0 && this.at("found_by", sample) !== found) return false;
+      if (badge >= 0 && !index.samples.badges[sample].includes(badge)) return false;
+      if (!wanted.every(([codes, code]) => codes[document_] === code)) return false;
+      return (!this.hits || this.hits[sample] === 1) && (this.isPaired || this.passesResult(sample));
+    };
+    const candidates = this.isPaired ? this.pairedSamples() : index.samples.run.keys();
+    return [...candidates].filter(passes);
+  }
+
+  passesResult(sample) {
+    const { result } = this.state;
+    const { samples } = this.index;
+    if (!result) return true;
+    const right = this.at("acc", sample);
+    if (result === "right") return right === 1;
+    if (result === "wrong") return right !== null && right < 1;
+    if (result === "unanswered") return this.at("unanswered", sample) === 1;
+    if (result === "format") return samples.acc["flexible-extract"][sample] > (samples.acc["strict-match"][sample] ?? 1);
+    const own = this.byDocument[samples.document[sample]].map((other) => this.at("acc", other) === 1);
+    return own.includes(true) && own.includes(false);
+  }
+
+  /** The samples of examples that two runs have with this result: of the run that is right, else of the first. */
+  *pairedSamples() {
+    const { result } = this.state;
+    const [a, b] = this.pair;
+    for (const document_ of this.byDocument.keys()) {
+      const [first, second] = [this.of(document_, a), this.of(document_, b)];
+      if (first === undefined || second === undefined) continue;
+      const right = [first, second].map((sample) => this.at("acc", sample) > 0.5);
+      const same = this.at("answer", first) === this.at("answer", second) && !this.at("unanswered", first);
+      if (result === "same-wrong" && !right[0] && !right[1] && same) yield first;
+      if (result === "only-a" && right[0] && !right[1]) yield first;
+      if (result === "only-b" && !right[0] && right[1]) yield second;
+    }
+  }
+}
+
+/** Whether a text occurs in any string of a JSON value, in any case. */
+function contains(value, query) {
+  if (typeof value === "string") return value.toLowerCase().includes(query);
+  return typeof value === "object" && value !== null && Object.values(value).some((item) => contains(item, query));
+}

@@ -1,0 +1,72 @@
+"""What is lost on labels that physicians dispute."""
+
+from __future__ import annotations
+
+from medtasks_utils.benchmarks.card import DOUBTFUL
+from medtasks_utils.report.blocks import Block
+from medtasks_utils.report.tables import Cell, Table, estimate_cell, head_reasons, mark_best, run_heads, samples_link
+from medtasks_utils.report.units import Unit
+from medtasks_utils.results.breakdowns import estimate
+from medtasks_utils.results.labels import LabelSet, losses, other_labels, own_labels, scored_by
+
+_LABELS: dict[LabelSet, str] = {"original": "the benchmark's labels", "corrected": "the physicians' labels"}
+_LEAD = (
+    "Some examples have two labels, the benchmark's own and the physicians'. They differ in substance where the "
+    "physicians' is wrong by the benchmark's. Each answer was judged by both, on the same examples."
+)
+
+
+def labels_block(unit: Unit, filter_name: str) -> list[Block]:
+    """Accuracy by both labels, and how many losses are on labels that differ; nothing where all have one label."""
+    by_run = {
+        run: samples
+        for run, samples in unit.samples().items()
+        if any(other_labels(sample, filter_name) for sample in samples)
+    }
+    if not by_run or unit.benchmark is None:
+        return []
+    runs = list(by_run)
+    odd = unit.odd_ones(filter_name, "acc")
+    table = Table(f"{unit.title}: both labels, {filter_name}", ["", *run_heads(runs, odd)])
+    for labels, words in _LABELS.items():
+        estimates = [estimate(scored_by(by_run[run], labels, unit.benchmark), filter_name, "acc", None) for run in runs]
+        cells = [estimate_cell(each, unit.facts("acc"), with_n=True) for each in estimates]
+        best = mark_best(cells, [each.value for each in estimates], reasons=head_reasons(runs, odd))
+        table.rows.append([Cell(f"acc by {words}"), *best])
+    found = [losses(samples, filter_name) for samples in by_run.values()]
+    own = dict.fromkeys(_LABELS[own_labels(samples[0])] for samples in by_run.values())
+    table.rows += [
+        [Cell("labels differ"), *(Cell(f"{each.differing:,}", _share(each.differing, each.n)) for each in found)],
+        [Cell(f"wrong by {' or '.join(own)}"), *(Cell(f"{each.lost:,}", _share(each.lost, each.n)) for each in found)],
+        [
+            Cell("of these, labels differ"),
+            *(
+                Cell(
+                    f"{each.lost_on_differing:,}",
+                    _share(each.lost_on_differing, each.lost),
+                    samples_link(task=unit.only_task, run=run, result="wrong", badge=DOUBTFUL),
+                )
+                for run, each in zip(runs, found, strict=True)
+            ),
+        ],
+        [
+            Cell("of these, right by the other label"),
+            *(Cell(f"{each.right_by_other:,}", _share(each.right_by_other, each.lost)) for each in found),
+        ],
+    ]
+    return [Block("Doubtful labels", _LEAD, [], [table], filter_name)]
+
+
+def doubtful_losses(unit: Unit, filter_name: str) -> list[str]:
+    """For each run, how many of its losses are on labels that differ; of runs with any."""
+    found = {run: losses(samples, filter_name) for run, samples in unit.samples().items()}
+    return [
+        f"{run}: {each.lost_on_differing:,} of {each.lost:,} losses ({_share(each.lost_on_differing, each.lost)}) are "
+        f"where the two labels differ, {each.right_by_other:,} of them right by the other"
+        for run, each in found.items()
+        if each.lost_on_differing
+    ]
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else ""

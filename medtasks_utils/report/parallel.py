@@ -1,0 +1,40 @@
+"""Jobs in several processes that share what was read, where the system can fork."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_MOST = 8  # processes
+_jobs: list[Callable[[], Any]] = []  # what forked processes find; nothing but numbers is sent to them
+
+
+@contextmanager
+def in_parallel(jobs: Sequence[Callable[[], T]], worth_it: bool = True) -> Iterator[Iterator[T]]:
+    """The jobs' results, in order, as they come; meanwhile other work can go on here.
+
+    Args:
+        jobs: each returns what can be pickled.
+        worth_it: whether they take long enough; else each is done here when its result is asked for.
+    """
+    workers = min(_MOST, len(jobs), len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1)
+    if workers < 2 or not worth_it:
+        yield (job() for job in jobs)
+        return
+    _jobs[:] = jobs
+    try:
+        with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
+            yield pool.map(_do, range(len(jobs)))
+    finally:
+        _jobs.clear()
+
+
+def _do(number: int) -> Any:
+    return _jobs[number]()

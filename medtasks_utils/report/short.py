@@ -1,0 +1,150 @@
+"""A run in a few lines of text, or as JSON: what ``medtasks eval`` ends in."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from medtasks_utils.benchmarks import cards
+from medtasks_utils.intervals import confidence_interval
+from medtasks_utils.report.units import Unit, arrange
+from medtasks_utils.results import Run
+from medtasks_utils.results.breakdowns import Estimate
+from medtasks_utils.statistics import Size
+
+FILTERS = ("strict-match", "flexible-extract")
+_SHORT = {"strict-match": "strict", "flexible-extract": "flexible"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A task, or a group of tasks.
+
+    Attributes:
+        name: of the task or group.
+        title: of its benchmark.
+        metric: the benchmark's headline metric, which ``scores`` are of.
+        n: examples that were asked.
+        scores: by filter, with 95 % intervals.
+        answered: by filter, the share in which an answer was found.
+        tool_calls: per example; None without tools.
+    """
+
+    unit: Unit
+    metric: str
+    n: int
+    scores: dict[str, Estimate]
+    answered: dict[str, Estimate]
+    tool_calls: float | None
+
+    def score(self, name: str) -> str:
+        """The score under a filter for people: ``83.3 (64.1–93.3)``."""
+        if name not in self.scores:
+            return "–"
+        facts, found = self.unit.facts(self.metric), self.scores[name]
+        between = f" ({facts.shown(found.low)}–{facts.shown(found.high)})" if found.low is not None else ""
+        return facts.shown(found.value) + between
+
+    def share_answered(self) -> str:
+        """The share answered for people: one number where both filters find answers equally often."""
+        facts = self.unit.facts("answered")
+        shown = list(dict.fromkeys(facts.shown(found.value) for found in self.answered.values()))
+        return " / ".join(shown) or "–"
+
+
+def lines_of(run: Run) -> list[Line]:
+    """One for each task, or group of tasks of one benchmark; means over benchmarks last."""
+    run.name = run.name or "run"
+    return [line for unit in arrange([run]) if (line := _line(unit, run))]
+
+
+def _line(unit: Unit, run: Run) -> Line | None:
+    names = [name for name in FILTERS if name in unit.filters] or unit.filters[:1]
+    metric = next(iter(unit.headline), None)
+    if metric in (None, "bypass"):  # --predict_only
+        return None
+    result = unit.results[run.name]
+    counts = run.results.get("n-samples") or {}
+    tasks = [task.task for task in result.tasks] or run.groups[unit.name].tasks
+    n = sum(counts.get(task, {}).get("effective", 0) for task in tasks)
+    calls = unit.estimate(run.name, names[0], "tool_calls") if "tool_calls" in unit.metrics(names[0]) else None
+    return Line(
+        unit,
+        metric,
+        n,
+        {name: _estimate(unit, run, name, metric, n) for name in names},
+        {name: unit.estimate(run.name, name, "answered") for name in names if "answered" in unit.metrics(name)},
+        calls.value if calls else None,
+    )
+
+
+def _estimate(unit: Unit, run: Run, filter_name: str, metric: str, n: int) -> Estimate:
+    """As in the report; without sample logs, of as many independent examples as there were, if they are independent."""
+    found, result = unit.estimate(run.name, filter_name, metric), unit.results[run.name]
+    clustered = unit.benchmark is not None and cards()[unit.benchmark].cluster is not None
+    if result.is_group or result.samples or clustered or found.value is None:
+        return found
+    low, high = confidence_interval(unit.facts(metric), found.value, found.stderr, Size(n, n))
+    return Estimate(n, found.value, found.stderr, low, high)
+
+
+# ---- text
+
+
+def as_text(lines: Sequence[Line], width: int) -> str:
+    """A table; where the terminal is too narrow for it, a block for each line.
+
+    Args:
+        lines: at least one.
+        width: of the terminal, in characters.
+    """
+    rows = [("", "metric", "n", *(f"{_SHORT[name]} (95 %)" for name in FILTERS), "answered")]
+    for line in lines:
+        first = FILTERS[0] if FILTERS[0] in line.scores else next(iter(line.scores))
+        scores = line.score(first), line.score(FILTERS[1])
+        rows.append((line.unit.name, line.metric, f"{line.n:,}", *scores, line.share_answered()))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    if sum(widths) + 2 * (len(widths) - 1) > width:
+        return "\n".join(_block(rows[0], row) for row in rows[1:])
+    left = (0, 1)
+    return "\n".join(
+        "  ".join(
+            cell.ljust(size) if column in left else cell.rjust(size)
+            for column, (cell, size) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _block(head: Sequence[str], row: Sequence[str]) -> str:
+    told = "\n".join(f"{title}: {cell}" for title, cell in zip(head[1:], row[1:], strict=True))
+    return f"{row[0]}\n{textwrap.indent(told, '  ')}"
+
+
+# ---- JSON
+
+
+def as_data(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """The lines as JSON can hold them; shares from 0 to 1."""
+    return [
+        {
+            "name": line.unit.name,
+            "benchmark": line.unit.benchmark,
+            "metric": line.metric,
+            "n": line.n,
+            "filters": {
+                name: {
+                    "value": found.value,
+                    "stderr": found.stderr,
+                    "low": found.low,
+                    "high": found.high,
+                    "answered": line.answered[name].value if name in line.answered else None,
+                }
+                for name, found in line.scores.items()
+            },
+            "tool_calls": line.tool_calls,
+        }
+        for line in lines
+    ]

@@ -1,0 +1,93 @@
+"""Saved runs as pandas frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from medtasks_utils.results.run import Run
+from medtasks_utils.results.runs import read_runs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Frames(NamedTuple):
+    """Runs and samples.
+
+    Attributes:
+        runs: a row for each metric of each task or group of each run, under each filter: ``run``, ``model``, ``date``,
+            ``task``, ``benchmark``, ``filter``, ``metric``, ``value``, ``stderr``, ``signature``.
+        samples: a row for each example under each filter: ``run``, ``task``, ``benchmark``, ``doc_id``, ``doc_hash``,
+            ``filter``, ``target``, ``prompt``, and ``response``, ``answer`` and ``found_by``, which are lists where
+            there were several generations; then every metric by its name.
+    """
+
+    runs: pd.DataFrame
+    samples: pd.DataFrame
+
+
+class Runs(list[Run]):
+    """Saved runs, in the order in which they were found."""
+
+    def to_pandas(self) -> Frames:
+        """All runs as two frames."""
+        import pandas as pd
+
+        return Frames(
+            pd.DataFrame([row for run in self for row in _values(run)]),
+            pd.DataFrame([row for run in self for row in _samples(run)]),
+        )
+
+
+def load_runs(paths: str | Path | Iterable[str | Path]) -> Runs:
+    """All runs under the given paths; see :func:`read_runs`.
+
+    Raises:
+        ResultsError: for a path that does not exist, or where no path holds a run.
+    """
+    return Runs(read_runs(paths))
+
+
+def _values(run: Run) -> Iterable[dict[str, Any]]:
+    tasks = [(task.task, task.benchmark, task.metrics, task.signatures) for task in run.tasks.values()]
+    groups: list[Any] = [(group.group, None, group.metrics, {}) for group in run.groups.values()]
+    for name, benchmark, metrics, signatures in [*tasks, *groups]:
+        for (metric, filter_name), value in metrics.items():
+            yield {
+                "run": run.name,
+                "model": run.model,
+                "date": run.date,
+                "task": name,
+                "benchmark": benchmark,
+                "filter": filter_name,
+                "metric": metric,
+                "value": value.value,
+                "stderr": value.stderr,
+                "signature": signatures.get(filter_name),
+            }
+
+
+def _samples(run: Run) -> Iterable[dict[str, Any]]:
+    for task in run.tasks.values():
+        for sample in task.samples:
+            for filter_name, answers in sample.answers.items():
+                yield {
+                    "run": run.name,
+                    "task": task.task,
+                    "benchmark": task.benchmark,
+                    "doc_id": sample.doc_id,
+                    "doc_hash": sample.doc_hash,
+                    "filter": filter_name,
+                    "target": sample.target,
+                    "prompt": sample.prompt,
+                    "response": _only(sample.responses),
+                    "answer": _only(answers),
+                    "found_by": _only(sample.found_by.get(filter_name, [])),
+                    **sample.metrics.get(filter_name, {}),
+                }
+
+
+def _only(values: list[str]) -> Any:
+    return values[0] if len(values) == 1 else values or None

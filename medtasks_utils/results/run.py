@@ -1,0 +1,108 @@
+"""What a run says: its tasks, their metrics and samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.results.samples import Sample, SampleLog, read_samples
+
+
+class ResultsError(MedtasksError):
+    """Results that are not there, or cannot serve what was asked."""
+
+
+class Value(NamedTuple):
+    """A metric's value over a task, and its standard error if it has one."""
+
+    value: float
+    stderr: float | None
+
+
+Metrics = dict[tuple[str, str], Value]
+"""By metric and filter."""
+
+
+@dataclass
+class TaskRun:
+    """What one run says of one task.
+
+    Attributes:
+        task: its name.
+        benchmark: the benchmark of this pack that it belongs to, or None.
+        metrics: as the harness reported them.
+        config: the task's configuration, with the options under ``dataset_kwargs`` and more under ``metadata``.
+        samples_path: its sample log; None without one.
+        signatures: by filter; empty for tasks and versions that write none.
+        reader: reads its sample log.
+        identity: the fields that set its examples apart in runs of other origin; empty for the harness's own.
+    """
+
+    task: str
+    benchmark: str | None
+    metrics: Metrics
+    config: dict[str, Any]
+    samples_path: Path | None = None
+    signatures: dict[str, str] = field(default_factory=dict)
+    reader: Callable[[Path], SampleLog] = field(default=read_samples, repr=False)
+    identity: tuple[str, ...] = ()
+
+    @cached_property
+    def _log(self) -> SampleLog:
+        return self.reader(self.samples_path) if self.samples_path else SampleLog([], [])
+
+    @property
+    def samples(self) -> list[Sample]:
+        """Its examples, in order; read from disk once, on first use."""
+        return self._log.samples
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with its samples; reads them."""
+        if self.samples_path is None:
+            return [f"{self.task}: no samples; lm_eval writes them with --log_samples"]
+        return self._log.problems
+
+    @property
+    def filters(self) -> list[str]:
+        """Names of the filters, in the harness's order."""
+        reported = dict.fromkeys(name for _, name in self.metrics)
+        return list(reported or dict.fromkeys(name for sample in self.samples for name in sample.answers))
+
+
+@dataclass
+class GroupRun:
+    """What one run says of a group of tasks: its members' names, and metrics as the harness reported them."""
+
+    group: str
+    tasks: list[str]
+    metrics: Metrics
+
+
+@dataclass
+class Run:
+    """One run of the harness.
+
+    Attributes:
+        name: short, and unique among the runs read together.
+        model: the model's name as the harness has it.
+        path: the results file; where there is none, the folder.
+        date: as in the file names, such as ``2026-11-21T08-27-59.103191``; empty if they have none.
+        results: all that the results file holds; empty if it is not there or unreadable.
+        tasks: by name.
+        groups: by name.
+        problems: what is wrong with the run's files, in words; those of samples are each task's own.
+    """
+
+    name: str
+    model: str
+    path: Path
+    date: str
+    results: dict[str, Any]
+    tasks: dict[str, TaskRun]
+    groups: dict[str, GroupRun]
+    problems: list[str]

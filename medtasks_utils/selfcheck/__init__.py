@@ -1,0 +1,10 @@
+"""``medtasks selfcheck``: the real harness against a local server whose answers, and so whose scores, are known.
+
+What is served and expected, each benchmark says itself (:mod:`medtasks_utils.benchmarks.known_answers`). :mod:`.server`
+serves, :mod:`.check` runs and compares, :mod:`.output` tells.
+"""
+
+from medtasks_utils.selfcheck.check import Checked, Score, run
+from medtasks_utils.selfcheck.server import prompt_key, serving
+
+__all__ = ["Checked", "Score", "prompt_key", "run", "serving"]

@@ -1,0 +1,210 @@
+"""The runs against the server, and each of their scores beside what it must be."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks.known_answers import BEHAVIOURS, Doc, Range, Reply
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.selfcheck.server import Answers, prompt_key, serving
+
+Examples = dict[tuple[str, str], list[tuple[Doc, Reply]]]
+"""By task and behaviour."""
+
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Score:
+    """One score of one run.
+
+    Attributes:
+        task: or group of tasks.
+        metric: as in the results.
+        filter_name: likewise.
+        behaviour: what was answered.
+        value: a number, or ``N/A`` for a category without examples.
+        limits: the smallest and the largest that it may be; None where there must be no such score.
+    """
+
+    task: str
+    metric: str
+    filter_name: str
+    behaviour: str
+    value: Any
+    limits: Range | None
+
+    @property
+    def is_as_expected(self) -> bool:
+        """Whether the value is within its limits."""
+        if self.value == "N/A":
+            return self.limits is None
+        return self.limits is not None and self.limits[0] - _TOLERANCE <= self.value <= self.limits[1] + _TOLERANCE
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found.
+
+    Attributes:
+        scores: all of them.
+        answers: how many were served.
+        seconds: how long it took.
+    """
+
+    scores: list[Score]
+    answers: int
+    seconds: float
+
+    @property
+    def missed(self) -> list[Score]:
+        """The scores that are not as expected."""
+        return [score for score in self.scores if not score.is_as_expected]
+
+
+def run(
+    data: str,
+    tasks_folders: Sequence[Path],
+    limit: int | None = None,
+    folder: Path | None = None,
+    tell: Callable[[str], object] = lambda line: None,
+) -> Checked:
+    """Check all behaviours on all tasks.
+
+    Args:
+        data: where the rows come from.
+        tasks_folders: with the YAML.
+        limit: only so many examples of each task.
+        folder: for the runs, one for each behaviour; what it has of an earlier check is replaced. None keeps nothing.
+        tell: takes lines on how far it is.
+    """
+    os.environ["TQDM_DISABLE"] = "1"
+    start = time.perf_counter()
+    tell("building the tasks …")
+    from lm_eval.tasks import TaskManager
+
+    logging.getLogger("lm_eval").setLevel(logging.ERROR)
+    manager = TaskManager(
+        include_path=[str(each) for each in tasks_folders],
+        include_defaults=False,
+        metadata={"medtasks_data": data, "medexqa": {"use_explanations": False}},
+    )
+    names = [name for card in cards().values() for name in card.checked_tasks]
+    loaded = manager.load(names)
+    tasks = loaded["tasks"]
+    answers, examples = _served(tasks, limit)
+    results = _results(answers, names, manager, limit, folder, tell)
+    scores = [
+        score
+        for behaviour, (name, task) in itertools.product(BEHAVIOURS, tasks.items())
+        for score in _scores_of_task(behaviour, name, task, examples[name, behaviour], results[behaviour][name])
+    ]
+    for behaviour, group in itertools.product(BEHAVIOURS, [name for name in names if name not in tasks]):
+        scores += _scores_of_group(scores, behaviour, group, loaded["group_map"][group], results[behaviour][group])
+    return Checked(scores, sum(map(len, examples.values())), time.perf_counter() - start)
+
+
+def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Examples]:
+    """The answer to every prompt, and the documents with their answers, by behaviour."""
+    answers: Answers = {behaviour: {} for behaviour in BEHAVIOURS}
+    examples: Examples = {}
+    for name, task in tasks.items():
+        known = task.card.load_known_answers()
+        task.build_all_requests(
+            limit=limit, apply_chat_template=True, fewshot_as_multiturn=True, chat_template=_chat_as_json
+        )
+        for behaviour, instance in itertools.product(BEHAVIOURS, task.instances):
+            key = prompt_key(json.loads(instance.args[0]))
+            served = known.reply(behaviour, instance.doc, seed=key)
+            answers[behaviour][key] = served.text
+            examples.setdefault((name, behaviour), []).append((instance.doc, served))
+    return answers, examples
+
+
+def _results(
+    answers: Answers,
+    names: list[str],
+    manager: Any,
+    limit: int | None,
+    folder: Path | None,
+    tell: Callable[[str], object],
+) -> dict[str, Any]:
+    """What the harness makes of each behaviour."""
+    from lm_eval.evaluator import simple_evaluate
+
+    from medtasks_utils.harness.patches import git_not_asked_in_vain
+    from medtasks_utils.harness.saving import CarefulTracker
+
+    found = {}
+    with serving(answers) as address, git_not_asked_in_vain():
+        for number, (behaviour, meaning) in enumerate(BEHAVIOURS.items(), 1):
+            tell(f"{number} of {len(BEHAVIOURS)}: answering {len(answers[behaviour])} prompts with {meaning} …")
+            if folder is not None:
+                shutil.rmtree(folder / behaviour, ignore_errors=True)
+            tracker = CarefulTracker(output_path=None if folder is None else str(folder))
+            results = simple_evaluate(
+                model="local-chat-completions",
+                model_args={"model": behaviour, "base_url": address, "num_concurrent": 16, "max_retries": 1},
+                tasks=names,
+                task_manager=manager,
+                apply_chat_template=True,
+                limit=limit,
+                evaluation_tracker=tracker,
+                log_samples=True,
+            )
+            samples = results.pop("samples")
+            tracker.save_results_aggregated(results, samples)
+            for task in results["configs"]:
+                tracker.save_results_samples(task, samples[task])
+            if tracker.problem:
+                raise MedtasksError(tracker.problem)
+            found[behaviour] = results["results"]
+    return found
+
+
+def _scores_of_task(
+    behaviour: str, name: str, task: Any, examples: list[tuple[Doc, Reply]], result: Mapping[str, Any]
+) -> Iterator[Score]:
+    known = task.card.load_known_answers()
+    for filter_name in task.extractors:
+        limits = known.expected(behaviour, filter_name, examples)
+        for metric, value in _metrics(result, filter_name).items():
+            yield Score(name, metric, filter_name, behaviour, value, limits.get(metric))
+
+
+def _scores_of_group(
+    scores: Sequence[Score], behaviour: str, group: str, members: Sequence[str], result: Mapping[str, Any]
+) -> list[Score]:
+    """A group's metrics, expected to be the unweighted means of its tasks'."""
+    found = []
+    for filter_name in dict.fromkeys(score.filter_name for score in scores):
+        for metric, value in _metrics(result, filter_name).items():
+            own = (metric, filter_name, behaviour)
+            parts = [s.limits for s in scores if s.task in members and (s.metric, s.filter_name, s.behaviour) == own]
+            mean = _mean_range([part for part in parts if part is not None])
+            found.append(Score(group, metric, filter_name, behaviour, value, mean))
+    return found
+
+
+def _chat_as_json(messages: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
+    return json.dumps(messages)
+
+
+def _metrics(result: Mapping[str, Any], filter_name: str) -> dict[str, Any]:
+    named = re.compile(rf"(?!.*_stderr,)(.+),{re.escape(filter_name)}")
+    return {match[1]: value for key, value in result.items() if (match := named.fullmatch(key))}
+
+
+def _mean_range(ranges: list[Range]) -> Range:
+    return sum(low for low, _ in ranges) / len(ranges), sum(high for _, high in ranges) / len(ranges)

@@ -1,0 +1,59 @@
+"""An OpenAI-compatible chat server on this machine that gives known answers."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Answers = dict[str, dict[str, str]]
+"""By the model's name (the behaviour), then by :func:`prompt_key`."""
+
+
+@contextmanager
+def serving(answers: Answers) -> Iterator[str]:
+    """An OpenAI-compatible chat server on a free local port; yields its address.
+
+    Args:
+        answers: by the model's name (the behaviour), then by :func:`prompt_key`.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else every answer waits 40 ms for the client's delayed acknowledgement
+
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            text = answers[request["model"]].get(prompt_key(request["messages"]))
+            if text is None:
+                self.send_error(404, "no such prompt")
+                return
+            choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+            body = json.dumps({"object": "chat.completion", "model": request["model"], "choices": [choice]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 128  # 5 by default; a connection beyond it waits a second to try again
+
+    server = Server(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def prompt_key(messages: list[dict[str, str]]) -> str:
+    """A chat as a key."""
+    return json.dumps(messages, sort_keys=True)

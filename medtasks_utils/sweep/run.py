@@ -1,0 +1,88 @@
+"""A sweep from its plan to its report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tabulate import tabulate
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.sweep.job import is_done, last_lines
+from medtasks_utils.sweep.local import Machine, Queue
+from medtasks_utils.sweep.plan import Job, Plan
+from medtasks_utils.sweep.size import Size, size_of
+from medtasks_utils.sweep.watch import Watch
+
+
+def dry_run(plan: Plan) -> str:
+    """The jobs as a table: how large they are, and what is done already."""
+    rows = [_row(job, size_of(job, count_tokens=True)) for job in plan.jobs()]
+    head = ["job", "tasks", "requests", "prompt tokens", "judge calls", "GPUs", "CPUs", ""]
+    return tabulate(
+        rows, head, tablefmt="plain", disable_numparse=True, colalign=("left", "left", *["right"] * 5, "left")
+    )
+
+
+def _row(job: Job, size: Size) -> list[str]:
+    calls = "" if size.judge_calls is None else f"at most {size.judge_calls[1]:,}"
+    tokens = "" if size.prompt_tokens is None else f"about {size.prompt_tokens:,}"
+    resources = job.model.resources
+    counts = [f"{size.requests:,}", tokens, calls, str(resources.gpus), f"{resources.cpus:g}"]
+    return [job.name, ",".join(job.run.tasks), *counts, "done" if is_done(job) else ""]
+
+
+def sweep(plan: Plan, machine: Machine | None = None, address: str | None = None) -> list[Job]:
+    """Run what is not done yet, here or on a cluster; the jobs that failed.
+
+    Args:
+        plan: what to run.
+        machine: what of this machine to use; all of it if None.
+        address: of a Ray cluster to use in its place.
+
+    Raises:
+        MedtasksError: for tasks, options or data that a job could not run with, before any is run.
+    """
+    jobs = plan.jobs()
+    sizes = {}
+    for job in jobs:
+        try:
+            sizes[job] = size_of(job).requests
+        except MedtasksError as error:
+            raise type(error)(f"{job.name}: {error}") from None
+    waiting = [job for job in jobs if not is_done(job)]
+    with Watch(sizes) as watch:
+        for job in jobs:
+            if job not in waiting:
+                watch.counts(job, sizes[job])
+                watch.says(job, "done before")
+        if not waiting:
+            return []
+        if address is not None:
+            from medtasks_utils.sweep.cluster import Cluster
+
+            with Cluster(address) as cluster:
+                return cluster.run(waiting, watch)
+        return Queue(waiting, machine or Machine.this_one(), watch).run()
+
+
+def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
+    """Write the report over all jobs that are done, and say what failed and why; where the report is."""
+    for job in failed:
+        print(f"\n{job.name} failed; the end of {job.folder / 'log.txt'}:\n{last_lines(job.folder)}", file=sys.stderr)
+    done = [job for job in plan.jobs() if is_done(job)]
+    if not done:
+        return None
+    from medtasks_utils.report import build_page
+    from medtasks_utils.results import name_apart, read_runs
+
+    runs = []
+    for job in done:
+        (run,) = read_runs(job.folder)[-1:]
+        run.model = job.name
+        runs.append(run)
+    name_apart(runs)
+    path = plan.output / "report.html"
+    path.write_text(build_page(runs), encoding="utf-8", newline="\n")
+    return path

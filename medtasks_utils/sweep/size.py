@@ -1,0 +1,84 @@
+"""How large a job is, before it runs; loading its tasks checks its options and data too."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import Any
+
+from medtasks_utils.harness.quick_start import PackFirst
+from medtasks_utils.sweep.plan import Job
+
+_CALLS = {"g-eval": (1, 1), "factscore": (6, 8)}
+_CALLS_WITH_COVERAGE = {"factscore": (12, 15)}
+_PROMPTS = 50  # of each task, whose tokens are counted
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a job asks for.
+
+    Attributes:
+        requests: first requests to the model: examples times generations, or choices where log-likelihoods are scored.
+        prompt_tokens: of those, about; None where the model's tokenizer is not at hand.
+        judge_calls: the fewest and the most, if every answer is right; None without a judge.
+    """
+
+    requests: int
+    prompt_tokens: int | None
+    judge_calls: tuple[int, int] | None
+
+
+def size_of(job: Job, count_tokens: bool = False) -> Size:
+    """The size of a job.
+
+    Args:
+        job: whose tasks are built; they need their data.
+        count_tokens: whether to look for the model's tokenizer.
+
+    Raises:
+        MedtasksError: for tasks, options or data that the job could not run with.
+    """
+    metadata = {**job.model.model_args, **job.run.options, **({"medtasks_data": job.data} if job.data else {})}
+    manager = PackFirst(None, metadata)
+    tasks: dict[str, Any] = manager.load(manager.match_tasks(list(job.run.tasks)))["tasks"]
+    limit = job.flags.get("limit")
+    tokenizer = _tokenizer(job) if count_tokens else None
+    requests, tokens, calls = 0, 0.0, [0, 0]
+    for task in tasks.values():
+        docs = list(task.eval_docs)
+        examples = len(docs) if limit is None else min(len(docs), _limited(float(limit), len(docs)))
+        options = getattr(task, "options", argparse.Namespace())
+        here = examples * (getattr(options, "repeats", 1) if task.OUTPUT_TYPE == "generate_until" else 4)
+        requests += here
+        if tokenizer is not None and examples:
+            some = [f"{task.resolve_field(doc, task.config.description) or ''}{task.doc_to_text(doc)}" for doc in docs]
+            counted = [len(tokenizer.encode(text)) for text in some[: min(_PROMPTS, examples)]]
+            tokens += here * sum(counted) / len(counted)
+        for end, per_answer in enumerate(_judge_calls(options)):
+            calls[end] += here * per_answer
+    return Size(requests, round(tokens) if tokenizer is not None else None, (calls[0], calls[1]) if calls[1] else None)
+
+
+def _limited(limit: float, count: int) -> int:
+    """As the harness takes ``--limit``: a share below 1, else a number."""
+    return int(limit) if limit >= 1 else int(count * limit)
+
+
+def _judge_calls(options: Any) -> tuple[int, int]:
+    if not getattr(options, "use_judge", False) or not options.use_explanations:
+        return 0, 0
+    with_coverage = _CALLS_WITH_COVERAGE if options.use_coverage else {}
+    return with_coverage.get(options.judge_mode) or _CALLS.get(options.judge_mode, (1, 1))
+
+
+def _tokenizer(job: Job) -> Any:
+    """The model's tokenizer, if transformers is installed and has it on this machine."""
+    given = job.model.model_args
+    name = given.get("tokenizer") or given.get("pretrained") or given.get("model")
+    try:
+        from transformers import AutoTokenizer
+
+        return AutoTokenizer.from_pretrained(name, local_files_only=True)
+    except Exception:  # not installed, not here, or no name that the hub could know: then nothing is counted
+        return None

@@ -1,0 +1,93 @@
+"""The page in a real browser, for tests: opened at a size and in a theme, and watched."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from medtasks_utils.report import build_page
+from medtasks_utils.results import Run
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+CHROMIUM = os.environ.get("CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+needs_browser = pytest.mark.skipif(
+    not CHROMIUM, reason="no chromium, chromium-browser or google-chrome, nor CHROMIUM set"
+)
+
+ARGUMENTS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+]
+DESKTOP, PHONE = (1280, 900), (360, 740)
+FINISHED = re.compile(r"([\d,]+) of [\d,]+ (?:samples|examples)$")
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """The browser, started."""
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield found
+        found.close()
+
+
+def write(runs: list[Run], folder: Path) -> str:
+    path = folder / "report.html"
+    path.write_text(build_page(runs), encoding="utf-8")
+    return path.as_uri()
+
+
+@contextmanager
+def opened(browser: Any, address: str, size: tuple[int, int] = DESKTOP, theme: str = "light") -> Iterator[Any]:
+    """The page, opened; afterwards it must have asked nothing of the network, and complained of nothing."""
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=theme)
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    incidents: list[str] = []
+    page.on("request", lambda request: incidents.append(request.url))
+    page.on("console", lambda message: incidents.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: incidents.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: incidents.append(f"dialog: {dialog.message}"))
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]")
+    yield page
+    assert [incident.split("#")[0] for incident in incidents] == [address.split("#")[0]]
+    assert page.evaluate("window.ran") is None
+    context.close()
+
+
+def shown(page: Any) -> int:
+    """How many samples the list has."""
+    playwright.expect(page.locator("#count")).to_have_text(FINISHED)
+    match = FINISHED.match(page.text_content("#count"))
+    assert match
+    return int(match[1].replace(",", ""))
+
+
+def choose(page: Any, **filters: str) -> None:
+    for name, value in filters.items():
+        page.select_option(f"select[name={name}]", value)
+
+
+def unfold(page: Any) -> None:
+    """Open all that is folded in the example shown."""
+    page.evaluate("for (const fold of document.querySelectorAll('#detail details')) fold.open = true")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('#detail details')].every((e) => e.children.length > 1)"
+    )
+
+
+def open_first(page: Any) -> None:
+    """Open the first sample of the list."""
+    page.locator("#list .row").first.click()
+    page.wait_for_selector("#detail .verdict")

@@ -1,0 +1,286 @@
+"""Attempts by way of the kernel: starting processes and threads, and calls that computing has no use for.
+
+Here ``libc`` is the C library, ``call`` calls it by the number of a system call of this machine and prints the outcome.
+"""
+
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from typing import Final
+
+PRELUDE: Final = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+def call(number, *arguments):
+    return libc.syscall(ctypes.c_long(number), *[a if isinstance(a, bytes) else ctypes.c_long(a) if isinstance(a, int) else a for a in arguments])
+def got(yes=True):
+    if yes: print('GOT'[::-1])
+def child(result):
+    if result == 0: os._exit(0)
+    got(result > 0)
+"""
+
+START: Final = {
+    "os.fork": "child(os.fork())",
+    "os.forkpty": "child(os.forkpty()[0])",
+    "os.vfork by libc": "child(libc.vfork())",
+    "fork by libc": "child(libc.fork())",
+    "system call fork": "child(call(57))",
+    "system call vfork": "child(call(58))",
+    "clone without flags": "child(call(56, 17, 0, 0, 0, 0))",
+    "clone of a thread": "child(call(56, 0x3d0f00, 0, 0, 0, 0))",
+    "clone into a user namespace": "child(call(56, 0x10000011, 0, 0, 0, 0))",
+    "clone into a process namespace": "child(call(56, 0x20000011, 0, 0, 0, 0))",
+    "clone with a shared memory": "child(call(56, 0x4111, 0, 0, 0, 0))",
+    "clone3": "child(call(435, bytes(88), 88))",
+    "clone3 of a small size": "child(call(435, bytes(64), 64))",
+    "execve": "libc.execve(b'/bin/echo', (ctypes.c_char_p * 3)(b'echo', b'TO' b'G', None), None)",
+    "execve of the interpreter": "os.execv(sys.executable, ['python3', '-c', 'print(\"GOT\"[::-1])'])",
+    "execve of the linker": "os.execv('/lib64/ld-linux-x86-64.so.2', ['ld', '--help'])\ngot()",
+    "execveat of a descriptor": "import numpy\nfd = os.open(numpy.__file__, os.O_RDONLY)\ngot(call(322, fd, b'', 0, 0, 0x1000) == 0)",
+    "fexecve": "os.execve(os.open('/bin/sh', os.O_RDONLY), ['sh', '-c', 'echo TO' 'G'], {})",
+    "posix_spawn": "child(os.posix_spawn('/bin/true', ['true'], {}))",
+    "posix_spawnp": "child(os.posix_spawnp('true', ['true'], {}))",
+    "spawnv": "got(os.spawnv(os.P_NOWAIT, '/bin/true', ['true']) > 0)",
+    "subprocess": "import subprocess\nprint(subprocess.run(['echo', 'GOT'[::-1]], capture_output=True, text=True).stdout)",
+    "subprocess with a shell": "import subprocess\nprint(subprocess.getoutput('echo TO''G'))",
+    "subprocess of the interpreter": "import subprocess\nprint(subprocess.check_output([sys.executable, '-c', 'print(\"GOT\"[::-1])'], text=True))",
+    "os.popen": "print(os.popen('echo TO''G').read())",
+    "popen by libc": "got(libc.popen(b'true', b'r') != 0)",
+    "multiprocessing": "import multiprocessing\np = multiprocessing.get_context('fork').Process(target=print, args=('GOT'[::-1],))\np.start()\np.join()",
+    "multiprocessing by spawn": "import multiprocessing\nmultiprocessing.get_context('spawn').Process(target=print).start()\ngot()",
+    "multiprocessing pool": "import multiprocessing\nprint(multiprocessing.Pool(2).map(str, 'TO'))\ngot()",
+    "ProcessPoolExecutor": "from concurrent.futures import ProcessPoolExecutor\nprint(ProcessPoolExecutor(1).submit(print, 'GOT'[::-1]).result(2))\ngot()",
+    "thread": "import threading\nt = threading.Thread(target=got)\nt.start()\nt.join()",
+    "_thread": "import _thread, time\n_thread.start_new_thread(got, ())\ntime.sleep(.2)",
+    "threading.Timer": "import threading, time\nthreading.Timer(.01, got).start()\ntime.sleep(.2)",
+    "ThreadPoolExecutor": "from concurrent.futures import ThreadPoolExecutor\nThreadPoolExecutor(1).submit(got).result(2)",
+    "pthread_create": "f = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(lambda x: None)\nt = ctypes.c_ulong()\ngot(libc.pthread_create(ctypes.byref(t), None, f, None) == 0)",
+    "asyncio subprocess": "import asyncio\nprint(asyncio.run(asyncio.create_subprocess_exec('true')))\ngot()",
+    "webbrowser": "import webbrowser\ngot(webbrowser.open('http://127.0.0.1'))",
+    "ctypes.util.find_library": "import ctypes.util\ngot(ctypes.util.find_library('z') is not None and os.path.exists('/sbin/ldconfig'))",
+    "scipy's workers": "from scipy.optimize import differential_evolution\nprint(differential_evolution(lambda x: x[0] ** 2, [(-1, 1)], workers=2, maxiter=1))\ngot()",
+    "pty": "import pty\nchild(pty.fork()[0])",
+}
+
+_NUMBERS: Final = """
+ptrace 101 0 0 0 0
+ptrace_attach_parent 101 16 PARENT 0 0
+ptrace_seize_first 101 16902 1 0 0
+process_vm_readv 310 PARENT BUFFER 1 BUFFER 1 0
+process_vm_readv_first 310 1 BUFFER 1 BUFFER 1 0
+process_vm_writev 311 PARENT BUFFER 1 BUFFER 1 0
+kcmp 312 1 PARENT 0 0 0
+io_uring_setup 425 8 BUFFER
+io_uring_enter 426 1 1 0 0 0 0
+io_uring_register 427 1 0 0 0
+io_setup 206 8 BUFFER
+bpf 321 0 BUFFER 72
+perf_event_open 298 BUFFER 0 -1 -1 0
+userfaultfd 323 0
+userfaultfd_user_mode 323 1
+add_key_user 248 KEY KEY BUFFER 3 -4
+add_key_session 248 KEY KEY BUFFER 3 -3
+add_key_process 248 KEY KEY BUFFER 3 -2
+keyctl_get_user_ring 250 0 -4 1
+keyctl_join_session 250 1 0
+request_key 249 KEY KEY 0 -4
+mount_tmpfs 165 KEY ROOT KEY 0 0
+bind_mount 165 ROOT ROOT 0 4096 0
+umount2 166 ROOT 2
+pivot_root 155 ROOT ROOT
+chroot 161 ROOT
+unshare_user 272 0x10000000
+unshare_mount 272 0x20000
+unshare_network 272 0x40000000
+unshare_files 272 0x400
+setns 308 0 0
+open_tree 428 -100 ROOT 1
+fsopen 430 KEY 0
+fsmount 432 0 0 0
+fspick 433 -100 ROOT 0
+move_mount 429 0 ROOT 0 ROOT 0
+mount_setattr 442 -100 ROOT 0 BUFFER 32
+name_to_handle_at 303 -100 ROOT BUFFER BUFFER 0
+open_by_handle_at 304 -100 BUFFER 0
+openat2_writing 437 -100 FILE HOW 24
+creat 85 FILE 511
+memfd_create 319 KEY 0
+memfd_secret 447 0
+shmget 29 0x4242 4096 950
+shmat 30 0 0 0
+semget 64 0x4242 1 950
+msgget 68 0x4242 950
+mq_open 240 KEY 66 511 0
+eventfd2 290 0 0
+signalfd4 289 -1 BUFFER 8 0
+timerfd_create 283 0 0
+timer_create 222 0 0 BUFFER
+epoll_create1 291 0
+inotify_init1 294 0
+fanotify_init 300 0 0
+socket_unix 41 1 1 0
+socket_netlink 41 16 3 0
+socket_packet 41 17 3 0
+socket_vsock 41 40 1 0
+socket_alg 41 38 5 0
+socketpair 53 1 1 0 BUFFER
+sendmsg_on_own_socket 46 3 BUFFER 0
+recvmsg_on_own_socket 47 3 BUFFER 64
+shutdown_own_socket 48 3 2
+setsockopt_on_own_socket 54 3 1 7 BUFFER 4
+getsockopt_credentials 55 3 1 17 BUFFER BUFFER
+getpeername 52 3 BUFFER BUFFER
+kill_itself 62 SELF 0
+kill_parent 62 PARENT 9
+kill_first 62 1 9
+kill_group 62 0 0
+kill_all 62 -1 19
+tgkill_parent 234 PARENT PARENT 9
+tkill_first 200 1 9
+rt_sigqueueinfo_parent 129 PARENT 18 BUFFER
+pidfd_open_parent 434 PARENT 0
+pidfd_open_itself 434 SELF 0
+pidfd_getfd 438 0 0 0
+pidfd_send_signal 424 0 9 0 0
+process_madvise 440 0 BUFFER 1 4 0
+process_mrelease 448 0 0
+setpriority 141 0 0 0
+setpriority_of_a_user 141 2 0 19
+getpriority_of_parent 140 0 PARENT
+sched_setaffinity 203 0 8 BUFFER
+sched_setscheduler 144 0 0 BUFFER
+sched_setattr 314 0 BUFFER 0
+ioprio_set 251 1 0 0
+prctl_name 157 15 KEY 0 0 0
+prctl_dumpable 157 4 1 0 0 0
+prctl_death_signal 157 1 18 0 0 0
+prctl_subreaper 157 36 1 0 0 0
+prctl_ptracer 157 0x59616d61 -1 0 0 0
+prctl_no_death_signal 157 1 0 0 0 0
+seccomp_listener 317 1 8 BUFFER
+landlock_create_ruleset 444 0 0 1
+setuid 105 0
+setresuid 117 0 0 0
+setgid 106 0
+setgroups 116 0 BUFFER
+setsid 112
+setpgid 109 0 0
+capset 126 BUFFER BUFFER
+capget 125 BUFFER BUFFER
+personality 135 0x0040000
+arch_prctl 158 0x1001 0
+modify_ldt 154 0 BUFFER 8
+iopl 172 3
+ioperm 173 0 1 1
+sethostname 170 KEY 3
+setdomainname 171 KEY 3
+uname 63 BUFFER
+sysinfo 99 BUFFER
+syslog 103 3 BUFFER 64
+settimeofday 164 BUFFER 0
+clock_settime 227 0 BUFFER
+adjtimex 159 BUFFER
+reboot 169 0 0 0 0
+kexec_load 246 0 0 0 0
+init_module 175 BUFFER 1 KEY
+delete_module 176 KEY 0
+swapon 167 ROOT 0
+acct 163 0
+quotactl 179 0 ROOT 0 BUFFER
+vhangup 153
+mlock 149 BUFFER 1
+mlockall 151 1
+mbind 237 BUFFER 1 0 0 0 0
+move_pages 279 0 0 0 0 0 0
+migrate_pages 256 0 0 0 0
+mincore 27 0 1 BUFFER
+madvise_mergeable 28 PAGE 4096 12
+memfd_shared_by_vmsplice 278 1 BUFFER 1 0
+splice 275 0 0 1 0 1 0
+tee 276 0 1 1 0
+sendfile 40 1 0 0 1
+copy_file_range 326 0 0 1 0 1 0
+fallocate 285 1 0 0 1
+ftruncate 77 1 0
+truncate 76 FILE 0
+flock 73 1 2
+fsync 74 1
+sync 162
+syncfs 306 1
+umask 95 0
+chdir 80 ROOT
+fchdir 81 0
+mkdir 83 FILE 511
+mkdirat 258 -100 FILE 511
+mknod 133 FILE 4534 0
+mknodat 259 -100 FILE 4534 0
+symlink 88 ROOT FILE
+link 86 ROOT FILE
+linkat 265 -100 ROOT -100 FILE 0
+unlink 87 FILE
+unlinkat 263 -100 FILE 0
+rename 82 FILE FILE
+renameat2 316 -100 FILE -100 FILE 0
+chmod 90 FILE 511
+fchmodat 268 -100 FILE 511
+fchmod_of_output 91 1 511
+chown 92 FILE 0 0
+utimensat 280 -100 FILE 0 0
+setxattr 188 FILE KEY BUFFER 1 0
+listxattr 194 ROOT BUFFER 64
+readlink 89 ROOT BUFFER 64
+statfs 137 ROOT BUFFER
+ustat 136 0 BUFFER
+ioctl_push_character 16 1 0x5412 BUFFER
+ioctl_console 16 0 0x541d 0
+ioctl_waiting_bytes 16 3 0x541b BUFFER
+fcntl_owner 72 3 8 SELF
+fcntl_signal 72 3 10 18
+fcntl_asynchronous 72 3 4 0x2000
+fcntl_lock 72 1 6 BUFFER
+fcntl_lease 72 1 1024 0
+fcntl_notify 72 0 1026 1
+fcntl_pipe_size 72 0 1031 1048576
+fcntl_seals 72 1 1033 1
+setrlimit 160 7 BUFFER
+prlimit_of_parent 302 PARENT 7 0 BUFFER
+prlimit_of_itself 302 0 0 BUFFER 0
+open_writing 2 FILE 65 511
+openat_writing 257 -100 FILE 65 511
+openat_temporary 257 -100 ROOT 0x410002 511
+openat_path 257 -100 ROOT 0x200000 0
+preadv2_from_cache 327 0 BUFFER 1 0 0 8
+get_robust_list_of_parent 274 PARENT BUFFER BUFFER
+futex_waitv 449 BUFFER 1 0 0 0
+restrict_self 446 0 0
+map_shadow_stack 453 0 4096 1
+listmount 458 BUFFER BUFFER 1 0
+statmount 457 BUFFER BUFFER 64 0
+lsm_list_modules 461 BUFFER BUFFER 0
+"""
+
+_SETUP: Final = """
+b = ctypes.create_string_buffer(4096)
+page = (ctypes.addressof(b) + 4095) // 4096 * 4096
+names = {'BUFFER': b, 'PARENT': os.getppid() or 1, 'SELF': os.getpid(), 'KEY': b'user', 'ROOT': b'/', 'PAGE': page,
+    'FILE': FOLDER.encode() + b'/x', 'HOW': bytes([65, 0, 0, 0, 0, 0, 0, 0, 255, 1] + [0] * 14)}
+"""
+
+
+def _attempt(line: str) -> str:
+    number, *arguments = line.split()[1:]
+    values = ", ".join(f"names[{each!r}]" if each.isalpha() else each for each in arguments)
+    return f"{_SETUP}got(call({number}, {values or '0'}) >= 0)"
+
+
+_CODE: Final = {
+    "machine code": "import mmap\nm = mmap.mmap(-1, 4096, prot=7)\nm.write(b'\\xc3')\ngot()",
+    "memory made executable": "import mmap\nm = mmap.mmap(-1, 4096)\na = ctypes.addressof(ctypes.c_char.from_buffer(m))\ngot(libc.mprotect(ctypes.c_void_p(a), 4096, 5) == 0)",
+    "memory made executable by key": "import mmap\nm = mmap.mmap(-1, 4096)\na = ctypes.addressof(ctypes.c_char.from_buffer(m))\ngot(call(329, a, 4096, 7, -1) == 0)",
+}
+
+KERNEL: Final = {**{line.split()[0]: _attempt(line) for line in _NUMBERS.strip().splitlines()}, **_CODE}
+"""System calls by the numbers of x86-64, each of which must fail."""

@@ -1,0 +1,118 @@
+"""N/A and a number with a caveat, told apart: labelled texts, texts that are neither, and hostile ones."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import load
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medtasks_utils.benchmarks.medcalc_bench.abstaining import says_not_available, states_not_available
+
+FOLDER = Path(__file__).with_name("abstaining")
+
+
+def texts(name: str) -> list[str]:
+    lines = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [line.replace("\\n", "\n") for line in lines if line.strip()]
+
+
+LACKS, CAVEATS = texts("lacks"), texts("caveats")
+
+
+@pytest.fixture(scope="module")
+def task() -> Any:
+    return load("medcalc_bench_corrected")
+
+
+def is_not_available(task: Any, filter_name: str, text: str) -> bool:
+    return bool(task.extract(filter_name, text, task.eval_docs[0]).value == "N/A")
+
+
+def test_there_are_enough_and_none_twice() -> None:
+    assert len(set(LACKS)) == len(LACKS) >= 300
+    assert len(set(CAVEATS)) == len(CAVEATS) >= 300
+    assert not set(LACKS) & set(CAVEATS)
+
+
+def test_flexible_tells_them_apart(task: Any) -> None:
+    assert [text for text in LACKS if not is_not_available(task, "flexible-extract", text)] == []
+    assert [text for text in CAVEATS if is_not_available(task, "flexible-extract", text)] == []
+
+
+def test_strict_reads_what_the_tag_or_box_says_and_nothing_else(task: Any) -> None:
+    def has_form(text: str) -> bool:
+        return "</answer>" in text or "\\boxed{" in text
+
+    assert [text for text in LACKS if is_not_available(task, "strict-match", text) != has_form(text)] == []
+    assert [text for text in CAVEATS if is_not_available(task, "strict-match", text)] == []
+
+
+@pytest.mark.parametrize("think", ["<think>It lacks a weight, so N/A?</think>\n", "<think>Easy.</think>"])
+def test_reasoning_changes_nothing(task: Any, think: str) -> None:
+    for filter_name in ("strict-match", "flexible-extract"):
+        for wanted, part in ((True, LACKS[:60]), (False, CAVEATS[:60])):
+            tagged = [text for text in part if "</answer>" in text]
+            assert {is_not_available(task, filter_name, think + text) for text in tagged} == {wanted}
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "",
+        "   \n",
+        "<answer></answer>",
+        "<answer> </answer>",
+        "\\boxed{}",
+        "<think>N/A",
+        "<think>The weight is not given, so it cannot be calculated.",
+        "<answer>\n</answer>",
+        "I will end with the final value, or with N/A if the note lacks what is needed",
+        "Let me calculate.",
+        "...",
+        "<answer>-</answer>",
+        "<answer>value</answer>",
+        "<answer>none</answer>",
+    ],
+)
+def test_saying_nothing_is_no_answer(task: Any, response: str) -> None:
+    for filter_name in ("strict-match", "flexible-extract"):
+        assert task.extract(filter_name, response, task.eval_docs[0]).value is None, response
+
+
+@given(st.text())
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    assert says_not_available(text) in (True, False)
+    assert states_not_available(text) in (True, False)
+
+
+@given(
+    st.lists(
+        st.sampled_from([*LACKS[75:140], *CAVEATS[37:100], "is", "not", "n't", "\n", ". ", "N/A", "5"]), max_size=40
+    )
+)
+def test_any_mixture_is_read_without_an_error(parts: list[str]) -> None:
+    text = " ".join(parts)
+    assert says_not_available(text) in (True, False)
+    assert states_not_available(text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "cannot be ", "not ", "n/a ", "N/A", "the answer is ", "no value ", "insufficient data to ", "score is ", "5 ",
+        "\n", ". ", "(", "* ", "answer: ", "total ", "lacks ", "unable to ", "\\text{", "：", "so so so ",
+        "it is about ", "no a b c ", "impossible to ", "I estimate ", "- ", "a", " ", "không ", "계산할 수 ",
+    ],
+)  # fmt: skip
+def test_long_texts_are_read_in_time(task: Any, piece: str) -> None:
+    text = (piece * 200_000)[:200_000]
+    for response in (text, f"<answer>{text}</answer>", f"\\boxed{{{text}}}"):
+        start = time.process_time()
+        task.extract("flexible-extract", response, task.eval_docs[0])
+        task.extract("strict-match", response, task.eval_docs[0])
+        assert time.process_time() - start < 2  # seconds of the processor, one for each

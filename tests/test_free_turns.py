@@ -1,0 +1,279 @@
+"""Conversations over an API: each goes on by itself, within the connections, and comes to what it came to in rounds."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import Asked, Body, chat_server
+from conftest import Row, clean_environment, manager, saved_samples
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from lm_eval.api.model import CachingLM
+from lm_eval.evaluator import simple_evaluate
+from lm_eval.models.openai_completions import LocalChatCompletion
+from tool_caller import check, reply, tagged
+
+from medtasks_utils.errors import MedtasksError, ScoringError
+from medtasks_utils.harness import patches, tool_task
+from medtasks_utils.tools.calculator import Calculator
+from medtasks_utils.tools.tool import Outcome
+
+FIVE_TURNS = {"medcalc_bench": {"max_turns": 5}}
+
+
+def run(server: Asked, task: str = "medcalc_bench_calculator", connections: int = 8, **given: Any) -> dict[str, Any]:
+    arguments = {"model": "m", "base_url": server.address, "num_concurrent": connections, "max_retries": 1}
+    result: dict[str, Any] = simple_evaluate(
+        model="local-chat-completions",
+        model_args={**arguments, **given.pop("model_args", {})},
+        tasks=[task],
+        task_manager=manager(given.pop("metadata", FIVE_TURNS)),
+        apply_chat_template=True,
+        confirm_run_unsafe_code=True,
+        **given,
+    )
+    return result
+
+
+def samples(result: dict[str, Any]) -> list[Row]:
+    (logged,) = result["samples"].values()
+    return [sample for sample in logged if sample["filter"] == "strict-match"]
+
+
+def transcripts(result: dict[str, Any]) -> list[Any]:
+    return [sample["transcript"] for sample in samples(result)]
+
+
+def caller(body: Body) -> str:
+    return reply(body["messages"])
+
+
+def turn(body: Body) -> int:
+    return 1 + [message["role"] for message in body["messages"]].count("assistant")
+
+
+def keys(bodies: list[Body]) -> Counter[str]:
+    return Counter(json.dumps(body, sort_keys=True) for body in bodies)
+
+
+# ---- what comes of it
+
+
+@settings(max_examples=4, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32), connections=st.integers(2, 40), task=st.sampled_from(["calculator", "tools"]))
+def test_transcripts_and_scores_are_those_of_rounds(
+    monkeypatch: pytest.MonkeyPatch, seed: int, connections: int, task: str
+) -> None:
+    delays = random.Random(seed)
+    found = []
+    for is_free in (True, False):
+        with monkeypatch.context() as patched:
+            if not is_free:
+                patched.setattr(tool_task, "can_be_asked_singly", lambda model: False)
+            with chat_server(caller, lambda body: delays.lognormvariate(-6, 1.5)) as server:
+                result = run(server, f"medcalc_bench_{task}", connections, system_instruction=f"Be brief, {seed}.")
+        for sample in samples(result) if task == "tools" else ():
+            check(sample, max_turns=5)
+        assert server.most_at_once <= connections
+        found.append((transcripts(result), result["results"], keys(server.bodies)))
+    assert found[0] == found[1]
+
+
+def test_a_conversation_waits_for_no_other() -> None:
+    """One first reply is held until all other conversations are over: no batch, not even the first, is a barrier."""
+    others_over = threading.Event()
+    lock = threading.Lock()
+    over: list[str] = []
+
+    def answer(body: Body) -> str:
+        if body["messages"][1]["content"] == slow and turn(body) == 1:
+            assert others_over.wait(60), "the others wait for the slowest"
+        if turn(body) < 4:
+            return tagged("calculator", f"{turn(body)} + 1")
+        with lock:
+            over.append(body["messages"][1]["content"])
+            if len(over) == 9:
+                others_over.set()
+        return "<answer>4</answer>"
+
+    docs = [json.loads(i.args[0].prompt) for i in prompts(10)]
+    slow = docs[3][1]["content"]
+    with chat_server(answer) as server:
+        result = run(server, limit=10, connections=4)
+    assert [sample["turns"] for sample in samples(result)] == [4] * 10
+    assert over[-1] == slow
+    assert len(server.bodies) == 40
+
+
+def prompts(limit: int) -> list[Any]:
+    model = LocalChatCompletion(base_url="http://127.0.0.1:9/", model="m", num_concurrent=2)
+    task = manager(FIVE_TURNS).load(["medcalc_bench_calculator"])["tasks"]["medcalc_bench_calculator"]
+    task.build_all_requests(limit=limit, apply_chat_template=True, chat_template=model.apply_chat_template)
+    return list(task.instances)
+
+
+def test_never_more_than_the_connections_are_in_flight_and_no_slot_stays_empty() -> None:
+    for connections in (2, 5, 16):
+        with chat_server(caller, lambda body: 0.01) as server:
+            run(server, connections=connections, metadata={"medcalc_bench": {"max_turns": 5, "repeats": 3}})
+        assert server.most_at_once == connections
+
+
+def test_with_one_connection_the_rounds_are_the_harness_s() -> None:
+    with chat_server(caller) as server:
+        result = run(server, "medcalc_bench_tools", connections=1)
+    assert server.most_at_once == 1
+    assert len({check(sample, max_turns=5) for sample in samples(result)}) > 5
+
+
+def test_several_tasks_share_the_connections() -> None:
+    with chat_server(caller, lambda body: 0.005) as server:
+        result = simple_evaluate(
+            model="local-chat-completions",
+            model_args={"model": "m", "base_url": server.address, "num_concurrent": 6, "max_retries": 1},
+            tasks=["medcalc_bench_calculator", "medcalc_bench_python", "medhallu"],
+            task_manager=manager(FIVE_TURNS),
+            apply_chat_template=True,
+            confirm_run_unsafe_code=True,
+        )
+    assert server.most_at_once == 6
+    for name in ("medcalc_bench_calculator", "medcalc_bench_python"):
+        logged = [s for s in result["samples"][name] if s["filter"] == "strict-match"]
+        assert sum(s["turns"] for s in logged) > len(logged)
+    assert len(result["samples"]["medhallu"]) == 2 * 28
+
+
+# ---- retries, headers, failures
+
+
+def test_retries_and_headers_are_the_harness_s() -> None:
+    def answer(body: Body) -> str:
+        if turn(body) == 2:
+            server.failures = max(server.failures, 0)
+        return tagged("calculator", "6 * 7") if turn(body) == 1 else "<answer>42</answer>"
+
+    with chat_server(answer) as server:
+        server.failures = 2
+        header = {"header": {"Authorization": "Bearer abc", "X-Ours": "1"}, "max_retries": 3}
+        result = run(server, limit=2, connections=2, model_args=header)
+    assert [sample["turns"] for sample in samples(result)] == [2, 2]
+    assert len(server.bodies) == 6
+    assert {headers["X-Ours"] for headers in server.headers} == {"1"}
+
+
+def test_a_server_that_dies_costs_no_answered_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with chat_server(caller) as whole:
+        expected = run(whole)
+
+    def dying(body: Body) -> str:
+        if len(server.bodies) > 30:
+            server.failures = 1_000_000
+        return caller(body)
+
+    with chat_server(dying) as server, pytest.raises(ScoringError, match="the generations are kept in") as caught:
+        run(server, use_cache="cache")
+    assert "\n" not in str(caught.value)
+    (path,) = tmp_path.glob("medtasks_rescue_*.jsonl")
+    kept = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert kept
+    assert all(record["transcript"][-1]["role"] in ("assistant", "user") for record in kept)
+    with chat_server(caller) as again:
+        result = run(again, use_cache="cache")
+    assert keys(server.answered) + keys(again.bodies) == keys(whole.bodies)
+    assert transcripts(result) == transcripts(expected)
+    assert result["results"] == expected["results"]
+    with chat_server(caller) as idle:
+        assert transcripts(run(idle, use_cache="cache")) == transcripts(expected)
+    assert idle.bodies == []
+
+
+def test_a_tool_that_breaks_ends_the_run_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Any, calls: Any) -> Any:
+        if any("6 * 7" in expression for _, expression in calls):
+            raise MedtasksError("the calculator is gone")
+        return [Outcome("1", failed=False) for _ in calls]
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Calculator, "run", refuse)
+    with (
+        chat_server(lambda body: tagged("calculator", "6 * 7" if turn(body) == 2 else "1")) as server,
+        pytest.raises(ScoringError, match="the calculator is gone; the generations are kept in") as caught,
+    ):
+        run(server, connections=3)
+    assert caught.value.__cause__ is None, "one line, without a traceback"
+    (path,) = tmp_path.glob("medtasks_rescue_*.jsonl")
+    assert path.read_text("utf-8").count("6 * 7") >= 1
+
+
+def test_first_replies_from_the_cache_begin_at_once(tmp_path: Path) -> None:
+    """Only the further turns are missing: the harness has no request left to make, and ours are made all the same."""
+    cache = str(tmp_path / "cache")
+    with chat_server(caller) as first:
+        expected = run(first, use_cache=cache)
+    database = CachingLM(LocalChatCompletion(base_url="x", model="m"), f"{cache}_rank0.db").dbdict
+    later = [body for body in first.bodies if turn(body) > 1]
+    settings = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 2048}
+    for body in later:
+        del database[patches.cache_key(([json.dumps(body["messages"], ensure_ascii=False)], settings))]
+    database.close()
+    with chat_server(caller) as second:
+        assert transcripts(run(second, use_cache=cache)) == transcripts(expected)
+    assert keys(second.bodies) == keys(later)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_ended_from_outside_is_resumed_where_it_was(tmp_path: Path, how: signal.Signals) -> None:
+    """All that is answered before the end stays answered: both runs together make the requests of one."""
+    hold = threading.Event()
+
+    def stalling(body: Body) -> str:
+        if len(server.bodies) > 40:
+            hold.wait(60)
+        return caller(body)
+
+    with chat_server(caller) as whole:
+        expected = run(whole, metadata={"medcalc_bench": {"repeats": 2}}, gen_kwargs="temperature=0.5")
+    with chat_server(stalling) as server:
+        process = subprocess.Popen(command(server, tmp_path), cwd=tmp_path, env=clean_environment(), text=True)
+        wait_until(lambda: len(server.bodies) >= 48)  # all eight connections are held
+        time.sleep(0.3)  # what was answered has arrived
+        answered = keys(server.answered)
+        assert len(server.answered) == 40
+        process.send_signal(how)
+        assert process.wait(60) != 0
+        hold.set()
+    with chat_server(caller) as again:
+        done = subprocess.run(command(again, tmp_path), cwd=tmp_path, env=clean_environment(), check=False)
+        assert done.returncode == 0
+    assert answered + keys(again.bodies) == keys(whole.bodies)
+    logged = [s for s in saved_samples(tmp_path, "medcalc_bench_calculator") if s["filter"] == "strict-match"]
+    assert [sample["transcript"] for sample in logged] == transcripts(expected)
+
+
+def command(server: Asked, folder: Path) -> list[str]:
+    arguments = f"model=m,base_url={server.address},num_concurrent=8,max_retries=1"
+    metadata = json.dumps({"medtasks_data": "sample", "medcalc_bench": {"repeats": 2}})
+    return [
+        *(sys.executable, "-m", "medtasks_utils.cli", "eval", "--model", "local-chat-completions"),
+        *("--model_args", arguments, "--tasks", "medcalc_bench_calculator", "--metadata", metadata),
+        *("--apply_chat_template", "--use_cache", str(folder / "cache"), "--gen_kwargs", "temperature=0.5"),
+        *("--output_path", str(folder / "out"), "--log_samples"),
+    ]
+
+
+def wait_until(is_so: Any, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.02)

@@ -1,0 +1,338 @@
+"""Repeats: seeds of their own, orders of their own, what they tell together, and what is not asked twice."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import Asked, Body, chat_server
+from conftest import GENERATION_TASKS, Row, Scripted, documents, evaluate, load, manager, plain_stderr, right_answer
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from lm_eval.api.instance import Instance
+from lm_eval.evaluator import simple_evaluate
+from lm_eval.models.anthropic_llms import AnthropicChat
+from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
+
+from medtasks_utils.errors import OptionError
+from medtasks_utils.harness.free import FreeBatch
+from medtasks_utils.harness.generations import order_of, scores_together, settle_seeds
+from medtasks_utils.harness.patches import can_be_asked_singly
+
+SAMPLED = "temperature=0.7"
+
+
+def run(server: Asked, task: str, repeats: int, template: bool = True, **given: Any) -> dict[str, Any]:
+    benchmark = next(name for name in ("medmcqa", "medexqa", "medcalc_bench", "medhallu") if task.startswith(name))
+    name = "local-chat-completions" if template else "local-completions"
+    arguments = {"model": "m", "base_url": server.address, "num_concurrent": 4, "max_retries": 1}
+    result: dict[str, Any] = simple_evaluate(
+        model=name,
+        model_args={**arguments, "tokenizer_backend": None, **given.pop("model_args", {})},
+        tasks=[task],
+        task_manager=manager({benchmark: {"repeats": repeats, **given.pop("options", {})}}),
+        apply_chat_template=template,
+        gen_kwargs=given.pop("gen_kwargs", SAMPLED),
+        **given,
+    )
+    return result
+
+
+def of_seed(body: Body) -> str:
+    """What a server that honours seeds says: one text for a seed and prompt."""
+    return f"\\boxed{{{'ABCD'[(body['seed'] * 7 + len(json.dumps(body['messages']))) % 4]}}} by {body['seed']}"
+
+
+def by_prompt(bodies: list[Body]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for body in bodies:
+        found.setdefault(json.dumps(body.get("messages", body.get("prompt"))), []).append(body["seed"])
+    return {prompt: sorted(seeds) for prompt, seeds in found.items()}
+
+
+# ---- seeds
+
+
+@pytest.mark.parametrize(
+    ("given", "base"), [({}, 1234), ({"model_args": {"seed": 5}}, 5), ({"gen_kwargs": "seed=9"}, 9)]
+)
+def test_a_server_that_honours_seeds_gives_different_texts(given: dict[str, Any], base: int) -> None:
+    with chat_server(of_seed, lambda body: 0.02) as server:
+        result = run(server, "medmcqa_openmed", 4, limit=5, **given)
+    assert list(by_prompt(server.bodies).values()) == [list(range(base, base + 4))] * 5
+    logged = [s for s in result["samples"]["medmcqa_openmed"] if s["filter"] == "strict-match"]
+    for sample in logged:
+        assert len({text for (text,) in sample["resps"]}) == 4
+        assert [text.rsplit(" ", 1)[1] for (text,) in sample["resps"]] == [str(base + j) for j in range(4)]
+        assert [arguments[1]["seed"] for arguments in sample["arguments"]] == [base + j for j in range(4)]
+    assert server.most_at_once == 4, "not one group of equal settings after the other"
+
+
+def test_without_a_chat_template_there_are_seeds_too() -> None:
+    with chat_server(lambda body: "A") as server:
+        result = run(server, "medexqa_be", 3, template=False, limit=2)
+    assert list(by_prompt(server.bodies).values()) == [[1234, 1235, 1236]] * 2
+    (logged,) = result["samples"].values()
+    assert all(sample["resps"] == [["A"]] * 3 for sample in logged)
+
+
+def test_one_generation_is_asked_as_ever() -> None:
+    with chat_server(of_seed) as server:
+        result = run(server, "medmcqa_openmed", 1, limit=3)
+    assert {body["seed"] for body in server.bodies} == {1234}
+    assert all("seed" not in sample["arguments"][0][1] for sample in result["samples"]["medmcqa_openmed"])
+    assert not any("@k" in name for name in result["results"]["medmcqa_openmed"])
+
+
+def test_sampled_answers_are_cached_by_their_seeds(tmp_path: Path) -> None:
+    cache: dict[str, Any] = {
+        "use_cache": str(tmp_path / "cache"),
+        "gen_kwargs": "do_sample=true,temperature=0.7",
+        "limit": 4,
+    }
+    with chat_server(of_seed) as server:
+        before = run(server, "medmcqa_openmed", 2, **cache)
+        assert len(server.bodies) == 8
+        after = run(server, "medmcqa_openmed", 2, **cache)
+        assert len(server.bodies) == 8
+        assert after["results"] == before["results"]
+        run(server, "medmcqa_openmed", 3, **cache)
+        assert len(server.bodies) == 12, "a third generation is all that is missing"
+
+
+def test_a_backend_that_takes_no_seed_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    chat = [{"role": "user", "content": "Hello."}]
+    model = AnthropicChat(model="claude")
+    prompt = model.apply_chat_template(chat)
+    instances = [Instance("generate_until", {}, (prompt, {"temperature": 0.7}), j) for j in range(2)]
+    for other in (model, Scripted(), None):
+        assert not settle_seeds(instances, other)
+    assert [instance.args for instance in instances] == [(prompt, {"temperature": 0.7})] * 2
+
+
+def test_vllm_takes_one_in_its_sampling_parameters() -> None:
+    class VLLM(Scripted):
+        model_args = {"seed": 77}  # noqa: RUF012
+
+    class Derived(VLLM):
+        pass
+
+    given = {"do_sample": True, "temperature": 0.7}
+    instances = [Instance("generate_until", {}, ("p", given), j) for j in range(3)]
+    assert settle_seeds(instances, Derived())
+    assert [i.args[1] for i in instances] == [{"temperature": 0.7, "seed": 77 + j} for j in range(3)]
+    assert given == {"do_sample": True, "temperature": 0.7}
+
+
+def test_which_models_are_asked_one_by_one() -> None:
+    def model(kind: Any = LocalCompletionsAPI, **given: Any) -> Any:
+        return kind(base_url="http://127.0.0.1:9/", model="m", tokenizer_backend=None, **given)
+
+    class Own(LocalChatCompletion):  # type: ignore[misc]
+        def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
+            return []
+
+    assert can_be_asked_singly(model(num_concurrent=2))
+    assert can_be_asked_singly(model(LocalChatCompletion, num_concurrent=2))
+    assert not can_be_asked_singly(model(num_concurrent=1))
+    assert not can_be_asked_singly(model(num_concurrent=2, batch_size=8))
+    assert not can_be_asked_singly(model(Own, num_concurrent=2))
+    assert not can_be_asked_singly(Scripted())
+    assert not can_be_asked_singly(None)
+
+
+@pytest.mark.parametrize(
+    ("options", "gen_kwargs", "is_said"),
+    [
+        ({"repeats": 2}, None, True),
+        ({"repeats": 2}, "temperature=0.7", True),  # do_sample is false still
+        ({"repeats": 2}, "do_sample=true,temperature=0.7", False),
+        ({"repeats": 1}, None, False),
+        ({"repeats": 2, "vary_order": True}, None, False),
+    ],
+)
+def test_greedy_repeats_are_said_to_gain_nothing(
+    options: dict[str, Any],
+    gen_kwargs: str | None,
+    is_said: bool,
+    warnings_of_harness: Callable[[], list[str]],
+) -> None:
+    evaluate("medmcqa_openmed", metadata={"medmcqa": options}, gen_kwargs=gen_kwargs, limit=2)
+    said = [line for line in warnings_of_harness() if "nothing is gained" in line]
+    assert len(said) == is_said
+    assert all("\n" not in line and "medmcqa_openmed" in line for line in said)
+
+
+def test_over_an_api_the_temperature_alone_decides(caplog: pytest.LogCaptureFixture) -> None:
+    with chat_server(of_seed) as server:
+        run(server, "medmcqa_openmed", 2, limit=1)
+        assert "nothing is gained" not in caplog.text
+        run(server, "medmcqa_openmed", 2, limit=1, gen_kwargs="do_sample=true")
+    assert caplog.text.count("nothing is gained") == 1
+    assert caplog.records[-1].levelno >= logging.INFO
+
+
+# ---- orders
+
+
+def test_orders_are_all_different_and_balanced() -> None:
+    for first in itertools.permutations("ABCD"):
+        orders = [order_of(generation, "".join(first)) for generation in range(24)]
+        assert orders[0] == "".join(first)
+        assert len(set(orders)) == 24
+        for start in range(0, 24, 4):
+            for place in range(4):
+                assert sorted(order[place] for order in orders[start : start + 4]) == list("ABCD")
+        assert order_of(24, "".join(first)) == orders[0]
+
+
+@pytest.mark.parametrize("task", ["medmcqa_openmed", "medexqa_all", "medexqa_ot"])
+@pytest.mark.parametrize("shots", [0, 2])
+def test_generations_see_the_choices_in_orders_of_their_own(task: str, shots: int) -> None:
+    benchmark = task.split("_")[0]
+    once, varied = Scripted(right_answer), Scripted(right_answer)
+    evaluate(task, once, num_fewshot=shots)
+    options = {"repeats": 5, "vary_order": True}
+    result = evaluate(task, varied, num_fewshot=shots, metadata={benchmark: options})
+    (logged,) = result["samples"].values()
+    assert varied.prompts[::5] == once.prompts, "order 0 is that of a single generation"
+    docs = documents(load(next(iter(result["samples"]))))
+    for number, doc in enumerate(docs):
+        chats = [json.loads(prompt) for prompt in varied.prompts[5 * number : 5 * number + 5]]
+        assert len({json.dumps(chat) for chat in chats}) == 5
+        lines = {f"{letter}. {option}" for letter, option in zip("ABCD", doc["options"], strict=True)}
+        for chat, order in zip(chats, logged[number]["order"], strict=True):
+            assert chat[:-1] == chats[0][:-1], "system message and examples stay"
+            shown = [line for line in chat[-1]["content"].rsplit("\n\n", 1)[-1].split("\n") if line in lines]
+            assert "".join(line[0] for line in shown) == order
+            assert set(shown) == lines
+    assert result["results"][next(iter(result["samples"]))]["acc,strict-match"] == 1
+
+
+def test_orders_are_cached_with_the_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path))
+    metadata = {"medmcqa": {"repeats": 3, "vary_order": True}}
+    found = []
+    for cached in (False, True, True):
+        model = Scripted(right_answer)
+        evaluate("medmcqa_openmed", model, metadata=metadata, limit=4, cache_requests=cached)
+        found.append(model.prompts)
+    assert found[0] == found[1] == found[2]
+    assert len(found[0]) == 12
+
+
+def test_vary_order_where_it_cannot_be(warnings_of_harness: Callable[[], list[str]]) -> None:
+    with pytest.raises(OptionError, match="vary_order"):
+        load("medexqa_biomedical_engineering_logits", medexqa={"vary_order": True})
+    load("medmcqa_openmed", medmcqa={"vary_order": True})
+    assert any("vary_order" in line and "repeats is 1" in line for line in warnings_of_harness())
+    with pytest.raises(OptionError, match="vary_order"):
+        load("medhallu", medhallu={"vary_order": True})
+
+
+# ---- what they tell
+
+
+ANSWERS = st.lists(st.sampled_from(["A", "B", "C", None]), min_size=1, max_size=7)
+
+
+@given(answers=ANSWERS, target=st.sampled_from("ABCD"))
+def test_what_generations_tell_by_counting(answers: list[str | None], target: str) -> None:
+    right = [answer == target for answer in answers]
+    found = scores_together(answers, right)
+    assert found["all@k"] == (right.count(True) == len(right))
+    assert found["any@k"] == (right.count(True) > 0)
+    pairs = list(itertools.combinations(answers, 2))
+    same = [a is not None and a == b for a, b in pairs]
+    assert found["agreement"] == pytest.approx(sum(same) / len(same) if same else 1)
+    votes = Counter(answer for answer in answers if answer)
+    best = [answer for answer in votes if votes[answer] == max(votes.values())]
+    assert found["maj@k"] == pytest.approx((target in best) / len(best) if best else 0)
+    assert found["all@k"] <= found["maj@k"] <= found["any@k"]
+    assert found == pytest.approx(scores_together(answers[::-1], right[::-1]))
+
+
+@pytest.mark.parametrize("task", GENERATION_TASKS)
+def test_they_are_in_the_results_with_clustered_errors(task: str) -> None:
+    benchmark = next(name for name in ("medmcqa", "medexqa", "medcalc_bench", "medhallu") if task.startswith(name))
+    asked: Counter[str] = Counter()
+
+    def answer(doc: Row) -> str:
+        key = json.dumps(doc, sort_keys=True)
+        asked[key] += 1
+        return right_answer(doc) if (len(key) + asked[key] * len(key)) % 3 else "No idea."
+
+    result = evaluate(task, answer, metadata={benchmark: {"repeats": 3}}, gen_kwargs="do_sample=true,temperature=1")
+    logged = [sample for sample in result["samples"][task] if sample["filter"] == "strict-match"]
+    scores = result["results"][task]
+    for name in ("maj@k", "all@k", "any@k", "agreement"):
+        values: dict[str, list[float]] = {}
+        for sample in logged:
+            values.setdefault(sample["doc"]["row"] if task == "medhallu" else str(sample["doc_id"]), []).append(
+                sample[name]
+            )
+        means = [sum(pair) / len(pair) for pair in values.values()]
+        assert scores[f"{name},strict-match"] == pytest.approx(sum(means) / len(means))
+        assert scores[f"{name}_stderr,strict-match"] == pytest.approx(plain_stderr(means))
+    for sample in logged:
+        assert sample["all@k"] <= sample["acc"] <= sample["any@k"]
+
+
+def test_a_group_reports_them_when_there_are_repeats() -> None:
+    once = evaluate("medexqa", limit=2)["groups"]["medexqa"]
+    assert not any("@k" in name for name in once)
+    thrice = evaluate("medexqa", limit=2, metadata={"medexqa": {"repeats": 3}})["groups"]["medexqa"]
+    for name in ("maj@k", "all@k", "any@k", "agreement"):
+        assert thrice[f"{name},strict-match"] == 1
+        assert f"{name}_stderr,strict-match" in thrice
+
+
+# ---- the requests themselves
+
+
+class Tokenised(LocalCompletionsAPI):  # type: ignore[misc]
+    """Sends tokens, one a character, of which there is little room."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(base_url=address, model="m", tokenizer_backend=None, num_concurrent=3, max_retries=1)
+        self.tokenized_requests = True
+        self.max_length = 60
+
+    def tok_encode(self, string: Any, add_special_tokens: bool = False, **settings: Any) -> Any:
+        return [[ord(character) for character in text] for text in string]
+
+
+@given(
+    prompts=st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=80), min_size=1, max_size=6),
+    settings=st.sampled_from([{}, {"max_gen_toks": 20, "until": ["x"]}, {"temperature": 0.5, "seed": 3, "top_p": 0.9}]),
+    is_tokenised=st.booleans(),
+)
+@hypothesis_settings(max_examples=15)
+def test_the_requests_are_those_that_the_harness_would_make(
+    prompts: list[str], settings: dict[str, Any], is_tokenised: bool
+) -> None:
+    bodies, replies = [], []
+    for is_ours in (False, True):
+        with chat_server(lambda body: str(len(body.get("prompt") or body["messages"]))) as server:
+            if is_tokenised:
+                model: Any = Tokenised(server.address)
+                asked = prompts
+            else:
+                model = LocalChatCompletion(base_url=server.address, model="m", num_concurrent=3, max_retries=1)
+                asked = [model.apply_chat_template([{"role": "user", "content": prompt}]) for prompt in prompts]
+            requests = [Instance("generate_until", {}, (prompt, settings), 0, ("t", 0, 1)) for prompt in asked]
+            if is_ours:
+                FreeBatch.of(model)
+            replies.append(model.generate_until(requests))
+            assert "generate_until" not in vars(model), "for one batch only"
+        bodies.append(sorted(json.dumps(body, sort_keys=True) for body in server.bodies))
+    assert bodies[0] == bodies[1]
+    assert replies[0] == replies[1]

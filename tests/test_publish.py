@@ -1,0 +1,180 @@
+"""``medtasks publish``: what is written is what the Hub's client reads, and parts are held back."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from conftest import TASKS
+from huggingface_hub import parse_eval_result_entries
+from saved_runs import right_in, save_run
+
+from medtasks_utils.cli import main
+
+SITE = "https://huggingface.co"
+Edit = Callable[[dict[str, Any]], object]
+
+
+def saved(folder: Path, edit: Edit | None = None, **settings: Any) -> Path:
+    """A run whose results say that its rows are the hub's, unless they are edited otherwise."""
+    save_run(folder, **settings)
+    (path,) = folder.rglob("results_*.json")
+    content = json.loads(path.read_text())
+    for config in content["configs"].values():
+        config["metadata"]["data_source"] = "hub"
+    if edit:
+        edit(content)
+    path.write_text(json.dumps(content))
+    return path
+
+
+def published(folder: Path) -> dict[str, Any]:
+    """The entries by task, as the Hub's client reads them."""
+    found = {}
+    for path in (folder / ".eval_results").iterdir():
+        for entry in parse_eval_result_entries(yaml.safe_load(path.read_text(encoding="utf-8"))):
+            found[entry.task_id] = entry
+    return found
+
+
+def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path: Path) -> None:
+    tasks = ["medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu"]
+    path = saved(tmp_path / "run", answer=right_in(0.7), tasks=tasks)
+    assert main(["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]) == 0
+    results = json.loads(path.read_text())["results"]
+    found = published(tmp_path / "out")
+    expected = {"medmcqa_openmed": "acc", "medexqa": "acc", "medcalc_bench": "acc", "medhallu": "f1"}
+    assert {name: entry.notes.split(" ")[0] for name, entry in found.items()} == expected, (
+        "the group stands for its tasks"
+    )
+    for task, metric in expected.items():
+        assert found[task].value == pytest.approx(100 * results[task][f"{metric},strict-match"], abs=1e-4)
+        assert "no tools" in found[task].notes and "signature " in found[task].notes
+    assert found["medhallu"].dataset_id == "UTAustin-AIHealth/MedHallu"
+    assert found["medhallu"].dataset_revision == "515060458a945c633debc6fd5baac7764416b724"
+    assert found["medhallu"].date and "T" in found["medhallu"].date
+
+
+def of_a_directory(content: dict[str, Any]) -> None:
+    for config in content["configs"].values():
+        config["metadata"]["data_source"] = "/data"
+
+
+def limited(content: dict[str, Any]) -> None:
+    content["config"]["limit"] = 4.0
+
+
+def short(content: dict[str, Any]) -> None:
+    content["n-samples"]["medhallu"]["effective"] -= 1
+
+
+def hard(content: dict[str, Any]) -> None:
+    signatures = content["configs"]["medhallu"]["metadata"]["signature"]
+    for name, text in signatures.items():
+        signatures[name] = text.replace("|select:-|", "|select:difficulty=hard|")
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (of_a_directory, "files of one's own"),
+        (limited, "--limit 4"),
+        (short, "of 28 examples"),
+        (hard, "a part of the rows (difficulty=hard)"),
+    ],
+)
+def test_parts_are_held_back_unless_allowed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], edit: Edit, reason: str
+) -> None:
+    path = saved(tmp_path / "run", edit, tasks=["medhallu"])
+    arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]
+    assert main(arguments) == 1
+    errors = capsys.readouterr().err
+    assert reason in errors and "--allow_partial" in errors and errors.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+    assert main([*arguments, "--allow_partial"]) == 0
+    assert published(tmp_path / "out")["medhallu"].value > 0
+
+
+def test_the_bundled_sample_is_never_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_run(tmp_path / "run", tasks=["medhallu"])
+    arguments = ["publish", str(tmp_path / "run"), "--model_repo", "org/name", "--allow_partial"]
+    assert main(arguments) == 1
+    assert "the rows are the bundled sample" in capsys.readouterr().err
+    assert main(["publish", str(tmp_path / "run"), "--model_repo", "name"]) == 2
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bytes]]]:
+    """A stand-in for the Hub's API that keeps what it is sent."""
+    sent: list[tuple[str, bytes]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            sent.append((self.path, body))
+            reply: dict[str, Any] = {
+                "commitUrl": f"{SITE}/org/name/commit/0",
+                "commitOid": "0" * 40,
+                "pullRequestUrl": f"{SITE}/org/name/discussions/1",
+            }
+            if "preupload" in self.path:
+                files = json.loads(body)["files"]
+                reply = {"files": [{"path": f["path"], "uploadMode": "regular", "shouldIgnore": False} for f in files]}
+            text = json.dumps(reply).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setattr("huggingface_hub.hf_api.constants.ENDPOINT", address)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    original = __import__("huggingface_hub").HfApi
+    monkeypatch.setattr("medtasks_utils.publish.HfApi", lambda: original(endpoint=address, token="hf_x"))
+    yield sent
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_pull_request_holds_the_files(
+    tmp_path: Path, hub: list[tuple[str, bytes]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved(tmp_path / "run", tasks=["medhallu"])
+    arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out"), "--create_pr"]
+    assert main(arguments) == 0, capsys.readouterr().err
+    assert capsys.readouterr().out.splitlines()[-1] == f"{SITE}/org/name/discussions/1"
+    (commit,) = [(where, body) for where, body in hub if "/commit/" in where]
+    assert commit[0].startswith("/api/models/org/name/commit/main") and "create_pr=1" in commit[0]
+    assert b".eval_results/medhallu.yaml" in commit[1]
+
+
+def test_a_hub_that_is_away_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved(tmp_path / "run", tasks=["medhallu"])
+    original = __import__("huggingface_hub").HfApi
+    monkeypatch.setattr("medtasks_utils.publish.HfApi", lambda: original(endpoint="http://127.0.0.1:9", token="hf_x"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out"), "--create_pr"]
+    assert main(arguments) == 1
+    assert "no pull request on org/name" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_an_installed_pack_can_be_found_by_its_entry_point() -> None:
+    """As a harness that looks for tasks of installed packages would."""
+    (entry,) = [entry for entry in entry_points(group="lm_eval.tasks") if entry.name == "medtasks"]
+    assert entry.load()() == TASKS

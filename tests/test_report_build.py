@@ -1,0 +1,285 @@
+"""How the page is built: the baseline, what is compared, colours that people can tell apart, progress, the cache."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import math
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from saved_runs import right_in, sample_file, save_run
+
+from medtasks_utils.cli import main
+from medtasks_utils.report import build_page, cache, page, with_baseline_first
+from medtasks_utils.report.cache import BuildCache, content_of
+from medtasks_utils.report.charts import Point, dot_plot
+from medtasks_utils.report.comparable import why_not
+from medtasks_utils.report.pairs import Comparer
+from medtasks_utils.report.parallel import in_parallel
+from medtasks_utils.report.progress import Progress
+from medtasks_utils.report.runs import runs_section
+from medtasks_utils.report.units import arrange
+from medtasks_utils.results import ResultsError, Run, read_runs
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    for name, share in (("a", 0.8), ("b", 0.4), ("c", 0.5)):
+        save_run(folder / name, right_in(share, name), tasks=("medhallu", "medmcqa_openmed"), model=f"org/{name}")
+    return folder
+
+
+@pytest.fixture
+def runs(folder: Path) -> list[Run]:
+    return read_runs(folder)
+
+
+# ---- the baseline
+
+
+def test_the_baseline_goes_by_name_model_or_folder(runs: list[Run], folder: Path) -> None:
+    assert [run.name for run in with_baseline_first(runs, None)] == ["a", "b", "c"]
+    for name in ("b", "org/b", str(folder / "b"), str(runs[1].path)):
+        assert [run.name for run in with_baseline_first(runs, name)] == ["b", "a", "c"]
+    runs[2].date = "1999"
+    assert [run.name for run in with_baseline_first(runs, None, oldest=True)] == ["c", "a", "b"]
+    for name, words in (("d", "no run is named 'd'"), (str(folder), "3 runs are named")):
+        with pytest.raises(ResultsError, match=re.escape(words)):
+            with_baseline_first(runs, name)
+
+
+def test_the_command_takes_a_baseline(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    output = tmp_path / "r.html"
+    assert main(["report", str(folder), "-o", str(output), "--baseline", "c"]) == 0
+    assert 'data-baseline="c"' in output.read_text(encoding="utf-8")
+    assert main(["report", str(folder), "-o", str(output), "--baseline", "x"]) == 1
+    assert "--baseline takes one of a, b, c" in capsys.readouterr().err
+
+
+# ---- what may be compared
+
+
+def signed(run: Run, task: str, **fields: str) -> None:
+    """Change fields of a task's signatures."""
+    own = run.tasks[task]
+    for name, text in own.signatures.items():
+        for key, value in fields.items():
+            text = re.sub(rf"\|{key}:[^|]*", f"|{key}:{value}", text)
+        own.signatures[name] = text
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, ""),
+        ({"data": "hub@123", "select": "difficulty=hard"}, ""),
+        ({"n": "7"}, "7 examples, not 28"),
+        ({"rows": "abc"}, "the rows differ"),
+        ({"prompt": "abc"}, "the prompts differ"),
+        ({"opts": "x=1"}, "the options differ"),
+        ({"repeats": "4"}, "the generations per example differ"),
+        ({"gen": "temperature=1"}, "the generation settings differ"),
+        ({"v": "9"}, "the task's versions differ"),
+        ({"lm_eval": "9"}, "versions of lm_eval differ"),
+        ({"scorers": "x#1"}, ""),
+    ],
+)
+def test_results_are_compared_if_their_signatures_are_equal(
+    runs: list[Run], fields: dict[str, str], words: str
+) -> None:
+    a, b, _ = runs
+    signed(b, "medhallu", **fields)
+    assert why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match").startswith(words)
+    assert bool(why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match")) == bool(words)
+    unit = next(unit for unit in arrange(runs) if unit.name == "medhallu")
+    assert set(unit.odd_ones("strict-match", "f1")) == ({"b"} if words else set())
+    paired = Comparer(runs).between("a", "b", "strict-match")
+    assert ("medhallu" in paired.refused) == bool(words)
+    assert any(line.task == "medhallu" for line in paired.lines) != bool(words)
+    assert any(line.task == "medmcqa_openmed" for line in paired.lines)
+
+
+def test_explanations_need_equal_scorers(runs: list[Run]) -> None:
+    a, b, _ = runs
+    signed(b, "medhallu", scorers="x#1")
+    assert why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match", True).startswith("the explanation metrics")
+
+
+def test_without_signatures_the_examples_decide(runs: list[Run]) -> None:
+    a, b, _ = runs
+    a.tasks["medhallu"].signatures.clear()
+    assert why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match") == "one has no signature"
+    b.tasks["medhallu"].signatures.clear()
+    assert why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match") == ""
+    b.tasks["medhallu"].samples[0].doc_hash = "another"
+    assert why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match") == "the examples differ"
+
+
+def test_a_pair_the_other_way_round_is_its_mirror(runs: list[Run]) -> None:
+    comparer = Comparer(runs)
+    forth, back = (comparer.between(*names, "strict-match") for names in (("a", "b"), ("b", "a")))
+    direct = Comparer(runs[::-1]).between("b", "a", "strict-match")
+    assert back.mirrored() == forth
+    for line, other in zip(back.lines, direct.lines, strict=True):
+        assert (line.task, line.metric, line.group) == (other.task, other.metric, other.group)
+        assert line.contrast.difference == pytest.approx(other.contrast.difference)
+        assert line.contrast.low == pytest.approx(other.contrast.low) and line.contrast.n == other.contrast.n
+    assert back.sides == direct.sides
+
+
+# ---- runs
+
+
+def test_keys_are_not_shown(runs: list[Run]) -> None:
+    config = runs[0].results["config"]
+    config["model_args"] = "model=x,base_url=http://h:1/v1,api_key=sk-123,auth_token=abc"
+    config["gen_kwargs"] = {"temperature": 1, "password": "abc"}
+    (table,) = runs_section(runs, arrange(runs)).blocks[0].tables
+    row = dict(zip(table.head, table.rows[0], strict=True))
+    assert row["Model arguments"].code == "model=x,base_url=http://h:1/v1,api_key=…,auth_token=…"
+    assert row["Generation settings"].code == "temperature=1,password=…"
+
+
+# ---- plots
+
+
+def test_plots_hold_what_they_are_given() -> None:
+    drawn = dot_plot([Point("<b>", "a", 50.0, 40.0, 60.0), Point("<b>", 'b"', 0.0, 0.0, 0.0)], ["a", 'b"'], 'x"<')
+    assert "<bdi>&lt;b&gt;</bdi>" in drawn and 'aria-label="x&#34;&lt;"' in drawn
+    assert 'x1="66.67%" x2="100.00%"' in drawn or 'x="83.33%"' in drawn
+    assert dot_plot([Point("a", "a", None)], ["a"], "x") == ""
+
+
+MACHADO = {  # severity 1.0 (Machado, Oliveira & Fernandes, IEEE TVCG 2009), on linear RGB
+    "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "tritan": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
+
+
+def palette(name: str, theme: str) -> list[list[float]]:
+    """Colours of the style sheet in linear RGB."""
+    style = files("medtasks_utils.report").joinpath("assets/page.css").read_text(encoding="utf-8")
+    found = re.findall(rf"--{name}-\d: light-dark\((#\w+), (#\w+)\);", style)
+    codes = [pair[theme == "dark"] for pair in found]
+    return [[(int(code[i : i + 2], 16) / 255) ** 2.2 for i in (1, 3, 5)] for code in codes]
+
+
+def lab(linear: list[float]) -> list[float]:
+    """CIE L*a*b* of linear RGB, D65."""
+    rows = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
+    xyz = [sum(c * max(0.0, v) for c, v in zip(row, linear, strict=True)) for row in rows]
+    x, y, z = (
+        math.cbrt(v / w) if v / w > 0.008856 else 7.787 * v / w + 16 / 116
+        for v, w in zip(xyz, (0.9505, 1, 1.089), strict=True)
+    )
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
+
+
+def seen_by(linear: list[float], matrix: tuple[tuple[float, ...], ...]) -> list[float]:
+    return [min(1.0, max(0.0, sum(c * v for c, v in zip(row, linear, strict=True)))) for row in matrix]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_runs_are_told_apart_by_colour_with_any_vision(theme: str) -> None:
+    colours = palette("run", theme)
+    assert len(colours) == 8
+    for matrix in (((1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0)), *MACHADO.values()):
+        for one, other in itertools.combinations(colours, 2):
+            assert math.dist(lab(seen_by(one, matrix)), lab(seen_by(other, matrix))) > 10
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_outcomes_are_told_apart_in_grey(theme: str) -> None:
+    levels = [lab(colour)[0] for colour in palette("outcome", theme)]
+    steps = [b - a for a, b in itertools.pairwise(levels)]
+    assert all(step > 5 for step in steps) or all(step < -5 for step in steps)
+
+
+# ---- progress, parallel work, the cache
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_silent_at_first() -> None:
+    quiet, loud, log = io.StringIO(), Terminal(), io.StringIO()
+    for stream, seconds in ((quiet, 60.0), (loud, 0.0), (log, 0.0)):
+        with Progress(stream, seconds) as progress:
+            progress("reading")
+            progress("comparing")
+    assert quiet.getvalue() == ""
+    assert loud.getvalue() == "\r\033[K0 s: reading\r\033[K0 s: comparing\r\033[K"
+    assert log.getvalue() == "0 s: reading\n0 s: comparing\n"
+
+
+def test_jobs_come_in_order_from_several_processes() -> None:
+    jobs = [lambda number=number: (number, [number] * 3) for number in range(5)]
+    for worth_it in (True, False):
+        with in_parallel(jobs, worth_it) as results:
+            assert list(results) == [(n, [n] * 3) for n in range(5)]
+        with pytest.raises(ZeroDivisionError), in_parallel([lambda: 1 // 0, lambda: 1], worth_it) as numbers:
+            list(numbers)
+
+
+def test_pages_are_the_same_from_the_cache_and_in_parallel(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = build_page(read_runs(folder))
+    monkeypatch.setattr(page, "_LARGE", 0)
+    kept = BuildCache(tmp_path)
+    first = build_page(read_runs(folder), cache=kept)
+    monkeypatch.setattr(Comparer, "_compare", None)
+    assert build_page(read_runs(folder), cache=kept) == first == plain
+
+
+def test_what_changed_is_computed_again(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = BuildCache(tmp_path)
+    build_page(read_runs(folder), cache=kept)
+    compared: list[tuple[str, str]] = []
+    compare = Comparer._compare
+
+    def noted(self: Comparer, a: Run, b: Run, filter_name: str) -> Any:
+        compared.append((a.name, b.name))
+        return compare(self, a, b, filter_name)
+
+    monkeypatch.setattr(Comparer, "_compare", noted)
+    runs = read_runs(folder)
+    path = sample_file(runs[2].path, "medhallu")
+    before, mark = path.read_bytes(), content_of(runs[2])
+    try:
+        path.write_bytes(before.replace(b'"acc": 0', b'"acc": 1', 1))
+        assert content_of(runs[2]) != mark
+        changed = build_page(read_runs(folder), cache=kept)
+        assert set(compared) == {("a", "c"), ("b", "c")}
+        assert changed == build_page(read_runs(folder))
+    finally:
+        path.write_bytes(before)
+    compared.clear()
+    monkeypatch.setattr(cache, "_code", lambda: "other code")
+    build_page(read_runs(folder), cache=kept)
+    assert ("a", "b") in compared
+
+
+def test_a_cache_that_cannot_be_used_is_none(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    kept = BuildCache(tmp_path / "file")
+    kept.put("x", 1)
+    assert kept.get("x") is None
+    broken = BuildCache(tmp_path)
+    broken.put("x", {"a": 1})
+    assert broken.get("x") == {"a": 1}
+    (tmp_path / "x.json").write_text('{"a"', encoding="utf-8")
+    assert broken.get("x") is None
+    assert json.loads('{"a": 1}') and build_page(read_runs(folder), cache=kept)

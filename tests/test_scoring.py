@@ -1,0 +1,106 @@
+"""From Python: ``score`` for one response, ``load_runs`` for saved ones; both as in a run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, evaluate, load, right_answer, sample_rows
+
+from medtasks_utils import load_runs, score
+from medtasks_utils.errors import DataError, UsageError
+from medtasks_utils.harness.saving import CarefulTracker
+
+FILES = {
+    "medmcqa_openmed": "medmcqa/validation.jsonl",
+    "medexqa_clinical_psychology": "medexqa/test/clinical_psychologist_test.tsv",
+    "medcalc_bench": "medcalc_bench/test.csv",
+    "medhallu": "medhallu/pqa_labeled.jsonl",
+}
+RESPONSES = ["\\boxed{B}", "\\boxed{1}", "<answer>7</answer>", "The answer is A.", "I would say (C).", "", "<think>so"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_response_is_scored_as_in_a_run(name: str) -> None:
+    """Every metric of every sample that the real harness logs, for right answers and for odd ones."""
+    rows = sample_rows(FILES[name])
+    number = iter(range(10_000))
+
+    def answer(doc: dict[str, Any]) -> str:
+        index = next(number)
+        return right_answer(doc) if index % 2 else RESPONSES[index % len(RESPONSES)]
+
+    samples = evaluate(name, answer, limit=6)["samples"][name]
+    documents = list(load(name).eval_docs)
+    per_row = len(documents) // len(rows)
+    for sample in samples:
+        row = rows[sample["doc_id"] // per_row]
+        shown = sample["doc"].get("shown")
+        found = score(name, row, sample["resps"][0][0], shown=shown)[sample["filter"]]
+        assert found.answer == (None if sample["filtered_resps"][0] == "[invalid]" else sample["filtered_resps"][0])
+        assert found.found_by == sample["found_by"]
+        assert found.metrics == {metric: sample[metric] for metric in sample["metrics"]}
+
+
+def test_a_benchmark_is_its_default_task_and_options_apply() -> None:
+    (row, *_) = sample_rows(FILES["medmcqa_openmed"])
+    assert score("medmcqa", row, "\\boxed{A}") == score("medmcqa_openmed", row, "\\boxed{A}")
+    (row, *_) = sample_rows(FILES["medcalc_bench"])
+    both = f"\\boxed{{1}} <answer>{row['Ground Truth Answer']}</answer>"
+    assert score("medcalc_bench", row, both)["strict-match"].metrics["acc"] == 1.0
+    assert score("medcalc_bench", row, both, answer_format="boxed")["strict-match"].metrics["acc"] == 0.0
+    assert score("medcalc_bench_python", row, both)["strict-match"].metrics["acc"] == 1.0, "the last reply alone"
+
+
+def test_explanations_are_scored_if_asked_for() -> None:
+    (row, *_) = sample_rows(FILES["medexqa_clinical_psychology"])
+    response = f"The answer is {row['answer']}. {row['explanation_1']}"
+    assert "rougeL" not in score("medexqa", row, response)["strict-match"].metrics
+    found = score("medexqa", row, response, explanation_metrics=["rougeL", "bleu"])["strict-match"].metrics
+    assert found["rougeL"] is not None and found["rougeL"] > 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "kind", "message"),
+    [
+        (("nothing", {}, ""), {}, UsageError, "there is no task 'nothing'"),
+        (("medhallu", sample_rows("medhallu/pqa_labeled.jsonl")[0], ""), {}, UsageError, "shown='ground_truth' or"),
+        (("medhallu", {}, ""), {}, DataError, "the row: missing columns Question"),
+        (("medmcqa", {"id": 1}, ""), {}, DataError, "the row: missing columns"),
+        (("medcalc_bench", {}, ""), {"answer_fromat": "xml"}, UsageError, "score: unknown option 'answer_fromat'"),
+    ],
+)
+def test_mistakes_are_errors(arguments: Any, options: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        score(*arguments, **options)
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    program = "import sys, medtasks_utils; print([m for m in ('lm_eval', 'numpy', 'pandas') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_saved_runs_as_frames(tmp_path: Path) -> None:
+    result = evaluate(["medmcqa_openmed", "medhallu"], metadata={"medhallu": {"repeats": 2}}, limit=4)
+    tracker = CarefulTracker(output_path=str(tmp_path))
+    tracker.general_config_tracker.log_experiment_args("local", {"model": "org/mine"}, "", "", False)
+    samples = result.pop("samples")
+    tracker.save_results_aggregated(result, samples)
+    for task in samples:
+        tracker.save_results_samples(task, samples[task])
+    runs = load_runs(tmp_path)
+    assert [run.model for run in runs] == ["org/mine"]
+    values, examples = runs.to_pandas()
+    acc = values[(values["task"] == "medmcqa_openmed") & (values["metric"] == "acc")]
+    assert set(acc["filter"]) == {"strict-match", "flexible-extract"}
+    assert (acc["value"] == result["results"]["medmcqa_openmed"]["acc,strict-match"]).all()
+    assert acc["signature"].str.startswith("medmcqa_openmed|").all()
+    assert len(examples) == 2 * (4 + 4)
+    one = examples[(examples["task"] == "medmcqa_openmed") & (examples["filter"] == "strict-match")].iloc[0]
+    assert one["answer"] == one["target"] and one["acc"] == 1.0 and "\\boxed" in one["response"]
+    many = examples[examples["task"] == "medhallu"].iloc[0]
+    assert len(many["response"]) == len(many["answer"]) == 2

@@ -1,0 +1,246 @@
+"""``medtasks sweep`` on this machine: real runs against local servers, failures, kills and resumes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from conftest import ROOT, clean_environment, saved_results
+from judge_server import Fault, JudgeServer, whole
+
+from medtasks_utils.cli import main
+from medtasks_utils.errors import UsageError
+from medtasks_utils.sweep.plan import Plan, read_plan
+
+TASKS = ["medmcqa_openmed", "medhallu"]
+
+
+@pytest.fixture
+def server() -> Iterator[JudgeServer]:
+    with JudgeServer(lambda request: "\\boxed{1}") as server:
+        yield server
+
+
+def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> Path:
+    """Models by one server, told apart by their names; two runs each."""
+    content = {
+        "output": str(folder / "sweep"),
+        "data": "sample",
+        "runs": [
+            {"name": "answers", "tasks": TASKS, "flags": {"limit": 6}},
+            {"name": "hard", "tasks": "medhallu", "options": {"medhallu": {"difficulty": "hard"}}},
+        ],
+        "models": [
+            {
+                "name": f"m{number}",
+                "model": "local-chat-completions",
+                "model_args": {
+                    "model": f"m{number}",
+                    "base_url": f"{server.url}/chat/completions",
+                    "num_concurrent": 2,
+                },
+                "flags": {"apply_chat_template": True},
+                "resources": {"cpus": 1},
+            }
+            for number in range(count)
+        ],
+        **changed,
+    }
+    path = folder / "plan.yaml"
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return path
+
+
+def command(path: Path, *more: str) -> subprocess.Popen[str]:
+    arguments = [sys.executable, "-m", "medtasks_utils.cli", "sweep", str(path), "--cpus", "2", *more]
+    environment = clean_environment(
+        {"OPENAI_API_KEY": "none", "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
+    )
+    return subprocess.Popen(
+        arguments, env=environment, cwd=path.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def of_models(server: JudgeServer) -> Counter[tuple[str, str]]:
+    """How often each prompt was answered to each model."""
+    return Counter((request["model"], whole(request["messages"])) for request in server.requests)
+
+
+def test_every_model_gets_every_run_and_a_second_start_asks_nothing(tmp_path: Path, server: JudgeServer) -> None:
+    first = command(plan(tmp_path, server))
+    output, errors = first.communicate(timeout=300)
+    assert first.returncode == 0, errors
+    assert [line for line in errors.splitlines() if line.startswith("m1/hard: done")]
+    results = sorted((tmp_path / "sweep").glob("*/*"))
+    assert [path.name.rpartition("-")[0] for path in results] == ["answers", "hard"] * 2
+    assert saved_results(results[1])["results"]["medhallu"]["acc,strict-match"] > 0
+    page = Path(output.strip().splitlines()[-1])
+    assert page == tmp_path / "sweep" / "report.html" and "m1/hard" in page.read_text(encoding="utf-8")
+    asked = len(server.requests)
+    again = command(tmp_path / "plan.yaml")
+    _, errors = again.communicate(timeout=300)
+    assert again.returncode == 0 and errors.count("done before") == 4
+    assert len(server.requests) == asked
+
+
+@pytest.mark.slow
+def test_a_driver_that_is_killed_takes_its_jobs_along_and_a_resume_asks_the_rest(
+    tmp_path: Path, server: JudgeServer
+) -> None:
+    server.latency = 0.3
+    path = plan(tmp_path, server)
+    driver = command(path)
+    while len(server.requests) < 8:
+        assert driver.poll() is None, driver.communicate()
+        time.sleep(0.05)
+    driver.kill()
+    driver.communicate()
+    time.sleep(1.5)
+    asked = len(server.requests)
+    time.sleep(2.0)
+    assert len(server.requests) == asked, "the jobs are gone too"
+    server.latency = 0.0
+    again = command(path)
+    _, errors = again.communicate(timeout=300)
+    assert again.returncode == 0, errors
+    twice = sum(count - 1 for count in of_models(server).values())
+    assert twice <= 4 + 2 * len(TASKS), "those in flight, and examples that share a prompt between the runs"
+
+
+def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(tmp_path: Path, server: JudgeServer) -> None:
+    server.latency = 0.5
+    driver = command(plan(tmp_path, server, count=1))
+    while not server.requests:
+        assert driver.poll() is None, driver.communicate()
+        time.sleep(0.05)
+    driver.send_signal(signal.SIGINT)
+    output, errors = driver.communicate(timeout=60)
+    assert driver.returncode == 130 and "Traceback" not in errors
+    assert "goes on with what was not answered" in output
+
+
+def test_a_job_that_fails_is_tried_once_more_and_its_log_is_shown(tmp_path: Path, server: JudgeServer) -> None:
+    server.answer = lambda request: Fault(400, "no such thing") if request["model"] == "m1" else "\\boxed{0}"
+    path = plan(tmp_path, server, runs=[{"name": "answers", "tasks": "medhallu", "flags": {"limit": 2}}])
+    driver = command(path)
+    output, errors = driver.communicate(timeout=300)
+    assert driver.returncode == 1
+    assert "m0/answers: done" in errors
+    assert errors.count("m1/answers: running") == 2 and "tried again" in errors
+    assert "m1/answers failed; the end of" in errors
+    assert output.strip().endswith("report.html"), "the others have their report"
+
+
+def test_the_dry_run_says_how_large_the_jobs_are(
+    tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged = {"use_judge": True, "judge_mode": "factscore", "judge_base_url": server.url}
+    runs = [
+        {"name": "judged", "tasks": "medexqa_clinical_psychology", "options": {"medexqa": judged}},
+        {"name": "twice", "tasks": "medhallu", "options": {"medhallu": {"repeats": 2}}, "flags": {"limit": 3}},
+    ]
+    assert main(["sweep", str(plan(tmp_path, server, count=1, runs=runs)), "--dry_run"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[1] == ["m0/judged", "medexqa_clinical_psychology", "4", "at", "most", "32", "0", "1"]
+    assert lines[2] == ["m0/twice", "medhallu", "6", "0", "1"]
+    assert not server.requests
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"models": []}, "models: List should have at least 1 item"),
+        ({"runs": [{"name": "a", "tasks": "medhallu"}] * 2}, "run 'a' is there 2 times"),
+        ({"runs": [{"name": "a/b", "tasks": "medhallu"}]}, "a name becomes a folder"),
+        ({"runs": [{"name": "a", "tasks": "medhallu", "flags": {"output_path": "x"}}]}, "output_path is set by the"),
+        ({"runs": [{"name": "a", "task": "medhallu"}]}, "runs.0.tasks: Field required"),
+        ({"runs": [{"name": "a", "tasks": "medhalu"}]}, "m0/a: --tasks: there is no task"),
+        (
+            {"runs": [{"name": "a", "tasks": "medhallu", "options": {"medhallu": {"dificulty": "hard"}}}]},
+            "did you mean",
+        ),
+        ({"data": "/nowhere"}, "no directory /nowhere"),
+    ],
+)
+def test_a_wrong_plan_is_one_line_before_anything_runs(
+    tmp_path: Path,
+    server: JudgeServer,
+    capsys: pytest.CaptureFixture[str],
+    changed: dict[str, Any],
+    message: str,
+) -> None:
+    path = plan(tmp_path, server, count=1, **changed)
+    assert main(["sweep", str(path)]) in (1, 2)
+    errors = capsys.readouterr().err.strip().splitlines()
+    assert message in errors[-1] and errors[-1].startswith("medtasks: error: ")
+    assert not server.requests
+
+
+def test_more_than_the_machine_has_is_an_error(
+    tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = plan(tmp_path, server, count=1)
+    content = yaml.safe_load(path.read_text())
+    content["models"][0]["resources"] = {"gpus": 9}
+    path.write_text(yaml.safe_dump(content))
+    assert main(["sweep", str(path), "--gpus", "2"]) == 2
+    assert "asks for 9 GPUs" in capsys.readouterr().err
+
+
+def test_a_changed_plan_gets_folders_of_its_own(tmp_path: Path, server: JudgeServer) -> None:
+    before = {job.folder for job in read_plan(plan(tmp_path, server)).jobs()}
+    changed = read_plan(plan(tmp_path, server, runs=[{"name": "hard", "tasks": "medhallu"}])).jobs()
+    assert not before & {job.folder for job in changed}
+
+
+def test_gpus_are_shared_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: JudgeServer) -> None:
+    from medtasks_utils.sweep import local
+    from medtasks_utils.sweep.watch import Watch
+
+    path = plan(tmp_path, server, count=3, runs=[{"name": "a", "tasks": "medhallu"}])
+    content = yaml.safe_load(path.read_text())
+    for model, gpus in zip(content["models"], (2, 1, 1), strict=True):
+        model["resources"] = {"gpus": gpus, "cpus": 0}
+    jobs = Plan(**content).jobs()
+    seen: list[str] = []
+
+    class Process:
+        returncode = 0
+
+        def __init__(self, until: float) -> None:
+            self.until = until
+
+        def poll(self) -> int | None:
+            return 0 if time.monotonic() > self.until else None
+
+        def wait(self, timeout: float | None = None) -> int:
+            return 0
+
+    def start(arguments: Any, folder: Path, environment: dict[str, str]) -> Process:
+        folder.mkdir(parents=True, exist_ok=True)
+        seen.append(environment["CUDA_VISIBLE_DEVICES"])
+        return Process(time.monotonic() + 0.3)
+
+    monkeypatch.setattr(local, "start", start)
+    with Watch(dict.fromkeys(jobs, 1), is_terminal=False) as watch:
+        assert local.Queue(jobs, local.Machine(1, ("4", "5")), watch).run() == []
+    assert seen == ["4,5", "4", "5"]
+
+
+def test_a_file_that_is_no_plan(tmp_path: Path) -> None:
+    for text, message in (("a: [", "is no YAML"), ("- 1", "holds no plan")):
+        path = tmp_path / "p.yaml"
+        path.write_text(text)
+        with pytest.raises(UsageError, match=message):
+            read_plan(path)
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_plan(tmp_path / "none.yaml")
