@@ -36,7 +36,7 @@ def task_named(name: str, data: str) -> MedTask:
 def document(task: MedTask, row: int | None, kind: str) -> Row:
     """The task's document of that number, or one that has only what reading needs: no options' texts, and ``kind``."""
     if row is None:
-        return {"options": [""] * 4, "judgement": kind}
+        return {"options": [""] * 4, "judgement": kind, "calculator_id": -1, "note": "", "question": ""}
     if not 0 <= row < len(task.eval_docs):
         raise UsageError(f"--row {row}: {task.config.task} has rows 0 to {len(task.eval_docs) - 1}")
     return dict(task.eval_docs[row])
