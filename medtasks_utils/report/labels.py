@@ -29,7 +29,9 @@ def labels_block(unit: Unit, filter_name: str) -> list[Block]:
     odd = unit.odd_ones(filter_name, "acc")
     table = Table(f"{unit.title}: both labels, {filter_name}", ["", *run_heads(runs, odd)])
     for labels, words in _LABELS.items():
-        estimates = [estimate(scored_by(by_run[run], labels, unit.benchmark), filter_name, "acc", None) for run in runs]
+        estimates = [
+            estimate(scored_by(by_run[run], labels, unit.benchmark), filter_name, "acc", unit.benchmark) for run in runs
+        ]
         cells = [estimate_cell(each, unit.facts("acc"), with_n=True) for each in estimates]
         best = mark_best(cells, [each.value for each in estimates], reasons=head_reasons(runs, odd))
         table.rows.append([Cell(f"acc by {words}"), *best])
