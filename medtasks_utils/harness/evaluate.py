@@ -186,10 +186,10 @@ def check(plan: Plan, settings: Mapping[str, Sequence[str]]) -> type[LM]:
     """
     if not plan.tasks:
         raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
-    check_flags(plan)
     asked = asked_tasks(
         plan.tasks, plan.include_path, {**plan.mapping("model_args"), **plan.mapping("metadata")}, settings
     )
+    check_flags(plan)
     check_tasks(plan, asked)
     check_places(plan)
     return check_model(plan, asked)

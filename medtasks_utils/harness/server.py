@@ -21,6 +21,7 @@ _REASONS = (
     "timed out",
     "certificate verify failed",
     "wrong version number",
+    "Remote end closed connection",
 )
 
 

@@ -49,8 +49,8 @@ class MedCalcBenchAnswers(KnownAnswers):
             f"acc_{category}": share([reply.right for doc, reply in examples if doc["category"] == category])
             for category in sorted({doc["category"] for doc, _ in examples})
         }
-        known = super().exact(examples)
-        return {**known, "by_calculator": known["acc"], **by_category, **self._of_abstaining(examples)}
+        plain = super().exact(examples)  # its mean is also the one whose error is stratified by calculator
+        return {**plain, "by_calculator": plain["acc"], **by_category, **self._of_abstaining(examples)}
 
     def _of_abstaining(self, examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
         if not all(_may_lack_answer(doc) for doc, _ in examples):
