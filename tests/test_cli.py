@@ -356,6 +356,14 @@ def test_completion_knows_commands_flags_and_tasks(shell: str, capsys: pytest.Ca
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
 
 
+@pytest.mark.parametrize("command", sorted({*cli.COMMANDS} - {"completion", "sweep", "greet"}))
+def test_every_command_prints_json(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main([command, "--help"])
+    assert caught.value.code == 0
+    assert "--json" in capsys.readouterr().out
+
+
 def test_a_closed_pipe_is_no_error() -> None:
     done = subprocess.run(
         ["bash", "-c", f"{sys.executable} -m medtasks_utils completion bash | head -1; exit ${{PIPESTATUS[0]}}"],

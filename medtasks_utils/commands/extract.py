@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -17,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--explain", action="store_true", help="show the candidates and the evidence for and against")
     parser.add_argument("--row", type=int, metavar="N", help="the task's document, from 0, that the text answers")
     parser.add_argument("--kind", choices=KINDS, default="decimal", help="without --row: what MedCalc-Bench asks for")
+    parser.add_argument("--json", action="store_true", help="print the lines as a list in JSON")
     parser.add_argument("--data", default="sample", metavar="DIR", help="where rows come from; default: the sample")
 
 
@@ -30,6 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.paths:
         lines = read_samples(task, arguments.paths, arguments.explain)
     else:
+        if sys.stdin is None:
+            raise MedtasksError("standard input is closed, and the text is read from it; or name a saved run")
         try:
             response = printable(sys.stdin.read())
         except UnicodeDecodeError as error:
@@ -37,6 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
                 f"standard input is not {error.encoding}: {error.reason} at byte {error.start}"
             ) from None
         lines = read_text(task, response, document(task, arguments.row, arguments.kind), arguments.explain)
+    if arguments.json:
+        print(json.dumps(list(lines), indent=2, ensure_ascii=False))
+        return 0
     for line in lines:
         print(line)
     return 0

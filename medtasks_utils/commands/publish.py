@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 SUMMARY = "write a run's results as the Hub's .eval_results/*.yaml, or open a pull request with them"
@@ -19,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where .eval_results/ goes; default: a folder of the model's name",
     )
+    parser.add_argument("--json", action="store_true", help="print the files, and the pull request's address, as JSON")
     parser.add_argument("--create_pr", action="store_true", help="open a pull request on the model's repository")
     parser.add_argument(
         "--allow_partial", action="store_true", help="also results of a part of the rows, or of files of your own"
@@ -35,9 +37,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--model_repo takes ORG/NAME, not {arguments.model_repo!r}")
     found = one_run(arguments.results)
     folder = arguments.output or Path(arguments.model_repo.rpartition("/")[2])
-    for path in publish.write(found, folder, arguments.allow_partial):
-        print(path)
+    paths = [str(path) for path in publish.write(found, folder, arguments.allow_partial)]
+    address = None
     if arguments.create_pr:
         files = publish.contents(found, arguments.allow_partial)
-        print(publish.open_pull_request(found, arguments.model_repo, files))
+        address = publish.open_pull_request(found, arguments.model_repo, files)
+    if arguments.json:
+        print(json.dumps({"files": paths, "pull_request": address and str(address)}, indent=2))
+    else:
+        print("\n".join([*paths, *([str(address)] if address else [])]))
     return 0
