@@ -154,7 +154,7 @@ def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(tmp_path: Path
     ("bad", "kind"),
     [
         ("85 of 100", "unreadable"),
-        (json.dumps(geval_reply("85")), "unreadable"),
+        (json.dumps(geval_reply("eighty-five")), "unreadable"),
         ("", "refusal"),
         (completion(None), "refusal"),
         (completion(None, refusal="I cannot judge this."), "refusal"),

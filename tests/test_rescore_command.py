@@ -270,7 +270,7 @@ def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(
     assert captured.out.count("1 (1 unreadable)") == 4
     (right,) = [row for row in with_status(table(tmp_path), "judged") if row["specialty"] == "clinical_psychology"]
     (line,) = [line.split() for line in captured.out.split("\n\n")[0].split("\n") if line.startswith("clinical_psych")]
-    assert line[1] == f"{float(right['score']) / 3:.2f}", "of one judged and two wrong answers"
+    assert line[1] == f"{float(right['score']) / 2:.2f}", "two of four are right, one of which is judged"
 
     server.answer = sound
     kept = without_cost(with_status(table(tmp_path), "judged"))
@@ -467,7 +467,7 @@ def test_a_refused_key_is_one_line_before_anything_is_judged(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (["--judge", "gpt"], "invalid choice: 'gpt'"),
+        (["--judge", "gpt"], "there is no judge 'gpt'"),
         (["--repeat", "0"], "must be at least 1, not 0"),
         (["--concurrency", "many"], "invalid whole_number value: 'many'"),
         (["--sleep_ms", "-5"], "must be at least 0, not -5"),

@@ -512,7 +512,7 @@ def test_a_rank_pads_its_batches_and_asks_even_without_any_of_its_own() -> None:
     class OfTwo(Model):
         others = 3
 
-        def most(self, count: int) -> int:
+        def most_in_any_process(self, count: int) -> int:
             return max(count, self.others)
 
     asked: list[list[str]] = []

@@ -8,7 +8,7 @@ from typing import Any
 from lm_eval.api.task import TaskConfig
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.harness.answer import Answer
+from medtasks_utils.harness.answer import Answer, combined
 from medtasks_utils.harness.options import read_options
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
@@ -43,4 +43,5 @@ class Scorer:
         """
         answers = [self._task.strict(response, doc) for response in responses]
         scores = [self._task.score(doc, answer) for answer in answers]
-        return answers, {name: self._task._combine(doc, [score[name] for score in scores]) for name in scores[0]}
+        cluster, stratum = self._task.cluster(doc), self._task.stratum(doc)
+        return answers, {name: combined([score[name] for score in scores], cluster, stratum) for name in scores[0]}
