@@ -32,6 +32,10 @@ class Task(Protocol):
         """What is kept of a request: ``resps`` and whatever belongs to them."""
 
 
+_CLIENTS = ("aiohttp", "requests", "urllib3")
+"""HTTP clients of API models: what they raise is about the server, and no bug."""
+
+
 class Run:
     """The tasks that the harness generates for together: it builds the requests of all before it scores any."""
 
@@ -60,8 +64,10 @@ class Run:
             yield
         except Exception as error:
             path = self._save_generations(name)
-            cause = None if isinstance(error, MedtasksError) else error
-            raise ScoringError(f"{name}: {error}; the generations are kept in {path}") from cause
+            away = type(error).__module__.partition(".")[0] in _CLIENTS
+            cause = None if isinstance(error, MedtasksError) or away else error
+            what = f"the server failed: {error or type(error).__name__}" if away else str(error)
+            raise ScoringError(f"{name}: {what}; the generations are kept in {path}") from cause
         except KeyboardInterrupt:
             logger.warning("%s: interrupted; the generations are kept in %s", name, self._save_generations(name))
             raise
