@@ -80,6 +80,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._fewshot_rows: list[Row] = []
         self._has_chat_template = False
         self._snapshot = ""
+        self._root: Path | None = None
         settings["dataset_kwargs"] = self.options.model_dump()
         settings["dataset_path"] = self.repository_of(self.options).name
         settings["metric_list"] = self._metric_list(settings.get("metric_list"))
@@ -179,10 +180,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     # ---- rows
 
     def folder(self, subfolder: str | None = None) -> Path:
-        """The folder with this benchmark's files."""
-        folder = self.source.folder(self.card, self.repository_of(self.options), self.options.revision)
-        self._snapshot = folder.name  # of the hub: the commit
-        return folder / subfolder if subfolder and (folder / subfolder).is_dir() else folder
+        """The folder with this benchmark's files; the hub is asked once a task."""
+        if self._root is None:
+            self._root = self.source.folder(self.card, self.repository_of(self.options), self.options.revision)
+            self._snapshot = self._root.name  # of the hub: the commit
+        inner = self._root / (subfolder or "")
+        return inner if inner.is_dir() else self._root
 
     def leave_out(self, table: Table, index: int, reason: str) -> None:
         """Count a row that cannot be used; the first of each reason is named in the warning."""
