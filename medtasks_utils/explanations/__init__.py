@@ -23,8 +23,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tqdm import tqdm
-
 from medtasks_utils.explanations.metric import DEFAULT_BERTSCORE_MODEL, Metric, MetricError
 from medtasks_utils.registry import Registry
 
@@ -89,6 +87,8 @@ def score_all(
     Raises:
         ValueError: if a candidate has no reference or a blank one.
     """
+    from tqdm import tqdm  # here, since whether it shows is settled when it is imported
+
     pairs = [(candidate, tuple(texts)) for candidate, texts in zip(candidates, references, strict=True)]
     if not all(texts and all(text.strip() for text in texts) for _, texts in pairs):
         raise ValueError("every candidate needs at least one reference, and none may be blank")
