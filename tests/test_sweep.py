@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -152,6 +153,12 @@ def test_the_dry_run_says_how_large_the_jobs_are(
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[1] == ["m0/judged", "medexqa_clinical_psychology", "4", "at", "most", "32", "0", "1"]
     assert lines[2] == ["m0/twice", "medhallu", "6", "0", "1"]
+    assert main(["sweep", str(tmp_path / "plan.yaml"), "--dry_run", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(job["name"], job["requests"], job["done"]) for job in found] == [
+        ("m0/judged", 4, False),
+        ("m0/twice", 6, False),
+    ]
     assert not server.requests
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 SUMMARY = "run many models on many tasks, here or on a Ray cluster, resumed, ending in one report"
@@ -19,17 +20,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster: its address, or auto")
     parser.add_argument("--cpus", type=float, metavar="N", help="processors of this machine to use; default: all")
     parser.add_argument("--gpus", type=int, metavar="N", help="GPUs of this machine to use; default: all")
+    parser.add_argument("--json", action="store_true", help="print the jobs as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run what is not done; 0 if all jobs are."""
     from medtasks_utils.sweep.local import Machine
     from medtasks_utils.sweep.plan import read_plan
-    from medtasks_utils.sweep.run import dry_run, report, sweep
+    from medtasks_utils.sweep.run import as_data, dry_run, report, sweep
 
     plan = read_plan(arguments.plan)
     if arguments.dry_run:
-        print(dry_run(plan))
+        print(json.dumps(as_data(plan), indent=1) if arguments.json else dry_run(plan))
         return 0
     try:
         failed = sweep(plan, Machine.this_one(arguments.cpus, arguments.gpus), arguments.ray)
@@ -37,6 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
         print("stopped; the same command goes on with what was not answered")
         return 130
     page = report(plan, failed)
-    if page is not None:
+    if arguments.json:
+        print(json.dumps(as_data(plan), indent=1))
+    elif page is not None:
         print(page)
     return 1 if failed else 0

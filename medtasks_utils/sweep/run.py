@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from tabulate import tabulate
 
@@ -31,6 +33,14 @@ def _row(job: Job, size: Size) -> list[str]:
     resources = job.model.resources
     counts = [f"{size.requests:,}", tokens, calls, str(resources.gpus), f"{resources.cpus:g}"]
     return [job.name, ",".join(job.run.tasks), *counts, "done" if is_done(job) else ""]
+
+
+def as_data(plan: Plan) -> list[dict[str, Any]]:
+    """The jobs for scripts: name, folder, size, and whether they are done."""
+    return [
+        {"name": job.name, "folder": str(job.folder), **asdict(size_of(job, count_tokens=True)), "done": is_done(job)}
+        for job in plan.jobs()
+    ]
 
 
 def sweep(plan: Plan, machine: Machine | None = None, address: str | None = None) -> list[Job]:
