@@ -194,6 +194,6 @@ def test_the_server_answers_by_model_and_prompt() -> None:
 
 def test_the_data_directory_is_the_one_given(shared: Path) -> None:
     checked = selfcheck.run(str(shared / "data"), [TASKS], limit=3)
-    assert (checked.missed, checked.answers) == ([], 135)
+    assert (checked.missed, checked.answers) == ([], 150)
     with pytest.raises(DataError):
         selfcheck.run(str(shared), [TASKS], limit=3)
