@@ -32,7 +32,6 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from tqdm import tqdm
 
-from medtasks_utils import explanations
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS, MetricError, make_metrics, score_all
 from medtasks_utils.explanations import bertscore as bertscore_module
 from medtasks_utils.explanations import nltk_data as nltk_module
@@ -428,7 +427,7 @@ def test_the_bar_waits_a_second_and_counts_every_score(
         bars.append((kwargs["delay"], tqdm(**kwargs, disable=False)))
         return bars[-1][1]
 
-    monkeypatch.setattr(explanations, "tqdm", bar)
+    monkeypatch.setattr("tqdm.tqdm", bar)
     score_all([RougeL(), Bleu()], ["a", "b", "a"], [["a"], ["a"], ["a"]])
     assert [(delay, made.total, made.n) for delay, made in bars] == [(1, 4, 4)]
     assert capsys.readouterr().err == ""

@@ -69,6 +69,7 @@ def keys(bodies: list[Body]) -> Counter[str]:
 # ---- what comes of it
 
 
+@pytest.mark.slow
 @settings(max_examples=4, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32), connections=st.integers(2, 40), task=st.sampled_from(["calculator", "tools"]))
 def test_transcripts_and_scores_are_those_of_rounds(

@@ -310,6 +310,7 @@ class Tokenised(LocalCompletionsAPI):  # type: ignore[misc]
         return [[ord(character) for character in text] for text in string]
 
 
+@pytest.mark.slow
 @given(
     prompts=st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=80), min_size=1, max_size=6),
     settings=st.sampled_from([{}, {"max_gen_toks": 20, "until": ["x"]}, {"temperature": 0.5, "seed": 3, "top_p": 0.9}]),

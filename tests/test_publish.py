@@ -162,6 +162,7 @@ def test_a_pull_request_holds_the_files(
     assert b".eval_results/medhallu.yaml" in commit[1]
 
 
+@pytest.mark.slow
 def test_a_hub_that_is_away_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -226,6 +226,7 @@ def medhallu_samples(rows: int, rng: random.Random, hit: float = 0.8, false_alar
     return samples
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth() -> None:
     """Of 300 draws with clustered examples, some 95 % of the intervals hold the value of a very large sample."""
     metrics = ("acc", "f1", "precision")

@@ -129,6 +129,7 @@ def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(tmp_path: Path, server: Judg
     assert "goes on with what was not answered" in output
 
 
+@pytest.mark.slow
 def test_a_job_that_fails_is_tried_once_more_and_its_log_is_shown(tmp_path: Path, server: JudgeServer) -> None:
     server.answer = lambda request: Fault(400, "no such thing") if request["model"] == "m1" else "\\boxed{0}"
     path = plan(tmp_path, server, runs=[{"name": "answers", "tasks": "medhallu", "flags": {"limit": 2}}])
