@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medtasks_utils.extraction.boxes import boxes, last_box, outside_boxes, unwrap
+from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
 
 
 @pytest.mark.parametrize(
@@ -43,21 +43,6 @@ from medtasks_utils.extraction.boxes import boxes, last_box, outside_boxes, unwr
 def test_boxes(text: str, contents: list[str]) -> None:
     assert boxes(text) == contents
     assert last_box(text) == (contents[-1] if contents else None)
-
-
-@pytest.mark.parametrize(
-    ("text", "outside"),
-    [
-        ("A", "A"),
-        (r"A \boxed{B} C", " C"),
-        (r"A \boxed{B} C \boxed{D", " C "),
-        (r"A \boxed{B", "A "),
-        (r"\boxed{A \boxed{B}", ""),
-        ("", ""),
-    ],
-)
-def test_outside_boxes(text: str, outside: str) -> None:
-    assert outside_boxes(text) == outside
 
 
 PLAIN = st.text(alphabet=st.characters(exclude_characters="\\{}", exclude_categories=["Cs"]))
@@ -136,6 +121,5 @@ def test_wrapping_changes_no_token(token: str, wrappers: list[str]) -> None:
 @given(st.text() | st.text(alphabet="()$*.{}\\tex A"))
 def test_any_text_is_read(text: str) -> None:
     boxes(text)
-    outside_boxes(text)
     assert unwrap(unwrap(text)) == unwrap(text)
     assert len(unwrap(text)) <= len(text)

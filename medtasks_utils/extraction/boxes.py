@@ -27,17 +27,6 @@ def last_box(text: str) -> str | None:
     return found[-1] if found else None
 
 
-def outside_boxes(text: str) -> str:
-    r"""Where an answer may stand beside the boxes: after the last closed one, before the first that is never closed.
-
-    >>> outside_boxes(r"1 \boxed{2} 3 \boxed{4"), outside_boxes("1")
-    (' 3 ', '1')
-    """
-    closed, unclosed = spans(text)
-    start = closed[-1][1] + 1 if closed else 0
-    return text[start : unclosed if unclosed is None else max(start, unclosed)]
-
-
 def spans(text: str) -> tuple[list[tuple[int, int]], int | None]:
     """Where the contents of the closed boxes stand, and where the first box begins that is never closed."""
     if "\\boxed" not in text:

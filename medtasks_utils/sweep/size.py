@@ -80,5 +80,5 @@ def _tokenizer(job: Job) -> Any:
         from transformers import AutoTokenizer
 
         return AutoTokenizer.from_pretrained(name, local_files_only=True)
-    except Exception:  # not installed, not here, or no name that the hub could know: then nothing is counted
+    except (ImportError, OSError, TypeError, ValueError):  # not installed, not here, or no name: nothing is counted
         return None
