@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import ast
+import contextlib
+import io
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +43,12 @@ def milliseconds(samples: list[float]) -> str:
     return f"{1000 * statistics.median(ordered):.1f} | {1000 * ordered[int(0.95 * (len(ordered) - 1))]:.1f}"
 
 
+def in_this_process() -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        tree = ast.parse(CODE)
+        exec(compile(tree, "main.py", "exec"), {})
+
+
 def memory(pid: int, kind: str = "Rss") -> float:
     """Resident megabytes of a process; with ``Pss``, what it shares with others counted in parts."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
@@ -50,17 +60,21 @@ def children(pid: int) -> list[int]:
 
 
 def calls(sandbox: Sandbox, count: int) -> None:
-    fresh, warm = [], []
+    fresh, warm, least, own = [], [], [], []
     sandbox.run([("warm-up", CODE)])
     for number in range(count):
         fresh.append(seconds(lambda n=number: sandbox.run([(f"s{n}", CODE)])))  # type: ignore[misc]
         warm.append(seconds(lambda n=number: sandbox.run([(f"s{n}", CODE)])))  # type: ignore[misc]
+        least.append(seconds(lambda n=number: sandbox.run([(f"s{n}", "1")])))  # type: ignore[misc]
         sandbox.forget(f"s{number}")
+        own.append(seconds(in_this_process))
     started = [
         seconds(lambda: subprocess.run([sys.executable, "-c", FRESH + CODE], capture_output=True)) for _ in range(5)
     ]
     print(f"first call of an example, ms | {milliseconds(fresh)}")
     print(f"later call of an example, ms | {milliseconds(warm)}")
+    print(f"later call of the code `1`, ms | {milliseconds(least)}")
+    print(f"the same code parsed, compiled and run in this process, ms | {milliseconds(own)}")
     print(f"a fresh interpreter per call, ms | {milliseconds(started)}")
     ratio = statistics.median(started) / statistics.median(fresh)
     print(f"ratio of medians, fresh interpreter to first call | {ratio:.0f}")
@@ -100,6 +114,13 @@ def flatness(sandbox: Sandbox, count: int) -> None:
         )
 
 
+def of_ours() -> tuple[int, int, int]:
+    """Processes, files in the temporary folders, and descriptors."""
+    folders = {"/tmp", "/var/tmp", "/dev/shm", tempfile.gettempdir()}
+    files = sum(name.startswith("medtasks") for folder in folders for name in os.listdir(folder))
+    return len(children(os.getpid())), files, len(os.listdir("/proc/self/fd"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=200)
@@ -107,11 +128,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--many", type=int, default=10_000)
     arguments = parser.parse_args()
+    before = of_ours()
     with Sandbox() as sandbox:
         print("layers off |", {name: reason for name, reason in sandbox.layers.items() if reason} or "none")
         calls(sandbox, arguments.calls)
         flatness(sandbox, arguments.many)
         throughput(sandbox, arguments.sessions, arguments.rounds)
+    print(f"processes, files and descriptors before and after it all | {before} | {of_ours()}")
 
 
 if __name__ == "__main__":

@@ -119,6 +119,11 @@ CHANNELS: Final = {
         _LIBC
         + "k = l.syscall(249, b'user', b'left', 0, -3)\nb = ctypes.create_string_buffer(99)\nl.syscall(250, 11, k, b, 99)\nprint(b.value)",
     ),
+    "key of the user": (
+        _LIBC + "l.syscall(248, b'user', b'left', PLANTED.encode(), len(PLANTED), -4)",
+        _LIBC
+        + "k = l.syscall(250, 10, -4, b'user', b'left', 0)\nb = ctypes.create_string_buffer(99)\nl.syscall(250, 11, k, b, 99)\nprint(b.value)",
+    ),
     "process name": (
         _LIBC + "l.prctl(15, PLANTED.encode()[:15], 0, 0, 0)",
         "import os\nfor p in range(1, 3000):\n    try: print(open(f'/proc/{p}/comm').read())\n    except OSError: pass",

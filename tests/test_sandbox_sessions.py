@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -400,6 +401,15 @@ sandbox.run([("a", "while True: pass"), ("b", "import itertools; sum(itertools.c
     while alive(left) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert alive(left) == set()
+
+
+def test_root_of_a_container_without_root_sets_no_limit_that_it_cannot_raise_again() -> None:
+    """It has the capability, but not in the first user namespace: a session would die when it reached the first limit."""
+    code = "from medtasks_utils.sandbox import process; print(process._may_raise_limits())"
+    inside = ["unshare", "-Ur", sys.executable]
+    if shutil.which("unshare") is None or subprocess.run([*inside, "-c", "1"], capture_output=True).returncode:
+        pytest.skip("no user namespaces here")
+    assert subprocess.run([*inside, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
 
 
 def test_no_process_is_left_after_close() -> None:

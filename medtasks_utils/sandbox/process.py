@@ -34,7 +34,8 @@ _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "TZ": "UTC",
 }
-_MAY_RAISE_LIMITS = 1 << 24  # CAP_SYS_RESOURCE
+_SYS_RESOURCE = 1 << 24
+"""The capability to raise limits, which counts in the first user namespace alone."""
 
 
 class SandboxError(MedtasksError):
@@ -83,7 +84,7 @@ class Zygote:
         self.missing: list[str] = greeting["missing"]
         if not self.layers["namespaces"]:
             self._layout.remove()  # it has a root of its own by now
-        self._limits_cpu = _has_capability(_MAY_RAISE_LIMITS)
+        self._limits_cpu = _may_raise_limits()
         if settings["weak"] or not self.missing:
             self._spares.extend(self._order() for _ in range(spares))
 
@@ -269,9 +270,11 @@ def _number_of(descriptor: int) -> int | None:
     return None
 
 
-def _has_capability(mask: int) -> bool:
+def _may_raise_limits() -> bool:
     with contextlib.suppress(OSError):
+        if Path("/proc/self/uid_map").read_text(encoding="ascii").split() != ["0", "0", str((1 << 32) - 1)]:
+            return False
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
             if line.startswith("CapEff:"):
-                return bool(int(line.split()[1], 16) & mask)
+                return bool(int(line.split()[1], 16) & _SYS_RESOURCE)
     return False

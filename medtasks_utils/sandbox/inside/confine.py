@@ -105,6 +105,8 @@ class Confinement:
     def confine_worker(self, zygote: int) -> None:
         """For a worker, for good."""
         become_nobody(self._settings.entries[0][0])
+        if self._nursery:
+            root.leave_keyrings()
         if LINUX:
             drop_capabilities()
             prctl(DUMPABLE, 0)  # no other process may look into its memory

@@ -14,8 +14,8 @@ from .system import libc
 NOBODY = 65534
 HOST_NAME = "python"
 
-_NEW_USER, _NEW_PROCESSES, _NEW_IPC = 0x10000000, 0x20000000, 0x08000000
-_NEW_OTHERS = _NEW_PROCESSES | _NEW_IPC | 0x00020000 | 0x04000000 | 0x40000000  # and mount, uts, network
+_NEW_USER, _NEW_PROCESSES, _NEW_IPC, _NEW_NETWORK = 0x10000000, 0x20000000, 0x08000000, 0x40000000
+_NEW_OTHERS = _NEW_PROCESSES | _NEW_IPC | _NEW_NETWORK | 0x00020000 | 0x04000000  # and mount, host name
 _READ_ONLY, _NO_SUID, _NO_DEV, _REMOUNT, _BIND, _REC, _PRIVATE = 1, 2, 4, 32, 4096, 16384, 1 << 18
 _KEPT_FLAGS = {8: 8, 1024: 1024, 2048: 2048, 4096: 1 << 21}
 """As statvfs gives a mount's flags, and as mount takes them: noexec, noatime, nodiratime, relatime."""
@@ -69,7 +69,7 @@ def enter_root(folder: str, entries: Iterable[Entry]) -> None:
 
 
 class Nursery:
-    """Gives each fork a process and an IPC namespace of its own, in which it is all that there is."""
+    """Gives each fork a process, an IPC and a network namespace of its own, in which it is all that there is."""
 
     def __init__(self) -> None:
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
@@ -77,7 +77,13 @@ class Nursery:
     def prepare(self) -> None:
         """To be called before a fork."""
         libc("setns", self._own, _NEW_PROCESSES)
-        libc("unshare", _NEW_PROCESSES | _NEW_IPC)
+        libc("unshare", _NEW_PROCESSES | _NEW_IPC | _NEW_NETWORK)
+
+
+def leave_keyrings() -> None:
+    """Share no key with others of the same user, where users may have namespaces; seccomp keeps from keys as well."""
+    with contextlib.suppress(OSError):
+        libc("unshare", _NEW_USER)
 
 
 def holds(witness: str, run: int) -> bool:
