@@ -404,7 +404,7 @@ sandbox.run([("a", "while True: pass"), ("b", "import itertools; sum(itertools.c
 
 
 def test_root_of_a_container_without_root_sets_no_limit_that_it_cannot_raise_again() -> None:
-    """It has the capability, but not in the first user namespace: a session would die when it reached the first limit."""
+    """It has the capability, not in the first user namespace: a session would die when it reached its first limit."""
     code = "from medtasks_utils.sandbox import process; print(process._may_raise_limits())"
     inside = ["unshare", "-Ur", sys.executable]
     if shutil.which("unshare") is None or subprocess.run([*inside, "-c", "1"], capture_output=True).returncode:

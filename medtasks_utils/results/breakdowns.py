@@ -60,6 +60,14 @@ class Estimate:
 
 def item_of(sample: Sample, filter_name: str, metric: str, benchmark: str | None) -> ExampleValue | None:
     """A sample's value, as the aggregations take it; None where the metric does not apply or was not computed."""
+    key = filter_name, metric, benchmark
+    if key not in sample.values:
+        sample.values[key] = _item_of(sample, *key)
+    value: ExampleValue | None = sample.values[key]
+    return value
+
+
+def _item_of(sample: Sample, filter_name: str, metric: str, benchmark: str | None) -> ExampleValue | None:
     metrics = sample.metrics.get(filter_name, {})
     value, generations, right, failed = metrics.get(metric), len(sample.answers.get(filter_name, ())), 0, 0
     facts = metric_of(metric, benchmark)

@@ -40,6 +40,7 @@ class Sample:
         answers: by filter, what was read out of each response; ``[invalid]`` where nothing was.
         metrics: by filter and metric, the mean over the generations; None where a metric does not apply.
         details: by filter, what the task logged besides, such as ``found_by``, ``judge`` and ``transcript``.
+        values: what was made of the metrics so far, by filter, metric and benchmark; tables ask for each many times.
     """
 
     doc_id: int
@@ -51,6 +52,7 @@ class Sample:
     answers: dict[str, list[str]] = field(default_factory=dict)
     metrics: dict[str, dict[str, float | None]] = field(default_factory=dict)
     details: dict[str, Row] = field(default_factory=dict)
+    values: dict[tuple[str, str, str | None], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def prompt(self) -> str:
