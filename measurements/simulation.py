@@ -14,7 +14,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,27 +24,33 @@ from medtasks_utils.compare.inference import bonett_price, contrast, holm, mcnem
 from medtasks_utils.compare.randomisation import randomisation
 from medtasks_utils.compare.ranking import surely_better
 from medtasks_utils.compare.terms import Terms, stderr_of
-from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, share_interval, wider
+from medtasks_utils.intervals import FEWEST, confidence_interval
 from medtasks_utils.metrics import Metric
 from medtasks_utils.results.breakdowns import estimate_of
-from medtasks_utils.statistics import ExampleValue, Size, Verdict, VerdictRatio
+from medtasks_utils.statistics import ExampleValue, Size, Verdict, VerdictRatio, informative_clusters
 
 Rng = np.random.Generator
 Array = NDArray[Any]
-Interval = tuple[float | None, float | None]
-
 _SWAPS = 999
 _LARGE = 2_000_000  # examples behind a truth that has no formula
 _TARGETS = np.array([0, 1])
 _MACRO = Metric("macro_acc", statistics.macro_mean)
 
 
+class Found(NamedTuple):
+    """An interval, without ends where the report shows none, and how many clusters it rests on."""
+
+    low: float | None
+    high: float | None
+    informative: float
+
+
 @dataclass(frozen=True)
 class Coverage:
-    """Intervals that should hold a truth: None from a draw where there are too few informative clusters."""
+    """Intervals that should hold a truth."""
 
     name: str
-    draw: Callable[[Rng], Interval | None]
+    draw: Callable[[Rng], Found]
     truth: float
 
 
@@ -72,7 +78,7 @@ def ratio_terms(ratio: VerdictRatio, flagged: Array, decided: Array) -> tuple[Te
     numerator = np.asarray(ratio.numerator(verdict)) * decided
     denominator = np.broadcast_to(np.asarray(ratio.denominator(verdict)), decided.shape) * decided
     terms = Terms(numerator.sum(axis=1, keepdims=True) * 1.0, denominator.sum(axis=1, keepdims=True) * 1.0)
-    return terms, Size(terms.informative, int((denominator > 0).sum()))
+    return terms, Size(terms.counted, int((denominator > 0).sum()))
 
 
 def accuracy_terms(flagged: Array, decided: Array) -> Terms:
@@ -81,11 +87,19 @@ def accuracy_terms(flagged: Array, decided: Array) -> Terms:
     return Terms(right, np.full_like(right, 2.0))
 
 
-def interval(metric: Metric, terms: Terms, size: Size) -> Interval | None:
-    """The pack's interval, or None where the report says "too few"."""
+def interval(metric: Metric, terms: Terms, size: Size) -> Found:
+    """The pack's interval, as the report shows it."""
     if size.clusters < FEWEST:
-        return None
-    return confidence_interval(metric, terms.value, terms.stderr(), size)
+        return Found(None, None, size.clusters)
+    counted = (terms.denominator > 0).any(axis=1)
+    informative = informative_clusters([terms.influence[counted]])
+    return Found(*confidence_interval(metric, terms.value, terms.stderr(), size), informative)
+
+
+def found_in(items: list[ExampleValue], metric: Metric) -> Found:
+    """The pack's interval of examples' values."""
+    found = estimate_of(items, metric)
+    return Found(found.low, found.high, found.informative or 0.0)
 
 
 def scores(rng: Rng, n: int, right: float) -> Array:
@@ -138,8 +152,9 @@ def share_cells() -> Iterator[Coverage]:
     for n in (20, 131, 1000):
         for p in (0.03, 0.5, 0.9, 0.97):
 
-            def draw(rng: Rng, n: int = n, p: float = p) -> Interval:
-                return share_interval(rng.binomial(n, p) / n, n)
+            def draw(rng: Rng, n: int = n, p: float = p) -> Found:
+                right = (rng.random(n) < p).astype(float)
+                return interval(Metric("acc"), single(right), Size(n, n))
 
             yield Coverage(f"accuracy; {n} examples, truth {p}", draw, p)
     for n in (20, 131):
@@ -153,13 +168,9 @@ def share_cells() -> Iterator[Coverage]:
     for sizes in ((144, 368, 108, 189, 131), (20,) * 5, (10,) * 5):
         for p in (0.6, 0.9, 0.98):
 
-            def draw_macro(rng: Rng, sizes: Sequence[int] = sizes, p: float = p) -> Interval:
-                values = [rng.binomial(n, p) / n for n in sizes]
-                parts = [(v, *share_interval(v, n)) for v, n in zip(values, sizes, strict=True)]
-                value = float(np.mean(values))
-                error = sum(v * (1 - v) / (n - 1) for v, n in zip(values, sizes, strict=True)) ** 0.5 / len(sizes)
-                whole = confidence_interval(_MACRO, value, error, Size(sum(sizes), sum(sizes)))
-                return wider(of_mean(value, parts), whole)
+            def draw_macro(rng: Rng, sizes: Sequence[int] = sizes, p: float = p) -> Found:
+                right = [(stratum, rng.random(n) < p) for stratum, n in enumerate(sizes)]
+                return found_in([ExampleValue(v, None, str(s)) for s, own in right for v in own.tolist()], _MACRO)
 
             yield Coverage(f"macro average; strata of {min(sizes)}–{max(sizes)}, truth {p}", draw_macro, p)
 
@@ -178,9 +189,8 @@ def score_cells() -> Iterator[Coverage]:
     for failing in (0.05, 0.3):
         truth = float(scores(np.random.default_rng(0), _LARGE, 0.65).mean())
 
-        def draw_failing(rng: Rng, failing: float = failing) -> Interval:
-            found = estimate_of(judged(rng, scores(rng, 300, 0.65), failing), metric)
-            return found.low, found.high
+        def draw_failing(rng: Rng, failing: float = failing) -> Found:
+            return found_in(judged(rng, scores(rng, 300, 0.65), failing), metric)
 
         yield Coverage(
             f"explanation, 65 % right, judge fails on {failing:.0%} of them; 300 examples", draw_failing, truth
@@ -214,7 +224,7 @@ def judged(rng: Rng, values: Array, failing: float) -> list[ExampleValue]:
 
 def is_rejected(rng: Rng, a: Terms, b: Terms, *, studentised: bool = False) -> bool | None:
     """Whether randomisation rejects; None below the minimum of informative clusters."""
-    if min(a.informative, b.informative) < FEWEST:
+    if min(a.counted, b.counted) < FEWEST:
         return None
     return randomisation(a, b, _SWAPS, int(rng.integers(2**31)), studentised=studentised) < 0.05
 
@@ -349,17 +359,19 @@ def difference_cells() -> Iterator[Coverage]:
     """Intervals of differences between two runs."""
     for n, lost, gained in ((20, 0.1, 0.2), (131, 0.05, 0.1), (1000, 0.01, 0.015)):
 
-        def draw(rng: Rng, n: int = n, lost: float = lost, gained: float = gained) -> Interval:
+        def draw(rng: Rng, n: int = n, lost: float = lost, gained: float = gained) -> Found:
             counts = rng.multinomial(n, [lost, gained, 1 - lost - gained])
-            return bonett_price(int(counts[0]), int(counts[1]), n)
+            steps = np.repeat([-1.0, 1.0, 0.0], counts)
+            rests_on = informative_clusters([steps - steps.mean()])
+            return Found(*bonett_price(int(counts[0]), int(counts[1]), n), rests_on)
 
         yield Coverage(f"difference in accuracy {gained - lost:.3f}; {n} examples", draw, gained - lost)
     for rows, unsure in ((40, (0.1, 0.1)), (300, (0.0, 0.9)), (300, (0.1, 0.1))):
 
-        def draw_f1(rng: Rng, rows: int = rows, unsure: Any = unsure) -> Interval | None:
+        def draw_f1(rng: Rng, rows: int = rows, unsure: Any = unsure) -> Found:
             items = [items_of(*run) for run in two_models(rng, rows, unsure)]
             found = contrast(items[0], items[1], statistics.f1, resamples=1)
-            return None if found is None or found.low is None else (found.low, found.high)
+            return Found(None, None, 0.0) if found is None else Found(found.low, found.high, found.informative)
 
         yield Coverage(f"difference in F1 0; {rows} rows, unsure {unsure[0]:.0%} and {unsure[1]:.0%}", draw_f1, 0.0)
 
@@ -377,20 +389,15 @@ def items_of(flagged: Array, decided: Array) -> list[ExampleValue | None]:
 
 
 def cover(cell: Coverage, draws: int, seed: int) -> str:
-    """A row of the table: how many intervals hold the truth, their mean width, how often there are too few."""
+    """A row of the table: what intervals hold the truth, their mean width, what they rest on, what is of too few."""
     rng = np.random.default_rng([seed, zlib.crc32(cell.name.encode())])
-    held = counted = 0
-    width = 0.0
-    for _ in range(draws):
-        found = cell.draw(rng)
-        if found is None or found[0] is None or found[1] is None:
-            continue
-        counted += 1
-        held += found[0] - 1e-9 <= cell.truth <= found[1] + 1e-9
-        width += found[1] - found[0]
-    few = 1 - counted / draws
-    said = f"{held / counted:.1%} | {width / counted:.3g}" if counted else "– | –"
-    return f"| {cell.name} | {said} | {few:.0%} |"
+    found = [cell.draw(rng) for _ in range(draws)]
+    ends = [(low, high) for low, high, _ in found if low is not None and high is not None]
+    held = sum(low - 1e-9 <= cell.truth <= high + 1e-9 for low, high in ends)
+    said = f"{held / len(ends):.1%} | {sum(high - low for low, high in ends) / len(ends):.3g}" if ends else "– | –"
+    rests_on = float(np.median([one.informative for one in found]))
+    few = sum(one.informative < FEWEST for one in found) / draws
+    return f"| {cell.name} | {said} | {rests_on:.0f} | {few:.0%} |"
 
 
 def reject(cell: Rejection, draws: int, seed: int) -> str:
@@ -412,7 +419,7 @@ def main() -> None:
     given = parser.parse_args()
     started = time.perf_counter()
     if given.part != "tests":
-        print("| 95 % intervals of | cover | mean width | too few |\n|---|---|---|---|")
+        print("| 95 % intervals of | cover | mean width | informative clusters | too few |\n|---|---|---|---|---|")
         for cells in (share_cells, ratio_cells, score_cells, difference_cells):
             for cell in cells():
                 if given.only in cell.name:

@@ -3,7 +3,7 @@
 =========  ==========================================================================================================
 ``share``  Wilson's (*JASA* 1927), with the effective number of examples ``p (1 − p) / stderr² × (z/t)²`` where they
            are clustered (Korn & Graubard, *Survey Methodology* 1998; t with one degree of freedom less than there are
-           informative clusters); below four right or four wrong its outer end is that of a Poisson count (Brown, Cai &
+           clusters that count); below four right or four wrong its outer end is that of a Poisson count (Brown, Cai &
            DasGupta, *Statistical Science* 2001, section 4.1.1)
 ``f1``     the same by way of ``TP / (TP + FP + FN)``, which is a share (Flores et al., *Journal of Applied
            Statistics* 2022)
@@ -15,6 +15,11 @@
 Macro averages put the intervals of their parts together (:func:`of_mean`), and are at least as wide as the interval of
 a share with their standard error: the one sees strata that are all right, the other is better for small ones. None
 leaves its metric's range or is without width.
+
+What an interval rests on is how many examples differ from the others: with one wrong answer of twenty, no interval can
+hold the truth just 95 % of the time, as the counts are too coarse. Below ten informative clusters
+(:func:`medtasks_utils.statistics.informative_clusters`), which is some five right or five wrong answers, the report
+says "too few".
 """
 
 from __future__ import annotations
@@ -30,7 +35,10 @@ from medtasks_utils.statistics import Size
 
 LEVEL = 0.95
 FEWEST = 10
-"""Informative clusters below which an interval is said to be of too few."""
+"""Informative clusters below which an interval is said to be of too few; below as many that count, there is none."""
+
+TOO_FEW = "too few differ"
+"""What is said of an interval that is shown, and rests on fewer informative clusters."""
 
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 _POISSON_UP_TO = 3
@@ -94,6 +102,8 @@ def effective_number(share: float, stderr: float | None, size: Size | None, *, i
     if size is None:
         return max(product / stderr**2, _LEAST) if stderr and product else 1
     variance = (stderr or 0.0) ** 2
+    if size.clusters == size.examples and math.isclose(variance * (size.clusters - 1), product, rel_tol=1e-9):
+        return size.clusters  # each alone, and right or wrong: there is no variance to be estimated
     if is_of_counts and variance < product / size.clusters:
         variance = min(product / size.clusters, variance + (1 - 2 * product) / size.examples**2)
     if not product or variance <= product * 1e-16:

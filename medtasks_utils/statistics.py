@@ -2,9 +2,10 @@
 
 All of them are ratios of sums over examples. An example's residual is ``e = (numerator − ratio × denominator) / D``, D
 being the sum of denominators. Residuals are summed within clusters (the two examples of one question, the k generations
-of one prompt), and the variance is ``G/(G−1) Σ e²`` over the G informative clusters, those with a positive denominator:
+of one prompt), and the variance is ``G/(G−1) Σ e²`` over the G clusters that count, those with a positive denominator:
 the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller,
-arXiv:2411.00640). For a mean of independent examples it is the harness's own standard error to the last digit.
+arXiv:2411.00640). For a mean of independent examples it is the harness's own standard error to the last digit. How many
+of the clusters it rests on, the informative ones, is :func:`informative_clusters`.
 
 Where a judge failed, the score of a right answer is missing while wrong answers have theirs, 0. The mean is then
 accuracy × mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
@@ -86,7 +87,7 @@ Item = float | None
 
 
 class Size(NamedTuple):
-    """What a number is of: informative clusters, and the examples (of k generations, k each) that count in them."""
+    """What a number is of: clusters that count, and the examples (of k generations, k each) that count in them."""
 
     clusters: int
     examples: int
@@ -107,7 +108,7 @@ def ratio(terms: Sequence[Term]) -> float | NotAvailable:
 
 
 def residuals(terms: Sequence[Term]) -> dict[Hashable, float]:
-    """Each informative cluster's influence on the ratio; they sum to zero. Empty where nothing is counted."""
+    """The influence on the ratio of each cluster that counts; they sum to zero. Empty where nothing is counted."""
     estimate = ratio(terms)
     if estimate == NOT_AVAILABLE:
         return {}
@@ -126,6 +127,29 @@ def cluster_stderr(influence: dict[Hashable, float]) -> float | NotAvailable:
     if count < 2:
         return NOT_AVAILABLE
     return math.sqrt(count / (count - 1) * math.fsum(value * value for value in influence.values()))
+
+
+def informative_clusters(strata: Iterable[Sequence[float]]) -> float:
+    """How many clusters the standard error rests on: not more than there are, and 0 where all are alike.
+
+    Twice the squared variance over the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``, the second sum
+    over strata too: Satterthwaite's degrees of freedom (*Biometrics Bulletin* 1946), which are G for normal influences
+    and few where a few clusters differ from all others. Of many examples of which a share p is right, it is some
+    ``2np(1 − p) / (1 − 4p(1 − p))``: ten for five right or five wrong ones.
+
+    Args:
+        strata: the influences of the clusters that count, by stratum.
+    """
+    clusters, variance, spread = 0, 0.0, 0.0
+    for influence in strata:
+        squares = [value * value for value in influence]
+        total = math.fsum(squares)
+        clusters += len(squares)
+        variance += total
+        spread += math.fsum((square - total / len(squares)) ** 2 for square in squares)
+    if variance <= 1e-30:
+        return 0.0
+    return min(float(clusters), 2 * variance**2 / spread) if spread > 1e-12 * variance**2 else float(clusters)
 
 
 def completed(items: Iterable[Item]) -> list[tuple[float, float]]:
@@ -165,19 +189,24 @@ class Mean:
 
     def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
         """The mean."""
-        value = ratio(self._terms(items))
+        value = ratio(self.terms(items))
         return self.of_nothing if value == NOT_AVAILABLE else value
 
     def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
         """Its standard error; "N/A" for fewer than two clusters."""
-        return cluster_stderr(residuals(self._terms(items)))
+        return cluster_stderr(residuals(self.terms(items)))
+
+    def informative(self, items: Iterable[Item]) -> float:
+        """How many clusters its standard error rests on."""
+        return informative_clusters([[*residuals(self.terms(items)).values()]])
 
     def size(self, items: Iterable[Item]) -> Size:
         """What it is the mean of."""
-        terms = self._terms(items)
+        terms = self.terms(items)
         return Size(len(residuals(terms)), round(sum(term.denominator for term in terms)))
 
-    def _terms(self, items: Iterable[Item]) -> list[Term]:
+    def terms(self, items: Iterable[Item]) -> list[Term]:
+        """What it is the ratio of, by example."""
         known = [item for item in items if item is not None]
         by = "stratum" if self.by_stratum else "cluster"
         return [
@@ -218,6 +247,10 @@ class MacroMean:
             return NOT_AVAILABLE
         return math.sqrt(math.fsum(float(error) ** 2 for error in errors)) / len(strata)
 
+    def informative(self, items: Iterable[Item]) -> float:
+        """How many clusters its standard error rests on."""
+        return informative_clusters([*residuals(mean.terms(values)).values()] for values in self._strata(items))
+
     def size(self, items: Iterable[Item]) -> Size:
         """What the strata hold together."""
         sizes = [mean.size(values) for values in self._strata(items)]
@@ -253,8 +286,12 @@ class VerdictRatio:
         return math.fsum(values) / max(len(values), 1)
 
     def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
-        """Its standard error; "N/A" for fewer than two informative clusters."""
+        """Its standard error; "N/A" for fewer than two clusters that count."""
         return cluster_stderr(self._influence(items))
+
+    def informative(self, items: Iterable[Item]) -> float:
+        """How many clusters its standard error rests on."""
+        return informative_clusters([[*self._influence(items).values()]])
 
     def size(self, items: Iterable[Item]) -> Size:
         """How many clusters have something that is counted, and how many examples are counted."""

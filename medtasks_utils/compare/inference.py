@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import Literal
 
@@ -36,7 +37,7 @@ from medtasks_utils.compare.randomisation import RESAMPLES, randomisation
 from medtasks_utils.compare.terms import Aggregation, Indices, Item, Terms, terms_of
 from medtasks_utils.intervals import FEWEST, LEVEL
 from medtasks_utils.planning import detectable
-from medtasks_utils.statistics import ExampleValue, Mean, VerdictRatio
+from medtasks_utils.statistics import ExampleValue, Mean, VerdictRatio, informative_clusters
 
 Test = Literal["mcnemar", "randomisation", "t"]
 Pairs = Sequence[tuple[Item, Item]]
@@ -62,6 +63,8 @@ class Contrast:
         detectable: the smallest true difference that a test at 5 % finds four times of five; None without a stderr.
         left_out: examples that fell out since a judge failed in one of the runs.
         note: why there is no p-value, or what else is to be known of this line.
+        informative: how many clusters the interval rests on, which is some twice as many as differ where few do
+            (:func:`medtasks_utils.statistics.informative_clusters`).
     """
 
     n: int
@@ -77,11 +80,12 @@ class Contrast:
     detectable: float | None = None
     left_out: int = 0
     note: str = ""
+    informative: float = 0.0
 
     @property
     def is_of_too_few(self) -> bool:
-        """Whether there are fewer clusters than an interval can be relied on for."""
-        return self.clusters < FEWEST
+        """Whether the interval rests on fewer than ten informative clusters."""
+        return self.informative < FEWEST
 
 
 def contrast(
@@ -117,19 +121,21 @@ def contrast(
     (a, b), strata = terms_of(pairs, aggregation, 2)
     if not is_ratio and not all(terms.denominator.sum(axis=0).all() for terms in (a, b)):
         return None
-    informative = min(a.informative, b.informative)
+    counted = min(a.counted, b.counted)
     shared = (len(pairs) - left_out, len(strata), a.value, b.value, b.value - a.value)
     error = paired_stderr(a, b, strata)
-    if is_ratio and informative < FEWEST:
-        return Contrast(*shared, error, None, None, None, "randomisation", note=_too_few(a, b))
-    freedom = informative - len(np.unique(strata))
+    step = b.influence - a.influence
+    of = partial(Contrast, *shared, error, informative=informative_clusters([step[strata == s] for s in {*strata}]))
+    if is_ratio and counted < FEWEST:
+        return of(None, None, None, "randomisation", note=_too_few(a, b))
+    freedom = counted - len(np.unique(strata))
     is_binary = _are_binary(pairs, aggregation)
     if is_binary and isinstance(aggregation, Mean) and len(strata) == len(pairs):
         steps = b.numerator - a.numerator
         lost, gained = int((steps < 0).sum()), int((steps > 0).sum())
         ends = bonett_price(lost, gained, len(pairs))
         reach = None if error is None else detectable(_smoothed(error, a, b, strata, 1.0), freedom)
-        return Contrast(*shared, error, *ends, mcnemar(lost, gained), "mcnemar", reach)
+        return of(*ends, mcnemar(lost, gained), "mcnemar", reach)
     low = high = reach = None
     if error is not None:
         wide = _smoothed(error, a, b, strata, top or 1.0) if is_binary or error == 0 else error
@@ -137,14 +143,14 @@ def contrast(
         reach = detectable(wide, freedom)
     if a.numerator.shape != b.numerator.shape:
         p = _t_test(b.value - a.value, error, freedom)
-        return Contrast(*shared, error, low, high, p, "t", reach, left_out)
+        return of(low, high, p, "t", reach, left_out)
     p = randomisation(a, b, resamples, seed, studentised=is_ratio)
-    return Contrast(*shared, error, low, high, p, "randomisation", reach, left_out)
+    return of(low, high, p, "randomisation", reach, left_out)
 
 
 def _too_few(a: Terms, b: Terms) -> str:
-    said = [f"{name} decides {terms.informative or 'none'}" for name, terms in (("A", a), ("B", b))]
-    few = [text for text, terms in zip(said, (a, b), strict=True) if terms.informative < FEWEST]
+    said = [f"{name} decides {terms.counted or 'none'}" for name, terms in (("A", a), ("B", b))]
+    few = [text for text, terms in zip(said, (a, b), strict=True) if terms.counted < FEWEST]
     return f"too few to test: {' and '.join(few)} of {len(a.numerator):,} that count here"
 
 
@@ -215,11 +221,10 @@ def _are_binary(pairs: Pairs, aggregation: Aggregation) -> bool:
 
 
 def paired_stderr(a: Terms, b: Terms, strata: Indices) -> float | None:
-    """Standard error of the difference; None where a stratum has fewer than two informative clusters in either run."""
+    """Standard error of the difference; None where a stratum has fewer than two clusters that count in either run."""
     scaled = []
     for terms in (a, b):
-        informative = (terms.denominator > 0).any(axis=1)
-        counts = np.bincount(strata, weights=informative)
+        counts = np.bincount(strata, weights=(terms.denominator > 0).any(axis=1))
         if (counts < 2).any():
             return None
         scaled.append(terms.influence * np.sqrt(counts / (counts - 1))[strata])

@@ -23,6 +23,7 @@ from typing import Any
 
 from medtasks_utils.compare.comparison import Comparison, Line
 from medtasks_utils.compare.flips import Flip
+from medtasks_utils.intervals import FEWEST
 from medtasks_utils.results import Run
 
 MOST_GROUPS = 10
@@ -63,7 +64,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
         "comparisons": [
             {
                 **{name: getattr(line, name) for name in ("task", "filter", "metric", "breakdown", "group")},
-                **asdict(line.contrast),
+                **{name: value for name, value in asdict(line.contrast).items() if name != "informative"},
                 "p_adjusted": line.p_adjusted,
             }
             for line in comparison.lines
@@ -125,7 +126,7 @@ def _table(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
         yield ""
     yield "Shares and F1 are in per cent. MDE: a true difference below it goes unseen more than once in 5 times."
     yield "Corrected p-values: by Holm's method among the whole tasks, by Benjamini and Hochberg's among the"
-    yield "breakdowns; * below 0.05."
+    yield "breakdowns; * below 0.05. ° too few differ for the interval to be relied on."
     for warning in comparison.warnings:
         yield f"warning: {warning}"
 
@@ -151,8 +152,10 @@ def _row(line: Line, indent: str, label: str) -> str:
     found = line.contrast
     scale = line.facts.scale
     interval = "" if found.low is None or found.high is None else f"[{found.low * scale:.2f}, {found.high * scale:.2f}]"
-    if found.is_of_too_few:
+    if found.clusters < FEWEST:
         interval = "too few"
+    elif interval and found.is_of_too_few:
+        interval += "°"
     seen = "" if found.detectable is None else f"{found.detectable * scale:.2f}"
     return (
         f"{indent + _short(label, _NAME - len(indent)):<{_NAME}} {found.n:>6} {found.a * scale:>7.2f} "

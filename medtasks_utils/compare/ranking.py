@@ -64,14 +64,14 @@ def ranking(
         seed: of the draws.
 
     Returns:
-        The first rank first; empty where a run has fewer than ten informative clusters.
+        The first rank first; empty where a run has fewer than ten clusters that count.
     """
     known = [row for row in rows if any(item is not None for item in row)]
     if not known:
         return []
     terms, strata = terms_of(known, aggregation, len(runs))
     counts = np.bincount(strata)
-    if min(own.informative for own in terms) < FEWEST or (counts < 2).any():
+    if min(own.counted for own in terms) < FEWEST or (counts < 2).any():
         return []
     sign = 1.0 if higher_is_better else -1.0
     values = sign * np.array([own.value for own in terms])

@@ -38,7 +38,7 @@ class Terms:
         return float(value_of(self.numerator.sum(axis=0), self.denominator.sum(axis=0)))
 
     @property
-    def informative(self) -> int:
+    def counted(self) -> int:
         """Clusters in which something is counted."""
         return int((self.denominator > 0).any(axis=1).sum())
 
@@ -62,11 +62,11 @@ def value_of(numerators: Array, denominators: Array) -> Array:
     return np.asarray(ratios.sum(axis=-1) / np.maximum(counted.sum(axis=-1), 1))
 
 
-def stderr_of(influence: Array, informative: NDArray[np.bool_], strata: Indices | None = None) -> float | None:
-    """Standard error from the clusters' influences; None where a stratum has fewer than two informative clusters."""
+def stderr_of(influence: Array, counted: NDArray[np.bool_], strata: Indices | None = None) -> float | None:
+    """Standard error from the clusters' influences; None where a stratum has fewer than two that count."""
     if strata is None:
         strata = np.zeros(len(influence), dtype=np.intp)
-    counts = np.bincount(strata, weights=informative)
+    counts = np.bincount(strata, weights=counted)
     if (counts < 2).any():
         return None
     sums = np.bincount(strata, weights=influence**2)

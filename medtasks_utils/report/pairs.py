@@ -11,6 +11,7 @@ from typing import Any
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.compare import CompareError, Comparison, Line, compare_runs, corrected
 from medtasks_utils.compare.inference import Contrast
+from medtasks_utils.intervals import FEWEST, TOO_FEW
 from medtasks_utils.report.cache import BuildCache, content_of, key_of
 from medtasks_utils.report.charts import MAX_RUNS
 from medtasks_utils.report.comparable import why_not
@@ -197,13 +198,14 @@ def paired_difference(
 
 
 def interval_of(line: Line) -> str:
-    """The interval of a difference as text, empty without one; "too few" where it cannot be relied on."""
-    if line.contrast.is_of_too_few or line.contrast.note:
+    """The interval of a difference as text, empty without one; "too few" where it rests on too little."""
+    own = line.contrast
+    if own.clusters < FEWEST or own.note:
         return "too few"
-    low, high = line.contrast.low, line.contrast.high
-    if low is None or high is None:
+    if own.low is None or own.high is None:
         return ""
-    return f"{signed(low * line.facts.scale)} to {signed(high * line.facts.scale)}"
+    ends = f"{signed(own.low * line.facts.scale)} to {signed(own.high * line.facts.scale)}"
+    return f"{ends}, {TOO_FEW}" if own.is_of_too_few else ends
 
 
 def signed(points: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.intervals import confidence_interval, wider
+from medtasks_utils.intervals import FEWEST, TOO_FEW, confidence_interval, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.report.comparable import odd_ones
 from medtasks_utils.results import Run, Sample, TaskRun, Value
@@ -197,7 +197,10 @@ def _of_group(reported: Value, result: Result, filter_name: str, metric: Metric,
     if not parts or len(clusters) < len(parts):
         return found
     low, high = wider(of_means(reported.value, parts), (found.low, found.high))
-    return replace(found, low=low, high=high, clusters=sum(clusters))
+    variances = [(part.stderr or 0.0) ** 2 for part in parts]
+    spread = sum(v**2 / part.informative for v, part in zip(variances, parts, strict=True) if v and part.informative)
+    informative = sum(variances) ** 2 / spread if spread else 0.0  # Welch and Satterthwaite's
+    return replace(found, low=low, high=high, clusters=sum(clusters), informative=informative)
 
 
 def _from_reported(reported: Value, n: int, metric: Metric) -> Estimate:
@@ -211,9 +214,10 @@ def _from_reported(reported: Value, n: int, metric: Metric) -> Estimate:
 
 
 def interval(estimate: Estimate, metric: Metric) -> str:
-    """The confidence interval as text, empty without one; "too few" where it cannot be relied on."""
-    if estimate.is_of_too_few:
+    """The confidence interval as text, empty without one; "too few" where it rests on too little."""
+    if estimate.clusters is not None and estimate.value is not None and estimate.clusters < FEWEST:
         return f"too few ({estimate.clusters})"
     if estimate.low is None or estimate.high is None:
         return ""
-    return f"{metric.shown(estimate.low)} to {metric.shown(estimate.high)}"
+    ends = f"{metric.shown(estimate.low)} to {metric.shown(estimate.high)}"
+    return f"{ends}, {TOO_FEW}" if estimate.is_of_too_few else ends

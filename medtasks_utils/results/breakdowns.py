@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from medtasks_utils import statistics
 from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.benchmarks.card import Breakdown
-from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, share_interval, wider
+from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.planning import Spread, detectable, spread_of_clusters, variance_within
 from medtasks_utils.results.samples import Sample
-from medtasks_utils.statistics import ExampleValue, MacroMean, Mean, Size, Total, Verdict, VerdictRatio
+from medtasks_utils.statistics import ExampleValue, MacroMean, Size, Total, Verdict, VerdictRatio
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Estimate:
         low: lower end of the 95 % confidence interval, None where there is none.
         high: its upper end.
         clusters: independent examples, or clusters of examples, that count in it; None where that is not known.
+        informative: how many of them the interval rests on (:func:`medtasks_utils.statistics.informative_clusters`).
     """
 
     n: int
@@ -41,11 +42,12 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     clusters: int | None = None
+    informative: float | None = None
 
     @property
     def is_of_too_few(self) -> bool:
-        """Whether it is of fewer clusters than its interval can be relied on for."""
-        return self.value is not None and self.clusters is not None and self.clusters < FEWEST
+        """Whether its interval rests on fewer than ten informative clusters."""
+        return self.value is not None and self.informative is not None and self.informative < FEWEST
 
     @property
     def detectable(self) -> float | None:
@@ -125,7 +127,7 @@ def estimate_of(items: Sequence[ExampleValue], metric: Metric) -> Estimate:
     size, error = aggregation.size(items), aggregation.stderr(items)
     stderr = None if error == statistics.NOT_AVAILABLE else error
     low, high = _interval(items, metric, value, stderr, size)
-    return Estimate(len(items), value, stderr, low, high, size.clusters)
+    return Estimate(len(items), value, stderr, low, high, size.clusters, aggregation.informative(items))
 
 
 def _interval(
@@ -140,11 +142,6 @@ def _interval(
         return wider(of_means(value, estimates), confidence_interval(metric, value, stderr, size))
     if metric.unit == "number" and all(0 <= item <= 1 for item in items):  # such as a reward
         metric = replace(metric, unit="share")
-    lowest, highest = metric.range
-    is_simple = isinstance(metric.aggregation, Mean) and size.clusters == size.examples
-    if is_simple and lowest is not None and highest is not None and {*items} <= {lowest, highest}:
-        low, high = share_interval((value - lowest) / (highest - lowest), size.clusters)
-        return lowest + (highest - lowest) * low, lowest + (highest - lowest) * high
     return confidence_interval(metric, value, stderr, size)
 
 
