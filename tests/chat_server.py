@@ -59,11 +59,13 @@ def answer_of(text: str) -> bytes:
 
 
 @contextmanager
-def chat_server(reply: Callable[[Body], str], delay: Callable[[Body], float] = lambda body: 0.0) -> Iterator[Asked]:
+def chat_server(
+    reply: Callable[[Body], str | bytes], delay: Callable[[Body], float] = lambda body: 0.0
+) -> Iterator[Asked]:
     """Serve on a free local port.
 
     Args:
-        reply: the text for the body of a request.
+        reply: the text for the body of a request, or the reply's own body.
         delay: seconds that it takes.
     """
     asked = Asked()
@@ -80,7 +82,8 @@ def chat_server(reply: Callable[[Body], str], delay: Callable[[Body], float] = l
             with asked.making(body, dict(self.headers)) as is_refused:
                 if not is_refused:
                     time.sleep(delay(body))
-                    answer = answer_of(reply(body))
+                    said = reply(body)
+                    answer = said if isinstance(said, bytes) else answer_of(said)
             # The next request may be here before this one is counted out, if that were done after the reply.
             with suppress(OSError):
                 if is_refused:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_server import chat_server
 from conftest import TASKS, clean_environment, lm_eval, saved_results
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,6 +143,30 @@ def test_the_stock_command_in_a_process_of_its_own_gives_the_same(server: list[s
 
 
 @pytest.mark.torch
+@pytest.mark.parametrize("task", ["medhallu", "medcalc_bench_calculator"])
+def test_a_reply_without_a_choice_is_asked_for_again(task: str, tmp_path: Path) -> None:
+    seen: set[str] = set()
+
+    def reply(body: dict[str, Any]) -> str | bytes:
+        prompt = json.dumps(body["messages"])
+        is_new = prompt not in seen
+        seen.add(prompt)
+        return b'{"choices": []}' if is_new and len(seen) % 9 == 0 else "\\boxed{1} <answer>1</answer>"
+
+    with chat_server(reply) as asked:
+        arguments = f"model={MODEL},base_url={asked.address},max_retries=2,num_concurrent=4"
+        flags = ["--model", "local-chat-completions", "--model_args", arguments, "--apply_chat_template"]
+        assert (
+            cli.main(
+                ["eval", "--data", "sample", "--tasks", task, *flags, "--output_path", str(tmp_path), "--log_samples"]
+            )
+            == 0
+        )
+    assert len(asked.bodies) > len(seen)
+    (samples,) = outcome(tmp_path)[1].values()
+    assert all("<answer>1</answer>" in text for sample in samples for (text,) in sample["resps"])
+
+
 def test_torch_stays_out_of_a_run_on_a_server(server: list[str], tmp_path: Path) -> None:
     pytest.importorskip("torch")
     program = (

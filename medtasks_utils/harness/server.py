@@ -97,7 +97,7 @@ def _check_body(reply: requests.Response, url: str) -> None:
     except ValueError:
         kind = reply.headers.get("Content-Type", "something").partition(";")[0]
         raise MedtasksError(f"{url} answers with {kind}, not with JSON: is base_url right?{_whole(url)}") from None
-    if not isinstance(body, dict) or "choices" not in body:
+    if not isinstance(body, dict) or not body.get("choices"):
         raise MedtasksError(f"{url} answers without choices{_said(reply)}: is base_url right?{_whole(url)}")
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any
+from unittest.mock import patch
 
 from lm_eval import evaluator
 from lm_eval.api.model import LM, CachingLM, hash_args
+
+from medtasks_utils.errors import MedtasksError
 
 logger = logging.getLogger("lm_eval.medtasks")
 
@@ -32,14 +35,41 @@ def remember_the_model() -> None:
 
     @wraps(original)
     def evaluate(*arguments: Any, **settings: Any) -> Any:
-        token = _model_of_the_run.set(settings["lm"] if "lm" in settings else arguments[0])
+        model = settings["lm"] if "lm" in settings else arguments[0]
+        token = _model_of_the_run.set(model)
         try:
-            return original(*arguments, **settings)
+            with _replies_have_text(model.lm if isinstance(model, CachingLM) else model):
+                return original(*arguments, **settings)
         finally:
             _model_of_the_run.reset(token)
 
     evaluate.remembers_the_model = True  # type: ignore[attr-defined]
     evaluator.evaluate = evaluate
+
+
+@contextmanager
+def _replies_have_text(model: Any) -> Iterator[None]:
+    """A reply of an API model that holds no choice is a failed request, which the harness then makes again.
+
+    ``parse_generations`` makes an empty list of it. Without this, such a reply ends the run when all are answered.
+    """
+    api = _api_type()
+    if api is None or not isinstance(model, api):
+        yield
+        return
+    parse = model.parse_generations
+
+    def parse_generations(outputs: Any, **settings: Any) -> list[str]:
+        texts: list[str] = parse(outputs=outputs, **settings)
+        if not texts:
+            raise MedtasksError(
+                f"{model.base_url} sends replies without any choice, the last {outputs}; its own log may say why. With "
+                "--use_cache results/cache, the same command goes on where it stopped"
+            )
+        return texts
+
+    with patch.object(model, "parse_generations", parse_generations):
+        yield
 
 
 def model_of(chat_template: Callable[..., Any] | None) -> LM | None:
