@@ -23,8 +23,10 @@ from medtasks_utils.report.pairs import Comparer
 from medtasks_utils.report.parallel import in_parallel
 from medtasks_utils.report.progress import Progress
 from medtasks_utils.report.runs import runs_section
+from medtasks_utils.report.tables import Cell, mark_best
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import ResultsError, Run, read_runs
+from medtasks_utils.results.breakdowns import Estimate
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +124,15 @@ def test_without_signatures_the_examples_decide(runs: list[Run]) -> None:
     assert why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match") == ""
     b.tasks["medhallu"].samples[0].doc_hash = "another"
     assert why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match") == "the examples differ"
+
+
+def test_nothing_is_marked_as_best_over_unequal_numbers_of_examples() -> None:
+    better, worse, fewer = Estimate(9, 0.8), Estimate(9, 0.7), Estimate(5, 0.9)
+    cells = [Cell("80.0"), Cell("70.0"), Cell("90.0", "75.0 to 98.0")]
+    assert [cell.best for cell in mark_best(cells[:2], [better, worse])] == [True, False]
+    marked = mark_best(cells, [better, worse, fewer])
+    assert not any(cell.best for cell in marked)
+    assert [cell.small for cell in marked] == ["n 9", "n 9", "75.0 to 98.0\nn 5"]
 
 
 def test_a_pair_the_other_way_round_is_its_mirror(runs: list[Run]) -> None:

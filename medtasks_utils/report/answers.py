@@ -98,7 +98,7 @@ def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
         estimates = [value(run) for run in runs]
         cells = [estimate_cell(estimate, unit.facts(metric)) for estimate in estimates]
         reasons = head_reasons(runs, odd)
-        table.rows.append([Cell(name), *mark_best(cells, [e.value for e in estimates], reasons=reasons)])
+        table.rows.append([Cell(name), *mark_best(cells, estimates, reasons=reasons)])
     changes = [
         (run, 100 * (own.acc_decided.value or 0.0), 100 * (own.acc.value or 0.0)) for run, own in by_run.items()
     ][: 2 * MAX_RUNS]

@@ -138,7 +138,7 @@ def _groups_by_runs(division: _Division) -> Table:
         cells = [estimate_cell(estimate, facts, link) for estimate, link in zip(estimates, links, strict=True)]
         counts = "–".join(f"{n:,}" for n in sorted({estimate.n for estimate in estimates}))
         said = head_reasons(division.runs, odd)
-        best = mark_best(cells, [estimate.value for estimate in estimates], facts.higher_is_better, said)
+        best = mark_best(cells, estimates, facts.higher_is_better, said)
         seen = _detectable(estimates, facts)
         table.rows.append([Cell(words(group), href=division.link(group)), Cell(counts), seen, *best])
     return table

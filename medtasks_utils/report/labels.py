@@ -33,7 +33,7 @@ def labels_block(unit: Unit, filter_name: str) -> list[Block]:
             estimate(scored_by(by_run[run], labels, unit.benchmark), filter_name, "acc", unit.benchmark) for run in runs
         ]
         cells = [estimate_cell(each, unit.facts("acc"), with_n=True) for each in estimates]
-        best = mark_best(cells, [each.value for each in estimates], reasons=head_reasons(runs, odd))
+        best = mark_best(cells, estimates, reasons=head_reasons(runs, odd))
         table.rows.append([Cell(f"acc by {words}"), *best])
     found = [losses(samples, filter_name) for samples in by_run.values()]
     own = dict.fromkeys(_LABELS[own_labels(samples[0])] for samples in by_run.values())

@@ -55,7 +55,7 @@ def _metrics_block(unit: Unit, filter_name: str) -> Block:
         cells = [estimate_cell(estimate, facts) for estimate in estimates]
         own = unit.odd_ones(filter_name, metric)
         reasons = [said or own.get(run, "") for run, said in zip(runs, head_reasons(runs, odd), strict=True)]
-        best = mark_best(cells, [e.value for e in estimates], facts.higher_is_better, reasons)
+        best = mark_best(cells, estimates, facts.higher_is_better, reasons)
         table.rows.append([Cell(metric), *best])
     known = {run: repeats_of(samples, filter_name, unit.benchmark) for run, samples in unit.samples().items()}
     lead = " ".join(f"{run}: {found}." for run, found in known.items() if found)

@@ -51,7 +51,7 @@ def _column(unit: Unit, runs: Sequence[Run], filter_name: str, metric: str) -> l
     ]
     odd = unit.odd_ones(filter_name, metric)
     reasons = [odd.get(run.name, "") for run in runs]
-    return mark_best(cells, [estimate.value for estimate in estimates], reasons=reasons)
+    return mark_best(cells, estimates, reasons=reasons)
 
 
 def _points(unit: Unit, runs: Sequence[Run], filter_name: str, metric: str) -> list[Point]:

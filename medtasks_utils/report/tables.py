@@ -72,23 +72,24 @@ class Table:
 
 def estimate_cell(estimate: Estimate, metric: Metric, href: str = "", with_n: bool = False) -> Cell:
     """A value with its interval under it."""
-    small = interval(estimate, metric)
-    if with_n and estimate.n:
-        small = f"{small}\nn {estimate.n:,}"
-    return Cell(metric.shown(estimate.value), small, href)
+    cell = Cell(metric.shown(estimate.value), interval(estimate, metric), href)
+    return _with_n(cell, estimate) if with_n else cell
 
 
 def mark_best(
     cells: Sequence[Cell],
-    values: Sequence[float | None],
+    estimates: Sequence[Estimate],
     higher_is_better: bool | None = True,
     reasons: Sequence[str] = (),
 ) -> list[Cell]:
     """The cells, with the best value of several marked; ties are all marked, none where no direction is better.
 
+    None is either where the values are over unequal numbers of examples, such as those that each run decided; the cells
+    say how many.
+
     Args:
         cells: of several runs.
-        values: theirs.
+        estimates: theirs.
         higher_is_better: which is the best; None for neither.
         reasons: for each, why it cannot be compared with the others; if there is any, nothing is marked, and the cell
             says so.
@@ -98,11 +99,19 @@ def mark_best(
             replace(cell, small=f"{cell.small}\n{reason}".strip()) if reason and cell.text != "–" else cell
             for cell, reason in zip(cells, reasons, strict=True)
         ]
-    known = [value for value in values if value is not None]
-    if higher_is_better is None or len(set(known)) < 2:
+    known = {estimate.value for estimate in estimates if estimate.value is not None}
+    if higher_is_better is None or len(known) < 2:
         return list(cells)
+    if len({estimate.n for estimate in estimates if estimate.value is not None}) > 1:
+        return [_with_n(cell, estimate) for cell, estimate in zip(cells, estimates, strict=True)]
     best = max(known) if higher_is_better else min(known)
-    return [replace(cell, best=value == best) for cell, value in zip(cells, values, strict=True)]
+    return [replace(cell, best=estimate.value == best) for cell, estimate in zip(cells, estimates, strict=True)]
+
+
+def _with_n(cell: Cell, estimate: Estimate) -> Cell:
+    said = f"n {estimate.n:,}"
+    is_needed = estimate.value is not None and said not in cell.small.split("\n")
+    return replace(cell, small=f"{cell.small}\n{said}".strip()) if is_needed else cell
 
 
 def named_once(name: str, number: int, small: str = "", href: str = "") -> Cell:
