@@ -20,6 +20,7 @@ import multiprocessing
 import os
 import random
 import statistics
+import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,7 @@ from typing import Any
 os.environ["TQDM_DISABLE"] = "1"
 os.environ.setdefault("OPENAI_API_KEY", "none")
 
+from lm_eval.api.model import CachingLM
 from lm_eval.models.openai_completions import LocalChatCompletion
 from lm_eval.tasks import TaskManager
 
@@ -146,15 +148,18 @@ def in_rounds(conversations: Sequence[Sequence[float]], connections: int) -> flo
 class Measured:
     """One run of the conversations: its seconds, those of our processor, the turns, and all delays."""
 
-    def __init__(self, address: str, examples: int, connections: int, mean: float, sigma: float) -> None:
+    def __init__(
+        self, address: str, examples: int, connections: int, mean: float, sigma: float, cache: str = ""
+    ) -> None:
         model = LocalChatCompletion(base_url=address, model="m", num_concurrent=connections, max_retries=1)
+        asked = CachingLM(model, cache) if cache else model
         manager = TaskManager(include_path=str(tasks_path()), include_defaults=False)
         task: Any = manager.load(TASK)["tasks"][TASK]
-        task.build_all_requests(limit=examples, apply_chat_template=True, chat_template=model.apply_chat_template)
+        task.build_all_requests(limit=examples, apply_chat_template=True, chat_template=asked.apply_chat_template)
         assert len(task.instances) == examples, f"only {len(task.instances)} rows"
         self.conversations = [delays(json.loads(i.args[0].prompt), mean, sigma) for i in task.instances]
         start, processor = time.perf_counter(), time.process_time()
-        for instance, reply in zip(task.instances, model.generate_until(task.instances), strict=True):
+        for instance, reply in zip(task.instances, asked.generate_until(task.instances), strict=True):
             instance.resps.append(reply)
         task.continue_generation()
         self.seconds, self.processor = time.perf_counter() - start, time.process_time() - processor
@@ -177,14 +182,16 @@ def cell(to: Server, examples: int, connections: int, sigma: float, load: float,
     )
 
 
-def own_time(to: Server, examples: int, connections: int, repeat: int) -> str:
+def own_time(to: Server, examples: int, connections: int, repeat: int, with_cache: bool) -> str:
     """Milliseconds a turn against a server that answers at once: of the clock, and of our processor."""
     to.becomes(0.0, 1.0)
-    runs = [Measured(to.address, examples, connections, 0.0, 1.0) for _ in range(repeat)]
+    with tempfile.TemporaryDirectory() as folder:
+        caches = [f"{folder}/{number}.db" if with_cache else "" for number in range(repeat)]
+        runs = [Measured(to.address, examples, connections, 0.0, 1.0, cache) for cache in caches]
     clock, processor = (
         1000 * statistics.median(getattr(run, what) / run.turns for run in runs) for what in ("seconds", "processor")
     )
-    return f"| {clock:.2f} | {processor:.2f} |"
+    return f"| {'yes' if with_cache else 'no'} | {clock:.2f} | {processor:.2f} |"
 
 
 def python_calls(at_once: int, each: int) -> str:
@@ -228,8 +235,9 @@ def main() -> None:
             for examples in arguments.examples:
                 for connections in arguments.connections:
                     print(cell(to, examples, connections, sigma, arguments.load, arguments.repeat), flush=True)
-        print("\n| a turn, ms | of them processor, ms |\n|--:|--:|")
-        print(own_time(to, 300, 32, arguments.repeat))
+        print("\n| --use_cache | a turn, ms | of them processor, ms |\n|---|--:|--:|")
+        for with_cache in (False, True):
+            print(own_time(to, 300, 32, arguments.repeat, with_cache))
     print("\n| a Python call, 32 at once, ms | wait of one, ms |\n|--:|--:|")
     print(python_calls(32, 30))
 
