@@ -127,7 +127,7 @@ def estimate_of(items: Sequence[ExampleValue], metric: Metric) -> Estimate:
     """A metric over examples' values, with its confidence interval."""
     aggregation = metric.aggregation
     value = aggregation(items) if items else statistics.NOT_AVAILABLE
-    if value == statistics.NOT_AVAILABLE or math.isnan(value):
+    if value == statistics.NOT_AVAILABLE:
         return Estimate(0, None)
     if isinstance(aggregation, Total):
         return Estimate(len(items), value)
