@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medtasks_utils import statistics
-from medtasks_utils.compare.inference import bonett_price, contrast, holm, mcnemar
+from medtasks_utils.compare.family import Block, family_of
+from medtasks_utils.compare.inference import bonett_price, contrast, mcnemar
 from medtasks_utils.compare.randomisation import randomisation
 from medtasks_utils.compare.ranking import surely_better
 from medtasks_utils.compare.terms import Terms, stderr_of
@@ -92,7 +93,7 @@ def interval(metric: Metric, terms: Terms, size: Size) -> Found:
     if size.clusters < FEWEST:
         return Found(None, None, size.clusters)
     counted = (terms.denominator > 0).any(axis=1)
-    informative = informative_clusters([terms.influence[counted]])
+    informative = informative_clusters([terms.influence[counted].tolist()])
     return Found(*confidence_interval(metric, terms.value, terms.stderr(), size), informative)
 
 
@@ -332,22 +333,27 @@ def page_nulls() -> Iterator[Rejection]:
         chance = rng.beta(1, 0.5, 500)
         return (rng.random((8, 500)) < chance).astype(float)
 
-    def draw_stars(rng: Rng, everyone: bool) -> bool:
-        right = models(rng)
+    def influence_of(right: Array) -> Array:
+        return np.asarray((right.T - right.mean(axis=1)) / right.shape[1])
+
+    def draw_stars(rng: Rng, filters: int) -> bool:
+        strict = models(rng)
+        found = [strict, np.maximum(strict, rng.random(strict.shape) < 0.05)][:filters]  # a filter that reads more
+        first, second = (np.concatenate([own + 8 * k for k in range(filters)]) for own in np.triu_indices(8, 1))
+        right = np.vstack(found)
+        family = family_of([Block(influence_of(right), first, second)], int(rng.integers(2**31)))
         p_values = [
             mcnemar(int((right[i] > right[j]).sum()), int((right[i] < right[j]).sum()))
-            for i in range(8 if everyone else 1)
-            for j in range(i + 1, 8)
+            for i, j in zip(first, second, strict=True)
         ]
-        return min(holm(p_values, 28)) < 0.05
+        return family.adjusted(min(p_values)) < 0.05
 
-    yield Rejection("any star for 8 equal models, all pairs", lambda rng: draw_stars(rng, True))
-    yield Rejection("any star for 8 equal models, the first with each other", lambda rng: draw_stars(rng, False))
+    yield Rejection("any star for 8 equal models, all pairs", lambda rng: draw_stars(rng, 1))
+    yield Rejection("any star for 8 equal models, all pairs and two filters", lambda rng: draw_stars(rng, 2))
 
     def draw_ranks(rng: Rng) -> bool:
-        right = models(rng).T
-        influence = (right - right.mean(axis=0)) / len(right)
-        return bool(surely_better(right.mean(axis=0), influence, len(right) - 1, seed=int(rng.integers(2**31))).any())
+        right = models(rng)
+        return bool(surely_better(right.mean(axis=1), influence_of(right), 499, seed=int(rng.integers(2**31))).any())
 
     yield Rejection("any sure rank for 8 equal models", draw_ranks)
 
@@ -362,7 +368,7 @@ def difference_cells() -> Iterator[Coverage]:
         def draw(rng: Rng, n: int = n, lost: float = lost, gained: float = gained) -> Found:
             counts = rng.multinomial(n, [lost, gained, 1 - lost - gained])
             steps = np.repeat([-1.0, 1.0, 0.0], counts)
-            rests_on = informative_clusters([steps - steps.mean()])
+            rests_on = informative_clusters([(steps - steps.mean()).tolist()])
             return Found(*bonett_price(int(counts[0]), int(counts[1]), n), rests_on)
 
         yield Coverage(f"difference in accuracy {gained - lost:.3f}; {n} examples", draw, gained - lost)

@@ -38,7 +38,10 @@ FEWEST = 10
 """Informative clusters below which an interval is said to be of too few; below as many that count, there is none."""
 
 TOO_FEW = "too few differ"
-"""What is said of an interval that is shown, and rests on fewer informative clusters."""
+"""What the report says of an interval that is shown, and rests on fewer informative clusters."""
+
+FEW_MARK, FEW_SAID = "°", "too few differ for the interval to be relied on"
+"""The same on a terminal: a mark, and below the table what it means."""
 
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 _POISSON_UP_TO = 3

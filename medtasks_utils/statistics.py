@@ -21,8 +21,18 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
+
+class _NotAvailable(str):
+    """Stays what it is in the sums by which the harness averages over a group's tasks; NaN would be no JSON."""
+
+    def _itself(self, other: object) -> _NotAvailable:
+        return self
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = _itself
+
+
 NotAvailable = Literal["N/A"]
-NOT_AVAILABLE: NotAvailable = "N/A"
+NOT_AVAILABLE: NotAvailable = _NotAvailable("N/A")  # type: ignore[assignment]
 """What the harness prints where there is no number."""
 
 
@@ -177,20 +187,16 @@ class Mean:
     """Mean over the generations of all examples to which the metric applies.
 
     Args:
-        of_nothing: what it is where the metric applies to none of them. The harness averages numbers over a group's
-            tasks, so a metric that a group reports has to give one.
         by_stratum: whether examples are dependent within strata, and not just within their clusters: for inference to
             strata that are not among those seen.
     """
 
-    def __init__(self, of_nothing: float | NotAvailable = NOT_AVAILABLE, by_stratum: bool = False) -> None:
-        self.of_nothing = of_nothing
+    def __init__(self, by_stratum: bool = False) -> None:
         self.by_stratum = by_stratum
 
     def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
-        """The mean."""
-        value = ratio(self.terms(items))
-        return self.of_nothing if value == NOT_AVAILABLE else value
+        """The mean; "N/A" where the metric applies to none of them."""
+        return ratio(self.terms(items))
 
     def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
         """Its standard error; "N/A" for fewer than two clusters."""
@@ -324,7 +330,6 @@ class VerdictRatio:
 
 
 mean = Mean()
-mean_or_nan = Mean(of_nothing=math.nan)
 mean_by_stratum = Mean(by_stratum=True)
 macro_mean = MacroMean()
 total = Total()

@@ -24,12 +24,17 @@ from conftest import (
     saved_samples,
 )
 from judge_server import HANG_UP, Answer, Fault, Faulty, JudgeServer, geval_reply, sound, whole
+from saved_runs import save_run
 from tenacity import wait_none
 
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.compare import compare_runs
 from medtasks_utils.errors import MedtasksError, OptionError
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.judging import retries
+from medtasks_utils.report import build_page
+from medtasks_utils.results import read_runs
+from medtasks_utils.results.breakdowns import estimate
 
 KEY = "sk-canary-3141592653"
 TASK = "medexqa_clinical_psychology"
@@ -136,6 +141,29 @@ def test_failures_are_left_out_of_the_means_counted_and_named(
     assert sample["judge"]["failure"] == "unreadable"
     (warning,) = [text for text in warnings_of_harness() if "judge failed" in text]
     assert warning.startswith(f"{TASK}: the judge failed on 1 example, left out of the means: {lost} (unreadable: ")
+
+
+def test_where_every_judgement_fails_there_is_no_score_and_all_files_are_strict_json(tmp_path: Path) -> None:
+    """Of one task of the group no judgement comes: null in its samples, N/A in its results and the group's."""
+    scores = {name: 50 for specialty in SPECIALTIES for name in scores_of(documents(load(f"medexqa_{specialty.name}")))}
+    lost = set(scores_of(documents(load(TASK))))
+    with JudgeServer(judging(scores, lost.__contains__)) as server:
+        path = save_run(tmp_path, right, "medexqa", metadata=options(server, tmp_path))
+    for file in (path, *path.parent.glob("samples_*.jsonl")):
+        for line in [file.read_text()] if file == path else file.read_text().splitlines():
+            json.loads(line, parse_constant=pytest.fail)
+    results = json.loads(path.read_text())["results"]
+    for name in ("medexqa", TASK):
+        assert results[name]["explanation,strict-match"] == results[name]["combined,strict-match"] == "N/A"
+        assert results[name]["explanation_stderr,strict-match"] == "N/A" and results[name]["acc,strict-match"] == 1.0
+    (run,) = read_runs(path)
+    task = run.tasks[TASK]
+    assert {sample.metrics["strict-match"]["explanation"] for sample in task.samples} == {None}
+    assert estimate(task.samples, "strict-match", "explanation", "medexqa").value is None
+    assert ("explanation", "strict-match") not in task.metrics and ">nan" not in build_page([run])
+    compared = compare_runs(run, run, resamples=1)
+    assert (TASK, "explanation") not in {(line.task, line.metric) for line in compared.lines}
+    assert any("explanation is not compared: neither run has a value of it" in text for text in compared.warnings)
 
 
 @pytest.mark.parametrize("use_coverage", [False, True])

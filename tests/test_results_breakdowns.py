@@ -16,7 +16,17 @@ from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.benchmarks.medcalc_bench.card import OF_ABSTAINING
 from medtasks_utils.intervals import wilson
 from medtasks_utils.metrics import OF_TOOLS
-from medtasks_utils.report.outcomes import FORM, RIGHT, STRICT_ONLY, outcomes
+from medtasks_utils.report.outcomes import (
+    FORM,
+    RIGHT,
+    STRICT_ONLY,
+    UNANSWERED,
+    UNSURE,
+    WRONG,
+    outcome,
+    outcomes,
+    shares,
+)
 from medtasks_utils.results import Run, Sample, TaskRun, read_runs
 from medtasks_utils.results.breakdowns import (
     abstention,
@@ -160,6 +170,29 @@ def test_outcomes_tell_form_from_knowledge(runs: list[Run]) -> None:
         strict, flexible = counts[RIGHT] + counts[STRICT_ONLY], counts[RIGHT] + counts[FORM]
         assert strict / n == pytest.approx(task.metrics["acc", "strict-match"].value)
         assert flexible / n == pytest.approx(task.metrics["acc", "flexible-extract"].value)
+
+
+def test_a_tie_of_generations_is_half_right_and_half_what_the_others_are() -> None:
+    def sample(strict: float, flexible: float, answered: float = 1.0, unsure: float = 0.0) -> Sample:
+        metrics: dict[str, float | None] = {"acc": flexible, "answered": answered, "unsure_rate": unsure}
+        return Sample(0, "", {}, [], [""] * 4, "1", {}, {"strict-match": {"acc": strict}, "flexible-extract": metrics})
+
+    assert shares(sample(0.5, 0.5)) == {RIGHT: 0.5, WRONG: 0.5}
+    assert shares(sample(0.25, 0.5, answered=0.75, unsure=0.25)) == {
+        RIGHT: 0.25,
+        FORM: 0.25,
+        UNSURE: 0.25,
+        UNANSWERED: 0.25,
+    }
+    assert shares(sample(0.75, 0.5, answered=0.5)) == {RIGHT: 0.5, STRICT_ONLY: 0.25, UNANSWERED: 0.25}
+    ties = [sample(0.5, 0.5), sample(0.5, 0.5), sample(0.75, 0.75)]
+    assert outcomes(ties) == {RIGHT: 1.75, WRONG: 1.25}
+    assert [outcome(each) for each in (*ties, sample(1, 1), sample(0, 1), sample(0, 0))] == [None] * 3 + [
+        RIGHT,
+        FORM,
+        WRONG,
+    ]
+    assert outcomes([Sample(0, "", {}, [], [""], "1", {}, {"none": {"em": 1.0}})]) == {}
 
 
 def test_abstaining_costs_what_undecided_examples_would_have_brought(runs: list[Run]) -> None:

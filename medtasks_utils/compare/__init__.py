@@ -4,13 +4,14 @@
 >>> print(as_table(compare_runs(one_run("results/a"), one_run("results/b"))))      # doctest: +SKIP
 """
 
-from medtasks_utils.compare.comparison import Comparison, Line, compare_runs, corrected
+from medtasks_utils.compare.comparison import OF_GROUPS, Comparison, Line, compare_runs, corrected
 from medtasks_utils.compare.flips import Agreement, Flip
 from medtasks_utils.compare.inference import Contrast
 from medtasks_utils.compare.output import as_dict, as_json, as_table
 from medtasks_utils.compare.pairing import CompareError, one_run
 
 __all__ = [
+    "OF_GROUPS",
     "Agreement",
     "CompareError",
     "Comparison",

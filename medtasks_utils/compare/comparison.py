@@ -22,6 +22,9 @@ from medtasks_utils.statistics import Total
 ALPHA = 0.05
 STRICT = "strict-match"
 
+OF_GROUPS = ("acc", "combined", "explanation")
+"""The metrics on which groups of tasks are compared."""
+
 MOST_FAILED = 0.05
 """The share of pairs that judge failures may cost a comparison of explanations."""
 
@@ -304,7 +307,7 @@ def _group_lines(
         for filter_name in filters:
             if not members or any((task, filter_name) not in paired for task in members):
                 continue
-            for metric in metrics or ("acc", "combined", "explanation"):
+            for metric in metrics or OF_GROUPS:
                 sides: list[list[Item]] = [[], []]
                 for task in members:
                     pairs, benchmark = paired[task, filter_name]

@@ -23,7 +23,7 @@ from typing import Any
 
 from medtasks_utils.compare.comparison import Comparison, Line
 from medtasks_utils.compare.flips import Flip
-from medtasks_utils.intervals import FEWEST
+from medtasks_utils.intervals import FEW_MARK, FEW_SAID, FEWEST
 from medtasks_utils.results import Run
 
 MOST_GROUPS = 10
@@ -126,7 +126,7 @@ def _table(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
         yield ""
     yield "Shares and F1 are in per cent. MDE: a true difference below it goes unseen more than once in 5 times."
     yield "Corrected p-values: by Holm's method among the whole tasks, by Benjamini and Hochberg's among the"
-    yield "breakdowns; * below 0.05. ° too few differ for the interval to be relied on."
+    yield f"breakdowns; * below 0.05. {FEW_MARK} {FEW_SAID}."
     for warning in comparison.warnings:
         yield f"warning: {warning}"
 
@@ -155,7 +155,7 @@ def _row(line: Line, indent: str, label: str) -> str:
     if found.clusters < FEWEST:
         interval = "too few"
     elif interval and found.is_of_too_few:
-        interval += "°"
+        interval += FEW_MARK
     seen = "" if found.detectable is None else f"{found.detectable * scale:.2f}"
     return (
         f"{indent + _short(label, _NAME - len(indent)):<{_NAME}} {found.n:>6} {found.a * scale:>7.2f} "

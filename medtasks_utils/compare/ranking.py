@@ -17,12 +17,11 @@ from string import ascii_lowercase
 import numpy as np
 from numpy.typing import NDArray
 
-from medtasks_utils.compare.terms import Aggregation, Array, Indices, Item, terms_of
+from medtasks_utils.compare.family import largest_of
+from medtasks_utils.compare.terms import Aggregation, Array, Item, terms_of
 from medtasks_utils.intervals import FEWEST
 
 ALPHA = 0.05
-_DRAWS = 20_000
-_BATCH = 500
 
 
 @dataclass(frozen=True)
@@ -107,28 +106,13 @@ def surely_better(
     variance = np.where(variance > 1e-12 * scale, variance + 2 * np.square(steps), 0.0)  # as Bonett and Price's
     difference = values[first] - values[second]
     errors = np.sqrt(variance)
-    reach = _critical(influence, first, second, errors, freedom, alpha, seed) * errors
+    largest = largest_of(influence, first, second, errors, freedom=freedom, seed=seed)
+    reach = float(np.quantile(largest, 1 - alpha)) * errors
     clear = np.abs(difference) > np.maximum(reach, 1e-12)
     better = np.zeros((len(values), len(values)), dtype=bool)
     better[first, second] = clear & (difference > 0)
     better[second, first] = clear & (difference < 0)
     return better
-
-
-def _critical(
-    influence: Array, first: Indices, second: Indices, errors: Array, freedom: int, alpha: float, seed: int
-) -> float:
-    """The quantile of the largest ``|t|`` over all pairs of runs of equal value."""
-    rng = np.random.default_rng(seed)
-    values, vectors = np.linalg.eigh(influence.T @ influence)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    safe = np.where(errors > 0, errors, np.inf)
-    largest = []
-    for _ in range(0, _DRAWS, _BATCH):
-        normal = rng.standard_normal((_BATCH, len(root))) @ root.T
-        chi = np.sqrt(rng.chisquare(freedom, _BATCH) / freedom)
-        largest.append((np.abs(normal[:, first] - normal[:, second]) / safe).max(axis=1) / chi)
-    return float(np.quantile(np.concatenate(largest), 1 - alpha))
 
 
 def groups_of(differ: NDArray[np.bool_], order: Sequence[int]) -> list[str]:

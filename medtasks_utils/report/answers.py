@@ -128,7 +128,7 @@ def outcome_block(units: Sequence[Unit]) -> list[Block]:
             percent = {name: 100 * counts.get(name, 0) / total for name in OUTCOMES}
             seen.update(counts)
             row = [named_once(unit.title, number, unit.name if unit.name != unit.title else "")]
-            row += [Cell(run), Cell(f"{total:,}"), *(Cell(f"{percent[name]:.1f}") for name in OUTCOMES)]
+            row += [Cell(run), Cell(f"{total:,.0f}"), *(Cell(f"{percent[name]:.1f}") for name in OUTCOMES)]
             table.rows.append(row)
             if number < MAX_RUNS:
                 shares += [Share(unit.label, run, name, percent[name]) for name in OUTCOMES if counts.get(name)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Iterable
 
 from medtasks_utils.results import Sample
@@ -27,24 +27,40 @@ OUTCOMES = {
 """Outcomes in the order in which they are shown, and what they mean."""
 
 
-def outcome(sample: Sample) -> str | None:
-    """The outcome of one example, right meaning right in most generations; None if it was not scored by accuracy."""
+def shares(sample: Sample) -> dict[str, float]:
+    """The share of an example's generations that have each outcome; empty if it was not scored by accuracy.
+
+    Of what the two filters read, only the shares that are right are known: as many generations as can be are taken as
+    right for both.
+    """
     by_filter = {name: metrics.get("acc") for name, metrics in sample.metrics.items()}
-    names = [name for name in (FLEXIBLE, *by_filter) if by_filter.get(name) is not None]
-    if not names:
-        return None
-    metrics = sample.metrics[names[0]]
-    flexible = (metrics["acc"] or 0) > 0.5
-    strict_value = by_filter.get(STRICT)
-    strict = flexible if strict_value is None else strict_value > 0.5
-    if flexible or strict:
-        return RIGHT if flexible and strict else FORM if flexible else STRICT_ONLY
-    if (metrics.get("unsure_rate") or 0) > 0.5:
-        return UNSURE
-    return UNANSWERED if metrics.get("answered") is not None and metrics["answered"] < 0.5 else WRONG  # type: ignore[operator]
+    known = {name: value for name in (FLEXIBLE, *by_filter) if (value := by_filter.get(name)) is not None}
+    if not known:
+        return {}
+    name, flexible = next(iter(known.items()))
+    strict = known.get(STRICT, flexible)
+    answered, unsure = (sample.metrics[name].get(metric) for metric in ("answered", "unsure_rate"))
+    left = 1 - max(flexible, strict)
+    found = {RIGHT: min(flexible, strict), FORM: max(0.0, flexible - strict), STRICT_ONLY: max(0.0, strict - flexible)}
+    found[UNSURE] = min(left, unsure or 0.0)
+    found[UNANSWERED] = min(left - found[UNSURE], 0.0 if answered is None else 1 - answered)
+    found[WRONG] = left - found[UNSURE] - found[UNANSWERED]
+    return {name: share for name, share in found.items() if share > 1e-9}
 
 
-def outcomes(samples: Iterable[Sample]) -> dict[str, int]:
-    """How many examples have each outcome, in the order of :data:`OUTCOMES`; those that none has are left out."""
-    counts = Counter(outcome(sample) for sample in samples)
-    return {name: counts[name] for name in OUTCOMES if counts[name]}
+def outcome(sample: Sample) -> str | None:
+    """The outcome of all generations of an example; None if they differ, or it was not scored by accuracy."""
+    found = shares(sample)
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def outcomes(samples: Iterable[Sample]) -> dict[str, float]:
+    """How many examples have each outcome, in the order of :data:`OUTCOMES`; those that none has are left out.
+
+    With repeats, the numbers expected of one generation: of four generations, two right ones are half a right example.
+    """
+    counts: dict[str, list[float]] = {name: [] for name in OUTCOMES}
+    for sample in samples:
+        for name, share in shares(sample).items():
+            counts[name].append(share)
+    return {name: round(math.fsum(found), 6) for name, found in counts.items() if found}

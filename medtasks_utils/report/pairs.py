@@ -5,16 +5,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.compare import CompareError, Comparison, Line, compare_runs, corrected
+from medtasks_utils.compare.family import Family
 from medtasks_utils.compare.inference import Contrast
 from medtasks_utils.intervals import FEWEST, TOO_FEW
 from medtasks_utils.report.cache import BuildCache, content_of, key_of
 from medtasks_utils.report.charts import MAX_RUNS
 from medtasks_utils.report.comparable import why_not
+from medtasks_utils.report.family import page_family
 from medtasks_utils.results import Run
 
 
@@ -66,8 +68,9 @@ def _mirrored(line: Line) -> Contrast:
 class Comparer:
     """Compares pairs of runs on the examples of the tasks that both have, each pair once.
 
-    All comparisons of a page are one family, since any of them may be the one that is looked at: p-values are corrected
-    over the lines of all pairs of runs and all filters.
+    All comparisons of a page are one family, since any of them may be the one that is looked at. p-values of whole
+    tasks are corrected over all pairs of runs, metrics and filters together (:mod:`medtasks_utils.compare.family`), and
+    those of parts over as many lines as all pairs and filters have.
 
     Args:
         runs: all of the page.
@@ -109,10 +112,27 @@ class Comparer:
         return self._found[key]
 
     def _in_family(self, pair: Paired) -> Paired:
-        """With p-values corrected over the page. A pair's own lines first, so that no other pair has to be known."""
-        filters = len({name for run in self._runs.values() for task in run.tasks.values() for name in task.filters})
+        """With p-values corrected over the page, without the other pairs having to be known."""
         pairs = len(self.names) * (len(self.names) - 1) // 2
-        return replace(pair, lines=corrected(pair.lines, max(1, pairs * filters)))
+        lines = corrected(pair.lines, max(1, pairs * len(self._filters)))
+        return replace(
+            pair,
+            lines=[
+                replace(line, p_adjusted=self._family.adjusted(line.contrast.p))
+                if line.breakdown is None and line.contrast.p is not None
+                else line
+                for line in lines
+            ],
+        )
+
+    @cached_property
+    def _family(self) -> Family:
+        return page_family([self._runs[name] for name in self.names], self._filters)
+
+    @cached_property
+    def _filters(self) -> list[str]:
+        runs = self._runs.values()
+        return list(dict.fromkeys(name for run in runs for task in run.tasks.values() for name in task.filters))
 
     def _plain(self, a: str, b: str, filter_name: str) -> dict[str, Any]:
         """Two runs compared, as JSON can hold it; from the cache if it is there."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.intervals import confidence_interval
+from medtasks_utils.intervals import FEW_MARK, FEW_SAID, confidence_interval
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run
 from medtasks_utils.results.breakdowns import Estimate
@@ -40,12 +40,14 @@ class Line:
     tool_calls: float | None
 
     def score(self, name: str) -> str:
-        """The score under a filter for people: ``83.3 (64.1–93.3)``."""
+        """The score under a filter for people: ``83.3 (64.1–93.3)``, with a mark where too few differ."""
         if name not in self.scores:
             return "–"
         facts, found = self.unit.facts(self.metric), self.scores[name]
-        between = f" ({facts.shown(found.low)}–{facts.shown(found.high)})" if found.low is not None else ""
-        return facts.shown(found.value) + between
+        if found.low is None:
+            return facts.shown(found.value)
+        few = FEW_MARK if found.is_of_too_few else ""
+        return f"{facts.shown(found.value)} ({facts.shown(found.low)}–{facts.shown(found.high)}){few}"
 
     def share_answered(self) -> str:
         """The share answered for people: one number where both filters find answers equally often."""
@@ -105,17 +107,19 @@ def as_text(lines: Sequence[Line], width: int) -> str:
         first = FILTERS[0] if FILTERS[0] in line.scores else next(iter(line.scores))
         scores = line.score(first), line.score(FILTERS[1])
         rows.append((line.unit.name, line.metric, f"{line.n:,}", *scores, line.share_answered()))
+    few = [f"{FEW_MARK} {FEW_SAID}"] if any(FEW_MARK in cell for row in rows for cell in row) else []
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     if sum(widths) + 2 * (len(widths) - 1) > width:
-        return "\n".join(_block(rows[0], row) for row in rows[1:])
+        return "\n".join([*(_block(rows[0], row) for row in rows[1:]), *few])
     left = (0, 1)
-    return "\n".join(
+    table = (
         "  ".join(
             cell.ljust(size) if column in left else cell.rjust(size)
             for column, (cell, size) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
     )
+    return "\n".join([*table, *few])
 
 
 def _block(head: Sequence[str], row: Sequence[str]) -> str:

@@ -92,6 +92,13 @@ def _item_of(sample: Sample, filter_name: str, metric: str, benchmark: str | Non
     )
 
 
+def blank_of(sample: Sample, benchmark: str | None) -> ExampleValue:
+    """What stands for a sample to which a metric does not apply, where a place has to be kept: it counts nothing."""
+    card = cards()[benchmark] if benchmark else None
+    cluster, stratum = (_text(sample, getattr(card, name, None)) for name in ("cluster", "stratum"))
+    return ExampleValue(math.nan, cluster, stratum, (), 0)
+
+
 def _text(sample: Sample, field: str | None) -> str | None:
     return None if field is None or sample.doc.get(field) is None else str(sample.doc[field])
 
@@ -120,7 +127,7 @@ def estimate_of(items: Sequence[ExampleValue], metric: Metric) -> Estimate:
     """A metric over examples' values, with its confidence interval."""
     aggregation = metric.aggregation
     value = aggregation(items) if items else statistics.NOT_AVAILABLE
-    if value == statistics.NOT_AVAILABLE or math.isnan(value):
+    if value == statistics.NOT_AVAILABLE:
         return Estimate(0, None)
     if isinstance(aggregation, Total):
         return Estimate(len(items), value)

@@ -39,10 +39,7 @@ CARD = Card(
     metrics=(
         Metric("macro_acc", statistics.macro_mean),
         ACC,
-        *(
-            Metric(name, statistics.mean_or_nan, unit="points", is_of_explanations=True, is_judged=name in _JUDGED)
-            for name in _SCORES
-        ),
+        *(Metric(name, unit="points", is_of_explanations=True, is_judged=name in _JUDGED) for name in _SCORES),
         ANSWERED,
         Metric("answer_accuracy", unit="points"),
         Metric("judge_failures", statistics.total, unit="count", higher_is_better=False),
