@@ -64,17 +64,18 @@ def build_page(
     filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
     choices = [name for name in (STRICT, FLEXIBLE) if name in filters]
     comparer = Comparer(runs, cache)
-    jobs: list[Callable[[], Any]] = [partial(pack_samples, runs, max_packed=max_packed), *comparer.jobs(filters)]
-    count = sum(len(task.samples) for run in runs for task in run.tasks.values())
-    with in_parallel(jobs, worth_it=count > _LARGE) as results:
+    is_large = sum(len(task.samples) for run in runs for task in run.tasks.values()) > _LARGE
+    with in_parallel([partial(pack_samples, runs, max_packed=max_packed)], worth_it=is_large) as packing:
         say("tables and plots")
         sections = [*unit_sections(units), runs_section(runs, units)]
         summary = summary_blocks(runs, units)
+        jobs = comparer.jobs(filters)
+        with in_parallel(jobs, worth_it=is_large) as results:  # not before the tables: they share the samples' values
+            for number, compared in enumerate(results, 1):
+                say(f"comparing {number} of {len(jobs)} pairs of runs, by filter")
+                comparer.take(compared)
         say("packing samples")
-        packed: Packed = next(results)
-        for number, compared in enumerate(results, 1):
-            comparer.take(compared)
-            say(f"compared {number} of {len(jobs) - 1} pairs of runs, by filter")
+        packed: Packed = next(packing)
     comparison = comparison_section(runs, comparer, filters)
     if comparison:
         sections.insert(-1, comparison)

@@ -24,13 +24,13 @@ def in_parallel(jobs: Sequence[Callable[[], T]], worth_it: bool = True) -> Itera
         jobs: each returns what can be pickled.
         worth_it: whether they take long enough; else each is done here when its result is asked for.
     """
-    workers = min(_MOST, len(jobs), len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1)
-    if workers < 2 or not worth_it:
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
+    if cores < 2 or not jobs or not worth_it:
         yield (job() for job in jobs)
         return
     _jobs[:] = jobs
     try:
-        with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
+        with ProcessPoolExecutor(min(_MOST, len(jobs), cores), mp_context=get_context("fork")) as pool:
             yield pool.map(_do, range(len(jobs)))
     finally:
         _jobs.clear()
