@@ -183,7 +183,81 @@ def completed(items: Iterable[Item]) -> list[tuple[float, float]]:
     ]
 
 
-class Mean:
+class Summary(NamedTuple):
+    """A number and what is known of it.
+
+    Attributes:
+        value: "N/A" where there is nothing that it could be of.
+        stderr: "N/A" for fewer than two clusters that count, in any stratum.
+        size: what it is of.
+        informative: how many clusters the standard error rests on (:func:`informative_clusters`).
+    """
+
+    value: float | NotAvailable
+    stderr: float | NotAvailable
+    size: Size
+    informative: float
+
+
+Strata = list[list[list[Term]]]
+"""The terms of each generation of each stratum; those of a plain mean are one generation of one stratum."""
+
+
+class Aggregation:
+    """The mean over strata of the mean over generations of a ratio; strata are taken as independent."""
+
+    of_nothing: float | NotAvailable = NOT_AVAILABLE
+
+    def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
+        """The number; "N/A" where the metric applies to none of the items."""
+        return self._value(self._strata(items))
+
+    def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
+        """Its standard error; "N/A" for fewer than two clusters that count."""
+        return self.summary(items).stderr
+
+    def summary(self, items: Iterable[Item]) -> Summary:
+        """The number and what is known of it."""
+        strata = self._strata(items)
+        influences = [_influence(generations) for generations in strata]
+        errors = [cluster_stderr(influence) for influence in influences]
+        is_known = bool(errors) and NOT_AVAILABLE not in errors
+        stderr = (
+            math.sqrt(math.fsum(float(error) ** 2 for error in errors)) / len(errors) if is_known else NOT_AVAILABLE
+        )
+        size = Size(sum(map(len, influences)), sum(self._examples(terms) for each in strata for terms in each))
+        return Summary(
+            self._value(strata), stderr, size, informative_clusters([*influence.values()] for influence in influences)
+        )
+
+    def _value(self, strata: Strata) -> float | NotAvailable:
+        ratios = [[ratio(terms) for terms in generations] for generations in strata]
+        if not ratios:
+            return self.of_nothing
+        if any(NOT_AVAILABLE in own for own in ratios):
+            return NOT_AVAILABLE
+        return math.fsum(math.fsum(map(float, own)) / len(own) for own in ratios) / len(ratios)
+
+    def _strata(self, items: Iterable[Item]) -> Strata:
+        raise NotImplementedError
+
+    def _examples(self, terms: Sequence[Term]) -> int:
+        """How many examples, of k generations each, k times."""
+        return round(sum(term.denominator for term in terms))
+
+
+def _influence(generations: Sequence[Sequence[Term]]) -> dict[Hashable, float]:
+    """The influence of each cluster on the mean of the generations' ratios."""
+    if len(generations) == 1:
+        return residuals(generations[0])
+    influence: dict[Hashable, list[float]] = defaultdict(list)
+    for terms in generations:
+        for cluster, value in residuals(terms).items():
+            influence[cluster].append(value / len(generations))
+    return {cluster: math.fsum(values) for cluster, values in influence.items()}
+
+
+class Mean(Aggregation):
     """Mean over the generations of all examples to which the metric applies.
 
     Args:
@@ -194,31 +268,14 @@ class Mean:
     def __init__(self, by_stratum: bool = False) -> None:
         self.by_stratum = by_stratum
 
-    def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
-        """The mean; "N/A" where the metric applies to none of them."""
-        return ratio(self.terms(items))
-
-    def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
-        """Its standard error; "N/A" for fewer than two clusters."""
-        return cluster_stderr(residuals(self.terms(items)))
-
-    def informative(self, items: Iterable[Item]) -> float:
-        """How many clusters its standard error rests on."""
-        return informative_clusters([[*residuals(self.terms(items)).values()]])
-
-    def size(self, items: Iterable[Item]) -> Size:
-        """What it is the mean of."""
-        terms = self.terms(items)
-        return Size(len(residuals(terms)), round(sum(term.denominator for term in terms)))
-
-    def terms(self, items: Iterable[Item]) -> list[Term]:
-        """What it is the ratio of, by example."""
+    def _strata(self, items: Iterable[Item]) -> Strata:
         known = [item for item in items if item is not None]
         by = "stratum" if self.by_stratum else "cluster"
-        return [
+        terms = [
             Term(total, number, getattr(item, by, None))
             for item, (total, number) in zip(known, completed(known), strict=False)
         ]
+        return [[terms]] if known else []
 
     def __repr__(self) -> str:
         return "mean by stratum" if self.by_stratum else "mean"
@@ -235,84 +292,35 @@ class Total:
         return "total"
 
 
-class MacroMean:
-    """Unweighted mean of the strata's means; its standard error takes the strata as independent."""
+class MacroMean(Aggregation):
+    """Unweighted mean of the strata's means."""
 
-    def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
-        """The mean of the strata's means; "N/A" without items."""
-        means = [mean(values) for values in self._strata(items)]
-        if not means or NOT_AVAILABLE in means:
-            return NOT_AVAILABLE
-        return math.fsum(float(value) for value in means) / len(means)
-
-    def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
-        """Its standard error; "N/A" for fewer than two clusters."""
-        strata = self._strata(items)
-        errors = [mean.stderr(values) for values in strata]
-        if not errors or NOT_AVAILABLE in errors:
-            return NOT_AVAILABLE
-        return math.sqrt(math.fsum(float(error) ** 2 for error in errors)) / len(strata)
-
-    def informative(self, items: Iterable[Item]) -> float:
-        """How many clusters its standard error rests on."""
-        return informative_clusters([*residuals(mean.terms(values)).values()] for values in self._strata(items))
-
-    def size(self, items: Iterable[Item]) -> Size:
-        """What the strata hold together."""
-        sizes = [mean.size(values) for values in self._strata(items)]
-        return Size(sum(size.clusters for size in sizes), sum(size.examples for size in sizes))
-
-    @staticmethod
-    def _strata(items: Iterable[Item]) -> list[list[Item]]:
+    def _strata(self, items: Iterable[Item]) -> Strata:
         strata: dict[str | None, list[Item]] = defaultdict(list)
         for item in items:
             if item is not None:
                 strata[getattr(item, "stratum", None)].append(item)
-        return [strata[name] for name in sorted(strata, key=str)]
+        return [own for name in sorted(strata, key=str) for own in mean._strata(strata[name])]
 
     def __repr__(self) -> str:
         return "macro mean"
 
 
-class VerdictRatio:
+class VerdictRatio(Aggregation):
     """A ratio of counts of verdicts, such as F1; examples without a verdict are left out.
 
     With k generations an example, it is the mean of their ratios. A generation in which nothing is counted has none,
     and is left out; where nothing is counted in any, the ratio is 0.
     """
 
+    of_nothing = 0.0
+
     def __init__(self, name: str, numerator: Callable[[Verdict], float], denominator: Callable[[Verdict], float]):
         self.name = name
         self.numerator = numerator
         self.denominator = denominator
 
-    def __call__(self, items: Iterable[Item]) -> float:
-        """The ratio, or the mean of the generations' ratios."""
-        values = [float(ratio(terms)) for terms in self._terms(items)]
-        return math.fsum(values) / max(len(values), 1)
-
-    def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
-        """Its standard error; "N/A" for fewer than two clusters that count."""
-        return cluster_stderr(self._influence(items))
-
-    def informative(self, items: Iterable[Item]) -> float:
-        """How many clusters its standard error rests on."""
-        return informative_clusters([[*self._influence(items).values()]])
-
-    def size(self, items: Iterable[Item]) -> Size:
-        """How many clusters have something that is counted, and how many examples are counted."""
-        counted = sum(term.denominator > 0 for terms in self._terms(items) for term in terms)
-        return Size(len(self._influence(items)), counted)
-
-    def _influence(self, items: Iterable[Item]) -> dict[Hashable, float]:
-        generations = self._terms(items)
-        influence: dict[Hashable, list[float]] = defaultdict(list)
-        for terms in generations:
-            for cluster, value in residuals(terms).items():
-                influence[cluster].append(value / len(generations))
-        return {cluster: math.fsum(values) for cluster, values in influence.items()}
-
-    def _terms(self, items: Iterable[Item]) -> list[list[Term]]:
+    def _strata(self, items: Iterable[Item]) -> Strata:
         generations: list[list[Term]] = []
         for index, item in enumerate(items):
             if not isinstance(item, ExampleValue):
@@ -323,7 +331,11 @@ class VerdictRatio:
                     generations.append([])
                 if verdict is not None:
                     generations[generation].append(Term(self.numerator(verdict), self.denominator(verdict), cluster))
-        return [terms for terms in generations if any(term.denominator for term in terms)]
+        counted = [terms for terms in generations if any(term.denominator for term in terms)]
+        return [counted] if counted else []
+
+    def _examples(self, terms: Sequence[Term]) -> int:
+        return sum(term.denominator > 0 for term in terms)
 
     def __repr__(self) -> str:
         return self.name

@@ -203,7 +203,7 @@ def test_with_several_generations_a_ratio_is_the_mean_over_them() -> None:
     first, second = random_verdicts(300, 1), random_verdicts(300, 2)
     both = [ExampleValue(0.0, str(i), None, pair) for i, pair in enumerate(zip(first, second, strict=True))]
     for ratio in RATIOS:
-        expected = (ratio(map(example, first)) + ratio(map(example, second))) / 2
+        expected = sum(float(ratio(map(example, each))) for each in (first, second)) / 2
         assert ratio(both) == pytest.approx(expected, rel=1e-12)
 
 

@@ -48,7 +48,7 @@ def test_they_are_the_degrees_of_freedom_that_the_variance_has() -> None:
     variances = shares * (1 - shares)
     expected = 2 * variances.mean() ** 2 / variances.var()
     items = [ExampleValue(float(i >= 16)) for i in range(200)]
-    assert statistics.mean.informative(items) == pytest.approx(expected, rel=0.05)
+    assert statistics.mean.summary(items).informative == pytest.approx(expected, rel=0.05)
 
 
 def test_ten_are_some_five_right_or_wrong_ones() -> None:
@@ -56,18 +56,20 @@ def test_ten_are_some_five_right_or_wrong_ones() -> None:
         fewest = next(
             wrong
             for wrong in range(n)
-            if statistics.mean.informative([ExampleValue(float(i >= wrong)) for i in range(n)]) >= 10
+            if statistics.mean.summary([ExampleValue(float(i >= wrong)) for i in range(n)]).informative >= 10
         )
         assert fewest == (3 if n == 20 else 5)
-    assert statistics.mean.informative([ExampleValue(1.0)] * 50) == 0
-    assert statistics.mean.informative([ExampleValue(float(i % 2)) for i in range(50)]) == 50
+    assert statistics.mean.summary([ExampleValue(1.0)] * 50).informative == 0
+    assert statistics.mean.summary([ExampleValue(float(i % 2)) for i in range(50)]).informative == 50
 
 
 def test_strata_and_f1_have_them_too() -> None:
     strata = [ExampleValue(float(i % 20 > 0), None, name) for name in "abcde" for i in range(20)]
-    assert statistics.macro_mean.informative(strata) == pytest.approx(statistics.mean.informative(strata))
+    assert statistics.macro_mean.summary(strata).informative == pytest.approx(
+        statistics.mean.summary(strata).informative
+    )
     pairs = [ExampleValue(1.0, str(i), None, (Verdict(t, int(i > 1)),)) for i in range(20) for t in (0, 1)]
-    assert statistics.f1.informative(pairs) < FEWEST < statistics.f1.size(pairs).clusters
+    assert statistics.f1.summary(pairs).informative < FEWEST < statistics.f1.summary(pairs).size.clusters
 
 
 def test_a_model_that_flags_nearly_all_has_the_rows_that_it_does_not() -> None:

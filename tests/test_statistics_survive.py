@@ -170,7 +170,7 @@ def test_calculators_not_seen_are_less_certain() -> None:
     ]
     assert mean_by_stratum(items) == mean(items)
     assert float(mean_by_stratum.stderr(items)) > 3 * float(mean.stderr(items))
-    assert mean_by_stratum.size(items) == Size(3, 120)
+    assert mean_by_stratum.summary(items).size == Size(3, 120)
 
 
 # ---- repeats and ties

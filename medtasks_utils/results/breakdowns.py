@@ -125,16 +125,14 @@ def estimate(samples: Iterable[Sample], filter_name: str, metric: str, benchmark
 
 def estimate_of(items: Sequence[ExampleValue], metric: Metric) -> Estimate:
     """A metric over examples' values, with its confidence interval."""
-    aggregation = metric.aggregation
-    value = aggregation(items) if items else statistics.NOT_AVAILABLE
-    if value == statistics.NOT_AVAILABLE:
+    if isinstance(metric.aggregation, Total):
+        return Estimate(len(items), metric.aggregation(items)) if items else Estimate(0, None)
+    value, error, size, informative = metric.aggregation.summary(items)
+    if not items or value == statistics.NOT_AVAILABLE:
         return Estimate(0, None)
-    if isinstance(aggregation, Total):
-        return Estimate(len(items), value)
-    size, error = aggregation.size(items), aggregation.stderr(items)
     stderr = None if error == statistics.NOT_AVAILABLE else error
     low, high = _interval(items, metric, value, stderr, size)
-    return Estimate(len(items), value, stderr, low, high, size.clusters, aggregation.informative(items))
+    return Estimate(len(items), value, stderr, low, high, size.clusters, informative)
 
 
 def _interval(
