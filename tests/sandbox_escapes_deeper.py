@@ -157,7 +157,6 @@ MACHINE: Final = {
     "lines of our frames": "import traceback\nif any('run' in (f.line or '') for f in traceback.extract_stack()[:-1]): print('GOT'[::-1])",
     "linecache of our worker": "import sys, linecache\nf = sys._getframe()\nwhile f.f_back: f = f.f_back\nprint(linecache.getlines(f.f_code.co_filename) and 'GOT'[::-1])",
     "names of a chained error": "try:\n    try: np.linalg.inv(np.zeros((2, 2)))\n    except Exception as e: raise RuntimeError('x') from e\nexcept Exception as e:\n    t = e.__cause__.__traceback__\n    while t:\n        print(t.tb_frame.f_code.co_filename[::-1])\n        t = t.tb_next",
-    "C libraries by dl_iterate_phdr": "import ctypes\nclass I(ctypes.Structure): _fields_ = [('a', ctypes.c_void_p), ('n', ctypes.c_char_p)]\nn = []\n@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(I), ctypes.c_size_t, ctypes.c_void_p)\ndef f(i, s, d):\n    n.append((i[0].n or b'')[::-1])\n    return 0\nctypes.CDLL(None).dl_iterate_phdr(f, None)\nprint(n)",
     "library that is missing": "import ctypes\nctypes.CDLL('libnothere.so.9')",
     "import error of an extension": "import importlib.machinery as m\nm.ExtensionFileLoader('x', np.__file__).create_module(m.ModuleSpec('x', None, origin=np.__file__))",
     "warning with its place": "import warnings, sys\nwarnings.showwarning = lambda m, c, f, l, *a: print(f[::-1], l)\nwarnings.simplefilter('always')\nnp.array([1]) / 0\nimport pandas as pd\npd.to_datetime(['x'], errors='coerce')",
@@ -188,10 +187,6 @@ OTHERS: Final = {
     "pidfd of the run": _LIBC + "f = l.syscall(L(434), L(RUN), L(0))\nif f >= 0: print('GOT'[::-1])",
     "zygote's descriptors": "import os\nfor n in range(4, 64):\n    try:\n        os.fstat(n)\n        print('GOT'[::-1])\n    except OSError: pass",
     "descriptors far up": "import os\nfor n in (*range(64, 4096), 65536, 1 << 20):\n    try:\n        os.fstat(n)\n        print('GOT'[::-1])\n    except OSError: pass",
-    "descriptors sent along": _LIBC
-    + "import socket\nb = ctypes.create_string_buffer(64)\nif l.recvmsg(3, b, 0x40) >= 0: print('GOT'[::-1])\ns = socket.socket(fileno=os.dup(3))\nsocket.send_fds(s, [b'x'], [0])\nprint('GOT'[::-1])",
-    "mark of the socket": _LIBC
-    + "n = ctypes.c_int(4)\nb = ctypes.create_string_buffer(64)\nfor o in range(1, 80):\n    if l.getsockopt(3, 1, o, b, ctypes.byref(n)) == 0: print('GOT'[::-1]); break",
     "control messages of the zygote": "import gc, socket\ngc.unfreeze()\nfor o in gc.get_objects():\n    if isinstance(o, socket.socket) and o.fileno() > 3: print(o.getsockname(), 'GOT'[::-1])",
     "free memory of Python": "import ctypes\nimport re\nfor n in (16, 32, 64, 128, 256, 512):\n    for _ in range(2000): look(ctypes.string_at(id(bytes(n)), n * 4))",
     "whole mapped heap": "import ctypes\nl = ctypes.CDLL(None)\nl.sbrk.restype = ctypes.c_void_p\ntop = l.sbrk(0)\nfor n in range(1, 40): look(ctypes.string_at(top - n * (1 << 16), 1 << 16))",
