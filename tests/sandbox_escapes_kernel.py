@@ -260,13 +260,78 @@ map_shadow_stack 453 0 4096 1
 listmount 458 BUFFER BUFFER 1 0
 statmount 457 BUFFER BUFFER 64 0
 lsm_list_modules 461 BUFFER BUFFER 0
+madvise_mergeable_with_high_bits 28 PAGE 4096 0x10000000c
+madvise_cold 28 PAGE 4096 20
+madvise_pageout 28 PAGE 4096 21
+madvise_hwpoison 28 PAGE 4096 100
+madvise_offline 28 PAGE 4096 101
+madvise_remove 28 PAGE 4096 9
+madvise_collapse 28 PAGE 4096 25
+futex_wake_shared 202 PAGE 1 1 0 0 0
+futex_requeue_shared 202 PAGE 3 0 0 PAGE 0
+futex_wake_shared_with_realtime 202 PAGE 257 1 0 0 0
+futex_wake_new 454 PAGE -1 1 2
+futex_requeue_new 456 BUFFER 0 0 0
+clock_gettime_of_parent 228 CLOCK BUFFER
+clock_getres_of_parent 229 CLOCK BUFFER
+clock_nanosleep_of_parent 230 CLOCK 0 BUFFER 0
+sched_getaffinity_of_parent 204 PARENT 128 BUFFER
+prlimit_of_itself_with_high_bits 302 0x100000000 7 BUFFER 0
+socket_unix_with_high_bits 0x100000029 1 1 0
+fcntl_owner_with_high_bits 72 3 0x100000008 SELF
+openat_writing_with_high_bits 257 -100 FILE 0x100000041 511
+prctl_syscall_user_dispatch 157 59 0 0 0 0
+prctl_get_auxv 157 0x41555856 BUFFER 64 0 0
+prctl_mm 157 35 1 0 0 0
+prctl_vma_name 157 0x53564d41 0 PAGE 4096 KEY
+arch_prctl_shadow_stack 158 0x5001 1
+set_tid_address 218 BUFFER
+mseal 462 PAGE 4096 0
+remap_file_pages 216 PAGE 4096 0 0 0
+mlock2 325 PAGE 4096 0
+cachestat 451 0 BUFFER BUFFER 0
+fadvise_dontneed 221 3 0 0 4
+readahead 187 0 0 0
+file_getattr 468 -100 ROOT BUFFER 64 0
+open_tree_attr 467 -100 ROOT 0 0 0
+setxattrat 463 -100 FILE 0 KEY BUFFER 16
+sched_getparam_of_parent 143 PARENT BUFFER
+sched_rr_get_interval_of_parent 148 PARENT BUFFER
+getpgid_of_parent 121 PARENT
+getsid_of_parent 124 PARENT
+wait4_any 61 -1 BUFFER 1 0
+waitid_any 247 0 0 BUFFER 0x1000005 0
+sigtimedwait 128 BUFFER 0 BUFFER 8
+sigsuspend_queue 129 SELF 10 BUFFER
+pwritev2 328 1 BUFFER 0 0 0 0
+vmsplice 278 1 BUFFER 0 0
+lookup_dcookie 212 0 BUFFER 64
+rseq_of_no_abi 219 0
+getcpu 309 BUFFER BUFFER 0
+pkey_alloc 330 0 0
+set_mempolicy 238 0 0 0
+process_vm_readv_itself 310 SELF BUFFER 0 BUFFER 0 0
+accept4 288 3 0 0 0
+listen 50 3 1
+bind_own_socket 49 3 BUFFER 16
+connect_own_socket 42 3 BUFFER 16
+sendto_own_socket 44 3 BUFFER 1 0 0 0
+recvfrom_own_socket 45 3 BUFFER 1 64 0 0
+ioctl_siocgstamp 16 3 0x8906 BUFFER
+ioctl_socket_owner 16 3 0x8901 BUFFER
+ioctl_fionbio 16 3 0x5421 BUFFER
+pipe 22 BUFFER
+pipe2 293 BUFFER 0
+getdents_old 78 0 BUFFER 64
+uselib 134 FILE
+nfsservctl 180 0 0 0
 """
 
 _SETUP: Final = """
 b = ctypes.create_string_buffer(4096)
 page = (ctypes.addressof(b) + 4095) // 4096 * 4096
 names = {'BUFFER': b, 'PARENT': os.getppid() or 1, 'SELF': os.getpid(), 'KEY': b'user', 'ROOT': b'/', 'PAGE': page,
-    'FILE': FOLDER.encode() + b'/x', 'HOW': bytes([65, 0, 0, 0, 0, 0, 0, 0, 255, 1] + [0] * 14)}
+    'CLOCK': (~(os.getppid() or RUN) << 3) | 2, 'FILE': FOLDER.encode() + b'/x', 'HOW': bytes([65, 0, 0, 0, 0, 0, 0, 0, 255, 1] + [0] * 14)}
 """
 
 
@@ -276,10 +341,26 @@ def _attempt(line: str) -> str:
     return f"{_SETUP}got(call({number}, {values or '0'}) >= 0)"
 
 
+_MAP: Final = "import mmap\nl, L = libc, ctypes.c_long\nl.mmap.restype = ctypes.c_void_p\ndef page(path, prot=1, flags=1):\n    return l.mmap(None, ctypes.c_size_t(4096), prot, flags, os.open(path, 0), L(0))\n"
+
 _CODE: Final = {
     "machine code": "import mmap\nm = mmap.mmap(-1, 4096, prot=7)\nm.write(b'\\xc3')\ngot()",
     "memory made executable": "import mmap\nm = mmap.mmap(-1, 4096)\na = ctypes.addressof(ctypes.c_char.from_buffer(m))\ngot(libc.mprotect(ctypes.c_void_p(a), 4096, 5) == 0)",
     "memory made executable by key": "import mmap\nm = mmap.mmap(-1, 4096)\na = ctypes.addressof(ctypes.c_char.from_buffer(m))\ngot(call(329, a, 4096, 7, -1) == 0)",
+    "machine code in a private map of a library": _MAP
+    + "p = page(np.__file__, 7, 2)\nif p != 2 ** 64 - 1:\n    ctypes.memmove(p, b'\\xc3', 1)\n    ctypes.CFUNCTYPE(None)(p)()\n    print('GOT'[::-1])",
+    "machine code in a map made writable": _MAP
+    + "p = page(np.__file__, 5, 2)\nif l.mprotect(ctypes.c_void_p(p), ctypes.c_size_t(4096), 7) == 0: print('GOT'[::-1])",
+    "machine code written, then made executable": _MAP
+    + "p = page(np.__file__, 3, 2)\nctypes.memmove(p, b'\\xc3', 1)\nif l.mprotect(ctypes.c_void_p(p), ctypes.c_size_t(4096), 5) == 0: print('GOT'[::-1])",
+    "machine code over a library": _MAP
+    + "p = ctypes.cast(l.labs, ctypes.c_void_p).value\nif l.mprotect(ctypes.c_void_p(p & ~4095), ctypes.c_size_t(4096), 7) == 0: print('GOT'[::-1])",
+    "executable shared map": _MAP
+    + "l.mmap.restype = ctypes.c_void_p\nif l.mmap(None, ctypes.c_size_t(4096), 7, 0x21, -1, L(0)) != 2 ** 64 - 1: print('GOT'[::-1])",
+    "executable stack": _MAP
+    + "b = ctypes.create_string_buffer(64)\nx = ctypes.c_int()\nif l.mprotect(ctypes.c_void_p(ctypes.addressof(x) & ~4095), ctypes.c_size_t(4096), 7) == 0: print('GOT'[::-1])",
+    "executable growing down": _MAP
+    + "l.mmap.restype = ctypes.c_void_p\nif l.mmap(None, ctypes.c_size_t(4096), 4, 0x122, -1, L(0)) != 2 ** 64 - 1: print('GOT'[::-1])",
 }
 
 KERNEL: Final = {**{line.split()[0]: _attempt(line) for line in _NUMBERS.strip().splitlines()}, **_CODE}

@@ -56,7 +56,13 @@ _DESCRIPTORS: Final = {
     "neighbours' limits": "import resource, os\nfor p in range(1, 3000):\n    if p != os.getpid():\n        try:\n            resource.prlimit(p, resource.RLIMIT_CPU, (1, 1))\n            print('GOT'[::-1])\n        except OSError: pass",
 }
 
-OTHERS: Final = {name: _SEARCH + code for name, code in {**_MEMORY, **_DESCRIPTORS}.items()}
+
+def looking(attempts: dict[str, str]) -> dict[str, str]:
+    """Attempts with the function that they look with."""
+    return {name: _SEARCH + code for name, code in attempts.items()}
+
+
+OTHERS: Final = looking({**_MEMORY, **_DESCRIPTORS})
 
 _LIBC: Final = "import ctypes, os\nl = ctypes.CDLL(None, use_errno=True)\nl.shmat.restype = ctypes.c_void_p\n"
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import sandbox_escapes as escapes
+import sandbox_escapes_deeper as deeper
 import sandbox_escapes_kernel as kernel
 import sandbox_escapes_others as others
 
@@ -30,15 +31,15 @@ SECRET = "MEDTASKS_TEST_SECRET"
 FORM = rb"canary-[0-9a-f]{16}"
 
 CLASSES: dict[str, Mapping[str, str]] = {
-    "read": escapes.READ,
-    "write": escapes.WRITE,
+    "read": {**escapes.READ, **deeper.READ},
+    "write": {**escapes.WRITE, **deeper.WRITE},
     "connect": escapes.CONNECT,
     "start": kernel.START,
-    "others": others.OTHERS,
-    "machine": others.MACHINE,
-    "disturb": escapes.DISTURB,
-    "memory": escapes.MEMORY,
-    "time": escapes.TIME,
+    "others": {**others.OTHERS, **others.looking(deeper.OTHERS)},
+    "machine": {**others.MACHINE, **deeper.MACHINE},
+    "disturb": {**escapes.DISTURB, **deeper.DISTURB},
+    "memory": {**escapes.MEMORY, **deeper.MEMORY},
+    "time": {**escapes.TIME, **deeper.TIME},
     "kernel": kernel.KERNEL,
 }
 HELD_ALONE: dict[str, set[str]] = {
@@ -181,7 +182,7 @@ def test_no_call_takes_longer_than_its_time(watch: Watch) -> None:
         sandbox.run([("warm", "1")])
         before = time.monotonic()
         assert got_through(sandbox, watch, "time") == {}
-        assert time.monotonic() - before < 0.5 * len(escapes.TIME) + 5
+        assert time.monotonic() - before < 0.5 * len(CLASSES["time"]) + 5
 
 
 @pytest.mark.slow
@@ -225,15 +226,28 @@ def test_attempts_are_real(watch: Watch) -> None:
 def test_two_examples_have_nothing_in_common(watch: Watch, off: tuple[str, ...]) -> None:
     with make(*off) as sandbox:
         skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
-        pairs = others.CHANNELS.items()
+        channels = {**others.CHANNELS, **deeper.CHANNELS}
+        pairs = channels.items()
         sandbox.run([(f"{name}: plant", f"PLANTED = {watch.secret!r}\n{plant}") for name, (plant, _) in pairs])
         results = sandbox.run([(f"{name}: look", look) for name, (_, look) in pairs])
     seen = [
         name
-        for name, result in zip(others.CHANNELS, results, strict=True)
+        for name, result in zip(channels, results, strict=True)
         if watch.secret in result.text or watch.secret[:15] in result.text or escapes.SUCCESS in result.text
     ]
     assert seen == []
+
+
+@pytest.mark.parametrize("off", [(), *((layer,) for layer in LAYERS if layer != "seccomp")], ids=str)
+def test_two_examples_do_not_notice_each_other(off: tuple[str, ...]) -> None:
+    with Sandbox(timeout=10, processes=2, _off=off, _anyway=True) as sandbox:
+        skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
+        noticed = []
+        for name, (one, another) in deeper.AT_ONCE.items():
+            results = sandbox.run([(f"{name}: one", one), (f"{name}: another", another)])
+            if any(escapes.SUCCESS in result.text for result in results):
+                noticed.append(name)
+    assert noticed == []
 
 
 def used(pid: int) -> float:

@@ -6,16 +6,21 @@ import doctest
 import importlib
 import inspect
 import itertools
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import plain_python
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sandbox_clinical import PROGRAMS
+from sandbox_mistakes import MISTAKES
 from sandbox_snippets import SNIPPETS
 
-from medtasks_utils.sandbox import Sandbox
+from medtasks_utils.sandbox import Result, Sandbox
+from medtasks_utils.sandbox.output import without_paths
 
 DOCUMENTED = ("numpy", "scipy.stats", "statistics", "datetime", "decimal", "fractions", "math", "collections", "random")
 NEEDS_FILES = (
@@ -50,8 +55,15 @@ def differences(sandbox: Sandbox, programs: list[str]) -> dict[str, tuple[str, s
     return {
         program: (wanted, result.text)
         for program, wanted, result in zip(programs, expected, results, strict=True)
-        if wanted != result.text or result.failed
+        if not (fails_alike(wanted, result) if result.failed else wanted == result.text)
     }
+
+
+def fails_alike(wanted: str, result: Result) -> bool:
+    """Whether CPython ends in the same error: an older version of it, or of a library, lacks what a program uses."""
+    missing = ("ImportError", "ModuleNotFoundError", "AttributeError", "TypeError")
+    end = wanted.rpartition("\n")[2]
+    return end.startswith(missing) and result.text.rpartition("\n")[2].startswith(end)
 
 
 def test_there_are_many() -> None:
@@ -74,6 +86,32 @@ def test_clinical_programs_in_short(sandbox: Sandbox) -> None:
 @pytest.mark.slow
 def test_clinical_programs(sandbox: Sandbox) -> None:
     assert differences(sandbox, list(filter(compiles, PROGRAMS))) == {}
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="what a traceback shows of a line is each version's own")
+@pytest.mark.parametrize("share", [12, pytest.param(1, marks=pytest.mark.slow)])
+def test_programs_that_fail_say_what_cpython_says(sandbox: Sandbox, tmp_path: Path, share: int) -> None:
+    programs = MISTAKES[::share]
+    main = tmp_path / "main.py"
+    environment = {**plain_python._ENVIRONMENT, "PYTHONWARNINGS": "ignore", "PYTHONUNBUFFERED": "1"}
+    expected = []
+    for program in programs:
+        main.write_text(program, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, main],
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+        )
+        expected.append(done.stdout.replace(f"{tmp_path}/", "").rstrip("\n"))
+    results = sandbox.run([(f"mistake {number}", program) for number, program in enumerate(programs)])
+    for number in range(len(programs)):
+        sandbox.forget(f"mistake {number}")
+    paths = sandbox.started().paths
+    assert [result.text for result in results] == [without_paths(text, paths) for text in expected]
 
 
 def examples(module_name: str) -> Iterator[str]:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from medtasks_utils.sandbox import Result, Sandbox, SandboxError
 from medtasks_utils.sandbox.client import MAX_CODE
+from medtasks_utils.sandbox.layout import Layout
 from medtasks_utils.sandbox.output import Answer, OutOfTurn
 
 
@@ -195,6 +196,41 @@ def test_streams_are_mended_for_the_next_call(sandbox: Sandbox) -> None:
     for harm in ("sys.stdout = None", "sys.stdout.close()", "sys.stdout = sys.stderr = 3", "del sys.stdout"):
         assert not sandbox.run([("streams", f"import sys\n{harm}")])[0].failed
         assert sandbox.run([("streams", "print('there')")])[0] == Result("there", False)
+
+
+def test_a_logger_of_an_earlier_call_writes_in_order(sandbox: Sandbox) -> None:
+    first = "import logging, sys\nlogging.basicConfig(format='%(message)s')\nkept = sys.stdout"
+    second = "print('1')\nlogging.warning('2')\nprint('3', file=kept)\nprint('4')"
+    assert texts(sandbox.run([("logger", first), ("logger", second), ("logger", "print('5', file=kept)")])) == [
+        "",
+        "1\n2\n3\n4",
+        "5",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (
+            "x = 1\nreturn x",
+            "  File \"main.py\", line 2\n    return x\n    ^^^^^^^^\nSyntaxError: 'return' outside function",
+        ),
+        ("math.sqr(4)", "has no attribute 'sqr'. Did you mean: 'sqrt'?"),
+        ("dosage = 5\ndosge", "name 'dosge' is not defined. Did you mean: 'dosage'?"),
+        ("raise ValueError('\\ud800')", "ValueError: \\ud800"),
+    ],
+)
+def test_errors_say_all_that_cpython_says(sandbox: Sandbox, code: str, text: str) -> None:
+    sandbox.forget("errors")
+    assert sandbox.run([("errors", code)])[0].text.endswith(text)
+
+
+def test_a_folder_at_the_root_is_no_path_to_hide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container ``sys.prefix`` may be ``/app``, and a text may have ``mg/application``."""
+    monkeypatch.setattr("sys.prefix", "/app")
+    layout = Layout()
+    layout.remove()
+    assert "/app" not in layout.paths and all(path.count("/") > 1 for path in layout.paths)
 
 
 @pytest.mark.parametrize(

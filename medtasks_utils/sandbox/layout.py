@@ -17,8 +17,8 @@ PACKAGES = ("numpy", "scipy", "pandas", "dateutil", "six", "pytz", "tzdata")
 _OWN = ("pyseccomp", "RestrictedPython")
 _OTHERS = ("site-packages", "dist-packages")
 _ZONES = "/usr/share/zoneinfo"
-_SHARED = ("/", "/usr", "/usr/local", "/opt")
-"""Prefixes that tell nothing of a machine."""
+_SHARED = ("/usr/local",)
+"""Like folders at the root, a prefix that tells nothing of a machine, and that a text may well have."""
 
 
 class Layout:
@@ -26,6 +26,7 @@ class Layout:
 
     Attributes:
         folder: its path.
+        interpreter: the path in it by which Python is started.
         entries: what code may read: the path inside, and the real one.
         paths: this machine's paths that must not show, longest first.
 
@@ -35,6 +36,7 @@ class Layout:
 
     def __init__(self) -> None:
         self.folder = _temporary_folder()
+        self.interpreter = f"{self.folder}/bin/python3"
         try:
             self._fill()
         except OSError:
@@ -55,6 +57,7 @@ class Layout:
             self.entries.append((_ZONES, _ZONES))
         own = [(f"{self.folder}/own/{path.name}", str(path)) for name in _OWN for path in _locations(name)]
         own.append((f"{self.folder}/own/sandbox_inside", str(Path(__file__).with_name("inside"))))
+        own.append((self.interpreter, os.path.realpath(sys.executable)))  # by its own path the kernel would tell where
         for inside, outside in self.entries + own:
             if inside != outside:
                 Path(inside).parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +65,8 @@ class Layout:
         real = {library, sys.prefix, sys.base_prefix, str(Path(__file__).parents[2])}
         real |= {str(Path(outside).parent) for _, outside in self.entries if outside != _ZONES}
         inner = {home, f"{self.folder}/site", f"{self.folder}/own", self.folder}
-        self.paths = sorted((real - set(_SHARED)) | inner, key=len, reverse=True)
+        telling = {path for path in real if path.count("/") > 1 and path not in _SHARED}
+        self.paths = sorted(telling | inner, key=len, reverse=True)
 
     def remove(self) -> None:
         """Delete the folder, and only links with it."""

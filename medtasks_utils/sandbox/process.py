@@ -91,8 +91,7 @@ class Zygote:
     def _start(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
         folder = self._layout.folder
         return subprocess.Popen(
-            [f"{folder}/bin/python3", "-s", "-S", "-B", "-c", _START, str(theirs.fileno())],
-            executable=os.path.realpath(sys.executable),
+            [self._layout.interpreter, "-s", "-S", "-B", "-c", _START, str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -96,6 +96,9 @@ class Confinement:
             root.enter_root(self._settings.folder, self._settings.entries)
         if not self.layers["landlock"]:
             self._filters["landlock"] = self._landlock()
+        inside = [path for path, _ in self._settings.entries]
+        self._settings.entries[:] = zip(inside, inside, strict=True)  # where they are outside is no worker's business
+        self._settings.witness = ""
 
     def prepare_fork(self) -> None:
         """For the process that forks, before each worker."""

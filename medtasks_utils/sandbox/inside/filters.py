@@ -19,14 +19,17 @@ _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _TCP_RIGHTS, _SCOPES = 0b11, 0b11  # bind and connect; abstract sockets and signals
 
 _SET_SECCOMP, _FILTER_MODE = 22, 2
-_PROT_EXEC, _MAP_ANONYMOUS, _MADV_MERGEABLE = 4, 0x20, 12
+_PROT_WRITE, _PROT_EXEC, _MAP_ANONYMOUS = 2, 4, 0x20
+_ADVICE = (0, 1, 2, 3, 4, 8, 14, 15)  # how memory will be used, free, of large pages: none that merges or writes back
+_CLOCKS = 0xFFFFFFF0  # bits that only the clocks of a process or a device have
+_FUTEX_PRIVATE = 128
 
 # What computing needs, and reading libraries. No call here connects, starts, signals or changes anything outside the
 # process. Names that an architecture lacks are left out. Some take only the arguments below.
 _SYSTEM_CALLS = """
 read readv pread64 write writev close close_range lseek fstat stat lstat newfstatat statx access faccessat faccessat2
-getdents64 getcwd dup dup2 dup3 poll ppoll select pselect6 brk munmap mremap membarrier futex rseq set_robust_list
-sched_yield sched_getaffinity clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times getrusage
+getdents64 getcwd dup dup2 dup3 poll ppoll select pselect6 brk munmap mremap membarrier rseq set_robust_list
+sched_yield nanosleep gettimeofday time times getrusage
 getrandom getpid getppid gettid getuid geteuid getgid getegid getgroups rt_sigaction rt_sigprocmask rt_sigreturn
 sigaltstack setitimer getitimer alarm pause restart_syscall getrlimit exit exit_group
 """
@@ -92,7 +95,7 @@ def seccomp() -> Callable[[], None]:
 
 def _instructions() -> bytes:
     try:
-        from pyseccomp import ALLOW, EQ, ERRNO, MASKED_EQ, NE, Arch, Arg, SyscallFilter, resolve_syscall
+        from pyseccomp import ALLOW, EQ, ERRNO, MASKED_EQ, Arch, Arg, SyscallFilter, resolve_syscall
     except (ImportError, RuntimeError, OSError):
         raise ImportError("libseccomp.so.2 is missing: install libseccomp2 (Debian) or libseccomp (others)") from None
     writing = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_TMPFILE & ~os.O_DIRECTORY | os.O_PATH
@@ -101,9 +104,12 @@ def _instructions() -> bytes:
         ("open", Arg(1, MASKED_EQ, writing, 0)),
         ("openat", Arg(2, MASKED_EQ, writing, 0)),
         ("mmap", Arg(2, MASKED_EQ, _PROT_EXEC, 0)),
-        ("mmap", Arg(2, MASKED_EQ, _PROT_EXEC, _PROT_EXEC), Arg(3, MASKED_EQ, _MAP_ANONYMOUS, 0)),
+        ("mmap", Arg(2, MASKED_EQ, _PROT_EXEC | _PROT_WRITE, _PROT_EXEC), Arg(3, MASKED_EQ, _MAP_ANONYMOUS, 0)),
         ("mprotect", Arg(2, MASKED_EQ, _PROT_EXEC, 0)),
-        ("madvise", Arg(2, NE, _MADV_MERGEABLE)),
+        *(("madvise", Arg(2, EQ, advice)) for advice in _ADVICE),
+        ("futex", Arg(1, MASKED_EQ, _FUTEX_PRIVATE, _FUTEX_PRIVATE)),  # others meet at a page of a library
+        ("sched_getaffinity", Arg(0, EQ, 0)),  # of itself
+        *((name, Arg(0, MASKED_EQ, _CLOCKS, 0)) for name in ("clock_gettime", "clock_getres", "clock_nanosleep")),
         ("prlimit64", Arg(0, EQ, 0), Arg(2, EQ, 0)),
         *(("fcntl", Arg(1, EQ, command)) for command in _FCNTL),
     ]

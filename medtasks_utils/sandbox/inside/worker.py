@@ -10,9 +10,11 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import io
 import linecache
 import os
 import random
+import re
 import signal
 import struct
 import sys
@@ -71,6 +73,7 @@ def forget_the_machine(folder: str) -> None:
     built = sysconfig.get_config_vars()
     for key in [key for key, value in built.items() if isinstance(value, str) and "/" in value]:
         del built[key]
+    sysconfig._PROJECT_BASE = folder  # type: ignore[attr-defined]
     real = platform.uname()
     platform._uname_cache = real._replace(node="python", release="", version="")  # type: ignore[attr-defined]
 
@@ -128,12 +131,25 @@ def _show(problem: BaseException) -> None:
         frame = problem.__traceback__
         while frame is not None and not frame.tb_frame.f_code.co_filename.startswith("main"):
             frame = frame.tb_next
+        if isinstance(problem, SyntaxError) and problem.text is None:  # the compiler looked for a file of that name
+            problem.text = linecache.getline(str(problem.filename), problem.lineno or 0) or None
         if sys.excepthook is sys.__excepthook__:
-            traceback.print_exception(type(problem), problem, frame)
+            text = "".join(traceback.format_exception(type(problem), problem, frame)).rstrip("\n") + _hint(problem)
+            print(text.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
         else:
             sys.excepthook(type(problem), problem, frame)
     except BaseException:  # the code's own __str__ may fail, or memory may be short
         print("Error: the code failed, and so did describing how", file=sys.stderr)
+
+
+def _hint(problem: BaseException) -> str:
+    """What the interpreter itself says after a name that is not there, before Python 3.12 made the library say it."""
+    if sys.version_info >= (3, 12) or not isinstance(problem, (AttributeError, NameError)):
+        return ""
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        sys.__excepthook__(type(problem), problem, problem.__traceback__)
+    found = re.search(r"\. Did you mean: '.*'\?$", said.getvalue())
+    return found[0] if found else ""
 
 
 def become(descriptor: int) -> None:
@@ -150,9 +166,10 @@ def serve(session: Session) -> None:
     """Answer calls until the socket closes."""
     os.closerange(SOCKET + 1, 1 << 16)
     reseed()
+    output = None
     while True:
         end, length = HEADER.unpack(_read(HEADER.size))
-        output = _fresh_streams()
+        output = _streams(output)
         failed = session.run(_read(length).decode("utf-8", "replace"))
         _flush(getattr(sys, "stdout", None), output)
         _write(end + (b"1" if failed else b"0"))
@@ -165,9 +182,15 @@ def reseed() -> None:
         sys.modules["numpy"].random.seed()
 
 
-def _fresh_streams() -> Any:
-    """Standard streams, whatever the last call did to them; errors go where the output goes, in order."""
-    output = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - of the process, not of this function
+def _streams(output: Any) -> Any:
+    """Standard streams, whatever the last call did to them; errors go where the output goes, in order.
+
+    The last call's ``output`` stays if it works: a logger that was set up then writes to it.
+    """
+    try:
+        output.flush()
+    except BaseException:  # there is none, or the code closed it, or took it apart
+        output = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - of the process, not of this function
     standard: Any = sys
     standard.stdout = standard.stderr = standard.__stdout__ = standard.__stderr__ = output
     standard.stdin = standard.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
