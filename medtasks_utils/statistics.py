@@ -139,27 +139,25 @@ def cluster_stderr(influence: dict[Hashable, float]) -> float | NotAvailable:
     return math.sqrt(count / (count - 1) * math.fsum(value * value for value in influence.values()))
 
 
-def informative_clusters(strata: Iterable[Sequence[float]]) -> float:
+def informative_clusters(influence: Sequence[float]) -> float:
     """How many clusters the standard error rests on: not more than there are, and 0 where all are alike.
 
-    Twice the squared variance over the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``, the second sum
-    over strata too: Satterthwaite's degrees of freedom (*Biometrics Bulletin* 1946), which are G for normal influences
-    and few where a few clusters differ from all others. Of many examples of which a share p is right, it is some
-    ``2np(1 − p) / (1 − 4p(1 − p))``: ten for five right or five wrong ones.
+    Twice the squared variance over the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``: Satterthwaite's
+    degrees of freedom (*Biometrics Bulletin* 1946), which are G for normal influences and few where a few clusters
+    differ from all others. Of n examples of which a share p is right, it is ``2np(1 − p) / (1 − 4p(1 − p))``: some ten
+    for five right or five wrong ones.
 
     Args:
-        strata: the influences of the clusters that count, by stratum.
+        influence: of each cluster that counts.
     """
-    clusters, variance, spread = 0, 0.0, 0.0
-    for influence in strata:
-        squares = [value * value for value in influence]
-        total = math.fsum(squares)
-        clusters += len(squares)
-        variance += total
-        spread += math.fsum((square - total / len(squares)) ** 2 for square in squares)
+    squares = [value * value for value in influence]
+    variance = math.fsum(squares)
     if variance <= 1e-30:
         return 0.0
-    return min(float(clusters), 2 * variance**2 / spread) if spread > 1e-12 * variance**2 else float(clusters)
+    mean_square = variance / len(squares)
+    spread = math.fsum((square - mean_square) ** 2 for square in squares)
+    most = float(len(squares))
+    return min(most, 2 * variance**2 / spread) if spread > 1e-12 * variance**2 else most
 
 
 def completed(items: Iterable[Item]) -> list[tuple[float, float]]:
@@ -204,7 +202,7 @@ class Mean:
 
     def informative(self, items: Iterable[Item]) -> float:
         """How many clusters its standard error rests on."""
-        return informative_clusters([[*residuals(self.terms(items)).values()]])
+        return informative_clusters([*residuals(self.terms(items)).values()])
 
     def size(self, items: Iterable[Item]) -> Size:
         """What it is the mean of."""
@@ -255,7 +253,8 @@ class MacroMean:
 
     def informative(self, items: Iterable[Item]) -> float:
         """How many clusters its standard error rests on."""
-        return informative_clusters([*residuals(mean.terms(values)).values()] for values in self._strata(items))
+        strata = [residuals(mean.terms(values)) for values in self._strata(items)]
+        return informative_clusters([value for influence in strata for value in influence.values()])
 
     def size(self, items: Iterable[Item]) -> Size:
         """What the strata hold together."""
@@ -297,7 +296,7 @@ class VerdictRatio:
 
     def informative(self, items: Iterable[Item]) -> float:
         """How many clusters its standard error rests on."""
-        return informative_clusters([[*self._influence(items).values()]])
+        return informative_clusters([*self._influence(items).values()])
 
     def size(self, items: Iterable[Item]) -> Size:
         """How many clusters have something that is counted, and how many examples are counted."""

@@ -31,7 +31,7 @@ ACC = Metric("acc")
 @given(st.lists(st.floats(-5, 5), min_size=3, max_size=60))
 def test_informative_clusters_are_satterthwaite_s_degrees_of_freedom(values: list[float]) -> None:
     influence = np.array(values) - np.mean(values)
-    found = informative_clusters([influence.tolist()])
+    found = informative_clusters(influence.tolist())
     if influence.std() < 1e-6:
         return
     excess = float(np.mean(influence**4) / np.mean(influence**2) ** 2) - 1
@@ -66,6 +66,8 @@ def test_ten_are_some_five_right_or_wrong_ones() -> None:
 def test_strata_and_f1_have_them_too() -> None:
     strata = [ExampleValue(float(i % 20 > 0), None, name) for name in "abcde" for i in range(20)]
     assert statistics.macro_mean.informative(strata) == pytest.approx(statistics.mean.informative(strata))
+    small = [ExampleValue(float(i > 0 or name in "cde"), None, name) for name in "abcde" for i in range(4)]
+    assert statistics.macro_mean.informative(small) < FEWEST, "two wrong of twenty, however they are divided"
     pairs = [ExampleValue(1.0, str(i), None, (Verdict(t, int(i > 1)),)) for i in range(20) for t in (0, 1)]
     assert statistics.f1.informative(pairs) < FEWEST < statistics.f1.size(pairs).clusters
 

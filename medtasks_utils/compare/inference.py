@@ -124,7 +124,7 @@ def contrast(
     counted = min(a.counted, b.counted)
     shared = (len(pairs) - left_out, len(strata), a.value, b.value, b.value - a.value)
     error = paired_stderr(a, b, strata)
-    of = partial(Contrast, *shared, error, informative=_informative(a, b, strata))
+    of = partial(Contrast, *shared, error, informative=_informative(a, b))
     if is_ratio and counted < FEWEST:
         return of(None, None, None, "randomisation", note=_too_few(a, b))
     freedom = counted - len(np.unique(strata))
@@ -230,10 +230,9 @@ def paired_stderr(a: Terms, b: Terms, strata: Indices) -> float | None:
     return float(np.linalg.norm(scaled[1] - scaled[0]))
 
 
-def _informative(a: Terms, b: Terms, strata: Indices) -> float:
-    counted = ((a.denominator > 0).any(axis=1)) | ((b.denominator > 0).any(axis=1))
-    steps = b.influence - a.influence
-    return informative_clusters(steps[counted & (strata == stratum)].tolist() for stratum in np.unique(strata))
+def _informative(a: Terms, b: Terms) -> float:
+    counted = (a.denominator > 0).any(axis=1) | (b.denominator > 0).any(axis=1)
+    return informative_clusters((b.influence - a.influence)[counted].tolist())
 
 
 def _smoothed(error: float, a: Terms, b: Terms, strata: Indices, unit: float) -> float:
