@@ -17,8 +17,8 @@ ratios over decided examples  the same, of ``|difference| / stderr``: the     th
 ============================  ==============================================  =====================================
 
 A cluster is what is not independent: the examples that share a question, or one example. The randomisation is exact
-for any metric and any dependence within clusters where the two models are interchangeable; studentised, it also holds
-its rate, for many clusters, where they are equal in the metric alone. Where all values are 0 or 1, the variance behind
+for any metric and any dependence within clusters where the two models are interchangeable, but for ties, which count
+half; studentised, it also holds its rate, for many clusters, where they are equal in the metric alone. Where all values are 0 or 1, the variance behind
 an interval has one example more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure.
 """
 
