@@ -10,22 +10,24 @@ own; only the drawing is done here, with a fixed seed for each cell. Prints the 
 from __future__ import annotations
 
 import argparse
+import math
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medtasks_utils import statistics
-from medtasks_utils.compare.family import Block, family_of
+from medtasks_utils.compare import family
 from medtasks_utils.compare.inference import bonett_price, contrast, mcnemar
 from medtasks_utils.compare.randomisation import randomisation
 from medtasks_utils.compare.ranking import surely_better
 from medtasks_utils.compare.terms import Terms, stderr_of
-from medtasks_utils.intervals import FEWEST, confidence_interval
+from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, share_interval, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.results.breakdowns import estimate_of
 from medtasks_utils.statistics import ExampleValue, Size, Verdict, VerdictRatio, informative_clusters
@@ -93,14 +95,8 @@ def interval(metric: Metric, terms: Terms, size: Size) -> Found:
     if size.clusters < FEWEST:
         return Found(None, None, size.clusters)
     counted = (terms.denominator > 0).any(axis=1)
-    informative = informative_clusters([terms.influence[counted].tolist()])
+    informative = informative_clusters(terms.influence[counted].tolist())
     return Found(*confidence_interval(metric, terms.value, terms.stderr(), size), informative)
-
-
-def found_in(items: list[ExampleValue], metric: Metric) -> Found:
-    """The pack's interval of examples' values."""
-    found = estimate_of(items, metric)
-    return Found(found.low, found.high, found.informative or 0.0)
 
 
 def scores(rng: Rng, n: int, right: float) -> Array:
@@ -170,8 +166,14 @@ def share_cells() -> Iterator[Coverage]:
         for p in (0.6, 0.9, 0.98):
 
             def draw_macro(rng: Rng, sizes: Sequence[int] = sizes, p: float = p) -> Found:
-                right = [(stratum, rng.random(n) < p) for stratum, n in enumerate(sizes)]
-                return found_in([ExampleValue(v, None, str(s)) for s, own in right for v in own.tolist()], _MACRO)
+                right = [rng.random(n) < p for n in sizes]
+                shares = [float(own.mean()) for own in right]
+                parts = [(v, *share_interval(v, n)) for v, n in zip(shares, sizes, strict=True)]
+                influence = np.concatenate([(own - own.mean()) / len(own) / len(sizes) for own in right])
+                error = sum(v * (1 - v) / (n - 1) for v, n in zip(shares, sizes, strict=True)) ** 0.5 / len(sizes)
+                value, size = float(np.mean(shares)), Size(sum(sizes), sum(sizes))
+                ends = wider(of_mean(value, parts), confidence_interval(_MACRO, value, error, size))
+                return Found(*ends, informative_clusters(influence.tolist()))
 
             yield Coverage(f"macro average; strata of {min(sizes)}–{max(sizes)}, truth {p}", draw_macro, p)
 
@@ -191,7 +193,8 @@ def score_cells() -> Iterator[Coverage]:
         truth = float(scores(np.random.default_rng(0), _LARGE, 0.65).mean())
 
         def draw_failing(rng: Rng, failing: float = failing) -> Found:
-            return found_in(judged(rng, scores(rng, 300, 0.65), failing), metric)
+            found = estimate_of(judged(rng, scores(rng, 300, 0.65), failing), metric)
+            return Found(found.low, found.high, found.informative or 0.0)
 
         yield Coverage(
             f"explanation, 65 % right, judge fails on {failing:.0%} of them; 300 examples", draw_failing, truth
@@ -328,6 +331,7 @@ def score_nulls() -> Iterator[Rejection]:
 
 def page_nulls() -> Iterator[Rejection]:
     """Any star, or any rank that is not the whole range, among eight equal models."""
+    family._DRAWS = 4_000  # of the largest difference, as every draw of the models needs them
 
     def models(rng: Rng) -> Array:
         chance = rng.beta(1, 0.5, 500)
@@ -336,17 +340,17 @@ def page_nulls() -> Iterator[Rejection]:
     def influence_of(right: Array) -> Array:
         return np.asarray((right.T - right.mean(axis=1)) / right.shape[1])
 
+    p_of = cache(mcnemar)
+
     def draw_stars(rng: Rng, filters: int) -> bool:
         strict = models(rng)
         found = [strict, np.maximum(strict, rng.random(strict.shape) < 0.05)][:filters]  # a filter that reads more
         first, second = (np.concatenate([own + 8 * k for k in range(filters)]) for own in np.triu_indices(8, 1))
         right = np.vstack(found)
-        family = family_of([Block(influence_of(right), first, second)], int(rng.integers(2**31)))
-        p_values = [
-            mcnemar(int((right[i] > right[j]).sum()), int((right[i] < right[j]).sum()))
-            for i, j in zip(first, second, strict=True)
-        ]
-        return family.adjusted(min(p_values)) < 0.05
+        page = family.family_of([family.Block(influence_of(right), first, second)], int(rng.integers(2**31)))
+        lost, gained = ((right[one] > right[other]).sum(axis=1) for one, other in ((first, second), (second, first)))
+        p_values = [p_of(*counts) for counts in zip(lost.tolist(), gained.tolist(), strict=True)]
+        return page.adjusted(min(p_values)) < 0.05
 
     yield Rejection("any star for 8 equal models, all pairs", lambda rng: draw_stars(rng, 1))
     yield Rejection("any star for 8 equal models, all pairs and two filters", lambda rng: draw_stars(rng, 2))
@@ -368,7 +372,7 @@ def difference_cells() -> Iterator[Coverage]:
         def draw(rng: Rng, n: int = n, lost: float = lost, gained: float = gained) -> Found:
             counts = rng.multinomial(n, [lost, gained, 1 - lost - gained])
             steps = np.repeat([-1.0, 1.0, 0.0], counts)
-            rests_on = informative_clusters([(steps - steps.mean()).tolist()])
+            rests_on = informative_clusters((steps - steps.mean()).tolist())
             return Found(*bonett_price(int(counts[0]), int(counts[1]), n), rests_on)
 
         yield Coverage(f"difference in accuracy {gained - lost:.3f}; {n} examples", draw, gained - lost)
@@ -394,25 +398,47 @@ def items_of(flagged: Array, decided: Array) -> list[ExampleValue | None]:
 # ---- the tables
 
 
-def cover(cell: Coverage, draws: int, seed: int) -> str:
+def drawn(cell: Coverage | Rejection, draws: int, seed: int, near: Callable[[list[Any]], bool] | None) -> list[Any]:
+    """What a cell gives in so many data sets, and in five times as many where chance might decide its verdict."""
+    rng = np.random.default_rng([seed, zlib.crc32(cell.name.encode())])
+    found: list[Any] = [cell.draw(rng) for _ in range(draws)]
+    return found + [cell.draw(rng) for _ in range(4 * draws)] if near and near(found) else found
+
+
+def is_near(hits: int, number: int, bounds: tuple[float, float]) -> bool:
+    """Whether a rate is within two standard errors of a bound, or beyond."""
+    rate = hits / max(number, 1)
+    reach = 2 * math.sqrt(rate * (1 - rate) / max(number, 1))
+    return not bounds[0] + reach < rate < bounds[1] - reach
+
+
+def cover(cell: Coverage, draws: int, seed: int, more: bool = False) -> str:
     """A row of the table: what intervals hold the truth, their mean width, what they rest on, what is of too few."""
-    rng = np.random.default_rng([seed, zlib.crc32(cell.name.encode())])
-    found = [cell.draw(rng) for _ in range(draws)]
-    ends = [(low, high) for low, high, _ in found if low is not None and high is not None]
-    held = sum(low - 1e-9 <= cell.truth <= high + 1e-9 for low, high in ends)
-    said = f"{held / len(ends):.1%} | {sum(high - low for low, high in ends) / len(ends):.3g}" if ends else "– | –"
+
+    def held(found: list[Found]) -> tuple[int, int]:
+        ends = [(low - 1e-9, high + 1e-9) for low, high, _ in found if low is not None and high is not None]
+        return sum(low <= cell.truth <= high for low, high in ends), len(ends)
+
+    found = drawn(cell, draws, seed, (lambda found: is_near(*held(found), (0.93, 0.98))) if more else None)
+    holding, number = held(found)
+    width = sum(high - low for low, high, _ in found if low is not None and high is not None)
+    said = f"{holding / number:.1%} | {width / number:.3g}" if number else "– | –"
     rests_on = float(np.median([one.informative for one in found]))
-    few = sum(one.informative < FEWEST for one in found) / draws
-    return f"| {cell.name} | {said} | {rests_on:.0f} | {few:.0%} |"
+    few = sum(one.informative < FEWEST for one in found) / len(found)
+    return f"| {cell.name} | {said} | {rests_on:.0f} | {few:.0%} | {len(found):,} |"
 
 
-def reject(cell: Rejection, draws: int, seed: int) -> str:
+def reject(cell: Rejection, draws: int, seed: int, more: bool = False) -> str:
     """A row of the table: how often the true null is rejected, and how often there is no test."""
-    rng = np.random.default_rng([seed, zlib.crc32(cell.name.encode())])
-    found = [cell.draw(rng) for _ in range(draws)]
-    tested = [rejected for rejected in found if rejected is not None]
-    said = f"{sum(tested) / len(tested):.1%}" if tested else "–"
-    return f"| {cell.name} | {said} | {1 - len(tested) / draws:.0%} |"
+
+    def tested(found: list[bool | None]) -> tuple[int, int]:
+        known = [one for one in found if one is not None]
+        return sum(known), len(known)
+
+    found = drawn(cell, draws, seed, (lambda found: is_near(*tested(found), (0.03, 0.06))) if more else None)
+    rejected, number = tested(found)
+    said = f"{rejected / number:.1%}" if number else "–"
+    return f"| {cell.name} | {said} | {1 - number / len(found):.0%} | {len(found):,} |"
 
 
 def main() -> None:
@@ -425,17 +451,17 @@ def main() -> None:
     given = parser.parse_args()
     started = time.perf_counter()
     if given.part != "tests":
-        print("| 95 % intervals of | cover | mean width | informative clusters | too few |\n|---|---|---|---|---|")
+        print("| 95 % intervals of | cover | width | informative | too few | draws |\n|---|---|---|---|---|---|")
         for cells in (share_cells, ratio_cells, score_cells, difference_cells):
             for cell in cells():
                 if given.only in cell.name:
-                    print(cover(cell, given.draws, given.seed), flush=True)
+                    print(cover(cell, given.draws, given.seed, more=True), flush=True)
     if given.part != "intervals":
-        print("\n| tests at 5 % of | reject | not tested |\n|---|---|---|")
+        print("\n| tests at 5 % of | reject | not tested | draws |\n|---|---|---|---|")
         for nulls in (share_nulls, ratio_nulls, score_nulls, page_nulls):
             for null in nulls():
                 if given.only in null.name:
-                    print(reject(null, given.draws, given.seed), flush=True)
+                    print(reject(null, given.draws, given.seed, more=True), flush=True)
     print(f"\n{time.perf_counter() - started:.0f} s")
 
 

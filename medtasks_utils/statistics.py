@@ -139,27 +139,25 @@ def cluster_stderr(influence: dict[Hashable, float]) -> float | NotAvailable:
     return math.sqrt(count / (count - 1) * math.fsum(value * value for value in influence.values()))
 
 
-def informative_clusters(strata: Iterable[Sequence[float]]) -> float:
+def informative_clusters(influence: Sequence[float]) -> float:
     """How many clusters the standard error rests on: not more than there are, and 0 where all are alike.
 
-    Twice the squared variance over the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``, the second sum
-    over strata too: Satterthwaite's degrees of freedom (*Biometrics Bulletin* 1946), which are G for normal influences
-    and few where a few clusters differ from all others. Of many examples of which a share p is right, it is some
-    ``2np(1 − p) / (1 − 4p(1 − p))``: ten for five right or five wrong ones.
+    Twice the squared variance over the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``: Satterthwaite's
+    degrees of freedom (*Biometrics Bulletin* 1946), which are G for normal influences and few where a few clusters
+    differ from all others. Of n examples of which a share p is right, it is ``2np(1 − p) / (1 − 4p(1 − p))``: some ten
+    for five right or five wrong ones.
 
     Args:
-        strata: the influences of the clusters that count, by stratum.
+        influence: of each cluster that counts.
     """
-    clusters, variance, spread = 0, 0.0, 0.0
-    for influence in strata:
-        squares = [value * value for value in influence]
-        total = math.fsum(squares)
-        clusters += len(squares)
-        variance += total
-        spread += math.fsum((square - total / len(squares)) ** 2 for square in squares)
+    squares = [value * value for value in influence]
+    variance = math.fsum(squares)
     if variance <= 1e-30:
         return 0.0
-    return min(float(clusters), 2 * variance**2 / spread) if spread > 1e-12 * variance**2 else float(clusters)
+    mean_square = variance / len(squares)
+    spread = math.fsum((square - mean_square) ** 2 for square in squares)
+    most = float(len(squares))
+    return min(most, 2 * variance**2 / spread) if spread > 1e-12 * variance**2 else most
 
 
 def completed(items: Iterable[Item]) -> list[tuple[float, float]]:
@@ -226,9 +224,8 @@ class Aggregation:
             math.sqrt(math.fsum(float(error) ** 2 for error in errors)) / len(errors) if is_known else NOT_AVAILABLE
         )
         size = Size(sum(map(len, influences)), sum(self._examples(terms) for each in strata for terms in each))
-        return Summary(
-            self._value(strata), stderr, size, informative_clusters([*influence.values()] for influence in influences)
-        )
+        every = [value for influence in influences for value in influence.values()]
+        return Summary(self._value(strata), stderr, size, informative_clusters(every))
 
     def _value(self, strata: Strata) -> float | NotAvailable:
         ratios = [[ratio(terms) for terms in generations] for generations in strata]

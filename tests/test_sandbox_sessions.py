@@ -276,6 +276,15 @@ def test_a_sandbox_that_is_killed_is_started_anew(caplog: pytest.LogCaptureFixtu
         assert "lost and started anew" in caplog.text
 
 
+def test_code_that_runs_again_has_the_time_of_one_call() -> None:
+    with Sandbox(timeout=1.5, alive=1) as sandbox:
+        sandbox.run([("a", "import time\ntime.sleep(1)\nx = 1")] * 2)
+        sandbox.run([("b", "1")])
+        said = "Error: earlier code of this example could not run again in time; all variables were lost"
+        assert sandbox.run([("a", "x")])[0] == Result(said, True)
+        assert sandbox.run([("a", "x = 2\nx")])[0] == Result("2", False)
+
+
 def test_closed_and_used_again() -> None:
     sandbox = Sandbox(timeout=20)
     sandbox.close()

@@ -16,10 +16,11 @@ ratios over decided examples  the same, of ``|difference| / stderr``: the     th
                               Chung & Romano, *Annals of Statistics* 2013)
 ============================  ==============================================  =====================================
 
-A cluster is what is not independent: the examples that share a question, or one example. The randomisation is exact
-for any metric and any dependence within clusters where the two models are interchangeable; studentised, it also holds
-its rate, for many clusters, where they are equal in the metric alone. Where all values are 0 or 1, the variance behind
-an interval has one example more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure.
+A cluster is what is not independent: the examples that share a question, or one example. The randomisation is exact for
+any metric and any dependence within clusters where the two models are interchangeable, but for ties, which count half;
+studentised, it also holds its rate, for many clusters, where they are equal in the metric alone. Where all values are 0
+or 1, the variance behind an interval has one example more that is gained and one that is lost, as Bonett and Price's
+has: 0 of 20 is not sure.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def contrast(
     counted = min(a.counted, b.counted)
     shared = (len(pairs) - left_out, len(strata), a.value, b.value, b.value - a.value)
     error = paired_stderr(a, b, strata)
-    of = partial(Contrast, *shared, error, informative=_informative(a, b, strata))
+    of = partial(Contrast, *shared, error, informative=_informative(a, b))
     if is_ratio and counted < FEWEST:
         return of(None, None, None, "randomisation", note=_too_few(a, b))
     freedom = counted - len(np.unique(strata))
@@ -230,10 +231,9 @@ def paired_stderr(a: Terms, b: Terms, strata: Indices) -> float | None:
     return float(np.linalg.norm(scaled[1] - scaled[0]))
 
 
-def _informative(a: Terms, b: Terms, strata: Indices) -> float:
-    counted = ((a.denominator > 0).any(axis=1)) | ((b.denominator > 0).any(axis=1))
-    steps = b.influence - a.influence
-    return informative_clusters(steps[counted & (strata == stratum)].tolist() for stratum in np.unique(strata))
+def _informative(a: Terms, b: Terms) -> float:
+    counted = (a.denominator > 0).any(axis=1) | (b.denominator > 0).any(axis=1)
+    return informative_clusters((b.influence - a.influence)[counted].tolist())
 
 
 def _smoothed(error: float, a: Terms, b: Terms, strata: Indices, unit: float) -> float:

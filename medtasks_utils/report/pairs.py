@@ -217,7 +217,7 @@ def paired_difference(
     return None
 
 
-def interval_of(line: Line) -> str:
+def interval_of(line: Line, before_few: str = ", ") -> str:
     """The interval of a difference as text, empty without one; "too few" where it rests on too little."""
     own = line.contrast
     if own.clusters < FEWEST or own.note:
@@ -225,7 +225,7 @@ def interval_of(line: Line) -> str:
     if own.low is None or own.high is None:
         return ""
     ends = f"{signed(own.low * line.facts.scale)} to {signed(own.high * line.facts.scale)}"
-    return f"{ends}, {TOO_FEW}" if own.is_of_too_few else ends
+    return f"{ends}{before_few}{TOO_FEW}" if own.is_of_too_few else ends
 
 
 def signed(points: float) -> str:

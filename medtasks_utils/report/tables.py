@@ -72,7 +72,7 @@ class Table:
 
 def estimate_cell(estimate: Estimate, metric: Metric, href: str = "", with_n: bool = False) -> Cell:
     """A value with its interval under it."""
-    cell = Cell(metric.shown(estimate.value), interval(estimate, metric), href)
+    cell = Cell(metric.shown(estimate.value), interval(estimate, metric, "\n"), href)
     return _with_n(cell, estimate) if with_n else cell
 
 

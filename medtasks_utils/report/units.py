@@ -197,9 +197,13 @@ def _of_group(reported: Value, result: Result, filter_name: str, metric: Metric,
     if not parts or len(clusters) < len(parts):
         return found
     low, high = wider(of_means(reported.value, parts), (found.low, found.high))
-    variances = [(part.stderr or 0.0) ** 2 for part in parts]
-    spread = sum(v**2 / part.informative for v, part in zip(variances, parts, strict=True) if v and part.informative)
-    informative = sum(variances) ** 2 / spread if spread else 0.0  # Welch and Satterthwaite's
+    items = [
+        item.in_stratum(task.task)
+        for task in result.tasks
+        for sample in task.samples
+        if (item := item_of(sample, filter_name, metric.name, benchmark)) is not None
+    ]
+    informative = macro_mean.summary(items).informative
     return replace(found, low=low, high=high, clusters=sum(clusters), informative=informative)
 
 
@@ -213,11 +217,11 @@ def _from_reported(reported: Value, n: int, metric: Metric) -> Estimate:
 # ---- how numbers are written
 
 
-def interval(estimate: Estimate, metric: Metric) -> str:
+def interval(estimate: Estimate, metric: Metric, before_few: str = ", ") -> str:
     """The confidence interval as text, empty without one; "too few" where it rests on too little."""
     if estimate.clusters is not None and estimate.value is not None and estimate.clusters < FEWEST:
         return f"too few ({estimate.clusters})"
     if estimate.low is None or estimate.high is None:
         return ""
     ends = f"{metric.shown(estimate.low)} to {metric.shown(estimate.high)}"
-    return f"{ends}, {TOO_FEW}" if estimate.is_of_too_few else ends
+    return f"{ends}{before_few}{TOO_FEW}" if estimate.is_of_too_few else ends

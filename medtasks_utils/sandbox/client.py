@@ -259,26 +259,26 @@ class Sandbox:
                 session.codes = []
                 return Result(f"Error: too many sessions are alive; {LOST}", True)
             try:
-                if session.process is None:
-                    self._revive(session)
+                if session.process is None and not self._revive(session):
+                    return Result(f"Error: earlier code of this example could not run again in time; {LOST}", True)
             except OSError as error:
                 session.end(session.codes)
                 return Result(f"Error: no process could be started for the code: {error.strerror or error}", True)
             session.ran(code)
-            return self._exchange(session, code)
+            return self._exchange(session, code, self._timeout)
 
-    def _exchange(self, session: _Session, code: str) -> Result:
-        """Run code in a session's process; whatever is wrong with the process ends it."""
+    def _exchange(self, session: _Session, code: str, seconds: float) -> Result:
+        """Run code in a session's process for so long at most; whatever is wrong with the process ends it."""
         process = session.process
         end = os.urandom(16)
         paths = self._zygote.paths if self._zygote else ()
         answer = Answer(end, self._max_output, paths, session.last_end)
         started = time.monotonic()
-        deadline = started + self._timeout
+        deadline = started + seconds
         try:
             if process is None or not process.is_silent():
                 raise OutOfTurn
-            process.ask(end, code, self._timeout, session.spent + self._timeout)
+            process.ask(end, code, max(seconds, 0.01), session.spent + seconds)
             while not answer.feed(_receive(process, deadline)):
                 pass
             process.pause()
@@ -300,8 +300,8 @@ class Sandbox:
 
     # ---- processes
 
-    def _revive(self, session: _Session) -> None:
-        """Give a session a process, with the variables that it had."""
+    def _revive(self, session: _Session) -> bool:
+        """Give a session a process, with the variables that it had; whether they came back, in a call's time in all."""
         while True:
             with self._lock:
                 is_full = sum(each.process is not None for each in self._sessions.values()) >= self._alive
@@ -314,10 +314,10 @@ class Sandbox:
                 if not self._end_an_idle_one():
                     raise
         for code in session.codes or ():
-            self._exchange(session, code)
+            self._exchange(session, code, self._timeout - session.spent)
             if session.process is None:
-                self._revive(session)
-                return
+                return False
+        return True
 
     def _spawn(self) -> Process:
         zygote = self.started()
