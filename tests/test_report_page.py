@@ -7,9 +7,11 @@ import hashlib
 import itertools
 import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from saved_runs import edit_lines, right_in, sample_file, save_run
 
@@ -17,11 +19,13 @@ from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.cli import main
 from medtasks_utils.report import build_page
 from medtasks_utils.report.answers import outcome_block
+from medtasks_utils.report.family import _blocks, page_family
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import FORM, OUTCOMES, RIGHT, UNANSWERED, UNSURE, WRONG, outcomes
 from medtasks_utils.report.pairs import Comparer
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run, read_runs
+from medtasks_utils.results.samples import SampleLog
 
 LEXICAL = {"medexqa": {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}}
 EVERYTHING = ("medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu")
@@ -370,3 +374,39 @@ def test_repeated_generations_are_partly_right(tmp_path: Path) -> None:
     save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", metadata={"medhallu": {"repeats": 2}}, limit=2)
     page = Page(build_page(read_runs(tmp_path)))
     assert page.cell("Values in percent, strict-match", "model", "MedHallu acc") == "50.0"
+
+
+def test_a_page_s_family_has_the_comparisons_that_the_page_has(runs: list[Run]) -> None:
+    """As many as there are lines of whole tasks, with their standard errors, groups of tasks among them."""
+    comparer = Comparer(runs)
+    filters = ["strict-match", "flexible-extract"]
+    lines = [
+        line
+        for name in filters
+        for line in comparer.between(runs[0].name, runs[1].name, name).lines
+        if line.breakdown is None
+    ]
+    blocks = list(_blocks(runs, filters))
+    found = []
+    for influence, first, second in blocks:
+        found += np.linalg.norm(influence[:, first] - influence[:, second], axis=0).tolist()
+    expected = [line.contrast.stderr for line in lines if line.contrast.stderr is not None]
+    assert {line.task for line in lines} > {"medexqa", "medhallu"}
+    assert len(found) == len(lines) == page_family(runs, filters).comparisons
+    assert sorted(found) == pytest.approx(sorted(expected), rel=0.2)  # but for the root of G/(G − 1)
+    family = page_family(runs, filters)
+    for line in lines:
+        assert line.p_adjusted == (None if line.contrast.p is None else family.adjusted(line.contrast.p))
+        assert line.contrast.p is None or line.contrast.p <= (line.p_adjusted or 0) <= 1
+
+
+def test_runs_over_other_examples_are_of_the_family_too(runs: list[Run]) -> None:
+    """Two pairs of runs without an example in common are corrected for each other."""
+    halves = [replace(run, name=f"{run.name}{half}", groups={}, tasks={}) for half in (0, 1) for run in runs]
+    for half, run in zip((0, 0, 1, 1), halves, strict=True):
+        task = runs[0].tasks["medmcqa_openmed"]
+        own = replace(task)
+        own.__dict__["_log"] = SampleLog(task.samples[half::2], [])
+        run.tasks["medmcqa_openmed"] = own
+    assert page_family(halves[:2], ["strict-match"]).comparisons == 1
+    assert page_family(halves, ["strict-match"]).comparisons == 6

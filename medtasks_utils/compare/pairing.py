@@ -73,6 +73,12 @@ def pair(a: TaskRun, b: TaskRun) -> Pairing:
 
 def common_examples(tasks: Sequence[TaskRun]) -> list[tuple[Sample, ...]]:
     """The examples that all runs of a task have, a sample of each run, in the first run's order."""
+    rows = (tuple(sample for sample in row if sample is not None) for row in all_examples(tasks))
+    return [row for row in rows if len(row) == len(tasks)]
+
+
+def all_examples(tasks: Sequence[TaskRun]) -> list[tuple[Sample | None, ...]]:
+    """The examples that any run of a task has, a sample of each run that does, the first run's first."""
     found: list[dict[tuple[str, int], Sample]] = []
     for task in tasks:
         seen: Counter[str] = Counter()
@@ -82,7 +88,7 @@ def common_examples(tasks: Sequence[TaskRun]) -> list[tuple[Sample, ...]]:
             own[key, seen[key]] = sample
             seen[key] += 1
         found.append(own)
-    return [tuple(own[key] for own in found) for key in found[0] if all(key in own for own in found)]
+    return [tuple(own.get(key) for own in found) for key in dict.fromkeys(key for own in found for key in own)]
 
 
 def identity(sample: Sample, task: TaskRun, fields: Sequence[str] = ()) -> str:

@@ -10,10 +10,10 @@ import numpy as np
 from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.compare import OF_GROUPS
 from medtasks_utils.compare.family import Block, Family, family_of
-from medtasks_utils.compare.pairing import common_examples
+from medtasks_utils.compare.pairing import all_examples
 from medtasks_utils.compare.terms import Array, Item, terms_of
 from medtasks_utils.metrics import OF_REPEATS
-from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.breakdowns import blank_of, item_of
 from medtasks_utils.statistics import Total, macro_mean, mean
 
@@ -30,12 +30,23 @@ def _blocks(runs: Sequence[Run], filters: Sequence[str]) -> Iterator[Block]:
         if len(own) > 1:
             compared = (*cards()[own[0].benchmark or ""].compared, *(metric.name for metric in OF_REPEATS))
             yield _block([own], compared, filters)
-    for name in dict.fromkeys(name for run in runs for name in run.groups):
-        members = next(run.groups[name].tasks for run in runs if name in run.groups)
-        having = [run for run in runs if name in run.groups and set(run.groups[name].tasks) == set(members)]
+    for name, members in dict.fromkeys(
+        (name, tuple(sorted(g.tasks))) for run in runs for name, g in run.groups.items()
+    ):
+        having = [run for run in runs if name in run.groups and tuple(sorted(run.groups[name].tasks)) == members]
         having = [run for run in having if all(m in run.tasks and run.tasks[m].samples for m in members)]
         if len(having) > 1 and members:
             yield _block([[run.tasks[member] for run in having] for member in members], OF_GROUPS, filters)
+
+
+def _row(
+    samples: Sequence[Sample | None], filter_name: str, metric: str, task: TaskRun, *, in_group: bool
+) -> list[Item]:
+    """An example's values; if there is none, one that counts nothing, so that clusters keep their place."""
+    row: list[Item] = [s if s is None else item_of(s, filter_name, metric, task.benchmark) for s in samples]
+    if all(item is None for item in row):
+        row[0] = blank_of(next(filter(None, samples)), task.benchmark)
+    return [item if item is None else item.in_stratum(task.task) for item in row] if in_group else row
 
 
 def _block(members: Sequence[Sequence[TaskRun]], metrics: Sequence[str], filters: Sequence[str]) -> Block:
@@ -44,17 +55,14 @@ def _block(members: Sequence[Sequence[TaskRun]], metrics: Sequence[str], filters
     first: list[int] = []
     second: list[int] = []
     number = len(members[0])
-    common = [common_examples(tasks) for tasks in members]
+    every = [all_examples(tasks) for tasks in members]
     for metric, filter_name in itertools.product(metrics, filters):
-        known = np.zeros(number, dtype=bool)
-        rows: list[list[Item]] = []
-        for tasks, examples in zip(members, common, strict=True):
-            for samples in examples:
-                row: list[Item] = [item_of(sample, filter_name, metric, tasks[0].benchmark) for sample in samples]
-                known |= [item is not None for item in row]
-                if all(item is None for item in row):  # so that clusters have the same place for every metric
-                    row[0] = blank_of(samples[0], tasks[0].benchmark)
-                rows.append([item and item.in_stratum(tasks[0].task) for item in row] if len(members) > 1 else row)
+        rows = [
+            _row(samples, filter_name, metric, tasks[0], in_group=len(members) > 1)
+            for tasks, examples in zip(members, every, strict=True)
+            for samples in examples
+        ]
+        known = np.array([[item is not None and item.valid > 0 for item in row] for row in rows]).any(axis=0)
         if known.sum() < 2:
             continue
         facts = metric_of(metric, members[0][0].benchmark)
