@@ -14,12 +14,25 @@ import math
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from drawing import (
+    Array,
+    Coverage,
+    Found,
+    Rejection,
+    Rng,
+    accuracy_terms,
+    items_of,
+    judged,
+    ratio_terms,
+    scores,
+    single,
+    two_models,
+    verdicts,
+)
 
 from medtasks_utils import statistics
 from medtasks_utils.compare import family
@@ -30,64 +43,14 @@ from medtasks_utils.compare.terms import Terms, stderr_of
 from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, share_interval, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.results.breakdowns import estimate_of
-from medtasks_utils.statistics import ExampleValue, Size, Verdict, VerdictRatio, informative_clusters
+from medtasks_utils.statistics import Size, VerdictRatio, informative_clusters
 
-Rng = np.random.Generator
-Array = NDArray[Any]
 _SWAPS = 999
 _LARGE = 2_000_000  # examples behind a truth that has no formula
-_TARGETS = np.array([0, 1])
 _MACRO = Metric("macro_acc", statistics.macro_mean)
 
 
-class Found(NamedTuple):
-    """An interval, without ends where the report shows none, and how many clusters it rests on."""
-
-    low: float | None
-    high: float | None
-    informative: float
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """Intervals that should hold a truth."""
-
-    name: str
-    draw: Callable[[Rng], Found]
-    truth: float
-
-
-@dataclass(frozen=True)
-class Rejection:
-    """A test of a null that is true: None from a draw where there is no p-value."""
-
-    name: str
-    draw: Callable[[Rng], bool | None]
-
-
 # ---- one run
-
-
-def verdicts(rng: Rng, rows: int, hit: float, false_alarm: float, unsure: float = 0.0) -> tuple[Array, Array]:
-    """Whether each of two examples a row is flagged, half their luck being shared, and whether it is decided."""
-    shared = rng.random((rows, 1))
-    luck = np.where(rng.random((rows, 2)) < 0.5, shared, rng.random((rows, 2)))
-    return (luck < np.array([false_alarm, hit])).astype(int), rng.random((rows, 2)) >= unsure
-
-
-def ratio_terms(ratio: VerdictRatio, flagged: Array, decided: Array) -> tuple[Terms, Size]:
-    """Terms of a ratio over rows, and what it is of."""
-    verdict = Verdict(np.broadcast_to(_TARGETS, flagged.shape), flagged)  # type: ignore[arg-type]
-    numerator = np.asarray(ratio.numerator(verdict)) * decided
-    denominator = np.broadcast_to(np.asarray(ratio.denominator(verdict)), decided.shape) * decided
-    terms = Terms(numerator.sum(axis=1, keepdims=True) * 1.0, denominator.sum(axis=1, keepdims=True) * 1.0)
-    return terms, Size(terms.counted, int((denominator > 0).sum()))
-
-
-def accuracy_terms(flagged: Array, decided: Array) -> Terms:
-    """Terms of accuracy over rows of two examples, undecided ones being wrong."""
-    right = ((flagged == _TARGETS) & decided).sum(axis=1, keepdims=True) * 1.0
-    return Terms(right, np.full_like(right, 2.0))
 
 
 def interval(metric: Metric, terms: Terms, size: Size) -> Found:
@@ -97,16 +60,6 @@ def interval(metric: Metric, terms: Terms, size: Size) -> Found:
     counted = (terms.denominator > 0).any(axis=1)
     informative = informative_clusters(terms.influence[counted].tolist())
     return Found(*confidence_interval(metric, terms.value, terms.stderr(), size), informative)
-
-
-def scores(rng: Rng, n: int, right: float) -> Array:
-    """Scores of explanations: 0 for wrong answers, about 60 for right ones."""
-    return (rng.random(n) < right) * np.clip(rng.normal(60, 15, n), 0, 100)
-
-
-def single(values: Array, size: float = 1.0) -> Terms:
-    """Terms of a mean over independent examples of so many generations each."""
-    return Terms(values[:, None] * 1.0, np.full((len(values), 1), size))
 
 
 def ratio_cells() -> Iterator[Coverage]:
@@ -212,17 +165,6 @@ def score_cells() -> Iterator[Coverage]:
         yield Coverage(f"reward, 20 % unsure; 100 rows of 2, truth {0.002 + 0.8 * p:.3f}", draw_reward, 0.002 + 0.8 * p)
 
 
-def judged(rng: Rng, values: Array, failing: float) -> list[ExampleValue]:
-    """Examples of which right answers (scores above 0) lack their score in a share of cases."""
-    fails = (values > 0) & (rng.random(len(values)) < failing)
-    return [
-        ExampleValue(value, None, None, (), 0, 1, 1)
-        if failed
-        else ExampleValue(value, None, None, (), 1, int(value > 0), 0)
-        for value, failed in zip(values.tolist(), fails.tolist(), strict=True)
-    ]
-
-
 # ---- two runs
 
 
@@ -231,17 +173,6 @@ def is_rejected(rng: Rng, a: Terms, b: Terms, *, studentised: bool = False) -> b
     if min(a.counted, b.counted) < FEWEST:
         return None
     return randomisation(a, b, _SWAPS, int(rng.integers(2**31)), studentised=studentised) < 0.05
-
-
-def two_models(rng: Rng, rows: int, unsure: tuple[float, float]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Verdicts of two equal models on the same rows, some hard for both, that abstain to different extents."""
-    hard = rng.random((rows, 1)) < 0.3
-    found = []
-    for share in unsure:
-        hit, false_alarm = np.where(hard, 0.5, 0.92), np.where(hard, 0.5, 0.1)
-        flagged = (rng.random((rows, 2)) < np.hstack([false_alarm, hit])).astype(int)
-        found.append((flagged, rng.random((rows, 2)) >= share))
-    return found[0], found[1]
 
 
 def ratio_nulls() -> Iterator[Rejection]:
@@ -384,15 +315,6 @@ def difference_cells() -> Iterator[Coverage]:
             return Found(None, None, 0.0) if found is None else Found(found.low, found.high, found.informative)
 
         yield Coverage(f"difference in F1 0; {rows} rows, unsure {unsure[0]:.0%} and {unsure[1]:.0%}", draw_f1, 0.0)
-
-
-def items_of(flagged: Array, decided: Array) -> list[ExampleValue | None]:
-    """Verdicts as a task returns them."""
-    return [
-        ExampleValue(0.0, row, None, (Verdict(target, int(flagged[row, target])),)) if decided[row, target] else None
-        for row in range(len(flagged))
-        for target in (0, 1)
-    ]
 
 
 # ---- the tables

@@ -284,6 +284,7 @@ def test_runs_share_a_letter_exactly_where_they_do_not_differ(runs: int, draw: r
 @pytest.fixture(scope="module")
 def simulation() -> ModuleType:
     path = Path(ROOT) / "measurements" / "simulation.py"
+    sys.path.append(str(path.parent))  # for what it imports from beside it
     spec = importlib.util.spec_from_file_location("simulation", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
