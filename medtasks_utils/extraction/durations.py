@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.numbers import python_literal
+from medtasks_utils.extraction.numerals import spelled_numbers
 from medtasks_utils.extraction.weighing import Found
 
 WeeksDays = tuple[int, int]
@@ -31,7 +32,7 @@ _WRITTEN = re.compile(
     r"|(?<![\d.])(?P<days>\d{1,4})\s{0,14}(?i:days?|tagen?|jours|días|dias|giorni|дн(?:я|ей)|天)\b"
 )
 _MARKUP = re.compile(r"[*_`${}^~\x01]|\\(?:boxed|text|mathrm|textbf|[,;:! ])|\n")
-_WORD = re.compile(rf"\b(?:{'|'.join(cues.NUMBER_WORDS)})(?=\s(?:completed\s)?(?:weeks?|days?)\b)", re.IGNORECASE)
+_COUNTED = re.compile(rf"\s(?:completed\s)?(?:{_W}|{_D}){_END}|\s?[周週天]")
 
 
 def strict_weeks_days(text: str) -> WeeksDays | None:
@@ -45,7 +46,9 @@ def strict_weeks_days(text: str) -> WeeksDays | None:
 
 def written_ages(text: str) -> Iterator[Found]:
     """The ages in a text: "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)" and their kin, weeks or days alone."""
-    text = _WORD.sub(lambda match: f"{cues.NUMBER_WORDS[match[0].lower()]:<{len(match[0])}}", text)
+    for word in list(spelled_numbers(text, counted=True)):
+        if word.value >= 0 and _COUNTED.match(text, word.end):
+            text = f"{text[: word.start]}{word.value:<{word.end - word.start}.0f}{text[word.end :]}"
     text = _MARKUP.sub(lambda match: " " * len(match[0]), text)
     for match in _WRITTEN.finditer(text):
         if match["weeks"]:

@@ -6,42 +6,34 @@ import re
 from typing import Literal
 
 from medtasks_utils.extraction import cues
-from medtasks_utils.extraction.quantities import BOLD, Percentage
+from medtasks_utils.extraction.quantities import BOLD
+from medtasks_utils.extraction.subjects import (
+    a_check,
+    a_given_quantity,
+    a_risk,
+    another_date,
+    called_normal,
+    denied,
+    earlier,
+    only_supposed,
+    unfinished,
+)
+from medtasks_utils.extraction.surroundings import after, before, clause
 from medtasks_utils.extraction.weighing import Candidate, Rule, taken_back_until
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
-_ABOUT, _NORMAL, _RISK, _COMPARED, _GIVEN = map(
-    cues.any_word, (cues.ABOUT, cues.NORMAL, cues.RISK, cues.COMPARED, cues.GIVEN)
-)
+_ABOUT, _NORMAL, _COMPARED, _GIVEN = map(cues.any_word, (cues.ABOUT, cues.NORMAL, cues.COMPARED, cues.GIVEN))
 _FINAL = re.compile(
     r"(?i:\b(?:final|therefore|thus|hence|conclusion|so)\b|\b(?:daher|somit|donc|por\s(?:lo\s)?tanto|portanto"
     r"|quindi|итак)\b|"
     r"最终|因此|したがって|따라서|최종|अंतिम|النهائية)"
 )
-_BEFORE = 90  # characters
-
-
-def before(candidate: Candidate) -> str:
-    """The candidate's sentence up to it, without the marks of bold text."""
-    stretch = candidate.text[max(0, candidate.start - _BEFORE) : candidate.start].replace(BOLD, "")
-    return re.split(r"\n|(?<=[\w)%²][.;!?])\s(?=[A-ZÀ-ÞА-Я\u0600-\u06ff\u0900-\u097f])|[。；！？]", stretch)[-1]
-
-
-def clause(candidate: Candidate) -> str:
-    """The same from the last comma, bracket or "while" on."""
-    return re.split(r"[,;(（،]\s?|\b(?:while|whereas|but|here|this\spatient|so)\b", before(candidate))[-1]
-
-
-def after(candidate: Candidate) -> str:
-    """What follows it in its line."""
-    return candidate.text[candidate.end : candidate.end + _BEFORE].replace(BOLD, "").split("\n", 1)[0]
-
 
 # ---- evidence
 
 _UNIT = r"\s?(?:[A-Za-zµ°%²³/\-]{1,12}(?:\s?/\s?[A-Za-z.\d²]{1,8})?)?"
-_RANGE_BEFORE = re.compile(rf"\d{_UNIT}\s?(?:-|(?i:to|bis|à|a|al?|до|إلى|से|至|through|e|y|et|und|and))\s?$")
+_RANGE_BEFORE = re.compile(rf"(?<![A-Za-z\d.,])\d[\d.,]{{0,15}}{_UNIT}\s?(?:-|(?i:to|bis|à|a|al?|до|إلى|से|至|through|e|y|et|und|and))\s?$")
 _RANGE_AFTER = re.compile(rf"{_UNIT}\s?(?:-|(?i:to|bis|à|a|до|إلى|से|至))\s?-?\d")
 _BETWEEN = re.compile(r"(?i:between|from|ranges?|entre|zwischen|tra|между|either|von|de)\s{1,2}[^\d\n]{0,12}$")
 _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
@@ -60,12 +52,6 @@ _THRESHOLD_AFTER = re.compile(
     re.IGNORECASE,
 )
 _NORMAL_BEFORE = re.compile(_NORMAL)
-_RISK_BEFORE = re.compile(_RISK)
-_RISK_AFTER = re.compile(rf"[^\n,;.()]{{0,24}}?{_RISK}")
-_A_YEAR_AFTER = re.compile(
-    r"\s?(?:points?\s)?(?:/|per|a|pro|par|al|por|all['’]|в)\s?(?:year|yr|annum|100|jahr|an|año|ano|anno|год)\b",
-    re.IGNORECASE,
-)
 _NAMED_BEFORE = re.compile(
     r"(?i:\b(?:class|stage|grade|step|type|category|phase|level|group|version|factor|item|criterion|criteria"
     r"|option|age[ds]?|day|table|figure|part|ckd|bmi\sclass|vitamin|page|row|ref))\s?[:#]?\s?[A-Z]?$"
@@ -90,6 +76,7 @@ _INPUT_BEFORE = re.compile(
 )
 _INPUT_AFTER = re.compile(rf"{_UNIT}\s(?:actual|ideal|measured|baseline)\b", re.IGNORECASE)
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
+_WEEKS, _DAYS = re.compile(cues.any_word(cues.WEEKS)), re.compile(cues.any_word(cues.DAYS))
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 
 
@@ -129,18 +116,6 @@ def worked_on(candidate: Candidate) -> bool:
 def compared_with(candidate: Candidate) -> bool:
     """As in "> 2.67", "above 30", "65 or more"."""
     return bool(_COMPARED_BEFORE.search(before(candidate)) or _THRESHOLD_AFTER.match(after(candidate)))
-
-
-def called_normal(candidate: Candidate) -> bool:
-    """As in "normal: 8.5", "the upper limit of normal is 10.2", "満点は9"."""
-    return bool(_NORMAL_BEFORE.search(clause(candidate)))
-
-
-def a_risk(candidate: Candidate) -> bool:
-    """As in "mortality of 9.3 %", "4.8 % per year"."""
-    right = after(candidate)
-    share = isinstance(candidate.value, Percentage) and _RISK_AFTER.match(right)
-    return bool(_RISK_BEFORE.search(clause(candidate)) or share or _A_YEAR_AFTER.match(right))
 
 
 def a_time(candidate: Candidate) -> bool:
@@ -231,14 +206,14 @@ def a_measurement(candidate: Candidate) -> bool:
     return bool(_UNIT_AFTER.match(after(candidate)))
 
 
+def an_item(candidate: Candidate) -> bool:
+    """As in "age 66: +2", which is a part of the score."""
+    return candidate.text[candidate.start] == "+" and not re.search(r"[=:]\s?$", re.sub(r".*\btotal\b", "", before(candidate)))
+
+
 def supposed(candidate: Candidate) -> bool:
     """As in "If the weight were 70, …"."""
     return bool(_TENTATIVE.search(clause(candidate)))
-
-
-def otherwise(candidate: Candidate) -> bool:
-    """ "With the actual weight it would be 64.4"."""
-    return bool(re.search(r"(?i)\b(?:with|using|without|had|if)\b.{0,60}\bwould\s(?:be|have|give)", before(candidate)))
 
 
 def taken_back(candidate: Candidate) -> bool:
@@ -261,15 +236,20 @@ _GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields)[^\
 
 def only_weeks(candidate: Candidate) -> bool:
     """An age in weeks alone or in days alone."""
-    return candidate.cue != "alone" and not re.search(r"\d\D+\d", candidate.text[candidate.start : candidate.end])
+    written = candidate.text[candidate.start : candidate.end]
+    both = re.search(r"\d\D+\d", written) or (_WEEKS.search(written) and _DAYS.search(written))
+    return candidate.cue != "alone" and not both
 
 
 _EVERY: tuple[tuple[Rule, float], ...] = (
     (in_parentheses, -45),
     (an_example, -100),
     (one_of_two, -100),
-    (restated, -25),
-    (otherwise, -30),
+    (only_supposed, -50),
+    (denied, -100),
+    (earlier, -45),
+    (a_check, -50),
+    (unfinished, -100),
     (an_input, -20),
     (in_bold, 8),
     (concluded, 6),
@@ -279,6 +259,8 @@ _EVERY: tuple[tuple[Rule, float], ...] = (
 )
 _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     *_EVERY,
+    (restated, -25),
+    (a_given_quantity, -40),
     (list_number, -100),
     (superseded, -60),
     (in_a_formula, -100),
@@ -292,11 +274,11 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (out_of, 4),
 )
 _OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60))
-_OF_SCORES: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60), (points, 5), (a_measurement, -60))
+_OF_SCORES: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60), (points, 5), (a_measurement, -60), (an_item, -45))
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
-    "date": (*_EVERY, (given, -60)),
+    "date": (*_EVERY, (given, -60), (another_date, -15)),
     "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (only_weeks, -6)),
 }
 

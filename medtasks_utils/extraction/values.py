@@ -10,19 +10,24 @@ from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
-from medtasks_utils.extraction.evidence import RULES, Kind, before, in_bold, one_of_many
+from medtasks_utils.extraction.evidence import RULES, Kind, in_bold, one_of_many
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.plain import one_script, without_next_question
 from medtasks_utils.extraction.quantities import BOLD, numbers, prepared
+from medtasks_utils.extraction.surroundings import before
 from medtasks_utils.extraction.tags import unclosed_tag
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Found, Reading, bounded, choose, weigh
 
-_RESULT, _TOTAL, _EQUALS, _ABOUT = map(cues.any_word, (cues.RESULT, cues.TOTAL, cues.EQUALS, cues.ABOUT))
-_JOINED = rf"(?:{_EQUALS})\s?(?:{_ABOUT}){{0,8}}$"
+_RESULT, _TOTAL, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
+    cues.any_word, (cues.RESULT, cues.TOTAL, cues.EQUALS, cues.LINKED, cues.ABOUT, cues.THAT_IS)
+)
+_JOINED = rf"(?:{_EQUALS}|{_LINKED})\s?(?:{_ABOUT}){{0,8}}$"
 _AFTER_RESULT = re.compile(rf"{_RESULT}(?:[^\n=≈:]{{0,60}}?){_JOINED}|{_RESULT}\s?(?:{_ABOUT}){{0,4}}$")
 _AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
 _AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:]{{0,40}}?){_JOINED}|{_TOTAL}\s?(?:{_ABOUT}){{0,4}}$")
-_AFTER_LINK = re.compile(_JOINED)
+_AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
+_AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
+_NOT_BUT = re.compile(rf"{cues.either(cues.NOT_BEFORE)}[^\n]{{0,60}}[,\s]\s?{cues.any_word(cues.BUT)}\s?(?:{_ABOUT}){{0,4}}$")
 _SUBJECT_AFTER = re.compile(
     r"\s?[A-Za-z/%µ²]{0,12}\s(?:is|was)\sthe\s(?!max|min|upper|lower|thresh|cut|normal|limit|average|mean"
     r"|ref)[a-z]",
@@ -77,7 +82,7 @@ def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
 
 def _lone(candidates: list[Candidate]) -> list[Candidate]:
     """The candidates, with evidence against a mere mention unless it is the only number there is."""
-    if len(candidates) == 1:
+    if len({str(one.value) for one in candidates}) == 1:
         return candidates
     return [weigh(one, ((one_of_many, -20),)) if one.cue == "mention" else one for one in candidates]
 
@@ -154,6 +159,10 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "stated", 50
     if _NAMED_BEFORE.search(left) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
         return "stated", 48
+    if _NOT_BUT.search(left):
+        return "stated", 50
+    if _AFTER_PREPOSITION.search(left):
+        return "linked", 42
     if _SUBJECT_AFTER.match(text, found.end):
         return "stated", 50
     if _LINE_START.search(text[max(0, found.start - 40) : found.start]):

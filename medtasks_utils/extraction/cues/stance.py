@@ -44,3 +44,19 @@ TENTATIVE: Cues = {
     "ko": r"(?:만약|아마|처음에는)",
 }
 """What makes a sentence a supposition, an earlier thought or someone else's."""
+
+BUT: Cues = {
+    "en": r"but(?:\srather)?",
+    "de": r"sondern",
+    "fr": r"mais(?:\splutôt)?",
+    "es": r"sino",
+    "pt": r"mas(?:\ssim)?",
+    "it": r"ma|bensì",
+    "ru": r"а",
+    "ar": r"بل",
+    "hi": r"बल्कि",
+    "zh": r"而是",
+    "ja": r"ではなく",
+    "ko": r"아니라",
+}
+"""What joins a denial and what is the case."""
