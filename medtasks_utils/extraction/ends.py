@@ -22,7 +22,7 @@ class CutOff(Enum):
 
 
 _OPEN_CALCULATION = re.compile(r"[=+×÷^√(\[{≈−*/:,–-]\s*$")
-_LEFT_OPEN = re.compile(r"(?:^|\n)[\s\d.,()+×÷*/^√−-]*\d\s?[+×÷*/^−-]\s?[\d(][\s\d.,()+×÷*/^√−-]*$")
+_LEFT_OPEN = re.compile(r"\n[\s\d.,()+×÷*/^√−-]*\d\s[+×÷*/^−-]\s[\d(][\s\d.,()+×÷*/^√−-]*$")
 _OPEN_WORDS = re.compile(
     r"(?<![\w/])(?:the|an?|of|to|and|or|with|for|in|by|that|through|from|is|are|was|were|get|gets|than|as|be|which|into"
     r"|because|but|if|when|while|between|its|their|we|gives|yields|der|die|das|und|mit|von|zu|ist|eine?n?|den|dem|für"

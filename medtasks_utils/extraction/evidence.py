@@ -33,7 +33,7 @@ _FINAL = re.compile(
 # ---- evidence
 
 _UNIT = r"\s?(?:[A-Za-zµ°%²³/\-]{1,12}(?:\s?/\s?[A-Za-z.\d²]{1,8})?)?"
-_RANGE_BEFORE = re.compile(rf"(?<![A-Za-z\d.,])\d[\d.,]{{0,15}}{_UNIT}\s?(?:-|(?i:to|bis|à|a|al?|до|إلى|से|至|through|e|y|et|und|and))\s?$")
+_RANGE_BEFORE = re.compile(rf"(?<![A-Za-z\d.,])\d{{1,15}}(?:[.,]\d{{1,15}})?{_UNIT}\s?(?:-|(?i:to|bis|à|a|al?|до|إلى|से|至|through|e|y|et|und|and))\s?$")
 _RANGE_AFTER = re.compile(rf"{_UNIT}\s?(?:-|(?i:to|bis|à|a|до|إلى|से|至))\s?-?\d")
 _BETWEEN = re.compile(r"(?i:between|from|ranges?|entre|zwischen|tra|между|either|von|de)\s{1,2}[^\d\n]{0,12}$")
 _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
@@ -47,6 +47,8 @@ _CONTINUED = re.compile(r"[^\n,;.()]{0,24}?\s?[=≈→]\s?[A-Za-z\s]{0,12}-?[\d.
 _COMPARED_BEFORE = re.compile(rf"(?:[<>≤≥≧≦]\s?|{_COMPARED}\s?(?:{_ABOUT}){{0,3}})$")
 _THRESHOLD_AFTER = re.compile(
     r"[^\n,;.()=]{0,24}?\b(?:or|and)\s(?:more|higher|above|greater|less|below|lower|over|older)\b"
+    rf"|{_UNIT}\s(?:less|more|lower|higher|fewer|weniger|mehr|niedriger|höher|de\smoins|de\splus|menos|más|mais|in\s(?:meno|più)"
+    r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))"
     r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|[^\n]{0,3}(?:이상|以上|及以上"
     r"|以下)|\s?\+(?=\s|$)",
     re.IGNORECASE,
@@ -151,13 +153,25 @@ def out_of(candidate: Candidate) -> bool:
 def in_parentheses(candidate: Candidate) -> bool:
     """As in "9.76 mg/dL (2.44 mmol/L)": the second of the two."""
     left = before(candidate)
-    opened = max(left.rfind("("), left.rfind("["))
-    if opened < 0 or max(left.rfind(")"), left.rfind("]")) > opened:
+    opened = _open_bracket(left)
+    if opened is None:
         return False
+    if opened == 0 and re.search(r"\w.*[=:]", left) and re.search(r"\)\W{0,3}$", after(candidate)):
+        return True
     alone = not left[opened + 1 :].strip(" ≈~=") and re.match(r"\s?(?:points?|pts?)?\s?[)\]]", after(candidate))
     if re.search(r"[→=:]\s?$", left[:opened]):
         return False
     return bool(re.search(r"\w", left[:opened])) and not (alone and not re.search(r"(?<!\w)\d", left[:opened]))
+
+
+def _open_bracket(left: str) -> int | None:
+    """Where the last bracket opens that is not closed."""
+    closed = 0
+    for position in range(len(left) - 1, -1, -1):
+        closed += (left[position] in ")]") - (left[position] in "([")
+        if closed < 0:
+            return position
+    return None
 
 
 def restated(candidate: Candidate) -> bool:

@@ -10,7 +10,7 @@ from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import LINE, MAX_LINE, split_listings
 from medtasks_utils.extraction.options import LETTERS, letter_of, named_options, with_letters
-from medtasks_utils.extraction.plain import one_script, unformatted, without_next_question
+from medtasks_utils.extraction.plain import own_parts, unformatted
 from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
 
@@ -148,7 +148,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     ('C', None, None)
     """
     reading = NOTHING
-    for part in without_next_question(one_script(text)):
+    for part in own_parts(text):
         reading = _read_part(part, options)
         if reading.value is not None:
             break

@@ -12,7 +12,7 @@ from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
 from medtasks_utils.extraction.evidence import RULES, Kind, in_bold, one_of_many
 from medtasks_utils.extraction.holders import Holder, held
-from medtasks_utils.extraction.plain import one_script, without_next_question
+from medtasks_utils.extraction.plain import one_script, own_parts
 from medtasks_utils.extraction.quantities import BOLD, numbers, prepared
 from medtasks_utils.extraction.surroundings import before
 from medtasks_utils.extraction.tags import unclosed_tag
@@ -64,7 +64,7 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
     9.76
     """
     reading = NOTHING
-    for part in without_next_question(one_script(text)):
+    for part in own_parts(text):
         reading = _read_part(part, kind, keys)
         if reading.value is not None:
             break

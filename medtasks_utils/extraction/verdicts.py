@@ -9,7 +9,7 @@ from typing import NamedTuple
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.holders import Holder, held
-from medtasks_utils.extraction.plain import one_script, without_next_question
+from medtasks_utils.extraction.plain import own_parts
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
@@ -128,7 +128,7 @@ def read_verdict(text: str) -> Reading:
     ('1', '1', None)
     """
     reading = NOTHING
-    for part in without_next_question(one_script(text)):
+    for part in own_parts(text):
         holders, rest = held(part, _KEYS)
         inside = [found for holder in holders if (found := _inside(holder, part))]
         reading = choose([*_candidates(rest), *inside])

@@ -105,7 +105,7 @@ EQUALS: Cues = {
     "any": r"[:=≈→⟹⇒⟶~]",
     "en": r"(?:is|was|be|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came|works?|worked)"
     r"\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|totals|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)"
-    r"|scores?|count|have|meets|are|so|thus|hence|therefore)",
+    r"|rounded\sto|scores?|count|have|meets|are|so|thus|hence|therefore)",
     "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|entspricht)",
     "fr": r"(?:est|vaut|donne|s['’]élève\sà|s['’]établit\sà)",
     "es": r"(?:es|son|igual\sa|resulta|asciende\sa|da)",
@@ -183,7 +183,7 @@ CHECKED: Cues = {
 """What a calculation follows that only checks or compares the result."""
 
 INPUT: Cues = {
-    "en": r"age|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium|na\+?|potassium|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|"
+    "en": r"age|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium|(?<!-)na\+?|potassium|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|"
     r"(?:serum\s)?creatinine|scr|albumin|bilirubin|inr|hdl|triglycerides|total\scholesterol|sbp|dbp|heart\srate|hr"
     r"|systolic|diastolic|temperature|insulin|platelets|ast|alt|cycle(?:\slength)?|qt|rr",
     "de": r"alter|gewicht|größe|natrium|kalium|chlorid|bikarbonat|harnstoff|glukose|kreatinin|albumin|triglyceride"
