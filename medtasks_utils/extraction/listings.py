@@ -7,7 +7,7 @@ import re
 from medtasks_utils.extraction.tokens import ONE_ONLY
 
 LINE = re.compile(
-    rf"[\s>#*_\-•|✅✔✓👉☑️]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option|choice)\s)?[(\[]?(?P<letter>[A-D]){ONE_ONLY}"
+    rf"[\s>#*_\-•|✅✔✓👉☑️]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option|choice)\s)?[(\[]?(?P<letter>[A-D]|[a-d](?=[.)\]])){ONE_ONLY}"
     r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since|as)\s|\s[\-–—|]\s|[*_]{0,3}\s\|"
     r"|\s?[✓✔✅❌✗✘]|[\s*_)\]]*$)"
 )
@@ -44,10 +44,10 @@ def split_listings(text: str) -> tuple[list[str], list[str]]:
             else:
                 run.append(line)
             continue
-        if match and match["letter"] in letters:
+        if match and match["letter"].upper() in letters:
             end_run()
         run.append(line)
-        letters.update(match["letter"] if match else ())
+        letters.update(match["letter"].upper() if match else ())
     end_run()
     return kept, listed
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 
 LETTERS = "ABCD"
+MARKS = "\ue000\ue001\ue002\ue003"
+"""What stands for the four options in a text that has letters of its own."""
 _TWICE = re.compile(
     r"(?<![A-Za-z0-9])([A-D])[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s)?\(?\1(?![A-Za-z0-9])\)?"
 )
@@ -39,7 +41,7 @@ def _longest_first(options: Sequence[str]) -> list[int]:
     return sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True)
 
 
-def with_letters(text: str, options: Sequence[str]) -> str:
+def with_letters(text: str, options: Sequence[str], letters: str = LETTERS) -> str:
     """The text with options replaced by their letters, the longest first; "C. Iron" and "Iron (C)" become "C".
 
     >>> with_letters("It is iron deficiency (B)", ["Iron", "Iron deficiency", "Zinc", "Copper"])
@@ -50,7 +52,7 @@ def with_letters(text: str, options: Sequence[str]) -> str:
     for index in _longest_first(options):
         pattern = _pattern(options[index], folded)
         if pattern:
-            replaced = pattern.sub(LETTERS[index], replaced)
+            replaced = pattern.sub(letters[index], replaced)
     return text if replaced == text else _TWICE.sub(r"\1", replaced)
 
 

@@ -59,16 +59,17 @@ FILLER: Cues = {
 
 CHOOSE: Cues = {
     "en": r"choose|select|pick|prefer|think|believe|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
-    r"|settle\s(?:on|for)|toward|lean(?:ing)?\stowards?",
-    "de": r"wähle|nehme|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\sfür",
-    "fr": r"choisis|dirais|pense\sque\sc['’]est|sélectionne|opte\spour",
-    "es": r"elijo|diría|creo\sque(?:\ses)?|escojo|selecciono|elegiría|opto\spor",
-    "pt": r"escolho|diria|acho\sque(?:\sé)?|seleciono|escolheria|opto\spor",
-    "it": r"scelgo|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|opto\sper",
+    r"|settle\s(?:on|for)|(?:money(?:\sis|['’]s)?|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor|goes\s(?:to|for)|for)"
+    r"|commit(?:ting)?\sto|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward|lean(?:ing)?\stowards?",
+    "de": r"wähle|nehme|tippe\sauf|bleibe\sbei|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\sfür",
+    "fr": r"choisis|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne|opte\spour",
+    "es": r"elijo|(?:me\s)?quedo\scon|me\sinclino\spor|apuesto\spor|diría|creo\sque(?:\ses)?|escojo|selecciono|elegiría|opto\spor",
+    "pt": r"escolho|fico(?:,\sportanto,)?\scom|aposto\sn?a|diria|acho\sque(?:\sé)?|seleciono|escolheria|opto\spor",
+    "it": r"scelgo|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|opto\sper",
     "ru": r"выбираю|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?",
     "ar": r"أختار|اختار|سأختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
-    "zh": r"应?选择?|故选|因此选",
+    "zh": r"应?选择?|故选|因此选|应(?:该|当)?[为是]",
 }
 """Verbs that a choice follows."""
 
@@ -100,7 +101,7 @@ CORRECT: Cues = {
     "ar": r"(?:هي|هو)\s(?:الإجابة\s)?(?:الصحيحة?|صحيحة?)|صحيحة?",
     "hi": r"(?:ही\s)?सही(?:\sउत्तर|\sविकल्प)?\sहै",
     "zh": r"(?:是|才是?)?(?:正确|对的)",
-    "ja": r"(?:が|は)(?:正しい|正解|最も適切|適切)",
+    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)(?:正しい|正解|最も適切|適切)",
     "ko": r"(?:번)?(?:이|가)\s?(?:정답|맞|옳)",
 }
 """What follows a letter that is called right."""
@@ -175,3 +176,71 @@ OR: Cues = {
     "ko": r"와|과|또는",
 }
 """What joins two letters, so that neither is stated."""
+
+ORDINALS: dict[str, str] = {
+    "en": "first|1st second|2nd third|3rd fourth|4th|last",
+    "de": "erste[nrs]? zweite[nrs]? dritte[nrs]? vierte[nrs]?|letzte[nrs]?",
+    "fr": "première?|1re deuxième|seconde?|2e troisième|3e quatrième|dernière?|4e",
+    "es": "primer[oa]? segund[oa] tercer[oa]? cuart[oa]|últim[oa]",
+    "pt": "primeir[oa] segund[oa] terceir[oa] quart[oa]|últim[oa]",
+    "it": "prim[oa] second[oa] terz[oa] quart[oa]|ultim[oa]",
+    "ru": "перв(?:ый|ая|ое|ого|ому|ую) втор(?:ой|ая|ое|ого|ому|ую) трет(?:ий|ья|ье|ьего|ьему|ью)"
+    " четв[её]рт(?:ый|ая|ое|ого|ому|ую)|последн(?:ий|яя|ее|его|юю)",
+    "ar": "الأولى?|الاولى? الثانية? الثالثة? الرابعة?|الأخيرة?",
+    "hi": "पहल[ाेी] दूसर[ाेी] तीसर[ाेी] चौथ[ाेी]|अंतिम",
+    "zh": "第[一1] 第[二2] 第[三3] 第[四4]|最后一",
+    "ja": "(?:第?[一1]番目|1つ目|第一) (?:第?[二2]番目|2つ目|第二) (?:第?[三3]番目|3つ目|第三) (?:第?[四4]番目|4つ目|第四|最後)",
+    "ko": "첫\\s?번째 두\\s?번째 세\\s?번째 네\\s?번째|마지막",
+}
+"""Ordinal numbers, four in a row, by which an option may be named."""
+
+ORDERED: Cues = {
+    "en": r"(?:answer\s|listed\s)?(?:option|choice|alternative|possibility|answer|one|statement|item|entry|proposition)\b"
+    r"(?!\s(?:choice|thought|guess|instinct|is\sto\b))",
+    "de": r"(?:antwort)?(?:option|möglichkeit|antwort|alternative|variante|aussage)",
+    "fr": r"(?:proposition|option|réponse|choix)",
+    "es": r"(?:opción|alternativa|respuesta)",
+    "pt": r"(?:opção|alternativa|resposta)",
+    "it": r"(?:opzione|alternativa|risposta)",
+    "ru": r"(?:вариант\w{0,2}(?:\sответа)?|ответ\w{0,2}|пункт\w{0,2})",
+    "ar": r"(?:الخيار|الإجابة|الاختيار)",
+    "hi": r"(?:विकल्प|उत्तर)",
+    "zh": r"(?:个?选项|项|个|選項|項)",
+    "ja": r"(?:の(?:選択肢|もの))?",
+    "ko": r"(?:\s?(?:보기|선택지|항목|것))?",
+}
+"""What is counted so."""
+
+REMAINS: Cues = {
+    "en": r"(?:what|which|that|all\sthat|only)?\s?(?:remains?|leaves(?:\sus\swith)?|is\sleft)(?:\sis|\swith)?"
+    r"|(?:left|remain(?:ing)?)\s(?:option|choice|one)\sis|(?:left)\swith|by\s(?:elimination|exclusion)",
+    "de": r"(?:(?:übrig\s)?bleibt(?:\s(?:nur|also|somit|daher|noch|damit))*|per\sausschluss|im\sausschlussverfahren)",
+    "fr": r"(?:(?:il\s)?(?:ne\s)?reste(?:\sdonc|\sque)*|par\sélimination)",
+    "es": r"(?:(?:solo\s|sólo\s)?queda(?:\s(?:entonces|solo|sólo|pues))*|por\s(?:descarte|eliminación))",
+    "pt": r"(?:(?:só\s)?(?:resta|sobra|fica)(?:\s(?:então|apenas|só))*|por\s(?:exclusão|eliminação))",
+    "it": r"(?:(?:non\s)?(?:resta|rimane)(?:\s(?:quindi|solo|che|dunque))*|per\sesclusione)",
+    "ru": r"(?:оста[её]тся(?:\s(?:только|лишь))?|методом\sисключения)",
+    "ar": r"(?:يبقى|بقي|يتبقى|تبقى)",
+    "hi": r"(?:बचता\sहै|बचा|शेष)",
+    "zh": r"(?:只?剩下?(?:的是|的只有|的)?|排除后|只有)",
+    "ja": r"(?:残る(?:の)?は|残りは|消去法で)",
+    "ko": r"(?:남는\s?것은|남은\s?것은|소거법으로)",
+}
+"""What introduces the option that is left when the others are ruled out."""
+
+UNLIKE_IT: Cues = {
+    "en": r"would\s(?:not\s)?(?:be|give|cause|produce|show|have|lead|need|require|present|make|suggest|affect|mean|involve|raise|lower)"
+    r"|lacks?|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|has\sno(?:thing)?|have\sno(?:thing)?|plays?\sno)\b|never\b|eliminated|rather\b",
+    "de": r"würde|hätte|wäre|gäbe|verursacht\w*\seher|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht|kein",
+    "fr": r"donnerait|serait|aurait|entraînerait|provoquerait|éliminée?|exclue?|écartée?",
+    "es": r"daría|sería|causaría|tendría|produciría|descartad[ao]|descarta|excluid[ao]",
+    "pt": r"daria|seria|causaria|teria|descartad[ao]|descarta|excluíd[ao]",
+    "it": r"darebbe|sarebbe|causerebbe|avrebbe|esclus[oa]|scartat[oa]|esclude",
+    "ru": r"дал[ао]?\sбы|был[ао]?\sбы|вызвал[ао]?\sбы|исключ\w+|отпада\w+",
+    "ar": r"مستبعدة?|لا\s|ليس",
+    "hi": r"नहीं|बाहर",
+    "zh": r"排除|不符|会导致|则?会",
+    "ja": r"除外|違い|ない|ません|ではなく|異なる",
+    "ko": r"제외|아니|관련이\s?없|없습니다|않",
+}
+"""What tells that an option, named before it, is not the case: a weaker sign than :data:`WRONG_AFTER`."""
