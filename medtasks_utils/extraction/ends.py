@@ -21,8 +21,9 @@ class CutOff(Enum):
     IN_WORDS = "words"
 
 
-_OPEN_CALCULATION = re.compile(r"[=+×÷^√(\[{≈−*/:,–-]\s*$")
-_LEFT_OPEN = re.compile(r"\n[\s\d.,()+×÷*/^√−-]*\d\s[+×÷*/^−-]\s[\d(][\s\d.,()+×÷*/^√−-]*$")
+_OPEN_CALCULATION = re.compile(r"[=+×÷^√(\[{≈→−*/:,–-]\s*$")
+_LEFT_OPEN = re.compile(r"\n[\s\d.,()+×÷*/^√−-]*\d\s[+×÷*/^−-]\s[\d(][\s\d.,()+×÷*/^√−-]*$"
+    r"|(?:^|\n)(?!.*[=≈→]).*(?:\d\s?[×*÷]\s?[\d.]+|\d\.\d+\s/\s\d+|\d\s/\s\d+\.\d+|\d\s\+\s\d+)\)?$")
 _OPEN_WORDS = re.compile(
     r"(?<![\w/])(?:the|an?|of|to|and|or|with|for|in|by|that|through|from|is|are|was|were|get|gets|than|as|be|which|into"
     r"|because|but|if|when|while|between|its|their|we|gives|yields|der|die|das|und|mit|von|zu|ist|eine?n?|den|dem|für"

@@ -49,8 +49,8 @@ _THRESHOLD_AFTER = re.compile(
     r"[^\n,;.()=]{0,24}?\b(?:or|and)\s(?:more|higher|above|greater|less|below|lower|over|older)\b"
     rf"|{_UNIT}\s(?:less|more|lower|higher|fewer|weniger|mehr|niedriger|höher|de\smoins|de\splus|menos|más|mais|in\s(?:meno|più)"
     r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))"
-    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|[^\n]{0,3}(?:이상|以上|及以上"
-    r"|以下)|\s?\+(?=\s|$)",
+    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하|미만|초과|以上|及以上"
+    r"|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))|\s?\+(?=\s|$)",
     re.IGNORECASE,
 )
 _NORMAL_BEFORE = re.compile(_NORMAL)
@@ -63,7 +63,7 @@ _TIME_AFTER = re.compile(
     re.IGNORECASE,
 )
 _OF_BEFORE = re.compile(
-    r"\bout\sof\s(?:a\s)?(?:maximum\s|total\s|possible\s)*(?:of\s)?$|\b(?:one|two|three|four|five|six)\sof\sthe\s$|\d\s?(?:points?\s)?[(\[]?(?:/|out\sof(?:\sa)?(?:\s(?:possible|maximum|total))?(?:\sof)?"
+    r"^\W*(?:out\s)?of\s(?:the\s|these\s|all\s)?$|\bout\sof\s(?:a\s)?(?:maximum\s|total\s|possible\s)*(?:of\s)?$|\b(?:one|two|three|four|five|six)\sof\sthe\s$|\d\s?(?:points?\s)?[(\[]?(?:/|out\sof(?:\sa)?(?:\s(?:possible|maximum|total))?(?:\sof)?"
     r"|of(?:\sa)?(?:\smaximum|\stotal|\spossible)?(?:\sof)?|von|sur|su|de|из|من|में\sसे)\s?(?:maximal\s|max\.?\s)?$",
     re.IGNORECASE,
 )

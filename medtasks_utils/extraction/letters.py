@@ -67,8 +67,9 @@ _OPTION = re.compile(
 )
 # Of the options that a text names, the one that it puts first.
 _LEADING = re.compile(
-    rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?most\s(?:likely|common(?:ly)?|appropriate|suitable"
-    rf"|frequent(?:ly)?|probable))"
+    rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely|common(?:ly)?|appropriate|suitable"
+    rf"|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|(?:drug|treatment|test|investigation|method)\sof\schoice"
+    r"|gold\sstandard|first-line|hallmark))"
     r"(?!\s(?i:in|among|cause\sof\sdeath)\b)"
 )
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
@@ -237,7 +238,7 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
             yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))
 
 
-_SENTENCE = re.compile(r"(?<=[.!?。])\s+(?=\W{0,3}[^\W_a-zà-ÿа-я])|\n+|(?<=[。！？])")
+_SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа-я])|\n+|(?<=[。！？])")
 
 
 def _left_over(text: str, lines: str) -> Iterator[Candidate]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.weighing import Found
 
 _WORDS: dict[str, tuple[str, str, str]] = {
@@ -28,7 +29,7 @@ _WORDS: dict[str, tuple[str, str, str]] = {
         "cents?",
     ),
     "es": (
-        "cero un[oa]? dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis"
+        "cero un[oa]? dos|dós tres|trés cuatro cinco seis|séis siete ocho nueve diez once doce trece catorce quince dieciséis"
         " diecisiete dieciocho diecinueve",
         "veinte|veinti treinta cuarenta cincuenta sesenta setenta ochenta noventa",
         "cien(?:to)?",
@@ -56,7 +57,7 @@ _JOINT = r"[\s-]?(?:(?:and|und|et|y|e)[\s-]?)?"
 _MINUS = r"(?:minus|negative|meno|menos|moins|минус)\s"
 _POINT = r"\s(?:point|Komma|virgule|coma|vírgula|virgola)"
 _HALF = r"\s(?:and\sa\shalf|und\sein\shalb|et\sdemie?|y\smedi[oa]|e\smei[oa]|e\smezz[oa])"
-_AMBIGUOUS = re.compile(r"une?|un[oa]|uma?|eine?|eins|due|once|sept|sei", re.IGNORECASE)
+_AMBIGUOUS = re.compile(r"une?|un[oa]|uma?|eine?|(?P<number>eins|due|once|sept|sei)", re.IGNORECASE)
 _DIGITS = "零一二三四五六七八九两兩"
 _HAN = {character: value for value, character in enumerate(_DIGITS[:10])} | {"两": 2, "兩": 2}
 
@@ -107,6 +108,7 @@ def _may_follow(second: int, first: int) -> bool:
     return second == 100 or (0 < first < 10 and second >= 20)
 
 
+_LINKS = {name: f"(?i:{cues.EQUALS[name]}|{cues.LINKED.get(name, cues.EQUALS[name])})" for name in _WORDS}
 _LANGUAGES = {name: _Language(name) for name in _WORDS}
 _SPELLED = re.compile(
     rf"(?<![\w'’])(?<!\w-)(?P<minus>{_MINUS}|-)?(?:"
@@ -133,6 +135,8 @@ def spelled_numbers(text: str, *, counted: bool = False) -> Iterator[Found]:
         else:
             name = next(name for name in _LANGUAGES if match[name])
             alone = not counted and name != "en" and _AMBIGUOUS.fullmatch(match[name])
+            if alone and alone["number"] and re.search(rf"{_LINKS[name]}\s$", text[max(0, match.start() - 20) : match.start()]):
+                alone = None
             value = None if alone else _LANGUAGES[name].value(match[name].lower())
         if value is not None:
             yield Found(-value if match["minus"] else float(value), match.start(), match.end(), is_word=True)

@@ -22,7 +22,7 @@ _RESULT, _TOTAL, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
     cues.any_word, (cues.RESULT, cues.TOTAL, cues.EQUALS, cues.LINKED, cues.ABOUT, cues.THAT_IS)
 )
 _JOINED = rf"(?:{_EQUALS}|{_LINKED})\s?(?:{_ABOUT}){{0,8}}$"
-_AFTER_RESULT = re.compile(rf"{_RESULT}(?:[^\n=≈:]{{0,60}}?){_JOINED}|{_RESULT}\s?(?:{_ABOUT}){{0,4}}$")
+_AFTER_RESULT = re.compile(rf"{_RESULT}(?:(?!\d{{4}})[^\n=≈:]){{0,60}}?{_JOINED}|{_RESULT}\s?(?:{_ABOUT}){{0,4}}$")
 _AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
 _AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:]{{0,40}}?){_JOINED}|{_TOTAL}\s?(?:{_ABOUT}){{0,4}}$")
 _AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
@@ -33,6 +33,13 @@ _SUBJECT_AFTER = re.compile(
     r"|ref)[a-z]",
     re.IGNORECASE,
 )
+_COUNTED_AFTER = re.compile(
+    r"\s(?:\w{1,12}\s){0,2}(?:are|is|were)\s(?:met|violated|positive|present|fulfilled|satisfied|scored|awarded)\b", re.IGNORECASE
+)
+_SAID_AFTER = re.compile(
+    r"\s?[A-Za-z/%µ²]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता|बनता)\sहै)"
+)
+_ROW = re.compile(rf"(?:^|\n)\|[^\n|]*[^\W\d][^\n|]*\|[\s{BOLD}]{{0,4}}$")
 _NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}\s?(?:{_ABOUT}){{0,4}}$")
 _LINE_START = re.compile(
     rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
@@ -82,7 +89,10 @@ def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
 
 def _lone(candidates: list[Candidate]) -> list[Candidate]:
     """The candidates, with evidence against a mere mention unless it is the only number there is."""
-    if len({str(one.value) for one in candidates}) == 1:
+    counted = candidates
+    if candidates and not isinstance(candidates[0].value, float):
+        counted = [one for one in candidates if one.weight > 0]
+    if len({str(one.value) for one in counted}) == 1:
         return candidates
     return [weigh(one, ((one_of_many, -20),)) if one.cue == "mention" else one for one in candidates]
 
@@ -129,7 +139,7 @@ def _candidates(text: str, kind: Kind) -> Iterator[Candidate]:
     aside = _asides(text)
     for found in bounded(_FINDERS[kind](text)):
         cue, support = _cue(text, found, kind)
-        if found.is_word and cue == "mention":
+        if found.is_word and cue in ("mention", "linked", "row"):
             continue
         candidate = Candidate(found.value, found.start, found.end, text, cue, support)
         if any(start <= found.start < end for start, end in aside):
@@ -161,8 +171,14 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "stated", 48
     if _NOT_BUT.search(left):
         return "stated", 50
+    if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
+        return "stated", 50
+    if _SAID_AFTER.match(text, found.end):
+        return "stated", 48
     if _AFTER_PREPOSITION.search(left):
         return "linked", 42
+    if _ROW.search(text[max(0, found.start - 80) : found.start]):
+        return "row", 36
     if _SUBJECT_AFTER.match(text, found.end):
         return "stated", 50
     if _LINE_START.search(text[max(0, found.start - 40) : found.start]):

@@ -92,12 +92,12 @@ CORRECT: Cues = {
     r"|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe"
     r"|has\sto\sbe)\b|(?:as\s)?the\s(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
     r"|correctly\s(?:identifies|describes)",
-    "de": r"(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
-    "fr": r"est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
-    "es": r"es\s(?:la\s|por\stanto\s)*(?:correcta|adecuada|respuesta)",
+    "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
+    "fr": r"[:—–-]\soui\b|est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
+    "es": r"[:—–-]\ssí\b|es\s(?:la\s|por\stanto\s)*(?:correcta|adecuada|respuesta)",
     "pt": r"(?:é|está)\s(?:a\s|portanto\s)*(?:corret[ao]|adequada|resposta)",
     "it": r"è\s(?:la\s|quindi\s)*(?:corrett[ao]|giusta|esatta)",
-    "ru": r"(?:[—–-]\s)?(?:верен|верно|верный|правильн)",
+    "ru": r"[—–-]\sда\b|(?:[—–-]\s)?(?:верен|верно|верный|правильн)",
     "ar": r"(?:هي|هو)\s(?:الإجابة\s)?(?:الصحيحة?|صحيحة?)|صحيحة?",
     "hi": r"(?:ही\s)?सही(?:\sउत्तर|\sविकल्प)?\sहै",
     "zh": r"(?:是|才是?)?(?:正确|对的)",
@@ -127,7 +127,7 @@ THEREFORE: Cues = {
 """What a letter alone follows as a conclusion."""
 
 NOT_BEFORE: Cues = {
-    "en": r"\b(?:not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?|eliminate|wrong|incorrect|than|if"
+    "en": r"\b(?:confus\w+\s(?:\w+\s){0,4}with|not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?|eliminate|wrong|incorrect|than|if"
     r"|whether"
     r"|rul(?:ed?|ing)\sout|without|versus|vs\.?)|n['’]t",
     "de": r"\b(?:nicht|weder|noch|kein(?:e|er)?|ob|statt)",
@@ -146,12 +146,12 @@ WRONG_AFTER: Cues = {
     r"(?:incorrect|wrong|false|not|no\b|unlikely|ruled\sout|excluded|out\b|less)|isn['’]t|(?:can"
     r"|may)\sbe\s(?:ruled\sout|excluded)"
     r"|incorrectly|does\snot|doesn['’]t)",
-    "de": r"(?:falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus|passt\snicht)",
-    "fr": r"(?:incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
-    "es": r"(?:incorrecta|falsa|errónea|no\ses\b)",
+    "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus|passt\snicht)",
+    "fr": r"(?:[:—–-]\snon\b|incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
+    "es": r"(?:[:—–-]\sno\b|incorrecta|falsa|errónea|no\ses\b)",
     "pt": r"(?:incorreta|falsa|errada|não\sé)",
     "it": r"(?:errat[ao]|sbagliata|scorretta|non\sè)",
-    "ru": r"(?:неверен|неверно|неправил|не\sподходит)",
+    "ru": r"(?:[—–-]\sнет|неверен|неверно|неправил|не\sподходит)",
     "ar": r"(?:غير\sصحيح|خطأ|خاطئ)",
     "hi": r"(?:गलत|सही\sनहीं)",
     "zh": r"(?:错误|不正确|不对|都不|不符合|排除)",
@@ -232,10 +232,10 @@ UNLIKE_IT: Cues = {
     "en": r"would\s(?:not\s)?(?:be|give|cause|produce|show|have|lead|need|require|present|make|suggest|affect|mean|involve|raise|lower)"
     r"|lacks?|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|has\sno(?:thing)?|have\sno(?:thing)?|plays?\sno)\b|never\b|eliminated|rather\b",
     "de": r"würde|hätte|wäre|gäbe|verursacht\w*\seher|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht|kein",
-    "fr": r"donnerait|serait|aurait|entraînerait|provoquerait|éliminée?|exclue?|écartée?",
-    "es": r"daría|sería|causaría|tendría|produciría|descartad[ao]|descarta|excluid[ao]",
+    "fr": r"à\s(?:écarter|exclure|éliminer)|(?:écartée?|exclue?|éliminée?)s?|donnerait|serait|aurait|entraînerait|provoquerait|éliminée?|exclue?|écartée?",
+    "es": r"daría|sería|causaría|tendría|produciría|descartad[ao]s?|descarta[rn]?|excluid[ao]s?",
     "pt": r"daria|seria|causaria|teria|descartad[ao]|descarta|excluíd[ao]",
-    "it": r"darebbe|sarebbe|causerebbe|avrebbe|esclus[oa]|scartat[oa]|esclude",
+    "it": r"darebbe|sarebbe|causerebbe|avrebbe|esclus[oaei]|scartat[oaei]|esclude(?:re)?|da\sescludere",
     "ru": r"дал[ао]?\sбы|был[ао]?\sбы|вызвал[ао]?\sбы|исключ\w+|отпада\w+",
     "ar": r"مستبعدة?|لا\s|ليس",
     "hi": r"नहीं|बाहर",

@@ -107,10 +107,10 @@ EQUALS: Cues = {
     r"\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|totals|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)"
     r"|rounded\sto|scores?|count|have|meets|are|so|thus|hence|therefore)",
     "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|entspricht)",
-    "fr": r"(?:est|vaut|donne|s['’]élève\sà|s['’]établit\sà)",
-    "es": r"(?:es|son|igual\sa|resulta|asciende\sa|da)",
-    "pt": r"(?:é|são|igual\sa|resulta\sem|dá)",
-    "it": r"(?:è|sono|pari\sa|risulta|ammonta\sa|dà)",
+    "fr": r"(?:est|vaut|donne|remonte|s['’]élève\sà|s['’]établit\sà)",
+    "es": r"(?:es|son|vale|igual\sa|resulta|asciende\sa|da)",
+    "pt": r"(?:é|são|vale|igual\sa|resulta\sem|dá)",
+    "it": r"(?:è|sono|vale|pari\sa|risulta|ammonta\sa|dà)",
     "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это)",
     "ar": r"(?:هي|هو|تساوي|يساوي)",
     "zh": r"(?:等于|约为|为|為|是|约)",
@@ -121,11 +121,11 @@ EQUALS: Cues = {
 
 LINKED: Cues = {
     "en": r"(?:of|at|as|to|on|around)",
-    "de": r"(?:von|der|bei|auf)",
-    "fr": r"(?:de|le|à)",
-    "es": r"(?:de|el|en)",
-    "pt": r"(?:de|em)",
-    "it": r"(?:di|il|a)",
+    "de": r"(?:von|der|bei|auf|am|beim|zum|zu|den)",
+    "fr": r"(?:de|le|à|au|du)",
+    "es": r"(?:de|el|en|al)",
+    "pt": r"(?:de|em|ao|no)",
+    "it": r"(?:di|il|a|al)",
 }
 """Prepositions that may join the two, and much else."""
 
@@ -151,17 +151,17 @@ EARLIER: Cues = {
     r"|yesterday|had\sbeen|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly"
     r"|original(?:ly)?|by\smistake|on\sadmission|erroneously|instead\sof|rather\sthan|without",
     "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}|gemessene\w?|statt"
-    r"|noch\sim|letzte[sn]?\s(?:jahr|monat)",
-    "fr": r"avant|auparavant|précéde\w{2,6}|initialement|non\scorrigée?|mesurée?|au\slieu\sde",
-    "es": r"antes|anterior(?:mente)?|previ[oa]|inicial(?:mente)?|sin\scorregir|medid[oa]|en\slugar\sde",
-    "pt": r"antes|anterior(?:mente)?|prévi[oa]|inicial(?:mente)?|sem\scorreção|medid[oa]|em\svez\sde",
-    "it": r"prima|precedente(?:mente)?|iniziale?(?:mente)?|non\scorrett[oa]|misurat[oa]|invece\sdi",
-    "ru": r"раньше|ранее|прежн\w{2,3}|до\sкоррекции|исходн\w{2,3}|измеренн\w{2,3}|вместо",
+    r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|letzte[sn]?\s(?:jahr|monat)",
+    "fr": r"avant|auparavant|précéde\w{2,6}|initialement|il\sy\sa\s\w+\s(?:an|mois|jour)s?|hier|non\scorrigée?|mesurée?|au\slieu\sde",
+    "es": r"antes|anterior(?:mente)?|previ[oa]|hace\s\w+\s(?:año|mes|día)s?|ayer|al\singreso|inicial(?:mente)?|sin\scorregir|medid[oa]|en\slugar\sde",
+    "pt": r"antes|anterior(?:mente)?|prévi[oa]|há\s\w+\s(?:ano|mês|mes|dia)\w{0,2}|ontem|inicial(?:mente)?|sem\scorreção|medid[oa]|em\svez\sde",
+    "it": r"prima|precedente(?:mente)?|un\s(?:anno|mese)\sfa|ieri|all['’]ingresso|iniziale?(?:mente)?|non\scorrett[oa]|misurat[oa]|invece\sdi",
+    "ru": r"(?:год|месяц|неделю)\sназад|вчера|при\sпоступлении|раньше|ранее|прежн\w{2,3}|до\sкоррекции|исходн\w{2,3}|измеренн\w{2,3}|вместо",
     "ar": r"سابقا|السابقة?|قبل",
     "hi": r"पहले|पिछला|मापा",
-    "zh": r"之前|此前|原来|校正前|实测|修正前",
-    "ja": r"以前|補正前|前回|実測",
-    "ko": r"이전|보정\s?전|교정\s?전|측정",
+    "zh": r"去年|入院时|上次|之前|此前|原来|校正前|实测|修正前",
+    "ja": r"来院時|入院時|昨年|以前|補正前|前回|実測",
+    "ko": r"작년|내원\s?시|입원\s?시|이전|보정\s?전|교정\s?전|측정",
 }
 """What speaks of another time, or of the value before it was put right."""
 
