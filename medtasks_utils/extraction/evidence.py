@@ -33,8 +33,8 @@ _FINAL = re.compile(
 # ---- evidence
 
 _UNIT = r"\s?(?:[A-Za-zµ°%²³/\-]{1,12}(?:\s?/\s?[A-Za-z.\d²]{1,8})?)?"
-_RANGE_BEFORE = re.compile(rf"(?<![A-Za-z\d.,])\d{{1,15}}(?:[.,]\d{{1,15}})?{_UNIT}\s?(?:-|(?i:to|bis|à|a|al?|до|إلى|से|至|through|e|y|et|und|and))\s?$")
-_RANGE_AFTER = re.compile(rf"{_UNIT}\s?(?:-|(?i:to|bis|à|a|до|إلى|से|至))\s?-?\d")
+_RANGE_BEFORE = re.compile(rf"(?<![A-Za-z\d.,])\d{{1,15}}(?:[.,]\d{{1,15}})?{_UNIT}(?:\s?(?:-|至|到|から|에서)|\s(?i:to|bis|à|al?|до|إلى|से|through|e|y|et|und|and))\s?$")
+_RANGE_AFTER = re.compile(rf"{_UNIT}(?:\s?(?:-|至|到|から|에서)|\s(?i:to|bis|à|al?|до|إلى|से))\s?-?\d")
 _BETWEEN = re.compile(r"(?i:between|from|ranges?|entre|zwischen|tra|между|either|von|de)\s{1,2}[^\d\n]{0,12}$")
 _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")

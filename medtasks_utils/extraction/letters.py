@@ -9,7 +9,7 @@ from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.elimination import called_unlike, marked, ranked, rated, remaining, wrong_lines
 from medtasks_utils.extraction.holders import Holder, held
-from medtasks_utils.extraction.listings import LINE, MAX_LINE, split_listings
+from medtasks_utils.extraction.listings import LINE, MAX_LINE, lists_options, split_listings
 from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_options, with_letters
 from medtasks_utils.extraction.plain import own_parts, unformatted
 from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY, latin_letters, ordinals_as_letters
@@ -288,7 +288,7 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
         position += len(line) + 1
     for (at, line), support in ((written[0], 52), (written[-1], 53)) if written else ():
         match = LINE.match(line[:MAX_LINE])
-        if match:
+        if match and not lists_options(line[:MAX_LINE]):
             start, end = at + match.start("letter"), at + match.end("letter")
             yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), _RULES)
 

@@ -33,7 +33,7 @@ def split_listings(text: str) -> tuple[list[str], list[str]]:
 
     for line in text.split("\n"):
         match = LINE.match(line[:MAX_LINE])
-        if match and _lists_options(line[:MAX_LINE]):
+        if match and lists_options(line[:MAX_LINE]):
             end_run()
             listed.append(line)
             continue
@@ -57,10 +57,10 @@ def _continues(run: list[str], line: str) -> bool:
     return bool(run) and (line.startswith(("   ", "\t")) or re.match(r"\|[\s:|-]{3,}$", line) is not None)
 
 
-def _lists_options(line: str) -> bool:
+def lists_options(line: str) -> bool:
     """Whether one line lists three or more options in their order: "A. x B. y C. z".
 
-    >>> _lists_options("A) x, B) y, C) z"), _lists_options("C. (A) is wrong, (B) too")
+    >>> lists_options("A) x, B) y, C) z"), lists_options("C. (A) is wrong, (B) too")
     (True, False)
     """
     letters = [match["letter"] for match in _MARKER.finditer(line)]

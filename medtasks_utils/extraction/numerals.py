@@ -57,7 +57,7 @@ _JOINT = r"[\s-]?(?:(?:and|und|et|y|e)[\s-]?)?"
 _MINUS = r"(?:minus|negative|meno|menos|moins|минус)\s"
 _POINT = r"\s(?:point|Komma|virgule|coma|vírgula|virgola)"
 _HALF = r"\s(?:and\sa\shalf|und\sein\shalb|et\sdemie?|y\smedi[oa]|e\smei[oa]|e\smezz[oa])"
-_AMBIGUOUS = re.compile(r"une?|un[oa]|uma?|eine?|(?P<number>eins|due|once|sept|sei)", re.IGNORECASE)
+_AMBIGUOUS = re.compile(r"une?|un[oa]|uma?|eine?|(?P<number>eins|dos|due|once|sept|sei)", re.IGNORECASE)
 _DIGITS = "零一二三四五六七八九两兩"
 _HAN = {character: value for value, character in enumerate(_DIGITS[:10])} | {"两": 2, "兩": 2}
 
@@ -135,7 +135,7 @@ def spelled_numbers(text: str, *, counted: bool = False) -> Iterator[Found]:
         else:
             name = next(name for name in _LANGUAGES if match[name])
             alone = not counted and name != "en" and _AMBIGUOUS.fullmatch(match[name])
-            if alone and alone["number"] and re.search(rf"{_LINKS[name]}\s$", text[max(0, match.start() - 20) : match.start()]):
+            if alone and alone["number"] and re.search(rf"(?:{_LINKS[name]}|[:=])\s$", text[max(0, match.start() - 20) : match.start()]):
                 alone = None
             value = None if alone else _LANGUAGES[name].value(match[name].lower())
         if value is not None:

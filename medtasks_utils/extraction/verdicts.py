@@ -54,7 +54,7 @@ _STATEMENTS = tuple(
             rf"^\W{{0,12}}(?:(?:the|my|final|overall|correct|judged|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
             rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}}){_VERDICT}"
             rf"(?:\s(?:{_NOUN}|detected|present|found))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b"
-            rf"|,\s(?:no|not|and)\b)",
+            rf"|,\s(?:no|not|and|i|in\smy|unfortunately|sadly)\b)",
             60,
         ),
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".

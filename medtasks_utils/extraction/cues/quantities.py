@@ -300,7 +300,7 @@ COMPARED: Cues = {
 
 GIVEN: Cues = {
     "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester"
-    r"|plus|add(?:ing)?|subtract(?:ing)?|until|admission",
+    r"|scan|ultrasound|sonograph\w{1,3}|visit|presented|seen|today|plus|add(?:ing)?|subtract(?:ing)?|until|admission",
     "de": r"letzten?\s(?:regel|periode)|vom|nach|seit|ab",
     "fr": r"dernières?\srègles|depuis|après|à\spartir\sd[ue]",
     "es": r"fum|última\s(?:regla|menstruación)|desde|después\sde[l]?",
