@@ -12,6 +12,7 @@ from medtasks_utils.extraction.subjects import (
     a_given_quantity,
     a_risk,
     another_date,
+    by_another_formula,
     called_normal,
     denied,
     earlier,
@@ -71,6 +72,10 @@ _OUT_OF_AFTER = re.compile(r"(?:\spoints?)?\s?(?:/\s?\d|out\sof|of\s(?:a\s)?(?:\
 _RESTATED = re.compile(
     r"\d[^\d\n]{0,30}?(?i:\bi\.?e\.?,?|\bequivalent\sto|\bor\b|\bin\sother\swords|\bwhich\sis"
     r"|\bcorrespond\w{0,4}\sto|\bequal\sto|\bsoit\b|\bd\.\s?h\.)[^\d\n]{0,20}$"
+)
+_PER_ANOTHER = re.compile(
+    r"(?i)^\W*(?:per|an|pro|par|por|all['’]|в|each|every)\s?(?:hour|minute|day|dose|kg|stunde|minute|tag|heure|jour|hora|día|dia|ora|час|сутки)\b"
+    r"|每小时|毎時|時間あたり|시간당"
 )
 _UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
 _INPUT_BEFORE = re.compile(
@@ -176,7 +181,7 @@ def _open_bracket(left: str) -> int | None:
 
 def restated(candidate: Candidate) -> bool:
     """As in "46.12 mL/min, equivalent to 0.77 mL/s", "24.49, i.e. about 24.5": the second of the two."""
-    return bool(_RESTATED.search(before(candidate)))
+    return bool(_RESTATED.search(before(candidate)) or _PER_ANOTHER.search(before(candidate)))
 
 
 def an_input(candidate: Candidate) -> bool:
@@ -191,6 +196,11 @@ def an_example(candidate: Candidate) -> bool:
             r"(?i)\b(?:such\sas|e\.g\.,?|for\s(?:example|instance),?|z\.\s?b\.|like)\s[^\d\n]{0,12}$", before(candidate)
         )
     )
+
+
+def complete(candidate: Candidate) -> bool:
+    """An age in weeks and days, though nothing points to it."""
+    return candidate.cue == "mention" and not only_weeks(candidate)
 
 
 def one_of_two(candidate: Candidate) -> bool:
@@ -275,6 +285,7 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     *_EVERY,
     (restated, -25),
     (a_given_quantity, -40),
+    (by_another_formula, -20),
     (list_number, -100),
     (superseded, -60),
     (in_a_formula, -100),
@@ -293,7 +304,7 @@ RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
     "date": (*_EVERY, (given, -60), (another_date, -15)),
-    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (only_weeks, -6)),
+    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (only_weeks, -6), (complete, 15)),
 }
 
 

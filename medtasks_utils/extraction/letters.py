@@ -10,7 +10,7 @@ from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.elimination import called_unlike, marked, ranked, rated, remaining, wrong_lines
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import LINE, MAX_LINE, lists_options, split_listings
-from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_options, with_letters
+from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_options, short_names, with_letters
 from medtasks_utils.extraction.plain import own_parts, unformatted
 from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY, latin_letters, ordinals_as_letters
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
@@ -19,7 +19,7 @@ _ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE = map(
     cues.either, (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE)
 )
 _FILLERS = rf"(?:{_FILLER}){{0,12}}?"
-_ENDED = r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|because\b|since\b|$))"
+_ENDED = r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice)\b|because\b|since\b|$))"
 
 # Each kind of statement, its pattern and its weight.
 _STATEMENTS = tuple(
@@ -59,7 +59,7 @@ _STATEMENTS = tuple(
     )
 )
 # "Given the short QT: C.", "Which option? D."
-_COLON = re.compile(r"[:?]\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", re.MULTILINE)
+_COLON = re.compile(r"[:?;]\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", re.MULTILINE)
 _OPTION = re.compile(
     rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
     rf"|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
@@ -77,7 +77,7 @@ _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\
 _REMAINS = re.compile(
     rf"(?<![^\W_]){cues.either(cues.REMAINS)}[,:]?\s?{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", re.MULTILINE
 )
-_SHOWN = r"(?i:\b(?:shows?|suggests?|indicates?|called|termed|namely|points?\sto|need|use|spricht\sfür|évoque|sugiere|sugere|indica|говорит\sо)\b)"
+_SHOWN = r"(?i:\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom|belongs?\sto|called|termed|namely|points?\sto|need|use|spricht\sfür|évoque|sugiere|sugere|indica|говорит\sо)\b)"
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 _PREDICATE = re.compile(
     rf"(?:{_LINK}|{_SHOWN})\s?(?:{_FILLER}|(?i:an?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))|[{MARKS}])\)?(?=[*_\s]{{0,3}}(?:[.!;](?:\s|$)|$))",
@@ -212,6 +212,12 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
         yield from _found(_OPTION, reading, "option", 30 - less)
         yield from _found(_COLON, reading, "colon", 32 - less)
         yield from _found(_REMAINS, reading, "remaining", 56 - less)
+    shortened = with_letters(plain, short_names(options))
+    if shortened != plain:
+        for cue, pattern, support in _STATEMENTS:
+            yield from _found(pattern, shortened, cue, support - 10)
+        yield from _found(_COLON, shortened, "colon", 22)
+        yield from _found(_PREDICATE, with_letters(plain, short_names(options), MARKS), "predicate", 20)
     yield from _found(_LEADING, substituted, "leading", 28)
     yield from _found(_PREDICATE, with_letters(plain, options, MARKS), "predicate", 30)
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))

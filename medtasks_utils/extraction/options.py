@@ -37,6 +37,22 @@ def _pattern(option: str, folded: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,]){phrase}(?![A-Za-z0-9À-ÿ])(?![.,]\d)", re.IGNORECASE)
 
 
+def short_names(options: Sequence[str]) -> list[str]:
+    """The word by which each option may be called for short: its longest that no other option has; else nothing.
+
+    >>> short_names(["A-mode", "B-mode", "Doppler mode", "Type A personality"])
+    ['', '', 'Doppler', 'personality']
+    """
+    words = [[word for word in option.split() if len(word) > 4 and word.isalpha()] for option in options]
+    names = []
+    for index, option in enumerate(options):
+        others = " ".join(options[:index] + options[index + 1 :] if isinstance(options, list) else
+                          [other for at, other in enumerate(options) if at != index]).lower()
+        own = [word for word in words[index] if word.lower() not in others]
+        names.append(max(own, key=len, default="") if len(option.split()) > 1 else "")
+    return names
+
+
 def _longest_first(options: Sequence[str]) -> list[int]:
     return sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True)
 

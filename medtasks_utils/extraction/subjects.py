@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.ends import CutOff, cut_off
@@ -42,6 +43,18 @@ _DUE = r"due|edd|delivery|confinement|geburtstermin|terme|accouchement|fpp|parto
 _CONCEIVED = (
     r"conce(?:ption|ived?)|empfängnis|befruchtung|concepción|concepção|concepimento|зачати\w|الإخصاب|الحمل|गर्भाधान|受孕|受胎|수정일|수태"
 )
+_FORMULAS = re.compile(
+    r"(?P<bazett>bazett)|(?P<fridericia>frideric?ia)|(?P<framingham>framingham)|(?P<hodges>hodges)|(?P<rautaharju>rautaharju)"
+    r"|(?P<mosteller>mosteller|モステラー|莫斯特勒)|(?P<dubois>du\s?bois|デュボア)|(?P<haycock>haycock)|(?P<gehan>gehan)"
+    r"|(?P<cockcroft>cockcroft|\bcg\b)|(?P<mdrd>mdrd)|(?P<ckd_epi>ckd-?\s?epi)|(?P<schwartz>schwartz)"
+    r"|(?P<devine>devine)|(?P<robinson>robinson)|(?P<hamwi>hamwi)|(?P<friedewald>friedewald)|(?P<martin>martin-?\s?hopkins)"
+    r"|(?P<sampson>sampson)|(?P<hillier>hillier)|(?P<katz>katz)",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    r"(?i)\b(?:question|asked|requests?|requested|wanted|wants|stem|task|frage|gefragt|question|demandée?|pregunta|pide|pergunta|pede|domanda"
+    r"|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|題|設問|질문|السؤال|प्रश्न"
+)
 _DATED = re.compile(rf"(?P<due>{_DUE})|(?P<conceived>{_CONCEIVED})", re.IGNORECASE)
 
 
@@ -76,7 +89,10 @@ def a_given_quantity(candidate: Candidate) -> bool:
     """As in "the sodium is 139", but not "the corrected sodium is 141"."""
     left = clause(candidate)
     named = _INPUT_NAMED.search(left)
-    return bool(named and not _DERIVED.search(left))
+    if not named:
+        return False
+    derived = _DERIVED.search(left)
+    return derived is None or re.search(r"(?i)\b(?:for|by|to|bei|pour|para|per)\s(?:an?\s|the\s)?$", left[: named.start()]) is not None
 
 
 def denied(candidate: Candidate) -> bool:
@@ -100,13 +116,26 @@ def unfinished(candidate: Candidate) -> bool:
     return how is CutOff.IN_A_CALCULATION
 
 
-@lru_cache(maxsize=8)
-def _first_dated(text: str) -> str | None:
-    found = _DATED.search(text)
+@lru_cache(maxsize=16)
+def _topic(text: str, names: re.Pattern[str]) -> str | None:
+    """The one of several names that a text is about: the one beside a word for the question, else the first."""
+    for asked in islice(_ASKED.finditer(text), 20):
+        nearby = [*names.finditer(text, max(0, asked.start() - 25), asked.start())][-1:]
+        nearby += [*names.finditer(text, asked.end(), asked.end() + 60)][:1]
+        if nearby:
+            return nearby[0].lastgroup
+    found = names.search(text)
     return found and found.lastgroup
+
+
+def by_another_formula(candidate: Candidate) -> bool:
+    """As in "436 ms by Fridericia; Bazett gives 452 ms": not the one that the text is about."""
+    left = re.split(r"[,;。；]", before(candidate))[-1]
+    named = [found.lastgroup for found in _FORMULAS.finditer(left)]
+    return bool(named) and named[-1] != _topic(candidate.text, _FORMULAS)
 
 
 def another_date(candidate: Candidate) -> bool:
     """As in "the due date is 11/02/2023; conception was on 02/09/2023": not the one that the text is about."""
     spoken_of = [found.lastgroup for found in _DATED.finditer(before(candidate))]
-    return bool(spoken_of) and _first_dated(candidate.text) not in (None, spoken_of[-1])
+    return bool(spoken_of) and _topic(candidate.text, _DATED) != spoken_of[-1]

@@ -37,8 +37,9 @@ _COUNTED_AFTER = re.compile(
     r"\s(?:\w{1,12}\s){0,2}(?:are|is|were)\s(?:met|violated|positive|present|fulfilled|satisfied|scored|awarded)\b", re.IGNORECASE
 )
 _SAID_AFTER = re.compile(
-    r"\s?[A-Za-z/%µ²]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता|बनता)\sहै)"
+    r"\s?[A-Za-z/%µ²]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता|बनता)\sहै|\sहै)"
 )
+_IN_DIGITS = re.compile(r"[^()\n.;\d]{0,30}\((-?\d{1,15}(?:\.\d{1,15})?)(?=[\s)])")
 _ROW = re.compile(rf"(?:^|\n)\|[^\n|]*[^\W\d][^\n|]*\|[\s{BOLD}]{{0,4}}$")
 _NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}\s?(?:{_ABOUT}){{0,4}}$")
 _LINE_START = re.compile(
@@ -141,7 +142,9 @@ def _candidates(text: str, kind: Kind) -> Iterator[Candidate]:
         cue, support = _cue(text, found, kind)
         if found.is_word and cue in ("mention", "linked", "row"):
             continue
-        candidate = Candidate(found.value, found.start, found.end, text, cue, support)
+        exact = _IN_DIGITS.match(text, found.end) if found.is_word and is_number else None
+        value = float(exact[1]) if exact else found.value
+        candidate = Candidate(value, found.start, found.end, text, cue, support)
         if any(start <= found.start < end for start, end in aside):
             candidate = Candidate(*_fields(candidate), evidence=(("in_an_aside", -30),))
         if kind == "integer" and "%" in text[found.start : found.end]:

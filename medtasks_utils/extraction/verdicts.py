@@ -19,7 +19,7 @@ FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
     r"(?:(?<!\w)(?:"
-    r"(?P<hallucinated>hall?uc[a-z]{3,14}|fabricat(?:ed|ions?)|(?:non-?|un)fact(?:ual|aul)|made\sup|invented)"
+    r"(?P<hallucinated>hall?uc[a-z]{3,14}|fabricat(?:ed|ions?)|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
     r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|unsupported)"
     r"|(?P<factual>fact(?:ual|aul|ula))"
     r"|(?P<right>(?<=ally\s)sound|accurate|correct|true|truthful|supported|right|valid|borne\sout|stands(?:\sup)?(?=\W*(?:$|[.,;]))|holds\sup|checks\sout)"
@@ -51,7 +51,7 @@ _STATEMENTS = tuple(
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
         (
             "alone",
-            rf"^\W{{0,12}}(?:(?:the|my|final|overall|correct|judged|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
+            rf"^\W{{0,12}}(?:(?:the|my|as\s(?:things|it)\sstands?|on\sbalance|all\stold|final|overall|correct|judged|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
             rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}}){_VERDICT}"
             rf"(?:\s(?:{_NOUN}|detected|present|found))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b"
             rf"|,\s(?:no|not|and|i|in\smy|unfortunately|sadly)\b)",

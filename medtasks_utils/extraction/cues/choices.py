@@ -63,7 +63,7 @@ CHOOSE: Cues = {
     r"|commit(?:ting)?\sto|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward|lean(?:ing)?\stowards?",
     "de": r"wähle|nehme|tippe\sauf|bleibe\sbei|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\sfür",
     "fr": r"choisis|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne|opte\spour",
-    "es": r"elijo|(?:me\s)?quedo\scon|me\sinclino\spor|apuesto\spor|diría|creo\sque(?:\ses)?|escojo|selecciono|elegiría|opto\spor",
+    "es": r"elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino\spor|apuesto\spor|diría|creo\sque(?:\ses)?|escojo|selecciono|elegiría|opto\spor",
     "pt": r"escolho|fico(?:,\sportanto,)?\scom|aposto\sn?a|diria|acho\sque(?:\sé)?|seleciono|escolheria|opto\spor",
     "it": r"scelgo|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|opto\sper",
     "ru": r"выбираю|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?",
@@ -107,16 +107,16 @@ CORRECT: Cues = {
 """What follows a letter that is called right."""
 
 THEREFORE: Cues = {
-    "any": r"=>|⇒|∴",
+    "any": r"=>|⇒|∴|→|⟶|->",
     "en": r"\b(?:clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus|hence|so"
     r"|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should"
     r"|would)\sbe))"
     r"|final|rather|most\slikely|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|somit|folglich|sondern|wahrscheinlich)",
-    "fr": r"\b(?:donc|mais|plutôt|probablement)",
-    "es": r"\b(?:sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
-    "pt": r"\b(?:mas\ssim|portanto|logo|provavelmente)",
-    "it": r"\b(?:quindi|dunque|bensì|ma|probabilmente)",
+    "fr": r"\b(?:c['’]est(?:\sla)?|donc|mais|plutôt|probablement)",
+    "es": r"\b(?:es\sla|sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
+    "pt": r"(?<!\w)(?:é\sa(?=\s)|mas\ssim|portanto|logo|provavelmente)",
+    "it": r"(?<!\w)(?:è\sla|quindi|dunque|bensì|ma|probabilmente)",
     "ru": r"\b(?:поэтому|значит|следовательно|итак|а)",
     "ar": r"(?<!\w)(?:لذلك|إذن|بل)",
     "hi": r"(?:इसलिए|अतः|बल्कि)",

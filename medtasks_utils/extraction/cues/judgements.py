@@ -5,12 +5,12 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 HALLUCINATED: Cues = {
-    "de": r"halluzin\w{2,12}|erfunden\w{0,2}|fabriziert\w{0,2}",
-    "fr": r"hallucin\w{1,8}|inventée?s?|fabriquée?s?",
-    "es": r"alucina\w{1,8}|inventad[ao]s?|fabricad[ao]s?",
-    "pt": r"alucina\w{1,8}|inventad[ao]s?|fabricad[ao]s?",
-    "it": r"allucina\w{1,8}|inventat[aoie]|fabbricat[aoie]",
-    "ru": r"галлюцин\w{2,12}|выдуман\w{0,4}|вымыш\w{2,6}",
+    "de": r"halluzin\w{2,12}|erfunden\w{0,2}|erfindet|fabriziert\w{0,2}",
+    "fr": r"hallucin\w{1,8}|inventée?s?|invente|fabriquée?s?",
+    "es": r"alucina\w{1,8}|inventa(?:d[ao]s?)?|fabricad[ao]s?",
+    "pt": r"alucina\w{1,8}|inventa(?:d[ao]s?)?|fabricad[ao]s?",
+    "it": r"allucina\w{1,8}|inventa(?:t[aoie])?|fabbricat[aoie]",
+    "ru": r"галлюцин\w{2,12}|выдум(?:ан|ыва)\w{0,4}|вымыш\w{2,6}",
     "ar": r"(?:ال)?هلوسة|مهلوسة?|هلوسات|مختلقة?|ملفقة?",
     "hi": r"मतिभ्रम|भ्रामक|काल्पनिक|मनगढ़ंत|हैलुसिनेशन",
     "zh": r"幻觉|虚构|捏造|编造",
@@ -21,11 +21,11 @@ HALLUCINATED: Cues = {
 
 FACTUAL: Cues = {
     "de": r"fakt(?:isch|entreu|enbasiert|uell)\w{0,2}(?!\s(?:falsch|nicht|inkorrekt|unzutreffend|unrichtig))"
-    r"|sachlich\srichtig",
-    "fr": r"factuel(?:le)?s?|exacte?s?",
-    "es": r"factual(?:es)?|fáctic[ao]s?|veraz|veraces",
-    "pt": r"factua(?:l|is)|fatua(?:l|is)|veraz",
-    "it": r"fattual[ei]|veritier[ao]",
+    r"|sachlich\srichtig|(?:fakten|quellen|text)treu",
+    "fr": r"factuel(?:le)?s?|fidèles?|exacte?s?",
+    "es": r"factual(?:es)?|fiel(?:es)?|fáctic[ao]s?|veraz|veraces",
+    "pt": r"factua(?:l|is)|fi(?:el|éis)|fatua(?:l|is)|veraz",
+    "it": r"fattual[ei]|fedel[ei]|veritier[ao]",
     "ru": r"достоверн\w{0,4}|фактическ[иа]\w{0,3}\s(?:верн|точ|прав)\w{0,5}|соответствует\sфактам",
     "ar": r"واقعية?|حقيقية?",
     "hi": r"तथ्यात्मक|तथ्यपूर्ण",

@@ -104,13 +104,13 @@ TOTAL: Cues = {
 EQUALS: Cues = {
     "any": r"[:=≈→⟹⇒⟶~]",
     "en": r"(?:is|was|be|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came|works?|worked)"
-    r"\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|totals|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)"
+    r"\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains|turns\sout(?:\sto\sbe)?|totals|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)"
     r"|rounded\sto|scores?|count|have|meets|are|so|thus|hence|therefore)",
-    "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|entspricht)",
-    "fr": r"(?:est|vaut|donne|remonte|s['’]élève\sà|s['’]établit\sà)",
-    "es": r"(?:es|son|vale|igual\sa|resulta|asciende\sa|da)",
-    "pt": r"(?:é|são|vale|igual\sa|resulta\sem|dá)",
-    "it": r"(?:è|sono|vale|pari\sa|risulta|ammonta\sa|dà)",
+    "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird|erhält\sman|erhalten\swir|entspricht)",
+    "fr": r"(?:est|vaut|donne|obtient|obtenons|trouve|devient|remonte|s['’]élève\sà|s['’]établit\sà)",
+    "es": r"(?:es|son|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta|asciende\sa|da)",
+    "pt": r"(?:é|são|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá)",
+    "it": r"(?:è|sono|vale|ottiene|otteniamo|diventa|pari\sa|risulta|ammonta\sa|dà)",
     "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это)",
     "ar": r"(?:هي|هو|تساوي|يساوي)",
     "zh": r"(?:等于|约为|为|為|是|约)",
@@ -123,8 +123,8 @@ LINKED: Cues = {
     "en": r"(?:of|at|as|to|on|around)",
     "de": r"(?:von|der|bei|auf|am|beim|zum|zu|den)",
     "fr": r"(?:de|le|à|au|du)",
-    "es": r"(?:de|el|en|al)",
-    "pt": r"(?:de|em|ao|no)",
+    "es": r"(?:de|el|en|al|con)",
+    "pt": r"(?:de|em|ao|no|com)",
     "it": r"(?:di|il|a|al)",
 }
 """Prepositions that may join the two, and much else."""
@@ -149,7 +149,7 @@ EARLIER: Cues = {
     "en": r"(?:up|down|ris(?:e|en)|fallen|fall|(?:in|de)creased?|improved?|corrected|chang(?:e|ed))\sfrom|previous(?:ly)?"
     r"|prior|earlier|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)"
     r"|yesterday|had\sbeen|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly"
-    r"|original(?:ly)?|by\smistake|on\sadmission|erroneously|instead\sof|rather\sthan|without",
+    r"|original(?:ly)?|(?:lab|chart|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake|on\sadmission|erroneously|instead\sof|rather\sthan|without",
     "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}|gemessene\w?|statt"
     r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|letzte[sn]?\s(?:jahr|monat)",
     "fr": r"avant|auparavant|précéde\w{2,6}|initialement|il\sy\sa\s\w+\s(?:an|mois|jour)s?|hier|non\scorrigée?|mesurée?|au\slieu\sde",
@@ -167,12 +167,12 @@ EARLIER: Cues = {
 
 CHECKED: Cues = {
     "en": r"(?:sanity\s|double[-\s]?|cross[-\s]?)?check(?:ing)?|verif(?:y|ication|ying)|proof|confirm(?:ing|ation)?"
-    r"|difference|remainder|the\srest|deviation|discrepancy|change",
-    "de": r"probe|kontrolle|gegenprobe|überprüfung|differenz|unterschied|abweichung",
-    "fr": r"vérification|contrôle|différence|écart",
-    "es": r"comprobación|verificación|diferencia",
-    "pt": r"verificação|conferência|prova\sreal|diferença",
-    "it": r"verifica|controprova|prova|differenza|scarto",
+    r"|difference|(?<!base\s)excess|surplus|shortfall|remainder|the\srest|deviation|discrepancy|change",
+    "de": r"probe|kontrolle|gegenprobe|überprüfung|differenz|überschuss|unterschied|abweichung",
+    "fr": r"vérification|contrôle|différence|excès|écart",
+    "es": r"comprobación|verificación|diferencia|exceso",
+    "pt": r"verificação|conferência|prova\sreal|diferença|excesso",
+    "it": r"verifica|controprova|prova|differenza|eccesso|scarto",
     "ru": r"проверка|разница|разность",
     "ar": r"للتحقق|التحقق|الفرق",
     "hi": r"जाँच|जांच|अंतर",

@@ -7,7 +7,7 @@ Cues = dict[str, str]
 RETRACTED: Cues = {
     "en": r"\bwait\b|\bhmm+\b|\bscratch\sthat|\bon\s(?:second\sthought|reflection|closer\sinspection)"
     r"|\blet\sme\s(?:re-?consider|correct)"
-    r"|\bi\smade\sa\s(?:mistake|error)|\bthat\s(?:was|is)\s(?:a\smistake|wrong|an\serror)"
+    r"|\bi\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|\bthat\s(?:was|is|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b"
     r"|(?<![\w\s])\s?no,\s(?!not\b)"
     r"|\?\s?no\b|\bactually,|\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)|\bbut\sthat\swas"
     r"|\bchange\smy\s(?:answer|mind)",
@@ -27,7 +27,7 @@ RETRACTED: Cues = {
 
 TENTATIVE: Cues = {
     "en": r"\b(?:if|whether|unless|suppose|tempt(?:ed|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct|idea"
-    r"|guess)|initial(?:ly)?"
+    r"|guess)|initial(?:ly)?|(?:first|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|said|guess|went|consider|suspect|answer)\w*"
     r"|(?:one|you|someone|some|many)\s(?:\w+\s){0,2}(?:might|may|could|would|say|think|claim|pick|choose)"
     r"|common\s(?:error|mistake)"
     r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|torn|often\sconfused|had\sasked)\b",
