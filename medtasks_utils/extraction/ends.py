@@ -24,6 +24,7 @@ class CutOff(Enum):
 _OPEN_CALCULATION = re.compile(r"[=+×÷^√(\[{≈→−*/:,–-]\s*$")
 _LEFT_OPEN = re.compile(r"\n[\s\d.,()+×÷*/^√−-]*\d\s[+×÷*/^−-]\s[\d(][\s\d.,()+×÷*/^√−-]*$"
     r"|(?:^|\n)(?!.*[=≈→]).*(?:\d\s?[×*÷]\s?[\d.]+|\d\.\d+\s/\s\d+|\d\s/\s\d+\.\d+|\d\s\+\s\d+)\)?$")
+_OPEN_LIST = re.compile(r"(?:\b[^\W\d]\w{0,20}\s[+-]?\d{1,3},\s){2,8}[^\W\d][^\d\n.;:,]{0,30}$")
 _OPEN_WORDS = re.compile(
     r"(?<![\w/])(?:the|an?|of|to|and|or|with|for|in|by|that|through|from|is|are|was|were|get|gets|than|as|be|which|into"
     r"|because|but|if|when|while|between|its|their|we|gives|yields|der|die|das|und|mit|von|zu|ist|eine?n?|den|dem|für"
@@ -41,6 +42,6 @@ def cut_off(text: str) -> CutOff | None:
     (<CutOff.IN_A_CALCULATION: 'calculation'>, <CutOff.IN_WORDS: 'words'>, None)
     """
     last = text.rstrip()[-120:].rstrip("*_$\x01 \n")
-    if _OPEN_CALCULATION.search(last) or _LEFT_OPEN.search(last):
+    if _OPEN_CALCULATION.search(last) or _LEFT_OPEN.search(last) or _OPEN_LIST.search(last):
         return CutOff.IN_A_CALCULATION
     return CutOff.IN_WORDS if _OPEN_WORDS.search(last) and len(text.split()) > 3 else None

@@ -40,7 +40,7 @@ _BETWEEN = re.compile(r"(?i:between|from|ranges?|entre|zwischen|tra|между|e
 _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
-    r"\s?[A-Za-z%/²³]{0,12}\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√a-zA-Z][^=\n]{0,60}=|/\s?\("
+    r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√a-zA-Z][^=\n]{0,60}=|/\s?\("
     r"|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")

@@ -59,7 +59,7 @@ _STATEMENTS = tuple(
     )
 )
 # "Given the short QT: C.", "Which option? D."
-_COLON = re.compile(r"[:?;]\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", re.MULTILINE)
+_COLON = re.compile(r"[:?;→]\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", re.MULTILINE)
 _OPTION = re.compile(
     rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
     rf"|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",

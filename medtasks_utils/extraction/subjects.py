@@ -39,9 +39,9 @@ _ONLY_IF = re.compile(
     r"\b(?:would\s(?:be|have|give|become)|wäre|würde|ergäbe|läge|serait|donnerait|sería|daría|seria|daria|sarebbe|darebbe"
     r"|бы)\b"
 )
-_DUE = r"due|edd|delivery|confinement|geburtstermin|terme|accouchement|fpp|parto|dpp|родов|الولادة|प्रसव|预产期|予定日|예정일"
+_DUE = r"due|edd|delivery|confinement|(?:geburts|entbindungs)?termin|terme|accouchement|fpp|parto|dpp|родов|الولادة|प्रसव|预产期|予定日|예정일"
 _CONCEIVED = (
-    r"conce(?:ption|ived?)|empfängnis|befruchtung|concepción|concepção|concepimento|зачати\w|الإخصاب|الحمل|गर्भाधान|受孕|受胎|수정일|수태"
+    r"conce(?:ption|ived?)|empfängnis|konzeption|befruchtung|concepción|concepção|concepimento|зачати\w|الإخصاب|الحمل|गर्भाधान|受孕|受胎|수정일|수태"
 )
 _FORMULAS = re.compile(
     r"(?P<bazett>bazett)|(?P<fridericia>frideric?ia)|(?P<framingham>framingham)|(?P<hodges>hodges)|(?P<rautaharju>rautaharju)"

@@ -40,8 +40,8 @@ _SAID_AFTER = re.compile(
     r"\s?[A-Za-z/%µ²]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता|बनता)\sहै|\sहै)"
 )
 _IN_DIGITS = re.compile(r"[^()\n.;\d]{0,30}\((-?\d{1,15}(?:\.\d{1,15})?)(?=[\s)])")
-_ROW = re.compile(rf"(?:^|\n)\|[^\n|]*[^\W\d][^\n|]*\|[\s{BOLD}]{{0,4}}$")
-_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}\s?(?:{_ABOUT}){{0,4}}$")
+_ROW = re.compile(rf"(?:^|\n)\|[^\n|]*[^\s|:-][^\n|]*\|[\s{BOLD}]{{0,4}}$")
+_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?\s?(?:{_ABOUT}){{0,4}}$")
 _LINE_START = re.compile(
     rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
 )

@@ -82,7 +82,7 @@ CHOSEN_BEFORE: Cues = {
 """What follows a letter that is chosen, where the verb comes last."""
 
 CORRECT: Cues = {
-    "en": r"wins|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\si\b|(?:is"
+    "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\si\b|(?:is"
     r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s"
     r"(?:(?:the|a|therefore|thus|clearly|also|most|single|likely|appropriate|suitable)\s){0,4}"
     r"(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if|for|only))|true|better|answer"
@@ -95,8 +95,8 @@ CORRECT: Cues = {
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
     "fr": r"[:—–-]\soui\b|est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
     "es": r"[:—–-]\ssí\b|es\s(?:la\s|por\stanto\s)*(?:correcta|adecuada|respuesta)",
-    "pt": r"(?:é|está)\s(?:a\s|portanto\s)*(?:corret[ao]|adequada|resposta)",
-    "it": r"è\s(?:la\s|quindi\s)*(?:corrett[ao]|giusta|esatta)",
+    "pt": r"[:—–-]\ssim\b|(?:é|está)\s(?:a\s|portanto\s)*(?:corret[ao]|adequada|resposta)",
+    "it": r"[:—–-]\ssì\b|è\s(?:la\s|quindi\s)*(?:corrett[ao]|giusta|esatta)",
     "ru": r"[—–-]\sда\b|(?:[—–-]\s)?(?:верен|верно|верный|правильн)",
     "ar": r"(?:هي|هو)\s(?:الإجابة\s)?(?:الصحيحة?|صحيحة?)|صحيحة?",
     "hi": r"(?:ही\s)?सही(?:\sउत्तर|\sविकल्प)?\sहै",
@@ -107,7 +107,7 @@ CORRECT: Cues = {
 """What follows a letter that is called right."""
 
 THEREFORE: Cues = {
-    "any": r"=>|⇒|∴|→|⟶|->",
+    "any": r"=>|⇒|∴",
     "en": r"\b(?:clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus|hence|so"
     r"|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should"
     r"|would)\sbe))"
@@ -144,13 +144,13 @@ NOT_BEFORE: Cues = {
 WRONG_AFTER: Cues = {
     "en": r"(?:(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?"
     r"(?:incorrect|wrong|false|not|no\b|unlikely|ruled\sout|excluded|out\b|less)|isn['’]t|(?:can"
-    r"|may)\sbe\s(?:ruled\sout|excluded)"
+    r"|may|must|should|could)\sbe\s(?:ruled\sout|excluded|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped|crossed\s(?:off|out))"
     r"|incorrectly|does\snot|doesn['’]t)",
     "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus|passt\snicht)",
     "fr": r"(?:[:—–-]\snon\b|incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
     "es": r"(?:[:—–-]\sno\b|incorrecta|falsa|errónea|no\ses\b)",
-    "pt": r"(?:incorreta|falsa|errada|não\sé)",
-    "it": r"(?:errat[ao]|sbagliata|scorretta|non\sè)",
+    "pt": r"(?:[:—–-]\snão\b|incorreta|falsa|errada|não\sé)",
+    "it": r"(?:[:—–-]\sno\b|errat[ao]|sbagliata|scorretta|non\sè)",
     "ru": r"(?:[—–-]\sнет|неверен|неверно|неправил|не\sподходит)",
     "ar": r"(?:غير\sصحيح|خطأ|خاطئ)",
     "hi": r"(?:गलत|सही\sनहीं)",

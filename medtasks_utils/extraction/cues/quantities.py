@@ -84,7 +84,7 @@ QUANTITY: Cues = {
 """Names of the quantities themselves, which their value may follow at once."""
 
 TOTAL: Cues = {
-    "en": r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets|gcs|psi|rcri|cci"
+    "en": r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets|gcs|psi|rcri|cci|charlson|wells|mcisaac|geneva|nihss|blatchford|perc\srule"
     r"|apache(?:\s(?:ii|2))?|sofa|perc|sirs"
     r"|has-bled|curb-65|heart|centor|feverpain|meld(?:-?\s?na)?|child-pugh|caprini|gbs|cha.?ds.?-vasc",
     "de": r"score|punktzahl|punktwert|gesamt(?:punktzahl|score)?|insgesamt|zusammen|summe",
@@ -113,7 +113,7 @@ EQUALS: Cues = {
     "it": r"(?:è|sono|vale|ottiene|otteniamo|diventa|pari\sa|risulta|ammonta\sa|dà)",
     "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это)",
     "ar": r"(?:هي|هو|تساوي|يساوي)",
-    "zh": r"(?:等于|约为|为|為|是|约)",
+    "zh": r"(?:共计?|合计|总计|等于|约为|为|為|是|约)",
     "ja": r"[はが]",
     "ko": r"[은는이가]",
 }
