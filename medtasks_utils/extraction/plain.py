@@ -28,7 +28,7 @@ _NEXT_QUESTION = re.compile(
     r"^[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote)\s?\d{0,3}\s?[*_]{0,2}:|The\sfollowing\sis\sa\smultiple-choice\squestion)",
     re.MULTILINE | re.IGNORECASE,
 )
-_FORM = re.compile(r"\\+f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
+_FORM = re.compile(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
 _INSTRUCTED_BEFORE = re.compile(
     r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\.|zum\sBeispiel"
     r"|par\sexemple|p\.\s?ej\.|por\se(?:jemplo|xemplo)|ad\sesempio|например)|例如|例えば|예를\s들어|مثلا|उदाहरण)[\s,:：]{0,3}$"
@@ -39,7 +39,7 @@ _INSTRUCTED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _INSTRUCTED_AFTER = re.compile(
-    r"[^\w\n]{0,3}\s(?:if|when|where|or\s\\+boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando|lorsque)|\s?(?:如果|表示|の場合|이면)",
+    r"[^\w\n]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando|lorsque)|\s?(?:如果|表示|の場合|이면)",
     re.IGNORECASE,
 )
 

@@ -166,8 +166,6 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "answer", 60
     if kind == "integer" and _AFTER_TOTAL.search(left):
         return "total", 56
-    if re.search(r"(?i:\btotal\b)", left) and _AFTER_LINK.search(left):
-        return "total", 56
     if _AFTER_LINK.search(left):
         return "stated", 50
     if _NAMED_BEFORE.search(left) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):

@@ -262,7 +262,7 @@ NORMAL: Cues = {
 """Nouns and adverbs for what a value is compared with."""
 
 RISK: Cues = {
-    "en": r"mortality|survival|risk(?!\s(?:score|index|category|class))|(?:event|stroke|bleeding"
+    "en": r"mortality|predictive\svalue|sensitivity|specificity|likelihood|accuracy|survival|risk(?!\s(?:score|index|category|class))|(?:event|stroke|bleeding"
     r"|complication)s?\srate|rate\s(?:of|about|is)"
     r"|probability|chance|prevalence|incidence|mace|confidence",
     "de": r"risiko|mortalität|sterblichkeit",
