@@ -17,8 +17,12 @@ _WRONG_MARK = re.compile(
     rf"{_WRONG}|{cues.either(cues.WRONG_AFTER)}"
 )
 _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
-_RANKING = re.compile(rf"{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}")
-_RATING = re.compile(rf"(?P<letter>{_LETTER})[)\]\"':=\s(–-]{{1,6}}(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)\s?(?P<percent>%)?")
+_RANKING = re.compile(
+    rf"{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
+)
+_RATING = re.compile(
+    rf"(?P<letter>{_LETTER})[)\]\"':=\s(–-]{{1,6}}(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)\s?(?P<percent>%)?"
+)
 _BUT_NOT_IT = re.compile(
     rf"(?:\s?\([^()\n]{{0,80}}\))?[)\].'’]?(?:\s\w{{1,12}}ly)?[^\n.;:。A-D]{{0,40}}?(?<![^\W_])(?:{cues.either(cues.UNLIKE_IT)})"
 )

@@ -22,8 +22,10 @@ class CutOff(Enum):
 
 
 _OPEN_CALCULATION = re.compile(r"[=+×÷^√(\[{≈→−*/:,–-]\s*$")
-_LEFT_OPEN = re.compile(r"\n[\s\d.,()+×÷*/^√−-]*\d\s[+×÷*/^−-]\s[\d(][\s\d.,()+×÷*/^√−-]*$"
-    r"|(?:^|\n)(?!.*[=≈→]).*(?:\d\s?[×*÷]\s?[\d.]+|\d\.\d+\s/\s\d+|\d\s/\s\d+\.\d+|\d\s\+\s\d+)\)?$")
+_LEFT_OPEN = re.compile(
+    r"\n[\s\d.,()+×÷*/^√−-]*\d\s[+×÷*/^−-]\s[\d(][\s\d.,()+×÷*/^√−-]*$"
+    r"|(?:^|\n)(?!.*[=≈→]).*(?:\d\s?[×*÷]\s?[\d.]+|\d\.\d+\s/\s\d+|\d\s/\s\d+\.\d+|\d\s\+\s\d+)\)?$"
+)
 _OPEN_LIST = re.compile(r"(?:\b[^\W\d]\w{0,20}\s[+-]?\d{1,3},\s){2,8}[^\W\d][^\d\n.;:,]{0,30}$")
 _OPEN_WORDS = re.compile(
     r"(?<![\w/])(?:the|an?|of|to|and|or|with|for|in|by|that|through|from|is|are|was|were|get|gets|than|as|be|which|into"

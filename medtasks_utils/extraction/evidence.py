@@ -34,7 +34,9 @@ _FINAL = re.compile(
 # ---- evidence
 
 _UNIT = r"\s?(?:[A-Za-zµ°%²³/\-]{1,12}(?:\s?/\s?[A-Za-z.\d²]{1,8})?)?"
-_RANGE_BEFORE = re.compile(rf"(?<![A-Za-z\d.,])\d{{1,15}}(?:[.,]\d{{1,15}})?{_UNIT}(?:\s?(?:-|至|到|から|에서)|\s(?i:to|bis|à|al?|до|إلى|से|through|e|y|et|und|and))\s?$")
+_RANGE_BEFORE = re.compile(
+    rf"(?<![A-Za-z\d.,])\d{{1,15}}(?:[.,]\d{{1,15}})?{_UNIT}(?:\s?(?:-|至|到|から|에서)|\s(?i:to|bis|à|al?|до|إلى|से|through|e|y|et|und|and))\s?$"
+)
 _RANGE_AFTER = re.compile(rf"{_UNIT}(?:\s?(?:-|至|到|から|에서)|\s(?i:to|bis|à|al?|до|إلى|से))\s?-?\d")
 _BETWEEN = re.compile(r"(?i:between|from|ranges?|entre|zwischen|tra|между|either|von|de)\s{1,2}[^\d\n]{0,12}$")
 _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
@@ -232,7 +234,9 @@ def a_measurement(candidate: Candidate) -> bool:
 
 def an_item(candidate: Candidate) -> bool:
     """As in "age 66: +2", which is a part of the score."""
-    return candidate.text[candidate.start] == "+" and not re.search(r"[=:]\s?$", re.sub(r".*\btotal\b", "", before(candidate)))
+    return candidate.text[candidate.start] == "+" and not re.search(
+        r"[=:]\s?$", re.sub(r".*\btotal\b", "", before(candidate))
+    )
 
 
 def supposed(candidate: Candidate) -> bool:
@@ -299,7 +303,13 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (out_of, 4),
 )
 _OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60))
-_OF_SCORES: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60), (points, 5), (a_measurement, -60), (an_item, -45))
+_OF_SCORES: tuple[tuple[Rule, float], ...] = (
+    *_OF_NUMBERS,
+    (a_risk, -60),
+    (points, 5),
+    (a_measurement, -60),
+    (an_item, -45),
+)
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,

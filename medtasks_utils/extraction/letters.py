@@ -67,8 +67,10 @@ _OPTION = re.compile(
 )
 # Of the options that a text names, the one that it puts first.
 _LEADING = re.compile(
-    rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely|common(?:ly)?|appropriate|suitable"
-    rf"|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|(?:drug|treatment|test|investigation|method)\sof\schoice"
+    rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely|common(?:ly)?|appropriate"
+    rf"|suitable"
+    rf"|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|(?:drug|treatment|test"
+    rf"|investigation|method)\sof\schoice"
     r"|gold\sstandard|first-line|hallmark))"
     r"(?!\s(?i:in|among|cause\sof\sdeath)\b)"
 )
@@ -77,14 +79,19 @@ _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\
 _REMAINS = re.compile(
     rf"(?<![^\W_]){cues.either(cues.REMAINS)}[,:]?\s?{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", re.MULTILINE
 )
-_SHOWN = r"(?i:\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom|belongs?\sto|called|termed|namely|points?\sto|need|use|spricht\sfür|évoque|sugiere|sugere|indica|говорит\sо)\b)"
+_SHOWN = r"(?i:\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
+r"|belongs?\sto|called|termed|namely|points?\sto|need|use|spricht\sfür|évoque|sugiere|sugere|indica|говорит\sо)\b)"
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 _PREDICATE = re.compile(
-    rf"(?:{_LINK}|{_SHOWN})\s?(?:{_FILLER}|(?i:an?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))|[{MARKS}])\)?(?=[*_\s]{{0,3}}(?:[.!;](?:\s|$)|$))",
+    rf"(?:{_LINK}|{_SHOWN})\s?(?:{_FILLER}|(?i:an?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
+    rf"|[{MARKS}])\)?(?=[*_\s]{{0,3}}(?:[.!;](?:\s|$)|$))",
     re.MULTILINE,
 )
 _LONE_LETTER = re.compile(LETTER)
-_TOGETHER = re.compile(rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|not|nicht|pas|no|não|non|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)")
+_TOGETHER = re.compile(
+    rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|not|nicht|pas|no|não|non"
+    rf"|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
+)
 _MENTIONS = ("bold", "colon", "option", "leading", "named", "mark", "predicate", "concluding")
 
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options)\b)|(?<![A-Za-z0-9])[A-D]\b")
@@ -136,7 +143,10 @@ def _listed_as_wrong(candidate: Candidate) -> bool:
         end = following.end()
     if end and (_called_wrong(candidate.after[end:]) or called_unlike(candidate.after[end:])):
         return True
-    leading = re.search(rf"{cues.either(cues.NOT_BEFORE)}[^\n.;:]{{0,12}}?[(\[]?[A-D](?:{_TOGETHER.pattern}){{0,2}}[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s)?$", candidate.before)
+    leading = re.search(
+        rf"{cues.either(cues.NOT_BEFORE)}[^\n.;:]{{0,12}}?[(\[]?[A-D](?:{_TOGETHER.pattern}){{0,2}}[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s)?$",
+        candidate.before,
+    )
     return leading is not None
 
 
@@ -236,9 +246,7 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     yield from (Candidate(letter, at, at, plain, "named", 25) for letter, at in named)
     sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip()]
     if len(sentences) > 1:
-        first, last = (
-            {letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1)
-        )
+        first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
         if len(last) == 1 and (len(first) != 1 or first == last):
             at = len(plain) - len(sentences[-1])
             yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.weighing import Found
@@ -11,13 +12,14 @@ from medtasks_utils.extraction.weighing import Found
 _WORDS: dict[str, tuple[str, str, str]] = {
     # zero to nineteen; twenty, thirty, … ninety; hundred
     "en": (
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-        " eighteen nineteen",
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+        " seventeen eighteen nineteen",
         "twenty thirty forty fifty sixty seventy eighty ninety",
         "hundred",
     ),
     "de": (
-        "null eins?|eine? zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn"
+        "null eins?"
+        "|eine? zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn"
         " siebzehn achtzehn neunzehn",
         "zwanzig dreißig|dreissig vierzig fünfzig sechzig siebzig achtzig neunzig",
         "hundert",
@@ -29,7 +31,8 @@ _WORDS: dict[str, tuple[str, str, str]] = {
         "cents?",
     ),
     "es": (
-        "cero un[oa]? dos|dós tres|trés cuatro cinco seis|séis siete ocho nueve diez once doce trece catorce quince dieciséis"
+        "cero un[oa]? dos|dós tres|trés cuatro cinco seis"
+        "|séis siete ocho nueve diez once doce trece catorce quince dieciséis"
         " diecisiete dieciocho diecinueve",
         "veinte|veinti treinta cuarenta cincuenta sesenta setenta ochenta noventa",
         "cien(?:to)?",
@@ -82,7 +85,7 @@ class _Language:
         whole, _, digits = re.sub(rf"(?i){_POINT}\s", "|", text).partition("|")
         half = re.search(rf"(?i){_HALF}$", whole)
         numbers = self._parts(whole[: half.start()] if half else whole)
-        if not all(_may_follow(second, first) for first, second in zip(numbers, numbers[1:], strict=False)):
+        if not all(_may_follow(second, first) for first, second in pairwise(numbers)):
             return None
         total = 0
         for number in numbers:
@@ -113,7 +116,8 @@ _LANGUAGES = {name: _Language(name) for name in _WORDS}
 _SPELLED = re.compile(
     rf"(?<![\w'’])(?<!\w-)(?P<minus>{_MINUS}|-)?(?:"
     + "|".join(rf"(?P<{name}>{language.pattern})" for name, language in _LANGUAGES.items())
-    + rf")(?![\w-])(?<!one(?=\sof))|(?<![{_DIGITS}十])(?P<han>[{_DIGITS}]?十[{_DIGITS}]?|[{_DIGITS}])(?=\s?[分点點周週天])",
+    + rf")(?![\w-])(?<!one(?=\sof))|(?<![{_DIGITS}十])(?P<han>[{_DIGITS}]?十[{_DIGITS}]?"
+    rf"|[{_DIGITS}])(?=\s?[分点點周週天])",
     re.IGNORECASE,
 )
 
@@ -135,7 +139,11 @@ def spelled_numbers(text: str, *, counted: bool = False) -> Iterator[Found]:
         else:
             name = next(name for name in _LANGUAGES if match[name])
             alone = not counted and name != "en" and _AMBIGUOUS.fullmatch(match[name])
-            if alone and alone["number"] and re.search(rf"(?:{_LINKS[name]}|[:=])\s$", text[max(0, match.start() - 20) : match.start()]):
+            if (
+                alone
+                and alone["number"]
+                and re.search(rf"(?:{_LINKS[name]}|[:=])\s$", text[max(0, match.start() - 20) : match.start()])
+            ):
                 alone = None
             value = None if alone else _LANGUAGES[name].value(match[name].lower())
         if value is not None:

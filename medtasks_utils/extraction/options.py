@@ -46,8 +46,11 @@ def short_names(options: Sequence[str]) -> list[str]:
     words = [[word for word in option.split() if len(word) > 4 and word.isalpha()] for option in options]
     names = []
     for index, option in enumerate(options):
-        others = " ".join(options[:index] + options[index + 1 :] if isinstance(options, list) else
-                          [other for at, other in enumerate(options) if at != index]).lower()
+        others = " ".join(
+            options[:index] + options[index + 1 :]
+            if isinstance(options, list)
+            else [other for at, other in enumerate(options) if at != index]
+        ).lower()
         own = [word for word in words[index] if word.lower() not in others]
         names.append(max(own, key=len, default="") if len(option.split()) > 1 else "")
     return names

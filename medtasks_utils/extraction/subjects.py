@@ -24,8 +24,10 @@ _A_YEAR_AFTER = re.compile(
 )
 _EARLIER_FIRST = re.compile(rf"^\W*{cues.any_word(cues.EARLIER)}[^:=]{{0,40}}[,:]\s")
 _EARLIER_AFTER = re.compile(
-    r"[^\d.;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|before|on\sadmission"
-    r"|yesterday|(?:that\s)?(?:one|you|we)\s(?:aims?|wants?|looks?)|uncorrected|too\s(?:low|high))\b|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다|이었습니다)",
+    r"[^\d.;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|before"
+    r"|on\sadmission"
+    r"|yesterday|(?:that\s)?(?:one|you|we)\s(?:aims?|wants?|looks?)|uncorrected|too\s(?:low|high))\b"
+    r"|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다|이었습니다)",
     re.IGNORECASE,
 )
 _CHECK_FIRST = re.compile(rf"^[^\w\n]{{0,8}}{cues.any_word(cues.CHECKED)}")
@@ -33,26 +35,33 @@ _INPUT_NAMED = re.compile(
     rf"{cues.any_word(cues.INPUT)}\)?(?:\s(?!{_EQUALS})[^\W\d]{{1,12}}){{0,2}}\s?(?:\([^()\n]{{0,20}}\)\s?)?"
     rf"(?:(?:{_EQUALS}|{_LINKED})\s?){{0,2}}(?:{_ABOUT}){{0,4}}$"
 )
-_NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$")
+_NOT_BEFORE = re.compile(
+    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$"
+)
 _ONLY_IF = re.compile(
     r"(?i)\b(?:with|using|without|had|if|were|wenn|bei|mit|hätte|wäre|avec|si|s['’]il|con|se|com|если|при)\b.{0,70}"
-    r"\b(?:would\s(?:be|have|give|become)|wäre|würde|ergäbe|läge|serait|donnerait|sería|daría|seria|daria|sarebbe|darebbe"
+    r"\b(?:would\s(?:be|have|give|become)|wäre|würde|ergäbe|läge|serait|donnerait|sería|daría|seria|daria|sarebbe"
+    r"|darebbe"
     r"|бы)\b"
 )
-_DUE = r"due|edd|delivery|confinement|(?:geburts|entbindungs)?termin|terme|accouchement|fpp|parto|dpp|родов|الولادة|प्रसव|预产期|予定日|예정일"
-_CONCEIVED = (
-    r"conce(?:ption|ived?)|empfängnis|konzeption|befruchtung|concepción|concepção|concepimento|зачати\w|الإخصاب|الحمل|गर्भाधान|受孕|受胎|수정일|수태"
-)
+_DUE = r"due|edd|delivery|confinement|(?:geburts|entbindungs)?termin|terme|accouchement|fpp|parto|dpp|родов|الولادة"
+r"|प्रसव|预产期|予定日|예정일"
+_CONCEIVED = r"conce(?:ption|ived?)|empfängnis|konzeption|befruchtung|concepción|concepção|concepimento|зачати\w"
+r"|الإخصاب|الحمل|गर्भाधान|受孕|受胎|수정일|수태"
 _FORMULAS = re.compile(
-    r"(?P<bazett>bazett)|(?P<fridericia>frideric?ia)|(?P<framingham>framingham)|(?P<hodges>hodges)|(?P<rautaharju>rautaharju)"
-    r"|(?P<mosteller>mosteller|モステラー|莫斯特勒)|(?P<dubois>du\s?bois|デュボア)|(?P<haycock>haycock)|(?P<gehan>gehan)"
+    r"(?P<bazett>bazett)|(?P<fridericia>frideric?ia)|(?P<framingham>framingham)|(?P<hodges>hodges)"
+    r"|(?P<rautaharju>rautaharju)"
+    r"|(?P<mosteller>mosteller|モステラー|莫斯特勒)|(?P<dubois>du\s?bois|デュボア)|(?P<haycock>haycock)"
+    r"|(?P<gehan>gehan)"
     r"|(?P<cockcroft>cockcroft|\bcg\b)|(?P<mdrd>mdrd)|(?P<ckd_epi>ckd-?\s?epi)|(?P<schwartz>schwartz)"
-    r"|(?P<devine>devine)|(?P<robinson>robinson)|(?P<hamwi>hamwi)|(?P<friedewald>friedewald)|(?P<martin>martin-?\s?hopkins)"
+    r"|(?P<devine>devine)|(?P<robinson>robinson)|(?P<hamwi>hamwi)|(?P<friedewald>friedewald)"
+    r"|(?P<martin>martin-?\s?hopkins)"
     r"|(?P<sampson>sampson)|(?P<hillier>hillier)|(?P<katz>katz)",
     re.IGNORECASE,
 )
 _ASKED = re.compile(
-    r"(?i)\b(?:question|asked|requests?|requested|wanted|wants|stem|task|frage|gefragt|question|demandée?|pregunta|pide|pergunta|pede|domanda"
+    r"(?i)\b(?:question|asked|requests?|requested|wanted|wants|stem|task|frage|gefragt|question|demandée?|pregunta"
+    r"|pide|pergunta|pede|domanda"
     r"|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|題|設問|질문|السؤال|प्रश्न"
 )
 _DATED = re.compile(rf"(?P<due>{_DUE})|(?P<conceived>{_CONCEIVED})", re.IGNORECASE)
@@ -82,7 +91,9 @@ def earlier(candidate: Candidate) -> bool:
 def a_check(candidate: Candidate) -> bool:
     """As in "Check: 152.4 + 46 + 42.6 = 241", "Difference: 1.6 mg/dL"."""
     line = candidate.text[max(0, candidate.start - 200) : candidate.start].rsplit("\n", 1)[-1]
-    return bool(_CHECK_FIRST.search(line) or _CHECK_FIRST.search(before(candidate)) or _CHECKED.search(clause(candidate)[-40:]))
+    return bool(
+        _CHECK_FIRST.search(line) or _CHECK_FIRST.search(before(candidate)) or _CHECKED.search(clause(candidate)[-40:])
+    )
 
 
 def a_given_quantity(candidate: Candidate) -> bool:
@@ -92,7 +103,10 @@ def a_given_quantity(candidate: Candidate) -> bool:
     if not named:
         return False
     derived = _DERIVED.search(left)
-    return derived is None or re.search(r"(?i)\b(?:for|by|to|bei|pour|para|per)\s(?:an?\s|the\s)?$", left[: named.start()]) is not None
+    return (
+        derived is None
+        or re.search(r"(?i)\b(?:for|by|to|bei|pour|para|per)\s(?:an?\s|the\s)?$", left[: named.start()]) is not None
+    )
 
 
 def denied(candidate: Candidate) -> bool:

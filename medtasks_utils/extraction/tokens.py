@@ -38,7 +38,11 @@ _STYLED = {
     **{0x2460 + n: letter for n, letter in enumerate("ABCD")},
     0xFE0F: "",
 }
-_ALIKE = {ord(other): letter for others, letters in (("АВСΑΒ", "ABCAB"),) for other, letter in zip(others, letters, strict=True)}
+_ALIKE = {
+    ord(other): letter
+    for others, letters in (("АВСΑΒ", "ABCAB"),)
+    for other, letter in zip(others, letters, strict=True)
+}
 _RUSSIAN_ORDER = str.maketrans("АБВГ", "ABCD")
 _CYRILLIC = re.compile(
     r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?(?:[).,;:!»\"*\]—–]|$)|\s[(—–-])"
@@ -63,15 +67,20 @@ def latin_letters(text: str) -> str:
 
 def _ordinal(language: str) -> re.Pattern[str]:
     ranks = cues.ORDINALS[language].split()
-    groups = ["|".join(f"(?P<{mark}{letter}>{rank})" for letter, rank in zip("ABCD", ranks, strict=True)) for mark in "_x"]
+    groups = [
+        "|".join(f"(?P<{mark}{letter}>{rank})" for letter, rank in zip("ABCD", ranks, strict=True)) for mark in "_x"
+    ]
     noun = cues.ORDERED[language]
     if language in ("zh", "ja", "ko"):
         return re.compile(rf"(?:{groups[0]}){noun}")
-    verb = rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è|es|é|это|هو|هي)"
+    verb = rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è"
+    r"|es|é|это|هو|هي)"
     link = rf"(?:[—–:=-]\s?|{cues.either(cues.LINK)}\s(?:{cues.either(cues.FILLER)}){{0,4}})?"
     return re.compile(
-        rf"(?<![^\W_])(?:(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})"
-        rf"(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n-]|$)|\s(?:{noun}|because\b|since\b|weil\b|है)|\s?{cues.either(cues.CORRECT)}))(?![^\W_])",
+        rf"(?<![^\W_])(?:(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
+        rf"|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})"
+        rf"(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n-]|$)|\s(?:{noun}|because\b|since\b|weil\b|है)"
+        rf"|\s?{cues.either(cues.CORRECT)}))(?![^\W_])",
         re.IGNORECASE,
     )
 

@@ -107,7 +107,17 @@ _ANSWERED_QUESTION = re.compile(
     r"|(?P<yes>indeed|absolutely|certainly|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;]))))"
 )
 _SPELLING = Spelling(
-    ["hallucinated", "hallucination", "factual", "fabricated", "supported", "answer", "incorrect", "inaccurate", "verdict"],
+    [
+        "hallucinated",
+        "hallucination",
+        "factual",
+        "fabricated",
+        "supported",
+        "answer",
+        "incorrect",
+        "inaccurate",
+        "verdict",
+    ],
     ["actual", "hallucinate", "fabricate", "support", "answered", "answers", "inaccuracy", "unsupported", "accurate"],
 )
 _AFTER_HEADING = re.compile(r"(?:(?<=:)|(?<=verdict)|(?<=answer)|(?<=conclusion))[ \t]{0,8}\n\s{0,8}")

@@ -59,11 +59,15 @@ FILLER: Cues = {
 
 CHOOSE: Cues = {
     "en": r"choose|select|pick|prefer|think|believe|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
-    r"|settle\s(?:on|for)|(?:money(?:\sis|['’]s)?|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor|goes\s(?:to|for)|for)"
-    r"|commit(?:ting)?\sto|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward|lean(?:ing)?\stowards?",
-    "de": r"wähle|nehme|tippe\sauf|bleibe\sbei|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\sfür",
+    r"|settle\s(?:on|for)|(?:money(?:\sis|['’]s)?|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor"
+    r"|goes\s(?:to|for)|for)"
+    r"|commit(?:ting)?\sto|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward"
+    r"|lean(?:ing)?\stowards?",
+    "de": r"wähle|nehme|tippe\sauf|bleibe\sbei|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke"
+    r"|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\sfür",
     "fr": r"choisis|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne|opte\spour",
-    "es": r"elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino\spor|apuesto\spor|diría|creo\sque(?:\ses)?|escojo|selecciono|elegiría|opto\spor",
+    "es": r"elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino\spor|apuesto\spor|diría|creo\sque(?:\ses)?"
+    r"|escojo|selecciono|elegiría|opto\spor",
     "pt": r"escolho|fico(?:,\sportanto,)?\scom|aposto\sn?a|diria|acho\sque(?:\sé)?|seleciono|escolheria|opto\spor",
     "it": r"scelgo|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|opto\sper",
     "ru": r"выбираю|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?",
@@ -82,7 +86,8 @@ CHOSEN_BEFORE: Cues = {
 """What follows a letter that is chosen, where the verb comes last."""
 
 CORRECT: Cues = {
-    "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\si\b|(?:is"
+    "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins|(?:would"
+    r"|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\si\b|(?:is"
     r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s"
     r"(?:(?:the|a|therefore|thus|clearly|also|most|single|likely|appropriate|suitable)\s){0,4}"
     r"(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if|for|only))|true|better|answer"
@@ -127,7 +132,8 @@ THEREFORE: Cues = {
 """What a letter alone follows as a conclusion."""
 
 NOT_BEFORE: Cues = {
-    "en": r"\b(?:confus\w+\s(?:\w+\s){0,4}with|not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?|eliminate|wrong|incorrect|than|if"
+    "en": r"\b(?:confus\w+\s(?:\w+\s){0,4}with|not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?"
+    r"|eliminate|wrong|incorrect|than|if"
     r"|whether"
     r"|rul(?:ed?|ing)\sout|without|versus|vs\.?)|n['’]t",
     "de": r"\b(?:nicht|weder|noch|kein(?:e|er)?|ob|statt)",
@@ -144,9 +150,11 @@ NOT_BEFORE: Cues = {
 WRONG_AFTER: Cues = {
     "en": r"(?:(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?"
     r"(?:incorrect|wrong|false|not|no\b|unlikely|ruled\sout|excluded|out\b|less)|isn['’]t|(?:can"
-    r"|may|must|should|could)\sbe\s(?:ruled\sout|excluded|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped|crossed\s(?:off|out))"
+    r"|may|must|should|could)\sbe\s(?:ruled\sout|excluded|struck\s(?:off|out)|eliminated|discarded|dismissed"
+    r"|dropped|crossed\s(?:off|out))"
     r"|incorrectly|does\snot|doesn['’]t)",
-    "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus|passt\snicht)",
+    "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus"
+    r"|passt\snicht)",
     "fr": r"(?:[:—–-]\snon\b|incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
     "es": r"(?:[:—–-]\sno\b|incorrecta|falsa|errónea|no\ses\b)",
     "pt": r"(?:[:—–-]\snão\b|incorreta|falsa|errada|não\sé)",
@@ -195,7 +203,8 @@ ORDINALS: dict[str, str] = {
 """Ordinal numbers, four in a row, by which an option may be named."""
 
 ORDERED: Cues = {
-    "en": r"(?:answer\s|listed\s)?(?:option|choice|alternative|possibility|answer|one|statement|item|entry|proposition)\b"
+    "en": r"(?:answer\s|listed\s)?(?:option|choice|alternative|possibility|answer|one|statement|item|entry"
+    r"|proposition)\b"
     r"(?!\s(?:choice|thought|guess|instinct|is\sto\b))",
     "de": r"(?:antwort)?(?:option|möglichkeit|antwort|alternative|variante|aussage)",
     "fr": r"(?:proposition|option|réponse|choix)",
@@ -229,9 +238,12 @@ REMAINS: Cues = {
 """What introduces the option that is left when the others are ruled out."""
 
 UNLIKE_IT: Cues = {
-    "en": r"would\s(?:not\s)?(?:be|give|cause|produce|show|have|lead|need|require|present|make|suggest|affect|mean|involve|raise|lower)"
-    r"|lacks?|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|has\sno(?:thing)?|have\sno(?:thing)?|plays?\sno)\b|never\b|eliminated|rather\b",
-    "de": r"würde|hätte|wäre|gäbe|verursacht\w*\seher|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht|kein",
+    "en": r"would\s(?:not\s)?(?:be|give|cause|produce|show|have|lead|need|require|present|make|suggest|affect|mean"
+    r"|involve|raise|lower)"
+    r"|lacks?|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|has\sno(?:thing)?|have\sno(?:thing)?"
+    r"|plays?\sno)\b|never\b|eliminated|rather\b",
+    "de": r"würde|hätte|wäre|gäbe|verursacht\w*\seher|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht"
+    r"|kein",
     "fr": r"à\s(?:écarter|exclure|éliminer)|(?:écartée?|exclue?|éliminée?)s?|donnerait|serait|aurait|entraînerait|provoquerait|éliminée?|exclue?|écartée?",
     "es": r"daría|sería|causaría|tendría|produciría|descartad[ao]s?|descarta[rn]?|excluid[ao]s?",
     "pt": r"daria|seria|causaria|teria|descartad[ao]|descarta|excluíd[ao]",

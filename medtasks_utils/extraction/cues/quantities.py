@@ -84,7 +84,8 @@ QUANTITY: Cues = {
 """Names of the quantities themselves, which their value may follow at once."""
 
 TOTAL: Cues = {
-    "en": r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets|gcs|psi|rcri|cci|charlson|wells|mcisaac|geneva|nihss|blatchford|perc\srule"
+    "en": r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets|gcs|psi|rcri|cci|charlson"
+    r"|wells|mcisaac|geneva|nihss|blatchford|perc\srule"
     r"|apache(?:\s(?:ii|2))?|sofa|perc|sirs"
     r"|has-bled|curb-65|heart|centor|feverpain|meld(?:-?\s?na)?|child-pugh|caprini|gbs|cha.?ds.?-vasc",
     "de": r"score|punktzahl|punktwert|gesamt(?:punktzahl|score)?|insgesamt|zusammen|summe",
@@ -103,10 +104,13 @@ TOTAL: Cues = {
 
 EQUALS: Cues = {
     "any": r"[:=≈→⟹⇒⟶~]",
-    "en": r"(?:is|was|be|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came|works?|worked)"
-    r"\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains|turns\sout(?:\sto\sbe)?|totals|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)"
+    "en": r"(?:is|was|be|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came|works?"
+    r"|worked)"
+    r"\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains|turns\sout(?:\sto\sbe)?|totals"
+    r"|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)"
     r"|rounded\sto|scores?|count|have|meets|are|so|thus|hence|therefore)",
-    "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird|erhält\sman|erhalten\swir|entspricht)",
+    "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird"
+    r"|erhält\sman|erhalten\swir|entspricht)",
     "fr": r"(?:est|vaut|donne|obtient|obtenons|trouve|devient|remonte|s['’]élève\sà|s['’]établit\sà)",
     "es": r"(?:es|son|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta|asciende\sa|da)",
     "pt": r"(?:é|são|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá)",
@@ -146,17 +150,24 @@ THAT_IS: Cues = {
 """What a value is put in other words by."""
 
 EARLIER: Cues = {
-    "en": r"(?:up|down|ris(?:e|en)|fallen|fall|(?:in|de)creased?|improved?|corrected|chang(?:e|ed))\sfrom|previous(?:ly)?"
+    "en": r"(?:up|down|ris(?:e|en)|fallen|fall|(?:in|de)creased?|improved?|corrected|chang(?:e|ed))\sfrom"
+    r"|previous(?:ly)?"
     r"|prior|earlier|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)"
     r"|yesterday|had\sbeen|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly"
-    r"|original(?:ly)?|(?:lab|chart|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake|on\sadmission|erroneously|instead\sof|rather\sthan|without",
-    "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}|gemessene\w?|statt"
+    r"|original(?:ly)?|(?:lab|chart|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)"
+    r"|by\smistake|on\sadmission|erroneously|instead\sof|rather\sthan|without",
+    "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}"
+    r"|gemessene\w?|statt"
     r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|letzte[sn]?\s(?:jahr|monat)",
     "fr": r"avant|auparavant|précéde\w{2,6}|initialement|il\sy\sa\s\w+\s(?:an|mois|jour)s?|hier|non\scorrigée?|mesurée?|au\slieu\sde",
-    "es": r"antes|anterior(?:mente)?|previ[oa]|hace\s\w+\s(?:año|mes|día)s?|ayer|al\singreso|inicial(?:mente)?|sin\scorregir|medid[oa]|en\slugar\sde",
-    "pt": r"antes|anterior(?:mente)?|prévi[oa]|há\s\w+\s(?:ano|mês|mes|dia)\w{0,2}|ontem|inicial(?:mente)?|sem\scorreção|medid[oa]|em\svez\sde",
-    "it": r"prima|precedente(?:mente)?|un\s(?:anno|mese)\sfa|ieri|all['’]ingresso|iniziale?(?:mente)?|non\scorrett[oa]|misurat[oa]|invece\sdi",
-    "ru": r"(?:год|месяц|неделю)\sназад|вчера|при\sпоступлении|раньше|ранее|прежн\w{2,3}|до\sкоррекции|исходн\w{2,3}|измеренн\w{2,3}|вместо",
+    "es": r"antes|anterior(?:mente)?|previ[oa]|hace\s\w+\s(?:año|mes|día)s?|ayer|al\singreso|inicial(?:mente)?"
+    r"|sin\scorregir|medid[oa]|en\slugar\sde",
+    "pt": r"antes|anterior(?:mente)?|prévi[oa]|há\s\w+\s(?:ano|mês|mes|dia)\w{0,2}|ontem|inicial(?:mente)?"
+    r"|sem\scorreção|medid[oa]|em\svez\sde",
+    "it": r"prima|precedente(?:mente)?|un\s(?:anno|mese)\sfa|ieri|all['’]ingresso|iniziale?(?:mente)?"
+    r"|non\scorrett[oa]|misurat[oa]|invece\sdi",
+    "ru": r"(?:год|месяц|неделю)\sназад|вчера|при\sпоступлении|раньше|ранее|прежн\w{2,3}|до\sкоррекции"
+    r"|исходн\w{2,3}|измеренн\w{2,3}|вместо",
     "ar": r"سابقا|السابقة?|قبل",
     "hi": r"पहले|पिछला|मापा",
     "zh": r"去年|入院时|上次|之前|此前|原来|校正前|实测|修正前",
@@ -183,7 +194,8 @@ CHECKED: Cues = {
 """What a calculation follows that only checks or compares the result."""
 
 INPUT: Cues = {
-    "en": r"age|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium|(?<!-)na\+?|potassium|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|"
+    "en": r"age|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium|(?<!-)na\+?|potassium"
+    r"|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|"
     r"(?:serum\s)?creatinine|scr|albumin|bilirubin|inr|hdl|triglycerides|total\scholesterol|sbp|dbp|heart\srate|hr"
     r"|systolic|diastolic|temperature|insulin|platelets|ast|alt|cycle(?:\slength)?|qt|rr",
     "de": r"alter|gewicht|größe|natrium|kalium|chlorid|bikarbonat|harnstoff|glukose|kreatinin|albumin|triglyceride"
@@ -194,7 +206,8 @@ INPUT: Cues = {
     r"|colesterol\stotal|frecuencia\scardíaca",
     "pt": r"idade|peso|altura|sódio|potássio|cloro|bicarbonato|ureia|glicose|creatinina|albumina|triglicerídeos"
     r"|colesterol\stotal|frequência\scardíaca",
-    "it": r"l['’]età|età(?!\sgest)|peso|altezza|sodio|potassio|cloro|bicarbonat[oi]|urea|azotemia|glicemia|creatinina|albumina"
+    "it": r"l['’]età|età(?!\sgest)|peso|altezza|sodio|potassio|cloro|bicarbonat[oi]|urea|azotemia|glicemia"
+    r"|creatinina|albumina"
     r"|trigliceridi|colesterolo\stotale|frequenza\scardiaca",
     "ru": r"возраст|вес|рост|натрий|калий|хлор|бикарбонат|мочевина|глюкоза|креатинин|альбумин|триглицериды",
     "ar": r"العمر|الوزن|الطول|الصوديوم|الكرياتينين|الألبومين|الجلوكوز",
@@ -206,7 +219,8 @@ INPUT: Cues = {
 """What the note gives and a calculation takes."""
 
 DERIVED: Cues = {
-    "en": r"correct\w*|adjust\w*|clearance|ratio|ideal|target|fractional|excretion|deficit|gap|dos(?:e|age)|index|area"
+    "en": r"correct\w*|adjust\w*|clearance|ratio|ideal|target|fractional|excretion|deficit|gap|dos(?:e|age)|index"
+    r"|area"
     r"|estimated|calculated|rate(?<!heart\srate)|interval|qtc|mean|equivalent|needed|required|score",
     "de": r"\w*korrig\w*|clearance|angepasst\w*|ideal\w*|ziel\w*|defizit|berechnet\w*|quotient",
     "fr": r"corrigée?|clairance|idéal|ajusté|cible|déficit|calculée?|fraction\w*",
@@ -246,8 +260,10 @@ NORMAL: Cues = {
     r"|typical(?:ly)?|usual(?:ly)?"
     r"|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison|uncorrected|raw|unadjusted"
     r"|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?"
-    r"|needed|required|recommended|published|validated|guideline|goals?|aims?(?:\sfor)?|(?:obesity|overweight)\sis|ceiling|floor",
-    "de": r"norm(?:al|bereich|wert)?e?|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?|üblich\w{0,2}",
+    r"|needed|required|recommended|published|validated|guideline|goals?|aims?(?:\sfor)?|(?:obesity|overweight)\sis"
+    r"|ceiling|floor",
+    "de": r"norm(?:al|bereich|wert)?e?|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?"
+    r"|üblich\w{0,2}",
     "fr": r"norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
     "es": r"normal(?:es)?|referencia|umbral|límites?|entre|rango|máximo|sobre|objetivo|meta",
     "pt": r"norma(?:l|is)|referência|limiar|limites?|entre|intervalo|máximo|meta|objetivo",
@@ -262,7 +278,8 @@ NORMAL: Cues = {
 """Nouns and adverbs for what a value is compared with."""
 
 RISK: Cues = {
-    "en": r"mortality|predictive\svalue|sensitivity|specificity|likelihood|accuracy|survival|risk(?!\s(?:score|index|category|class))|(?:event|stroke|bleeding"
+    "en": r"mortality|predictive\svalue|sensitivity|specificity|likelihood|accuracy|survival|risk(?!\s(?:score"
+    r"|index|category|class))|(?:event|stroke|bleeding"
     r"|complication)s?\srate|rate\s(?:of|about|is)"
     r"|probability|chance|prevalence|incidence|mace|confidence",
     "de": r"risiko|mortalität|sterblichkeit",
@@ -281,14 +298,17 @@ RISK: Cues = {
 
 COMPARED: Cues = {
     "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost|up\sto|beyond"
-    r"|least|from\sthat\son\sday|(?:begins?|beginning|starts?|starting|sets?\sin|kicks?\sin|applies|ends?|defined|cut\soff|clear|short|well)"
-    r"\s(?:at|from|as|of|with|only\sat)|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+|stage\s\w+)\s(?:at|from)|(?<=;\s)at|reach(?:es|ed)?|towards?",
+    r"|least|from\sthat\son\sday|(?:begins?|beginning|starts?|starting|sets?\sin|kicks?\sin|applies|ends?|defined"
+    r"|cut\soff|clear|short|well)"
+    r"\s(?:at|from|as|of|with|only\sat)|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+"
+    r"|stage\s\w+)\s(?:at|from)|(?<=;\s)at|reach(?:es|ed)?|towards?",
     "de": r"(?:ober|unter)halb\svon|über|unter|als|mindestens|ab|bis|beginnt\s(?:bei|ab)|höchstens",
     "fr": r"dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde|plus\sde|à\spartir\sde|dès|au-delà\sde"
     r"|jusqu['’]à|au\smoins",
     "es": r"debajo\sde|encima\sde|superior\sa|inferior\sa|menos\sde|más\sde|a\spartir\sde|desde|hasta|al\smenos",
     "pt": r"acima\sde|abaixo\sde|menos\sde|mais\sde|a\spartir\sde|até|pelo\smenos",
-    "it": r"sotto(?:\si)?|sopra(?:\si)?|superiore\sa|inferiore\sa|meno\sdi|più\sdi|a\spartire\sda|(?:dai|da|oltre|fino\sa|almeno)",
+    "it": r"sotto(?:\si)?|sopra(?:\si)?|superiore\sa|inferiore\sa|meno\sdi|più\sdi|a\spartire\sda|(?:dai|da|oltre"
+    r"|fino\sa|almeno)",
     "ru": r"выше|ниже|более|менее|больше|меньше|свыше|от|не\sменее|до",
     "ar": r"أكثر\sمن|أقل\sمن|فوق|تحت",
     "hi": r"से\sअधिक|से\sकम",

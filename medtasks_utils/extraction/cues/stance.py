@@ -7,7 +7,8 @@ Cues = dict[str, str]
 RETRACTED: Cues = {
     "en": r"\bwait\b|\bhmm+\b|\bscratch\sthat|\bon\s(?:second\sthought|reflection|closer\sinspection)"
     r"|\blet\sme\s(?:re-?consider|correct)"
-    r"|\bi\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|\bthat\s(?:was|is|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b"
+    r"|\bi\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|\bthat\s(?:was|is"
+    r"|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b"
     r"|(?<![\w\s])\s?no,\s(?!not\b)"
     r"|\?\s?no\b|\bactually,|\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)|\bbut\sthat\swas"
     r"|\bchange\smy\s(?:answer|mind)",
@@ -26,8 +27,10 @@ RETRACTED: Cues = {
 """What takes back the statements before it."""
 
 TENTATIVE: Cues = {
-    "en": r"\b(?:if|whether|unless|suppose|tempt(?:ed|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct|idea"
-    r"|guess)|initial(?:ly)?|(?:first|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|said|guess|went|consider|suspect|answer)\w*"
+    "en": r"\b(?:if|whether|unless|suppose|tempt(?:ed|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct"
+    r"|idea"
+    r"|guess)|initial(?:ly)?|(?:first|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|said|guess|went|consider"
+    r"|suspect|answer)\w*"
     r"|(?:one|you|someone|some|many)\s(?:\w+\s){0,2}(?:might|may|could|would|say|think|claim|pick|choose)"
     r"|common\s(?:error|mistake)"
     r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|torn|often\sconfused|had\sasked)\b",
