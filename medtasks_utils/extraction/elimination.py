@@ -31,7 +31,8 @@ _BUT_NOT_IT = re.compile(
 def marked(listing: str) -> Iterator[Candidate]:
     """The lines of a list of the options that are called right, or the only one of four that is called otherwise.
 
-    As in "C: True", "C. … ✅", and "A – true, B – true, C – false, D – true" (of a question that asks for the exception).
+    As in "C: True", "C. … ✅", and "A – true, B – true, C – false, D – true" (where the
+    question asks for the exception).
     """
     right: list[tuple[str, int]] = []
     wrong: list[tuple[str, int]] = []

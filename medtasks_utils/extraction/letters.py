@@ -79,8 +79,10 @@ _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\
 _REMAINS = re.compile(
     rf"(?<![^\W_]){cues.either(cues.REMAINS)}[,:]?\s?{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", re.MULTILINE
 )
-_SHOWN = r"(?i:\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
-r"|belongs?\sto|called|termed|namely|points?\sto|need|use|spricht\sfür|évoque|sugiere|sugere|indica|говорит\sо)\b)"
+_SHOWN = (
+    r"(?i:\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
+    r"|belongs?\sto|called|termed|namely|points?\sto|need|use|spricht\sfür|évoque|sugiere|sugere|indica|говорит\sо)\b)"
+)
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 _PREDICATE = re.compile(
     rf"(?:{_LINK}|{_SHOWN})\s?(?:{_FILLER}|(?i:an?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"

@@ -44,10 +44,14 @@ _ONLY_IF = re.compile(
     r"|darebbe"
     r"|бы)\b"
 )
-_DUE = r"due|edd|delivery|confinement|(?:geburts|entbindungs)?termin|terme|accouchement|fpp|parto|dpp|родов|الولادة"
-r"|प्रसव|预产期|予定日|예정일"
-_CONCEIVED = r"conce(?:ption|ived?)|empfängnis|konzeption|befruchtung|concepción|concepção|concepimento|зачати\w"
-r"|الإخصاب|الحمل|गर्भाधान|受孕|受胎|수정일|수태"
+_DUE = (
+    r"due|edd|delivery|confinement|(?:geburts|entbindungs)?termin|terme|accouchement|fpp|parto|dpp|родов|الولادة"
+    r"|प्रसव|预产期|予定日|예정일"
+)
+_CONCEIVED = (
+    r"conce(?:ption|ived?)|empfängnis|konzeption|befruchtung|concepción|concepção|concepimento|зачати\w"
+    r"|الإخصاب|الحمل|गर्भाधान|受孕|受胎|수정일|수태"
+)
 _FORMULAS = re.compile(
     r"(?P<bazett>bazett)|(?P<fridericia>frideric?ia)|(?P<framingham>framingham)|(?P<hodges>hodges)"
     r"|(?P<rautaharju>rautaharju)"

@@ -73,8 +73,10 @@ def _ordinal(language: str) -> re.Pattern[str]:
     noun = cues.ORDERED[language]
     if language in ("zh", "ja", "ko"):
         return re.compile(rf"(?:{groups[0]}){noun}")
-    verb = rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è"
-    r"|es|é|это|هو|هي)"
+    verb = (
+        rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è"
+        r"|es|é|это|هو|هي)"
+    )
     link = rf"(?:[—–:=-]\s?|{cues.either(cues.LINK)}\s(?:{cues.either(cues.FILLER)}){{0,4}})?"
     return re.compile(
         rf"(?<![^\W_])(?:(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"

@@ -197,7 +197,8 @@ ORDINALS: dict[str, str] = {
     "ar": "الأولى?|الاولى? الثانية? الثالثة? الرابعة?|الأخيرة?",
     "hi": "पहल[ाेी] दूसर[ाेी] तीसर[ाेी] चौथ[ाेी]|अंतिम",
     "zh": "第[一1] 第[二2] 第[三3] 第[四4]|最后一",
-    "ja": "(?:第?[一1]番目|1つ目|第一) (?:第?[二2]番目|2つ目|第二) (?:第?[三3]番目|3つ目|第三) (?:第?[四4]番目|4つ目|第四|最後)",
+    "ja": "(?:第?[一1]番目|1つ目|第一) (?:第?[二2]番目|2つ目|第二) (?:第?[三3]番目|3つ目|第三)"
+    " (?:第?[四4]番目|4つ目|第四|最後)",
     "ko": "첫\\s?번째 두\\s?번째 세\\s?번째 네\\s?번째|마지막",
 }
 """Ordinal numbers, four in a row, by which an option may be named."""
@@ -244,7 +245,8 @@ UNLIKE_IT: Cues = {
     r"|plays?\sno)\b|never\b|eliminated|rather\b",
     "de": r"würde|hätte|wäre|gäbe|verursacht\w*\seher|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht"
     r"|kein",
-    "fr": r"à\s(?:écarter|exclure|éliminer)|(?:écartée?|exclue?|éliminée?)s?|donnerait|serait|aurait|entraînerait|provoquerait|éliminée?|exclue?|écartée?",
+    "fr": r"à\s(?:écarter|exclure|éliminer)|(?:écartée?|exclue?|éliminée?)s?|donnerait|serait|aurait|entraînerait|"
+    r"provoquerait|éliminée?|exclue?|écartée?",
     "es": r"daría|sería|causaría|tendría|produciría|descartad[ao]s?|descarta[rn]?|excluid[ao]s?",
     "pt": r"daria|seria|causaria|teria|descartad[ao]|descarta|excluíd[ao]",
     "it": r"darebbe|sarebbe|causerebbe|avrebbe|esclus[oaei]|scartat[oaei]|esclude(?:re)?|da\sescludere",

@@ -159,7 +159,8 @@ EARLIER: Cues = {
     "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}"
     r"|gemessene\w?|statt"
     r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|letzte[sn]?\s(?:jahr|monat)",
-    "fr": r"avant|auparavant|précéde\w{2,6}|initialement|il\sy\sa\s\w+\s(?:an|mois|jour)s?|hier|non\scorrigée?|mesurée?|au\slieu\sde",
+    "fr": r"avant|auparavant|précéde\w{2,6}|initialement|il\sy\sa\s\w+\s(?:an|mois|jour)s?|hier"
+    r"|non\scorrigée?|mesurée?|au\slieu\sde",
     "es": r"antes|anterior(?:mente)?|previ[oa]|hace\s\w+\s(?:año|mes|día)s?|ayer|al\singreso|inicial(?:mente)?"
     r"|sin\scorregir|medid[oa]|en\slugar\sde",
     "pt": r"antes|anterior(?:mente)?|prévi[oa]|há\s\w+\s(?:ano|mês|mes|dia)\w{0,2}|ontem|inicial(?:mente)?"
