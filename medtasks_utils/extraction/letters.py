@@ -60,6 +60,7 @@ _STATEMENTS = tuple(
 )
 # "Given the short QT: C.", "Which option? D."
 _COLON = re.compile(r"[:?;→]\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", re.MULTILINE)
+_ARTICLE = re.compile(r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$)", re.MULTILINE)
 _OPTION = re.compile(
     rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
     rf"|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
@@ -185,8 +186,8 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     ('C', None, None)
     """
     reading = NOTHING
-    for part in own_parts(latin_letters(text)):
-        reading = _read_part(ordinals_as_letters(part), options)
+    for part in own_parts(text):
+        reading = _read_part(ordinals_as_letters(latin_letters(part)), options)
         if reading.value is not None:
             break
     return reading
@@ -223,6 +224,7 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
             yield from _found(pattern, reading, cue, support - less)
         yield from _found(_OPTION, reading, "option", 30 - less)
         yield from _found(_COLON, reading, "colon", 32 - less)
+        yield from _found(_ARTICLE, reading, "colon", 32 - less)
         yield from _found(_REMAINS, reading, "remaining", 56 - less)
     shortened = with_letters(plain, short_names(options))
     if shortened != plain:

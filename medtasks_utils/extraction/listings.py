@@ -11,6 +11,7 @@ LINE = re.compile(
     r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since|as)\s|\s[\-–—|]\s|[*_]{0,3}\s\|"
     r"|\s?[✓✔✅❌✗✘]|[\s*_)\]]*$)"
 )
+_ANNOUNCED = re.compile(r"\W{0,6}(?:[^\W\d]{1,12}\s){0,3}(?i:choices|options)(?:\s(?i:are))?\s?:?\s")
 MAX_LINE = 300  # characters of a line that are looked at for its letter
 
 _MARKER = re.compile(r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D])[).:\]]\s")
@@ -33,7 +34,7 @@ def split_listings(text: str) -> tuple[list[str], list[str]]:
 
     for line in text.split("\n"):
         match = LINE.match(line[:MAX_LINE])
-        if match and lists_options(line[:MAX_LINE]):
+        if (match or _ANNOUNCED.match(line)) and lists_options(line[:MAX_LINE]):
             end_run()
             listed.append(line)
             continue

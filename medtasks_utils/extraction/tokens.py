@@ -24,7 +24,7 @@ ONE_ONLY = (
     rf"(?!\s?[)\]]?\s?(?:\(?(?i:(?:and/)?or|oder|или|أو|या)(?!\w)|(?:\(?{cues.either(cues.OR)}\s?"
     rf"|[/&]\s?)[(\[]?[A-D](?![A-Za-z])"
     r"|\s?(?:and|und|et|y|e)\s(?:option|choice|[A-D])\b)"
-    r"|[)\]]?,\s?[(\[]?[A-D](?![A-Za-z])[)\]]?\s?(?:[,.]|and\b|or\b|und\b|oder\b|et\b|y\b|o\b|ou\b|$))"
+    r"|[)\]]?,\s?[(\[]?[A-D](?![A-Za-z])[)\]]?\s?(?:[,.]|and\b|or\b|und\b|oder\b|et\b|y\b|o\b|ou\b|e\b|और|и\b|$))"
 )
 
 _STYLED = {
@@ -77,7 +77,7 @@ def _ordinal(language: str) -> re.Pattern[str]:
         rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è"
         r"|es|é|это|هو|هي)"
     )
-    link = rf"(?:[—–:=-]\s?|{cues.either(cues.LINK)}\s(?:{cues.either(cues.FILLER)}){{0,4}})?"
+    link = rf"(?:[—–:=-]\s?|{cues.either(cues.LINK)}[\s:]\s?(?:{cues.either(cues.FILLER)}){{0,4}})?"
     return re.compile(
         rf"(?<![^\W_])(?:(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
         rf"|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})"

@@ -21,10 +21,11 @@ from medtasks_utils.extraction.weighing import NOTHING, Candidate, Found, Readin
 _RESULT, _TOTAL, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
     cues.any_word, (cues.RESULT, cues.TOTAL, cues.EQUALS, cues.LINKED, cues.ABOUT, cues.THAT_IS)
 )
-_JOINED = rf"(?:{_EQUALS}|{_LINKED})\s?(?:{_ABOUT}){{0,8}}$"
-_AFTER_RESULT = re.compile(rf"{_RESULT}(?:(?!\d{{4}})[^\n=≈:]){{0,60}}?{_JOINED}|{_RESULT}\s?(?:{_ABOUT}){{0,4}}$")
+_JOINED = rf"{_EQUALS}\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$"
+_NEAR = rf"[^\n=≈:,;\d]{{0,30}}?{_LINKED}\s?(?:{_ABOUT}){{0,8}}$"
+_AFTER_RESULT = re.compile(rf"{_RESULT}(?:(?:(?!\d{{4}})[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
-_AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:]{{0,40}}?){_JOINED}|{_TOTAL}\s?(?:{_ABOUT}){{0,4}}$")
+_AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:]{{0,40}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
 _AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
 _NOT_BUT = re.compile(
@@ -35,6 +36,7 @@ _SUBJECT_AFTER = re.compile(
     r"|ref)[a-z]",
     re.IGNORECASE,
 )
+_VERB_FIRST = re.compile(r"(?i:\b(?:beträgt|liegt|ergibt|lautet)\s(?:die|der|das)\s[^\d\n.,;:]{3,40}\s(?:bei\s)?)$")
 _COUNTED_AFTER = re.compile(
     r"\s(?:\w{1,12}\s){0,2}(?:are|is|were)\s(?:met|violated|positive|present|fulfilled|satisfied|scored|awarded)\b",
     re.IGNORECASE,
@@ -173,7 +175,7 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "stated", 50
     if _NAMED_BEFORE.search(left) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
         return "stated", 48
-    if _NOT_BUT.search(left):
+    if _NOT_BUT.search(left) or _VERB_FIRST.search(left):
         return "stated", 50
     if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
         return "stated", 50

@@ -296,7 +296,9 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
         clause = _FOREIGN_CLAUSE.split(sentence[: match.start()])[-1]
         denied = (bool(language.no.search(clause)) + bool(language.no_after.match(sentence, match.end()))) % 2 == 1
         about = language.judged.search(sentence) is not None
-        if not about and (kind in ("right", "wrong") or _ANY_VERDICT.search(sentence)):
+        if not about and (
+            kind in ("right", "wrong") or (_ANY_VERDICT.search(sentence) and not language.no.search(sentence))
+        ):
             continue
         value = _foreign_value(kind, match[0].strip(), denied)
         support = (60 if about else 45) - (6 if kind in ("right", "wrong") else 0)
