@@ -84,7 +84,7 @@ def prepared(text: str, *, score: bool = False) -> str:
         score: leave ``a/b`` alone, which is a score and its maximum.
 
     >>> prepared(r"$1{,}234.5\ \text{mL}$"), prepared("1.2 × 10^3"), prepared("22,9 kg/m²")
-    ('1234.5 mL', '1.2e3', '22.9  ')
+    ('1234.5mL', '1.2e3', '22.9  ')
     """
     text = _QUOTED.sub("", text.translate(_CHARACTERS)).replace("{,}", ",").replace("\\%", "%").replace("\\,", " ")
     for pattern, character in _LATEX_WORDS:

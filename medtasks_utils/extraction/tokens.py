@@ -56,8 +56,8 @@ def latin_letters(text: str) -> str:
 
     Cyrillic letters in their own order (А, Б, В, Г) mean the first to the fourth.
 
-    >>> latin_letters("Ⓑ"), latin_letters("Ответ: В"), latin_letters("Не А и не Б, а В.")
-    ('B', 'Ответ: B', 'Не A и не B, а C.')
+    >>> latin_letters("Ⓑ"), latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
+    ('B', 'Ответ: B', 'Не B, а C.')
     """
     text = text.translate(_STYLED)
     found = {match[0] for match in _CYRILLIC.finditer(text)}
@@ -93,8 +93,8 @@ _ORDINALS = [_ordinal(language) for language in cues.ORDINALS]
 def ordinals_as_letters(text: str) -> str:
     """The text with "the third option" as "option C", in any language.
 
-    >>> ordinals_as_letters("It is the third option."), ordinals_as_letters("应为第二项")
-    ('It is the option C.', '应为 option B ')
+    >>> ordinals_as_letters("Take the third option."), ordinals_as_letters("应为第二项")
+    ('Take the option C.', '应为 option B ')
     """
     for pattern in _ORDINALS:
         text = pattern.sub(_as_letter, text)
