@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.numbers import python_literal
+from medtasks_utils.extraction.numerals import spelled_numbers
 from medtasks_utils.extraction.weighing import Found
 
 WeeksDays = tuple[int, int]
@@ -22,7 +23,7 @@ _WRITTEN = re.compile(
     rf"(?<![\d.])(?P<w1>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?{_W}{_END}[\s,;&+'\"]{{0,20}}(?:{_AND}\s{{0,3}})?['\"]?"
     rf"(?P<d1>\d{{1,3}})[\s-]{{0,14}}{_D}{_END}"
     r"|(?<![\d.])(?P<w2>\d{1,3})[wW](?P<d2>\d{1,2})[dD]?\b"
-    r"|(?<![\d.])(?P<w3>\d{1,3})\s{0,3}\+\s?(?P<d3>\d)(?![\d.])"
+    r"|(?<![\d.])(?P<w3>\d{1,3})\s{0,3}\+\s?(?P<d3>\d)(?!\d|\.\d)"
     r"|(?<![\d.])(?P<w4>\d{1,3})\s(?:weeks?\s)?(?:and\s)?(?P<d4>\d)/7(?!\d)"
     r"|[(\[]\s?['\"]?(?P<w5>\d{1,3})['\"]?\s?,\s?['\"]?(?P<d5>\d{1,2})['\"]?\s?[)\]]"
     r"|[\"']?weeks[\"']?\s?:\s?(?P<w6>\d{1,3}),?\s{0,4}[\"']?days[\"']?\s?:\s?(?P<d6>\d{1,2})"
@@ -31,7 +32,7 @@ _WRITTEN = re.compile(
     r"|(?<![\d.])(?P<days>\d{1,4})\s{0,14}(?i:days?|tagen?|jours|días|dias|giorni|дн(?:я|ей)|天)\b"
 )
 _MARKUP = re.compile(r"[*_`${}^~\x01]|\\(?:boxed|text|mathrm|textbf|[,;:! ])|\n")
-_WORD = re.compile(rf"\b(?:{'|'.join(cues.NUMBER_WORDS)})(?=\s(?:completed\s)?(?:weeks?|days?)\b)", re.IGNORECASE)
+_COUNTED = re.compile(rf"\s(?:completed\s)?(?:{_W}|{_D}){_END}|\s?[周週天]")
 
 
 def strict_weeks_days(text: str) -> WeeksDays | None:
@@ -45,7 +46,9 @@ def strict_weeks_days(text: str) -> WeeksDays | None:
 
 def written_ages(text: str) -> Iterator[Found]:
     """The ages in a text: "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)" and their kin, weeks or days alone."""
-    text = _WORD.sub(lambda match: f"{cues.NUMBER_WORDS[match[0].lower()]:<{len(match[0])}}", text)
+    for word in list(spelled_numbers(text, counted=True)):
+        if word.value >= 0 and _COUNTED.match(text, word.end):
+            text = f"{text[: word.start]}{word.value:<{word.end - word.start}.0f}{text[word.end :]}"
     text = _MARKUP.sub(lambda match: " " * len(match[0]), text)
     for match in _WRITTEN.finditer(text):
         if match["weeks"]:

@@ -6,48 +6,43 @@ import re
 from typing import Literal
 
 from medtasks_utils.extraction import cues
-from medtasks_utils.extraction.quantities import BOLD, Percentage
+from medtasks_utils.extraction.quantities import BOLD
+from medtasks_utils.extraction.subjects import (
+    a_check,
+    a_given_quantity,
+    a_risk,
+    another_date,
+    by_another_formula,
+    called_normal,
+    denied,
+    earlier,
+    only_supposed,
+    unfinished,
+)
+from medtasks_utils.extraction.surroundings import after, before, clause
 from medtasks_utils.extraction.weighing import Candidate, Rule, taken_back_until
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
-_ABOUT, _NORMAL, _RISK, _COMPARED, _GIVEN = map(
-    cues.any_word, (cues.ABOUT, cues.NORMAL, cues.RISK, cues.COMPARED, cues.GIVEN)
-)
+_ABOUT, _NORMAL, _COMPARED, _GIVEN = map(cues.any_word, (cues.ABOUT, cues.NORMAL, cues.COMPARED, cues.GIVEN))
 _FINAL = re.compile(
     r"(?i:\b(?:final|therefore|thus|hence|conclusion|so)\b|\b(?:daher|somit|donc|por\s(?:lo\s)?tanto|portanto"
     r"|quindi|итак)\b|"
     r"最终|因此|したがって|따라서|최종|अंतिम|النهائية)"
 )
-_BEFORE = 90  # characters
-
-
-def before(candidate: Candidate) -> str:
-    """The candidate's sentence up to it, without the marks of bold text."""
-    stretch = candidate.text[max(0, candidate.start - _BEFORE) : candidate.start].replace(BOLD, "")
-    return re.split(r"\n|(?<=[\w)%²][.;!?])\s(?=[A-ZÀ-ÞА-Я\u0600-\u06ff\u0900-\u097f])|[。；！？]", stretch)[-1]
-
-
-def clause(candidate: Candidate) -> str:
-    """The same from the last comma, bracket or "while" on."""
-    return re.split(r"[,;(（،]\s?|\b(?:while|whereas|but|here|this\spatient|so)\b", before(candidate))[-1]
-
-
-def after(candidate: Candidate) -> str:
-    """What follows it in its line."""
-    return candidate.text[candidate.end : candidate.end + _BEFORE].replace(BOLD, "").split("\n", 1)[0]
-
 
 # ---- evidence
 
 _UNIT = r"\s?(?:[A-Za-zµ°%²³/\-]{1,12}(?:\s?/\s?[A-Za-z.\d²]{1,8})?)?"
-_RANGE_BEFORE = re.compile(rf"\d{_UNIT}\s?(?:-|(?i:to|bis|à|a|al?|до|إلى|से|至|through|e|y|et|und|and))\s?$")
-_RANGE_AFTER = re.compile(rf"{_UNIT}\s?(?:-|(?i:to|bis|à|a|до|إلى|से|至))\s?-?\d")
+_RANGE_BEFORE = re.compile(
+    rf"(?<![A-Za-z\d.,])\d{{1,15}}(?:[.,]\d{{1,15}})?{_UNIT}(?:\s?(?:-|至|到|から|에서)|\s(?i:to|bis|à|al?|до|إلى|से|through|e|y|et|und|and))\s?$"
+)
+_RANGE_AFTER = re.compile(rf"{_UNIT}(?:\s?(?:-|至|到|から|에서)|\s(?i:to|bis|à|al?|до|إلى|से))\s?-?\d")
 _BETWEEN = re.compile(r"(?i:between|from|ranges?|entre|zwischen|tra|между|either|von|de)\s{1,2}[^\d\n]{0,12}$")
 _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
-    r"\s?[A-Za-z%/²³]{0,12}\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√a-zA-Z][^=\n]{0,60}=|/\s?\("
+    r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√a-zA-Z][^=\n]{0,60}=|/\s?\("
     r"|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
@@ -55,17 +50,13 @@ _CONTINUED = re.compile(r"[^\n,;.()]{0,24}?\s?[=≈→]\s?[A-Za-z\s]{0,12}-?[\d.
 _COMPARED_BEFORE = re.compile(rf"(?:[<>≤≥≧≦]\s?|{_COMPARED}\s?(?:{_ABOUT}){{0,3}})$")
 _THRESHOLD_AFTER = re.compile(
     r"[^\n,;.()=]{0,24}?\b(?:or|and)\s(?:more|higher|above|greater|less|below|lower|over|older)\b"
-    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|[^\n]{0,3}(?:이상|以上|及以上"
-    r"|以下)|\s?\+(?=\s|$)",
+    rf"|{_UNIT}\s(?:less|more|lower|higher|fewer|weniger|mehr|niedriger|höher|de\smoins|de\splus|menos|más|mais|in\s(?:meno|più)"
+    r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))"
+    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하|미만|초과|以上|及以上"
+    r"|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))|\s?\+(?=\s|$)",
     re.IGNORECASE,
 )
 _NORMAL_BEFORE = re.compile(_NORMAL)
-_RISK_BEFORE = re.compile(_RISK)
-_RISK_AFTER = re.compile(rf"[^\n,;.()]{{0,24}}?{_RISK}")
-_A_YEAR_AFTER = re.compile(
-    r"\s?(?:points?\s)?(?:/|per|a|pro|par|al|por|all['’]|в)\s?(?:year|yr|annum|100|jahr|an|año|ano|anno|год)\b",
-    re.IGNORECASE,
-)
 _NAMED_BEFORE = re.compile(
     r"(?i:\b(?:class|stage|grade|step|type|category|phase|level|group|version|factor|item|criterion|criteria"
     r"|option|age[ds]?|day|table|figure|part|ckd|bmi\sclass|vitamin|page|row|ref))\s?[:#]?\s?[A-Z]?$"
@@ -75,7 +66,7 @@ _TIME_AFTER = re.compile(
     re.IGNORECASE,
 )
 _OF_BEFORE = re.compile(
-    r"\bout\sof\s(?:a\s)?(?:maximum\s|total\s|possible\s)*(?:of\s)?$|\b(?:one|two|three|four|five|six)\sof\sthe\s$|\d\s?(?:points?\s)?[(\[]?(?:/|out\sof(?:\sa)?(?:\s(?:possible|maximum|total))?(?:\sof)?"
+    r"^\W*(?:out\s)?of\s(?:the\s|these\s|all\s)?$|\bout\sof\s(?:a\s)?(?:maximum\s|total\s|possible\s)*(?:of\s)?$|\b(?:one|two|three|four|five|six)\sof\sthe\s$|\d\s?(?:points?\s)?[(\[]?(?:/|out\sof(?:\sa)?(?:\s(?:possible|maximum|total))?(?:\sof)?"
     r"|of(?:\sa)?(?:\smaximum|\stotal|\spossible)?(?:\sof)?|von|sur|su|de|из|من|में\sसे)\s?(?:maximal\s|max\.?\s)?$",
     re.IGNORECASE,
 )
@@ -84,12 +75,17 @@ _RESTATED = re.compile(
     r"\d[^\d\n]{0,30}?(?i:\bi\.?e\.?,?|\bequivalent\sto|\bor\b|\bin\sother\swords|\bwhich\sis"
     r"|\bcorrespond\w{0,4}\sto|\bequal\sto|\bsoit\b|\bd\.\s?h\.)[^\d\n]{0,20}$"
 )
+_PER_ANOTHER = re.compile(
+    r"(?i)^\W*(?:per|an|pro|par|por|all['’]|в|each|every)\s?(?:hour|minute|day|dose|kg|stunde|minute|tag|heure|jour|hora|día|dia|ora|час|сутки)\b"
+    r"|每小时|毎時|時間あたり|시간당"
+)
 _UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
 _INPUT_BEFORE = re.compile(
     r"(?i)\s?(?:after|with|using|given|assuming|based\son|for|and\san?|and\sthe)\s(?!.*\b(?:get|is|gives|be|comes)\b)"
 )
 _INPUT_AFTER = re.compile(rf"{_UNIT}\s(?:actual|ideal|measured|baseline)\b", re.IGNORECASE)
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
+_WEEKS, _DAYS = re.compile(cues.any_word(cues.WEEKS)), re.compile(cues.any_word(cues.DAYS))
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 
 
@@ -131,18 +127,6 @@ def compared_with(candidate: Candidate) -> bool:
     return bool(_COMPARED_BEFORE.search(before(candidate)) or _THRESHOLD_AFTER.match(after(candidate)))
 
 
-def called_normal(candidate: Candidate) -> bool:
-    """As in "normal: 8.5", "the upper limit of normal is 10.2", "満点は9"."""
-    return bool(_NORMAL_BEFORE.search(clause(candidate)))
-
-
-def a_risk(candidate: Candidate) -> bool:
-    """As in "mortality of 9.3 %", "4.8 % per year"."""
-    right = after(candidate)
-    share = isinstance(candidate.value, Percentage) and _RISK_AFTER.match(right)
-    return bool(_RISK_BEFORE.search(clause(candidate)) or share or _A_YEAR_AFTER.match(right))
-
-
 def a_time(candidate: Candidate) -> bool:
     """As in "in 6 months", "within 48 hours", "249 patients"."""
     return bool(_TIME_AFTER.match(after(candidate)))
@@ -176,18 +160,30 @@ def out_of(candidate: Candidate) -> bool:
 def in_parentheses(candidate: Candidate) -> bool:
     """As in "9.76 mg/dL (2.44 mmol/L)": the second of the two."""
     left = before(candidate)
-    opened = max(left.rfind("("), left.rfind("["))
-    if opened < 0 or max(left.rfind(")"), left.rfind("]")) > opened:
+    opened = _open_bracket(left)
+    if opened is None:
         return False
+    if opened == 0 and re.search(r"\w.*[=:]", left) and re.search(r"\)\W{0,3}$", after(candidate)):
+        return True
     alone = not left[opened + 1 :].strip(" ≈~=") and re.match(r"\s?(?:points?|pts?)?\s?[)\]]", after(candidate))
     if re.search(r"[→=:]\s?$", left[:opened]):
         return False
     return bool(re.search(r"\w", left[:opened])) and not (alone and not re.search(r"(?<!\w)\d", left[:opened]))
 
 
+def _open_bracket(left: str) -> int | None:
+    """Where the last bracket opens that is not closed."""
+    closed = 0
+    for position in range(len(left) - 1, -1, -1):
+        closed += (left[position] in ")]") - (left[position] in "([")
+        if closed < 0:
+            return position
+    return None
+
+
 def restated(candidate: Candidate) -> bool:
     """As in "46.12 mL/min, equivalent to 0.77 mL/s", "24.49, i.e. about 24.5": the second of the two."""
-    return bool(_RESTATED.search(before(candidate)))
+    return bool(_RESTATED.search(before(candidate)) or _PER_ANOTHER.search(before(candidate)))
 
 
 def an_input(candidate: Candidate) -> bool:
@@ -202,6 +198,11 @@ def an_example(candidate: Candidate) -> bool:
             r"(?i)\b(?:such\sas|e\.g\.,?|for\s(?:example|instance),?|z\.\s?b\.|like)\s[^\d\n]{0,12}$", before(candidate)
         )
     )
+
+
+def complete(candidate: Candidate) -> bool:
+    """An age in weeks and days, though nothing points to it."""
+    return candidate.cue == "mention" and not only_weeks(candidate)
 
 
 def one_of_two(candidate: Candidate) -> bool:
@@ -231,14 +232,16 @@ def a_measurement(candidate: Candidate) -> bool:
     return bool(_UNIT_AFTER.match(after(candidate)))
 
 
+def an_item(candidate: Candidate) -> bool:
+    """As in "age 66: +2", which is a part of the score."""
+    return candidate.text[candidate.start] == "+" and not re.search(
+        r"[=:]\s?$", re.sub(r".*\btotal\b", "", before(candidate))
+    )
+
+
 def supposed(candidate: Candidate) -> bool:
     """As in "If the weight were 70, …"."""
     return bool(_TENTATIVE.search(clause(candidate)))
-
-
-def otherwise(candidate: Candidate) -> bool:
-    """ "With the actual weight it would be 64.4"."""
-    return bool(re.search(r"(?i)\b(?:with|using|without|had|if)\b.{0,60}\bwould\s(?:be|have|give)", before(candidate)))
 
 
 def taken_back(candidate: Candidate) -> bool:
@@ -261,15 +264,20 @@ _GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields)[^\
 
 def only_weeks(candidate: Candidate) -> bool:
     """An age in weeks alone or in days alone."""
-    return candidate.cue != "alone" and not re.search(r"\d\D+\d", candidate.text[candidate.start : candidate.end])
+    written = candidate.text[candidate.start : candidate.end]
+    both = re.search(r"\d\D+\d", written) or (_WEEKS.search(written) and _DAYS.search(written))
+    return candidate.cue != "alone" and not both
 
 
 _EVERY: tuple[tuple[Rule, float], ...] = (
     (in_parentheses, -45),
     (an_example, -100),
     (one_of_two, -100),
-    (restated, -25),
-    (otherwise, -30),
+    (only_supposed, -50),
+    (denied, -100),
+    (earlier, -45),
+    (a_check, -50),
+    (unfinished, -100),
     (an_input, -20),
     (in_bold, 8),
     (concluded, 6),
@@ -279,6 +287,9 @@ _EVERY: tuple[tuple[Rule, float], ...] = (
 )
 _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     *_EVERY,
+    (restated, -25),
+    (a_given_quantity, -40),
+    (by_another_formula, -20),
     (list_number, -100),
     (superseded, -60),
     (in_a_formula, -100),
@@ -292,12 +303,18 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (out_of, 4),
 )
 _OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60))
-_OF_SCORES: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60), (points, 5), (a_measurement, -60))
+_OF_SCORES: tuple[tuple[Rule, float], ...] = (
+    *_OF_NUMBERS,
+    (a_risk, -60),
+    (points, 5),
+    (a_measurement, -60),
+    (an_item, -45),
+)
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
-    "date": (*_EVERY, (given, -60)),
-    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (only_weeks, -6)),
+    "date": (*_EVERY, (given, -60), (another_date, -15)),
+    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (only_weeks, -6), (complete, 15)),
 }
 
 

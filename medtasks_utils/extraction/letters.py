@@ -7,18 +7,19 @@ from collections.abc import Iterator, Sequence
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
+from medtasks_utils.extraction.elimination import called_unlike, marked, ranked, rated, remaining, wrong_lines
 from medtasks_utils.extraction.holders import Holder, held
-from medtasks_utils.extraction.listings import LINE, MAX_LINE, split_listings
-from medtasks_utils.extraction.options import LETTERS, letter_of, named_options, with_letters
-from medtasks_utils.extraction.plain import one_script, unformatted, without_next_question
-from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY
+from medtasks_utils.extraction.listings import LINE, MAX_LINE, lists_options, split_listings
+from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_options, short_names, with_letters
+from medtasks_utils.extraction.plain import own_parts, unformatted
+from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY, latin_letters, ordinals_as_letters
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
 
 _ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE = map(
     cues.either, (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE)
 )
 _FILLERS = rf"(?:{_FILLER}){{0,12}}?"
-_ENDED = r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|because\b|since\b|$))"
+_ENDED = r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice)\b|because\b|since\b|$))"
 
 # Each kind of statement, its pattern and its weight.
 _STATEMENTS = tuple(
@@ -58,7 +59,8 @@ _STATEMENTS = tuple(
     )
 )
 # "Given the short QT: C.", "Which option? D."
-_COLON = re.compile(r"[:?]\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", re.MULTILINE)
+_COLON = re.compile(r"[:?;→]\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", re.MULTILINE)
+_ARTICLE = re.compile(r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$)", re.MULTILINE)
 _OPTION = re.compile(
     rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
     rf"|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
@@ -66,12 +68,34 @@ _OPTION = re.compile(
 )
 # Of the options that a text names, the one that it puts first.
 _LEADING = re.compile(
-    rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?most\s(?:likely|common(?:ly)?|appropriate|suitable"
-    rf"|frequent(?:ly)?|probable))"
+    rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely|common(?:ly)?|appropriate"
+    rf"|suitable"
+    rf"|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|(?:drug|treatment|test"
+    rf"|investigation|method)\sof\schoice"
+    r"|gold\sstandard|first-line|hallmark))"
     r"(?!\s(?i:in|among|cause\sof\sdeath)\b)"
 )
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
-_MENTIONS = ("bold", "colon", "option", "leading", "named", "mark")
+# "What is left is D", "Bleibt C", "剩下D".
+_REMAINS = re.compile(
+    rf"(?<![^\W_]){cues.either(cues.REMAINS)}[,:]?\s?{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", re.MULTILINE
+)
+_SHOWN = (
+    r"(?i:\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
+    r"|belongs?\sto|called|termed|namely|points?\sto|need|use|spricht\sfür|évoque|sugiere|sugere|indica|говорит\sо)\b)"
+)
+# "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
+_PREDICATE = re.compile(
+    rf"(?:{_LINK}|{_SHOWN})\s?(?:{_FILLER}|(?i:an?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
+    rf"|[{MARKS}])\)?(?=[*_\s]{{0,3}}(?:[.!;](?:\s|$)|$))",
+    re.MULTILINE,
+)
+_LONE_LETTER = re.compile(LETTER)
+_TOGETHER = re.compile(
+    rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|not|nicht|pas|no|não|non"
+    rf"|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
+)
+_MENTIONS = ("bold", "colon", "option", "leading", "named", "mark", "predicate", "concluding")
 
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT = cues.compiled(cues.NOT_BEFORE)
@@ -115,6 +139,20 @@ def _called_wrong(after: str) -> bool:
     return bool(wrong and not _BECAUSE.search(wrong[0]))
 
 
+def _listed_as_wrong(candidate: Candidate) -> bool:
+    """As the first two of "A, B and D are wrong", or the last two of "neither A nor B, nor D"."""
+    end = 0
+    while following := _TOGETHER.match(candidate.after, end):
+        end = following.end()
+    if end and (_called_wrong(candidate.after[end:]) or called_unlike(candidate.after[end:])):
+        return True
+    leading = re.search(
+        rf"{cues.either(cues.NOT_BEFORE)}[^\n.;:]{{0,12}}?[(\[]?[A-D](?:{_TOGETHER.pattern}){{0,2}}[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s)?$",
+        candidate.before,
+    )
+    return leading is not None
+
+
 def _one_of_several(candidate: Candidate) -> bool:
     """As in "A or C", "both B and C", "A, C"."""
     paired = _PAIRED.search(candidate.before[-12:])
@@ -148,8 +186,8 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     ('C', None, None)
     """
     reading = NOTHING
-    for part in without_next_question(one_script(text)):
-        reading = _read_part(part, options)
+    for part in own_parts(text):
+        reading = _read_part(ordinals_as_letters(latin_letters(part)), options)
         if reading.value is not None:
             break
     return reading
@@ -186,12 +224,54 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
             yield from _found(pattern, reading, cue, support - less)
         yield from _found(_OPTION, reading, "option", 30 - less)
         yield from _found(_COLON, reading, "colon", 32 - less)
+        yield from _found(_ARTICLE, reading, "colon", 32 - less)
+        yield from _found(_REMAINS, reading, "remaining", 56 - less)
+    shortened = with_letters(plain, short_names(options))
+    if shortened != plain:
+        for cue, pattern, support in _STATEMENTS:
+            yield from _found(pattern, shortened, cue, support - 10)
+        yield from _found(_COLON, shortened, "colon", 22)
+        yield from _found(_PREDICATE, with_letters(plain, short_names(options), MARKS), "predicate", 20)
     yield from _found(_LEADING, substituted, "leading", 28)
+    yield from _found(_PREDICATE, with_letters(plain, options, MARKS), "predicate", 30)
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
     yield from _found(_BOLD, "\n".join(kept), "bold", 35)
-    yield from _marked(with_letters(unformatted("\n".join(listed)), options))
+    lines = with_letters(unformatted("\n".join(listed)), options)
+    yield from marked(lines)
+    yield from ranked(plain)
+    yield from rated(plain)
+    yield from _named(plain, options)
+    yield from _left_over(substituted, lines)
+
+
+def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
+    """The options that a text names, and the one that it names alone in its conclusion."""
     named = named_options(plain, options, is_denied)
     yield from (Candidate(letter, at, at, plain, "named", 25) for letter, at in named)
+    sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip()]
+    if len(sentences) > 1:
+        first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
+        if len(last) == 1 and (len(first) != 1 or first == last):
+            at = len(plain) - len(sentences[-1])
+            yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))
+
+
+_SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа-я])|\n+|(?<=[。！？])")
+
+
+def _left_over(text: str, lines: str) -> Iterator[Candidate]:
+    """The option that is left where a text rules out the other three, one by one or together."""
+    denied, affirmed = wrong_lines(lines), set()
+    for match in bounded(_LONE_LETTER.finditer(text)):
+        one = Candidate(match[0].upper(), match.start(), match.end(), text, "option", 0)
+        if _denied(one) or _listed_as_wrong(one) or called_unlike(one.after):
+            denied[one.value] = one.start
+            affirmed.discard(one.value)
+        elif one.value in denied:
+            continue
+        else:
+            affirmed.add(one.value)
+    yield from remaining(denied, affirmed, text)
 
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
@@ -199,9 +279,13 @@ def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Ite
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
         if _BETWEEN.search(between) or _NOT.search(between):
-            yield Candidate(match["letter"].upper(), start, end, text, cue, support, (("_denied", -100),))
+            yield Candidate(_letter(match), start, end, text, cue, support, (("_denied", -100),))
             continue
-        yield weigh(Candidate(match["letter"].upper(), start, end, text, cue, support), _RULES)
+        yield weigh(Candidate(_letter(match), start, end, text, cue, support), _RULES)
+
+
+def _letter(match: re.Match[str]) -> str:
+    return LETTERS[MARKS.index(match["letter"])] if match["letter"] in MARKS else match["letter"].upper()
 
 
 _CONTRASTED = re.compile(r"(?i)\b(?:whereas|unlike|while|in\scontrast\sto|compared\s(?:with|to))\s(?:the\s|an?\s)?$")
@@ -222,28 +306,9 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
         position += len(line) + 1
     for (at, line), support in ((written[0], 52), (written[-1], 53)) if written else ():
         match = LINE.match(line[:MAX_LINE])
-        if match:
+        if match and not lists_options(line[:MAX_LINE]):
             start, end = at + match.start("letter"), at + match.end("letter")
-            yield weigh(Candidate(match["letter"], start, end, text, "line", support), _RULES)
-
-
-_RIGHT_MARK = re.compile(r"\b(?:correct|right|best|true|yes|richtig|correcta?|верно)\b|[✓✔✅]", re.IGNORECASE)
-_WRONG_MARK = re.compile(
-    r"\b(?:incorrect|wrong|false|no|not|unlikely|excluded|falsch|incorrecta?)\b|n['’]t\b|[✗✘❌]|错误|誤り",
-    re.IGNORECASE,
-)
-
-
-def _marked(listing: str) -> Iterator[Candidate]:
-    """The lines of a list of the options that are called right: "C: True", "C. … ✅"."""
-    position = 0
-    for line in listing.split("\n"):
-        match = LINE.match(line[:MAX_LINE])
-        if match and _RIGHT_MARK.search(line) and not _WRONG_MARK.search(line):
-            yield Candidate(
-                match["letter"], position + match.start("letter"), position + match.end("letter"), listing, "mark", 40
-            )
-        position += len(line) + 1
+            yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), _RULES)
 
 
 def found_by(reading: Reading) -> str:

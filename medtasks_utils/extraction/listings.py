@@ -7,10 +7,11 @@ import re
 from medtasks_utils.extraction.tokens import ONE_ONLY
 
 LINE = re.compile(
-    rf"[\s>#*_\-•|✅✔✓👉☑️]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option|choice)\s)?[(\[]?(?P<letter>[A-D]){ONE_ONLY}"
+    rf"[\s>#*_\-•|✅✔✓👉☑️]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option|choice)\s)?[(\[]?(?P<letter>[A-D]|[a-d](?=[.)\]])){ONE_ONLY}"
     r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since|as)\s|\s[\-–—|]\s|[*_]{0,3}\s\|"
     r"|\s?[✓✔✅❌✗✘]|[\s*_)\]]*$)"
 )
+_ANNOUNCED = re.compile(r"\W{0,6}(?:[^\W\d]{1,12}\s){0,3}(?i:choices|options)(?:\s(?i:are))?\s?:?\s")
 MAX_LINE = 300  # characters of a line that are looked at for its letter
 
 _MARKER = re.compile(r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D])[).:\]]\s")
@@ -33,7 +34,7 @@ def split_listings(text: str) -> tuple[list[str], list[str]]:
 
     for line in text.split("\n"):
         match = LINE.match(line[:MAX_LINE])
-        if match and _lists_options(line[:MAX_LINE]):
+        if (match or _ANNOUNCED.match(line)) and lists_options(line[:MAX_LINE]):
             end_run()
             listed.append(line)
             continue
@@ -44,10 +45,10 @@ def split_listings(text: str) -> tuple[list[str], list[str]]:
             else:
                 run.append(line)
             continue
-        if match and match["letter"] in letters:
+        if match and match["letter"].upper() in letters:
             end_run()
         run.append(line)
-        letters.update(match["letter"] if match else ())
+        letters.update(match["letter"].upper() if match else ())
     end_run()
     return kept, listed
 
@@ -57,10 +58,10 @@ def _continues(run: list[str], line: str) -> bool:
     return bool(run) and (line.startswith(("   ", "\t")) or re.match(r"\|[\s:|-]{3,}$", line) is not None)
 
 
-def _lists_options(line: str) -> bool:
+def lists_options(line: str) -> bool:
     """Whether one line lists three or more options in their order: "A. x B. y C. z".
 
-    >>> _lists_options("A) x, B) y, C) z"), _lists_options("C. (A) is wrong, (B) too")
+    >>> lists_options("A) x, B) y, C) z"), lists_options("C. (A) is wrong, (B) too")
     (True, False)
     """
     letters = [match["letter"] for match in _MARKER.finditer(line)]

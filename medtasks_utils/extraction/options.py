@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 
 LETTERS = "ABCD"
+MARKS = "\ue000\ue001\ue002\ue003"
+"""What stands for the four options in a text that has letters of its own."""
 _TWICE = re.compile(
     r"(?<![A-Za-z0-9])([A-D])[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s)?\(?\1(?![A-Za-z0-9])\)?"
 )
@@ -35,11 +37,30 @@ def _pattern(option: str, folded: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,]){phrase}(?![A-Za-z0-9À-ÿ])(?![.,]\d)", re.IGNORECASE)
 
 
+def short_names(options: Sequence[str]) -> list[str]:
+    """The word by which each option may be called for short: its longest that no other option has; else nothing.
+
+    >>> short_names(["A-mode", "B-mode", "Doppler mode", "Type A personality"])
+    ['', '', 'Doppler', 'personality']
+    """
+    words = [[word for word in option.split() if len(word) > 4 and word.isalpha()] for option in options]
+    names = []
+    for index, option in enumerate(options):
+        others = " ".join(
+            options[:index] + options[index + 1 :]
+            if isinstance(options, list)
+            else [other for at, other in enumerate(options) if at != index]
+        ).lower()
+        own = [word for word in words[index] if word.lower() not in others]
+        names.append(max(own, key=len, default="") if len(option.split()) > 1 else "")
+    return names
+
+
 def _longest_first(options: Sequence[str]) -> list[int]:
     return sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True)
 
 
-def with_letters(text: str, options: Sequence[str]) -> str:
+def with_letters(text: str, options: Sequence[str], letters: str = LETTERS) -> str:
     """The text with options replaced by their letters, the longest first; "C. Iron" and "Iron (C)" become "C".
 
     >>> with_letters("It is iron deficiency (B)", ["Iron", "Iron deficiency", "Zinc", "Copper"])
@@ -50,7 +71,7 @@ def with_letters(text: str, options: Sequence[str]) -> str:
     for index in _longest_first(options):
         pattern = _pattern(options[index], folded)
         if pattern:
-            replaced = pattern.sub(LETTERS[index], replaced)
+            replaced = pattern.sub(letters[index], replaced)
     return text if replaced == text else _TWICE.sub(r"\1", replaced)
 
 

@@ -25,7 +25,22 @@ _AFTER_HEADING = re.compile(
     r"|judge?ment)[*_]{0,3})[*_]{0,3})[ \t]{0,8}\n\s{0,8}(?![#|])"
 )
 _NEXT_QUESTION = re.compile(
-    r"^[\s>#*_]{0,6}(?:Question|Q|Patient\sNote)\s?\d{0,3}\s?[*_]{0,2}:", re.MULTILINE | re.IGNORECASE
+    r"^[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote)\s?\d{0,3}\s?[*_]{0,2}:|The\sfollowing\sis\sa\smultiple-choice\squestion)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_FORM = re.compile(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
+_INSTRUCTED_BEFORE = re.compile(
+    r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\.|zum\sBeispiel"
+    r"|par\sexemple|p\.\s?ej\.|por\se(?:jemplo|xemplo)|ad\sesempio|например)|例如|例えば|예를\s들어|مثلا|उदाहरण)[\s,:：]{0,3}$"
+    r"|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place|enclose|return|output|provide|state"
+    r"|present|end|finish)\s(?:with\b|only\b|in\b|using\b|your\b|it\s(?:in|as)\b|\s?$)[^.!?\n:]{0,80}$"
+    r"|\b(?:your|Ihre|deine|votre|tu|su|sua|tua|ваш)\s(?:final\s|endgültige\s)?(?:answer|choice|value|verdict|response|Antwort|réponse"
+    r"|respuesta|resposta|risposta|ответ)\b[^.!?\n:]{0,40}$",
+    re.IGNORECASE,
+)
+_INSTRUCTED_AFTER = re.compile(
+    r"[^\w\n]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando|lorsque)|\s?(?:如果|表示|の場合|이면)",
+    re.IGNORECASE,
 )
 
 
@@ -47,6 +62,25 @@ def unformatted(text: str, *, headings: bool = True) -> str:
     if not headings:
         return _FORMATTING.sub("", _SPACE.sub(" ", text))
     return _AFTER_HEADING.sub(r"\1 ", _FORMATTING.sub("", _AFTER_HEADING.sub(r"\1 ", _SPACE.sub(" ", text))))
+
+
+def without_instructions(text: str) -> str:
+    r"""The text without boxes and answer tags that only show what an answer is to look like.
+
+    >>> without_instructions(r"Reply with \boxed{0} if it is factual."), without_instructions(r"So \boxed{0}.")
+    ('Reply with  if it is factual.', 'So \\boxed{0}.')
+    """
+
+    def stated(form: re.Match[str]) -> str:
+        before, after = text[max(0, form.start() - 120) : form.start()], text[form.end() : form.end() + 20]
+        return "" if _INSTRUCTED_BEFORE.search(before) or _INSTRUCTED_AFTER.match(after) else form[0]
+
+    return _FORM.sub(stated, text)
+
+
+def own_parts(text: str) -> tuple[str, ...]:
+    """The parts of a response in which its answer may stand, in one script, without what it repeats of the prompt."""
+    return without_next_question(without_instructions(one_script(text)))
 
 
 def without_next_question(text: str) -> tuple[str, ...]:

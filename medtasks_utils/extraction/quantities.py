@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from medtasks_utils.extraction.cues import NUMBER_WORDS
+from medtasks_utils.extraction.numerals import spelled_numbers
 from medtasks_utils.extraction.weighing import Found
 
 BOLD = "\x01"
@@ -45,6 +45,8 @@ _FRACTION = re.compile(
     rf"(?P<whole>(?<![\w.])\d{{1,6}})?\s?\\[dt]?frac\s?\{{\s?(?P<over>{_NUM})\s?\}}\s?\{{\s?(?P<under>{_NUM})\s?\}}"
 )
 _MIXED = re.compile(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/]|\.\d)")
+# A proper fraction alone; not an operand, a date or a blood pressure.
+_SIMPLE = re.compile(r"(?<![\w./^(×*+÷-])(?<![×*+÷-]\s)([1-9])/([2-9]|10)(?![\d/.)^]|\s?[×*+÷=≈^-])")
 _VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _VULGAR_FRACTION = re.compile(rf"(\d{{0,6}})\s?([{''.join(_VULGAR)}])")
 _POWER_OF_TEN = re.compile(
@@ -66,15 +68,11 @@ _UNITS = re.compile(
 _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
 _POINT_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?![\d,])")
-_MINUS_WORD = re.compile(
-    r"\b(?:minus|negative)\s(?=[\d]|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)\b)", re.IGNORECASE
-)
-_WORDS = "|".join(NUMBER_WORDS)
+_MINUS_WORD = re.compile(r"\b(?:minus|negative|meno|menos|moins|минус)\s(?=\d)", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?"
     r"|\.\d{1,300})(?P<exponent>[eE][+-]?\d{1,3})?"
     r"(?![\d]|st\b|nd\b|rd\b|th\b)(?P<percent>\s?(?:%|(?i:percent\b|prozent\b)))?"
-    rf"|(?<![\w-])(?P<minus>-)?(?P<word>(?i:{_WORDS}))(?![\w-])(?<!one(?=\sof))"
 )
 
 
@@ -86,7 +84,7 @@ def prepared(text: str, *, score: bool = False) -> str:
         score: leave ``a/b`` alone, which is a score and its maximum.
 
     >>> prepared(r"$1{,}234.5\ \text{mL}$"), prepared("1.2 × 10^3"), prepared("22,9 kg/m²")
-    ('1234.5 mL', '1.2e3', '22.9  ')
+    ('1234.5mL', '1.2e3', '22.9  ')
     """
     text = _QUOTED.sub("", text.translate(_CHARACTERS)).replace("{,}", ",").replace("\\%", "%").replace("\\,", " ")
     for pattern, character in _LATEX_WORDS:
@@ -94,6 +92,8 @@ def prepared(text: str, *, score: bool = False) -> str:
     text = _FRACTION.sub(r"\g<over>/\g<under>" if score else _quotient, text)
     text = _VULGAR_FRACTION.sub(lambda match: f"{int(match[1] or 0) + _VULGAR[match[2]]:.6g}", text)
     text = _MIXED.sub(_mixed, text)
+    if not score:
+        text = _SIMPLE.sub(lambda match: _mixed(match, 0), text)
     text = _TIMES.sub(" × ", _POWER.sub("^", text).replace("**", BOLD))
     text = text.replace("__", BOLD).replace("*", "")
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
@@ -105,11 +105,11 @@ def prepared(text: str, *, score: bool = False) -> str:
 
 def numbers(text: str) -> Iterator[Found]:
     """The numbers of a prepared text in their order; those that are too large are passed over."""
+    yield from sorted([*_in_digits(text), *spelled_numbers(text)], key=lambda found: found.start)
+
+
+def _in_digits(text: str) -> Iterator[Found]:
     for match in _NUMBER.finditer(text):
-        if match["word"]:
-            value = NUMBER_WORDS[match["word"].lower()]
-            yield Found(-value if match["minus"] else float(value), match.start(), match.end(), is_word=True)
-            continue
         value = float((match["sign"] or "") + match["digits"] + (match["exponent"] or ""))
         if math.isfinite(value):
             end = match.end("percent") if match["percent"] else match.end()
@@ -123,6 +123,6 @@ def _quotient(fraction: re.Match[str]) -> str:
     return f" {int(fraction['whole'] or 0) + float(fraction['over']) / divisor:.10g} "
 
 
-def _mixed(match: re.Match[str]) -> str:
-    whole, over, under = map(int, match.groups())
-    return f"{whole + over / under:.10g}" if 0 < over < under else match[0]
+def _mixed(match: re.Match[str], *whole: int) -> str:
+    whole_number, over, under = *whole, *map(int, match.groups())
+    return f"{whole_number + over / under:.10g}" if 0 < over < under else match[0]

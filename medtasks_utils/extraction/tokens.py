@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 from medtasks_utils.extraction import cues
 
 # A capital alone (but not the article in "A patient with …", nor "B-cell", "A's"), or a small letter that something
@@ -21,5 +24,86 @@ ONE_ONLY = (
     rf"(?!\s?[)\]]?\s?(?:\(?(?i:(?:and/)?or|oder|или|أو|या)(?!\w)|(?:\(?{cues.either(cues.OR)}\s?"
     rf"|[/&]\s?)[(\[]?[A-D](?![A-Za-z])"
     r"|\s?(?:and|und|et|y|e)\s(?:option|choice|[A-D])\b)"
-    r"|[)\]]?,\s?[(\[]?[A-D](?![A-Za-z])[)\]]?\s?(?:[,.]|and\b|or\b|und\b|oder\b|et\b|y\b|o\b|ou\b|$))"
+    r"|[)\]]?,\s?[(\[]?[A-D](?![A-Za-z])[)\]]?\s?(?:[,.]|and\b|or\b|und\b|oder\b|et\b|y\b|o\b|ou\b|e\b|और|и\b|$))"
 )
+
+_STYLED = {
+    code: unicodedata.normalize("NFKC", chr(code))
+    for first, last in ((0x24B6, 0x24EA), (0x1D400, 0x1D7CC), (0x1F110, 0x1F12A))
+    for code in range(first, last)
+} | {
+    **{0x1F130 + n: letter for n, letter in enumerate("ABCD")},
+    **{0x1F150 + n: letter for n, letter in enumerate("ABCD")},
+    **{0x1F170 + n: letter for n, letter in enumerate("ABCD")},
+    **{0x2460 + n: letter for n, letter in enumerate("ABCD")},
+    0xFE0F: "",
+}
+_ALIKE = {
+    ord(other): letter
+    for others, letters in (("АВСΑΒ", "ABCAB"),)
+    for other, letter in zip(others, letters, strict=True)
+}
+_RUSSIAN_ORDER = str.maketrans("АБВГ", "ABCD")
+_CYRILLIC = re.compile(
+    r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?(?:[).,;:!»\"*\]—–]|$)|\s[(—–-])"
+    r"|(?i:(?<=ответ\s)|(?<=вариант\s)|(?<=выбираю\s)|(?<=буква\s)|(?<=буквой\s))[АБВГС](?![^\W_])",
+    re.MULTILINE,
+)
+
+
+def latin_letters(text: str) -> str:
+    """The text with letters of options in other guises as A–D: circled, bold, Cyrillic and Greek ones that look alike.
+
+    Cyrillic letters in their own order (А, Б, В, Г) mean the first to the fourth.
+
+    >>> latin_letters("Ⓑ"), latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
+    ('B', 'Ответ: B', 'Не B, а C.')
+    """
+    text = text.translate(_STYLED)
+    found = {match[0] for match in _CYRILLIC.finditer(text)}
+    table = _RUSSIAN_ORDER if found & {"Б", "Г"} else _ALIKE
+    return _CYRILLIC.sub(lambda match: match[0].translate(table), text) if found else text
+
+
+def _ordinal(language: str) -> re.Pattern[str]:
+    ranks = cues.ORDINALS[language].split()
+    groups = [
+        "|".join(f"(?P<{mark}{letter}>{rank})" for letter, rank in zip("ABCD", ranks, strict=True)) for mark in "_x"
+    ]
+    noun = cues.ORDERED[language]
+    if language in ("zh", "ja", "ko"):
+        return re.compile(rf"(?:{groups[0]}){noun}")
+    verb = (
+        rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è"
+        r"|es|é|это|هو|هي)"
+    )
+    link = rf"(?:[—–:=-]\s?|{cues.either(cues.LINK)}[\s:]\s?(?:{cues.either(cues.FILLER)}){{0,4}})?"
+    return re.compile(
+        rf"(?<![^\W_])(?:(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
+        rf"|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})"
+        rf"(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n-]|$)|\s(?:{noun}|because\b|since\b|weil\b|है)"
+        rf"|\s?{cues.either(cues.CORRECT)}))(?![^\W_])",
+        re.IGNORECASE,
+    )
+
+
+_ORDINALS = [_ordinal(language) for language in cues.ORDINALS]
+
+
+def ordinals_as_letters(text: str) -> str:
+    """The text with "the third option" as "option C", in any language.
+
+    >>> ordinals_as_letters("Take the third option."), ordinals_as_letters("应为第二项")
+    ('Take the option C.', '应为 option B ')
+    """
+    for pattern in _ORDINALS:
+        text = pattern.sub(_as_letter, text)
+    return text
+
+
+def _as_letter(match: re.Match[str]) -> str:
+    found = match.groupdict()
+    noun = found.pop("noun", None)
+    letter = next(name[-1] for name, rank in found.items() if rank)
+    edge = "" if match[0].isascii() else " "
+    return f"{noun}{letter}" if noun else f"{edge}option {letter}{edge}"

@@ -10,25 +10,43 @@ from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
-from medtasks_utils.extraction.evidence import RULES, Kind, before, in_bold, one_of_many
+from medtasks_utils.extraction.evidence import RULES, Kind, in_bold, one_of_many
 from medtasks_utils.extraction.holders import Holder, held
-from medtasks_utils.extraction.plain import one_script, without_next_question
+from medtasks_utils.extraction.plain import one_script, own_parts
 from medtasks_utils.extraction.quantities import BOLD, numbers, prepared
+from medtasks_utils.extraction.surroundings import before
 from medtasks_utils.extraction.tags import unclosed_tag
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Found, Reading, bounded, choose, weigh
 
-_RESULT, _TOTAL, _EQUALS, _ABOUT = map(cues.any_word, (cues.RESULT, cues.TOTAL, cues.EQUALS, cues.ABOUT))
-_JOINED = rf"(?:{_EQUALS})\s?(?:{_ABOUT}){{0,8}}$"
-_AFTER_RESULT = re.compile(rf"{_RESULT}(?:[^\n=≈:]{{0,60}}?){_JOINED}|{_RESULT}\s?(?:{_ABOUT}){{0,4}}$")
+_RESULT, _TOTAL, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
+    cues.any_word, (cues.RESULT, cues.TOTAL, cues.EQUALS, cues.LINKED, cues.ABOUT, cues.THAT_IS)
+)
+_JOINED = rf"{_EQUALS}\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$"
+_NEAR = rf"[^\n=≈:,;\d]{{0,30}}?{_LINKED}\s?(?:{_ABOUT}){{0,8}}$"
+_AFTER_RESULT = re.compile(rf"{_RESULT}(?:(?:(?!\d{{4}})[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
-_AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:]{{0,40}}?){_JOINED}|{_TOTAL}\s?(?:{_ABOUT}){{0,4}}$")
-_AFTER_LINK = re.compile(_JOINED)
+_AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:]{{0,40}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
+_AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
+_AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
+_NOT_BUT = re.compile(
+    rf"{cues.either(cues.NOT_BEFORE)}[^\n]{{0,60}}[,\s]\s?{cues.any_word(cues.BUT)}\s?(?:{_ABOUT}){{0,4}}$"
+)
 _SUBJECT_AFTER = re.compile(
     r"\s?[A-Za-z/%µ²]{0,12}\s(?:is|was)\sthe\s(?!max|min|upper|lower|thresh|cut|normal|limit|average|mean"
     r"|ref)[a-z]",
     re.IGNORECASE,
 )
-_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}\s?(?:{_ABOUT}){{0,4}}$")
+_VERB_FIRST = re.compile(r"(?i:\b(?:beträgt|liegt|ergibt|lautet)\s(?:die|der|das)\s[^\d\n.,;:]{3,40}\s(?:bei\s)?)$")
+_COUNTED_AFTER = re.compile(
+    r"\s(?:\w{1,12}\s){0,2}(?:are|is|were)\s(?:met|violated|positive|present|fulfilled|satisfied|scored|awarded)\b",
+    re.IGNORECASE,
+)
+_SAID_AFTER = re.compile(
+    r"\s?[A-Za-z/%µ²]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता|बनता)\sहै|\sहै)"
+)
+_IN_DIGITS = re.compile(r"[^()\n.;\d]{0,30}\((-?\d{1,15}(?:\.\d{1,15})?)(?=[\s)])")
+_ROW = re.compile(rf"(?:^|\n)\|[^\n|]*[^\s|:-][^\n|]*\|[\s{BOLD}]{{0,4}}$")
+_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?\s?(?:{_ABOUT}){{0,4}}$")
 _LINE_START = re.compile(
     rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
 )
@@ -59,7 +77,7 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
     9.76
     """
     reading = NOTHING
-    for part in without_next_question(one_script(text)):
+    for part in own_parts(text):
         reading = _read_part(part, kind, keys)
         if reading.value is not None:
             break
@@ -77,7 +95,10 @@ def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
 
 def _lone(candidates: list[Candidate]) -> list[Candidate]:
     """The candidates, with evidence against a mere mention unless it is the only number there is."""
-    if len(candidates) == 1:
+    counted = candidates
+    if candidates and not isinstance(candidates[0].value, float):
+        counted = [one for one in candidates if one.weight > 0]
+    if len({str(one.value) for one in counted}) == 1:
         return candidates
     return [weigh(one, ((one_of_many, -20),)) if one.cue == "mention" else one for one in candidates]
 
@@ -124,9 +145,11 @@ def _candidates(text: str, kind: Kind) -> Iterator[Candidate]:
     aside = _asides(text)
     for found in bounded(_FINDERS[kind](text)):
         cue, support = _cue(text, found, kind)
-        if found.is_word and cue == "mention":
+        if found.is_word and cue in ("mention", "linked", "row"):
             continue
-        candidate = Candidate(found.value, found.start, found.end, text, cue, support)
+        exact = _IN_DIGITS.match(text, found.end) if found.is_word and is_number else None
+        value = float(exact[1]) if exact else found.value
+        candidate = Candidate(value, found.start, found.end, text, cue, support)
         if any(start <= found.start < end for start, end in aside):
             candidate = Candidate(*_fields(candidate), evidence=(("in_an_aside", -30),))
         if kind == "integer" and "%" in text[found.start : found.end]:
@@ -148,12 +171,20 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "answer", 60
     if kind == "integer" and _AFTER_TOTAL.search(left):
         return "total", 56
-    if re.search(r"(?i:\btotal\b)", left) and _AFTER_LINK.search(left):
-        return "total", 56
     if _AFTER_LINK.search(left):
         return "stated", 50
     if _NAMED_BEFORE.search(left) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
         return "stated", 48
+    if _NOT_BUT.search(left) or _VERB_FIRST.search(left):
+        return "stated", 50
+    if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
+        return "stated", 50
+    if _SAID_AFTER.match(text, found.end):
+        return "stated", 48
+    if _AFTER_PREPOSITION.search(left):
+        return "linked", 42
+    if _ROW.search(text[max(0, found.start - 80) : found.start]):
+        return "row", 36
     if _SUBJECT_AFTER.match(text, found.end):
         return "stated", 50
     if _LINE_START.search(text[max(0, found.start - 40) : found.start]):

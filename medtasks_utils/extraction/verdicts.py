@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
+from medtasks_utils.extraction.ends import cut_off
 from medtasks_utils.extraction.holders import Holder, held
-from medtasks_utils.extraction.plain import one_script, without_next_question
+from medtasks_utils.extraction.plain import own_parts
+from medtasks_utils.extraction.spelling import Spelling
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
@@ -17,10 +19,10 @@ FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
     r"(?:(?<!\w)(?:"
-    r"(?P<hallucinated>hall?uc[a-z]{3,14}|fabricat(?:ed|ions?)|(?:non-?|un)fact(?:ual|aul)|made\sup|invented)"
+    r"(?P<hallucinated>hall?uc[a-z]{3,14}|fabricat(?:ed|ions?)|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
     r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|unsupported)"
     r"|(?P<factual>fact(?:ual|aul|ula))"
-    r"|(?P<right>(?<=ally\s)sound|accurate|correct|true|truthful|supported|right|valid)"
+    r"|(?P<right>(?<=ally\s)sound|accurate|correct|true|truthful|supported|right|valid|borne\sout|stands(?:\sup)?(?=\W*(?:$|[.,;]))|holds\sup|checks\sout)"
     r"|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b)"
     r"(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as)\b))"
@@ -36,7 +38,7 @@ _COPULA = (
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
-    r"not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly|probably|clearly|almost"
+    r"far\sfrom|anything\sbut|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly|probably|clearly|almost"
     r"|certainly|classic|pure|definitely|obviously|surely|total"
     r"|signs?\sof|evidence\sof|clear\scase\sof|case\sof|is"
 )
@@ -49,10 +51,10 @@ _STATEMENTS = tuple(
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
         (
             "alone",
-            rf"^\W{{0,12}}(?:(?:the|my|final|overall|correct|judged|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
+            rf"^\W{{0,12}}(?:(?:the|my|as\s(?:things|it)\sstands?|on\sbalance|all\stold|final|overall|correct|judged|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
             rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}}){_VERDICT}"
             rf"(?:\s(?:{_NOUN}|detected|present|found))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b"
-            rf"|,\s(?:no|not|and)\b)",
+            rf"|,\s(?:no|not|and|i|in\smy|unfortunately|sadly)\b)",
             60,
         ),
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
@@ -75,12 +77,12 @@ _STATEMENTS = tuple(
 )
 _ANY_VERDICT = re.compile(_VERDICT)
 _NO_VERDICT = re.compile(
-    r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell)d?\b|"
+    r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|be\s(?:sure|certain))d?\b|"
     r"(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely\s|completely\s)?(?:sure|certain))\b)",
 )
 
 _NEGATION = re.compile(
-    r"\b(?:not|no|non|never|without|free|nothing|none|hardly|(?:wrong|incorrect|mistake|mistaken|error|unfair"
+    r"\b(?:not|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong|incorrect|mistake|mistaken|error|unfair"
     r"|inaccurate)\sto)\b|n['’]t\b"
 )
 _CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but|so|therefore|thus)\b")
@@ -99,7 +101,25 @@ _CONCLUDED = re.compile(
     r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b"
 )
 
-_ANSWERED_QUESTION = re.compile(r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?=(?:yes|no|true|false)\b)")
+_ANSWERED_QUESTION = re.compile(
+    r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?:(?P<said>yes|no|true|false)\b|(?P<no>(?:absolutely\s|certainly\s)?not\b|hardly\b|never\b"
+    r"|far\sfrom\sit|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b)"
+    r"|(?P<yes>indeed|absolutely|certainly|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;]))))"
+)
+_SPELLING = Spelling(
+    [
+        "hallucinated",
+        "hallucination",
+        "factual",
+        "fabricated",
+        "supported",
+        "answer",
+        "incorrect",
+        "inaccurate",
+        "verdict",
+    ],
+    ["actual", "hallucinate", "fabricate", "support", "answered", "answers", "inaccuracy", "unsupported", "accurate"],
+)
 _AFTER_HEADING = re.compile(r"(?:(?<=:)|(?<=verdict)|(?<=answer)|(?<=conclusion))[ \t]{0,8}\n\s{0,8}")
 _FORMATTING = re.compile(r"[*`${}\"“”«»#]|\\(?:text|textbf|mathrm|mathbf)\b|\\[()\[\],;! ]|</?\w{1,12}>")
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
@@ -128,7 +148,7 @@ def read_verdict(text: str) -> Reading:
     ('1', '1', None)
     """
     reading = NOTHING
-    for part in without_next_question(one_script(text)):
+    for part in own_parts(text):
         holders, rest = held(part, _KEYS)
         inside = [found for holder in holders if (found := _inside(holder, part))]
         reading = choose([*_candidates(rest), *inside])
@@ -153,17 +173,22 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
 
 def _candidates(text: str) -> Iterator[Candidate]:
     plain = _AFTER_HEADING.sub(" ", _FORMATTING.sub("", text.lower()).replace("_", " "))
-    plain = _ANSWERED_QUESTION.sub(": ", re.sub(r" {2,}", " ", plain))
+    plain = _ANSWERED_QUESTION.sub(_answered, re.sub(r" {2,}", " ", plain))
     for sentence in bounded(_SENTENCE.finditer(plain)):
         stripped = sentence[0].strip()[:_MAX_SENTENCE]
         start = sentence.start() + len(sentence[0]) - len(sentence[0].lstrip())
         if _NO_VERDICT.search(stripped):
             yield _weighed(UNSURE, plain, start, start + len(stripped), "unsure", 60)
         elif not stripped.endswith(("?", "？")):
-            english = list(_english(stripped, plain, start))
+            spelled = _SPELLING.corrected(stripped) if _ENGLISH.search(stripped) else stripped
+            english = list(_english(spelled, plain, start))
             yield from english
             if not english and not _ENGLISH.search(stripped):
                 yield from _other_languages(stripped, plain, start)
+
+
+def _answered(match: re.Match[str]) -> str:
+    return f": {match['said'] or ('no' if match['no'] else 'yes')}"
 
 
 def _english(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
@@ -184,6 +209,8 @@ def _weighed(value: str, text: str, start: int, end: int, cue: str, support: flo
     sentence = text[max(0, start - 60) : start].rsplit("\n", 1)[-1]
     if _CONCLUDED.search(sentence):
         evidence.append(("concluded", 10.0))
+    if cue == "of_it" and cut_off(text):
+        evidence.append(("unfinished", -60.0))
     if taken_back_until(text) >= end:
         evidence.append(("taken_back", -25.0))
     return Candidate(value, start, end, text, cue, support, tuple(evidence))
@@ -267,9 +294,11 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
     for match in matches:
         kind = str(match.lastgroup)
         clause = _FOREIGN_CLAUSE.split(sentence[: match.start()])[-1]
-        denied = (len(language.no.findall(clause)) + bool(language.no_after.match(sentence, match.end()))) % 2 == 1
+        denied = (bool(language.no.search(clause)) + bool(language.no_after.match(sentence, match.end()))) % 2 == 1
         about = language.judged.search(sentence) is not None
-        if not about and (kind in ("right", "wrong") or _ANY_VERDICT.search(sentence)):
+        if not about and (
+            kind in ("right", "wrong") or (_ANY_VERDICT.search(sentence) and not language.no.search(sentence))
+        ):
             continue
         value = _foreign_value(kind, match[0].strip(), denied)
         support = (60 if about else 45) - (6 if kind in ("right", "wrong") else 0)

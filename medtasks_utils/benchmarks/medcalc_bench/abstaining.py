@@ -39,10 +39,10 @@ _CANNOT = re.compile(
     r"|\bcalculation\s(?:is\s)?(?:not\s|im)possible\b|\b(?:not\s|im)possible\W*$|\bno\sdetermination\b|\bimpossible\sto\ssay\b|(?:\bnot|n['’]t)\s(?:let|allow|permit)\b|\bpreclud\w+|\bimpossible\s?(?::|$)|\bnot\spossible\sdue\b"
     r"|\b(?:would\sbe|is)\s(?:a\s(?:pure\s)?guess|invented|inappropriate\sto|unsafe\sto)\b|\b(?:must|have\sto)\sabstain\b"
     r"|\bnicht\s(?:\w+\s)?(?:berechn|bestimm|ermittel|m[öo]glich)\w*|\breichen\snicht\saus\b"
-    r"|\bne\speut\spas\sêtre\s(?:calcul|détermin)|\bimpossible\sde\s(?:calcul|détermin)|\b(?:données|informations)\s"
-    r"(?:sont\s)?insuffisantes\b|\bno\s(?:se\spuede|es\sposible)\s(?:calcul|determin)|\b(?:información|datos)\s(?:son\s)?"
-    r"insuficientes?\b|\bn[ãa]o\s(?:é\spossível|pode\sser)\s(?:calcul|determin)|\bdados\sinsuficientes\b|\bnon\sè\s"
-    r"possibile\s(?:calcol|determin)|\bdati\sinsufficienti\b|невозможно\s\w+|нельзя\s\w+|недостаточно\s(?:данных|информации)"
+    r"|\bne\s(?:peut|peux|pouvons|saurait)\s(?:pas\s)?(?:être\s)?(?:calcul|détermin|estim)|\bimpossible\sde\s(?:calcul|détermin)|\b(?:données|informations)\s"
+    r"(?:sont\s)?insuffisantes\b|\bno\s(?:se\s)?(?:puede|es\sposible|podemos|puedo)\s(?:ser\s)?(?:calcul|determin|estim)|\b(?:información|datos)\s(?:son\s)?"
+    r"insuficientes?\b|\bn[ãa]o\s(?:é\spossível|(?:se\s)?pode(?:\sser)?|posso|consigo)\s(?:calcul|determin|estim)|\bdados\sinsuficientes\b|\b(?:non\s(?:è\s"
+    r"possibile|si\spuò|posso)|impossibile)\s(?:calcol|determin|stim)|\bdati\sinsufficienti\b|невозможно\s\w+|нельзя\s\w+|недостаточно\s(?:данных|информации)"
     r"|[无無]法(?:计算|計算|确定|確定|得出)|(?:信息|数据|資料|资料)不足|(?:計算|算出|判断|決定)(?:でき|不能|不可)"
     r"|情報が?不足|(?:계산|산출|판단|결정)할\s?수\s?없|(?:정보|자료)가?\s?부족",
     re.IGNORECASE,

@@ -37,6 +37,7 @@ from medtasks_utils.benchmarks.medcalc_bench.rows import (
 from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.evidence import Kind
+from medtasks_utils.extraction.plain import without_instructions
 from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.values import content_value, read_value
@@ -225,8 +226,10 @@ class MedCalcBench(ToolTask):
         """What the answer says in any usual form, in the tag or box, or in a clearly stated value without one."""
         judgement: Judgement = doc["judgement"]
         reading = self.read(response, doc)
-        content, found_by = self._content(response)
+        content, found_by = self._content(without_instructions(response))
         if content is None:
+            if not _is_clear(reading) and states_not_available(final_text(response)):
+                return _answer(None, judgement, response, "statement")
             found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
             return _answer(reading.value, judgement, response, found_by)
         value = authors_value(content, judgement) if reading.value is None else reading.value
@@ -234,7 +237,7 @@ class MedCalcBench(ToolTask):
 
     def read(self, response: str, doc: Row) -> Reading:
         """What is weighed: in the tag or box, else in the whole text."""
-        content, _ = self._content(response)
+        content, _ = self._content(without_instructions(response))
         if content is None:
             return self._reading(partial(read_value, final_text(response)), doc)
         return self._reading(partial(content_value, content), doc)
@@ -282,6 +285,15 @@ class MedCalcBench(ToolTask):
             "acc_unanswerable": None if is_answerable else right,
             "na_rate": float(answer.value == NOT_AVAILABLE),
         }
+
+
+_CLEAR = 45.0
+
+
+def _is_clear(reading: Reading) -> bool:
+    """Whether a value is stated so clearly that no doubt in the words beside it takes it back."""
+    weights = [one.weight for one in reading.candidates if one.value == reading.value]
+    return reading.value is not None and max(weights, default=0.0) >= _CLEAR
 
 
 def _answer(value: Any, judgement: Judgement, response: str, found_by: str) -> Answer:

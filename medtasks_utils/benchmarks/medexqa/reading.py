@@ -88,6 +88,7 @@ def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
 _REALLY_SIMILAR = 85  # of 100
 _SHORTEST_MISSPELT = 5  # characters
 _LONGEST, _MOST = 12_000, 100  # characters of a text, places in it that are looked at
+_ARTICLE = re.compile(r"A\s[A-Z][a-z]")
 _SPOKEN_OF = re.compile(rf"{LETTER}")
 
 
@@ -95,6 +96,7 @@ def only_letter(text: str) -> str | None:
     """The letter that the authors' rules read in a text that speaks of no other."""
     letter = ruled_letter(text)
     places = [match.span() for match in _SPOKEN_OF.finditer(text[:_LONGEST])]
+    places = [(start, end) for start, end in places if not _ARTICLE.match(text, start)]
     spoken_of = {text[start:end].upper() for start, end in places}
     denied = all(is_denied(text, start, end) for start, end in places[:_MOST])
     return letter if spoken_of == {letter} and not denied else None

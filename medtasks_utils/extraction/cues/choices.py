@@ -59,16 +59,21 @@ FILLER: Cues = {
 
 CHOOSE: Cues = {
     "en": r"choose|select|pick|prefer|think|believe|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
-    r"|settle\s(?:on|for)|toward|lean(?:ing)?\stowards?",
-    "de": r"wähle|nehme|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\sfür",
-    "fr": r"choisis|dirais|pense\sque\sc['’]est|sélectionne|opte\spour",
-    "es": r"elijo|diría|creo\sque(?:\ses)?|escojo|selecciono|elegiría|opto\spor",
-    "pt": r"escolho|diria|acho\sque(?:\sé)?|seleciono|escolheria|opto\spor",
-    "it": r"scelgo|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|opto\sper",
+    r"|settle\s(?:on|for)|(?:money(?:\sis|['’]s)?|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor"
+    r"|goes\s(?:to|for)|for)"
+    r"|commit(?:ting)?\sto|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward"
+    r"|lean(?:ing)?\stowards?",
+    "de": r"wähle|nehme|tippe\sauf|bleibe\sbei|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke"
+    r"|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\sfür",
+    "fr": r"choisis|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne|opte\spour",
+    "es": r"elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino\spor|apuesto\spor|diría|creo\sque(?:\ses)?"
+    r"|escojo|selecciono|elegiría|opto\spor",
+    "pt": r"escolho|fico(?:,\sportanto,)?\scom|aposto\sn?a|diria|acho\sque(?:\sé)?|seleciono|escolheria|opto\spor",
+    "it": r"scelgo|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|opto\sper",
     "ru": r"выбираю|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?",
     "ar": r"أختار|اختار|سأختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
-    "zh": r"应?选择?|故选|因此选",
+    "zh": r"应?选择?|故选|因此选|应(?:该|当)?[为是]",
 }
 """Verbs that a choice follows."""
 
@@ -81,7 +86,8 @@ CHOSEN_BEFORE: Cues = {
 """What follows a letter that is chosen, where the verb comes last."""
 
 CORRECT: Cues = {
-    "en": r"wins|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\si\b|(?:is"
+    "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins|(?:would"
+    r"|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\si\b|(?:is"
     r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s"
     r"(?:(?:the|a|therefore|thus|clearly|also|most|single|likely|appropriate|suitable)\s){0,4}"
     r"(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if|for|only))|true|better|answer"
@@ -91,16 +97,16 @@ CORRECT: Cues = {
     r"|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe"
     r"|has\sto\sbe)\b|(?:as\s)?the\s(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
     r"|correctly\s(?:identifies|describes)",
-    "de": r"(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
-    "fr": r"est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
-    "es": r"es\s(?:la\s|por\stanto\s)*(?:correcta|adecuada|respuesta)",
-    "pt": r"(?:é|está)\s(?:a\s|portanto\s)*(?:corret[ao]|adequada|resposta)",
-    "it": r"è\s(?:la\s|quindi\s)*(?:corrett[ao]|giusta|esatta)",
-    "ru": r"(?:[—–-]\s)?(?:верен|верно|верный|правильн)",
+    "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
+    "fr": r"[:—–-]\soui\b|est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
+    "es": r"[:—–-]\ssí\b|es\s(?:la\s|por\stanto\s)*(?:correcta|adecuada|respuesta)",
+    "pt": r"[:—–-]\ssim\b|(?:é|está)\s(?:a\s|portanto\s)*(?:corret[ao]|adequada|resposta)",
+    "it": r"[:—–-]\ssì\b|è\s(?:la\s|quindi\s)*(?:corrett[ao]|giusta|esatta)",
+    "ru": r"[—–-]\sда\b|(?:[—–-]\s)?(?:верен|верно|верный|правильн)",
     "ar": r"(?:هي|هو)\s(?:الإجابة\s)?(?:الصحيحة?|صحيحة?)|صحيحة?",
     "hi": r"(?:ही\s)?सही(?:\sउत्तर|\sविकल्प)?\sहै",
     "zh": r"(?:是|才是?)?(?:正确|对的)",
-    "ja": r"(?:が|は)(?:正しい|正解|最も適切|適切)",
+    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|が考えられ|(?:が|は)(?:正しい|正解|最も適切|適切)",
     "ko": r"(?:번)?(?:이|가)\s?(?:정답|맞|옳)",
 }
 """What follows a letter that is called right."""
@@ -112,10 +118,10 @@ THEREFORE: Cues = {
     r"|would)\sbe))"
     r"|final|rather|most\slikely|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|somit|folglich|sondern|wahrscheinlich)",
-    "fr": r"\b(?:donc|mais|plutôt|probablement)",
-    "es": r"\b(?:sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
-    "pt": r"\b(?:mas\ssim|portanto|logo|provavelmente)",
-    "it": r"\b(?:quindi|dunque|bensì|ma|probabilmente)",
+    "fr": r"\b(?:c['’]est(?:\sla)?|donc|mais|plutôt|probablement)",
+    "es": r"\b(?:es\sla|sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
+    "pt": r"(?<!\w)(?:é\sa(?=\s)|mas\ssim|portanto|logo|provavelmente)",
+    "it": r"(?<!\w)(?:è\sla|quindi|dunque|bensì|ma|probabilmente)",
     "ru": r"\b(?:поэтому|значит|следовательно|итак|а)",
     "ar": r"(?<!\w)(?:لذلك|إذن|بل)",
     "hi": r"(?:इसलिए|अतः|बल्कि)",
@@ -126,7 +132,8 @@ THEREFORE: Cues = {
 """What a letter alone follows as a conclusion."""
 
 NOT_BEFORE: Cues = {
-    "en": r"\b(?:not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?|eliminate|wrong|incorrect|than|if"
+    "en": r"\b(?:confus\w+\s(?:\w+\s){0,4}with|not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?"
+    r"|eliminate|wrong|incorrect|than|if"
     r"|whether"
     r"|rul(?:ed?|ing)\sout|without|versus|vs\.?)|n['’]t",
     "de": r"\b(?:nicht|weder|noch|kein(?:e|er)?|ob|statt)",
@@ -143,14 +150,16 @@ NOT_BEFORE: Cues = {
 WRONG_AFTER: Cues = {
     "en": r"(?:(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?"
     r"(?:incorrect|wrong|false|not|no\b|unlikely|ruled\sout|excluded|out\b|less)|isn['’]t|(?:can"
-    r"|may)\sbe\s(?:ruled\sout|excluded)"
+    r"|may|must|should|could)\sbe\s(?:ruled\sout|excluded|struck\s(?:off|out)|eliminated|discarded|dismissed"
+    r"|dropped|crossed\s(?:off|out))"
     r"|incorrectly|does\snot|doesn['’]t)",
-    "de": r"(?:falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus|passt\snicht)",
-    "fr": r"(?:incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
-    "es": r"(?:incorrecta|falsa|errónea|no\ses\b)",
-    "pt": r"(?:incorreta|falsa|errada|não\sé)",
-    "it": r"(?:errat[ao]|sbagliata|scorretta|non\sè)",
-    "ru": r"(?:неверен|неверно|неправил|не\sподходит)",
+    "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus"
+    r"|passt\snicht)",
+    "fr": r"(?:[:—–-]\snon\b|incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
+    "es": r"(?:[:—–-]\sno\b|incorrecta|falsa|errónea|no\ses\b)",
+    "pt": r"(?:[:—–-]\snão\b|incorreta|falsa|errada|não\sé)",
+    "it": r"(?:[:—–-]\sno\b|errat[ao]|sbagliata|scorretta|non\sè)",
+    "ru": r"(?:[—–-]\sнет|неверен|неверно|неправил|не\sподходит)",
     "ar": r"(?:غير\sصحيح|خطأ|خاطئ)",
     "hi": r"(?:गलत|सही\sनहीं)",
     "zh": r"(?:错误|不正确|不对|都不|不符合|排除)",
@@ -175,3 +184,77 @@ OR: Cues = {
     "ko": r"와|과|또는",
 }
 """What joins two letters, so that neither is stated."""
+
+ORDINALS: dict[str, str] = {
+    "en": "first|1st second|2nd third|3rd fourth|4th|last",
+    "de": "erste[nrs]? zweite[nrs]? dritte[nrs]? vierte[nrs]?|letzte[nrs]?",
+    "fr": "première?|1re deuxième|seconde?|2e troisième|3e quatrième|dernière?|4e",
+    "es": "primer[oa]? segund[oa] tercer[oa]? cuart[oa]|últim[oa]",
+    "pt": "primeir[oa] segund[oa] terceir[oa] quart[oa]|últim[oa]",
+    "it": "prim[oa] second[oa] terz[oa] quart[oa]|ultim[oa]",
+    "ru": "перв(?:ый|ая|ое|ого|ому|ую) втор(?:ой|ая|ое|ого|ому|ую) трет(?:ий|ья|ье|ьего|ьему|ью)"
+    " четв[её]рт(?:ый|ая|ое|ого|ому|ую)|последн(?:ий|яя|ее|его|юю)",
+    "ar": "الأولى?|الاولى? الثانية? الثالثة? الرابعة?|الأخيرة?",
+    "hi": "पहल[ाेी] दूसर[ाेी] तीसर[ाेी] चौथ[ाेी]|अंतिम",
+    "zh": "第[一1] 第[二2] 第[三3] 第[四4]|最后一",
+    "ja": "(?:第?[一1]番目|1つ目|第一) (?:第?[二2]番目|2つ目|第二) (?:第?[三3]番目|3つ目|第三)"
+    " (?:第?[四4]番目|4つ目|第四|最後)",
+    "ko": "첫\\s?번째 두\\s?번째 세\\s?번째 네\\s?번째|마지막",
+}
+"""Ordinal numbers, four in a row, by which an option may be named."""
+
+ORDERED: Cues = {
+    "en": r"(?:answer\s|listed\s)?(?:option|choice|alternative|possibility|answer|one|statement|item|entry"
+    r"|proposition)\b"
+    r"(?!\s(?:choice|thought|guess|instinct|is\sto\b))",
+    "de": r"(?:antwort)?(?:option|möglichkeit|antwort|alternative|variante|aussage)",
+    "fr": r"(?:proposition|option|réponse|choix)",
+    "es": r"(?:opción|alternativa|respuesta)",
+    "pt": r"(?:opção|alternativa|resposta)",
+    "it": r"(?:opzione|alternativa|risposta)",
+    "ru": r"(?:вариант\w{0,2}(?:\sответа)?|ответ\w{0,2}|пункт\w{0,2})",
+    "ar": r"(?:الخيار|الإجابة|الاختيار)",
+    "hi": r"(?:विकल्प|उत्तर)",
+    "zh": r"(?:个?选项|项|个|選項|項)",
+    "ja": r"(?:の(?:選択肢|もの))?",
+    "ko": r"(?:\s?(?:보기|선택지|항목|것))?",
+}
+"""What is counted so."""
+
+REMAINS: Cues = {
+    "en": r"(?:what|which|that|all\sthat|only)?\s?(?:remains?|leaves(?:\sus\swith)?|is\sleft)(?:\sis|\swith)?"
+    r"|(?:left|remain(?:ing)?)\s(?:option|choice|one)\sis|(?:left)\swith|by\s(?:elimination|exclusion)",
+    "de": r"(?:(?:übrig\s)?bleibt(?:\s(?:nur|also|somit|daher|noch|damit))*|per\sausschluss|im\sausschlussverfahren)",
+    "fr": r"(?:(?:il\s)?(?:ne\s)?reste(?:\sdonc|\sque)*|par\sélimination)",
+    "es": r"(?:(?:solo\s|sólo\s)?queda(?:\s(?:entonces|solo|sólo|pues))*|por\s(?:descarte|eliminación))",
+    "pt": r"(?:(?:só\s)?(?:resta|sobra|fica)(?:\s(?:então|apenas|só))*|por\s(?:exclusão|eliminação))",
+    "it": r"(?:(?:non\s)?(?:resta|rimane)(?:\s(?:quindi|solo|che|dunque))*|per\sesclusione)",
+    "ru": r"(?:оста[её]тся(?:\s(?:только|лишь))?|методом\sисключения)",
+    "ar": r"(?:يبقى|بقي|يتبقى|تبقى)",
+    "hi": r"(?:बचता\sहै|बचा|शेष)",
+    "zh": r"(?:只?剩下?(?:的是|的只有|的)?|排除后|只有)",
+    "ja": r"(?:残る(?:の)?は|残りは|消去法で)",
+    "ko": r"(?:남는\s?것은|남은\s?것은|소거법으로)",
+}
+"""What introduces the option that is left when the others are ruled out."""
+
+UNLIKE_IT: Cues = {
+    "en": r"would\s(?:not\s)?(?:be|give|cause|produce|show|have|lead|need|require|present|make|suggest|affect|mean"
+    r"|involve|raise|lower)"
+    r"|lacks?|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|has\sno(?:thing)?|have\sno(?:thing)?"
+    r"|plays?\sno)\b|never\b|eliminated|rather\b",
+    "de": r"würde|hätte|wäre|gäbe|verursacht\w*\seher|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht"
+    r"|kein",
+    "fr": r"à\s(?:écarter|exclure|éliminer)|(?:écartée?|exclue?|éliminée?)s?|donnerait|serait|aurait|entraînerait|"
+    r"provoquerait|éliminée?|exclue?|écartée?",
+    "es": r"daría|sería|causaría|tendría|produciría|descartad[ao]s?|descarta[rn]?|excluid[ao]s?",
+    "pt": r"daria|seria|causaria|teria|descartad[ao]|descarta|excluíd[ao]",
+    "it": r"darebbe|sarebbe|causerebbe|avrebbe|esclus[oaei]|scartat[oaei]|esclude(?:re)?|da\sescludere",
+    "ru": r"дал[ао]?\sбы|был[ао]?\sбы|вызвал[ао]?\sбы|исключ\w+|отпада\w+",
+    "ar": r"مستبعدة?|لا\s|ليس",
+    "hi": r"नहीं|बाहर",
+    "zh": r"排除|不符|会导致|则?会",
+    "ja": r"除外|違い|ない|ません|ではなく|異なる",
+    "ko": r"제외|아니|관련이\s?없|없습니다|않",
+}
+"""What tells that an option, named before it, is not the case: a weaker sign than :data:`WRONG_AFTER`."""

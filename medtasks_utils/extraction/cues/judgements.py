@@ -5,12 +5,12 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 HALLUCINATED: Cues = {
-    "de": r"halluzin\w{2,12}|erfunden\w{0,2}|fabriziert\w{0,2}",
-    "fr": r"hallucin\w{1,8}|inventée?s?|fabriquée?s?",
-    "es": r"alucina\w{1,8}|inventad[ao]s?|fabricad[ao]s?",
-    "pt": r"alucina\w{1,8}|inventad[ao]s?|fabricad[ao]s?",
-    "it": r"allucina\w{1,8}|inventat[aoie]|fabbricat[aoie]",
-    "ru": r"галлюцин\w{2,12}|выдуман\w{0,4}|вымыш\w{2,6}",
+    "de": r"halluzin\w{2,12}|erfunden\w{0,2}|erfindet|fabriziert\w{0,2}",
+    "fr": r"hallucin\w{1,8}|inventée?s?|invente|fabriquée?s?",
+    "es": r"alucina\w{1,8}|inventa(?:d[ao]s?)?|fabricad[ao]s?",
+    "pt": r"alucina\w{1,8}|inventa(?:d[ao]s?)?|fabricad[ao]s?",
+    "it": r"allucina\w{1,8}|inventa(?:t[aoie])?|fabbricat[aoie]",
+    "ru": r"галлюцин\w{2,12}|выдум(?:ан|ыва)\w{0,4}|вымыш\w{2,6}",
     "ar": r"(?:ال)?هلوسة|مهلوسة?|هلوسات|مختلقة?|ملفقة?",
     "hi": r"मतिभ्रम|भ्रामक|काल्पनिक|मनगढ़ंत|हैलुसिनेशन",
     "zh": r"幻觉|虚构|捏造|编造",
@@ -21,12 +21,12 @@ HALLUCINATED: Cues = {
 
 FACTUAL: Cues = {
     "de": r"fakt(?:isch|entreu|enbasiert|uell)\w{0,2}(?!\s(?:falsch|nicht|inkorrekt|unzutreffend|unrichtig))"
-    r"|sachlich\srichtig",
-    "fr": r"factuel(?:le)?s?|exacte?s?",
-    "es": r"factual(?:es)?|fáctic[ao]s?|veraz|veraces",
-    "pt": r"factua(?:l|is)|fatua(?:l|is)|veraz",
-    "it": r"fattual[ei]|veritier[ao]",
-    "ru": r"достоверн\w{0,4}|фактическ[иа]\w{0,3}\s(?:верн|точ|прав)\w{0,5}|соответствует\sфактам",
+    r"|sachlich\srichtig|(?:fakten|quellen|text)treu",
+    "fr": r"factuel(?:le)?s?|fidèles?|exacte?s?",
+    "es": r"factual(?:es)?|fiel(?:es)?|fáctic[ao]s?|veraz|veraces",
+    "pt": r"factua(?:l|is)|fi(?:el|éis)|fatua(?:l|is)|veraz",
+    "it": r"fattual[ei]|fedel[ei]|veritier[ao]",
+    "ru": r"достовер\w{1,4}|фактическ[иа]\w{0,3}\s(?:верн|точ|прав)\w{0,5}|соответствует\sфактам",
     "ar": r"واقعية?|حقيقية?",
     "hi": r"तथ्यात्मक|तथ्यपूर्ण",
     "zh": r"事实|属实|真实",
@@ -56,7 +56,7 @@ WRONG: Cues = {
     "es": r"incorrect[ao]|fals[ao]|erróne[ao]|inexact[ao]",
     "pt": r"incorret[ao]|fals[ao]|errad[ao]|imprecis[ao]",
     "it": r"scorrett[ao]|fals[ao]|errat[ao]|sbagliat[ao]|inesatt[ao]",
-    "ru": r"неверен|неверна|неверно|неверный|неправил\w{1,5}|ошибоч\w{1,5}|недостоверн\w{0,4}|ложн\w{1,4}",
+    "ru": r"неверен|неверна|неверно|неверный|неправил\w{1,5}|ошибоч\w{1,5}|недостовер\w{1,4}|ложн\w{1,4}",
     "ar": r"خاطئة?|خطأ|كاذبة?",
     "hi": r"गलत|असत्य",
     "zh": r"错误|不实|不正确|不准确",
@@ -95,7 +95,7 @@ NO: Cues = {
 NO_AFTER: Cues = {
     "hi": r"\s?(?:नहीं|नही)",
     "ja": r"[^。、]{0,6}?(?:では(?:ありません|ない|なく)|くありません|くない|ありません"
-    r"|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない))",
+    r"|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
     "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:아닙니다|아니|없습니다|없|않)",
     "de": r"[^.,]{0,20}?\bnicht\b",
     "ar": r"\sغير\sموجود",

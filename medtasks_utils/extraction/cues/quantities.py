@@ -49,10 +49,10 @@ DAYS: Cues = {
 
 AND: Cues = {
     "en": r"and|plus",
-    "de": r"und",
-    "fr": r"et",
-    "es": r"y",
-    "pt": r"e",
+    "de": r"und|mit",
+    "fr": r"et|avec",
+    "es": r"y|con",
+    "pt": r"e|com",
     "ru": r"и",
     "ar": r"و",
     "hi": r"और",
@@ -84,10 +84,11 @@ QUANTITY: Cues = {
 """Names of the quantities themselves, which their value may follow at once."""
 
 TOTAL: Cues = {
-    "en": r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets|gcs|psi|rcri|cci"
+    "en": r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets|gcs|psi|rcri|cci|charlson"
+    r"|wells|mcisaac|geneva|nihss|blatchford|perc\srule"
     r"|apache(?:\s(?:ii|2))?|sofa|perc|sirs"
     r"|has-bled|curb-65|heart|centor|feverpain|meld(?:-?\s?na)?|child-pugh|caprini|gbs|cha.?ds.?-vasc",
-    "de": r"score|punktzahl|gesamt(?:punktzahl|score)?|insgesamt|summe",
+    "de": r"score|punktzahl|punktwert|gesamt(?:punktzahl|score)?|insgesamt|zusammen|summe",
     "fr": r"score|total|somme",
     "es": r"puntuación|puntaje|total",
     "pt": r"pontuação|escore|total",
@@ -103,21 +104,138 @@ TOTAL: Cues = {
 
 EQUALS: Cues = {
     "any": r"[:=≈→⟹⇒⟶~]",
-    "en": r"(?:is|was|be|of|at|as|equals?|equal\sto|gives?|giving|yields?|get|obtain|comes?\s(?:out\s)?(?:to"
-    r"|at)|to|works?\sout\s(?:at|to)"
-    r"|scores?|count|have|meets|are|on|around|so|thus|hence|therefore)",
-    "de": r"(?:ist|beträgt|lautet|liegt\sbei|ergibt|ergeben\ssich|von|der)",
-    "fr": r"(?:est|vaut|de|soit|le)",
-    "es": r"(?:es|de|igual\sa|el)",
-    "pt": r"(?:é|de|igual\sa)",
-    "it": r"(?:è|di|pari\sa|il)",
+    "en": r"(?:is|was|be|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came|works?"
+    r"|worked)"
+    r"\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains|turns\sout(?:\sto\sbe)?|totals"
+    r"|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)"
+    r"|rounded\sto|scores?|count|have|meets|are|so|thus|hence|therefore)",
+    "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird"
+    r"|erhält\sman|erhalten\swir|entspricht)",
+    "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|s['’]élève\sà|s['’]établit\sà)",
+    "es": r"(?:es|son|suma|totaliza|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta|asciende\sa|da)",
+    "pt": r"(?:é|são|soma|totaliza|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá)",
+    "it": r"(?:è|sono|totalizza|vale|ottiene|otteniamo|diventa|pari\sa|risulta|ammonta\sa|dà)",
     "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это)",
     "ar": r"(?:هي|هو|تساوي|يساوي)",
-    "zh": r"(?:等于|约为|为|為|是|约)",
+    "zh": r"(?:共计?|合计|总计|等于|约为|为|為|是|约)",
     "ja": r"[はが]",
     "ko": r"[은는이가]",
 }
 """What joins a quantity to its value."""
+
+LINKED: Cues = {
+    "en": r"(?:of|at|as|to|on|around)",
+    "de": r"(?:von|der|bei|auf|am|beim|zum|zu|den)",
+    "fr": r"(?:de|le|à|au|du)",
+    "es": r"(?:de|el|en|al|con)",
+    "pt": r"(?:de|em|ao|no|com)",
+    "it": r"(?:di|il|a|al)",
+}
+"""Prepositions that may join the two, and much else."""
+
+THAT_IS: Cues = {
+    "en": r"i\.?\s?e\.?|that\sis|in\sother\swords|altogether",
+    "de": r"d\.\s?h\.|das\sheißt|also|zusammen",
+    "fr": r"soit|c['’]est-à-dire",
+    "es": r"es\sdecir|o\ssea",
+    "pt": r"ou\sseja|isto\sé",
+    "it": r"cioè|ossia|ovvero|vale\sa\sdire",
+    "ru": r"то\sесть|т\.\s?е\.",
+    "ar": r"أي",
+    "hi": r"यानी|अर्थात",
+    "zh": r"即|也就是",
+    "ja": r"すなわち|つまり",
+    "ko": r"즉",
+}
+"""What a value is put in other words by."""
+
+EARLIER: Cues = {
+    "en": r"(?:up|down|ris(?:e|en)|fallen|fall|(?:in|de)creased?|improved?|corrected|chang(?:e|ed))\sfrom"
+    r"|previous(?:ly)?"
+    r"|prior|earlier|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)"
+    r"|yesterday|had\sbeen|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly"
+    r"|original(?:ly)?|(?:lab|chart|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)"
+    r"|by\smistake|on\sadmission|erroneously|instead\sof|rather\sthan|without",
+    "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}"
+    r"|gemessene\w?|statt"
+    r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|letzte[sn]?\s(?:jahr|monat)",
+    "fr": r"avant|auparavant|précéde\w{2,6}|initialement|il\sy\sa\s\w+\s(?:an|mois|jour)s?|hier"
+    r"|non\scorrigée?|mesurée?|au\slieu\sde",
+    "es": r"antes|anterior(?:mente)?|previ[oa]|hace\s\w+\s(?:año|mes|día)s?|ayer|al\singreso|inicial(?:mente)?"
+    r"|sin\scorregir|medid[oa]|en\slugar\sde",
+    "pt": r"antes|anterior(?:mente)?|prévi[oa]|há\s\w+\s(?:ano|mês|mes|dia)\w{0,2}|ontem|inicial(?:mente)?"
+    r"|sem\scorreção|medid[oa]|em\svez\sde",
+    "it": r"prima|precedente(?:mente)?|un\s(?:anno|mese)\sfa|ieri|all['’]ingresso|iniziale?(?:mente)?"
+    r"|non\scorrett[oa]|misurat[oa]|invece\sdi",
+    "ru": r"(?:год|месяц|неделю)\sназад|вчера|при\sпоступлении|раньше|ранее|прежн\w{2,3}|до\sкоррекции"
+    r"|исходн\w{2,3}|измеренн\w{2,3}|вместо",
+    "ar": r"سابقا|السابقة?|قبل",
+    "hi": r"पहले|पिछला|मापा",
+    "zh": r"去年|入院时|上次|之前|此前|原来|校正前|实测|修正前",
+    "ja": r"来院時|入院時|昨年|以前|補正前|前回|実測",
+    "ko": r"작년|내원\s?시|입원\s?시|이전|보정\s?전|교정\s?전|측정",
+}
+"""What speaks of another time, or of the value before it was put right."""
+
+CHECKED: Cues = {
+    "en": r"(?:sanity\s|double[-\s]?|cross[-\s]?)?check(?:ing)?|verif(?:y|ication|ying)|proof|confirm(?:ing|ation)?"
+    r"|difference|(?<!base\s)excess|surplus|shortfall|remainder|the\srest|deviation|discrepancy|change",
+    "de": r"probe|kontrolle|gegenprobe|überprüfung|differenz|überschuss|unterschied|abweichung",
+    "fr": r"vérification|contrôle|différence|excès|écart",
+    "es": r"comprobación|verificación|diferencia|exceso",
+    "pt": r"verificação|conferência|prova\sreal|diferença|excesso",
+    "it": r"verifica|controprova|prova|differenza|eccesso|scarto",
+    "ru": r"проверка|разница|разность",
+    "ar": r"للتحقق|التحقق|الفرق",
+    "hi": r"जाँच|जांच|अंतर",
+    "zh": r"验算|检验|核对|相差|差值",
+    "ja": r"検算|確認|差は|差:",
+    "ko": r"검산|확인|차이",
+}
+"""What a calculation follows that only checks or compares the result."""
+
+INPUT: Cues = {
+    "en": r"age|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium|(?<!-)na\+?|potassium"
+    r"|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|"
+    r"(?:serum\s)?creatinine|scr|albumin|bilirubin|inr|hdl|triglycerides|total\scholesterol|sbp|dbp|heart\srate|hr"
+    r"|systolic|diastolic|temperature|insulin|platelets|ast|alt|cycle(?:\slength)?|qt|rr",
+    "de": r"alter|gewicht|größe|natrium|kalium|chlorid|bikarbonat|harnstoff|glukose|kreatinin|albumin|triglyceride"
+    r"|gesamtcholesterin|herzfrequenz|puls",
+    "fr": r"l['’]âge|âge|poids|taille|sodium|natrémie|potassium|chlore|bicarbonates?|urée|glycémie|créatinine|albumine"
+    r"|triglycérides|cholestérol\stotal|fréquence\scardiaque",
+    "es": r"edad|peso|talla|sodio|potasio|cloro|bicarbonato|bun|urea|glucosa|creatinina|albúmina|triglicéridos"
+    r"|colesterol\stotal|frecuencia\scardíaca",
+    "pt": r"idade|peso|altura|sódio|potássio|cloro|bicarbonato|ureia|glicose|creatinina|albumina|triglicerídeos"
+    r"|colesterol\stotal|frequência\scardíaca",
+    "it": r"l['’]età|età(?!\sgest)|peso|altezza|sodio|potassio|cloro|bicarbonat[oi]|urea|azotemia|glicemia"
+    r"|creatinina|albumina"
+    r"|trigliceridi|colesterolo\stotale|frequenza\scardiaca",
+    "ru": r"возраст|вес|рост|натрий|калий|хлор|бикарбонат|мочевина|глюкоза|креатинин|альбумин|триглицериды",
+    "ar": r"العمر|الوزن|الطول|الصوديوم|الكرياتينين|الألبومين|الجلوكوز",
+    "hi": r"उम्र|वजन|लंबाई|सोडियम|क्रिएटिनिन|एल्ब्यूमिन|ग्लूकोज",
+    "zh": r"年龄|体重|身高|血?钠|血?钾|血?氯|尿素氮?|血糖|肌酐|白蛋白|甘油三酯|总胆固醇|心率",
+    "ja": r"年齢|体重|身長|ナトリウム|クレアチニン|アルブミン|血糖|心拍数",
+    "ko": r"나이|체중|키|나트륨|크레아티닌|알부민|혈당|심박수",
+}
+"""What the note gives and a calculation takes."""
+
+DERIVED: Cues = {
+    "en": r"correct\w*|adjust\w*|clearance|ratio|ideal|target|fractional|excretion|deficit|gap|dos(?:e|age)|index"
+    r"|area"
+    r"|estimated|calculated|rate(?<!heart\srate)|interval|qtc|mean|equivalent|needed|required|score",
+    "de": r"\w*korrig\w*|clearance|angepasst\w*|ideal\w*|ziel\w*|defizit|berechnet\w*|quotient",
+    "fr": r"corrigée?|clairance|idéal|ajusté|cible|déficit|calculée?|fraction\w*",
+    "es": r"corregid[oa]|aclaramiento|depuración|ideal|ajustado|déficit|calculad[oa]|fracción|fraccional",
+    "pt": r"corrigid[oa]|depuração|clearance|ideal|ajustado|déficit|calculad[oa]|fração",
+    "it": r"corrett[oa]|clearance|ideale|aggiustato|deficit|calcolat[oa]|frazion\w*",
+    "ru": r"скорр?\w*|клиренс|идеальн\w*|расч[её]тн\w*|дефицит|фракцион\w*",
+    "ar": r"المصحح|المعدل|تصفية|المثالي",
+    "hi": r"संशोधित|समायोजित|क्लीयरेंस|आदर्श",
+    "zh": r"校正|清除率|理想|调整|缺失|比值|分数",
+    "ja": r"補正|クリアランス|理想|調整|比",
+    "ko": r"보정|교정|청소율|제거율|이상|조정",
+}
+"""What makes a quantity one that is calculated, though it be named after one that is given ("corrected sodium")."""
 
 ABOUT: Cues = {
     "any": r"[≈~≃=\s(\[<]|\x01",
@@ -143,12 +261,14 @@ NORMAL: Cues = {
     r"|typical(?:ly)?|usual(?:ly)?"
     r"|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison|uncorrected|raw|unadjusted"
     r"|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?"
-    r"|needed|required|recommended|published|validated|guideline",
-    "de": r"norm(?:al|bereich|wert)?e?|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal",
-    "fr": r"norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum",
-    "es": r"normal(?:es)?|referencia|umbral|límites?|entre|rango|máximo|sobre",
-    "pt": r"norma(?:l|is)|referência|limiar|limites?|entre|intervalo|máximo",
-    "it": r"normal[ei]|riferimento|soglia|limit[ei]|tra|massimo",
+    r"|needed|required|recommended|published|validated|guideline|goals?|aims?(?:\sfor)?|(?:obesity|overweight)\sis"
+    r"|ceiling|floor",
+    "de": r"norm(?:al|bereich|wert)?e?|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?"
+    r"|üblich\w{0,2}",
+    "fr": r"norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
+    "es": r"normal(?:es)?|referencia|umbral|límites?|entre|rango|máximo|sobre|objetivo|meta",
+    "pt": r"norma(?:l|is)|referência|limiar|limites?|entre|intervalo|máximo|meta|objetivo",
+    "it": r"normal[ei]|riferimento|soglia|limit[ei]|tra|fra|massimo|obiettivo",
     "ru": r"норма|нормальн\w{0,4}|порог|границ\w{1,3}|референс\w{0,5}|максим\w{0,5}",
     "ar": r"الطبيعي|طبيعي|المعدل|الحد",
     "hi": r"सामान्य|सीमा|अधिकतम",
@@ -159,7 +279,8 @@ NORMAL: Cues = {
 """Nouns and adverbs for what a value is compared with."""
 
 RISK: Cues = {
-    "en": r"mortality|survival|risk(?!\s(?:score|index|category|class))|(?:event|stroke|bleeding"
+    "en": r"mortality|predictive\svalue|sensitivity|specificity|likelihood|accuracy|survival|risk(?!\s(?:score"
+    r"|index|category|class))|(?:event|stroke|bleeding"
     r"|complication)s?\srate|rate\s(?:of|about|is)"
     r"|probability|chance|prevalence|incidence|mace|confidence",
     "de": r"risiko|mortalität|sterblichkeit",
@@ -178,13 +299,18 @@ RISK: Cues = {
 
 COMPARED: Cues = {
     "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost|up\sto|beyond"
-    r"|least|from\sthat\son\sday",
-    "de": r"(?:ober|unter)halb\svon|über|unter|als|mindestens",
-    "fr": r"dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde|plus\sde",
-    "es": r"debajo\sde|encima\sde|superior\sa|inferior\sa|menos\sde|más\sde",
-    "pt": r"acima\sde|abaixo\sde|menos\sde|mais\sde",
-    "it": r"sotto(?:\si)?|sopra(?:\si)?|superiore\sa|inferiore\sa|meno\sdi|più\sdi",
-    "ru": r"выше|ниже|более|менее",
+    r"|least|from\sthat\son\sday|(?:begins?|beginning|starts?|starting|sets?\sin|kicks?\sin|applies|ends?|defined"
+    r"|cut\soff|clear|short|well)"
+    r"\s(?:at|from|as|of|with|only\sat)|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+"
+    r"|stage\s\w+)\s(?:at|from)|(?<=;\s)at|reach(?:es|ed)?|towards?",
+    "de": r"(?:ober|unter)halb\svon|über|unter|als|mindestens|ab|bis|beginnt\s(?:bei|ab)|höchstens",
+    "fr": r"dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde|plus\sde|à\spartir\sde|dès|au-delà\sde"
+    r"|jusqu['’]à|au\smoins",
+    "es": r"debajo\sde|encima\sde|superior\sa|inferior\sa|menos\sde|más\sde|a\spartir\sde|desde|hasta|al\smenos",
+    "pt": r"acima\sde|abaixo\sde|menos\sde|mais\sde|a\spartir\sde|até|pelo\smenos",
+    "it": r"sotto(?:\si)?|sopra(?:\si)?|superiore\sa|inferiore\sa|meno\sdi|più\sdi|a\spartire\sda|(?:dai|da|oltre"
+    r"|fino\sa|almeno)",
+    "ru": r"выше|ниже|более|менее|больше|меньше|свыше|от|не\sменее|до",
     "ar": r"أكثر\sمن|أقل\sمن|فوق|تحت",
     "hi": r"से\sअधिक|से\sकम",
     "zh": r"大于|小于|高于|低于|超过",
@@ -195,7 +321,7 @@ COMPARED: Cues = {
 
 GIVEN: Cues = {
     "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester"
-    r"|plus|add(?:ing)?|subtract(?:ing)?|until|admission",
+    r"|scan|ultrasound|sonograph\w{1,3}|visit|presented|seen|today|plus|add(?:ing)?|subtract(?:ing)?|until|admission",
     "de": r"letzten?\s(?:regel|periode)|vom|nach|seit|ab",
     "fr": r"dernières?\srègles|depuis|après|à\spartir\sd[ue]",
     "es": r"fum|última\s(?:regla|menstruación)|desde|después\sde[l]?",
@@ -209,27 +335,3 @@ GIVEN: Cues = {
     "ko": r"마지막\s월경|부터",
 }
 """What a date follows that is given, not found."""
-
-NUMBER_WORDS: dict[str, float] = {
-    word: value
-    for value, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-        ]
-    )
-}

@@ -1,0 +1,101 @@
+"""What a text says of all the options together: which are ruled out, which is ranked or rated first, which is odd."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from medtasks_utils.extraction import cues
+from medtasks_utils.extraction.listings import LINE, MAX_LINE
+from medtasks_utils.extraction.options import LETTERS
+from medtasks_utils.extraction.weighing import Candidate, bounded
+
+_RIGHT, _WRONG = (cues.any_word(table) for table in (cues.RIGHT, cues.WRONG))
+_RIGHT_MARK = re.compile(rf"\b(?i:correct|right|best|true|yes)\b|[✓✔✅]|{_RIGHT}")
+_WRONG_MARK = re.compile(
+    r"(?i:\b(?:incorrect|wrong|false|no|not|unlikely|excluded|out|never)\b|n['’]t\b)|[✗✘❌]|"
+    rf"{_WRONG}|{cues.either(cues.WRONG_AFTER)}"
+)
+_LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
+_RANKING = re.compile(
+    rf"{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
+)
+_RATING = re.compile(
+    rf"(?P<letter>{_LETTER})[)\]\"':=\s(–-]{{1,6}}(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)\s?(?P<percent>%)?"
+)
+_BUT_NOT_IT = re.compile(
+    rf"(?:\s?\([^()\n]{{0,80}}\))?[)\].'’]?(?:\s\w{{1,12}}ly)?[^\n.;:。A-D]{{0,40}}?(?<![^\W_])(?:{cues.either(cues.UNLIKE_IT)})"
+)
+
+
+def marked(listing: str) -> Iterator[Candidate]:
+    """The lines of a list of the options that are called right, or the only one of four that is called otherwise.
+
+    As in "C: True", "C. … ✅", and "A – true, B – true, C – false, D – true" (where the
+    question asks for the exception).
+    """
+    right: list[tuple[str, int]] = []
+    wrong: list[tuple[str, int]] = []
+    position = 0
+    for line in listing.split("\n"):
+        match = LINE.match(line[:MAX_LINE])
+        if match:
+            rest = line[match.end("letter") :]
+            place = (match["letter"].upper(), position + match.start("letter"))
+            if _WRONG_MARK.search(rest):
+                wrong.append(place)
+            elif _RIGHT_MARK.search(rest):
+                right.append(place)
+        position += len(line) + 1
+    if len({letter for letter, _ in right}) == 3 and len({letter for letter, _ in wrong}) == 1:
+        right = wrong[-1:]
+    yield from (Candidate(letter, at, at + 1, listing, "mark", 40) for letter, at in right)
+
+
+def ranked(text: str) -> Iterator[Candidate]:
+    """The first of a ranking of the options: "B > A > C > D", "C, then A, then B"."""
+    for match in bounded(_RANKING.finditer(text)):
+        if len(set(re.findall(_LETTER, match[0]))) > 2:
+            yield Candidate(match[0][0], match.start(), match.start() + 1, text, "ranking", 40)
+
+
+def rated(text: str) -> Iterator[Candidate]:
+    """The option with the largest share where at least three have one: "A 10 %, B 75 %, C 15 %"."""
+    shares = {match["letter"]: match for match in bounded(_RATING.finditer(text))}
+    values = {letter: float(match["share"].replace(",", ".")) for letter, match in shares.items()}
+    total = sum(values.values())
+    if len(values) < 3 or not (0.9 <= total <= 1.1 or 90 <= total <= 110):
+        return
+    best = max(values, key=lambda letter: values[letter])
+    if list(values.values()).count(values[best]) == 1:
+        yield Candidate(best, shares[best].start(), shares[best].end(), text, "rating", 38)
+
+
+def called_unlike(after: str) -> bool:
+    """Whether what follows an option tells that it is not the case: "would cause ptosis", "lacks atypical cover"."""
+    return _BUT_NOT_IT.match(after) is not None
+
+
+def remaining(denied: dict[str, int], affirmed: set[str], text: str) -> Iterator[Candidate]:
+    """The fourth option where the other three are ruled out.
+
+    Args:
+        denied: letters that are denied, each with its last place.
+        affirmed: letters that something speaks for.
+        text: where they stand.
+    """
+    left = [letter for letter in LETTERS if letter not in denied]
+    if len(left) == 1 and not affirmed - set(left):
+        yield Candidate(left[0], max(denied.values()), max(denied.values()) + 1, text, "remaining", 24)
+
+
+def wrong_lines(listing: str) -> dict[str, int]:
+    """The letters whose lines in a list of the options call them wrong, each with its place."""
+    found: dict[str, int] = {}
+    position = 0
+    for line in listing.split("\n"):
+        match = LINE.match(line[:MAX_LINE])
+        if match and _WRONG_MARK.search(line, match.end("letter")):
+            found[match["letter"].upper()] = position
+        position += len(line) + 1
+    return found

@@ -1,0 +1,36 @@
+"""Words with one slip of the pen: a letter lost, doubled, changed or swapped with its neighbour."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_WORD = re.compile(r"[a-z]{5,16}")
+
+
+class Spelling:
+    """Words whose misspellings are known again.
+
+    >>> Spelling(["factual", "hallucinated"], ["actual"]).corrected("factul, actual, halucinatd, fatcual")
+    'factual, actual, halucinatd, factual'
+    """
+
+    def __init__(self, words: Iterable[str], others: Iterable[str]) -> None:
+        words = list(words)
+        self._known = {*words, *others}
+        self._near = {form: word for word in reversed(words) for form in _shortened(word)}
+
+    def corrected(self, text: str) -> str:
+        """The text, in lower case, with such words as they should be."""
+        return _WORD.sub(lambda match: self._word(match[0]), text)
+
+    def _word(self, word: str) -> str:
+        if word in self._known or word.removesuffix("s") in self._known:
+            return word
+        found = {self._near[form] for form in _shortened(word) if form in self._near}
+        return found.pop() if len(found) == 1 else word
+
+
+def _shortened(word: str) -> set[str]:
+    """The word, and the word without one of its letters."""
+    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}

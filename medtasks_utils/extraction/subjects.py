@@ -1,0 +1,159 @@
+"""What a number or date is said to be: the result, or a limit, a risk, an input, an earlier value, a check."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import islice
+
+from medtasks_utils.extraction import cues
+from medtasks_utils.extraction.ends import CutOff, cut_off
+from medtasks_utils.extraction.quantities import Percentage
+from medtasks_utils.extraction.surroundings import after, before, clause
+from medtasks_utils.extraction.weighing import Candidate
+
+_RISK = cues.any_word(cues.RISK)
+_EQUALS, _LINKED, _ABOUT = map(cues.any_word, (cues.EQUALS, cues.LINKED, cues.ABOUT))
+_NORMAL_BEFORE, _RISK_BEFORE, _EARLIER, _CHECKED, _DERIVED = (
+    re.compile(cues.any_word(table)) for table in (cues.NORMAL, cues.RISK, cues.EARLIER, cues.CHECKED, cues.DERIVED)
+)
+_RISK_AFTER = re.compile(rf"[^\n,;.()]{{0,24}}?{_RISK}")
+_A_YEAR_AFTER = re.compile(
+    r"\s?(?:points?\s)?(?:/|per|a|pro|par|al|por|all['’]|в)\s?(?:year|yr|annum|100|jahr|an|año|ano|anno|год)\b",
+    re.IGNORECASE,
+)
+_EARLIER_FIRST = re.compile(rf"^\W*{cues.any_word(cues.EARLIER)}[^:=\d]{{0,40}}[,:]\s")
+_EARLIER_AFTER = re.compile(
+    r"[^\d.;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|before"
+    r"|on\sadmission"
+    r"|yesterday|(?:that\s)?(?:one|you|we)\s(?:aims?|wants?|looks?)|uncorrected|too\s(?:low|high))\b"
+    r"|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다|이었습니다)",
+    re.IGNORECASE,
+)
+_CHECK_FIRST = re.compile(rf"^[^\w\n]{{0,8}}{cues.any_word(cues.CHECKED)}")
+_INPUT_NAMED = re.compile(
+    rf"{cues.any_word(cues.INPUT)}\)?(?:\s(?!{_EQUALS})[^\W\d]{{1,12}}){{0,2}}\s?(?:\([^()\n]{{0,20}}\)\s?)?"
+    rf"(?:(?:{_EQUALS}|{_LINKED})\s?){{0,2}}(?:{_ABOUT}){{0,4}}$"
+)
+_NOT_BEFORE = re.compile(
+    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$"
+)
+_ONLY_IF = re.compile(
+    r"(?i)\b(?:with|using|without|had|if|were|wenn|bei|mit|hätte|wäre|avec|si|s['’]il|con|se|com|если|при)\b.{0,70}"
+    r"\b(?:would\s(?:be|have|give|become)|wäre|würde|ergäbe|läge|serait|donnerait|sería|daría|seria|daria|sarebbe"
+    r"|darebbe"
+    r"|бы)\b"
+)
+_DUE = (
+    r"due|edd|delivery|confinement|(?:geburts|entbindungs)?termin|terme|accouchement|fpp|parto|dpp|родов|الولادة"
+    r"|प्रसव|预产期|予定日|예정일"
+)
+_CONCEIVED = (
+    r"conce(?:ption|ived?)|empfängnis|konzeption|befruchtung|concepción|concepção|concepimento|зачати\w"
+    r"|الإخصاب|الحمل|गर्भाधान|受孕|受胎|수정일|수태"
+)
+_FORMULAS = re.compile(
+    r"(?P<bazett>bazett)|(?P<fridericia>frideric?ia)|(?P<framingham>framingham)|(?P<hodges>hodges)"
+    r"|(?P<rautaharju>rautaharju)"
+    r"|(?P<mosteller>mosteller|モステラー|莫斯特勒)|(?P<dubois>du\s?bois|デュボア)|(?P<haycock>haycock)"
+    r"|(?P<gehan>gehan)"
+    r"|(?P<cockcroft>cockcroft|\bcg\b)|(?P<mdrd>mdrd)|(?P<ckd_epi>ckd-?\s?epi)|(?P<schwartz>schwartz)"
+    r"|(?P<devine>devine)|(?P<robinson>robinson)|(?P<hamwi>hamwi)|(?P<friedewald>friedewald)"
+    r"|(?P<martin>martin-?\s?hopkins)"
+    r"|(?P<sampson>sampson)|(?P<hillier>hillier)|(?P<katz>katz)",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    r"(?i)\b(?:question|asked|requests?|requested|wanted|wants|stem|task|frage|gefragt|question|demandée?|pregunta"
+    r"|pide|pergunta|pede|domanda"
+    r"|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|題|設問|질문|السؤال|प्रश्न"
+)
+_DATED = re.compile(rf"(?P<due>{_DUE})|(?P<conceived>{_CONCEIVED})", re.IGNORECASE)
+
+
+def called_normal(candidate: Candidate) -> bool:
+    """As in "normal: 8.5", "the upper limit of normal is 10.2", "満点は9"."""
+    return bool(_NORMAL_BEFORE.search(clause(candidate)))
+
+
+def a_risk(candidate: Candidate) -> bool:
+    """As in "mortality of 9.3 %", "4.8 % per year"."""
+    right = after(candidate)
+    share = isinstance(candidate.value, Percentage) and _RISK_AFTER.match(right)
+    return bool(_RISK_BEFORE.search(clause(candidate)) or share or _A_YEAR_AFTER.match(right))
+
+
+def earlier(candidate: Candidate) -> bool:
+    """As in "up from 31.9", "before correction it was 7.4", "104 on admission"."""
+    return bool(
+        _EARLIER.search(clause(candidate)[-60:])
+        or _EARLIER_FIRST.search(before(candidate))
+        or _EARLIER_AFTER.match(after(candidate))
+    )
+
+
+def a_check(candidate: Candidate) -> bool:
+    """As in "Check: 152.4 + 46 + 42.6 = 241", "Difference: 1.6 mg/dL"."""
+    line = candidate.text[max(0, candidate.start - 200) : candidate.start].rsplit("\n", 1)[-1]
+    return bool(
+        _CHECK_FIRST.search(line) or _CHECK_FIRST.search(before(candidate)) or _CHECKED.search(clause(candidate)[-40:])
+    )
+
+
+def a_given_quantity(candidate: Candidate) -> bool:
+    """As in "the sodium is 139", but not "the corrected sodium is 141"."""
+    left = clause(candidate)
+    named = _INPUT_NAMED.search(left)
+    if not named:
+        return False
+    derived = _DERIVED.search(left)
+    return (
+        derived is None
+        or re.search(r"(?i)\b(?:for|by|to|bei|pour|para|per)\s(?:an?\s|the\s)?$", left[: named.start()]) is not None
+    )
+
+
+def denied(candidate: Candidate) -> bool:
+    """As in "it is not 6 but 4"."""
+    return bool(_NOT_BEFORE.search(before(candidate)[-40:]))
+
+
+def only_supposed(candidate: Candidate) -> bool:
+    """As in "with the actual weight it would be 64.4"."""
+    return bool(_ONLY_IF.search(before(candidate)))
+
+
+def unfinished(candidate: Candidate) -> bool:
+    """A step of a calculation that is cut off before its end, as in "63 × 61.2 = 3855.6. 3855.6 × 0.85 ="."""
+    if candidate.cue in ("answer", "alone"):
+        return False
+    how = cut_off(candidate.text)
+    if how is CutOff.IN_WORDS:
+        left = candidate.text[: candidate.start].rstrip()
+        return left.endswith(("=", "≈", ":", "→", "+")) or candidate.cue != "stated"
+    return how is CutOff.IN_A_CALCULATION
+
+
+@lru_cache(maxsize=16)
+def _topic(text: str, names: re.Pattern[str]) -> str | None:
+    """The one of several names that a text is about: the one beside a word for the question, else the first."""
+    for asked in islice(_ASKED.finditer(text), 20):
+        nearby = [*names.finditer(text, max(0, asked.start() - 25), asked.start())][-1:]
+        nearby += [*names.finditer(text, asked.end(), asked.end() + 60)][:1]
+        if nearby:
+            return nearby[0].lastgroup
+    found = names.search(text)
+    return found and found.lastgroup
+
+
+def by_another_formula(candidate: Candidate) -> bool:
+    """As in "436 ms by Fridericia; Bazett gives 452 ms": not the one that the text is about."""
+    left = re.split(r"[,;。；]", before(candidate))[-1]
+    named = [found.lastgroup for found in _FORMULAS.finditer(left)]
+    return bool(named) and named[-1] != _topic(candidate.text, _FORMULAS)
+
+
+def another_date(candidate: Candidate) -> bool:
+    """As in "the due date is 11/02/2023; conception was on 02/09/2023": not the one that the text is about."""
+    spoken_of = [found.lastgroup for found in _DATED.finditer(before(candidate))]
+    return bool(spoken_of) and _topic(candidate.text, _DATED) != spoken_of[-1]
