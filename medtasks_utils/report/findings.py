@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from medtasks_utils.report.labels import doubtful_losses
 from medtasks_utils.report.outcomes import FLEXIBLE, STRICT
-from medtasks_utils.report.pairs import Comparer, paired_difference
+from medtasks_utils.report.pairs import Comparer, Paired, paired_difference
 from medtasks_utils.report.units import Unit, interval
 from medtasks_utils.results import Run
 
@@ -69,10 +69,25 @@ def _leader(unit: Unit, comparer: Comparer, filter_name: str) -> Finding | None:
     if paired is None:
         return Finding(about, f"{ranked[0]} has {values[0]}, {ranked[1]} {values[1]}.{apart}")
     if paired.is_clear:
-        text = f"{ranked[0]} leads: {values[0]} against {values[1]} of {ranked[1]}."
+        text = f"{ranked[0]} leads: {values[0]} against {values[1]} of {ranked[1]}. {paired.text} on the same examples."
+    elif _excludes_zero(comparer.between(ranked[1], ranked[0], filter_name), unit.name, metric):
+        text = (
+            f"No clear lead once all comparisons of this page are counted: {ranked[0]} {values[0]}, {ranked[1]} "
+            f"{values[1]}. {paired.text} on the same examples, by an interval for this pair alone."
+        )
     else:
-        text = f"No clear lead: {ranked[0]} {values[0]}, {ranked[1]} {values[1]}."
-    return Finding(about, f"{text} {paired.text} on the same examples.{apart}")
+        text = f"No clear lead: {ranked[0]} {values[0]}, {ranked[1]} {values[1]}. {paired.text} on the same examples."
+    return Finding(about, text + apart)
+
+
+def _excludes_zero(paired: Paired, task: str, metric: str) -> bool:
+    """Whether the interval of a difference, which is corrected for nothing, leaves out zero."""
+    ends = [
+        (line.contrast.low, line.contrast.high)
+        for line in paired.lines
+        if line.breakdown is None and (line.task, line.metric) == (task, metric) and not line.contrast.note
+    ]
+    return any(low is not None and high is not None and not low <= 0 <= high for low, high in ends)
 
 
 def _form_losses(runs: Sequence[Run], units: Sequence[Unit]) -> list[Finding]:

@@ -64,7 +64,7 @@ def doubtful_losses(unit: Unit, filter_name: str) -> list[str]:
     found = {run: losses(samples, filter_name) for run, samples in unit.samples().items()}
     return [
         f"{run}: {each.lost_on_differing:,} of {each.lost:,} losses ({_share(each.lost_on_differing, each.lost)}) are "
-        f"where the two labels differ, {each.right_by_other:,} of them right by the other"
+        f"on examples whose two labels differ, {each.right_by_other:,} of them right by the other label"
         for run, each in found.items()
         if each.lost_on_differing
     ]

@@ -12,6 +12,7 @@ from typing import Any
 from medtasks_utils.report.blocks import Block, Section
 from medtasks_utils.report.outcomes import OUTCOMES, outcome
 from medtasks_utils.report.tables import Cell, Table, named_once
+from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results import ResultsError, Run, Sample
 from medtasks_utils.results.samples import number
@@ -93,7 +94,7 @@ def _arguments(value: Any) -> str:
 def _started(run: Run) -> str:
     seconds = number_of(run.results.get("date"))
     if seconds is None:
-        return run.date.replace("T", " ")[:16]
+        return to_the_minute(run.date)
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
 
 

@@ -11,6 +11,7 @@ from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
 from medtasks_utils.report.outcomes import STRICT
 from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best
+from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results import Run
 
@@ -26,7 +27,7 @@ def summary_blocks(runs: Sequence[Run], units: Sequence[Unit]) -> list[Block]:
         table = Table(
             f"Values in percent, {filter_name}",
             ["Run", *(f"{unit.label} {metric}" for unit, metric in columns)],
-            rows=[[Cell(run.name, run.date.replace("T", " ")[:16])] for run in runs],
+            rows=[[Cell(run.name, to_the_minute(run.date))] for run in runs],
         )
         points: list[Point] = []
         for unit, metric in columns:

@@ -16,6 +16,7 @@ class SampleBrowser {
     this.open = null; // number of the sample that is open
     this.raw = false; // whether responses are shown as they are
     this.search = 0; // counts searches, so that an overtaken one stops
+    this.isSearching = false;
     this.list = document.getElementById("list");
     this.detail = document.getElementById("detail");
     this.form = document.getElementById("filters");
@@ -23,6 +24,7 @@ class SampleBrowser {
     this.spacer = el("div", { role: "presentation" });
     this.list.append(this.spacer);
     this.buildFilters();
+    this.form.hidden = false;
     this.listen();
     this.readAddress();
   }
@@ -110,7 +112,10 @@ class SampleBrowser {
     const overtaken = () => own !== this.search;
     const hits = query ? new Uint8Array(this.size) : null;
     this.selection.hits = hits;
+    this.isSearching = Boolean(query);
     if (query) {
+      this.apply();
+      this.count(0);
       const { record } = this.index.samples;
       await this.documents.forEach((number_, content) => {
         if (contains(content, query)) for (const sample of this.selection.byDocument[number_]) hits[sample] = 1;
@@ -127,7 +132,9 @@ class SampleBrowser {
         }
       }, overtaken);
     }
-    if (!overtaken()) this.apply();
+    if (overtaken()) return;
+    this.isSearching = false;
+    this.apply();
   }
 
   // ---- the list
@@ -138,11 +145,16 @@ class SampleBrowser {
     const last = Math.min(this.shown.length, Math.ceil((top + this.list.clientHeight) / ROW_HEIGHT) + 4);
     const rows = [];
     for (let place = first; place < last; place++) rows.push(this.row(place));
-    if (!this.shown.length) rows.push(el("div", { class: "empty" }, el("p", {}, "No sample passes these filters."), button("Reset filters", () => this.reset())));
+    if (!this.shown.length) rows.push(this.emptiness());
     this.spacer.replaceChildren(...rows);
     const selected = this.spacer.querySelector('[aria-selected="true"]');
     if (selected) this.list.setAttribute("aria-activedescendant", selected.id);
     else this.list.removeAttribute("aria-activedescendant");
+  }
+
+  emptiness() {
+    if (this.isSearching) return el("div", { class: "empty" }, el("p", {}, "Searching …"));
+    return el("div", { class: "empty" }, el("p", {}, "No sample passes these filters."), button("Reset filters", () => this.reset()));
   }
 
   row(place) {
