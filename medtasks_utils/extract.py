@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from medtasks_utils.errors import UsageError
 from medtasks_utils.extraction.weighing import Candidate, Reading
 from medtasks_utils.harness.catalog import our_manager
 from medtasks_utils.harness.options import DATA_KEY
+from medtasks_utils.harness.patches import index_of
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
 from medtasks_utils.results import read_runs
@@ -27,8 +29,11 @@ def task_named(name: str, data: str) -> MedTask:
     manager = our_manager({DATA_KEY: data, "medexqa": {"use_explanations": False}})
     tasks = manager.load([name])["tasks"] if name in manager.all_tasks else {}
     if name not in tasks or tasks[name].OUTPUT_TYPE != "generate_until":
-        known = ", ".join(sorted(manager.all_tasks))
-        raise UsageError(f"--task {name}: no single task whose model writes text; the pack holds {known}")
+        single = [key for key, entry in index_of(manager).items() if entry.kind not in ("GROUP", "TAG")]
+        known = sorted(key for key in single if not key.endswith("_logits"))
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        raise UsageError(f"--task {name}: no single task whose model writes text{hint}; there are {', '.join(known)}")
     task: MedTask = tasks[name]
     return task
 

@@ -59,6 +59,10 @@ def test_saved_samples_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert len(lines) == 6
     assert lines[0].endswith("medhallu 0, right: 0")
     assert cli.main(["extract", "--task", "medmcqa_openmed", str(tmp_path)]) == 2
+    capsys.readouterr()
+    assert cli.main(["extract", "--task", "medcalcbench"]) == 2
+    error = capsys.readouterr().err
+    assert "(did you mean medcalc_bench?)" in error and "medexqa_logits" not in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -388,7 +388,12 @@ def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err.count("\n") == 1
     assert cli.main(["compare", a, b, "-o", str(tmp_path / "no" / "folder.json")]) == 1
     assert "cannot write" in capsys.readouterr().err
-    for wrong in (["compare", a], ["compare", a, b, "--show", "-1"], ["compare", a, b, "--task", "="]):
+    for wrong in (
+        ["compare", a],
+        ["compare", a, a],
+        ["compare", a, b, "--show", "-1"],
+        ["compare", a, b, "--task", "="],
+    ):
         with pytest.raises(SystemExit) as error:
             cli.main(wrong)
         assert error.value.code == 2

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_server import chat_server
 from conftest import ROOT, clean_environment
 from openai_server import GOOD, openai_server
 
@@ -108,6 +109,8 @@ MISTAKES = [
      2, "medmcqa is called medmcqa_openmed .* lm_eval run --tasks medmcqa"),
     (["--tasks", "medhallu,medmcqa", "--data", "sample", *CHAT, *at("SERVER")], 2, "medmcqa is called"),
     (["--tasks", "MedCalc-Bench", "--data", "sample", *CHAT, *at("SERVER")], 2, "is called medcalc_bench"),
+    (["--tasks", "medhalu", *CHAT, *at("SERVER")], 2, r"no task, group or tag medhalu here; did you mean medhallu\?"),
+    (["--tasks", "medhallu medmcqa_openmed", *CHAT, *at("SERVER")], 2, "by commas, as in medhallu,medmcqa_openmed"),
     ([*TASKS, *CHAT, *at("SERVER"), "--include_path", "nowhere"], 2, "--include_path nowhere: there is no such folder"),
     ([*TASKS, *CHAT, *at("SERVER"), "--num_fewshot", "2"], 1, "Leave --num_fewshot out"),
     ([*TASKS, *CHAT, *at("SERVER"), "--num_fewshot", "-1"], 2, "give 0 or more"),
@@ -124,6 +127,7 @@ MISTAKES = [
     # amounts
     ([*TASKS, *CHAT, *at("SERVER"), "--limit", "few"], 2, "--limit.*'few'"),
     ([*TASKS, *CHAT, *at("SERVER"), "--limit", "0"], 2, "--limit 0: give a number"),
+    ([*TASKS, *CHAT, *at("SERVER"), "--limit", "1.5"], 2, "--limit 1.5: give a number"),
     ([*TASKS, *CHAT, *at("SERVER"), "--seed", "x"], 2, "--seed: .*x is not an integer"),
     ([*TASKS, *CHAT, *at("SERVER"), "--batch_size", "big"], 2, "--batch_size big: give a number"),
     ([*TASKS, *CHAT, *at("SERVER"), "--gen_kwargs", "temperature"], 2, "--gen_kwargs: expected `key=value`"),
@@ -304,9 +308,21 @@ def test_the_end_is_a_short_table_the_place_and_the_next_command(
     f1 = 100 * saved["results"]["medhallu"]["f1,strict-match"]
     assert re.search(rf"f1 +28 +{f1:.1f} \(\d+\.\d–\d+\.\d\)", rows["medhallu"])
     assert saved["medtasks"]["tokens"] == {"prompt": 880, "completion": 264, "replies": 88}
-    assert "880 prompt tokens, 264 completion tokens" in output
+    assert saved["medtasks"]["latency"]["requests"] == 88 and saved["medtasks"]["latency"]["median"] > 0
+    assert re.search(r"880 prompt tokens, 264 completion tokens, \d\.\d\d s a request \(median\)", output)
     assert lines[-2:] == ["saved in results/m", "next: medtasks report results/m -o report.html"]
     assert "|" not in output, "the harness's table is not shown"
+
+
+@pytest.mark.parametrize(("at_once", "least", "most"), [(1, 0.3, 0.9), (4, 0.3, 0.9)])
+def test_a_request_is_timed_from_when_it_is_sent(at_once: int, least: float, most: float, tmp_path: Path) -> None:
+    """Not from when it began to wait for a place; 12 requests would wait for seconds."""
+    with chat_server(lambda body: "\\boxed{0}", lambda body: 0.3) as asked:
+        tasks = ["--tasks", "medhallu", "--data", "sample", "--limit", "12", "--output_path", "timed"]
+        assert run(*tasks, *CHAT, "--model_args", f"model=m,base_url={asked.address},num_concurrent={at_once}") == 0
+    (file,) = Path("timed").glob("**/results_*.json")
+    latency = json.loads(file.read_text(encoding="utf-8"))["medtasks"]["latency"]
+    assert latency["requests"] == 12 and least <= latency["median"] <= most
 
 
 def test_the_table_fits_a_narrow_terminal(

@@ -67,6 +67,13 @@ def test_the_command_takes_a_baseline(
     assert "--baseline takes one of a, b, c" in capsys.readouterr().err
 
 
+def test_a_file_that_holds_no_run_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "results_x.json").write_text('{"a": ')
+    assert main(["report", str(tmp_path / "results_x.json"), "-o", str(tmp_path / "r.html")]) == 1
+    assert "nothing to report: " in (error := capsys.readouterr().err) and "results_x.json cannot be read" in error
+    assert not (tmp_path / "r.html").exists()
+
+
 # ---- what may be compared
 
 

@@ -22,7 +22,7 @@ from medtasks_utils.report.answers import outcome_block
 from medtasks_utils.report.family import _blocks, page_family
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import FORM, OUTCOMES, RIGHT, UNANSWERED, UNSURE, WRONG, outcomes
-from medtasks_utils.report.pairs import Comparer
+from medtasks_utils.report.pairs import Comparer, Paired
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run, read_runs
 from medtasks_utils.results.samples import SampleLog
@@ -225,6 +225,29 @@ def test_findings_say_who_leads_by_how_much_and_what_format_costs(tmp_path: Path
     ]
     (first, *_) = findings(runs, arrange(runs), Comparer(runs), "flexible-extract")
     assert first.about == "MedHallu, f1, flexible-extract" and first.text.startswith("No clear lead: unboxed 100.0")
+
+
+class Uncorrected(Comparer):
+    """What corrected p-values say is set by hand; all else is found."""
+
+    p_adjusted = 0.2
+
+    def between(self, a: str, b: str, filter_name: str) -> Paired:
+        found = super().between(a, b, filter_name)
+        return replace(found, lines=[replace(line, p_adjusted=self.p_adjusted) for line in found.lines])
+
+
+def test_an_interval_without_zero_that_is_not_significant_is_explained(runs: list[Run]) -> None:
+    """The intervals are for each pair alone, the p-values corrected over the page."""
+    comparer = Uncorrected(runs)
+    said = {finding.about: finding.text for finding in findings(runs, arrange(runs), comparer)}
+    text = said["MedCalc-Bench, acc, strict-match"]
+    assert re.search(r"\(\+\d[\d.]+ to \+", text), "the interval is above zero"
+    assert text.startswith("No clear lead once all comparisons of this page are counted: first ")
+    assert text.endswith(" on the same examples, by an interval for this pair alone.")
+    comparer.p_adjusted = 0.01
+    said = {finding.about: finding.text for finding in findings(runs, arrange(runs), comparer)}
+    assert said["MedCalc-Bench, acc, strict-match"].startswith("first leads: ")
 
 
 def lost(runs: list[Run]) -> str:

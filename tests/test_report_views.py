@@ -84,6 +84,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
         ("b", "medcalc_bench", {"usage": {"prompt_tokens": 1200, "completion_tokens": 34}, "latency": 1.5}),
     ):
         edit_samples(folder / name, task, details)
+    (file,) = (folder / "c").glob("**/results_*.json")
+    spent = {"tokens": {"prompt": 4321, "completion": 765, "replies": 10}, "latency": {"median": 0.25, "requests": 10}}
+    file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), "medtasks": spent}), encoding="utf-8")
     return read_runs([folder / name for name in "abcd"])
 
 
@@ -351,6 +354,16 @@ def test_plots_are_legible_and_fill_their_row(page: Any) -> None:
         }).length"""
     )
     assert short == 0, "no row is left half empty"
+    astray = page.evaluate(
+        """() => [...document.querySelectorAll("main table")].filter((e) => e.checkVisibility()).flatMap((table) =>
+          [...table.tHead.rows[0].cells].filter((head, column) => {
+            const cell = table.tBodies[0].rows[0].cells[column];
+            const edges = [head, cell].map((e) => e.querySelector(".value bdi")?.getBoundingClientRect());
+            const side = head.classList.contains("text") ? "left" : "right";
+            return edges[0] && edges[1] && !head.ariaSort && Math.abs(edges[0][side] - edges[1][side]) > 2;
+          }).map((head) => head.textContent))"""
+    )
+    assert astray == [], "heads stand over what they are the heads of"
 
 
 def test_runs_say_how_they_were_made(page: Any, runs: list[Run]) -> None:
@@ -359,7 +372,11 @@ def test_runs_say_how_they_were_made(page: Any, runs: list[Run]) -> None:
     by_run = {row[0]: row for row in rows[1:]}
     count = 2 * len(runs[1].tasks["medcalc_bench"].samples) // 2
     assert by_run["second"][place["Tokens"]] == f"{1200 * count:,} in · {34 * count:,} out"
-    assert by_run["second"][place["Latency, median"]] == "1.50 s" and by_run["first"][place["Tokens"]] == ""
+    assert (
+        by_run["second"][place["Latency of a request, median"]] == "1.50 s" and by_run["first"][place["Tokens"]] == ""
+    )
+    assert by_run["short"][place["Tokens"]] == "4,321 in · 765 out", "as medtasks eval saves them"
+    assert by_run["short"][place["Latency of a request, median"]] == "0.25 s"
     assert re.fullmatch(r"[\d.]+ s", by_run["first"][place["Duration"]])
     assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", by_run["first"][place["Started"]])
     assert by_run["short"][place["Limit"]] == "5"

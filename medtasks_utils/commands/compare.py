@@ -129,12 +129,13 @@ def _compare(arguments: argparse.Namespace) -> int:
     from medtasks_utils.compare.randomisation import RESAMPLES
     from medtasks_utils.results import name_apart
 
-    filters = arguments.filter
+    filters, tasks = arguments.filter, arguments.task
     if filters and "both" in filters:
         filters = ["strict-match", "flexible-extract"]
-    tasks = arguments.task
     a = one_run(arguments.a, [first for first, _ in tasks or ()])
     b = one_run(arguments.b, [second for _, second in tasks or ()])
+    if a.path.resolve() == b.path.resolve() and not tasks:
+        arguments.wrong_usage(f"A and B are the same run, {a.path}; name two")
     name_apart([a, b])
     comparison = compare_runs(
         a,

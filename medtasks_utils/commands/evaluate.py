@@ -103,6 +103,7 @@ def _as_json(outcome: Outcome) -> str:
         "limit": outcome.plan.limit,
         "seconds": round(outcome.seconds, 3),
         "tokens": outcome.tokens or None,
+        "latency": outcome.latency or None,
         "results": str(outcome.path) if outcome.path else None,
         "problem": outcome.problem,
     }
@@ -123,6 +124,8 @@ def _as_text(outcome: Outcome) -> str:
     if outcome.tokens:
         spent.append(f"{outcome.tokens['prompt']:,} prompt tokens")
         spent.append(f"{outcome.tokens['completion']:,} completion tokens")
+    if outcome.latency:
+        spent.append(f"{outcome.latency['median']:.2f} s a request (median)")
     spent += [f"{line.tool_calls:.2f} tool calls an example ({line.unit.name})" for line in lines if line.tool_calls]
     told.append("\n" + ", ".join(spent))
     return "\n".join([*told, *_next(outcome)])

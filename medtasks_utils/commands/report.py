@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     from medtasks_utils.report import build_page, with_baseline_first
     from medtasks_utils.report.cache import BuildCache
     from medtasks_utils.report.progress import Progress
-    from medtasks_utils.results import read_runs
+    from medtasks_utils.results import ResultsError, read_runs
 
     start = time.perf_counter()
     output: Path = arguments.output
@@ -59,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with Progress() as progress:
             runs = read_runs(arguments.paths)
+            if not any(run.tasks for run in runs):
+                raise ResultsError(f"nothing to report: {'; '.join(p for run in runs for p in run.problems)}")
             runs = with_baseline_first(runs, arguments.baseline, oldest=len(arguments.paths) == 1)
             page = build_page(runs, say=progress, cache=BuildCache())
     finally:

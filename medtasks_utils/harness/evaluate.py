@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from statistics import median
 from types import MappingProxyType
 from typing import Any
 
@@ -43,6 +44,7 @@ class Outcome:
         path: the results file; None if nothing was to be saved, or nothing could be.
         problem: what went wrong with saving, in a line.
         tokens: that the server reported: ``prompt``, ``completion``, and the ``replies`` that had them.
+        times: seconds from each request that the server answered to its whole reply.
     """
 
     plan: Plan
@@ -51,6 +53,16 @@ class Outcome:
     path: Path | None = None
     problem: str | None = None
     tokens: dict[str, int] = field(default_factory=dict)
+    times: list[float] = field(default_factory=list)
+
+    @property
+    def latency(self) -> dict[str, float]:
+        """Of one request, in seconds: ``median``, and how many ``requests``; empty where none was timed."""
+        return {"median": round(median(self.times), 4), "requests": len(self.times)} if self.times else {}
+
+    def spent(self) -> dict[str, Any]:
+        """What goes into the results: tokens and latency, where known."""
+        return {name: known for name in ("tokens", "latency") if (known := getattr(self, name))}
 
     def count(self, reply: Any) -> None:
         """Add what one body of a server's reply says of tokens."""
@@ -100,18 +112,15 @@ def _run(arguments: argparse.Namespace, outcome: Outcome, model: type[LM], show:
 
     def make_tracker(**settings: Any) -> CarefulTracker:
         trackers.append(CarefulTracker(**settings))
-        trackers[0].extra = {"tokens": outcome.tokens} if outcome.tokens else {}
+        trackers[0].extra = outcome.spent
         return trackers[0]
-
-    def tally(reply: Any) -> None:
-        outcome.count(reply)
-        trackers[0].extra = {"tokens": outcome.tokens} if outcome.tokens else {}
 
     failure: MedtasksError | None = None
     start = time.perf_counter()
     theirs = argparse.Namespace(**{key: vars(arguments)[key] for key in vars(arguments) if key not in _OURS})
     try:
-        with started_quickly(outcome.plan.model or "hf", PackFirst), results_in_hand(make_tracker, show, model, tally):
+        in_hand = results_in_hand(make_tracker, show, model, outcome.count, outcome.times.append)
+        with started_quickly(outcome.plan.model or "hf", PackFirst), in_hand:
             arguments.func(theirs)
     except Exception as error:
         failure = None if debugging() or isinstance(error, MedtasksError) else explain(error, outcome.plan)

@@ -106,7 +106,7 @@ def check_flags(plan: Plan) -> None:
 
 
 def _check_amounts(plan: Plan) -> None:
-    if plan.limit is not None and not plan.limit > 0:
+    if plan.limit is not None and (not plan.limit > 0 or (plan.limit > 1 and plan.limit % 1)):
         raise UsageError(f"--limit {plan.limit:g}: give a number of examples, or a share below 1; leave it out for all")
     if plan.samples and plan.limit is not None:
         raise UsageError("--samples and --limit both choose examples: give one of them")

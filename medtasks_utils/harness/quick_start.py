@@ -17,6 +17,8 @@ from medtasks_utils.harness.patches import index_of
 
 logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 
+_MISSPELT = 0.8  # likeness to a name of ours from which a name is taken for it; no name in the harness reaches 0.75
+
 
 class PackFirst(TaskManager):  # type: ignore[misc]
     """A task manager that knows this pack, and what ``--include_path`` names, at once.
@@ -46,11 +48,13 @@ class PackFirst(TaskManager):  # type: ignore[misc]
         """See that a name is not one that means something of ours only to people.
 
         Raises:
-            UsageError: for a benchmark that has tasks of other names, and for a task of ours in other spelling. The
-                harness may have a task of that name, with other prompts and scores.
+            UsageError: for a benchmark that has tasks of other names, and for a task of ours in other spelling or
+                misspelt. The harness may have a task of that name, with other prompts and scores.
         """
         if self.known(name) or Path(name).is_dir() or name.endswith(".yaml"):
             return
+        if " " in name:
+            raise UsageError(f"--tasks: separate names by commas, as in {','.join(name.split())}")
         ours = {**{key: key for key in self.all_tasks}, **{key: card.default_task for key, card in cards().items()}}
         folded = {_folded(key): task for key, task in ours.items()}
         meant = folded.get(_folded(name))
@@ -58,6 +62,12 @@ class PackFirst(TaskManager):  # type: ignore[misc]
             raise UsageError(
                 f"--tasks: here {name} is called {meant} (medtasks eval --help lists all); the harness's own task of "
                 f"the name {name}, if you mean that, is run by lm_eval run --tasks {name}"
+            )
+        near = difflib.get_close_matches(name, self.all_tasks, cutoff=_MISSPELT)
+        if near:
+            raise UsageError(
+                f"--tasks: there is no task, group or tag {name} here; did you mean {' or '.join(near)}? medtasks eval "
+                f"--help lists ours; a task of the harness's by that name is run by lm_eval run --tasks {name}"
             )
 
     def match_tasks(self, task_list: list[str]) -> list[str]:

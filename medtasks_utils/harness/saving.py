@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ class CarefulTracker(EvaluationTracker):  # type: ignore[misc]
 
     Attributes:
         results: what was to be saved; None until then.
-        extra: put into the results under ``medtasks``, where there is anything.
+        extra: gives what is put into the results under ``medtasks``, where there is anything.
         problem: what went wrong, as a line with what became of the results; None if all is well.
     """
 
@@ -82,7 +82,7 @@ class CarefulTracker(EvaluationTracker):  # type: ignore[misc]
         super().__init__(**settings)
         self.output_path: str | None = settings.get("output_path")
         self.results: dict[str, Any] | None = None
-        self.extra: dict[str, Any] = {}
+        self.extra: Callable[[], dict[str, Any]] = dict
         self.problem: str | None = None
         self._samples: Mapping[str, list[dict[str, Any]]] = {}
         self._is_elsewhere = False
@@ -100,8 +100,9 @@ class CarefulTracker(EvaluationTracker):  # type: ignore[misc]
     def save_results_aggregated(self, results: dict[str, Any], samples: Any = None) -> None:
         """Save the results; ``samples`` are those that :meth:`save_results_samples` will be given one by one."""
         self.results, self._samples = results, samples or {}
-        if self.extra:
-            results["medtasks"] = self.extra
+        extra = self.extra()
+        if extra:
+            results["medtasks"] = extra
         with _swallowed() as errors:
             super().save_results_aggregated(results, samples)
         if errors:

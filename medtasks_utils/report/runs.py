@@ -19,7 +19,10 @@ from medtasks_utils.results.samples import number
 
 _SECRET = re.compile(r"(?i)\b([\w-]*(?:api_?key|token|secret|password|authorization)[\w-]*)(['\"]?\s*[=:]\s*)[^\s,;}]+")
 _MINUTE, _HOUR = 60, 3600
-_TOKENS = {"in": ("prompt_tokens", "input_tokens"), "out": ("completion_tokens", "output_tokens")}
+_TOKENS = {
+    "in": ("prompt", "prompt_tokens", "input_tokens"),
+    "out": ("completion", "completion_tokens", "output_tokens"),
+}
 _LATENCY = ("latency", "latency_s", "latency_seconds", "seconds", "duration")
 
 
@@ -62,7 +65,7 @@ def _settings(runs: Sequence[Run]) -> Table:
         "Started": [Cell(_started(run)) for run in runs],
         "Duration": [Cell(_duration(number_of(run.results.get("total_evaluation_time_seconds")))) for run in runs],
         "Tokens": [Cell(_tokens(run)) for run in runs],
-        "Latency, median": [Cell(_latency(run)) for run in runs],
+        "Latency of a request, median": [Cell(_latency(run)) for run in runs],
         "Examples": [Cell(f"{sum(len(task.samples) for task in run.tasks.values()):,}") for run in runs],
         "Limit": [Cell(str(limit) if (limit := _of(run, "limit")) is not None else "") for run in runs],
         "Batch size": [Cell(str(size) if (size := _of(run, "batch_size")) is not None else "") for run in runs],
@@ -125,7 +128,8 @@ def _samples(run: Run) -> Iterable[Sample]:
 def _tokens(run: Run) -> str:
     """Tokens asked and answered, where the run counted them in all or for each example."""
     found = dict.fromkeys(_TOKENS, 0.0)
-    for counts in [_mapping(run.results, "usage"), *(usage for s in _samples(run) for usage in _usages(s))]:
+    own = _mapping(_mapping(run.results, "medtasks"), "tokens")
+    for counts in [own, _mapping(run.results, "usage"), *(usage for s in _samples(run) for usage in _usages(s))]:
         for way, names in _TOKENS.items():
             found[way] += next((n for name in names if (n := number_of(counts.get(name))) is not None), 0)
     return " · ".join(f"{count:,.0f} {way}" for way, count in found.items() if count)
@@ -145,6 +149,10 @@ def _usages(sample: Sample) -> list[Mapping[str, Any]]:
 
 
 def _latency(run: Run) -> str:
+    """Seconds from a request to its reply: of the run as a whole, else of its examples."""
+    own = number_of(_mapping(_mapping(run.results, "medtasks"), "latency").get("median"))
+    if own is not None:
+        return f"{own:.2f} s"
     found = []
     for sample in _samples(run):
         details = next(iter(sample.details.values()), {})

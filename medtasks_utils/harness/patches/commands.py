@@ -10,6 +10,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -93,18 +94,24 @@ def level_of(name: str | None) -> int:
 
 @contextmanager
 def results_in_hand(
-    make_tracker: Callable[..., Any], show: Callable[[str], None], model: type[LM], tally: Any
+    make_tracker: Callable[..., Any],
+    show: Callable[[str], None],
+    model: type[LM],
+    tally: Callable[[Any], None],
+    took: Callable[[float], None],
 ) -> Iterator[None]:
     """Within this, ``lm_eval run`` hands over what it would print and save.
 
     ``Run._execute`` prints, saves and forgets. Without this, a failure to save could not be seen, the full table could
-    not be left out, git would complain where there is no repository, and the tokens that servers report would be lost.
+    not be left out, git would complain where there is no repository, and the tokens that servers report and the time
+    that they take would be lost.
 
     Args:
         make_tracker: called in place of ``lm_eval.loggers.EvaluationTracker``.
         show: called in place of ``print``.
         model: the model's class.
         tally: called with the bodies of an API server's replies.
+        took: called with the seconds from each request that an API server answered to its whole reply.
     """
     import lm_eval.loggers
     from lm_eval._cli import run as command
@@ -114,6 +121,7 @@ def results_in_hand(
         replaced.enter_context(patch.object(command, "print", show, create=True))
         replaced.enter_context(git_not_asked_in_vain())
         replaced.enter_context(_replies_tallied(model, tally))
+        replaced.enter_context(_requests_timed(model, took))
         replaced.enter_context(_failed_calls_said_once())
         yield
 
@@ -147,6 +155,46 @@ def _replies_tallied(model: type[LM], tally: Callable[[Any], None]) -> Iterator[
         return parse.__get__(self, model)(outputs=outputs, **settings)
 
     with patch.object(model, "parse_generations", parse_generations):
+        yield
+
+
+class _Started:
+    """The semaphore that bounds an API model's requests; it remembers when its place was had."""
+
+    def __init__(self, places: Any) -> None:
+        self._places = places
+        self.at = time.perf_counter()
+
+    async def acquire(self) -> Any:
+        acquired = await self._places.acquire()
+        self.at = time.perf_counter()
+        return acquired
+
+    def release(self) -> None:
+        self._places.release()
+
+
+@contextmanager
+def _requests_timed(model: type[LM], took: Callable[[float], None]) -> Iterator[None]:
+    """``model_call`` and ``amodel_call`` of API models make one request; the latter first waits for a free place."""
+    call, call_at_once = (getattr(model, name, None) for name in ("model_call", "amodel_call"))
+    if call is None or call_at_once is None:
+        yield
+        return
+
+    def model_call(self: LM, *arguments: Any, **settings: Any) -> Any:
+        start = time.perf_counter()
+        reply = call(self, *arguments, **settings)
+        took(time.perf_counter() - start)
+        return reply
+
+    async def amodel_call(self: LM, session: Any, sem: Any, messages: Any, **settings: Any) -> Any:
+        started = _Started(sem)
+        reply = await call_at_once(self, session, started, messages, **settings)
+        took(time.perf_counter() - started.at)
+        return reply
+
+    with patch.object(model, "model_call", model_call), patch.object(model, "amodel_call", amodel_call):
         yield
 
 
