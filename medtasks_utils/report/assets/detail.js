@@ -74,7 +74,7 @@ function columnNode(column, about, isOneOfSeveral) {
   nodes.push(...generationNodes(record, about));
   const { transcript, judge, ...others } = record.details;
   if (judge) nodes.push(folded("Judge", () => judgeNodes(judge), { open: "" }));
-  for (const [name, value] of Object.entries(others)) nodes.push(folded(words(name), () => anything(value)));
+  for (const [name, value] of Object.entries(others)) nodes.push(folded(sentence(words(name)), () => anything(value)));
   if (record.metrics[about.filter]) nodes.push(folded(`Metrics, ${about.filter}`, () => anything(record.metrics[about.filter])));
   return el("div", { class: "column", role: "group", "aria-label": column.run }, nodes);
 }

@@ -45,6 +45,11 @@ function words(name) {
   return String(name).replaceAll("_", " ");
 }
 
+/** The text with a capital at its beginning. */
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 function asText(value) {
   if (typeof value === "string") return value;
   if (Array.isArray(value) && value.every((part) => typeof part?.text === "string")) {
