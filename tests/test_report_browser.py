@@ -258,6 +258,7 @@ def test_paper_shows_all_tables_and_no_controls(browser: Any, address: str) -> N
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         clipped = "[...document.querySelectorAll('.tall')].filter((e) => e.offsetHeight < e.scrollHeight - 1).length"
         assert page.evaluate(clipped) == 0
+        assert page.locator("thead button").count() == 0, "with one, a head is printed on the first page alone"
 
 
 # ---- hostile and unusual samples

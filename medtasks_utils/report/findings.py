@@ -37,7 +37,7 @@ def findings(
     of_benchmarks = [unit for unit in units if unit.benchmark]
     said = [finding for unit in of_benchmarks if (finding := _leader(unit, comparer, filter_name))]
     doubtful = [
-        Finding(f"Doubtful labels, {unit.title}, {name}", "; ".join(texts[:_NAMED]) + ".")
+        Finding(f"Losses where the two labels differ, {unit.title}, {name}", "; ".join(texts[:_NAMED]) + ".")
         for unit in of_benchmarks
         for name in ([filter_name] if filter_name in unit.filters else unit.filters[:1])
         if (texts := doubtful_losses(unit, name))

@@ -63,8 +63,8 @@ def doubtful_losses(unit: Unit, filter_name: str) -> list[str]:
     """For each run, how many of its losses are on labels that differ; of runs with any."""
     found = {run: losses(samples, filter_name) for run, samples in unit.samples().items()}
     return [
-        f"{run}: {each.lost_on_differing:,} of {each.lost:,} losses ({_share(each.lost_on_differing, each.lost)}) are "
-        f"on examples whose two labels differ, {each.right_by_other:,} of them right by the other label"
+        f"{run}: {each.lost_on_differing:,} of {each.lost:,} losses ({_share(each.lost_on_differing, each.lost)}), "
+        f"{each.right_by_other:,} right by the other label"
         for run, each in found.items()
         if each.lost_on_differing
     ]

@@ -71,7 +71,13 @@ function bindTables() {
   for (const box of document.querySelectorAll("main .table")) {
     const table = box.querySelector("table");
     [...table.tHead.rows[0].cells].forEach((cell, column) => {
-      const sorter = el("button", { type: "button", class: "sort", onclick: () => sortBy(table, column) });
+      // no real button: with one in it, a head is not repeated on the pages of a printed table
+      const sorter = el("span", { role: "button", tabindex: "0", class: "sort", onclick: () => sortBy(table, column) });
+      sorter.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        sortBy(table, column);
+      });
       sorter.append(...cell.childNodes);
       if (!sorter.textContent.trim()) sorter.setAttribute("aria-label", "sort by the first column");
       cell.append(sorter);
