@@ -349,6 +349,8 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_completion_knows_commands_flags_and_tasks(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["completion", shell]) == 0
     script = capsys.readouterr().out
+    assert cli.main(["completion", shell, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["script"] == script.removesuffix("\n")
     assert "selfcheck" in script
     assert shell == "tcsh" or "--use_cache" in script
     assert shell == "tcsh" or "medmcqa_openmed" in script
@@ -356,7 +358,7 @@ def test_completion_knows_commands_flags_and_tasks(shell: str, capsys: pytest.Ca
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
 
 
-@pytest.mark.parametrize("command", sorted({*cli.COMMANDS} - {"completion", "sweep", "greet"}))
+@pytest.mark.parametrize("command", sorted({*cli.COMMANDS} - {"sweep", "greet"}))
 def test_every_command_prints_json(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main([command, "--help"])

@@ -326,6 +326,7 @@ def test_generations_and_how_far_they_agree(page: Any, runs: list[Run]) -> None:
     assert f"4 generations, {most} of 4 agree" in text and "no answer ×1" in text
     marks = page.locator("#detail details.generation summary .mark").evaluate_all("all => all.map((e) => e.title)")
     assert [mark == "Right" for mark in marks] == [answer == sample.target for answer in answers]
+    assert marks.count("No answer found") == 1
     unfold(page)
     for fold, response in zip(folds.all(), sample.responses, strict=True):
         assert (response or "empty").strip("\\boxed{}") in fold.inner_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 
 SUMMARY = 'print completion for a shell: eval "$(medtasks completion bash)"'
 SHELLS = ("bash", "zsh", "tcsh")
@@ -11,6 +12,7 @@ SHELLS = ("bash", "zsh", "tcsh")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The shell."""
     parser.add_argument("shell", choices=SHELLS, help="which shell")
+    parser.add_argument("--json", action="store_true", help="print the script as a string in JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,5 +28,6 @@ def run(arguments: argparse.Namespace) -> int:
         if flag.dest == "tasks":
             flag.complete = {"bash": "_medtasks_names", "zsh": f"({names})"}
     preamble = {"bash": f'_medtasks_names() {{ compgen -W "{names}" -- "$1"; }}'}
-    print(shtab.complete(parser, arguments.shell, preamble=preamble))
+    script = shtab.complete(parser, arguments.shell, preamble=preamble)
+    print(json.dumps({"shell": arguments.shell, "script": script}) if arguments.json else script)
     return 0
