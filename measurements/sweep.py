@@ -207,7 +207,9 @@ def wait_for(driver: subprocess.Popen[str], servers: Mapping[str, Server], count
 def counted(servers: Mapping[str, Server], prompts: int) -> str:
     """How often prompts were asked, and asked again though a reply had been received."""
     made = sum(len(server.asked) for server in servers.values())
-    received = Counter((name, asked.prompt) for name, server in servers.items() for asked in server.asked if asked.received)
+    received = Counter(
+        (name, asked.prompt) for name, server in servers.items() for asked in server.asked if asked.received
+    )
     asked_again = made - len({(name, asked.prompt) for name, server in servers.items() for asked in server.asked})
     twice = sum(received.values()) - len(received)
     others = sum(len(server.others) for server in servers.values())
