@@ -214,8 +214,8 @@ def counted(servers: Mapping[str, Server], prompts: int) -> str:
     twice = sum(received.values()) - len(received)
     others = sum(len(server.others) for server in servers.values())
     return (
-        f"{others} trials of a server; {made} requests for {prompts} prompts; {asked_again} made again, of which {asked_again - twice} had been in "
-        f"flight at a kill and {twice} had been answered and received"
+        f"{others} trials of a server; {made} requests for {prompts} prompts; {asked_again} made again, of which "
+        f"{asked_again - twice} had been in flight at a kill and {twice} had been answered and received"
     )
 
 

@@ -2,7 +2,7 @@
 
 A job's data and the requests that it has answered before travel to the node with it. While it runs, what it answers
 comes back to a keeper beside the driver, which writes it into the job's cache here; when it has ended, its results do.
-So a node that dies costs what was not answered. The keeper outlives a driver that is killed, until its jobs are gone too.
+So a node that dies costs what was not answered. The keeper outlives a driver that is killed, until its jobs are gone.
 """
 
 from __future__ import annotations
