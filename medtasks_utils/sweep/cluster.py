@@ -23,7 +23,7 @@ from typing import Any
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sweep.job import ATTEMPTS, Outcome, answered, start, stop
-from medtasks_utils.sweep.plan import Job
+from medtasks_utils.sweep.plan import Job, Resources
 from medtasks_utils.sweep.watch import Watch
 
 Rows = list[tuple[str, bytes]]
@@ -170,7 +170,9 @@ class Cluster:
         here = NodeAffinitySchedulingStrategy(self._ray.get_runtime_context().get_node_id(), soft=False)
         keeper = (
             self._ray.remote(Keeper)
-            .options(num_cpus=0, scheduling_strategy=here, lifetime="detached", name=uuid.uuid4().hex)
+            .options(
+                num_cpus=0, scheduling_strategy=here, lifetime="detached", name=uuid.uuid4().hex, namespace="medtasks"
+            )
             .remote(os.getpid())
         )
         data = {job.data: self._ray.put(packed(Path(job.data))) for job in jobs if job.data and Path(job.data).is_dir()}
@@ -203,8 +205,14 @@ class Cluster:
         remote = self._ray.remote(run_on_node).options(
             name=job.name, num_cpus=asked.cpus, num_gpus=asked.gpus, resources=asked.custom, max_retries=0
         )
-        watch.says(job, "given to the cluster")
+        watch.says(job, "given to the cluster" if self._has_room_for(asked) else "waits: no node is large enough")
         return remote.remote(job, read_rows(job.folder)[0], data, keeper)
+
+    def _has_room_for(self, asked: Resources) -> bool:
+        """Whether any node that is there could run it, were it idle; a cluster that grows may get one."""
+        needs = {"CPU": asked.cpus, "GPU": asked.gpus, **asked.custom}
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        return any(all(node.get(name, 0) >= count for name, count in needs.items()) for node in nodes)
 
     def _ended(
         self, job: Job, reference: Any, attempts: dict[Job, int], deaths: dict[Job, int], watch: Watch
