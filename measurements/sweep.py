@@ -179,9 +179,10 @@ def single_run(run: str, server: Server, data: str, limit: int, folder: Path) ->
 
 
 def saved(folder: Path) -> tuple[Any, list[Any]]:
-    """The scores and the samples of the run in a folder."""
-    (results,) = folder.rglob("results_*.json")
-    lines = [line for path in folder.rglob("samples_*.jsonl") for line in path.read_text("utf-8").splitlines()]
+    """The scores and the samples of the last run in a folder; one that ended as its driver was killed is run again."""
+    results = max(folder.rglob("results_*.json"))
+    date = results.stem.removeprefix("results_")
+    lines = [line for path in folder.rglob(f"samples_*_{date}.jsonl") for line in path.read_text("utf-8").splitlines()]
     samples = [json.loads(line) for line in lines]
     samples.sort(key=lambda sample: (sample["doc_id"], sample["filter"]))
     return json.loads(results.read_text("utf-8"))["results"], samples
