@@ -7,7 +7,6 @@ import logging
 import math
 import os
 import re
-import socket
 import subprocess
 import sys
 from functools import partial
@@ -28,6 +27,7 @@ from conftest import (
     saved_results,
     saved_samples,
 )
+from launching import ON_PROCESSORS, free_port, launch
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils import cli
@@ -174,13 +174,10 @@ def scores(folder: Path) -> dict[str, dict[str, float]]:
     }
 
 
-ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-
-
 @with_torch
 def test_a_tiny_hf_model_scores_the_same_in_one_process_and_in_two(tiny_model: Path, tmp_path: Path) -> None:
     pytest.importorskip("accelerate", reason="several processes are accelerate's")
-    done = lm_eval(*hf_arguments(tiny_model, "one"), cwd=tmp_path, env=ONE_THREAD)
+    done = lm_eval(*hf_arguments(tiny_model, "one"), cwd=tmp_path, env=ON_PROCESSORS)
     assert done.returncode == 0, done.stderr
     one, two = tmp_path / "one", tmp_path / "two"
     expected = scores(one)
@@ -194,14 +191,9 @@ def test_a_tiny_hf_model_scores_the_same_in_one_process_and_in_two(tiny_model: P
     assert all(len(sample["resps"]) == 2 for sample in saved_samples(one, "medhallu"))
     assert 0 <= expected["medexqa_logits"]["acc,none"] <= 1
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    launch = ["launch", "--cpu", "--num_processes", "2", "--num_machines", "1", "--mixed_precision", "no"]
     done = subprocess.run(
-        [sys.executable, "-m", "accelerate.commands.accelerate_cli", *launch, "--dynamo_backend", "no",
-         "--main_process_port", str(port), "-m", "lm_eval", *hf_arguments(tiny_model, "two")],
-        cwd=tmp_path, env=clean_environment(ONE_THREAD), capture_output=True, text=True, timeout=300, check=False,
+        [*launch(free_port()), "-m", "lm_eval", *hf_arguments(tiny_model, "two")],
+        cwd=tmp_path, env=clean_environment(ON_PROCESSORS), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = scores(two)

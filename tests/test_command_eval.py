@@ -18,6 +18,7 @@ from conftest import TASKS, clean_environment, lm_eval, saved_results
 from hypothesis import given
 from hypothesis import strategies as st
 from instant_server import MODEL, instant_server
+from launching import ON_PROCESSORS, free_port, launch
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
 
@@ -193,15 +194,14 @@ def test_a_model_in_the_process_and_in_two_scores_as_under_the_stock_command(tin
         "--apply_chat_template", "--limit", "5", "--gen_kwargs", "max_gen_toks=6,do_sample=true,temperature=1.0",
     ]  # fmt: skip
     tasks = ["--tasks", "medmcqa_openmed,medhallu", "--log_samples"]
-    environment = {"MEDTASKS_DATA": "sample", "OMP_NUM_THREADS": "1"}
+    environment = {"MEDTASKS_DATA": "sample", **ON_PROCESSORS}
     ours = [*arguments, *tasks]
     commands = {
         "stock": [sys.executable, "-c", STOCK, "run", "--include_path", str(TASKS), *ours],
         "one": [sys.executable, "-m", "medtasks_utils.cli", "eval", *ours],
         "two": [
-            sys.executable, "-m", "accelerate.commands.accelerate_cli", "launch", "--cpu", "--num_processes", "2",
-            "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0",
-            "-m", "medtasks_utils.cli", "eval", *ours, "--gen_kwargs", "do_sample=false,temperature=0.0",
+            *launch(free_port()), "-m", "medtasks_utils.cli", "eval", *ours,
+            "--gen_kwargs", "do_sample=false,temperature=0.0",
         ],
     }  # fmt: skip
     for name, command in commands.items():

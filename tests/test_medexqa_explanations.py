@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import socket
 import subprocess
 import sys
 from collections import Counter
@@ -16,6 +15,7 @@ import pytest
 from conftest import TASKS, clean_environment, evaluate, lm_eval, saved_results, saved_samples
 from explanations_model import save_model
 from explanations_nltk import write_nltk_data
+from launching import ON_PROCESSORS, free_port, launch
 from lm_eval.tasks import TaskManager
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -166,18 +166,13 @@ def with_model(folder: Path, metrics: str, answering: Path, bertscore: Path) -> 
 def test_two_processes_score_explanations_as_one_does(tiny_model: Path, tmp_path: Path) -> None:
     pytest.importorskip("accelerate", reason="several processes are accelerate's")
     write_nltk_data(tmp_path / "nltk")
-    environment = {"OMP_NUM_THREADS": "1", "NLTK_DATA": str(tmp_path / "nltk")}
+    environment = {**ON_PROCESSORS, "NLTK_DATA": str(tmp_path / "nltk")}
     one, two = tmp_path / "one", tmp_path / "two"
     speaker, bert = save_speaker(tiny_model, tmp_path / "speaker"), save_model(tmp_path / "bert")
     done = lm_eval(*with_model(one, "all", speaker, bert), cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     done = subprocess.run(
-        [sys.executable, "-m", "accelerate.commands.accelerate_cli", "launch", "--cpu", "--num_processes", "2",
-         "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", str(port),
-         "-m", "lm_eval", *with_model(two, "all", speaker, bert)],
+        [*launch(free_port()), "-m", "lm_eval", *with_model(two, "all", speaker, bert)],
         cwd=tmp_path, env=clean_environment(environment), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -6,13 +6,11 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from conftest import TASKS
 from huggingface_hub import parse_eval_result_entries
 from saved_runs import right_in, save_run
 
@@ -173,9 +171,3 @@ def test_a_hub_that_is_away_is_one_line(
     arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out"), "--create_pr"]
     assert main(arguments) == 1
     assert "no pull request on org/name" in capsys.readouterr().err.splitlines()[-1]
-
-
-def test_an_installed_pack_can_be_found_by_its_entry_point() -> None:
-    """As a harness that looks for tasks of installed packages would."""
-    (entry,) = [entry for entry in entry_points(group="lm_eval.tasks") if entry.name == "medtasks"]
-    assert entry.load()() == TASKS

@@ -169,6 +169,13 @@ def test_the_dry_run_says_how_large_the_jobs_are(
         ({"models": []}, "models: List should have at least 1 item"),
         ({"runs": [{"name": "a", "tasks": "medhallu"}] * 2}, "run 'a' is there 2 times"),
         ({"runs": [{"name": "a/b", "tasks": "medhallu"}]}, "a name becomes a folder"),
+        ({"runs": [{"name": "ä" * 101, "tasks": "medhallu"}]}, "200 bytes at most"),
+        ({"runs": [{"name": "a", "tasks": []}]}, "runs.0.tasks: List should have at least 1 item"),
+        ({"runs": [{"name": "a", "tasks": "medhallu", "flags": {"limt": 2}}]}, "m0/a: flags: unrecognized arguments"),
+        ({"runs": [{"name": "a", "tasks": "medhallu", "flags": {"limit": "x"}}]}, "invalid float value: 'x'"),
+        ({"models": [{"name": "m", "model": "dumy"}]}, "m/answers: there is no --model dumy"),
+        ({"models": [{"name": "m", "model": "dummy", "runs": ["hard", "hard"]}]}, "hard is named more than once"),
+        ({"output": "/dev/null/sweep"}, "output: cannot write into /dev/null/sweep"),
         ({"runs": [{"name": "a", "tasks": "medhallu", "flags": {"output_path": "x"}}]}, "output_path is set by the"),
         ({"runs": [{"name": "a", "task": "medhallu"}]}, "runs.0.tasks: Field required"),
         ({"runs": [{"name": "a", "tasks": "medhalu"}]}, "m0/a: --tasks: there is no task"),
@@ -208,6 +215,46 @@ def test_a_changed_plan_gets_folders_of_its_own(tmp_path: Path, server: JudgeSer
     before = {job.folder for job in read_plan(plan(tmp_path, server)).jobs()}
     changed = read_plan(plan(tmp_path, server, runs=[{"name": "hard", "tasks": "medhallu"}])).jobs()
     assert not before & {job.folder for job in changed}
+
+
+def test_rows_of_the_environment_are_part_of_a_job(
+    tmp_path: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = set()
+    for data in ("sample", str(ROOT)):
+        monkeypatch.setenv("MEDTASKS_DATA", data)
+        job = read_plan(plan(tmp_path, server, data=None)).jobs()[0]
+        folders.add(job.folder)
+        arguments = job.arguments(tmp_path)
+        assert arguments[arguments.index("--data") + 1] == data
+    assert len(folders) == 2
+
+
+def test_shares_of_a_processor_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: JudgeServer) -> None:
+    from medtasks_utils.sweep import local
+    from medtasks_utils.sweep.watch import Watch
+
+    content = yaml.safe_load(plan(tmp_path, server, count=4, runs=[{"name": "a", "tasks": "medhallu"}]).read_text())
+    for model, cpus in zip(content["models"], (0.1, 0.1, 0.1, 0.3), strict=True):
+        model["resources"] = {"cpus": cpus}
+    jobs, at_once = Plan(**content).jobs(), []
+
+    class Process:
+        returncode = 0
+
+        def poll(self) -> int:
+            return 0
+
+    def start(arguments: Any, folder: Path, environment: dict[str, str]) -> Process:
+        folder.mkdir(parents=True, exist_ok=True)
+        at_once.append(len(queue._running))
+        return Process()
+
+    monkeypatch.setattr(local, "start", start)
+    with Watch(dict.fromkeys(jobs, 1), is_terminal=False) as watch:
+        queue = local.Queue(jobs, local.Machine(0.3), watch)
+        assert queue.run() == []
+    assert at_once == [0, 1, 2, 0]
 
 
 def test_gpus_are_shared_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: JudgeServer) -> None:

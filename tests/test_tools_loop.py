@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import Chat, Row, Scripted, clean_environment, documents, evaluate, load, manager
+from launching import ON_PROCESSORS, free_port, launch
 from lm_eval.api.instance import Instance
 from lm_eval.evaluator import simple_evaluate
 from tool_caller import Replies, check, reply, tagged
@@ -538,16 +538,13 @@ def test_a_rank_pads_its_batches_and_asks_even_without_any_of_its_own() -> None:
 def test_two_processes_with_uneven_rounds_give_what_one_gives(tiny_model: Path, tmp_path: Path) -> None:
     pytest.importorskip("accelerate", reason="several processes are accelerate's")
     program = Path(__file__).with_name("uneven_ranks.py")
-    launch = ["-m", "accelerate.commands.accelerate_cli", "launch", "--cpu", "--num_processes", "2"]
-    launch += ["--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no"]
-    launch += ["--main_process_port", str(free_port())]
     found = []
-    for number, arguments in enumerate(([], launch)):
+    for number, launcher in enumerate(([sys.executable], launch(free_port()))):
         out = tmp_path / f"{number}.json"
         done = subprocess.run(
-            [sys.executable, *arguments, str(program), str(tiny_model), str(out)],
+            [*launcher, str(program), str(tiny_model), str(out), str(number + 1)],
             cwd=tmp_path,
-            env=clean_environment({"OMP_NUM_THREADS": "1"}),
+            env=clean_environment(ON_PROCESSORS),
             capture_output=True,
             text=True,
             timeout=300,
@@ -563,9 +560,3 @@ def test_two_processes_with_uneven_rounds_give_what_one_gives(tiny_model: Path, 
     assert turns == {1: 1, 2: 1, 3: 2, 4: 1, 5: 3, 6: 1, 7: 4}
     for key, number in one["results"]["medcalc_bench_calculator"].items():
         assert two["results"]["medcalc_bench_calculator"][key] == (pytest.approx(number) if "," in key else number)
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

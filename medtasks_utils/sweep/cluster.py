@@ -2,16 +2,19 @@
 
 A job's data and the requests that it has answered before travel to the node with it. While it runs, what it answers
 comes back to a keeper beside the driver, which writes it into the job's cache here; when it has ended, its results do.
-So a node that dies costs what was not answered, and a driver that dies leaves all that came back.
+So a node that dies costs what was not answered. The keeper outlives a driver that is killed, until its jobs are gone.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import sqlite3
 import tarfile
 import tempfile
+import threading
 import time
+import uuid
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -20,7 +23,7 @@ from typing import Any
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sweep.job import ATTEMPTS, Outcome, answered, start, stop
-from medtasks_utils.sweep.plan import Job
+from medtasks_utils.sweep.plan import Job, Resources
 from medtasks_utils.sweep.watch import Watch
 
 Rows = list[tuple[str, bytes]]
@@ -30,7 +33,9 @@ NODE_DEATHS = 5
 """How often a job may lose its node."""
 
 _CACHE = "cache_rank0.db"
-_TICK = 0.1  # seconds between looks at what was answered
+_TICK = 0.02  # seconds between looks at what was answered: what a node that dies can cost besides requests in flight
+_STOPPING = 15.0  # seconds that jobs have to end on Ctrl-C
+_KEEPER_WAITS = 10.0  # seconds after the driver's end, for jobs to be ended too
 _TABLE = "CREATE TABLE IF NOT EXISTS unnamed (key TEXT PRIMARY KEY, value BLOB)"
 
 
@@ -72,7 +77,22 @@ def unpack(value: bytes, folder: Path) -> None:
 
 
 class Keeper:
-    """Writes what comes back while jobs run; an actor on the driver's node."""
+    """Writes what comes back while jobs run; an actor on the driver's node, which ends a while after the driver.
+
+    Args:
+        driver: its process.
+    """
+
+    def __init__(self, driver: int) -> None:
+        threading.Thread(target=self._end_after, args=(driver,), daemon=True).start()
+
+    def _end_after(self, driver: int) -> None:
+        with suppress(ProcessLookupError):
+            while True:
+                os.kill(driver, 0)
+                time.sleep(1)
+        time.sleep(_KEEPER_WAITS)
+        os._exit(0)
 
     def put(self, folder: str, rows: Rows) -> None:
         """Keep answered requests of the job in a folder."""
@@ -95,19 +115,21 @@ def run_on_node(job: Job, rows: Rows, data: bytes | None, keeper: Any) -> tuple[
         if data is not None:
             unpack(data, Path(place, "data"))
             job = replace(job, data=str(Path(place, "data")))
-        began, seen = time.monotonic(), 0
+        began, seen, sent = time.monotonic(), 0, None
         process = start(job.arguments(folder), folder, {})
         try:
-            ended = False
-            while not ended:
-                ended = process.poll() is not None
+            while process.poll() is None:
+                time.sleep(_TICK)
                 new, seen = read_rows(folder, seen)
-                if new:
-                    ray.get(keeper.put.remote(home, new))
-                if not ended:
-                    time.sleep(_TICK)
+                if new:  # not waited for: a task that waits gives its processors to another one
+                    sent = keeper.put.remote(home, new)
         finally:
             stop(process)
+            new, _ = read_rows(folder, seen)
+            if new:
+                sent = keeper.put.remote(home, new)
+            if sent is not None:
+                ray.get(sent)  # and so all before it
         return process.returncode, time.monotonic() - began, packed(folder, leave_out=_CACHE)
 
 
@@ -146,7 +168,13 @@ class Cluster:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         here = NodeAffinitySchedulingStrategy(self._ray.get_runtime_context().get_node_id(), soft=False)
-        keeper = self._ray.remote(Keeper).options(num_cpus=0, scheduling_strategy=here).remote()
+        keeper = (
+            self._ray.remote(Keeper)
+            .options(
+                num_cpus=0, scheduling_strategy=here, lifetime="detached", name=uuid.uuid4().hex, namespace="medtasks"
+            )
+            .remote(os.getpid())
+        )
         data = {job.data: self._ray.put(packed(Path(job.data))) for job in jobs if job.data and Path(job.data).is_dir()}
         pending = {self._submit(job, data.get(job.data or ""), keeper, watch): job for job in jobs}
         attempts, deaths = dict.fromkeys(jobs, 1), dict.fromkeys(jobs, 0)
@@ -165,8 +193,11 @@ class Cluster:
                         pending[self._submit(job, data.get(job.data or ""), keeper, watch)] = job
         except KeyboardInterrupt:
             for reference in pending:
-                self._ray.cancel(reference, force=True)
+                self._ray.cancel(reference)
+            self._ray.wait(list(pending), num_returns=len(pending), timeout=_STOPPING)
             raise
+        finally:
+            self._ray.kill(keeper)
         return failed
 
     def _submit(self, job: Job, data: Any, keeper: Any, watch: Watch) -> Any:
@@ -174,8 +205,14 @@ class Cluster:
         remote = self._ray.remote(run_on_node).options(
             name=job.name, num_cpus=asked.cpus, num_gpus=asked.gpus, resources=asked.custom, max_retries=0
         )
-        watch.says(job, "given to the cluster")
+        watch.says(job, "given to the cluster" if self._has_room_for(asked) else "waits: no node is large enough")
         return remote.remote(job, read_rows(job.folder)[0], data, keeper)
+
+    def _has_room_for(self, asked: Resources) -> bool:
+        """Whether any node that is there could run it, were it idle; a cluster that grows may get one."""
+        needs = {"CPU": asked.cpus, "GPU": asked.gpus, **asked.custom}
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        return any(all(node.get(name, 0) >= count for name, count in needs.items()) for node in nodes)
 
     def _ended(
         self, job: Job, reference: Any, attempts: dict[Job, int], deaths: dict[Job, int], watch: Watch

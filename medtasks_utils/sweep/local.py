@@ -8,13 +8,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from medtasks_utils.errors import UsageError
+from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.sweep.job import ATTEMPTS, Outcome, answered, start, stop
 from medtasks_utils.sweep.plan import Job
 from medtasks_utils.sweep.watch import Watch
 
 _TICK = 0.1  # seconds between looks at the processes
 _COUNTED_EVERY = 1.0
+_ROUNDING = 1e-6  # processors that may be taken beyond those there are: shares of one do not add up to the last bit
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Queue:
         self._waiting = list(jobs)
         self._attempts = dict.fromkeys(jobs, 0)
         self._free_gpus = list(machine.gpus)
-        self._free_cpus = machine.cpus
+        self._cpus = machine.cpus
         self._running: list[_Running] = []
         self._watch = watch
         self.failed: list[Job] = []
@@ -97,6 +98,11 @@ class Queue:
                     counted = time.monotonic()
                     for running in self._running:
                         self._watch.counts(running.job, answered(running.job.folder))
+        except OSError as error:  # of a full disk, mostly
+            raise MedtasksError(
+                f"{error.filename or 'a file of the sweep'}: {error.strerror or error}; the jobs are ended, and the "
+                "same command goes on with what was not answered"
+            ) from None
         finally:
             for running in self._running:
                 stop(running.process)
@@ -105,11 +111,11 @@ class Queue:
     def _start_what_fits(self) -> None:
         for job in list(self._waiting):
             asked = job.model.resources
-            if asked.gpus > len(self._free_gpus) or asked.cpus > self._free_cpus:
+            taken = sum(running.job.model.resources.cpus for running in self._running)
+            if asked.gpus > len(self._free_gpus) or taken + asked.cpus > self._cpus + _ROUNDING:
                 continue
             gpus = tuple(self._free_gpus[: asked.gpus])
             del self._free_gpus[: asked.gpus]
-            self._free_cpus -= asked.cpus
             self._waiting.remove(job)
             self._attempts[job] += 1
             process = start(job.arguments(job.folder), job.folder, {"CUDA_VISIBLE_DEVICES": ",".join(gpus)})
@@ -120,7 +126,6 @@ class Queue:
         job, code = running.job, running.process.returncode
         self._running.remove(running)
         self._free_gpus += running.gpus
-        self._free_cpus += job.model.resources.cpus
         Outcome(job.signature, code, time.monotonic() - running.since).save(job.folder)
         self._watch.counts(job, answered(job.folder))
         if code == 0:

@@ -28,6 +28,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +46,8 @@ _RESERVED = frozenset(
     {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "use_cache", "config"}
 )
 """Flags that a job sets itself."""
-_NAME = re.compile(r"[\w][\w.+-]{0,80}")
+_NAME = re.compile(r"\w[\w.+-]*")
+_LONGEST = 200  # bytes of a name; file systems take 255, and a run's folder has a hash besides
 
 
 class _Part(BaseModel):
@@ -64,14 +66,14 @@ class RunPart(_Part):
     """Tasks that are run together, with options by benchmark and further flags of ``medtasks eval``."""
 
     name: str
-    tasks: list[str]
+    tasks: list[str] = Field(min_length=1)
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
     flags: dict[str, Any] = Field(default_factory=dict)
 
     @field_validator("tasks", mode="before")
     @classmethod
     def _as_list(cls, value: Any) -> Any:
-        return value.split(",") if isinstance(value, str) else value
+        return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
 
 
 class ModelPart(_Part):
@@ -82,7 +84,7 @@ class ModelPart(_Part):
     model_args: dict[str, Any] = Field(default_factory=dict)
     flags: dict[str, Any] = Field(default_factory=dict)
     resources: Resources = Field(default_factory=lambda: Resources(cpus=1, gpus=0))
-    runs: list[str] | None = None
+    runs: list[str] | None = Field(None, min_length=1)
 
 
 class Plan(_Part):
@@ -100,9 +102,10 @@ class Plan(_Part):
             UsageError: for names that are not unique or unknown, and flags that a job sets itself.
         """
         self._check_names()
+        data = self.data or os.environ.get("MEDTASKS_DATA") or None
         by_name = {run.name: run for run in self.runs}
         return [
-            Job(model=model, run=by_name[name], data=self.data, output=self.output)
+            Job(model=model, run=by_name[name], data=data, output=self.output)
             for model in self.models
             for name in (model.runs if model.runs is not None else by_name)
         ]
@@ -111,8 +114,11 @@ class Plan(_Part):
         for kind, parts in (("model", self.models), ("run", self.runs)):
             names = [part.name for part in parts]
             for name in names:
-                if not _NAME.fullmatch(name):
-                    raise UsageError(f"{kind} {name!r}: a name becomes a folder: letters, digits and . _ + - only")
+                if not _NAME.fullmatch(name) or len(name.encode()) > _LONGEST:
+                    raise UsageError(
+                        f"{kind} {name!r}: a name becomes a folder: letters, digits and . _ + - only, {_LONGEST} bytes "
+                        "at most"
+                    )
                 if names.count(name) > 1:
                     raise UsageError(f"{kind} {name!r} is there {names.count(name)} times; names must differ")
             for part in parts:
@@ -120,6 +126,9 @@ class Plan(_Part):
                 if own:
                     raise UsageError(f"{kind} {part.name}: flags: {', '.join(own)} is set by the sweep itself")
         for model in self.models:
+            twice = sorted({name for name in model.runs or () if (model.runs or []).count(name) > 1})
+            if twice:
+                raise UsageError(f"model {model.name}: runs: {', '.join(twice)} is named more than once")
             unknown = sorted({*(model.runs or ())} - {run.name for run in self.runs})
             if unknown:
                 there = ", ".join(run.name for run in self.runs)
@@ -166,9 +175,11 @@ class Job:
             *(("--data", self.data) if self.data else ()),
             *("--output_path", str(folder), "--log_samples", "--use_cache", str(folder / "cache")),
         ]
-        for name, value in self.flags.items():
-            given += _flag(name, value)
-        return given
+        return [*given, *self.flag_arguments()]
+
+    def flag_arguments(self) -> list[str]:
+        """The flags alone, as words of a command line."""
+        return [word for name, value in self.flags.items() for word in _flag(name, value)]
 
 
 def _flag(name: str, value: Any) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from tabulate import tabulate
 
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.saving import try_folder
 from medtasks_utils.sweep.job import is_done, last_lines
 from medtasks_utils.sweep.local import Machine, Queue
 from medtasks_utils.sweep.plan import Job, Plan
@@ -55,6 +56,7 @@ def sweep(plan: Plan, machine: Machine | None = None, address: str | None = None
         MedtasksError: for tasks, options or data that a job could not run with, before any is run.
     """
     jobs = plan.jobs()
+    try_folder(plan.output, "output")
     sizes = {}
     for job in jobs:
         try:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import json
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NoReturn
 
+import lm_eval.models  # noqa: F401 - fills the registry
+from lm_eval.api.registry import model_registry
+
+from medtasks_utils.errors import UsageError
+from medtasks_utils.harness.patches import add_flags_of_run
 from medtasks_utils.harness.quick_start import PackFirst
 from medtasks_utils.sweep.plan import Job
 
@@ -37,11 +44,12 @@ def size_of(job: Job, count_tokens: bool = False) -> Size:
         count_tokens: whether to look for the model's tokenizer.
 
     Raises:
-        MedtasksError: for tasks, options or data that the job could not run with.
+        MedtasksError: for a model's kind, flags, tasks, options or data that the job could not run with.
     """
-    metadata = {**job.model.model_args, **job.run.options, **({"medtasks_data": job.data} if job.data else {})}
-    manager = PackFirst(None, metadata)
-    tasks: dict[str, Any] = manager.load(manager.match_tasks(list(job.run.tasks)))["tasks"]
+    if job.model.model not in model_registry:
+        raise UsageError(f"there is no --model {job.model.model}; there is {', '.join(sorted(model_registry))}")
+    _flags().parse_args(job.flag_arguments())
+    tasks = _tasks(tuple(job.run.tasks), json.dumps(job.run.options), job.data)
     limit = job.flags.get("limit")
     tokenizer = _tokenizer(job) if count_tokens else None
     requests, tokens, calls = 0, 0.0, [0, 0]
@@ -58,6 +66,26 @@ def size_of(job: Job, count_tokens: bool = False) -> Size:
         for end, per_answer in enumerate(_judge_calls(options)):
             calls[end] += here * per_answer
     return Size(requests, round(tokens) if tokenizer is not None else None, (calls[0], calls[1]) if calls[1] else None)
+
+
+@cache
+def _tasks(names: tuple[str, ...], options: str, data: str | None) -> dict[str, Any]:
+    """The tasks of a run, which many models share."""
+    manager = PackFirst(None, {**json.loads(options), **({"medtasks_data": data} if data else {})})
+    tasks: dict[str, Any] = manager.load(manager.match_tasks(list(names)))["tasks"]
+    return tasks
+
+
+class _Flags(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"flags: {message}")
+
+
+@cache
+def _flags() -> argparse.ArgumentParser:
+    parser = _Flags(add_help=False, allow_abbrev=False)
+    add_flags_of_run(parser)
+    return parser
 
 
 def _limited(limit: float, count: int) -> int:

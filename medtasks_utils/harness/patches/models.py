@@ -27,7 +27,8 @@ def remember_the_model() -> None:
     """Let tasks know the model that they are run with (:func:`model_of`).
 
     ``build_all_requests`` is given the model's bound ``apply_chat_template`` with ``--apply_chat_template``, and else
-    nothing of the model. Without this, repeats have no seeds then. Calling this twice changes nothing.
+    nothing of the model. Without this, repeats have no seeds then. The model's processes are numbered, too
+    (:func:`number_processes`). Calling this twice changes nothing.
     """
     original = evaluator.evaluate
     if getattr(original, "remembers_the_model", False):
@@ -36,9 +37,11 @@ def remember_the_model() -> None:
     @wraps(original)
     def evaluate(*arguments: Any, **settings: Any) -> Any:
         model = settings["lm"] if "lm" in settings else arguments[0]
+        inner = model.lm if isinstance(model, CachingLM) else model
+        number_processes(inner)
         token = _model_of_the_run.set(model)
         try:
-            with _replies_have_text(model.lm if isinstance(model, CachingLM) else model):
+            with _replies_have_text(inner):
                 return original(*arguments, **settings)
         finally:
             _model_of_the_run.reset(token)
@@ -70,6 +73,18 @@ def _replies_have_text(model: Any) -> Iterator[None]:
 
     with patch.object(model, "parse_generations", parse_generations):
         yield
+
+
+def number_processes(model: Any) -> None:
+    """Give each process of ``accelerate launch`` its number among those of all machines.
+
+    ``HFLM`` takes its number on its own machine, and on a machine with fewer than two GPUs thinks that it is alone.
+    Without this, each machine scores the same documents, some more than once and others never, or all of them, and each
+    saves results of its own.
+    """
+    accelerator = getattr(model, "accelerator", None)
+    if accelerator is not None and accelerator.num_processes > 1:
+        model._rank, model._world_size = accelerator.process_index, accelerator.num_processes
 
 
 def model_of(chat_template: Callable[..., Any] | None) -> LM | None:

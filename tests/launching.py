@@ -1,0 +1,24 @@
+"""Several processes under ``accelerate launch``, on processors."""
+
+from __future__ import annotations
+
+import socket
+import sys
+
+ON_PROCESSORS = {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
+"""The environment of each."""
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def launch(port: int, machines: int = 1, rank: int = 0) -> list[str]:
+    """The launcher on one machine, of two processes in all; with ``--cpu`` it would start one whatever it is told."""
+    return [
+        *(sys.executable, "-m", "accelerate.commands.accelerate_cli", "launch", "--multi_gpu", "--num_processes", "2"),
+        *("--num_machines", str(machines), "--machine_rank", str(rank), "--main_process_ip", "127.0.0.1"),
+        *("--main_process_port", str(port), "--mixed_precision", "no", "--dynamo_backend", "no"),
+    ]
