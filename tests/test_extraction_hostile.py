@@ -204,6 +204,10 @@ LONGEST = [
 ]
 
 
+IN_SHORT = [6, pytest.param(1, marks=pytest.mark.slow)]
+"""Each so many'th response: a sixth of them where tests have to be quick."""
+
+
 def repeated(unit: str, length: int) -> str:
     return (unit * (length // len(unit) + 1))[:length]
 
@@ -234,10 +238,11 @@ def impossible(doc: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)
-def test_hostile_responses_are_wrong_and_quick(name: str) -> None:
+@pytest.mark.parametrize("share", IN_SHORT)
+def test_hostile_responses_are_wrong_and_quick(name: str, share: int) -> None:
     task = load(name)
     docs = itertools.cycle(map(impossible, cases(task)))
-    for label, response in hostile().items():
+    for label, response in list(hostile().items())[::share]:
         for doc in itertools.islice(docs, 2 if name == "medcalc_bench" else 1):
             for read in (task.strict, task.flexible):
                 started = time.perf_counter()
@@ -253,10 +258,11 @@ def test_hostile_responses_are_wrong_and_quick(name: str) -> None:
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)
 @pytest.mark.parametrize("wrap", [r"\boxed{%s}", "<answer>%s</answer>", "The answer is: %s", "%s\nA"])
-def test_hostile_contents_are_quick(name: str, wrap: str) -> None:
+@pytest.mark.parametrize("share", IN_SHORT)
+def test_hostile_contents_are_quick(name: str, wrap: str, share: int) -> None:
     task = load(name)
     doc = cases(task)[-1]
-    for unit in UNITS:
+    for unit in UNITS[::share]:
         response = wrap.replace("%s", repeated(unit, SHORTER))
         for read in (task.strict, task.flexible):
             started = time.perf_counter()
