@@ -82,6 +82,13 @@ class Metric:
             return "–"
         return f"{value * self.scale:.{decimals if self.unit in ('share', 'points') else max(decimals, 2)}f}"
 
+    def detectable(self, difference: float | None, decimals: int = 1) -> str:
+        """A detectable difference for people; a dash where even the largest that there can be is less."""
+        lowest, highest = self.range
+        if lowest is not None and highest is not None and (difference or 0.0) > highest - lowest:
+            return "–"
+        return self.shown(difference, decimals)
+
 
 ACC = Metric("acc")
 ANSWERED = Metric("answered")

@@ -15,6 +15,7 @@ import pytest
 from saved_runs import right_in, sample_file, save_run
 
 from medtasks_utils.cli import main
+from medtasks_utils.metrics import Metric
 from medtasks_utils.report import build_page, cache, page, with_baseline_first
 from medtasks_utils.report.cache import BuildCache, content_of
 from medtasks_utils.report.charts import Point, dot_plot
@@ -301,3 +302,9 @@ def test_a_cache_that_cannot_be_used_is_none(folder: Path, tmp_path: Path) -> No
     (tmp_path / "x.json").write_text('{"a"', encoding="utf-8")
     assert broken.get("x") is None
     assert json.loads('{"a": 1}') and build_page(read_runs(folder), cache=kept)
+
+
+def test_a_difference_that_cannot_be_is_not_said_to_be_detectable() -> None:
+    share, score = Metric("acc"), Metric("explanation", unit="points")
+    assert [share.detectable(value) for value in (0.107, 1.0, 1.2, None)] == ["10.7", "100.0", "–", "–"]
+    assert [score.detectable(value) for value in (10.7, 120.0)] == ["10.7", "–"]

@@ -177,7 +177,10 @@ def test_the_dry_run_says_how_large_the_jobs_are(
         ({"models": [{"name": "m", "model": "dummy", "runs": ["hard", "hard"]}]}, "hard is named more than once"),
         ({"output": "/dev/null/sweep"}, "output: cannot write into /dev/null/sweep"),
         ({"runs": [{"name": "a", "tasks": "medhallu", "flags": {"output_path": "x"}}]}, "output_path is set by the"),
-        ({"runs": [{"name": "a", "task": "medhallu"}]}, "runs.0.tasks: Field required"),
+        (
+            {"runs": [{"name": "a", "task": "medhallu"}]},
+            "runs.0.tasks: is missing; runs.0.task: a plan has no such key here",
+        ),
         ({"runs": [{"name": "a", "tasks": "medhalu"}]}, "m0/a: --tasks: there is no task"),
         (
             {"runs": [{"name": "a", "tasks": "medhallu", "options": {"medhallu": {"dificulty": "hard"}}}]},

@@ -156,7 +156,7 @@ def _row(line: Line, indent: str, label: str) -> str:
         interval = "too few"
     elif interval and found.is_of_too_few:
         interval += FEW_MARK
-    seen = "" if found.detectable is None else f"{found.detectable * scale:.2f}"
+    seen = "" if found.detectable is None else line.facts.detectable(found.detectable, decimals=2)
     return (
         f"{indent + _short(label, _NAME - len(indent)):<{_NAME}} {found.n:>6} {found.a * scale:>7.2f} "
         f"{found.b * scale:>7.2f} {found.difference * scale:>+7.2f}  {interval:^16} {seen:>6} {_p(found.p):>8} "

@@ -285,6 +285,9 @@ def _check_server(plan: Plan, name: str, kind: type[LM], arguments: Mapping[str,
     if url and path.endswith("/completions") and is_chat_path is not name.endswith("chat-completions"):
         other = name.replace("chat-", "") if name.endswith("chat-completions") else name.replace("comp", "chat-comp")
         raise UsageError(f"--model_args: base_url={url} is not of {name}: take --model {other}, or the other address")
+    for argument in ("num_concurrent", "max_retries", "timeout"):
+        if (value := arguments.get(argument)) is not None and not re.fullmatch(r"[1-9]\d*", str(value)):
+            raise UsageError(f"--model_args: {argument}={value}: give a whole number of 1 or more")
     try:
         request = probe_of(without_tokenizer(kind, arguments))
     except (TypeError, ValueError, AttributeError) as error:

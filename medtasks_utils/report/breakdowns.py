@@ -168,4 +168,4 @@ def _groups_by_metrics(division: _Division) -> Table:
 def _detectable(estimates: Sequence[Estimate], facts: Metric) -> Cell:
     """The smallest difference that would be seen, by the estimate that is the least sure."""
     found = [estimate.detectable for estimate in estimates if estimate.detectable]
-    return Cell(f"{max(found) * facts.scale:.1f}" if found else "–")
+    return Cell(facts.detectable(max(found, default=None)))

@@ -100,7 +100,7 @@ def _cells(line: Line) -> list[Cell]:
         Cell(line.facts.shown(own.a)),
         Cell(line.facts.shown(own.b)),
         Cell(signed(own.difference * line.facts.scale), interval_of(line, "\n"), best=line.is_significant),
-        Cell("–" if own.detectable is None else f"{own.detectable * line.facts.scale:.1f}"),
+        Cell(line.facts.detectable(own.detectable)),
         Cell(_p(line.p_adjusted), own.note),
     ]
 

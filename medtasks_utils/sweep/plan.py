@@ -46,6 +46,8 @@ _RESERVED = frozenset(
     {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "use_cache", "config"}
 )
 """Flags that a job sets itself."""
+_WRONG = {"extra_forbidden": "a plan has no such key here", "missing": "is missing"}
+"""What is wrong with a plan, where pydantic's own words are those of its models."""
 _NAME = re.compile(r"\w[\w.+-]*")
 _LONGEST = 200  # bytes of a name; file systems take 255, and a run's folder has a hash besides
 
@@ -208,7 +210,7 @@ def read_plan(path: Path) -> Plan:
         return Plan(**content)
     except ValidationError as error:
         problems = [
-            f"{'.'.join(map(str, problem['loc']))}: {problem['msg'].removeprefix('Value error, ')}"
-            for problem in error.errors()
+            f"{'.'.join(map(str, each['loc']))}: {_WRONG.get(each['type'], each['msg'].removeprefix('Value error, '))}"
+            for each in error.errors()
         ]
         raise UsageError(f"{path}: {'; '.join(problems)}") from None
