@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,11 @@ from typing import Any
 os.environ["TQDM_DISABLE"] = "1"
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.pop("MEDTASKS_DATA", None)
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # in the background of a shell; what tests start would ignore it too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pyarrow as pa
 import pytest

@@ -66,7 +66,7 @@ def stock(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
 def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]:
     """What a run wrote: results without times, and samples by the pattern of their file's name."""
     results = saved_results(folder)
-    for name in ("date", "start_time", "end_time", "total_evaluation_time_seconds", "pretty_env_info"):
+    for name in ("medtasks", "date", "start_time", "end_time", "total_evaluation_time_seconds", "pretty_env_info"):
         results.pop(name, None)
     samples = {
         re.sub(r"\d{4}-\d\d-\d\dT[\d.-]+", "DATE", str(path.relative_to(folder))): [
