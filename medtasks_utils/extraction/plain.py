@@ -18,7 +18,7 @@ _CHARACTERS: dict[int, str] = {
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
 _SPACE = re.compile(r"\\[,;:! ]|(?<![~])~(?![~])")
 _FORMATTING = re.compile(
-    r"\*{1,3}|__|[`${}\"“”„«»]|\\(?:text|textbf|textit|mathrm|mathbf|boldsymbol|rm|bf)\b|\\[()\[\]]"
+    r"\*{1,3}|__|[`${}\"“”„«»「」『』]|\\(?:text|textbf|textit|mathrm|mathbf|boldsymbol|rm|bf)\b|\\[()\[\]]"
 )
 _AFTER_HEADING = re.compile(
     r"((?:[:：]|(?i:answer|choice|conclusion|verdict|result|value"

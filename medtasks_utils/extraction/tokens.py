@@ -16,7 +16,7 @@ _SMALL_WORDS = (
 )
 _ARTICLE = rf"\s(?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
 LETTER = (
-    rf"(?<![A-Za-z0-9À-ÿ])(?:[A-D](?![A-Za-z0-9+À-ÿ]|['’][a-z]|-[A-Za-z0-9])(?<!A(?={_ARTICLE}))"
+    rf"(?<![A-Za-z0-9À-ÿ抗])(?<!(?i:anti|анти)-)(?:[A-D](?![A-Za-z0-9+À-ÿ]|['’][a-z]|-[A-Za-z0-9])(?<!A(?={_ARTICLE}))"
     r"|[a-d](?=\s?(?:[).:,;\]]|because\b|since\b|$)))"
 )
 # What follows is no second letter, as in "A or B", "A, B and C", "A/B", "C (or D)", "AとB".

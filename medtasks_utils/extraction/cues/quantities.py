@@ -298,7 +298,7 @@ RISK: Cues = {
 """What a score is translated into."""
 
 COMPARED: Cues = {
-    "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost|up\sto|beyond"
+    "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost|(?<!\badd\s)(?<!\b(?:adds|sums)\s)(?<!\badding\s)up\sto|beyond"
     r"|least|from\sthat\son\sday|(?:begins?|beginning|starts?|starting|sets?\sin|kicks?\sin|applies|ends?|defined"
     r"|cut\soff|clear|short|well)"
     r"\s(?:at|from|as|of|with|only\sat)|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+"
