@@ -85,6 +85,15 @@ _INPUT_BEFORE = re.compile(
 )
 _INPUT_AFTER = re.compile(rf"{_UNIT}\s(?:actual|ideal|measured|baseline)\b", re.IGNORECASE)
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
+_OR = r"(?:or|oder|ou|o|или|أو|或)"
+_UNDECIDED = re.compile(
+    r"(?i)\b(?:(?:can(?:not|['’]t|\snot)|unable\sto|impossible\sto)\s(?:say|tell|determine|know|decide|judge)\swh(?:ich|at)"
+    r"|nicht\s(?:sagen|entscheiden),?\swelche|(?:dire|savoir)\sl(?:equel|aquelle)|(?:decir|saber)\scuál|(?:dizer|saber)\squal"
+    r"|(?:dire|sapere)\squale|(?:сказать|определить),?\sкак)|无法(?:确定|判断)(?:是?哪)|どちら[^。]{0,12}(?:ません|できない)|어느[^.]{0,12}없"
+)
+_ITEMS_AFTER = re.compile(
+    r"\s?(?:points?|punkte?|puntos|points|pontos|punti)?:[ \x01]*\n+\s*(?:[-•|]|\d[.)])\s?", re.IGNORECASE
+)
 _WEEKS, _DAYS = re.compile(cues.any_word(cues.WEEKS)), re.compile(cues.any_word(cues.DAYS))
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 
@@ -206,9 +215,14 @@ def complete(candidate: Candidate) -> bool:
 
 
 def one_of_two(candidate: Candidate) -> bool:
-    """As in "3 or 4 points"."""
-    joined = r"(?:or|oder|ou|o|или|أو|或)"
-    return bool(re.match(rf"\s{joined}\s-?\d", after(candidate)) or re.search(rf"\d\s{joined}\s$", before(candidate)))
+    """As in "3 or 4 points", "94 (Friedewald) or 103 (Hopkins): I cannot say which"."""
+    left, right = before(candidate), after(candidate)
+    if re.match(rf"\s{_OR}\s-?\d", right) or re.search(rf"\d\s{_OR}\s$", left):
+        return True
+    apart = re.match(rf"[^.;\n\d]{{0,40}}\s{_OR}\s[^\d\n]{{0,12}}\d", right) or re.search(
+        rf"\d[^.;\n\d]{{0,40}}\s{_OR}\s", left
+    )
+    return bool(apart and _UNDECIDED.search(candidate.text, candidate.end, candidate.end + 300))
 
 
 def in_bold(candidate: Candidate) -> bool:
@@ -225,6 +239,11 @@ def concluded(candidate: Candidate) -> bool:
 def points(candidate: Candidate) -> bool:
     """As in "4 points"."""
     return bool(_POINTS_AFTER.match(after(candidate)))
+
+
+def itemised(candidate: Candidate) -> bool:
+    """As in "It adds up to ten:" before the list of the points."""
+    return bool(_ITEMS_AFTER.match(candidate.text, candidate.end))
 
 
 def a_measurement(candidate: Candidate) -> bool:
@@ -307,6 +326,7 @@ _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,
     (a_risk, -60),
     (points, 5),
+    (itemised, 10),
     (a_measurement, -60),
     (an_item, -45),
 )

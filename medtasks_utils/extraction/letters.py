@@ -97,6 +97,9 @@ _TOGETHER = re.compile(
 )
 _MENTIONS = ("bold", "colon", "option", "leading", "named", "mark", "predicate", "concluding")
 
+_ALL_OPTIONS = re.compile(
+    r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
+)
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT = cues.compiled(cues.NOT_BEFORE)
 _NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
@@ -134,9 +137,12 @@ def _denied(candidate: Candidate) -> bool:
 _BECAUSE = re.compile(r"(?i)\b(?:because|since|as|weil|da|car|puisque|porque|perché|так\sкак)\b|因为|ため")
 
 
+_OTHER_IN_BRACKETS = re.compile(r"\([^()A-D]{0,12}[A-D](?![A-Za-z])[^()]*$")
+
+
 def _called_wrong(after: str) -> bool:
     wrong = _WRONG_AFTER.match(after)
-    return bool(wrong and not _BECAUSE.search(wrong[0]))
+    return bool(wrong and not _BECAUSE.search(wrong[0]) and not _OTHER_IN_BRACKETS.search(wrong[0]))
 
 
 def _listed_as_wrong(candidate: Candidate) -> bool:
@@ -248,11 +254,11 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
     named = named_options(plain, options, is_denied)
     yield from (Candidate(letter, at, at, plain, "named", 25) for letter, at in named)
-    sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip()]
+    sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and sentence[0] != "("]
     if len(sentences) > 1:
         first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
         if len(last) == 1 and (len(first) != 1 or first == last):
-            at = len(plain) - len(sentences[-1])
+            at = plain.rfind(sentences[-1])
             yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))
 
 
@@ -278,6 +284,7 @@ def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Ite
     for match in bounded(pattern.finditer(text)):
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
+        between = _ALL_OPTIONS.sub("", between)
         if _BETWEEN.search(between) or _NOT.search(between):
             yield Candidate(_letter(match), start, end, text, cue, support, (("_denied", -100),))
             continue

@@ -39,11 +39,16 @@ _NOT_BEFORE = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$"
 )
 _ONLY_IF = re.compile(
-    r"(?i)\b(?:with|using|without|had|if|were|wenn|bei|mit|hätte|wäre|avec|si|s['’]il|con|se|com|если|при)\b.{0,70}"
-    r"\b(?:would\s(?:be|have|give|become)|wäre|würde|ergäbe|läge|serait|donnerait|sería|daría|seria|daria|sarebbe"
+    r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|without|had|if|were|wenn|bei|mit|hätte|wäre|avec|si|s['’]il|con|se|com|если|при)\b.{0,70}"
+    r"(?:(?:\bwould|['’]d)\s(?:be|have|give|get|become)\b|\b(?:wäre|würde|ergäbe|läge|serait|donnerait|sería|daría|seria|daria|sarebbe"
     r"|darebbe"
-    r"|бы)\b"
+    r"|бы)\b)"
 )
+_NOT_ASKED = re.compile(
+    r"(?i)[^.\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:is|was)(?:n['’]t|\snot)\s(?:asked|requested|wanted)|nicht\sgefragt"
+    r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))|没有?要求|求められてい(?:ない|ません)|묻지\s않)"
+)
+_LEFT_FROM_NORMAL = re.compile(rf"\d[^\d]{{0,20}}?\s(?:leaves|leaving|{_EQUALS})\s")
 _DUE = (
     r"due|edd|delivery|confinement|(?:geburts|entbindungs)?termin|terme|accouchement|fpp|parto|dpp|родов|الولادة"
     r"|प्रसव|预产期|予定日|예정일"
@@ -73,7 +78,8 @@ _DATED = re.compile(rf"(?P<due>{_DUE})|(?P<conceived>{_CONCEIVED})", re.IGNORECA
 
 def called_normal(candidate: Candidate) -> bool:
     """As in "normal: 8.5", "the upper limit of normal is 10.2", "満点は9"."""
-    return bool(_NORMAL_BEFORE.search(clause(candidate)))
+    named = _NORMAL_BEFORE.search(clause(candidate))
+    return named is not None and not _LEFT_FROM_NORMAL.search(named.string, named.end())
 
 
 def a_risk(candidate: Candidate) -> bool:
@@ -119,8 +125,8 @@ def denied(candidate: Candidate) -> bool:
 
 
 def only_supposed(candidate: Candidate) -> bool:
-    """As in "with the actual weight it would be 64.4"."""
-    return bool(_ONLY_IF.search(before(candidate)))
+    """As in "with the actual weight it would be 64.4", "23.8 corrected, but nobody asked for that"."""
+    return bool(_ONLY_IF.search(before(candidate)) or _NOT_ASKED.match(after(candidate)))
 
 
 def unfinished(candidate: Candidate) -> bool:

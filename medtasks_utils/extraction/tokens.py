@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from medtasks_utils.extraction import cues
 
@@ -87,7 +88,33 @@ def _ordinal(language: str) -> re.Pattern[str]:
     )
 
 
-_ORDINALS = [_ordinal(language) for language in cues.ORDINALS]
+def _counted(ranks: Sequence[str]) -> str:
+    return "|".join(f"(?P<x{letter}>{rank})" for letter, rank in zip("ABCD", ranks, strict=True))
+
+
+def _cardinal(language: str) -> re.Pattern[str]:
+    counted = _counted(cues.CARDINALS[language].split())
+    return re.compile(
+        rf"(?<![^\W_])(?P<noun>{cues.ORDERED[language]}\s)(?:{counted})(?=\s?(?:[.,;:!?()—–\n]|$)"
+        rf"|\s?{cues.either(cues.CORRECT)})",
+        re.IGNORECASE,
+    )
+
+
+def _spoken(language: str) -> re.Pattern[str]:
+    counted = _counted(cues.SPOKEN[language].split())
+    return re.compile(
+        rf"(?P<noun>{cues.either(cues.ANSWER)}\s?(?:{cues.either(cues.LINK)})?[\s「(]{{0,2}})(?:{counted})"
+        r"(?=\s?[.,;:!?()」。،।]|\s?$|\s?(?:です|입니다|번|ही?\s|है|सही|नहीं))",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+_ORDINALS = [
+    *map(_ordinal, cues.ORDINALS),
+    *map(_cardinal, cues.CARDINALS),
+    *map(_spoken, cues.SPOKEN),
+]
 
 
 def ordinals_as_letters(text: str) -> str:

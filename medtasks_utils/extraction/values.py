@@ -46,6 +46,9 @@ _SAID_AFTER = re.compile(
 )
 _IN_DIGITS = re.compile(r"[^()\n.;\d]{0,30}\((-?\d{1,15}(?:\.\d{1,15})?)(?=[\s)])")
 _ROW = re.compile(rf"(?:^|\n)\|[^\n|]*[^\s|:-][^\n|]*\|[\s{BOLD}]{{0,4}}$")
+_TOTAL_ROW = re.compile(
+    rf"(?:^|\n)\|[\s{BOLD}]{{0,4}}(?:{_TOTAL}|{_RESULT})(?:\s(?:{_TOTAL}|points))?[\s:{BOLD}]{{0,4}}\|(?:[^\n|\d]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
+)
 _NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?\s?(?:{_ABOUT}){{0,4}}$")
 _LINE_START = re.compile(
     rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
@@ -183,6 +186,8 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "stated", 48
     if _AFTER_PREPOSITION.search(left):
         return "linked", 42
+    if _TOTAL_ROW.search(text[max(0, found.start - 120) : found.start]):
+        return "total", 56
     if _ROW.search(text[max(0, found.start - 80) : found.start]):
         return "row", 36
     if _SUBJECT_AFTER.match(text, found.end):

@@ -47,7 +47,12 @@ _STATEMENTS = tuple(
     (cue, re.compile(statement), support)
     for cue, statement, support in (
         # "Hallucinated: yes", "Is the answer factual? No", "hallucinated = false".
-        ("reply", rf"{_VERDICT}[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}(?P<reply>yes|no|true|false)\b", 62),
+        (
+            "reply",
+            rf"{_VERDICT}(?:\s(?:{_NOUN}|details?|facts?|claims?|content|information))?[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}"
+            r"(?P<reply>yes|no|none|true|false)\b",
+            62,
+        ),
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
         (
             "alone",
@@ -82,7 +87,7 @@ _NO_VERDICT = re.compile(
 )
 
 _NEGATION = re.compile(
-    r"\b(?:not|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong|incorrect|mistake|mistaken|error|unfair"
+    r"\b(?:not|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong|incorrect|mistake|mistaken|error|unfair"
     r"|inaccurate)\sto)\b|n['’]t\b"
 )
 _CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but|so|therefore|thus)\b")
@@ -90,12 +95,13 @@ _OPEN = re.compile(
     r"\b(?:whether|if|unless|neither|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|said|might|may|could|mix|evidence\sthat|pass\sfor"
     r"|mistaken\sfor|rest|parts?|portions?"
     r"|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
-    r"|\b(?:cannot|can['’]t|unable\sto)\s\w{1,12}\s(?:that|the)\b",
+    r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b"
+    r"|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify)|(?:had|were)\s(?:it|this))\b",
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 _BUT = re.compile(r",?\s(?:but|except|however)\b|\sat\sfirst\b")
 _CONTINUED = re.compile(
-    r"\s(?:or|nor|that|about(?!\s(?:it|this)\b)|regarding|to)\b|\sin\s(?:that|stating|saying|its|part)\b"
+    r"\s(?:or|nor|that|about(?!\s(?:it|this)\b)|regarding|to|(?:only\s)?if)\b|\sin\s(?:that|stating|saying|its|part)\b"
 )
 _CONCLUDED = re.compile(
     r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b"
@@ -121,8 +127,10 @@ _SPELLING = Spelling(
     ["actual", "hallucinate", "fabricate", "support", "answered", "answers", "inaccuracy", "unsupported", "accurate"],
 )
 _AFTER_HEADING = re.compile(r"(?:(?<=:)|(?<=verdict)|(?<=answer)|(?<=conclusion))[ \t]{0,8}\n\s{0,8}")
-_FORMATTING = re.compile(r"[*`${}\"“”«»#]|\\(?:text|textbf|mathrm|mathbf)\b|\\[()\[\],;! ]|</?\w{1,12}>")
+_FORMATTING = re.compile(r"[*`${}\"“”„«»「」『』#]|\\(?:text|textbf|mathrm|mathbf)\b|\\[()\[\],;! ]|</?\w{1,12}>")
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
+# "0 – factual", "1 – hallucinated", "2 – unsure" on a line each.
+_SCALE = re.compile(r"(?:(?:^|\n)[ \t>(•-]{0,8}[012]\s?[-–—:=.)→][^\n]{1,80}){2,3}")
 _ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there)\b")
 _MAX_SENTENCE = 600  # characters
 
@@ -172,7 +180,8 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
 
 
 def _candidates(text: str) -> Iterator[Candidate]:
-    plain = _AFTER_HEADING.sub(" ", _FORMATTING.sub("", text.lower()).replace("_", " "))
+    plain = _SCALE.sub(_without_scale, _FORMATTING.sub("", text.lower()).replace("_", " "))
+    plain = _AFTER_HEADING.sub(" ", plain)
     plain = _ANSWERED_QUESTION.sub(_answered, re.sub(r" {2,}", " ", plain))
     for sentence in bounded(_SENTENCE.finditer(plain)):
         stripped = sentence[0].strip()[:_MAX_SENTENCE]
@@ -185,6 +194,12 @@ def _candidates(text: str) -> Iterator[Candidate]:
             yield from english
             if not english and not _ENGLISH.search(stripped):
                 yield from _other_languages(stripped, plain, start)
+
+
+def _without_scale(lines: re.Match[str]) -> str:
+    """Nothing for a scale that is restated, line by line from 0 on; the text of any other numbered list."""
+    numbers = re.findall(r"(?:^|\n)[^\w\n]*(\d)", lines[0])
+    return "\n" if "0" in numbers and len(set(numbers)) == len(numbers) else lines[0]
 
 
 def _answered(match: re.Match[str]) -> str:
@@ -229,7 +244,7 @@ def _read(match: re.Match[str]) -> str | None:
         return None
     if kind == "unsure":
         return UNSURE
-    negations = len(_NEGATION.findall(before)) + (groups.get("reply") in ("no", "false"))
+    negations = len(_NEGATION.findall(before)) + (groups.get("reply") in ("no", "none", "false"))
     if kind == "digit":
         if re.search(r"\d\s?(?:,|or|and|/)\s?$", match.string[: match.start(kind)]):
             return None
@@ -248,6 +263,7 @@ class _Language(NamedTuple):
     judged: re.Pattern[str]
     no: re.Pattern[str]
     no_after: re.Pattern[str]
+    mistaken: re.Pattern[str]
 
 
 _WORDS_FOR = {
@@ -261,13 +277,17 @@ _WORDS_FOR = {
 
 
 def _language(name: str) -> _Language:
+    mistaken = rf"(?:{cues.WRONG.get(name, '(?!)')}){cues.TO_SAY.get(name, '(?!)')}"
     groups = (
-        rf"(?P<{kind}>(?<![a-zà-ÿа-я])(?:{table[name]})(?![a-zà-ÿа-я]))" if name in table else rf"(?P<{kind}>(?!))"
+        rf"(?P<{kind}>(?<![a-zà-ÿа-я])(?!{mistaken})(?:{table[name]})(?![a-zà-ÿа-я]))"
+        if name in table
+        else rf"(?P<{kind}>(?!))"
         for kind, table in _WORDS_FOR.items()
     )
     return _Language(
         re.compile("|".join(groups)),
         *(re.compile(table.get(name, "(?!)")) for table in (cues.JUDGED, cues.NO, cues.NO_AFTER)),
+        re.compile(mistaken),
     )
 
 
@@ -294,7 +314,8 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
     for match in matches:
         kind = str(match.lastgroup)
         clause = _FOREIGN_CLAUSE.split(sentence[: match.start()])[-1]
-        denied = (bool(language.no.search(clause)) + bool(language.no_after.match(sentence, match.end()))) % 2 == 1
+        negations = bool(language.no.search(clause)) + bool(language.no_after.match(sentence, match.end()))
+        denied = (negations + bool(language.mistaken.search(sentence, 0, match.start()))) % 2 == 1
         about = language.judged.search(sentence) is not None
         if not about and (
             kind in ("right", "wrong") or (_ANY_VERDICT.search(sentence) and not language.no.search(sentence))

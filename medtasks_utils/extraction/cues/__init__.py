@@ -9,6 +9,7 @@ import re
 
 from medtasks_utils.extraction.cues.choices import (
     ANSWER,
+    CARDINALS,
     CHOOSE,
     CHOSEN_BEFORE,
     CORRECT,
@@ -19,11 +20,22 @@ from medtasks_utils.extraction.cues.choices import (
     ORDERED,
     ORDINALS,
     REMAINS,
+    SPOKEN,
     THEREFORE,
     UNLIKE_IT,
     WRONG_AFTER,
 )
-from medtasks_utils.extraction.cues.judgements import FACTUAL, HALLUCINATED, JUDGED, NO, NO_AFTER, RIGHT, UNSURE, WRONG
+from medtasks_utils.extraction.cues.judgements import (
+    FACTUAL,
+    HALLUCINATED,
+    JUDGED,
+    NO,
+    NO_AFTER,
+    RIGHT,
+    TO_SAY,
+    UNSURE,
+    WRONG,
+)
 from medtasks_utils.extraction.cues.quantities import (
     ABOUT,
     AND,
@@ -52,6 +64,7 @@ __all__ = [
     "AND",
     "ANSWER",
     "BUT",
+    "CARDINALS",
     "CHECKED",
     "CHOOSE",
     "CHOSEN_BEFORE",
@@ -83,10 +96,12 @@ __all__ = [
     "RETRACTED",
     "RIGHT",
     "RISK",
+    "SPOKEN",
     "TENTATIVE",
     "THAT_IS",
     "THEREFORE",
     "TOTAL",
+    "TO_SAY",
     "UNLIKE_IT",
     "UNSURE",
     "WEEKS",

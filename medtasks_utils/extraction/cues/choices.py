@@ -204,6 +204,25 @@ ORDINALS: dict[str, str] = {
 }
 """Ordinal numbers, four in a row, by which an option may be named."""
 
+CARDINALS: dict[str, str] = {
+    "en": "one two three four",
+    "de": "eins zwei drei vier",
+    "fr": "un deux trois quatre",
+    "es": "uno dos tres cuatro",
+    "pt": "um dois três quatro",
+    "it": "uno due tre quattro",
+    "ru": "один два три четыре",
+}
+"""Numbers that may follow what is counted so: "option three"."""
+
+SPOKEN: dict[str, str] = {
+    "ar": "أ ب ج د",
+    "hi": "ए बी सी डी",
+    "ja": "エー|エイ ビー シー ディー",
+    "ko": "에이 비 씨|시 디",
+}
+"""The letters A to D in other scripts' spelling."""
+
 ORDERED: Cues = {
     "en": r"(?:answer\s|listed\s)?(?:option|choice|alternative|possibility|answer|one|statement|item|entry"
     r"|proposition)\b"

@@ -65,6 +65,16 @@ WRONG: Cues = {
 }
 """Words for a wrong answer."""
 
+TO_SAY: Cues = {
+    "de": r",?\s(?:zu|das|dies|sie|ihn|hier|von)\b",
+    "fr": r"\s(?:de\s|d['’])(?:dire|affirmer|parler|prétendre|considérer|qualifier|y\svoir|conclure)",
+    "es": r"\s(?:decir|afirmar|hablar|considerar|calificar|llamar|tachar|concluir)",
+    "pt": r"\s(?:dizer|afirmar|falar|considerar|classificar|chamar|rotular|concluir)",
+    "it": r"\s(?:dire|affermare|parlare|considerar|definir|classificar|concludere)",
+    "ru": r"\s(?:был[оа]\sбы\s)?(?:говорить|утверждать|сказать|считать|называть|назвать)",
+}
+"""What follows a word for "wrong" that is said of a judgement: "it would be wrong to call it …"."""
+
 UNSURE: Cues = {
     "de": r"\bunsicher\b|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen|entscheiden)|unklar",
     "fr": r"pas\s(?:sûre?|certaine?)|incertain|impossible\sde\s(?:dire|juger|déterminer)",

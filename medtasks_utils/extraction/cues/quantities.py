@@ -104,7 +104,7 @@ TOTAL: Cues = {
 
 EQUALS: Cues = {
     "any": r"[:=≈→⟹⇒⟶~]",
-    "en": r"(?:is|was|be|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came|works?"
+    "en": r"(?:is|was|be|it['’]s|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came|works?"
     r"|worked)"
     r"\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains|turns\sout(?:\sto\sbe)?|totals"
     r"|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)"
