@@ -31,8 +31,7 @@ _OPEN_WORDS = re.compile(
     r"(?<![\w/])(?:the|an?|of|to|and|or|with|for|in|by|that|through|from|is|are|was|were|get|gets|than|as|be|which|into"
     r"|because|but|if|when|while|between|its|their|we|gives|yields|der|die|das|und|mit|von|zu|ist|eine?n?|den|dem|für"
     r"|auf|le|la|les|du|des?|et|à|une?|est|pour|par|que|el|los|del|y|es|por|para|con|o|um|uma|é|com|il|di|è|per|che"
-    r"|и|в|на|с|по|для|что|от)\s*$",
-    re.IGNORECASE,
+    r"|и|в|на|с|по|для|что|от)\s*$"
 )
 
 

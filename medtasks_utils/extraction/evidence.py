@@ -81,7 +81,7 @@ _PER_ANOTHER = re.compile(
 )
 _UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
 _INPUT_BEFORE = re.compile(
-    r"(?i)\s?(?:after|with|using|given|assuming|based\son|for|and\san?|and\sthe)\s(?!.*\b(?:get|is|gives|be|comes)\b)"
+    r"(?i)\s?(?:after|with|using|given|assuming|based\son|for|and\san?|and\sthe)\s(?!.*\b(?:get|(?:it[’\'])?s|is|gives|be|comes)\b)"
 )
 _INPUT_AFTER = re.compile(rf"{_UNIT}\s(?:actual|ideal|measured|baseline)\b", re.IGNORECASE)
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)

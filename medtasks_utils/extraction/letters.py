@@ -59,7 +59,7 @@ _STATEMENTS = tuple(
     )
 )
 # "Given the short QT: C.", "Which option? D."
-_COLON = re.compile(r"[:?;→]\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", re.MULTILINE)
+_COLON = re.compile(r"(?:[:?;→]|[a-zà-ÿа-я)]{4}[.!])\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", re.MULTILINE)
 _ARTICLE = re.compile(r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$)", re.MULTILINE)
 _OPTION = re.compile(
     rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
@@ -115,7 +115,9 @@ _PAIRED = re.compile(
     rf"|(?P<other>[A-D])[)\]]?\s?[,/&]\s?)[(\[]?$"
 )
 _BUT = re.compile(
-    r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\si\b", re.IGNORECASE
+    r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\si\b"
+    r"|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?|지만),|但是?|不过|لكن|लेकिन",
+    re.IGNORECASE,
 )
 _SUPPOSED = re.compile(
     r"[)\].]?(?:\s\([^()\n]{0,80}\)|\s[A-D])?,?\s(?:would|could|might)\s(?:also\s)?(?:be"

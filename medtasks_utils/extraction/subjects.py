@@ -48,7 +48,7 @@ _NOT_ASKED = re.compile(
     r"(?i)[^.\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:is|was)(?:n['’]t|\snot)\s(?:asked|requested|wanted)|nicht\sgefragt"
     r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))|没有?要求|求められてい(?:ない|ません)|묻지\s않)"
 )
-_LEFT_FROM_NORMAL = re.compile(rf"\d[^\d]{{0,20}}?\s(?:leaves|leaving|{_EQUALS})\s")
+_LEFT_FROM_NORMAL = re.compile(rf"\d[^\d]{{0,20}}?\s{_EQUALS}\s")
 _DUE = (
     r"due|edd|delivery|confinement|(?:geburts|entbindungs)?termin|terme|accouchement|fpp|parto|dpp|родов|الولادة"
     r"|प्रसव|预产期|予定日|예정일"

@@ -177,7 +177,7 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
     if _AFTER_LINK.search(left):
         return "stated", 50
     if _NAMED_BEFORE.search(left) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
-        return "stated", 48
+        return "stated", 50
     if _NOT_BUT.search(left) or _VERB_FIRST.search(left):
         return "stated", 50
     if _COUNTED_AFTER.match(text, found.end) and kind == "integer":

@@ -315,7 +315,8 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
         kind = str(match.lastgroup)
         clause = _FOREIGN_CLAUSE.split(sentence[: match.start()])[-1]
         negations = bool(language.no.search(clause)) + bool(language.no_after.match(sentence, match.end()))
-        denied = (negations + bool(language.mistaken.search(sentence, 0, match.start()))) % 2 == 1
+        mistaken = language.mistaken.search(sentence)
+        denied = (negations + bool(mistaken and mistaken.start() < match.start())) % 2 == 1
         about = language.judged.search(sentence) is not None
         if not about and (
             kind in ("right", "wrong") or (_ANY_VERDICT.search(sentence) and not language.no.search(sentence))

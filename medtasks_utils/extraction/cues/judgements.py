@@ -52,7 +52,7 @@ RIGHT: Cues = {
 
 WRONG: Cues = {
     "de": r"falsch|inkorrekt|unrichtig|unzutreffend",
-    "fr": r"incorrecte?|fausse?|erronée?|inexacte?",
+    "fr": r"incorrecte?|fau(?:x|sses?)|erronée?|inexacte?",
     "es": r"incorrect[ao]|fals[ao]|erróne[ao]|inexact[ao]",
     "pt": r"incorret[ao]|fals[ao]|errad[ao]|imprecis[ao]",
     "it": r"scorrett[ao]|fals[ao]|errat[ao]|sbagliat[ao]|inesatt[ao]",
@@ -66,7 +66,8 @@ WRONG: Cues = {
 """Words for a wrong answer."""
 
 TO_SAY: Cues = {
-    "de": r",?\s(?:zu|das|dies|sie|ihn|hier|von)\b",
+    "de": r",?\s(?:(?:hier\s)?von\s(?:einer\s)?(?:halluz|erfind)"
+    r"|(?:\w+\s){0,6}zu\s(?:nennen|bezeichnen|werten|behaupten|sagen|betrachten|sprechen))",
     "fr": r"\s(?:de\s|d['’])(?:dire|affirmer|parler|prétendre|considérer|qualifier|y\svoir|conclure)",
     "es": r"\s(?:decir|afirmar|hablar|considerar|calificar|llamar|tachar|concluir)",
     "pt": r"\s(?:dizer|afirmar|falar|considerar|classificar|chamar|rotular|concluir)",

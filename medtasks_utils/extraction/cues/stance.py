@@ -11,7 +11,7 @@ RETRACTED: Cues = {
     r"|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b"
     r"|(?<![\w\s])\s?no,\s(?!not\b)"
     r"|\?\s?no\b|\bactually,|(?<!out\s)\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)|\bbut\sthat\swas"
-    r"|\bchange\smy\s(?:answer|mind)|\bw?oops\b|\bmy\sbad\b",
+    r"|\bchange\smy\s(?:answer|mind)|\b(?:wh?)?oops\b|\bmy\sbad\b",
     "de": r"\bmoment\b|\bhalt,|\bstopp\b|\bkorrektur:|\bdoch\snicht\b|\bnein,|\bups\b|\bhoppla\b|\bich\shabe\s(?:\w+\s)?vergessen",
     "fr": r"\battendez?\b|\bcorrection\s?:|\bnon,|\ben\sfait,|\boups\b|\bj['’]ai\soublié",
     "es": r"\bespera\b|\bcorrección:|\bmejor\sdicho|\b[uh]ups\b|\bolvidé",
