@@ -39,14 +39,18 @@ _NOT_BEFORE = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$"
 )
 _ONLY_IF = re.compile(
-    r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|without|had|if|were|wenn|bei|mit|hätte|wäre|avec|si|s['’]il|con|se|com|если|при)\b.{0,70}"
-    r"(?:(?:\bwould|['’]d)\s(?:be|have|give|get|become)\b|\b(?:wäre|würde|ergäbe|läge|serait|donnerait|sería|daría|seria|daria|sarebbe"
+    r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|without|had|if|were|wenn"
+    r"|bei|mit|hätte|wäre|avec|si|s['’]il|con|se|com|если|при)\b.{0,70}"
+    r"(?:(?:\bwould|['’]d)\s(?:be|have|give|get|become)\b|\b(?:wäre|würde|ergäbe|läge|serait|donnerait|sería|daría"
+    r"|seria|daria|sarebbe"
     r"|darebbe"
     r"|бы)\b)"
 )
 _NOT_ASKED = re.compile(
-    r"(?i)[^.\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:is|was)(?:n['’]t|\snot)\s(?:asked|requested|wanted)|nicht\sgefragt"
-    r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))|没有?要求|求められてい(?:ない|ません)|묻지\s않)"
+    r"(?i)[^.\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:is|was)(?:n['’]t|\snot)\s(?:asked|requested|wanted)"
+    r"|nicht\sgefragt"
+    r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))|没有?要求"
+    r"|求められてい(?:ない|ません)|묻지\s않)"
 )
 _LEFT_FROM_NORMAL = re.compile(rf"\d[^\d]{{0,20}}?\s{_EQUALS}\s")
 _DUE = (

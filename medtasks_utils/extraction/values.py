@@ -47,7 +47,8 @@ _SAID_AFTER = re.compile(
 _IN_DIGITS = re.compile(r"[^()\n.;\d]{0,30}\((-?\d{1,15}(?:\.\d{1,15})?)(?=[\s)])")
 _ROW = re.compile(rf"(?:^|\n)\|[^\n|]*[^\s|:-][^\n|]*\|[\s{BOLD}]{{0,4}}$")
 _TOTAL_ROW = re.compile(
-    rf"(?:^|\n)\|[\s{BOLD}]{{0,4}}(?:{_TOTAL}|{_RESULT})(?:\s(?:{_TOTAL}|points))?[\s:{BOLD}]{{0,4}}\|(?:[^\n|\d]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
+    rf"(?:^|\n)\|[\s{BOLD}]{{0,4}}(?:{_TOTAL}|{_RESULT})(?:\s(?:{_TOTAL}|points))?[\s:{BOLD}]{{0,4}}\|(?:[^\n"
+    rf"|\d]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
 )
 _NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?\s?(?:{_ABOUT}){{0,4}}$")
 _LINE_START = re.compile(
@@ -176,13 +177,11 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "total", 56
     if _AFTER_LINK.search(left):
         return "stated", 50
-    if _NAMED_BEFORE.search(left) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
-        return "stated", 50
-    if _NOT_BUT.search(left) or _VERB_FIRST.search(left):
+    if any(pattern.search(left) for pattern in (_NAMED_BEFORE, _NOT_BUT, _VERB_FIRST)):
         return "stated", 50
     if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
         return "stated", 50
-    if _SAID_AFTER.match(text, found.end):
+    if _SAID_AFTER.match(text, found.end) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
         return "stated", 48
     if _AFTER_PREPOSITION.search(left):
         return "linked", 42

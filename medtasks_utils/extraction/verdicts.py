@@ -22,7 +22,8 @@ _VERDICT = (
     r"(?P<hallucinated>hall?uc[a-z]{3,14}|fabricat(?:ed|ions?)|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
     r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|unsupported)"
     r"|(?P<factual>fact(?:ual|aul|ula))"
-    r"|(?P<right>(?<=ally\s)sound|accurate|correct|true|truthful|supported|right|valid|borne\sout|stands(?:\sup)?(?=\W*(?:$|[.,;]))|holds\sup|checks\sout)"
+    r"|(?P<right>(?<=ally\s)sound|accurate|correct|true|truthful|supported|right|valid|borne\sout"
+    r"|stands(?:\sup)?(?=\W*(?:$|[.,;]))|holds\sup|checks\sout)"
     r"|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b)"
     r"(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as)\b))"
@@ -38,7 +39,8 @@ _COPULA = (
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
-    r"far\sfrom|anything\sbut|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly|probably|clearly|almost"
+    r"far\sfrom|anything\sbut|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly"
+    r"|probably|clearly|almost"
     r"|certainly|classic|pure|definitely|obviously|surely|total"
     r"|signs?\sof|evidence\sof|clear\scase\sof|case\sof|is"
 )
@@ -49,14 +51,16 @@ _STATEMENTS = tuple(
         # "Hallucinated: yes", "Is the answer factual? No", "hallucinated = false".
         (
             "reply",
-            rf"{_VERDICT}(?:\s(?:{_NOUN}|details?|facts?|claims?|content|information))?[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}"
+            rf"{_VERDICT}(?:\s(?:{_NOUN}|details?|facts?|claims?|content"
+            rf"|information))?[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}"
             r"(?P<reply>yes|no|none|true|false)\b",
             62,
         ),
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
         (
             "alone",
-            rf"^\W{{0,12}}(?:(?:the|my|as\s(?:things|it)\sstands?|on\sbalance|all\stold|final|overall|correct|judged|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
+            rf"^\W{{0,12}}(?:(?:the|my|as\s(?:things|it)\sstands?|on\sbalance|all\stold|final|overall|correct|judged"
+            rf"|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
             rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}}){_VERDICT}"
             rf"(?:\s(?:{_NOUN}|detected|present|found))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b"
             rf"|,\s(?:no|not|and|i|in\smy|unfortunately|sadly)\b)",
@@ -87,12 +91,14 @@ _NO_VERDICT = re.compile(
 )
 
 _NEGATION = re.compile(
-    r"\b(?:not|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong|incorrect|mistake|mistaken|error|unfair"
+    r"\b(?:not|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong|incorrect"
+    r"|mistake|mistaken|error|unfair"
     r"|inaccurate)\sto)\b|n['’]t\b"
 )
 _CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
-    r"\b(?:whether|if|unless|neither|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|said|might|may|could|mix|evidence\sthat|pass\sfor"
+    r"\b(?:whether|if|unless|neither|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|said|might|may"
+    r"|could|mix|evidence\sthat|pass\sfor"
     r"|mistaken\sfor|rest|parts?|portions?"
     r"|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b"
@@ -108,7 +114,8 @@ _CONCLUDED = re.compile(
 )
 
 _ANSWERED_QUESTION = re.compile(
-    r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?:(?P<said>yes|no|true|false)\b|(?P<no>(?:absolutely\s|certainly\s)?not\b|hardly\b|never\b"
+    r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?:(?P<said>yes|no|true|false)\b|(?P<no>(?:absolutely\s|certainly\s)?not\b|hardly\b"
+    r"|never\b"
     r"|far\sfrom\sit|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b)"
     r"|(?P<yes>indeed|absolutely|certainly|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;]))))"
 )
@@ -286,8 +293,7 @@ def _language(name: str) -> _Language:
     )
     return _Language(
         re.compile("|".join(groups)),
-        *(re.compile(table.get(name, "(?!)")) for table in (cues.JUDGED, cues.NO, cues.NO_AFTER)),
-        re.compile(mistaken),
+        *map(re.compile, (*(table.get(name, "(?!)") for table in (cues.JUDGED, cues.NO, cues.NO_AFTER)), mistaken)),
     )
 
 

@@ -10,9 +10,11 @@ RETRACTED: Cues = {
     r"|\bi\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|\bthat\s(?:was|is"
     r"|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b"
     r"|(?<![\w\s])\s?no,\s(?!not\b)"
-    r"|\?\s?no\b|\bactually,|(?<!out\s)\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)|\bbut\sthat\swas"
+    r"|\?\s?no\b|\bactually,|(?<!out\s)\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)"
+    r"|\bbut\sthat\swas"
     r"|\bchange\smy\s(?:answer|mind)|\b(?:wh?)?oops\b|\bmy\sbad\b",
-    "de": r"\bmoment\b|\bhalt,|\bstopp\b|\bkorrektur:|\bdoch\snicht\b|\bnein,|\bups\b|\bhoppla\b|\bich\shabe\s(?:\w+\s)?vergessen",
+    "de": r"\bmoment\b|\bhalt,|\bstopp\b|\bkorrektur:|\bdoch\snicht\b|\bnein,|\bups\b|\bhoppla\b"
+    r"|\bich\shabe\s(?:\w+\s)?vergessen",
     "fr": r"\battendez?\b|\bcorrection\s?:|\bnon,|\ben\sfait,|\boups\b|\bj['’]ai\soublié",
     "es": r"\bespera\b|\bcorrección:|\bmejor\sdicho|\b[uh]ups\b|\bolvidé",
     "pt": r"\bespere?\b|\bcorreção:|\bmelhor\sdizendo|\bop[sa]\b|\besqueci",
@@ -34,12 +36,18 @@ TENTATIVE: Cues = {
     r"|(?:one|you|someone|some|many)\s(?:\w+\s){0,2}(?:might|may|could|would|say|think|claim|pick|choose)"
     r"|common\s(?:error|mistake)"
     r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|torn|often\sconfused|had\sasked)\b",
-    "de": r"\b(?:auf\sden\sersten\sblick|erste[rn]?\s(?:gedanke|impuls|instinkt|eindruck|vermutung|idee)|anfangs|wenn|falls|ob|zunächst|zuerst|könnte|vielleicht)\b",
-    "fr": r"\b(?:à\spremière\svue|premi(?:er|ère)\s(?:idée|pensée|intuition|impression|réflexe)|au\s(?:départ|début|premier\sabord)|si|peut-être|pourrait|d['’]abord)\b",
-    "es": r"\b(?:a\sprimera\svista|primer[ao]?\s(?:idea|impresión|intuición|pensamiento|impulso)|inicialmente|en\sun\sprincipio|empecé|si|quizás|podría|al\sprincipio)\b",
-    "pt": r"\b(?:à\sprimeira\svista|primeir[ao]\s(?:ideia|impressão|intuição|pensamento|impulso|palpite)|inicialmente|de\sinício|se|talvez|poderia|a\sprincípio)\b",
-    "it": r"\b(?:a\sprima\svista|prim[ao]\s(?:idea|impressione|intuizione|pensiero|istinto)|all['’]inizio|in\sun\sprimo\smomento|se|forse|potrebbe|inizialmente)\b",
-    "ru": r"\b(?:если|может\sбыть|возможно|сначала|сперва|поначалу|вначале|первоначально|перв(?:ая|ой)\s(?:мысль\w?|идея|догадка)|на\sпервый\sвзгляд)\b",
+    "de": r"\b(?:auf\sden\sersten\sblick|erste[rn]?\s(?:gedanke|impuls|instinkt|eindruck|vermutung|idee)|anfangs|wenn"
+    r"|falls|ob|zunächst|zuerst|könnte|vielleicht)\b",
+    "fr": r"\b(?:à\spremière\svue|premi(?:er|ère)\s(?:idée|pensée|intuition|impression|réflexe)|au\s(?:départ|début"
+    r"|premier\sabord)|si|peut-être|pourrait|d['’]abord)\b",
+    "es": r"\b(?:a\sprimera\svista|primer[ao]?\s(?:idea|impresión|intuición|pensamiento|impulso)|inicialmente"
+    r"|en\sun\sprincipio|empecé|si|quizás|podría|al\sprincipio)\b",
+    "pt": r"\b(?:à\sprimeira\svista|primeir[ao]\s(?:ideia|impressão|intuição|pensamento|impulso|palpite)|inicialmente"
+    r"|de\sinício|se|talvez|poderia|a\sprincípio)\b",
+    "it": r"\b(?:a\sprima\svista|prim[ao]\s(?:idea|impressione|intuizione|pensiero|istinto)|all['’]inizio"
+    r"|in\sun\sprimo\smomento|se|forse|potrebbe|inizialmente)\b",
+    "ru": r"\b(?:если|может\sбыть|возможно|сначала|сперва|поначалу|вначале|первоначально|перв(?:ая|ой)\s(?:мысль\w?"
+    r"|идея|догадка)|на\sпервый\sвзгляд)\b",
     "ar": r"(?<!\w)(?:إذا|ربما|لو|في\sالبداية|للوهلة\sالأولى)(?!\w)",
     "hi": r"(?:यदि|अगर|शायद|पहले\s(?:तो\s)?(?:मुझे|मैंने|लगा|सोचा)|शुरू\sमें|पहली\sनज़र)",
     "zh": r"(?:一开始|最初|起先|刚开始|最开始|第一反应|乍一看|乍看|初看|本来|原以为|如果|若是?|也许|可能是|起初)",
