@@ -115,7 +115,7 @@ _PAIRED = re.compile(
     rf"|(?P<other>[A-D])[)\]]?\s?[,/&]\s?)[(\[]?$"
 )
 _BUT = re.compile(
-    r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\si\b"
+    r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally|after)\b"
     r"|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?|지만),|但是?|不过|لكن|लेकिन",
     re.IGNORECASE,
 )

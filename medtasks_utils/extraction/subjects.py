@@ -45,6 +45,7 @@ _ONLY_IF = re.compile(
     r"|seria|daria|sarebbe"
     r"|darebbe"
     r"|бы)\b)"
+    r"|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer|wish)\b)"
 )
 _NOT_ASKED = re.compile(
     r"(?i)[^.\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:is|was)(?:n['’]t|\snot)\s(?:asked|requested|wanted)"

@@ -104,7 +104,7 @@ def _cardinal(language: str) -> re.Pattern[str]:
 def _spoken(language: str) -> re.Pattern[str]:
     counted = _counted(cues.SPOKEN[language].split())
     return re.compile(
-        rf"(?P<noun>{cues.either(cues.ANSWER)}\s?(?:{cues.either(cues.LINK)})?[\s「(]{{0,2}})(?:{counted})"
+        rf"(?P<noun>{cues.either(cues.ANSWER)}(?:[^\n.?!;。،]{{0,20}}?{cues.either(cues.LINK)}\s?|\s)[「(]?)(?:{counted})"
         r"(?=\s?[.,;:!?()」。،।]|\s?$|\s?(?:です|입니다|번|ही?\s|है|सही|नहीं))",
         re.IGNORECASE | re.MULTILINE,
     )

@@ -92,7 +92,7 @@ _NO_VERDICT = re.compile(
 
 _NEGATION = re.compile(
     r"\b(?:not|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong|incorrect"
-    r"|mistake|mistaken|error|unfair"
+    r"|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
     r"|inaccurate)\sto)\b|n['’]t\b"
 )
 _CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but|so|therefore|thus)\b")

@@ -60,7 +60,7 @@ FILLER: Cues = {
 
 CHOOSE: Cues = {
     "en": r"choose|select|pick|prefer|think|believe|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
-    r"|settle\s(?:on|for)|(?:money(?:\sis|['’]s)?|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor"
+    r"|settled?\s(?:on|for)|(?:money(?:\sis|['’]s)?|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor"
     r"|goes\s(?:to|for)|for)"
     r"|commit(?:ting)?\sto|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e"
     r"|ing)\sdown\son|toward"
@@ -209,7 +209,7 @@ ORDINALS: dict[str, str] = {
 """Ordinal numbers, four in a row, by which an option may be named."""
 
 CARDINALS: dict[str, str] = {
-    "en": "one two three four",
+    "en": r"one|(?<=option\s)1 two|(?<=option\s)2 three|(?<=option\s)3 four|(?<=option\s)4",
     "de": "eins zwei drei vier",
     "fr": "un deux trois quatre",
     "es": "uno dos tres cuatro",
