@@ -36,17 +36,11 @@ def marked(listing: str) -> Iterator[Candidate]:
     """
     right: list[tuple[str, int]] = []
     wrong: list[tuple[str, int]] = []
-    position = 0
-    for line in listing.split("\n"):
-        match = LINE.match(line[:MAX_LINE])
-        if match:
-            rest = line[match.end("letter") :]
-            place = (match["letter"].upper(), position + match.start("letter"))
-            if _WRONG_MARK.search(rest):
-                wrong.append(place)
-            elif _RIGHT_MARK.search(rest):
-                right.append(place)
-        position += len(line) + 1
+    for letter, place, rest in _items(listing):
+        if _WRONG_MARK.search(rest):
+            wrong.append((letter, place))
+        elif _RIGHT_MARK.search(rest):
+            right.append((letter, place))
     if len({letter for letter, _ in right}) == 3 and len({letter for letter, _ in wrong}) == 1:
         right = wrong[-1:]
     yield from (Candidate(letter, at, at + 1, listing, "mark", 40) for letter, at in right)
@@ -91,11 +85,13 @@ def remaining(denied: dict[str, int], affirmed: set[str], text: str) -> Iterator
 
 def wrong_lines(listing: str) -> dict[str, int]:
     """The letters whose lines in a list of the options call them wrong, each with its place."""
-    found: dict[str, int] = {}
+    return {letter: place for letter, place, rest in _items(listing) if _WRONG_MARK.search(rest)}
+
+
+def _items(listing: str) -> Iterator[tuple[str, int, str]]:
+    """The letter of each line of a list, its place, and what follows it."""
     position = 0
     for line in listing.split("\n"):
-        match = LINE.match(line[:MAX_LINE])
-        if match and _WRONG_MARK.search(line, match.end("letter")):
-            found[match["letter"].upper()] = position
+        if match := LINE.match(line[:MAX_LINE]):
+            yield match["letter"].upper(), position + match.start("letter"), line[match.end("letter") :]
         position += len(line) + 1
-    return found

@@ -68,9 +68,7 @@ def latin_letters(text: str) -> str:
 
 def _ordinal(language: str) -> re.Pattern[str]:
     ranks = cues.ORDINALS[language].split()
-    groups = [
-        "|".join(f"(?P<{mark}{letter}>{rank})" for letter, rank in zip("ABCD", ranks, strict=True)) for mark in "_x"
-    ]
+    groups = [_counted(ranks, mark) for mark in "_x"]
     noun = cues.ORDERED[language]
     if language in ("zh", "ja", "ko"):
         return re.compile(rf"(?:{groups[0]}){noun}")
@@ -78,18 +76,20 @@ def _ordinal(language: str) -> re.Pattern[str]:
         rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è"
         r"|es|é|это|هو|هي)"
     )
-    link = rf"(?:[—–:=-]\s?|{cues.either(cues.LINK)}[\s:]\s?(?:{cues.either(cues.FILLER)}){{0,4}})?"
+    link = (
+        rf"(?:[—–:=-]\s?|(?:[^\W\d_]{{1,12}}\s)?{cues.either(cues.LINK)}[\s:]\s?(?:{cues.either(cues.FILLER)}){{0,4}})?"
+    )
     return re.compile(
         rf"(?<![^\W_])(?:(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
         rf"|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})"
-        rf"(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n-]|$)|\s(?:{noun}|because\b|since\b|weil\b|है)"
-        rf"|\s?{cues.either(cues.CORRECT)}))(?![^\W_])",
+        rf"(?:\s(?:{noun})|(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n]|\s-|$)|\s(?:because\b|since\b|weil\b|है)"
+        rf"|\s?{cues.either(cues.CORRECT)})))(?![^\W_])",
         re.IGNORECASE,
     )
 
 
-def _counted(ranks: Sequence[str]) -> str:
-    return "|".join(f"(?P<x{letter}>{rank})" for letter, rank in zip("ABCD", ranks, strict=True))
+def _counted(ranks: Sequence[str], mark: str = "x") -> str:
+    return "|".join(f"(?P<{mark}{letter}>{rank})" for letter, rank in zip("ABCD", ranks, strict=True))
 
 
 def _cardinal(language: str) -> re.Pattern[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
@@ -153,16 +152,10 @@ def _candidates(text: str, kind: Kind) -> Iterator[Candidate]:
             continue
         exact = _IN_DIGITS.match(text, found.end) if found.is_word and is_number else None
         value = float(exact[1]) if exact else found.value
-        candidate = Candidate(value, found.start, found.end, text, cue, support)
-        if any(start <= found.start < end for start, end in aside):
-            candidate = Candidate(*_fields(candidate), evidence=(("in_an_aside", -30),))
+        evidence = [("in_an_aside", -30.0)] if any(start <= found.start < end for start, end in aside) else []
         if kind == "integer" and "%" in text[found.start : found.end]:
-            candidate = Candidate(*_fields(candidate), evidence=(*candidate.evidence, ("a_percentage", -60)))
-        yield weigh(candidate, RULES[kind])
-
-
-def _fields(candidate: Candidate) -> tuple[Any, int, int, str, str, float]:
-    return candidate.value, candidate.start, candidate.end, candidate.text, candidate.cue, candidate.support
+            evidence.append(("a_percentage", -60.0))
+        yield weigh(Candidate(value, found.start, found.end, text, cue, support, tuple(evidence)), RULES[kind])
 
 
 def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
@@ -175,9 +168,7 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "answer", 60
     if kind == "integer" and _AFTER_TOTAL.search(left):
         return "total", 56
-    if _AFTER_LINK.search(left):
-        return "stated", 50
-    if any(pattern.search(left) for pattern in (_NAMED_BEFORE, _NOT_BUT, _VERB_FIRST)):
+    if any(pattern.search(left) for pattern in (_AFTER_LINK, _NAMED_BEFORE, _NOT_BUT, _VERB_FIRST)):
         return "stated", 50
     if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
         return "stated", 50

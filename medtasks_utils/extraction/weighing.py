@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -103,15 +103,7 @@ def bounded(matches: Iterable[_Match]) -> list[_Match]:
 def weigh(candidate: Candidate, rules: Sequence[tuple[Rule, float]]) -> Candidate:
     """The candidate with the evidence of every rule that holds of it."""
     found = tuple((rule.__name__, weight) for rule, weight in rules if rule(candidate))
-    return Candidate(
-        candidate.value,
-        candidate.start,
-        candidate.end,
-        candidate.text,
-        candidate.cue,
-        candidate.support,
-        candidate.evidence + found,
-    )
+    return replace(candidate, evidence=candidate.evidence + found)
 
 
 def choose(candidates: Iterable[Candidate], mentions: Sequence[str] = ()) -> Reading:
