@@ -25,11 +25,6 @@ from medtasks_utils.extraction.weighing import Candidate, Rule, taken_back_until
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
 _ABOUT, _NORMAL, _COMPARED, _GIVEN = map(cues.any_word, (cues.ABOUT, cues.NORMAL, cues.COMPARED, cues.GIVEN))
-_FINAL = re.compile(
-    r"(?i:\b(?:final|therefore|thus|hence|conclusion|so)\b|\b(?:daher|somit|donc|por\s(?:lo\s)?tanto|portanto"
-    r"|quindi|итак)\b|"
-    r"最终|因此|したがって|따라서|최종|अंतिम|النهائية)"
-)
 
 # ---- evidence
 
@@ -87,11 +82,6 @@ _PER_ANOTHER = re.compile(
     r"|每小时|毎時|時間あたり|시간당"
 )
 _UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
-_INPUT_BEFORE = re.compile(
-    r"(?i)\s?(?:after|with|using|given|assuming|based\son|for|and\san?|and\sthe)\s(?!.*\b(?:get|(?:it[’\'])?s|is"
-    r"|gives|be|comes)\b)"
-)
-_INPUT_AFTER = re.compile(rf"{_UNIT}\s(?:actual|ideal|measured|baseline)\b", re.IGNORECASE)
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
 _OR = r"(?:or|oder|ou|o|или|أو|或)"
 _UNDECIDED = re.compile(
@@ -205,11 +195,6 @@ def restated(candidate: Candidate) -> bool:
     return bool(_RESTATED.search(before(candidate)) or _PER_ANOTHER.search(before(candidate)))
 
 
-def an_input(candidate: Candidate) -> bool:
-    """As in "with an albumin of 2.0, …", "102 kg actual"."""
-    return bool(_INPUT_BEFORE.match(clause(candidate)) or _INPUT_AFTER.match(after(candidate)))
-
-
 def an_example(candidate: Candidate) -> bool:
     """As in "a number such as 12.5", "e.g. 7"."""
     return bool(
@@ -239,11 +224,6 @@ def in_bold(candidate: Candidate) -> bool:
     """As in "**46.1 mL/min**"."""
     line = candidate.text[max(0, candidate.start - 200) : candidate.start].rsplit("\n", 1)[-1]
     return line.count(BOLD) % 2 == 1
-
-
-def concluded(candidate: Candidate) -> bool:
-    """As in "Therefore, …", "Final answer: …"."""
-    return bool(_FINAL.search(before(candidate)))
 
 
 def points(candidate: Candidate) -> bool:
@@ -278,11 +258,6 @@ def taken_back(candidate: Candidate) -> bool:
     return taken_back_until(candidate.text) >= candidate.end
 
 
-def superseded(candidate: Candidate) -> bool:
-    """As in "8.1 then 36.95", of which the later is the answer."""
-    return bool(re.match(r"[^\S\n]{0,3},?\s?then\s[^\w\n]{0,3}-?\d", after(candidate)))
-
-
 def given(candidate: Candidate) -> bool:
     """As in "… after the last menstrual period of 28 July 2020", "from 1/1/2021"."""
     return bool(_GIVEN_BEFORE.search(before(candidate)))
@@ -307,9 +282,7 @@ _EVERY: tuple[tuple[Rule, float], ...] = (
     (earlier, -45),
     (a_check, -50),
     (unfinished, -100),
-    (an_input, -20),
     (in_bold, 8),
-    (concluded, 6),
     (supposed, -60),
     (taken_back, -25),
     (in_a_range, -100),
@@ -320,7 +293,6 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (a_given_quantity, -40),
     (by_another_formula, -20),
     (list_number, -100),
-    (superseded, -60),
     (in_a_formula, -100),
     (worked_on, -30),
     (compared_with, -70),

@@ -56,15 +56,18 @@ _STATEMENTS = tuple(
             rf"[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
             50,
         ),
+        # "Given the short QT: C.", "Which option? D."
+        ("colon", r"(?:[:?;→]|[a-zà-ÿа-я)]{4}[.!])\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", 32),
+        ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$)", 32),
+        (
+            "option",
+            rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
+            rf"|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
+            30,
+        ),
+        # "What is left is D", "Bleibt C", "剩下D".
+        ("remaining", rf"(?<![^\W_]){cues.either(cues.REMAINS)}[,:]?\s?{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", 56),
     )
-)
-# "Given the short QT: C.", "Which option? D."
-_COLON = re.compile(r"(?:[:?;→]|[a-zà-ÿа-я)]{4}[.!])\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", re.MULTILINE)
-_ARTICLE = re.compile(r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$)", re.MULTILINE)
-_OPTION = re.compile(
-    rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
-    rf"|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
-    re.MULTILINE,
 )
 # Of the options that a text names, the one that it puts first.
 _LEADING = re.compile(
@@ -76,10 +79,6 @@ _LEADING = re.compile(
     r"(?!\s(?i:in|among|cause\sof\sdeath)\b)"
 )
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
-# "What is left is D", "Bleibt C", "剩下D".
-_REMAINS = re.compile(
-    rf"(?<![^\W_]){cues.either(cues.REMAINS)}[,:]?\s?{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", re.MULTILINE
-)
 _SHOWN = (
     r"(?i:\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
     r"|belongs?\sto|called|termed|namely|points?\sto|need|use|spricht\sfür|évoque|sugiere|sugere|indica|говорит\sо)\b)"
@@ -230,15 +229,10 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
             yield Candidate(alone, 0, len(reading), reading, "alone", 85)
         for cue, pattern, support in _STATEMENTS:
             yield from _found(pattern, reading, cue, support - less)
-        yield from _found(_OPTION, reading, "option", 30 - less)
-        yield from _found(_COLON, reading, "colon", 32 - less)
-        yield from _found(_ARTICLE, reading, "colon", 32 - less)
-        yield from _found(_REMAINS, reading, "remaining", 56 - less)
     shortened = with_letters(plain, short_names(options))
     if shortened != plain:
         for cue, pattern, support in _STATEMENTS:
             yield from _found(pattern, shortened, cue, support - 10)
-        yield from _found(_COLON, shortened, "colon", 22)
         yield from _found(_PREDICATE, with_letters(plain, short_names(options), MARKS), "predicate", 20)
     yield from _found(_LEADING, substituted, "leading", 28)
     yield from _found(_PREDICATE, with_letters(plain, options, MARKS), "predicate", 30)
