@@ -107,6 +107,9 @@ _EXCLUDED = re.compile(
     r"(?i:eliminat\w{1,4}|exclud\w{1,3}|rul(?:e|ed|ing)\sout)\s(?:[A-D,/ ]|(?i:and|or|options?|choices?|the"
     r"|both)\b){0,12}$"
 )
+_QUESTIONED = re.compile(
+    r"(?!\.\s(?i:why|what|how|and|warum|wieso|pourquoi|por\s?qu|perché|почему|لماذا|क्यों))[)\].]?[^.!\n]{0,40}\?(?!\?)"
+)
 _DISBELIEVED = re.compile(r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|doubt)\b")
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(
@@ -114,7 +117,8 @@ _PAIRED = re.compile(
     rf"|(?P<other>[A-D])[)\]]?\s?[,/&]\s?)[(\[]?$"
 )
 _BUT = re.compile(
-    r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally|after)\b"
+    r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally"
+    r"|after)\b"
     r"|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?|지만),|但是?|不过|لكن|लेकिन",
     re.IGNORECASE,
 )
@@ -173,7 +177,7 @@ def _supposed(candidate: Candidate) -> bool:
 
 def _asked(candidate: Candidate) -> bool:
     """As in "Is the answer C?"."""
-    return bool(re.match(r"[)\].]?[^.!\n]{0,40}\?(?!\?)", candidate.after))
+    return bool(_QUESTIONED.match(candidate.after))
 
 
 def _taken_back(candidate: Candidate) -> bool:

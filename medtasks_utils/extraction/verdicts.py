@@ -107,7 +107,8 @@ _OPEN = re.compile(
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 _BUT = re.compile(r",?\s(?:but|except|however)\b|\sat\sfirst\b")
 _CONTINUED = re.compile(
-    r"\s(?:or|nor|that|about(?!\s(?:it|this)\b)|regarding|to|(?:only\s)?if)\b|\sin\s(?:that|stating|saying|its|part)\b"
+    r"\s(?:or|nor|that|about(?!\s(?:it|this)\b)|regarding|to|only\sif|if\s(?:it|there))\b|\sin\s(?:that|stating"
+    r"|saying|its|part)\b"
 )
 _CONCLUDED = re.compile(
     r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b"

@@ -52,7 +52,7 @@ RIGHT: Cues = {
 
 WRONG: Cues = {
     "de": r"falsch|inkorrekt|unrichtig|unzutreffend",
-    "fr": r"incorrecte?|fau(?:x|sses?)|erronée?|inexacte?",
+    "fr": r"incorrecte?|fau(?:x|sses?)|erreur(?=\sd)|erronée?|inexacte?",
     "es": r"incorrect[ao]|fals[ao]|erróne[ao]|inexact[ao]",
     "pt": r"incorret[ao]|fals[ao]|errad[ao]|imprecis[ao]",
     "it": r"scorrett[ao]|fals[ao]|errat[ao]|sbagliat[ao]|inesatt[ao]",
@@ -105,9 +105,9 @@ NO: Cues = {
 
 NO_AFTER: Cues = {
     "hi": r"\s?(?:नहीं|नही)",
-    "ja": r"[^。、]{0,6}?(?:では(?:ありません|ない|なく)|くありません|くない|ありません"
+    "ja": r"[^。、]{0,6}?(?:とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)|では(?:ありません|ない|なく)|くありません|くない|ありません"
     r"|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
-    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:아닙니다|아니|없습니다|없|않)",
+    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:아닙니다|아니|없습니다|없|않|라고\s?(?:할|볼)\s?수\s?없)",
     "de": r"[^.,]{0,20}?\bnicht\b",
     "ar": r"\sغير\sموجود",
 }
