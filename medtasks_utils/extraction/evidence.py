@@ -258,6 +258,11 @@ def taken_back(candidate: Candidate) -> bool:
     return taken_back_until(candidate.text) >= candidate.end
 
 
+def superseded(candidate: Candidate) -> bool:
+    """As in "8.1 then 36.95", of which the later is the answer."""
+    return bool(re.match(r"[^\S\n]{0,3},?\s?then\s[^\w\n]{0,3}-?\d", after(candidate)))
+
+
 def given(candidate: Candidate) -> bool:
     """As in "… after the last menstrual period of 28 July 2020", "from 1/1/2021"."""
     return bool(_GIVEN_BEFORE.search(before(candidate)))
@@ -293,6 +298,7 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (a_given_quantity, -40),
     (by_another_formula, -20),
     (list_number, -100),
+    (superseded, -60),
     (in_a_formula, -100),
     (worked_on, -30),
     (compared_with, -70),
