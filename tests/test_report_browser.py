@@ -83,8 +83,15 @@ def is_right(sample: Sample, filter_name: str = "strict-match") -> bool:
 # ---- clicked through
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(
+    ("size", "theme"),
+    [
+        pytest.param(DESKTOP, "light", id="desktop-light"),
+        pytest.param(PHONE, "dark", id="phone-dark"),
+        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.slow),
+        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.slow),
+    ],
+)
 def test_filters_and_samples(browser: Any, address: str, runs: list[Run], size: tuple[int, int], theme: str) -> None:
     with opened(browser, address, size, theme) as page:
         assert shown(page) == count(runs, lambda *_: True)
@@ -288,7 +295,7 @@ def without_response(page: Any) -> dict[str, Any]:
     )
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["desktop", "phone"])
 def test_a_hostile_response_changes_nothing_but_its_own_cell(
     browser: Any, folder: Path, tmp_path: Path, size: tuple[int, int]
 ) -> None:
