@@ -30,7 +30,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS, stratified
-from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
 from medtasks_utils.benchmarks.medhallu.task import passages
 from medtasks_utils.benchmarks.medmcqa.task import choice_order
 from medtasks_utils.errors import DataError, OptionError

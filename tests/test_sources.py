@@ -16,7 +16,7 @@ import pytest
 from conftest import MEDEXQA_COLUMNS, Row, documents, load, medmcqa_rows, sample_rows, write_rows
 from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
 
-from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
 from medtasks_utils.errors import DataError
 from medtasks_utils.harness.sources import SAMPLE
 

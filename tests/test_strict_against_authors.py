@@ -11,7 +11,7 @@ from conftest import documents, load, sample_rows, write_rows
 
 from medtasks_utils.benchmarks.medcalc_bench.reading import authors_value, is_right
 from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS, Judgement
-from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
 from medtasks_utils.benchmarks.medexqa.reading import authors_answer
 from medtasks_utils.extraction.durations import strict_weeks_days
 

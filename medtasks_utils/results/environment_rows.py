@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS
-from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
 from medtasks_utils.extraction.letters import LETTERS
 
 Row = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES as SPECIALTIES
+from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS
 from medtasks_utils.harness.choices import ChoiceOptions
 from medtasks_utils.harness.judge_options import JudgeOptions
