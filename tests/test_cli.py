@@ -222,6 +222,7 @@ def one_line(errors: str) -> str:
     return lines[-1].removeprefix("medtasks: error: ")
 
 
+@pytest.mark.slow
 def test_a_wrong_option_ends_the_stock_command_in_one_line_with_exit_code_1(tmp_path: Path) -> None:
     done = lm_eval(
         "run", "--include_path", TASKS, "--tasks", "medhallu", "--model", "dummy",

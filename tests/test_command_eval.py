@@ -129,6 +129,7 @@ def test_a_configuration_file_keeps_its_metadata(
     assert (options["difficulty"], options["repeats"]) == ("hard", 2)
 
 
+@pytest.mark.slow
 def test_the_stock_command_in_a_process_of_its_own_gives_the_same(server: list[str], tmp_path: Path) -> None:
     arguments = [*server, "--tasks", "medhallu,medmcqa_openmed", "--limit", "5", "--log_samples"]
     environment = {"MEDTASKS_DATA": "sample"}

@@ -33,10 +33,10 @@ def test_the_flexible_reading_agrees_with_the_reader(aside: bool) -> None:
     assert found["wrong"] <= 0.01 * len(rows)
 
 
-@pytest.mark.parametrize("row", LATER, ids=[row["id"] for row in LATER])
-def test_responses_that_were_added_later(row: dict[str, Any]) -> None:
-    answer = LOADED[row["benchmark"]].flexible(row["response"], row)
-    assert outcome(row, answer.value) == "right", answer
+def test_responses_that_were_added_later() -> None:
+    found = {row["id"]: (row, LOADED[row["benchmark"]].flexible(row["response"], row)) for row in LATER}
+    assert len(found) == len(LATER)
+    assert {key: answer for key, (row, answer) in found.items() if outcome(row, answer.value) != "right"} == {}
 
 
 @pytest.mark.parametrize("row", ROWS[::7], ids=[row["id"] for row in ROWS[::7]])

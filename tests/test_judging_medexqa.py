@@ -310,6 +310,7 @@ def test_processes_share_the_limit(tmp_path: Path) -> None:
 # ---- the stock command line
 
 
+@pytest.mark.slow
 def test_no_file_no_line_and_no_cache_of_a_run_holds_the_key(tmp_path: Path) -> None:
     def answer(request: dict[str, Any]) -> Answer:
         text = whole(request["messages"])

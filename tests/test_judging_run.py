@@ -234,7 +234,9 @@ def start_judging(server: JudgeServer, folder: Path, judge: str, count: int) -> 
     )
 
 
-@pytest.mark.parametrize(("judge", "count", "calls"), [("g-eval", 200, 200), ("factscore", 30, 210)])
+@pytest.mark.parametrize(
+    ("judge", "count", "calls"), [pytest.param("g-eval", 200, 200, marks=pytest.mark.slow), ("factscore", 30, 210)]
+)
 def test_killed_halfway_and_started_again_no_answered_call_is_made_twice(
     judge: str, count: int, calls: int, tmp_path: Path
 ) -> None:

@@ -104,10 +104,10 @@ def address(runs: list[Run], tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def sizes_and_themes() -> Iterator[Any]:
-    """All of them; the narrow light and the wide dark page stand for the others where time is short."""
+    """All of them; the wide dark page stands for the others where time is short."""
     for width in WIDTHS:
         for theme in THEMES:
-            marks = () if (width, theme) in ((360, "light"), (1400, "dark")) else (pytest.mark.slow,)
+            marks = () if (width, theme) == (1400, "dark") else (pytest.mark.slow,)
             yield pytest.param((width, theme), marks=marks, id=f"{width}-{theme}")
 
 

@@ -113,6 +113,7 @@ def test_log_likelihoods_are_read_as_letters(tmp_path: Path) -> None:
         assert sample.metrics["none"]["acc"] == float(sample.target == "B")
 
 
+@pytest.mark.slow
 def test_the_command_line_writes_what_is_read(tmp_path: Path) -> None:
     done = lm_eval(
         *("run", "--model", "dummy", "--tasks", "medhallu", "--include_path", TASKS_FOLDER, "--limit", "3"),

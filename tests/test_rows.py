@@ -269,6 +269,7 @@ print(json.dumps(model.prompts))
 """
 
 
+@pytest.mark.slow
 def test_prompts_are_byte_identical_in_another_process_with_another_hash_seed_and_for_every_form_of_cop(
     data: Path,
 ) -> None:
