@@ -103,31 +103,31 @@ class Size(NamedTuple):
     examples: int
 
 
-class Term(NamedTuple):
-    """One example's share of a ratio."""
+class Terms(NamedTuple):
+    """The examples' shares of a ratio, each by its place."""
 
-    numerator: float
-    denominator: float
-    cluster: Hashable
+    numerators: list[float]
+    denominators: list[float]
+    clusters: list[Hashable]
 
 
-def ratio(terms: Sequence[Term]) -> float | NotAvailable:
+def ratio(terms: Terms) -> float | NotAvailable:
     """Σ numerators / Σ denominators; "N/A" where nothing is counted. Exact, so that the order does not matter."""
-    total = math.fsum(term.denominator for term in terms)
-    return math.fsum(term.numerator for term in terms) / total if total else NOT_AVAILABLE
+    total = math.fsum(terms.denominators)
+    return math.fsum(terms.numerators) / total if total else NOT_AVAILABLE
 
 
-def residuals(terms: Sequence[Term]) -> dict[Hashable, float]:
+def residuals(terms: Terms) -> dict[Hashable, float]:
     """The influence on the ratio of each cluster that counts; they sum to zero. Empty where nothing is counted."""
     estimate = ratio(terms)
     if estimate == NOT_AVAILABLE:
         return {}
-    total = math.fsum(term.denominator for term in terms)
+    total = math.fsum(terms.denominators)
     by_cluster: dict[Hashable, list[float]] = defaultdict(list)
-    for index, term in enumerate(terms):
-        if term.denominator:
-            cluster = ("alone", index) if term.cluster is None else term.cluster
-            by_cluster[cluster].append((term.numerator - estimate * term.denominator) / total)
+    for index, (numerator, denominator, cluster) in enumerate(zip(*terms, strict=True)):
+        if denominator:
+            own = ("alone", index) if cluster is None else cluster
+            by_cluster[own].append((numerator - estimate * denominator) / total)
     return {cluster: math.fsum(values) for cluster, values in by_cluster.items()}
 
 
@@ -197,7 +197,7 @@ class Summary(NamedTuple):
     informative: float
 
 
-Strata = list[list[list[Term]]]
+Strata = list[list[Terms]]
 """The terms of each generation of each stratum; those of a plain mean are one generation of one stratum."""
 
 
@@ -238,12 +238,12 @@ class Aggregation:
     def _strata(self, items: Iterable[Item]) -> Strata:
         raise NotImplementedError
 
-    def _examples(self, terms: Sequence[Term]) -> int:
+    def _examples(self, terms: Terms) -> int:
         """How many examples, of k generations each, k times."""
-        return round(sum(term.denominator for term in terms))
+        return round(sum(terms.denominators))
 
 
-def _influence(generations: Sequence[Sequence[Term]]) -> dict[Hashable, float]:
+def _influence(generations: Sequence[Terms]) -> dict[Hashable, float]:
     """The influence of each cluster on the mean of the generations' ratios."""
     if len(generations) == 1:
         return residuals(generations[0])
@@ -267,12 +267,12 @@ class Mean(Aggregation):
 
     def _strata(self, items: Iterable[Item]) -> Strata:
         known = [item for item in items if item is not None]
+        if not known:
+            return []
         by = "stratum" if self.by_stratum else "cluster"
-        terms = [
-            Term(total, number, getattr(item, by, None))
-            for item, (total, number) in zip(known, completed(known), strict=False)
-        ]
-        return [[terms]] if known else []
+        sums = completed(known)
+        clusters = [getattr(item, by, None) for item in known[: len(sums)]]
+        return [[Terms([total for total, _ in sums], [number for _, number in sums], clusters)]]
 
     def __repr__(self) -> str:
         return "mean by stratum" if self.by_stratum else "mean"
@@ -318,21 +318,24 @@ class VerdictRatio(Aggregation):
         self.denominator = denominator
 
     def _strata(self, items: Iterable[Item]) -> Strata:
-        generations: list[list[Term]] = []
+        generations: list[Terms] = []
         for index, item in enumerate(items):
             if not isinstance(item, ExampleValue):
                 continue
             cluster = ("alone", index) if item.cluster is None else item.cluster
             for generation, verdict in enumerate(item.verdicts):
                 while len(generations) <= generation:
-                    generations.append([])
+                    generations.append(Terms([], [], []))
                 if verdict is not None:
-                    generations[generation].append(Term(self.numerator(verdict), self.denominator(verdict), cluster))
-        counted = [terms for terms in generations if any(term.denominator for term in terms)]
+                    terms = generations[generation]
+                    terms.numerators.append(self.numerator(verdict))
+                    terms.denominators.append(self.denominator(verdict))
+                    terms.clusters.append(cluster)
+        counted = [terms for terms in generations if any(terms.denominators)]
         return [counted] if counted else []
 
-    def _examples(self, terms: Sequence[Term]) -> int:
-        return sum(term.denominator > 0 for term in terms)
+    def _examples(self, terms: Terms) -> int:
+        return sum(denominator > 0 for denominator in terms.denominators)
 
     def __repr__(self) -> str:
         return self.name
