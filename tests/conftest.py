@@ -32,6 +32,13 @@ from pyarrow import parquet
 
 from medtasks_utils.harness.sources import SAMPLE
 
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Two more than cores: a third of the time, tests wait for a server, a sandbox or a browser."""
+    return (os.cpu_count() or 1) + 2
+
+
 settings.register_profile("no deadline", deadline=None)  # machines are slow at times; no test is timed
 settings.load_profile("no deadline")
 
