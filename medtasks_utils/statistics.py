@@ -58,6 +58,8 @@ class ExampleValue(float):
         failed: those of them that could not be judged.
     """
 
+    __slots__ = ("cluster", "failed", "right", "stratum", "valid", "verdicts")
+
     cluster: Hashable
     stratum: str | None
     verdicts: tuple[Verdict | None, ...]

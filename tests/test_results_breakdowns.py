@@ -94,21 +94,22 @@ def test_intervals_hold_the_value_within_the_metric_s_range(runs: list[Run]) -> 
 def test_groups_divide_the_examples(runs: list[Run]) -> None:
     task = runs[0].tasks["medcalc_bench"]
     for breakdown in cards()["medcalc_bench"].breakdowns:
-        groups = break_down(task.samples, breakdown, "strict-match", "acc", task.benchmark)
+        groups = break_down(task.samples, breakdown, "strict-match", ["acc"], task.benchmark)
         assert sum(found.n for found in groups.values()) == len(task.samples)
         right = sum(found.n * (found.value or 0) for found in groups.values())
         assert right / len(task.samples) == pytest.approx(task.metrics["acc", "strict-match"].value)
         assert list(groups) == sorted(groups)
-    categories = break_down(task.samples, cards()["medcalc_bench"].breakdowns[0], "strict-match", "acc", task.benchmark)
-    for category, found in categories.items():
+    by_category = cards()["medcalc_bench"].breakdowns[0]
+    categories = break_down(task.samples, by_category, "strict-match", ["acc"], task.benchmark)
+    for (_, category), found in categories.items():
         assert found.value == pytest.approx(task.metrics[f"acc_{category}", "strict-match"].value)
 
 
 def test_f1_by_difficulty_is_the_run_s_own(runs: list[Run]) -> None:
     for run in runs[:2]:
         task = run.tasks["medhallu"]
-        groups = break_down(task.samples, cards()["medhallu"].breakdowns[0], "flexible-extract", "f1", "medhallu")
-        for level, found in groups.items():
+        groups = break_down(task.samples, cards()["medhallu"].breakdowns[0], "flexible-extract", ["f1"], "medhallu")
+        for (_, level), found in groups.items():
             value, stderr = task.metrics[f"f1_{level}", "flexible-extract"]
             assert found.value == pytest.approx(value) and found.stderr == pytest.approx(stderr)
 

@@ -338,7 +338,7 @@ def test_no_value_anywhere_stops_reading_and_comparing(
     for metric in ("acc", "f1", "macro_acc", "answered"):
         estimate(read.samples, "strict-match", metric, read.benchmark)
     for breakdown in cards()[read.benchmark].breakdowns if read.benchmark else ():
-        break_down(read.samples, breakdown, "flexible-extract", "acc", read.benchmark)
+        break_down(read.samples, breakdown, "flexible-extract", ["acc"], read.benchmark)
     outcomes(read.samples)
     by_way_found(read.samples, "strict-match", "acc", read.benchmark)
     cross_table(read.samples, "strict-match")

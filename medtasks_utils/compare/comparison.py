@@ -15,7 +15,7 @@ from medtasks_utils.compare.randomisation import RESAMPLES
 from medtasks_utils.compare.terms import Item
 from medtasks_utils.metrics import OF_REPEATS, Metric
 from medtasks_utils.results import Run, TaskRun
-from medtasks_utils.results.breakdowns import item_of
+from medtasks_utils.results.breakdowns import items_of
 from medtasks_utils.results.labels import LabelSet
 from medtasks_utils.statistics import Total
 
@@ -227,10 +227,12 @@ class _Task:
     def _line(self, metric: str, pairs: Sequence[Pair], breakdown: str | None, group: str | None) -> Line | None:
         facts = metric_of(metric, self.task.benchmark)
         aggregation = statistics.mean if isinstance(facts.aggregation, Total) else facts.aggregation
-        items = [[item_of(side, self.filter, metric, self.task.benchmark) for side in both] for both in pairs]
+        first, second = (
+            items_of((both[side] for both in pairs), self.filter, metric, self.task.benchmark) for side in (0, 1)
+        )
         result = contrast(
-            [both[0] for both in items],
-            [both[1] for both in items],
+            first,
+            second,
             aggregation,
             top=facts.range[1],
             resamples=self.resamples,
@@ -312,7 +314,7 @@ def _group_lines(
                 for task in members:
                     pairs, benchmark = paired[task, filter_name]
                     for side in (0, 1):
-                        values = [item_of(both[side], filter_name, metric, benchmark) for both in pairs]
+                        values = items_of((both[side] for both in pairs), filter_name, metric, benchmark)
                         sides[side] += [None if value is None else value.in_stratum(task) for value in values]
                 reported = all((metric, filter_name) in run.groups[group].metrics for run in (a, b))
                 if not reported:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from medtasks_utils.compare.comparison import Comparison, Line
 from medtasks_utils.compare.pairing import CompareError, pair
 from medtasks_utils.planning import Spread, detectable, examples_needed, spread_of_clusters, variance_within
-from medtasks_utils.results.breakdowns import item_of
+from medtasks_utils.results.breakdowns import items_of
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _spread(comparison: Comparison, line: Line) -> Spread | None:
     number = min(repeats)
     rows = []
     for index, both in enumerate(pairs):
-        items = [item_of(sample, line.filter, "acc", tasks[0].benchmark) for sample in both]
+        items = items_of(both, line.filter, "acc", tasks[0].benchmark)
         if items[0] is not None and items[1] is not None:
             cluster = ("alone", index) if items[0].cluster is None else items[0].cluster
             rows.append((cluster, items[1] - items[0], variance_within(items, number)))

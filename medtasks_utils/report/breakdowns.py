@@ -79,13 +79,13 @@ def breakdown_block(unit: Unit, breakdown: Breakdown, filter_name: str) -> list[
 
 def _divide(unit: Unit, breakdown: Breakdown, filter_name: str) -> _Division:
     samples = unit.samples()
-    there = unit.metrics(filter_name)
+    there = [metric for metric in breakdown.metrics if metric in unit.metrics(filter_name)]
     values = {
         (metric, run, group): estimate
-        for metric in breakdown.metrics
-        if metric in there
         for run in samples
-        for group, estimate in break_down(samples[run], breakdown, filter_name, metric, unit.benchmark).items()
+        for (metric, group), estimate in break_down(
+            samples[run], breakdown, filter_name, there, unit.benchmark
+        ).items()
     }
     metrics = [name for name in breakdown.metrics if any(key[0] == name and values[key].n for key in values)]
     groups = _ranked((group, estimate) for (metric, _, group), estimate in values.items() if metric in metrics[:1])

@@ -14,7 +14,7 @@ from medtasks_utils.compare.pairing import all_examples
 from medtasks_utils.compare.terms import Array, Item, terms_of
 from medtasks_utils.metrics import OF_REPEATS
 from medtasks_utils.results import Run, Sample, TaskRun
-from medtasks_utils.results.breakdowns import blank_of, item_of
+from medtasks_utils.results.breakdowns import blank_of, items_of
 from medtasks_utils.statistics import Total, macro_mean, mean
 
 
@@ -43,7 +43,7 @@ def _row(
     samples: Sequence[Sample | None], filter_name: str, metric: str, task: TaskRun, *, in_group: bool
 ) -> list[Item]:
     """An example's values; if there is none, one that counts nothing, so that clusters keep their place."""
-    row: list[Item] = [s if s is None else item_of(s, filter_name, metric, task.benchmark) for s in samples]
+    row: list[Item] = [*items_of(samples, filter_name, metric, task.benchmark)]
     if all(item is None for item in row):
         row[0] = blank_of(next(filter(None, samples)), task.benchmark)
     return [item if item is None else item.in_stratum(task.task) for item in row] if in_group else row

@@ -9,7 +9,7 @@ from medtasks_utils.compare.ranking import Rank, ranking
 from medtasks_utils.report.blocks import Block
 from medtasks_utils.report.tables import Cell, Table, named_once
 from medtasks_utils.report.units import Result, Unit
-from medtasks_utils.results.breakdowns import item_of
+from medtasks_utils.results.breakdowns import items_of
 from medtasks_utils.statistics import ExampleValue, Total, macro_mean
 
 _LEAD = (
@@ -73,7 +73,7 @@ def ranks_of(unit: Unit, filter_name: str, family: int) -> list[Rank]:
         if len(present) < len(names):
             return []
         for samples in common_examples(present):
-            items = [item_of(sample, filter_name, metric, unit.benchmark) for sample in samples]
+            items = items_of(samples, filter_name, metric, unit.benchmark)
             rows.append([item.in_stratum(member) if item is not None and is_group else item for item in items])
     return ranking(
         names,

@@ -268,7 +268,7 @@ def _sample_columns(
             for name in filters
         },
         "found_by": {
-            name: column(name, lambda s, f: ways.of(next(iter(s.found_by.get(f, ())), None))) for name in filters
+            name: column(name, lambda s, f: ways.of(s.way_found(f))) for name in filters
         },
     }
 

@@ -10,7 +10,7 @@ from medtasks_utils.intervals import FEWEST, TOO_FEW, confidence_interval, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.report.comparable import odd_ones
 from medtasks_utils.results import Run, Sample, TaskRun, Value
-from medtasks_utils.results.breakdowns import Estimate, estimate, estimate_of, item_of, of_means
+from medtasks_utils.results.breakdowns import Estimate, estimate, estimate_of, items_of, of_means
 from medtasks_utils.statistics import Size, macro_mean
 
 
@@ -148,7 +148,8 @@ class Unit:
         result = self.results.get(run)
         if result is None or result.is_group:
             return self.estimate(run, filter_name, metric)
-        strata = [item for s in result.samples if (item := item_of(s, filter_name, metric, self.benchmark)) is not None]
+        items = items_of(result.samples, filter_name, metric, self.benchmark)
+        strata = [item for item in items if item is not None]
         return estimate_of(strata, replace(self.facts(metric), aggregation=macro_mean))
 
 
@@ -200,8 +201,8 @@ def _of_group(reported: Value, result: Result, filter_name: str, metric: Metric,
     items = [
         item.in_stratum(task.task)
         for task in result.tasks
-        for sample in task.samples
-        if (item := item_of(sample, filter_name, metric.name, benchmark)) is not None
+        for item in items_of(task.samples, filter_name, metric.name, benchmark)
+        if item is not None
     ]
     informative = macro_mean.summary(items).informative
     return replace(found, low=low, high=high, clusters=sum(clusters), informative=informative)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from medtasks_utils import statistics
 from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.benchmarks.card import Breakdown
+from medtasks_utils.benchmarks.card import Card, Breakdown
 from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.planning import Spread, detectable, spread_of_clusters, variance_within
@@ -60,27 +60,34 @@ class Estimate:
         return detectable(math.sqrt(2) * self.stderr, self.clusters - 1)
 
 
-def item_of(sample: Sample, filter_name: str, metric: str, benchmark: str | None) -> ExampleValue | None:
-    """A sample's value, as the aggregations take it; None where the metric does not apply or was not computed."""
+def items_of(
+    samples: Iterable[Sample | None], filter_name: str, metric: str, benchmark: str | None
+) -> list[ExampleValue | None]:
+    """Samples' values, as the aggregations take them.
+
+    None where there is no sample, the metric does not apply, or it was not computed.
+    """
     key = filter_name, metric, benchmark
-    if key not in sample.values:
-        sample.values[key] = _item_of(sample, *key)
-    value: ExampleValue | None = sample.values[key]
-    return value
-
-
-def _item_of(sample: Sample, filter_name: str, metric: str, benchmark: str | None) -> ExampleValue | None:
-    metrics = sample.metrics.get(filter_name, {})
-    value, generations, right, failed = metrics.get(metric), len(sample.answers.get(filter_name, ())), 0, 0
     facts = metric_of(metric, benchmark)
-    if facts.is_judged and metric in metrics and metrics.get("judge_failures") is not None:
+    card = cards()[benchmark] if benchmark else None
+    found: list[ExampleValue | None] = []
+    for sample in samples:
+        if sample is not None and key not in sample.values:
+            sample.values[key] = _item_of(sample, filter_name, facts, card)
+        found.append(None if sample is None else sample.values[key])
+    return found
+
+
+def _item_of(sample: Sample, filter_name: str, metric: Metric, card: Card | None) -> ExampleValue | None:
+    metrics = sample.metrics.get(filter_name, {})
+    value, generations, right, failed = metrics.get(metric.name), len(sample.answers.get(filter_name, ())), 0, 0
+    if metric.is_judged and metric.name in metrics and metrics.get("judge_failures") is not None:
         right, failed = round((metrics.get("acc") or 0.0) * generations), round(metrics["judge_failures"] or 0.0)
     if value is None and not failed:
         return None
-    if benchmark is None:
+    if card is None:
         return ExampleValue(value or 0.0)
-    card = cards()[benchmark]
-    verdicts = verdicts_of(sample, filter_name) if isinstance(facts.aggregation, VerdictRatio) else ()
+    verdicts = verdicts_of(sample, filter_name) if isinstance(metric.aggregation, VerdictRatio) else ()
     return ExampleValue(
         math.nan if value is None else value,
         _text(sample, card.cluster),
@@ -119,7 +126,7 @@ def verdicts_of(sample: Sample, filter_name: str, undecided: int | None = None) 
 
 def estimate(samples: Iterable[Sample], filter_name: str, metric: str, benchmark: str | None) -> Estimate:
     """A metric over samples, with its confidence interval."""
-    items = [item_of(sample, filter_name, metric, benchmark) for sample in samples]
+    items = items_of(samples, filter_name, metric, benchmark)
     return estimate_of([item for item in items if item is not None], metric_of(metric, benchmark))
 
 
@@ -157,7 +164,9 @@ def of_means(value: float, parts: Sequence[Estimate]) -> tuple[float | None, flo
 
 def repeats_of(samples: Iterable[Sample], filter_name: str, benchmark: str | None) -> Spread | None:
     """Where the variance of accuracy comes from; None without repeats, or with different numbers of them."""
-    known = [(s, item) for s in samples if (item := item_of(s, filter_name, "acc", benchmark)) is not None]
+    every = list(samples)
+    items = items_of(every, filter_name, "acc", benchmark)
+    known = [(sample, item) for sample, item in zip(every, items, strict=True) if item is not None]
     numbers = {len(sample.answers[filter_name]) for sample, _ in known}
     if len(numbers) != 1 or min(numbers) < 2:
         return None
@@ -183,11 +192,13 @@ def group_samples(samples: Iterable[Sample], key: Callable[[Sample], str | None]
 
 
 def break_down(
-    samples: Iterable[Sample], breakdown: Breakdown, filter_name: str, metric: str, benchmark: str | None
-) -> dict[str, Estimate]:
-    """A metric by group of a breakdown, such as accuracy by subject."""
-    groups = group_samples(samples, lambda sample: breakdown.key(sample.doc))
-    return {name: estimate(group, filter_name, metric, benchmark) for name, group in groups.items()}
+    samples: Iterable[Sample], breakdown: Breakdown, filter_name: str, metrics: Iterable[str], benchmark: str | None
+) -> dict[tuple[str, str], Estimate]:
+    """Metrics by group of a breakdown, such as accuracy by subject: an estimate for each metric and group."""
+    groups = group_samples(samples, lambda sample: breakdown.key(sample.doc)).items()
+    return {
+        (metric, name): estimate(group, filter_name, metric, benchmark) for metric in metrics for name, group in groups
+    }
 
 
 def by_way_found(
@@ -196,7 +207,7 @@ def by_way_found(
     """A metric by how the (first) answer was found, such as ``box`` or ``none``; empty for runs that do not say."""
 
     def way(sample: Sample) -> str | None:
-        return next(iter(sample.found_by.get(filter_name, ())), None)
+        return sample.way_found(filter_name)
 
     return {
         name: estimate(group, filter_name, metric, benchmark) for name, group in group_samples(samples, way).items()

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from medtasks_utils.extraction.printable import printable
 
 Row = dict[str, Any]
@@ -63,6 +65,11 @@ class Sample:
     def found_by(self) -> dict[str, list[str]]:
         """By filter, how the answer to each response was found; empty where the run does not say."""
         return {name: _texts(details["found_by"]) for name, details in self.details.items() if "found_by" in details}
+
+    def way_found(self, filter_name: str) -> str | None:
+        """How the (first) answer was found; None where the run does not say."""
+        ways = self.details.get(filter_name, {}).get("found_by")
+        return next(iter(_texts(ways)), None) if ways is not None else None
 
     @property
     def judge(self) -> Any:
@@ -140,9 +147,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 def _parse(line: str) -> Row | None:
     """A line as a sample with the fields that identify it; None if it is none."""
     try:
-        sample = json.loads(line)
-        if "\\ud" in line or "\\uD" in line:
-            sample = without_surrogates(sample)
+        sample = _value(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(sample, dict) or not isinstance(sample.get("doc_id"), int) or "resps" not in sample:
@@ -153,6 +158,14 @@ def _parse(line: str) -> Row | None:
         sample["doc_hash"] = _harness_hash(sample["doc"])
     sample["filter"] = str(sample.get("filter", "none"))
     return sample
+
+
+def _value(line: str) -> Any:
+    """A line's JSON; the quick reader refuses lone surrogates, and deeper nesting than Python's own."""
+    try:
+        return from_json(line)
+    except ValueError:
+        return without_surrogates(json.loads(line))
 
 
 def _harness_hash(doc: Row) -> str:
