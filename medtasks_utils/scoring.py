@@ -81,9 +81,10 @@ def _task_name(task: str) -> str:
 
 
 def _with_defaults(benchmark: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    from medtasks_utils.harness.catalog import task_class_of
     from medtasks_utils.harness.options import read_options
 
-    kind = cards()[benchmark].load_task_class().options_type
+    kind = task_class_of(benchmark).options_type
     known = kind.model_fields
     read_options(kind, benchmark, {}, {benchmark: options}, said_by="score")
     defaults = {name: value for name, value in OWN_DEFAULTS.items() if name in known}

@@ -380,7 +380,7 @@ def test_help_names_every_task_option_and_flag(capsys: pytest.CaptureFixture[str
         assert re.search(rf"^  [ *] {name}  +\S", shown, re.MULTILINE), name
     flat = " ".join(shown.split())
     for benchmark in cards():
-        for option, settings in plain_flags.options_of(benchmark).model_fields.items():
+        for option, settings in catalog.task_class_of(benchmark).options_type.model_fields.items():
             assert settings.description
             assert re.search(rf" {option} \([^)]+\) {re.escape(settings.description)}", flat), option
     parser = argparse.ArgumentParser()

@@ -12,7 +12,6 @@ from medtasks_utils.metrics import OF_REPEATS, Metric
 
 if TYPE_CHECKING:
     from medtasks_utils.benchmarks.known_answers import KnownAnswers
-    from medtasks_utils.harness.task import MedTask
 
 Row = Mapping[str, Any]
 
@@ -124,18 +123,14 @@ class Card:
         """The metric of this name, if it is one of the benchmark's, or of its repeats."""
         return next((metric for metric in (*self.metrics, *OF_REPEATS) if metric.name == name), None)
 
-    def load_task_class(self) -> type[MedTask]:
-        """The class of its tasks; imports lm_eval."""
-        found: type[MedTask] = _load(self.task_class)
-        return found
-
     def load_known_answers(self) -> KnownAnswers:
         """What selfcheck serves and expects."""
-        found: KnownAnswers = _load(self.known_answers)()
+        found: KnownAnswers = load(self.known_answers)()
         return found
 
 
-def _load(path: str) -> Any:
+def load(path: str) -> Any:
+    """What a path such as ``package.module.Class`` names."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
 

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks.card import load
 from medtasks_utils.harness.patches import index_of
 from medtasks_utils.harness.sources import tasks_path
+from medtasks_utils.harness.task import MedTask
 
 Configuration = dict[str, Any]
 
@@ -85,6 +87,12 @@ def configurations(
             yield from configurations(manager, entry.settings["task"], given)
         else:
             yield {**entry.settings, **given}
+
+
+def task_class_of(benchmark: str) -> type[MedTask]:
+    """The class of a benchmark's tasks; imported now, so that a run imports only what it uses."""
+    found: type[MedTask] = load(cards()[benchmark].task_class)
+    return found
 
 
 def benchmark_of(settings: Mapping[str, Any]) -> str | None:

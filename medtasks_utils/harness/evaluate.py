@@ -19,11 +19,11 @@ from lm_eval.utils import setup_logging, simple_parse_args_string
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.errors import MedtasksError, OptionError, UsageError, debugging
-from medtasks_utils.harness.catalog import benchmark_of, configurations, listings
+from medtasks_utils.harness.catalog import benchmark_of, configurations, listings, task_class_of
 from medtasks_utils.harness.failures import explain
 from medtasks_utils.harness.options import default_text, read_options
 from medtasks_utils.harness.patches import level_of, results_in_hand, started_quickly
-from medtasks_utils.harness.plain_flags import by_benchmark, options_of, with_plain_flags
+from medtasks_utils.harness.plain_flags import by_benchmark, with_plain_flags
 from medtasks_utils.harness.preflight import Asked, Plan, check_flags, check_model, check_places, check_tasks
 from medtasks_utils.harness.quick_start import PackFirst
 from medtasks_utils.harness.saving import CarefulTracker
@@ -242,7 +242,7 @@ def asked_tasks(
 
 
 def _options(task: Mapping[str, Any], benchmark: str, metadata: Mapping[str, Any], settings: Sequence[str]) -> Any:
-    task_class = cards()[benchmark].load_task_class()
+    task_class = task_class_of(benchmark)
     defaults = task.get("dataset_kwargs") or {}
     said_by = " ".join(f"--set {setting}" for setting in settings)
     options = read_options(task_class.options_type, benchmark, defaults, metadata, said_by)
@@ -264,7 +264,7 @@ def tasks_and_options() -> str:
         lines.append(f"  {'*' if listing.is_group else ' '} {listing.name:<{width}}  {listing.description}".rstrip())
     for benchmark in cards():
         lines += ["", f"options of {benchmark} (--set {benchmark}.OPTION=VALUE), with their defaults:"]
-        for name, described in options_of(benchmark).model_fields.items():
+        for name, described in task_class_of(benchmark).options_type.model_fields.items():
             title = f"  {name} ({default_text(described.default)})"
             lines.append(textwrap.fill(f"{title:<42} {described.description}", 118, subsequent_indent=" " * 43))
     return "\n".join(lines)

@@ -114,7 +114,7 @@ class DataSet(Item):
         """Whether a task with these settings in YAML reads the repository."""
         if catalog.benchmark_of(settings) != self.card.name:
             return False
-        task_class = self.card.load_task_class()
+        task_class = catalog.task_class_of(self.card.name)
         options = read_options(task_class.options_type, self.card.name, settings.get("dataset_kwargs") or {}, {})
         return task_class.repository_of(options) == self.repository
 

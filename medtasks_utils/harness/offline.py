@@ -9,6 +9,7 @@ from lm_eval.api.task import TaskConfig
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.harness.answer import Answer, combined
+from medtasks_utils.harness.catalog import task_class_of
 from medtasks_utils.harness.options import read_options
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
@@ -27,12 +28,11 @@ class Scorer:
     """
 
     def __init__(self, benchmark: str, options: Mapping[str, Any] | None = None) -> None:
-        card = cards()[benchmark]
-        task_class = card.load_task_class()
+        task_class = task_class_of(benchmark)
         # Not by its constructor, which loads rows.
         self._task: MedTask = object.__new__(task_class)
         self._task.options = read_options(task_class.options_type, benchmark, {}, {benchmark: dict(options or {})})
-        self._task._config = TaskConfig(task=card.default_task, generation_kwargs={"until": []})
+        self._task._config = TaskConfig(task=cards()[benchmark].default_task, generation_kwargs={"until": []})
 
     def strict(self, doc: Row, responses: Sequence[str]) -> tuple[list[Answer], dict[str, ExampleValue | None]]:
         """The answers to one example under the strict filter, and its metrics, the means over the responses.

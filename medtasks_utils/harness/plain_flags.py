@@ -11,12 +11,8 @@ from pydantic import ValidationError
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.errors import OptionError
+from medtasks_utils.harness.catalog import task_class_of
 from medtasks_utils.harness.options import DATA_KEY, Options
-
-
-def options_of(benchmark: str) -> type[Options]:
-    """The type of a benchmark's options; its task is imported now, so that a run imports only what it uses."""
-    return cards()[benchmark].load_task_class().options_type
 
 
 def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Sequence[str]) -> dict[str, Any]:
@@ -40,7 +36,7 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
         given = merged.get(benchmark, {})
         if not isinstance(given, Mapping):
             raise OptionError(f'--metadata: "{benchmark}" takes a JSON object of options, not {given!r}')
-        value = _value(options_of(benchmark), option, text)
+        value = _value(task_class_of(benchmark).options_type, option, text)
         if given.get(option, value) != value:
             raise OptionError(
                 f"--set {setting}: {benchmark}.{option} is also given as {json.dumps(given[option])}; give it once"

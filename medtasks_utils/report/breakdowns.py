@@ -83,9 +83,7 @@ def _divide(unit: Unit, breakdown: Breakdown, filter_name: str) -> _Division:
     values = {
         (metric, run, group): estimate
         for run in samples
-        for (metric, group), estimate in break_down(
-            samples[run], breakdown, filter_name, there, unit.benchmark
-        ).items()
+        for (metric, group), estimate in break_down(samples[run], breakdown, filter_name, there, unit.benchmark).items()
     }
     metrics = [name for name in breakdown.metrics if any(key[0] == name and values[key].n for key in values)]
     groups = _ranked((group, estimate) for (metric, _, group), estimate in values.items() if metric in metrics[:1])

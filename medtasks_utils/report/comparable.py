@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 from medtasks_utils.compare.pairing import identity
 from medtasks_utils.harness.signature import incompatibilities, parse
-from medtasks_utils.results import TaskRun
-
-if TYPE_CHECKING:
-    from medtasks_utils.report.units import Result
+from medtasks_utils.results import Sample, TaskRun, Value
 
 _LONG = 60  # characters of a reason
+
+
+@dataclass
+class Result:
+    """One run's part in a unit.
+
+    Attributes:
+        tasks: the task, or the members of the group; none for a mean over several benchmarks.
+        metrics: as the harness reported them for the unit.
+        members: all tasks that the metrics are over.
+    """
+
+    tasks: list[TaskRun]
+    metrics: dict[tuple[str, str], Value]
+    is_group: bool = False
+    members: list[TaskRun] = field(default_factory=list)
+
+    @property
+    def samples(self) -> list[Sample]:
+        """Of all tasks."""
+        return [sample for task in self.tasks for sample in task.samples]
+
+    def signatures(self, filter_name: str) -> list[str]:
+        """The distinct signatures of the tasks, in order."""
+        return list(dict.fromkeys(t.signatures[filter_name] for t in self.members if filter_name in t.signatures))
+
+    def has_answers(self, filter_name: str) -> bool:
+        """Whether there are samples with answers of this filter."""
+        return any(filter_name in sample.answers for task in self.tasks for sample in task.samples[:1])
 
 
 def examples(task: TaskRun) -> int:

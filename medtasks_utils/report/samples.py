@@ -267,9 +267,7 @@ def _sample_columns(
             ]
             for name in filters
         },
-        "found_by": {
-            name: column(name, lambda s, f: ways.of(s.way_found(f))) for name in filters
-        },
+        "found_by": {name: column(name, lambda s, f: ways.of(s.way_found(f))) for name in filters},
     }
 
 

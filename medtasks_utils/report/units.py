@@ -8,39 +8,10 @@ from dataclasses import dataclass, field, replace
 from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.intervals import FEWEST, TOO_FEW, confidence_interval, wider
 from medtasks_utils.metrics import Metric
-from medtasks_utils.report.comparable import odd_ones
-from medtasks_utils.results import Run, Sample, TaskRun, Value
+from medtasks_utils.report.comparable import Result, odd_ones
+from medtasks_utils.results import Run, Sample, Value
 from medtasks_utils.results.breakdowns import Estimate, estimate, estimate_of, items_of, of_means
 from medtasks_utils.statistics import Size, macro_mean
-
-
-@dataclass
-class Result:
-    """One run's part in a unit.
-
-    Attributes:
-        tasks: the task, or the members of the group; none for a mean over several benchmarks.
-        metrics: as the harness reported them for the unit.
-        members: all tasks that the metrics are over.
-    """
-
-    tasks: list[TaskRun]
-    metrics: dict[tuple[str, str], Value]
-    is_group: bool = False
-    members: list[TaskRun] = field(default_factory=list)
-
-    @property
-    def samples(self) -> list[Sample]:
-        """Of all tasks."""
-        return [sample for task in self.tasks for sample in task.samples]
-
-    def signatures(self, filter_name: str) -> list[str]:
-        """The distinct signatures of the tasks, in order."""
-        return list(dict.fromkeys(t.signatures[filter_name] for t in self.members if filter_name in t.signatures))
-
-    def has_answers(self, filter_name: str) -> bool:
-        """Whether there are samples with answers of this filter."""
-        return any(filter_name in sample.answers for task in self.tasks for sample in task.samples[:1])
 
 
 @dataclass

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from medtasks_utils import statistics
 from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.benchmarks.card import Card, Breakdown
+from medtasks_utils.benchmarks.card import Breakdown, Card
 from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.planning import Spread, detectable, spread_of_clusters, variance_within
