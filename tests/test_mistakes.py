@@ -296,18 +296,33 @@ def test_ctrl_c_says_how_to_go_on(more: list[str], told: str, tmp_path: Path) ->
 def test_the_end_is_a_short_table_the_place_and_the_next_command(
     server: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    arguments = ["--tasks", "medtasks", "--data", "sample", "--set", "medexqa.use_explanations=false"]
-    assert run(*arguments, *CHAT, *at(server), "--output_path", "results", "--log_samples") == 0
+    explained = ["--set", "medexqa.use_explanations=true", "--set", "medexqa.explanation_metrics=rougeL"]
+    assert (
+        run(
+            "--tasks",
+            "medtasks",
+            "--data",
+            "sample",
+            *explained,
+            *CHAT,
+            *at(server),
+            "--output_path",
+            "results",
+            "--log_samples",
+        )
+        == 0
+    )
     output = capsys.readouterr().out
     lines = output.splitlines()
-    assert len(lines) <= 12 and max(map(len, lines)) <= 100
+    assert len(lines) <= 15 and max(map(len, lines)) <= 100
     assert lines[0].split() == ["metric", "n", "strict", "(95", "%)", "flexible", "(95", "%)", "answered"]
-    rows = {line.split()[0]: line for line in lines[1:6]}
-    assert set(rows) == {"medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu", "medtasks"}
+    rows = {tuple(line.split()[:2]): line for line in lines[1:8]}
+    own = [("medexqa_all", "macro_acc"), ("medexqa_all", "explanation"), ("medhallu", "f1"), ("medhallu", "acc")]
+    assert set(rows) == {("medmcqa_openmed", "acc"), ("medcalc_bench", "acc"), ("medtasks", "acc"), *own}
     (file,) = Path("results").glob("**/results_*.json")
     saved = json.loads(file.read_text(encoding="utf-8"))
     f1 = 100 * saved["results"]["medhallu"]["f1,strict-match"]
-    assert re.search(rf"f1 +28 +{f1:.1f} \(\d+\.\d–\d+\.\d\)", rows["medhallu"])
+    assert re.search(rf"f1 +28 +{f1:.1f} \(\d+\.\d–\d+\.\d\)", rows["medhallu", "f1"])
     assert saved["medtasks"]["tokens"] == {"prompt": 880, "completion": 264, "replies": 88}
     assert saved["medtasks"]["latency"]["requests"] == 88 and saved["medtasks"]["latency"]["median"] > 0
     assert re.search(r"880 prompt tokens, 264 completion tokens, \d\.\d\d s a request \(median\)", output)

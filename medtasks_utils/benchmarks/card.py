@@ -83,6 +83,7 @@ class Card:
         repositories: where its rows are on the hub, by the version that options choose; the first is the default.
         file_patterns: globs of the files that are needed of a repository.
         metrics: all that its tasks may report, the most important first.
+        beside: names of those that a summary shows beside the first, where a run has them.
         compared: names of those on which runs are compared.
         breakdowns: the divisions that matter.
         row_files: files in which a data directory may hold the rows of its tasks, as JSON lines; for scoring one row.
@@ -109,6 +110,7 @@ class Card:
     breakdowns: tuple[Breakdown, ...]
     checked_tasks: tuple[str, ...]
     known_answers: str
+    beside: tuple[str, ...] = ("acc",)
     row_files: tuple[str, ...] = ()
     cluster: str | None = None
     stratum: str | None = None

@@ -62,7 +62,8 @@ def _leader(unit: Unit, comparer: Comparer, filter_name: str) -> Finding | None:
     best = estimates[ranked[0]]
     facts = unit.facts(metric)
     if len(ranked) == 1:
-        return Finding(about, f"{ranked[0]}: {facts.shown(best.value)} % ({interval(best, facts)}).{apart}")
+        within = interval(best, facts) or "no interval"
+        return Finding(about, f"{ranked[0]}: {facts.shown(best.value)} % ({within}).{apart}")
     second = estimates[ranked[1]]
     values = facts.shown(best.value), facts.shown(second.value)
     paired = paired_difference(comparer, filter_name, unit.name, metric, ranked[1], ranked[0])

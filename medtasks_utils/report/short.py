@@ -20,12 +20,11 @@ _SHORT = {"strict-match": "strict", "flexible-extract": "flexible"}
 
 @dataclass(frozen=True)
 class Line:
-    """A task, or a group of tasks.
+    """A headline metric of a task, or of a group of tasks.
 
     Attributes:
-        name: of the task or group.
-        title: of its benchmark.
-        metric: the benchmark's headline metric, which ``scores`` are of.
+        unit: the task or group.
+        metric: which ``scores`` are of.
         n: examples that were asked.
         scores: by filter, with 95 % intervals.
         answered: by filter, the share in which an answer was found.
@@ -57,16 +56,14 @@ class Line:
 
 
 def lines_of(run: Run) -> list[Line]:
-    """One for each task, or group of tasks of one benchmark; means over benchmarks last."""
+    """One for each headline metric of each task, or group of tasks of one benchmark; means over benchmarks first."""
     run.name = run.name or "run"
-    return [line for unit in arrange([run]) if (line := _line(unit, run))]
+    every = [(unit, metric) for unit in arrange([run]) for metric in unit.headline]
+    return [_line(unit, metric, run) for unit, metric in every if metric != "bypass"]  # of --predict_only
 
 
-def _line(unit: Unit, run: Run) -> Line | None:
+def _line(unit: Unit, metric: str, run: Run) -> Line:
     names = [name for name in FILTERS if name in unit.filters] or unit.filters[:1]
-    metric = next(iter(unit.headline), None)
-    if metric in (None, "bypass"):  # --predict_only
-        return None
     result = unit.results[run.name]
     counts = run.results.get("n-samples") or {}
     tasks = [task.task for task in result.tasks] or run.groups[unit.name].tasks

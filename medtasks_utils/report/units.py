@@ -92,11 +92,12 @@ class Unit:
 
     @property
     def headline(self) -> list[str]:
-        """The metrics of the summary: the benchmark's first, and accuracy over all examples where that is another."""
+        """The metrics of summaries: the benchmark's first, and those that its card wants beside it."""
         found = [metric for name in self.filters[:1] for metric in self.metrics(name)]
         if self.is_overall:
             return ["acc"] if "acc" in found else found[:1]
-        return list(dict.fromkeys([*found[:1], *(m for m in ("acc",) if m in found and "macro_acc" not in found)]))
+        beside = cards()[self.benchmark].beside if self.benchmark else ("acc",)
+        return list(dict.fromkeys([*found[:1], *(metric for metric in beside if metric in found)]))
 
     def estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
         """A metric of one run: the value that the harness reported, with a 95 % confidence interval."""

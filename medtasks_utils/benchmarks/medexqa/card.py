@@ -44,6 +44,7 @@ CARD = Card(
         Metric("answer_accuracy", unit="points"),
         Metric("judge_failures", statistics.total, unit="count", higher_is_better=False),
     ),
+    beside=("explanation",),
     compared=("macro_acc", "acc", "combined", "explanation"),
     breakdowns=(Breakdown("specialty", by_field("specialty"), ("acc", "combined", "explanation")),),
     stratum="specialty",
