@@ -111,11 +111,8 @@ def _spoken(language: str) -> re.Pattern[str]:
     )
 
 
-_ORDINALS = [
-    *map(_ordinal, cues.ORDINALS),
-    *map(_cardinal, cues.CARDINALS),
-    *map(_spoken, cues.SPOKEN),
-]
+_ORDINALS = [*map(_ordinal, cues.ORDINALS), *map(_cardinal, cues.CARDINALS)]
+_SPOKEN = {tuple(re.split(r"[\s|]", spelled)): _spoken(language) for language, spelled in cues.SPOKEN.items()}
 
 
 def ordinals_as_letters(text: str) -> str:
@@ -126,6 +123,9 @@ def ordinals_as_letters(text: str) -> str:
     """
     for pattern in _ORDINALS:
         text = pattern.sub(_as_letter, text)
+    for letters, pattern in _SPOKEN.items():
+        if any(letter in text for letter in letters):
+            text = pattern.sub(_as_letter, text)
     return text
 
 
