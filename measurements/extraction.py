@@ -1,7 +1,8 @@
 """What our filters and other projects' extractors read in the corpus of judged responses: right, wrong and missed.
 
-    python measurements/extraction.py
+    python measurements/extraction.py [FOLDER]
 
+FOLDER holds other responses in the form of `tests/corpus`.
 Peers that are not installed are left out and named; the patterns of simple-evals and of inspect_ai's answer lines are
 restated here. Letters are compared on MedMCQA and MedExQA, numbers on MedCalc-Bench's decimals and scores, verdicts on
 MedHallu. A peer has no row where it has no extractor for the kind.
@@ -18,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from judged import TASKS, judged, outcome
+from judged import CORPUS, TASKS, judged, outcome
 
 Row = dict[str, Any]
 Extractor = Callable[[Row], Any]
@@ -177,7 +178,8 @@ def table(rows: list[Row]) -> Iterator[str]:
 
 
 def main() -> None:
-    rows = [row for row in judged() if row.get("judgement") not in ("date", "weeks_days")]
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else CORPUS
+    rows = [row for row in judged(folder) if row.get("judgement") not in ("date", "weeks_days")]
     for line in table(rows):
         print(line, flush=True)
 
