@@ -144,16 +144,20 @@ def test_the_stock_command_in_a_process_of_its_own_gives_the_same(server: list[s
     assert outcome(tmp_path / "ours") == outcome(tmp_path / "stock")
 
 
-@pytest.mark.torch
-@pytest.mark.parametrize("task", ["medhallu", "medcalc_bench_calculator"])
-def test_a_reply_without_a_choice_is_asked_for_again(task: str, tmp_path: Path) -> None:
+NO_ANSWERS = [b'{"choices": []}', b'{"error": {"message": "overloaded"}}', b"[1]", b'{"choices": [{"index": 0}]}']
+
+
+@pytest.mark.parametrize(
+    ("task", "nothing"), [*(("medhallu", reply) for reply in NO_ANSWERS), ("medcalc_bench_calculator", NO_ANSWERS[0])]
+)
+def test_a_reply_without_an_answer_is_asked_for_again(task: str, nothing: bytes, tmp_path: Path) -> None:
     seen: set[str] = set()
 
     def reply(body: dict[str, Any]) -> str | bytes:
         prompt = json.dumps(body["messages"])
         is_new = prompt not in seen
         seen.add(prompt)
-        return b'{"choices": []}' if is_new and len(seen) % 9 == 0 else "\\boxed{1} <answer>1</answer>"
+        return nothing if is_new and len(seen) % 9 == 0 else "\\boxed{1} <answer>1</answer>"
 
     with chat_server(reply) as asked:
         arguments = f"model={MODEL},base_url={asked.address},max_retries=2,num_concurrent=4"
@@ -169,6 +173,54 @@ def test_a_reply_without_a_choice_is_asked_for_again(task: str, tmp_path: Path) 
     assert all("<answer>1</answer>" in text for sample in samples for (text,) in sample["resps"])
 
 
+def test_replies_without_answers_end_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cache = ["--use_cache", str(tmp_path / "cache")]
+    replies = iter(["\\boxed{1}"] * 3)
+    with chat_server(lambda body: next(replies, b'{"error": {"message": "overloaded"}}')) as asked:
+        arguments = f"model={MODEL},base_url={asked.address},max_retries=1"
+        flags = ["--model", "local-chat-completions", "--model_args", arguments, "--apply_chat_template", *cache]
+        assert cli.main(["eval", "--data", "sample", "--tasks", "medhallu", *flags]) == 1
+        assert "without an answer (overloaded)" in capsys.readouterr().err
+        replies = iter(["\\boxed{1}"] * 99)
+        assert cli.main(["eval", "--data", "sample", "--tasks", "medhallu", *flags]) == 0
+        assert len(asked.bodies) == 3 + 1 + 25, "nothing but answers is kept"
+
+
+def test_content_in_parts_is_one_text(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": "It is "}, {"type": "text", "text": "\\boxed{1}"}]
+    reply = json.dumps({"choices": [{"message": {"role": "assistant", "content": parts}}]}).encode()
+    with chat_server(lambda body: reply) as asked:
+        arguments = f"model={MODEL},base_url={asked.address}"
+        flags = ["--model", "local-chat-completions", "--model_args", arguments, "--apply_chat_template"]
+        saved = ["--output_path", str(tmp_path), "--log_samples"]
+        assert cli.main(["eval", "--data", "sample", "--tasks", "medhallu", "--limit", "2", *flags, *saved]) == 0
+    (samples,) = outcome(tmp_path)[1].values()
+    assert [sample["resps"] for sample in samples] == [[["It is \\boxed{1}"]]] * len(samples)
+
+
+def test_a_cache_gives_each_model_its_own_answers(tmp_path: Path) -> None:
+    with chat_server(lambda body: "\\boxed{0}" if body["model"] == "zero" else "\\boxed{1}") as asked:
+        for model, place in (("zero", "a"), ("one", "b"), ("zero", "c")):
+            arguments = f"model={model},base_url={asked.address}"
+            flags = ["--model", "local-chat-completions", "--model_args", arguments, "--apply_chat_template"]
+            flags += ["--use_cache", str(tmp_path / "cache"), "--output_path", str(tmp_path / place), "--log_samples"]
+            assert cli.main(["eval", "--data", "sample", "--tasks", "medhallu", "--limit", "2", *flags]) == 0
+        assert [body["model"] for body in asked.bodies] == ["zero", "zero", "one", "one"]
+    for place, reply in (("a", "\\boxed{0}"), ("b", "\\boxed{1}"), ("c", "\\boxed{0}")):
+        (samples,) = outcome(tmp_path / place)[1].values()
+        assert {sample["resps"][0][0] for sample in samples} == {reply}
+
+
+def test_a_key_that_no_header_may_have_is_not_shown(
+    server: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary\r")
+    assert cli.main(["eval", "--data", "sample", "--tasks", "medhallu", *server]) == 1
+    told = capsys.readouterr()
+    assert "OPENAI_API_KEY has a line end" in told.err and "canary" not in told.out + told.err
+
+
+@pytest.mark.torch
 def test_torch_stays_out_of_a_run_on_a_server(server: list[str], tmp_path: Path) -> None:
     pytest.importorskip("torch")
     program = (

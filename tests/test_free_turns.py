@@ -222,11 +222,13 @@ def test_first_replies_from_the_cache_begin_at_once(tmp_path: Path) -> None:
     cache = str(tmp_path / "cache")
     with chat_server(caller) as first:
         expected = run(first, use_cache=cache)
-    database = CachingLM(LocalChatCompletion(base_url="x", model="m"), f"{cache}_rank0.db").dbdict
+    model = LocalChatCompletion(base_url="x", model="m")
+    database = CachingLM(model, f"{cache}_rank0.db").dbdict
     later = [body for body in first.bodies if turn(body) > 1]
     settings = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 2048}
-    for body in later:
-        del database[patches.cache_key(([json.dumps(body["messages"], ensure_ascii=False)], settings))]
+    with patches.cache_of(model):
+        for body in later:
+            del database[patches.cache_key(([json.dumps(body["messages"], ensure_ascii=False)], settings))]
     database.close()
     with chat_server(caller) as second:
         assert transcripts(run(second, use_cache=cache)) == transcripts(expected)

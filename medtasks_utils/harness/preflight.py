@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import logging
 import netrc
 import os
 import re
@@ -19,7 +20,9 @@ from lm_eval.api.registry import get_model, model_registry
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.patches import probe_of, without_tokenizer
 from medtasks_utils.harness.saving import folder_of, try_cache, try_folder
-from medtasks_utils.harness.server import ask
+from medtasks_utils.harness.server import NoServerError, ask
+
+logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 
 _CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _KINDS = (
@@ -296,11 +299,10 @@ def _check_server(plan: Plan, name: str, kind: type[LM], arguments: Mapping[str,
         raise UsageError(f"--model_args: {' '.join(str(error).split())}") from None
     try:
         ask(request, str(arguments.get("model") or arguments.get("pretrained")))
-    except UsageError:
-        raise
-    except MedtasksError:
+    except NoServerError as error:
         if not (plan.use_cache and Path(f"{plan.use_cache}_rank0.db").exists()):
-            raise  # with a cache, the run may need no server
+            raise
+        logger.warning("%s; going on with what %s_rank*.db has of this model", error, plan.use_cache)
 
 
 # ---- places

@@ -25,6 +25,10 @@ _REASONS = (
 )
 
 
+class NoServerError(MedtasksError):
+    """No server is there, or it cannot answer anything now."""
+
+
 def ask(request: dict[str, Any], model: str) -> None:
     """Ask for one token.
 
@@ -36,6 +40,7 @@ def ask(request: dict[str, Any], model: str) -> None:
         model: the name that the server knows the model by.
 
     Raises:
+        NoServerError: where there is none, or none that can answer.
         MedtasksError: where no request of this run can be answered.
     """
     url = request["url"]
@@ -53,8 +58,12 @@ def ask(request: dict[str, Any], model: str) -> None:
             f"{url}: its certificate is not accepted ({_reason(error)}); add ca_cert_path=FILE to --model_args, or "
             "verify_certificate=false"
         ) from None
-    except (requests.exceptions.RequestException, ValueError) as error:
+    except requests.exceptions.InvalidHeader:  # its text has the key in it
         raise MedtasksError(
+            "the key in OPENAI_API_KEY has a line end, or another character that no header may have: set it without"
+        ) from None
+    except (requests.exceptions.RequestException, ValueError) as error:
+        raise NoServerError(
             f"no server answers at {url} ({_reason(error)}): start it, or correct base_url in --model_args"
         ) from None
     explain(reply.status_code, _said(reply), url, model, request)
@@ -65,7 +74,8 @@ def explain(status: int, said: str, url: str, model: str, request: dict[str, Any
     """Raise what a status means for a run.
 
     Raises:
-        MedtasksError: for 401, 403, 404, 405 and 5xx.
+        NoServerError: for 5xx.
+        MedtasksError: for 401, 403, 404 and 405.
     """
     answer = f"{url} answers {status}{said}"
     if status in (401, 403):
@@ -76,7 +86,7 @@ def explain(status: int, said: str, url: str, model: str, request: dict[str, Any
             raise MedtasksError(f"{answer}: there is no model {model!r}; there is {', '.join(known[:10])}")
         raise MedtasksError(f"{answer}: is base_url right, and does the server know the model {model!r}?{_whole(url)}")
     if status >= 500:
-        raise MedtasksError(f"{answer}: the server is not able to answer yet, or at all; its own log says why")
+        raise NoServerError(f"{answer}: the server is not able to answer yet, or at all; its own log says why")
 
 
 def _whole(url: str) -> str:
@@ -104,11 +114,15 @@ def _check_body(reply: requests.Response, url: str) -> None:
 def _said(reply: requests.Response) -> str:
     """The server's own words, if they are any for people."""
     try:
-        body = reply.json()
-        words = body.get("error", body.get("message", body.get("detail", "")))
-        words = words.get("message", words) if isinstance(words, dict) else words
-    except (ValueError, AttributeError):
-        words = "" if "html" in reply.headers.get("Content-Type", "") else reply.text
+        return words_of(reply.json())
+    except ValueError:
+        return words_of({"error": "" if "html" in reply.headers.get("Content-Type", "") else reply.text})
+
+
+def words_of(body: Any) -> str:
+    """What a reply says for people, in brackets; empty if it says nothing."""
+    words = body.get("error", body.get("message", body.get("detail", ""))) if isinstance(body, dict) else ""
+    words = words.get("message", words) if isinstance(words, dict) else words
     text = " ".join(str(words).split())
     return f" ({text[:_SHOWN]})" if text else ""
 

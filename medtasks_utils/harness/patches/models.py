@@ -13,9 +13,11 @@ from typing import Any
 from unittest.mock import patch
 
 from lm_eval import evaluator
-from lm_eval.api.model import LM, CachingLM, hash_args
+from lm_eval.api import model as api_model
+from lm_eval.api.model import LM, CachingLM
 
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.server import words_of
 
 logger = logging.getLogger("lm_eval.medtasks")
 
@@ -41,7 +43,7 @@ def remember_the_model() -> None:
         number_processes(inner)
         token = _model_of_the_run.set(model)
         try:
-            with _replies_have_text(inner):
+            with _replies_have_text(inner), cache_of(inner):
                 return original(*arguments, **settings)
         finally:
             _model_of_the_run.reset(token)
@@ -52,27 +54,80 @@ def remember_the_model() -> None:
 
 @contextmanager
 def _replies_have_text(model: Any) -> Iterator[None]:
-    """A reply of an API model that holds no choice is a failed request, which the harness then makes again.
+    """A reply of an API model that holds no answer is a failed request, which the harness then makes again.
 
-    ``parse_generations`` makes an empty list of it. Without this, such a reply ends the run when all are answered.
+    ``parse_generations`` makes an empty list of no choices, and of whatever else it cannot read an empty answer that is
+    scored, and kept in the cache. Content in parts, as some servers send it, is one text.
     """
     api = _api_type()
     if api is None or not isinstance(model, api):
         yield
         return
+    from lm_eval.models import openai_completions as openai
+
     parse = model.parse_generations
+    is_openai, is_chat = (isinstance(model, each) for each in (openai.LocalCompletionsAPI, openai.LocalChatCompletion))
 
     def parse_generations(outputs: Any, **settings: Any) -> list[str]:
+        for output in (outputs if isinstance(outputs, list) else [outputs]) if is_openai else ():
+            choices = output.get("choices") if isinstance(output, dict) else None
+            if not isinstance(choices, list) or not all(_has_text(*each, is_chat) for each in enumerate(choices)):
+                raise _no_answer(output, model.base_url)
         texts: list[str] = parse(outputs=outputs, **settings)
         if not texts:
-            raise MedtasksError(
-                f"{model.base_url} sends replies without any choice, the last {outputs}; its own log may say why. With "
-                "--use_cache results/cache, the same command goes on where it stopped"
-            )
+            raise _no_answer(outputs, model.base_url)
         return texts
 
     with patch.object(model, "parse_generations", parse_generations):
         yield
+
+
+def _has_text(place: int, choice: Any, is_chat: bool) -> bool:
+    """Whether a choice has a text, or none on purpose, and not for want of any; parts of a text are put together."""
+    message = choice.get("message") if is_chat and isinstance(choice, dict) else choice
+    if not isinstance(message, dict):
+        return False
+    choice.setdefault("index", place)
+    name = "content" if is_chat else "text"
+    text = message.get(name)
+    if isinstance(text, list) and all(isinstance(part, dict) for part in text):
+        message[name] = text = "".join(str(part.get("text") or "") for part in text)
+    return isinstance(text, str) or (is_chat and text is None)
+
+
+def _no_answer(reply: Any, url: str) -> MedtasksError:
+    return MedtasksError(
+        f"{url} sends replies without an answer{words_of(reply) or f': {str(reply)[:200]}'}; its own log may say why. "
+        "With --use_cache results/cache, the same command goes on where it stopped"
+    )
+
+
+_NAMES = ("pretrained", "model", "peft", "delta", "revision", "dtype", "quantization", "_seed")
+"""What models and their arguments call what makes them the model that they are."""
+
+
+@contextmanager
+def cache_of(model: Any) -> Iterator[None]:
+    """Answers that ``--use_cache`` keeps are of this model only (``lm_eval.api.model.hash_args``).
+
+    The harness keeps them under the prompt and the settings of its generation. Without this, a second model that is
+    given the first one's cache gets its answers, and its score.
+    """
+    known = {**vars(model), **_mapping(getattr(model, "model_args", None))}
+    identity = {name: str(known[name]) for name in _NAMES if isinstance(known.get(name), str | int)}
+    identity["dtype"] = str(getattr(getattr(model, "_model", None), "dtype", known.get("dtype")))
+    original = api_model.hash_args
+
+    def hash_args(attr: str, args: Any) -> str:
+        key: str = original(attr, [*args, identity])
+        return key
+
+    with patch.object(api_model, "hash_args", hash_args):
+        yield
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def number_processes(model: Any) -> None:
@@ -110,7 +165,7 @@ def response_cache(model: LM) -> Any:
 
 def cache_key(arguments: tuple[Any, ...]) -> str:
     """What an answer to ``generate_until`` is kept under (``lm_eval.api.model.hash_args``)."""
-    key: str = hash_args("generate_until", arguments)
+    key: str = api_model.hash_args("generate_until", arguments)
     return key
 
 
