@@ -19,6 +19,11 @@ _ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE = map(
     cues.either, (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE)
 )
 _FILLERS = rf"(?:{_FILLER}){{0,12}}?"
+_LABEL = (
+    r"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة|الجواب|उत्तर"
+    r"|答案|正解|정답)\s?[(\[]?"
+)
+_SMALL_WORDS = r"(?:because|since|as|for|due|given|which\sis|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché|так\sкак|потому)"
 _ENDED = r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice)\b|because\b|since\b|$))"
 
 # Each kind of statement, its pattern and its weight.
@@ -34,9 +39,7 @@ _STATEMENTS = tuple(
         # "Answer C", "Antwort C", "उत्तर C".
         (
             "answer",
-            rf"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة"
-            rf"|الجواب|उत्तर|答案|正解|정답)"
-            rf"\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}(?!\s(?:is|was|would|seems)\b)",
+            rf"{_LABEL}(?P<letter>{LETTER}){ONE_ONLY}(?![)\]]?,?\s(?!{_SMALL_WORDS}\b)[a-zà-ÿа-я])",
             58,
         ),
         # "I choose C", "C を選びます".
@@ -51,14 +54,14 @@ _STATEMENTS = tuple(
         # "Therefore, C.", "It's C", "sondern C", "所以C".
         (
             "therefore",
-            rf"{_THEREFORE}[,:]?\s?(?:(?i:it\sis|it\smust\sbe|the|option|choice|rather|only|la|el|die|a|antwort"
-            rf"|response)\s){{0,3}}"
+            rf"{_THEREFORE}[,:]?\s?(?:(?i:it\sis|it\smust\sbe|rather|{_THEREFORE}|{_FILLER})\s?){{0,6}}?"
             rf"[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
             50,
         ),
         # "Given the short QT: C.", "Which option? D."
         ("colon", r"(?:[:?;→]|[a-zà-ÿа-я)]{4}[.!])\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", 32),
         ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$)", 32),
+        ("option", rf"{_LABEL}(?P<letter>{LETTER}){ONE_ONLY}", 30),
         (
             "option",
             rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
@@ -81,7 +84,7 @@ _LEADING = re.compile(
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
 _SHOWN = (
     r"(?i:\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
-    r"|belongs?\sto|called|termed|namely|points?\sto|need|use|spricht\sfür|évoque|sugiere|sugere|indica|говорит\sо)\b)"
+    r"|belongs?\sto|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely|points?\sto|need|use|spricht\sfür|évoque|sugiere|sugere|indica|говорит\sо)\b)"
 )
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 _PREDICATE = re.compile(
@@ -104,9 +107,14 @@ _NOT = cues.compiled(cues.NOT_BEFORE)
 _NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
-    r"(?i:eliminat\w{1,4}|exclud\w{1,3}|rul(?:e|ed|ing)\sout)\s(?:[A-D,/ ]|(?i:and|or|options?|choices?|the"
-    r"|both)\b){0,12}$"
+    rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}\s?(?:[A-D,/、() ]|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
+    r"|(?i:options?|choices?|the|both|la|le|les|die))\s){0,12}$"
 )
+_WE_EXCLUDE = re.compile(
+    rf"[)\].]?,?\s(?i:you|we|i|one)(?:['’](?:d|ll)|\s(?:can|could|would|may|must|should|will))?\s(?:\w{{1,12}}\s){{0,2}}?"
+    rf"{cues.either(cues.EXCLUDE)}"
+)
+_A_TOPIC = re.compile(rf"{cues.either(cues.TOPIC)}[^\n.,;:!?A-D]{{0,20}}$")
 _QUESTIONED = re.compile(
     r"(?!\.\s(?i:why|what|how|and|warum|wieso|pourquoi|por\s?qu|perché|почему|لماذا|क्यों))[)\].]?[^.!\n]{0,40}\?(?!\?)"
 )
@@ -135,6 +143,7 @@ def _denied(candidate: Candidate) -> bool:
         _NOT_BEFORE.search(candidate.before[-40:])
         or _called_wrong(candidate.after)
         or _EXCLUDED.search(candidate.before)
+        or _WE_EXCLUDE.match(candidate.after)
         or _DISBELIEVED.search(candidate.before)
     )
 
@@ -180,12 +189,17 @@ def _asked(candidate: Candidate) -> bool:
     return bool(_QUESTIONED.match(candidate.after))
 
 
+def _a_topic(candidate: Candidate) -> bool:
+    """As in "As for answer C, it …"."""
+    return bool(_A_TOPIC.search(candidate.before))
+
+
 def _taken_back(candidate: Candidate) -> bool:
     """As in "The answer is C. Wait, …"."""
     return taken_back_until(candidate.text) >= candidate.end
 
 
-_RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_taken_back, -25))
+_RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_a_topic, -100), (_taken_back, -25))
 
 
 def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
@@ -224,7 +238,7 @@ def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | No
 
 def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
     """Every letter that the text may choose, with the evidence for and against it."""
-    kept, listed = split_listings(text)
+    kept, listed = split_listings(text, with_letters(text, options))
     plain = unformatted("\n".join(kept))
     substituted = with_letters(plain, options)
     for reading, less in {plain: 0.5, substituted: 0.0}.items():

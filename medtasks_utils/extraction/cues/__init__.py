@@ -13,6 +13,7 @@ from medtasks_utils.extraction.cues.choices import (
     CHOOSE,
     CHOSEN_BEFORE,
     CORRECT,
+    EXCLUDE,
     FILLER,
     LINK,
     NOT_BEFORE,
@@ -57,7 +58,7 @@ from medtasks_utils.extraction.cues.quantities import (
     TOTAL,
     WEEKS,
 )
-from medtasks_utils.extraction.cues.stance import BUT, RETRACTED, TENTATIVE
+from medtasks_utils.extraction.cues.stance import BUT, RETRACTED, TENTATIVE, TOPIC
 
 __all__ = [
     "ABOUT",
@@ -74,6 +75,7 @@ __all__ = [
     "DERIVED",
     "EARLIER",
     "EQUALS",
+    "EXCLUDE",
     "FACTUAL",
     "FILLER",
     "GIVEN",
@@ -100,6 +102,7 @@ __all__ = [
     "TENTATIVE",
     "THAT_IS",
     "THEREFORE",
+    "TOPIC",
     "TOTAL",
     "TO_SAY",
     "UNLIKE_IT",

@@ -64,8 +64,8 @@ CHOOSE: Cues = {
     r"|goes\s(?:to|for)|for)"
     r"|commit(?:ting)?\sto|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e"
     r"|ing)\sdown\son|toward"
-    r"|lean(?:ing)?\stowards?",
-    "de": r"wähle|nehme|tippe\sauf|bleibe\sbei|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke"
+    r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put|writ(?:e|ing))(?:\s(?:down|in))?",
+    "de": r"wähle|kreuze|nehme|tippe\sauf|bleibe\sbei|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke"
     r"|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\s(?:\w+\s){0,2}für",
     "fr": r"choisis|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne|(?:opte"
     r"|décide)\s(?:donc\s)?pour",
@@ -173,6 +173,20 @@ WRONG_AFTER: Cues = {
     "any": r"[❌✗✘]",
 }
 """What calls a letter or option wrong that it follows."""
+
+EXCLUDE: Cues = {
+    "en": r"eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?|ing)(?:\sout|\soff)?"
+    r"|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|disqualif\w{1,4}|(?:argues?|speaks?|counts?)\sagainst|discount",
+    "de": r"schlie(?:ß|ss)\w{1,3}|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
+    "fr": r"écart\w{1,4}|exclu\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
+    "es": r"descart\w{1,4}|exclu\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
+    "pt": r"descart\w{1,4}|exclu\w{1,4}|elimin\w{1,4}|afast\w{1,4}",
+    "it": r"esclud\w{1,4}|scart\w{1,4}|elimin\w{1,4}",
+    "ru": r"исключ\w{1,6}|отброс\w{1,4}|отбрас\w{1,6}|отверга\w{1,5}",
+    "ar": r"(?:ن|أ|ي|ت)?ستبعد|استبعاد",
+    "zh": r"排除(?!法)|否定",
+}
+"""Verbs that rule out the letters that follow, or that stand before "we can"."""
 
 OR: Cues = {
     "en": r"(?:and/)?or|and",
