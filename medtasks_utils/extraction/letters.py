@@ -24,7 +24,10 @@ _LABEL = (
     r"|答案|正解|정답)\s?[(\[]?"
 )
 _SMALL_WORDS = r"(?:because|since|as|for|due|given|which\sis|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché|так\sкак|потому)"
-_ENDED = r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice)\b|because\b|since\b|$))"
+_ENDED = (
+    r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|that|to|qu[ei]|quella|che|la\sque|die)\b|qu['’]"
+    r"|because\b|since\b|$))"
+)
 
 # Each kind of statement, its pattern and its weight.
 _STATEMENTS = tuple(
@@ -68,6 +71,14 @@ _STATEMENTS = tuple(
             rf"|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
             30,
         ),
+        # "Only C fits", "Somit passt nur C", "seul C".
+        (
+            "only",
+            rf"(?:^|[.:;,]\s)(?:[^\W\d]{{1,12}}\s){{0,4}}?{cues.either(cues.ONLY)}\s?(?:{_FILLER}|der\s|das\s|les?\s)*?(?P<letter>{LETTER}){ONE_ONLY}(?!\s(?i:in|when|if)\b)",
+            34,
+        ),
+        # "✅ C", "👉 C" on a line.
+        ("mark", rf"^[\s>#*_•-]{{0,8}}[✅✔✓👉☑➡▶★⭐⇒]\W{{0,6}}(?P<letter>{LETTER})(?=\W{{0,4}}$|\s?[:(–—-])", 40),
         # "What is left is D", "Bleibt C", "剩下D".
         ("remaining", rf"(?<![^\W_]){cues.either(cues.REMAINS)}[,:]?\s?{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", 56),
     )
@@ -97,7 +108,7 @@ _TOGETHER = re.compile(
     rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|not|nicht|pas|no|não|non"
     rf"|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
 )
-_MENTIONS = ("bold", "colon", "option", "leading", "named", "mark", "predicate", "concluding")
+_MENTIONS = ("bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "concluding")
 
 _ALL_OPTIONS = re.compile(
     r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
@@ -255,7 +266,7 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
     yield from _found(_LEADING, substituted, "leading", 28)
     yield from _found(_PREDICATE, with_letters(plain, options, MARKS), "predicate", 30)
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
-    yield from _found(_BOLD, "\n".join(kept), "bold", 35)
+    yield from _found(_BOLD, with_letters("\n".join(kept), options), "bold", 35)
     lines = with_letters(unformatted("\n".join(listed)), options)
     yield from marked(lines)
     yield from ranked(plain)

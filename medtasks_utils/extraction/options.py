@@ -13,6 +13,27 @@ _TWICE = re.compile(
 )
 
 
+_ONE = r"(?:[1-9]|[IVX]{1,4}|[a-eivx]{1,3})"
+_SEVERAL = re.compile(
+    rf"(?<![\w.,)/-])(?<!\d\s)(?P<only>(?i:only|both|nur|seul\w{{0,2}}|solo|sólo|apenas)\s)?"
+    rf"\(?(?<!\w){_ONE}\)?(?:(?:\s?[,&+/]\s?|,?\s(?i:and|und|et|y|e|и)\s)\(?{_ONE}\)?(?![\w.]\w|\w)){{0,5}}"
+    r"(?P<after>\s(?i:only|alone|both))?(?![\w/-]|[.,]\w|\s?[%(=×])"
+)
+
+
+def _enumerated(text: re.Match[str]) -> frozenset[str] | None:
+    """The statements that a phrase such as "1, 3 and 4" or "only II" counts up, or None for one number alone."""
+    ones = frozenset(re.findall(rf"\b{_ONE}\b", text[0]))
+    return ones if len(ones) > 1 or text["only"] or text["after"] else None
+
+
+def _enumerations(options: Sequence[str]) -> dict[frozenset[str], int]:
+    """Which options only count up statements: "1 and 3", "Only I"; nothing unless two of them do."""
+    matches = [_SEVERAL.fullmatch(option.strip().rstrip(".")) for option in options]
+    found = {ones: index for index, match in enumerate(matches) if match and (ones := _enumerated(match))}
+    return found if len(found) > 1 else {}
+
+
 def letter_of(token: str, *, digits: bool = False) -> str | None:
     """The letter A–D that a token is, in any case; with ``digits`` also 0–3, which mean A–D.
 
@@ -43,14 +64,10 @@ def short_names(options: Sequence[str]) -> list[str]:
     >>> short_names(["A-mode", "B-mode", "Doppler mode", "Type A personality"])
     ['', '', 'Doppler', 'personality']
     """
-    words = [[word for word in option.split() if len(word) > 4 and word.isalpha()] for option in options]
+    words = [[word for word in option.split() if len(word) > 3 and word.isalpha()] for option in options]
     names = []
     for index, option in enumerate(options):
-        others = " ".join(
-            options[:index] + options[index + 1 :]
-            if isinstance(options, list)
-            else [other for at, other in enumerate(options) if at != index]
-        ).lower()
+        others = " ".join([*options[:index], *options[index + 1 :]]).lower()
         own = [word for word in words[index] if word.lower() not in others]
         names.append(max(own, key=len, default="") if len(option.split()) > 1 else "")
     return names
@@ -68,8 +85,16 @@ def with_letters(text: str, options: Sequence[str], letters: str = LETTERS) -> s
     """
     folded = text.lower()
     replaced = text
+    enumerations = _enumerations(options)
+    if enumerations:
+
+        def lettered(match: re.Match[str]) -> str:
+            index = enumerations.get(_enumerated(match) or frozenset())
+            return match[0] if index is None else letters[index]
+
+        replaced = _SEVERAL.sub(lettered, replaced)
     for index in _longest_first(options):
-        pattern = _pattern(options[index], folded)
+        pattern = None if index in enumerations.values() else _pattern(options[index], folded)
         if pattern:
             replaced = pattern.sub(letters[index], replaced)
     return text if replaced == text else _TWICE.sub(r"\1", replaced)

@@ -52,7 +52,7 @@ FILLER: Cues = {
     "ru": r"\b(?:вариант|ответ|под|буквой)\b",
     "ar": r"(?<!\w)(?:الخيار|الإجابة|حرف|الحرف)(?!\w)",
     "hi": r"विकल्प|उत्तर",
-    "zh": r"选项|答案|选择|[选是为]",
+    "zh": r"选项|答案|选择|的?[选是为]",
     "ja": r"選択肢",
     "ko": r"선택지|보기",
 }
@@ -78,7 +78,7 @@ CHOOSE: Cues = {
     "ru": r"выбираю|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
     "ar": r"أختار|اختار|سأختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
-    "zh": r"应?选择?|故选|因此选|应(?:该|当)?[为是]",
+    "zh": r"应?勾?选择?|故选|因此选|应(?:该|当)?[为是]",
 }
 """Verbs that a choice follows."""
 
@@ -99,7 +99,7 @@ CORRECT: Cues = {
     r"|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))|only\s(?:answer|choice"
     r"|option)"
     r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))"
-    r"|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe"
+    r"|are\s(?:all\s|both\s)?(?:correct|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?!\s(?:if|for|only|in|to)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe"
     r"|has\sto\sbe)\b|(?:as\s)?the\s(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
     r"|correctly\s(?:identifies|describes)",
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
@@ -122,12 +122,12 @@ THEREFORE: Cues = {
     r"|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should"
     r"|would)\sbe))"
     r"|final|rather|most\slikely|probably|in\sconclusion)",
-    "de": r"\b(?:also|daher|somit|folglich|sondern|wahrscheinlich)",
+    "de": r"\b(?:also|daher|demnach|somit|folglich|sondern|wahrscheinlich|es\sist)",
     "fr": r"\b(?:c['’]est(?:\sla)?|donc|mais|plutôt|probablement)",
-    "es": r"\b(?:es\sla|sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
+    "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
     "pt": r"(?<!\w)(?:é\sa(?=\s)|mas\ssim|portanto|logo|provavelmente)",
-    "it": r"(?<!\w)(?:è\sla|quindi|dunque|bensì|ma|probabilmente)",
-    "ru": r"\b(?:поэтому|значит|следовательно|итак|а)",
+    "it": r"(?<!\w)(?:è(?:\s(?:quindi|dunque))?\sla|quindi|dunque|bensì|ma|probabilmente)",
+    "ru": r"\b(?:поэтому|значит|следовательно|итак|именно|а)",
     "ar": r"(?<!\w)(?:لذلك|إذن|بل)",
     "hi": r"(?:इसलिए|अतः|बल्कि)",
     "zh": r"(?:因此|所以|故)",
@@ -275,6 +275,19 @@ REMAINS: Cues = {
     "ko": r"(?:남는\s?것은|남은\s?것은|소거법으로)",
 }
 """What introduces the option that is left when the others are ruled out."""
+
+ONLY: Cues = {
+    "en": r"only|just|none\sbut|nothing\sbut",
+    "de": r"nur|allein|lediglich",
+    "fr": r"seule?|uniquement",
+    "es": r"s[oó]lo|únicamente|solamente",
+    "pt": r"só|somente|apenas",
+    "it": r"solo|soltanto|solamente",
+    "ru": r"только|лишь",
+    "zh": r"只有|仅",
+    "ko": r"오직",
+}
+"""What singles out the option that follows."""
 
 UNLIKE_IT: Cues = {
     "en": r"would\s(?:not\s)?(?:be|give|cause|produce|show|have|lead|need|require|present|make|suggest|affect|mean"
