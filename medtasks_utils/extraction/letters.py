@@ -167,7 +167,7 @@ _OTHER_IN_BRACKETS = re.compile(r"\([^()A-D]{0,12}[A-D](?![A-Za-z])[^()]*$")
 
 def _called_wrong(after: str) -> bool:
     wrong = _WRONG_AFTER.match(after)
-    return bool(wrong and not _BECAUSE.search(wrong[0]) and not _OTHER_IN_BRACKETS.search(wrong[0]))
+    return bool(wrong and not _BECAUSE.search(wrong[0]) and not _BUT.search(wrong[0]) and not _OTHER_IN_BRACKETS.search(wrong[0]))
 
 
 def _listed_as_wrong(candidate: Candidate) -> bool:

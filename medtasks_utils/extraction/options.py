@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
+
+from medtasks_utils.extraction.tokens import ARTICLE
 
 LETTERS = "ABCD"
 MARKS = "\ue000\ue001\ue002\ue003"
@@ -13,6 +16,8 @@ _TWICE = re.compile(
 )
 
 
+_NO_ARTICLE = "\ue010"
+_BEFORE_A_WORD = re.compile(ARTICLE)
 _ONE = r"(?:[1-9]|[IVX]{1,4}|[a-eivx]{1,3})"
 _SEVERAL = re.compile(
     rf"(?<![\w.,)/-])(?<!\d\s)(?P<only>(?i:only|both|nur|seul\w{{0,2}}|solo|sólo|apenas)\s)?"
@@ -77,6 +82,11 @@ def _longest_first(options: Sequence[str]) -> list[int]:
     return sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True)
 
 
+def _lettered(option: re.Match[str], letter: str) -> str:
+    """The letter, an A so that it is not taken for the article."""
+    return f"A{_NO_ARTICLE}" if letter == "A" and _BEFORE_A_WORD.match(option.string, option.end()) else letter
+
+
 def with_letters(text: str, options: Sequence[str], letters: str = LETTERS) -> str:
     """The text with options replaced by their letters, the longest first; "C. Iron" and "Iron (C)" become "C".
 
@@ -96,8 +106,8 @@ def with_letters(text: str, options: Sequence[str], letters: str = LETTERS) -> s
     for index in _longest_first(options):
         pattern = None if index in enumerations.values() else _pattern(options[index], folded)
         if pattern:
-            replaced = pattern.sub(letters[index], replaced)
-    return text if replaced == text else _TWICE.sub(r"\1", replaced)
+            replaced = pattern.sub(partial(_lettered, letter=letters[index]), replaced)
+    return text if replaced == text else _TWICE.sub(r"\1", replaced).replace(_NO_ARTICLE, "'")
 
 
 def named_options(

@@ -15,9 +15,9 @@ _SMALL_WORDS = (
     r"|perch\w{0,2}|den|"
     "und|quella|aus|fällt|passt|scheidet|makes|best|fits|matches|correctly|would|seems|must|should|appears|only|remains|it"
 )
-_ARTICLE = rf"\s(?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
+ARTICLE = rf"\s(?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
 LETTER = (
-    rf"(?<![A-Za-z0-9À-ÿ抗])(?<!(?i:anti|анти)-)(?:[A-D](?![A-Za-z0-9+À-ÿ]|['’][a-z]|-[A-Za-z0-9])(?<!A(?={_ARTICLE}))"
+    rf"(?<![A-Za-z0-9À-ÿ抗])(?<!(?i:anti|анти)-)(?:[A-D](?![A-Za-z0-9+À-ÿ]|['’][a-z]|-[A-Za-z0-9])(?<!A(?={ARTICLE}))"
     r"|[a-d](?=\s?(?:[).:,;\]]|because\b|since\b|$)))"
 )
 # What follows is no second letter, as in "A or B", "A, B and C", "A/B", "C (or D)", "AとB".
@@ -96,7 +96,7 @@ def _cardinal(language: str) -> re.Pattern[str]:
     counted = _counted(cues.CARDINALS[language].split())
     return re.compile(
         rf"(?<![^\W_])(?P<noun>{cues.ORDERED[language]}\s)(?:n[uú]m+(?:be|e)ro?\s|numéro\s|номер\s)?(?:{counted})"
-        rf"(?=\s?(?:[.,;:!?()—–\n]|$)"
+        rf"(?!,?\s(?:and\s)?\d)(?=\s?(?:[.,;:!?()—–\n]|$)"
         rf"|\s?{cues.either(cues.CORRECT)})",
         re.IGNORECASE,
     )
