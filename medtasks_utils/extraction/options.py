@@ -60,11 +60,13 @@ def _pattern(option: str, folded: str) -> re.Pattern[str] | None:
     if not all(word.lower() in folded for word in words):
         return None  # far cheaper than compiling a search for it
     phrase = r"\s{1,4}".join(map(re.escape, words))
-    return re.compile(rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,]){phrase}(?![A-Za-z0-9À-ÿ])(?![.,]\d)", re.IGNORECASE)
+    return re.compile(rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,]){phrase}(?:-(?:Syndrom\w{{0,2}}|Krankheit|disease))?(?![A-Za-z0-9À-ÿ])(?![.,]\d)", re.IGNORECASE)
 
 
 def short_names(options: Sequence[str]) -> list[str]:
-    """The word by which each option may be called for short: its longest that no other option has; else nothing.
+    """The word by which each option may be called for short, or nothing.
+
+    It is one that no other option has: a name ("Crohn" of "Morbus Crohn"), else the longest.
 
     >>> short_names(["A-mode", "B-mode", "Doppler mode", "Type A personality"])
     ['', '', 'Doppler', 'personality']
@@ -74,7 +76,8 @@ def short_names(options: Sequence[str]) -> list[str]:
     for index, option in enumerate(options):
         others = " ".join([*options[:index], *options[index + 1 :]]).lower()
         own = [word for word in words[index] if word.lower() not in others]
-        names.append(max(own, key=len, default="") if len(option.split()) > 1 else "")
+        own.sort(key=lambda word: (word[0].isupper() and not option.startswith(word), len(word)))
+        names.append(own[-1] if own and len(option.split()) > 1 else "")
     return names
 
 
