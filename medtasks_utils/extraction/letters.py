@@ -15,17 +15,24 @@ from medtasks_utils.extraction.plain import own_parts, unformatted
 from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY, latin_letters, ordinals_as_letters
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
 
-_ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE = map(
-    cues.either, (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE)
+_ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE, _ORDERED = map(
+    cues.either, (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE, cues.ORDERED)
 )
 _FILLERS = rf"(?:{_FILLER}){{0,12}}?"
 _LABEL = (
     r"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة|الجواب|उत्तर"
     r"|答案|正解|정답)\s?[(\[]?"
 )
-_SMALL_WORDS = r"(?:because|since|as|for|due|given|which\sis|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché|так\sкак|потому)"
+_OPTION = r"(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प|选项)"
+_REASON = (
+    r"(?:because|since|as|for|due|given|which\sis|with|is\b|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché"
+    r"|так\sкак|потому|है|ही|सही|क्योंकि|هي|هو|صحيح|لأن)"
+)
+_NOT_A_SUBJECT = (
+    rf"(?![)\]]?(?:\s\([^()\n]{{0,60}}\))?,?\s(?!{_REASON}(?![^\W_]))[a-zà-ÿа-я\u0620-\u064a\u0904-\u0939])"
+)
 _ENDED = (
-    r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|that|to|qu[ei]|quella|che|la\sque|die)\b|qu['’]"
+    r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|that|to|zu|qu[ei]|quella|che|la\sque|die)\b|qu['’]"
     r"|because\b|since\b|$))"
 )
 
@@ -36,13 +43,13 @@ _STATEMENTS = tuple(
         # "The answer is (C)", "Correct option: C", "正解はC".
         (
             "answer",
-            rf"(?<![A-Za-z]){_ANSWER}(?P<between>[^\n.?!;。]{{0,60}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
+            rf"(?<![A-Za-z]){_ANSWER}(?!s\b)(?P<between>[^\n.?!;。]{{0,100}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
             60,
         ),
         # "Answer C", "Antwort C", "उत्तर C".
         (
             "answer",
-            rf"{_LABEL}(?P<letter>{LETTER}){ONE_ONLY}(?![)\]]?,?\s(?!{_SMALL_WORDS}\b)[a-zà-ÿа-я])",
+            rf"{_LABEL}(?:{_ORDERED}\s)?(?P<letter>{LETTER}){ONE_ONLY}{_NOT_A_SUBJECT}",
             58,
         ),
         # "I choose C", "C を選びます".
@@ -64,13 +71,8 @@ _STATEMENTS = tuple(
         # "Given the short QT: C.", "Which option? D."
         ("colon", r"(?:[:?;→]|[a-zà-ÿа-я)]{4}[.!])\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", 32),
         ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$)", 32),
-        ("option", rf"{_LABEL}(?P<letter>{LETTER}){ONE_ONLY}", 30),
-        (
-            "option",
-            rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
-            rf"|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
-            30,
-        ),
+        ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}{_NOT_A_SUBJECT}", 30),
+        ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}", 23),
         # "Only C fits", "Somit passt nur C", "seul C".
         (
             "only",
@@ -99,8 +101,8 @@ _SHOWN = (
 )
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 _PREDICATE = re.compile(
-    rf"(?:{_LINK}|{_SHOWN})\s?(?:{_FILLER}|(?i:an?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
-    rf"|[{MARKS}])\)?(?=[*_\s]{{0,3}}(?:[.!;](?:\s|$)|$))",
+    rf"(?:{_LINK}|['’]s|{_SHOWN})\s?(?:{_FILLER}|(?i:an?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
+    rf"|[{MARKS}])\)?(?=[*_\s]{{0,3}}(?:[.!;](?:\s|$)|,\s(?:whereas|while|but|not|rather|of\scourse)\b|$))",
     re.MULTILINE,
 )
 _LONE_LETTER = re.compile(LETTER)

@@ -19,7 +19,7 @@ ANSWER: Cues = {
     "hi": r"उत्तर|जवाब|विकल्प",
     "zh": r"答案|正确选项|正确的?是|选项|回答",
     "ja": r"正解|答え|解答|回答|選択肢",
-    "ko": r"정답|답변|답안|답|(?<=옳은\s)것",
+    "ko": r"정답|답변|답안|답|(?:옳은|맞는|알맞은|적[절합]한|해당하는)\s(?:것|보기|선택지)",
 }
 """Nouns that announce the answer."""
 
@@ -44,11 +44,11 @@ FILLER: Cues = {
     "any": r"[\s:：,(\[（【<'=\-–—«]",
     "en": r"\b(?:the|would|be|is|therefore|thus|then|clearly|most|likely|probably|indeed|definitely|simply|just|only|"
     r"correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still)\b",
-    "de": r"\b(?:die|der|das|daher|also|somit|antwort|option|möglichkeit|variante|wahrscheinlich)\b",
-    "fr": r"\b(?:la|le|donc|réponse|option|proposition|l['’])\b|\bl['’]",
-    "es": r"\b(?:la|el|opción|respuesta|alternativa|letra|por|tanto)\b",
-    "pt": r"\b(?:a|o|opção|resposta|alternativa|letra|portanto)\b",
-    "it": r"\b(?:la|il|opzione|risposta|lettera|quindi)\b",
+    "de": r"\b(?:die|der|das|daher|also|somit|demnach|folglich|mithin|antwort|option|möglichkeit|variante|wahrscheinlich)\b",
+    "fr": r"\b(?:la|le|donc|bien|ainsi|réponse|option|proposition|l['’])\b|\bl['’]",
+    "es": r"\b(?:la|el|pues|entonces|opción|respuesta|alternativa|letra|por|tanto)\b",
+    "pt": r"\b(?:a|o|então|pois|assim|opção|resposta|alternativa|letra|portanto)\b",
+    "it": r"\b(?:la|il|pertanto|dunque|perciò|opzione|risposta|lettera|quindi)\b",
     "ru": r"\b(?:вариант|ответ|под|буквой)\b",
     "ar": r"(?<!\w)(?:الخيار|الإجابة|حرف|الحرف)(?!\w)",
     "hi": r"विकल्प|उत्तर",
@@ -59,7 +59,7 @@ FILLER: Cues = {
 """What may stand between the link and the letter."""
 
 CHOOSE: Cues = {
-    "en": r"choose|select|pick|prefer|think|believe|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
+    "en": r"choose|chose|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
     r"|settled?\s(?:on|for)|(?:money(?:\sis|['’]s)?|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor"
     r"|goes\s(?:to|for)|for)"
     r"|commit(?:ting)?\sto|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e"

@@ -12,7 +12,7 @@ RETRACTED: Cues = {
     r"|(?<![\w\s])\s?no,\s(?!not\b)"
     r"|\?\s?no\b|\bactually,|(?<!out\s)\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)"
     r"|\bbut\sthat\swas"
-    r"|\bchange\smy\s(?:answer|mind)|\b(?:wh?)?oops\b|\bmy\sbad\b",
+    r"|\bchange\smy\s(?:answer|mind)|\bapologi[sz]e|\bthat(?:['’]s|\sis)\snot\s(?:right|correct|it)\b|\b(?:wh?)?oops\b|\bmy\sbad\b",
     "de": r"\bmoment\b|\bhalt,|\bstopp\b|\bkorrektur:|\bdoch\snicht\b|\bnein,|\bups\b|\bhoppla\b"
     r"|\bich\shabe\s(?:\w+\s)?vergessen",
     "fr": r"\battendez?\b|\bcorrection\s?:|\bnon,|\ben\sfait,|\boups\b|\bj['’]ai\soublié",
