@@ -280,7 +280,7 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
 def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
     named = named_options(plain, options, is_denied)
-    yield from (Candidate(letter, at, at, plain, "named", 25) for letter, at in named)
+    yield from (Candidate(letter, at, at, plain, "named", 25 if len(named) == 1 else 0) for letter, at in named)
     sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and sentence[0] != "("]
     if len(sentences) > 1:
         first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
