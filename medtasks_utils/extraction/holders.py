@@ -49,7 +49,10 @@ def held(text: str, keys: Sequence[str]) -> tuple[list[Holder], str]:
         opening = text.rfind("\\boxed", position, start)
         rest.append(text[position : max(position, opening)])
         position = end + 1
-    rest.append(text[position : unclosed if unclosed is not None and unclosed >= position else None])
+    if unclosed is None or unclosed < position:
+        rest.append(text[position:])
+    else:
+        rest += text[position:unclosed], *text[unclosed:].partition("\n")[1:]
     outside = " ".join(rest)
     if unclosed is None and not closed:
         found += [_of(match, "box", 98) for match in _NEAR_BOX.finditer(text)]

@@ -12,11 +12,12 @@ from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import LINE, MAX_LINE, lists_options, split_listings
 from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_options, short_names, with_letters
 from medtasks_utils.extraction.plain import own_parts, unformatted
+from medtasks_utils.extraction.spelling import Spelling
 from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY, latin_letters, ordinals_as_letters
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
 
-_ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE, _ORDERED = map(
-    cues.either, (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE, cues.ORDERED)
+_ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE, _ORDERED, _SHOWN = map(
+    cues.either, (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE, cues.ORDERED, cues.SHOWN)
 )
 _FILLERS = rf"(?:{_FILLER}){{0,12}}?"
 _LABEL = (
@@ -81,6 +82,14 @@ _STATEMENTS = tuple(
         ),
         # "✅ C", "👉 C" on a line.
         ("mark", rf"^[\s>#*_•-]{{0,8}}[✅✔✓👉☑➡▶★⭐⇒]\W{{0,6}}(?P<letter>{LETTER})(?=\W{{0,4}}$|\s?[:(–—-])", 40),
+        # "C": {"text": …, "correct": true}
+        (
+            "mark",
+            r"(?<![A-Za-z])(?P<letter>[A-D]):\s(?:(?:(?![A-D]:)[^\n]){0,200}?(?i:correct|right|answer|true):\s)?(?i:true|yes)\b",
+            40,
+        ),
+        # "This points to C".
+        ("shown", rf"{_SHOWN}(?:{_FILLER}){{0,5}}?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}", 33),
         # "What is left is D", "Bleibt C", "剩下D".
         ("remaining", rf"(?<![^\W_]){cues.either(cues.REMAINS)}[,:]?\s?{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", 56),
     )
@@ -95,10 +104,6 @@ _LEADING = re.compile(
     r"(?!\s(?i:in|among|cause\sof\sdeath)\b)"
 )
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
-_SHOWN = (
-    r"(?i:\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
-    r"|belongs?\sto|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely|points?\sto|need|use|spricht\sfür|évoque|sugiere|sugere|indica|говорит\sо)\b)"
-)
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 _PREDICATE = re.compile(
     rf"(?:{_LINK}|['’]s|{_SHOWN})\s?(?:{_FILLER}|(?i:an?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
@@ -110,7 +115,7 @@ _TOGETHER = re.compile(
     rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|not|nicht|pas|no|não|non"
     rf"|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
 )
-_MENTIONS = ("bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "concluding")
+_MENTIONS = ("bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "mark", "shown", "concluding")
 
 _ALL_OPTIONS = re.compile(
     r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
@@ -161,6 +166,7 @@ def _denied(candidate: Candidate) -> bool:
     )
 
 
+_COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))
 _BECAUSE = re.compile(r"(?i)\b(?:because|since|as|weil|da|car|puisque|porque|perché|так\sкак)\b|因为|ため")
 
 
@@ -184,6 +190,12 @@ def _listed_as_wrong(candidate: Candidate) -> bool:
         candidate.before,
     )
     return leading is not None
+
+
+def _only_counterfactual(candidate: Candidate) -> bool:
+    """As in "A device would have pointed to C, a fever to D", "Had it been acute, then C"."""
+    start = max(candidate.text.rfind(end, 0, candidate.start) for end in ("\n", ". ", "? ", "! ", "; "))
+    return _COUNTERFACTUAL.search(candidate.text, start + 1, candidate.start) is not None
 
 
 def _one_of_several(candidate: Candidate) -> bool:
@@ -212,7 +224,14 @@ def _taken_back(candidate: Candidate) -> bool:
     return taken_back_until(candidate.text) >= candidate.end
 
 
-_RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_a_topic, -100), (_taken_back, -25))
+_WEAK = 40  # what is no statement on the answer
+_RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_a_topic, -100), (_taken_back, -40))
+
+
+_DIALOGUE = re.compile(r"^\W{0,4}Q(?:uestion)?\W{0,3}:", re.MULTILINE)
+_REPLY = re.compile(r"^A:(?=\s)", re.MULTILINE)
+_SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
+_TICKED = re.compile(r"^(\s*)[-*+]?\s?\[(?:[xX✓✔])\]", re.MULTILINE)
 
 
 def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
@@ -224,8 +243,10 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     ('C', None, None)
     """
     reading = NOTHING
+    if _DIALOGUE.search(text):
+        text = _REPLY.sub("Answer:", text)
     for part in own_parts(text):
-        reading = _read_part(ordinals_as_letters(latin_letters(part)), options)
+        reading = _read_part(ordinals_as_letters(latin_letters(_TICKED.sub(r"\1✓", _SPELLING.corrected(part)))), options)
         if reading.value is not None:
             break
     return reading
@@ -246,7 +267,7 @@ def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | No
         letter = choose(_candidates(content, options), _MENTIONS).value
     if letter is None:
         return None
-    return Candidate(letter, holder.start, holder.end, text, holder.cue, holder.support)
+    return weigh(Candidate(letter, holder.start, holder.end, text, holder.cue, holder.support), ((_taken_back, -50),))
 
 
 def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
@@ -281,7 +302,9 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
     named = named_options(plain, options, is_denied)
     yield from (Candidate(letter, at, at, plain, "named", 25 if len(named) == 1 else 0) for letter, at in named)
-    sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and sentence[0] != "("]
+    sentences = [
+        sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)
+    ]
     if len(sentences) > 1:
         first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
         if len(last) == 1 and (len(first) != 1 or first == last):
@@ -289,6 +312,7 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
             yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))
 
 
+_ASIDE = re.compile(rf"\W*\(|\W*{cues.any_word(cues.ASIDE)}")
 _SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа-я])|\n+|(?<=[。！？])")
 
 
@@ -308,6 +332,7 @@ def _left_over(text: str, lines: str) -> Iterator[Candidate]:
 
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
+    rules = (*_RULES, (_only_counterfactual, -100)) if support <= _WEAK else _RULES
     for match in bounded(pattern.finditer(text)):
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
@@ -315,20 +340,27 @@ def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Ite
         if _BETWEEN.search(between) or _NOT.search(between):
             yield Candidate(_letter(match), start, end, text, cue, support, (("_denied", -100),))
             continue
-        yield weigh(Candidate(_letter(match), start, end, text, cue, support), _RULES)
+        yield weigh(Candidate(_letter(match), start, end, text, cue, support), rules)
 
 
 def _letter(match: re.Match[str]) -> str:
     return LETTERS[MARKS.index(match["letter"])] if match["letter"] in MARKS else match["letter"].upper()
 
 
+_TOGETHER_WITH = re.compile(ONE_ONLY)
 _CONTRASTED = re.compile(r"(?i)\b(?:whereas|unlike|while|in\scontrast\sto|compared\s(?:with|to))\s(?:the\s|an?\s)?$")
 
 
 def is_denied(text: str, start: int, end: int) -> bool:
     """Whether what stands in a text from ``start`` to ``end`` is denied, asked about or contrasted."""
     candidate = Candidate("", start, end, text, "named", 0)
-    return _denied(candidate) or _asked(candidate) or _CONTRASTED.search(candidate.before) is not None
+    return (
+        _denied(candidate)
+        or _asked(candidate)
+        or _CONTRASTED.search(candidate.before) is not None
+        or not _TOGETHER_WITH.match(text, end)
+        or _only_counterfactual(candidate)
+    )
 
 
 def _on_a_line(text: str) -> Iterator[Candidate]:

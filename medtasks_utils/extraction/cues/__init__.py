@@ -22,6 +22,7 @@ from medtasks_utils.extraction.cues.choices import (
     ORDERED,
     ORDINALS,
     REMAINS,
+    SHOWN,
     SPOKEN,
     THEREFORE,
     UNLIKE_IT,
@@ -59,12 +60,13 @@ from medtasks_utils.extraction.cues.quantities import (
     TOTAL,
     WEEKS,
 )
-from medtasks_utils.extraction.cues.stance import BUT, RETRACTED, TENTATIVE, TOPIC
+from medtasks_utils.extraction.cues.stance import ASIDE, BUT, COUNTERFACTUAL, RETRACTED, TENTATIVE, TOPIC
 
 __all__ = [
     "ABOUT",
     "AND",
     "ANSWER",
+    "ASIDE",
     "BUT",
     "CARDINALS",
     "CHECKED",
@@ -72,6 +74,7 @@ __all__ = [
     "CHOSEN_BEFORE",
     "COMPARED",
     "CORRECT",
+    "COUNTERFACTUAL",
     "DAYS",
     "DERIVED",
     "EARLIER",
@@ -100,6 +103,7 @@ __all__ = [
     "RETRACTED",
     "RIGHT",
     "RISK",
+    "SHOWN",
     "SPOKEN",
     "TENTATIVE",
     "THAT_IS",

@@ -92,7 +92,7 @@ CHOSEN_BEFORE: Cues = {
 
 CORRECT: Cues = {
     "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins|(?:would"
-    r"|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\si\b|(?:is"
+    r"|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i|they|you|we|the\s\w+)\b|(?:is"
     r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s"
     r"(?:(?:the|a|therefore|thus|clearly|also|most|single|likely|appropriate|suitable)\s){0,4}"
     r"(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if|for|only))|true|better|answer"
@@ -140,14 +140,14 @@ NOT_BEFORE: Cues = {
     "en": r"\b(?:confus\w+\s(?:\w+\s){0,4}with|not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?"
     r"|eliminate|wrong|incorrect|than|if"
     r"|whether"
-    r"|rul(?:ed?|ing)\sout|without|versus|vs\.?)|n['’]t",
-    "de": r"\b(?:nicht|weder|noch|kein(?:e|er)?|ob|statt)",
-    "fr": r"\b(?:pas|ni|sauf|non)",
-    "es": r"\b(?:no\s(?:es|sea)|ni|no)",
-    "pt": r"\b(?:não\sé|nem|não)",
-    "it": r"\b(?:non\sè|né|non)",
-    "ru": r"\b(?:не|ни)",
-    "ar": r"(?<!\w)(?:ليست?|لا|وليس)",
+    r"|rul(?:ed?|ing)\sout|without|versus|vs\.?)(?![\w-])|n['’]t\b",
+    "de": r"\b(?:nicht|weder|noch|kein(?:e|er)?|ob|statt)(?![\w-])",
+    "fr": r"\b(?:pas|ni|sauf|non)(?![\w-])",
+    "es": r"\b(?:no\s(?:es|sea)|ni|no)(?![\w-])",
+    "pt": r"\b(?:não\sé|nem|não)(?![\w-])",
+    "it": r"\b(?:non\sè|né|non)(?![\w-])",
+    "ru": r"\b(?:не|ни)(?![\w-])",
+    "ar": r"(?<!\w)(?:ليست?|لا|وليس)(?![\w-])",
     "zh": r"(?:不是|不选|并非|而非)",
 }
 """What denies the letter that follows within two words."""
@@ -276,6 +276,17 @@ REMAINS: Cues = {
 }
 """What introduces the option that is left when the others are ruled out."""
 
+SHOWN: Cues = {
+    "en": r"\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom|belongs?\sto"
+    r"|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely|points?\sto|need|use)\b",
+    "de": r"\bspricht\sfür\b",
+    "fr": r"\bévoque\b",
+    "es": r"\b(?:sugiere|indica)\b",
+    "pt": r"\b(?:sugere|indica)\b",
+    "ru": r"\bговорит\sо\b",
+}
+"""What ascribes the findings to the option that follows."""
+
 ONLY: Cues = {
     "en": r"only|just|none\sbut|nothing\sbut",
     "de": r"nur|allein|lediglich",
@@ -292,7 +303,7 @@ ONLY: Cues = {
 UNLIKE_IT: Cues = {
     "en": r"would\s(?:not\s)?(?:be|give|cause|produce|show|have|lead|need|require|present|make|suggest|affect|mean"
     r"|involve|raise|lower)"
-    r"|lacks?|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|has\sno(?:thing)?|have\sno(?:thing)?"
+    r"|lack(?:s|ed)\b|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|has\sno(?:thing)?|have\sno(?:thing)?"
     r"|plays?\sno)\b|never\b|eliminated|rather\b",
     "de": r"würde|hätte|wäre|gäbe|verursacht\w*\seher|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht"
     r"|kein",

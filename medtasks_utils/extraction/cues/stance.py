@@ -56,6 +56,31 @@ TENTATIVE: Cues = {
 }
 """What makes a sentence a supposition, an earlier thought or someone else's."""
 
+COUNTERFACTUAL: Cues = {
+    "en": r"would(?:n['’]t)?(?:\snot)?\shave|had\s(?:it|he|she|they|there|the|this|that)\b[^.]{0,40}?\s(?:been|had|shown|come)",
+    "de": r"hätten?",
+    "fr": r"aurai(?:en)?t",
+    "es": r"habría|hubiera",
+    "pt": r"teria|tivesse",
+    "it": r"avrebbe|fosse",
+}
+"""What makes a sentence speak of what is not the case."""
+
+ASIDE: Cues = {
+    "en": r"incidentally|by\sthe\sway|as\san?\saside|note|remember|reminder|p\.?s\.?|for\s(?:completeness|the\srecord)|in\spassing"
+    r"|(?:a\s)?(?:curious|side)\s\w+|of\snote|fun\sfact",
+    "de": r"übrigens|nebenbei|anmerkung|hinweis|zur\serinnerung|merke|am\srande",
+    "fr": r"au\spassage|remarque|rappel|à\snoter|soit\sdit",
+    "es": r"por\scierto|nota|dicho\ssea\sde\spaso|recordatorio",
+    "pt": r"a\spropósito|nota|lembrete|diga-se\sde\spassagem",
+    "it": r"per\sinciso|nota|a\sproposito|promemoria",
+    "ru": r"кстати|примечание|к\sслову|напомню",
+    "zh": r"顺便|注[:：意]|备注",
+    "ja": r"ちなみに|なお|補足|余談",
+    "ko": r"참고로|덧붙여",
+}
+"""What begins a remark that is no conclusion."""
+
 TOPIC: Cues = {
     "en": r"\bas\s(?:for|to|regards)\b|\b(?:regarding|concerning|with\s(?:regard|respect)\sto|what\sabout)\b",
     "de": r"\b(?:was|bezüglich|hinsichtlich|zu)\b",
