@@ -19,13 +19,13 @@ FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
     r"(?:(?<!\w)(?:"
-    r"(?P<hallucinated>hall?uc[a-z]{3,14}|fabricat(?:ed|ions?)|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
+    r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
     r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|unsupported)"
     r"|(?P<factual>fact(?:ual|aul|ula))"
     r"|(?P<right>(?<=ally\s)sound|accurate|correct|true|truthful|supported|right|valid|borne\sout"
     r"|stands(?:\sup)?(?=\W*(?:$|[.,;]))|holds\sup|checks\sout)"
     r"|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
-    r"|(?<![\w.,/-])(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b)"
+    r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b|:\s(?:no|none|false)\b)"
     r"(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as)\b))"
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
@@ -36,6 +36,14 @@ _NOUN = (
 )
 _COPULA = (
     r"(?:\b(?:is|was|are|be|does|do|contains?|includes?|has|shows?|seems?|appears?|looks?|as)(?:n['’]t)?\b|[:=→\-–])"
+)
+_RIGHT_VERB = (
+    r"\b(?P<right>holds?\sup|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual|every|muster))|tall(?:y|ies)\swith|match(?:es)?"
+    r"|agrees?\swith|reflects?|consistent\swith|in\sline\swith|trust(?:ed|worthy)?|reliable|relied\son|faithful(?:ly)?)\b"
+)
+_WRONG_VERB = (
+    r"\b(?P<wrong>fails?(?!\sto\s(?:mention|add|say|name))|flunks?|contradicts?|misstates?|misrepresents?|distorts?|falls\s(?:apart|flat)|collapses"
+    r"|at\sodds\swith|conflicts?\swith|invents|fabricates|makes\s(?:it|things|this|that)\sup)\b"
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
@@ -52,18 +60,18 @@ _STATEMENTS = tuple(
         (
             "reply",
             rf"{_VERDICT}(?:\s(?:{_NOUN}|details?|facts?|claims?|content"
-            rf"|information))?[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}"
+            rf"|information))?(?:\s(?:here|at\sall|in\s(?:it|here|this)))?[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}"
             r"(?P<reply>yes|no|none|true|false)\b",
             62,
         ),
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
         (
             "alone",
-            rf"^\W{{0,12}}(?:(?:the|my|as\s(?:things|it)\sstands?|on\sbalance|all\stold|final|overall|correct|judged"
+            rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|okay|ok|frankly|to\sme|as\s(?:things|it)\sstands?|on\sbalance|all\stold|final|overall|correct|judged"
             rf"|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
             rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}}){_VERDICT}"
-            rf"(?:\s(?:{_NOUN}|detected|present|found))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b"
-            rf"|,\s(?:no|not|and|i|in\smy|unfortunately|sadly)\b)",
+            rf"(?:\s(?:{_NOUN}|detected|present|found|at\sall|in\smy\s\w+|to\sme|overall|all\sround|enough|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b"
+            rf"|,\s(?:no|not|and|i|in\smy|unfortunately|sadly|then|though)\b)",
             60,
         ),
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
@@ -82,16 +90,26 @@ _STATEMENTS = tuple(
             rf"(?:{_COPULA}|['’][sm]\b|\bam\b|\bsee\b){_WORDS}{_VERDICT}",
             40,
         ),
+        # "The answer holds up", "It contradicts the abstract", "Passes my check", "Would I trust it? No".
+        (
+            "does",
+            rf"(?:^\W{{0,12}}|(?:{_NOUN}|\b(?:it|this|that|everything|all|i)\b)\s(?:[\w'’]{{1,12}}\s){{0,4}}?)(?:{_RIGHT_VERB}|{_WRONG_VERB})"
+            r"(?:\s(?P<nothing>nothing|no\s|none)|(?:[^.:]{0,60}:\s(?P<reply>yes|no)\b)?)",
+            38,
+        ),
     )
 )
 _ANY_VERDICT = re.compile(_VERDICT)
+# A sentence that names all three classes states the task.
+_CLASSES = tuple(map(re.compile, (r"\bfactual|\b0\b", r"\bhall?ucinat|\b1\b", r"\b(?:unsure|uncertain)\b|\b2\b")))
 _NO_VERDICT = re.compile(
-    r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|be\s(?:sure|certain))d?\b|"
+    r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle|decide\sbetween|be\s(?:sure|certain))d?\b|"
+    r"\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\babstain\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|"
     r"(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely\s|completely\s)?(?:sure|certain))\b)",
 )
 
 _NEGATION = re.compile(
-    r"\b(?:not|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong|incorrect"
+    r"\b(?:not|nor|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong|incorrect"
     r"|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
     r"|inaccurate)\sto)\b|n['’]t\b"
 )
@@ -99,10 +117,16 @@ _CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|neither|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|said|might|may"
     r"|could|mix|evidence\sthat|pass\sfor"
-    r"|mistaken\sfor|rest|parts?|portions?"
+    r"|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|parts?|portions?"
     r"|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b"
     r"|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify)|(?:had|were)\s(?:it|this))\b",
+)
+_COUNTERFACTUAL = re.compile(cues.COUNTERFACTUAL["en"] + r"|['’]d\shave\b")
+_GENERIC = re.compile(r"\s(?:answer|response|text|one)s?\s(?:would|might|often|usually|typically|tends?)\b")
+_MISTAKEN = re.compile(
+    r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|unfair|unjust(?:ified)?|harsh|stretch"
+    r"|exaggeration|misleading)\b"
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 _BUT = re.compile(r",?\s(?:but|except|however)\b|\sat\sfirst\b")
@@ -177,6 +201,8 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
     """The verdict that a box, tag or key holds: ``{"hallucinated": false}``, ``{"label": 1}``."""
     content = unwrap(holder.content).lower()
     value: str | None = content if content in (FACTUAL, HALLUCINATED, UNSURE) else None
+    if re.search(r"\bif\b|_if_", holder.key):
+        return None
     if "hallucinat" in holder.key or "factual" in holder.key:
         says = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(content)
         value = None if says is None else (HALLUCINATED if says == ("hallucinat" in holder.key) else FACTUAL)
@@ -194,6 +220,8 @@ def _candidates(text: str) -> Iterator[Candidate]:
     for sentence in bounded(_SENTENCE.finditer(plain)):
         stripped = sentence[0].strip()[:_MAX_SENTENCE]
         start = sentence.start() + len(sentence[0]) - len(sentence[0].lstrip())
+        if all(name.search(stripped) for name in _CLASSES):
+            continue
         if _NO_VERDICT.search(stripped):
             yield _weighed(UNSURE, plain, start, start + len(stripped), "unsure", 60)
         elif not stripped.endswith(("?", "？")):
@@ -220,7 +248,7 @@ def _english(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
     for cue, statement, support in _STATEMENTS:
         read = [(value, match) for match in statement.finditer(sentence) if (value := _read(match))]
         for value, match in read:
-            kind = next(name for name in _KINDS if match[name])
+            kind = next(name for name in _KINDS if match.groupdict().get(name))
             less = 6 if kind in ("right", "wrong") else 0
             yield _weighed(value, text, offset + match.start(kind), offset + match.end(kind), cue, support - less)
         if read:
@@ -245,14 +273,18 @@ _KINDS = ("hallucinated", "wrong", "factual", "right", "unsure", "digit")
 def _read(match: re.Match[str]) -> str | None:
     """The verdict that a statement gives, negations counted; None where it leaves the verdict open."""
     groups = match.groupdict()
-    kind = next(name for name in _KINDS if groups[name])
-    before = _CLAUSE.split(match.string[: match.start(kind)])[-1]
+    kind = next(name for name in _KINDS if groups.get(name))
+    sentence = match.string[: match.start(kind)]
+    before = _CLAUSE.split(sentence)[-1]
+    if _COUNTERFACTUAL.search(re.split(r"[;:]\s|\bbut\b", sentence)[-1]) or _GENERIC.match(match.string, match.end(kind)):
+        return None
     continued = _CONTINUED.match(match.string, match.end())
     if _OPEN.search(before) or (continued and not (kind == "wrong" and "about" in continued[0])):
         return None
     if kind == "unsure":
         return UNSURE
     negations = len(_NEGATION.findall(before)) + (groups.get("reply") in ("no", "none", "false"))
+    negations += bool(groups.get("nothing")) + bool(_MISTAKEN.match(match.string, match.end(kind)))
     if kind == "digit":
         if re.search(r"\d\s?(?:,|or|and|/)\s?$", match.string[: match.start(kind)]):
             return None
