@@ -12,6 +12,7 @@ from medtasks_utils.extraction.ends import cut_off
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.plain import own_parts
 from medtasks_utils.extraction.spelling import Spelling
+from medtasks_utils.extraction.tokens import ordinals_as_letters
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
@@ -22,7 +23,7 @@ _VERDICT = (
     r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
     r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|unsupported)"
     r"|(?P<factual>fact(?:ual|aul|ula))"
-    r"|(?P<right>(?<=ally\s)sound|accurate|correct|true|truthful|supported|right|valid|borne\sout"
+    r"|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true|truthful|supported|right|valid|borne\sout"
     r"|stands(?:\sup)?(?=\W*(?:$|[.,;]))|holds\sup|checks\sout)"
     r"|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b|:\s(?:no|none|false)\b)"
@@ -78,7 +79,7 @@ _STATEMENTS = tuple(
         (
             "answer",
             rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}"
-            r"|\b(?:judge|consider|deem|rate|call|label(?:l?ed)?|classify|mark|find|say|choose|pick|select|go\swith|"
+            r"|\b(?:judge|consider|deem|rate|call|label(?:l?ed)?|classify|mark|find|say|choose|pick|select|go\swith|settl(?:e|ing)\son|leaves|"
             r"(?:would|will|['’]d|['’]ll|i)\sanswer)\b)"
             rf"{_WORDS}{_VERDICT}",
             60,
@@ -100,8 +101,11 @@ _STATEMENTS = tuple(
     )
 )
 _ANY_VERDICT = re.compile(_VERDICT)
+_ANY = re.compile(re.sub(r"\?P<\w+>", "?:", f"{_VERDICT}|{_RIGHT_VERB}|{_WRONG_VERB}"))
 # A sentence that names all three classes states the task.
-_CLASSES = tuple(map(re.compile, (r"\bfactual|\b0\b", r"\bhall?ucinat|\b1\b", r"\b(?:unsure|uncertain)\b|\b2\b")))
+_CLASSES = tuple(map(re.compile, (r"\bfactual", r"\bhall?ucinat", r"\b(?:unsure|uncertain)\b|\b2\s?[=:)]|\b2\s\(")))
+_ON_THE_SCALE = re.compile(r"\boption ([A-D])\b(?:\sof\sthe\s\w+)?")
+_RANKS = {"A": FACTUAL, "B": HALLUCINATED, "C": UNSURE, "D": UNSURE}
 _NO_VERDICT = re.compile(
     r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle|decide\sbetween|be\s(?:sure|certain))d?\b|"
     r"\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\babstain\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|"
@@ -139,7 +143,7 @@ _CONCLUDED = re.compile(
 )
 
 _ANSWERED_QUESTION = re.compile(
-    r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?:(?P<said>yes|no|true|false)\b|(?P<no>(?:absolutely\s|certainly\s)?not\b|hardly\b"
+    r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?:(?P<said>yes|no|true|false)\b|(?P<no>no(?:thing|ne|pe)\b|nah\b|(?:absolutely\s|certainly\s)?not\b|hardly\b"
     r"|never\b"
     r"|far\sfrom\sit|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b)"
     r"|(?P<yes>indeed|absolutely|certainly|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;]))))"
@@ -189,6 +193,8 @@ def read_verdict(text: str) -> Reading:
     """
     reading = NOTHING
     for part in own_parts(text):
+        if all(scale.search(part.lower()) for scale in _CLASSES):
+            part = _ON_THE_SCALE.sub(lambda match: _RANKS[match[1]], ordinals_as_letters(part))
         holders, rest = held(part, _KEYS)
         inside = [found for holder in holders if (found := _inside(holder, part))]
         reading = choose([*_candidates(rest), *inside])
@@ -243,7 +249,7 @@ def _answered(match: re.Match[str]) -> str:
 
 
 def _english(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
-    if not _ANY_VERDICT.search(sentence):
+    if not _ANY.search(sentence):
         return
     for cue, statement, support in _STATEMENTS:
         read = [(value, match) for match in statement.finditer(sentence) if (value := _read(match))]
@@ -260,7 +266,7 @@ def _weighed(value: str, text: str, start: int, end: int, cue: str, support: flo
     sentence = text[max(0, start - 60) : start].rsplit("\n", 1)[-1]
     if _CONCLUDED.search(sentence):
         evidence.append(("concluded", 10.0))
-    if cue == "of_it" and cut_off(text):
+    if cue in ("of_it", "does") and cut_off(text):
         evidence.append(("unfinished", -60.0))
     if taken_back_until(text) >= end:
         evidence.append(("taken_back", -25.0))
@@ -304,6 +310,8 @@ class _Language(NamedTuple):
     no: re.Pattern[str]
     no_after: re.Pattern[str]
     mistaken: re.Pattern[str]
+    if_: re.Pattern[str]
+    own: re.Pattern[str]
 
 
 _WORDS_FOR = {
@@ -317,7 +325,7 @@ _WORDS_FOR = {
 
 
 def _language(name: str) -> _Language:
-    mistaken = rf"(?:{cues.WRONG.get(name, '(?!)')}){cues.TO_SAY.get(name, '(?!)')}"
+    mistaken = rf"(?:{cues.WRONG.get(name, '(?!)')}|{cues.MISTAKE.get(name, '(?!)')}){cues.TO_SAY.get(name, '(?!)')}"
     groups = (
         rf"(?P<{kind}>(?<![a-zà-ÿа-я])(?!{mistaken})(?:{table[name]})(?![a-zà-ÿа-я]))"
         if name in table
@@ -326,14 +334,14 @@ def _language(name: str) -> _Language:
     )
     return _Language(
         re.compile("|".join(groups)),
-        *map(re.compile, (*(table.get(name, "(?!)") for table in (cues.JUDGED, cues.NO, cues.NO_AFTER)), mistaken)),
+        *map(re.compile, (*(table.get(name, "(?!)") for table in (cues.JUDGED, cues.NO, cues.NO_AFTER)), mistaken, cues.IF.get(name, "(?!)"), cues.COMMON.get(name, "(?!)"))),
     )
 
 
 _LANGUAGES = tuple(map(_language, cues.JUDGED))
 _FOREIGN_CLAUSE = re.compile(r"[,;:،，]\s?|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b")
 _FOREIGN_OPEN = re.compile(
-    r"\b(?:ob|wenn|si|se|если|ли)\b|(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils"
+    r"(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils"
     r"|en\spartie"
 )
 
@@ -348,7 +356,10 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
     matches = [
         match for match in language.verdict.finditer(sentence) if not match["digit"] or language.judged.search(sentence)
     ]
-    if not matches or (_FOREIGN_OPEN.search(sentence) and not matches[0]["unsure"]):
+    if not matches:
+        return None
+    supposed = _FOREIGN_OPEN.search(sentence) or language.if_.search(sentence, 0, matches[0].start())
+    if supposed and not matches[0]["unsure"]:
         return None
     for match in matches:
         kind = str(match.lastgroup)
@@ -358,7 +369,7 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
         denied = (negations + bool(mistaken and mistaken.start() < match.start())) % 2 == 1
         about = language.judged.search(sentence) is not None
         if not about and (
-            kind in ("right", "wrong") or (_ANY_VERDICT.search(sentence) and not language.no.search(sentence))
+            kind in ("right", "wrong") or (_ANY_VERDICT.search(sentence) and not language.own.search(sentence))
         ):
             continue
         value = _foreign_value(kind, match[0].strip(), denied)

@@ -243,7 +243,7 @@ SPOKEN: dict[str, str] = {
 
 ORDERED: Cues = {
     "en": r"(?:answer\s|listed\s)?(?:option|choice|alternative|possibility|answer|one|statement|item|entry"
-    r"|proposition)\b"
+    r"|proposition|value|label|class|category|verdict|of\sthe\s(?:three|four))\b"
     r"(?!\s(?:choice|thought|guess|instinct|is\sto\b))",
     "de": r"(?:antwort)?(?:option|möglichkeit|antwort|alternative|variante|aussage)",
     "fr": r"(?:proposition|option|réponse|choix)",

@@ -5,12 +5,12 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 HALLUCINATED: Cues = {
-    "de": r"halluzin\w{2,12}|erfunden\w{0,2}|erfindet|fabriziert\w{0,2}",
-    "fr": r"hallucin\w{1,8}|inventée?s?|invente|fabriquée?s?",
-    "es": r"alucina\w{1,8}|inventa(?:d[ao]s?)?|fabricad[ao]s?",
-    "pt": r"alucina\w{1,8}|inventa(?:d[ao]s?)?|fabricad[ao]s?",
-    "it": r"allucina\w{1,8}|inventa(?:t[aoie])?|fabbricat[aoie]",
-    "ru": r"галлюцин\w{2,12}|выдум(?:ан|ыва)\w{0,4}|вымыш\w{2,6}",
+    "de": r"halluzin\w{2,12}|erfunden\w{0,2}|erfindet|erfindung|fabriziert\w{0,2}",
+    "fr": r"hallucin\w{1,8}|inventée?s?|invente|inventions?|fabriquée?s?",
+    "es": r"alucina\w{1,8}|inventa(?:d[ao]s?)?|invención|fabricad[ao]s?",
+    "pt": r"alucina\w{1,8}|inventa(?:d[ao]s?)?|invenção|fabricad[ao]s?",
+    "it": r"allucina\w{1,8}|inventa(?:t[aoie])?|invenzione|fabbricat[aoie]",
+    "ru": r"галлюцин\w{2,12}|выдум(?:ан|ыва|к)\w{0,4}|вымыш\w{2,6}",
     "ar": r"(?:ال)?هلوسة|مهلوسة?|هلوسات|مختلقة?|ملفقة?",
     "hi": r"मतिभ्रम|भ्रामक|काल्पनिक|मनगढ़ंत|हैलुसिनेशन",
     "zh": r"幻觉|虚构|捏造|编造",
@@ -22,7 +22,7 @@ HALLUCINATED: Cues = {
 FACTUAL: Cues = {
     "de": r"fakt(?:isch|entreu|enbasiert|uell)\w{0,2}(?!\s(?:falsch|nicht|inkorrekt|unzutreffend|unrichtig))"
     r"|sachlich\srichtig|(?:fakten|quellen|text)treu",
-    "fr": r"factuel(?:le)?s?|fidèles?|exacte?s?",
+    "fr": r"factuel(?:le)?s?|conforme\saux\sfaits|fidèles?|exacte?s?",
     "es": r"factual(?:es)?|fiel(?:es)?|fáctic[ao]s?|veraz|veraces",
     "pt": r"factua(?:l|is)|fi(?:el|éis)|fatua(?:l|is)|veraz",
     "it": r"fattual[ei]|fedel[ei]|veritier[ao]",
@@ -77,7 +77,7 @@ TO_SAY: Cues = {
 """What follows a word for "wrong" that is said of a judgement: "it would be wrong to call it …"."""
 
 UNSURE: Cues = {
-    "de": r"\bunsicher\b|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen|entscheiden)|unklar",
+    "de": r"\bunsicher\b|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen|entscheiden)|unklar",
     "fr": r"pas\s(?:sûre?|certaine?)|incertain|impossible\sde\s(?:dire|juger|déterminer)",
     "es": r"no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede)\sdeterminar",
     "pt": r"não\stenho\scerteza|incert[ao]|não\s(?:posso|é\spossível)\sdeterminar|insegur[ao]",
@@ -92,27 +92,59 @@ UNSURE: Cues = {
 """What leaves the verdict open."""
 
 NO: Cues = {
-    "de": r"\b(?:nicht|kein(?:e|en|er|erlei)?|nichts|ohne|weder)\b",
-    "fr": r"\b(?:pas|aucune?|rien|sans)\b",
-    "es": r"\b(?:no|ningun[ao]?|nada|sin)\b",
-    "pt": r"\b(?:não|nenhum[a]?|nada|sem)\b",
-    "it": r"\b(?:non|nessun[ao']?|nulla|senza)\b",
-    "ru": r"\b(?:не|нет|ничего|без)\b",
+    "de": r"\b(?:nicht|kein(?:e|en|er|erlei|es|esfalls|eswegs)?|nichts|ohne|weder|nie(?:mals)?|mitnichten|kaum)\b",
+    "fr": r"\b(?:pas|aucune?(?:ment)?|rien|sans|ni|nullement|guère|jamais|loin\sd)\b|\bloin\sd['’]",
+    "es": r"\b(?:no|ning[uú]n[ao]?|nada|sin|tampoco|jamás|lejos\sde)\b",
+    "pt": r"\b(?:não|nenhum[a]?|nada|sem|nem|tampouco|jamais|longe\sde)\b",
+    "it": r"\b(?:non|nessun[ao']?|nulla|senza|né|affatto|mai|tutt['’]altro\sche|lungi\sdall)\b",
+    "ru": r"\b(?:не|нет|ничего|без|ни|нельзя|никак\w{0,3}|вряд\sли|едва\sли|невозможно)\b",
     "ar": r"(?<!\w)(?:ليست?|لا|غير|لم|بدون|خالية?)(?!\w)",
-    "zh": r"不|没有|无|非(?!常)|未",
+    "zh": r"不|没有|无|非(?!常)|未|谈不上",
+    "hi": r"(?<!\w)(?:न|ना|बिना|कोई)(?!\w)",
 }
 """What denies the verdict that follows it in its clause."""
 
 NO_AFTER: Cues = {
     "hi": r"\s?(?:नहीं|नही)",
     "ja": r"[^。、]{0,6}?(?:とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)"
+    r"|[^。、]{0,4}(?:一つ|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません|見当たりません)|と(?:は)?言い(?:がたい|難い)"
     r"|では(?:ありません|ない|なく)|くありません|くない|ありません"
     r"|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
-    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:아닙니다|아니|없습니다|없|않|라고\s?(?:할|볼)\s?수\s?없)",
+    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:아닙니다|아니|없습니다|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없|어렵|힘들|는?\s?어렵))",
     "de": r"[^.,]{0,20}?\bnicht\b",
     "ar": r"\sغير\sموجود",
 }
 """What denies the verdict that it follows."""
+
+MISTAKE: Cues = {
+    "de": r"fehler|irrtum|unfair|verfehlt",
+    "fr": r"(?:aur\w+|avez|avoir)\stort|erreur|abusif",
+    "es": r"error|injusto",
+    "pt": r"erro|injusto",
+    "it": r"errore|ingiusto",
+    "ru": r"ошибк\w{1,3}|несправедливо",
+}
+"""What a judgement is called, besides wrong, that is not to be made."""
+
+IF: Cues = {
+    "de": r"\b(?:ob|wenn|falls|könnte|hätte)\b",
+    "fr": r"\b(?:si|pourrait)\b|\bs['’]il",
+    "es": r"\b(?:si|podría|habría)\b",
+    "pt": r"(?<![\w-])(?:se(?!\strata)|poderia|teria)\b",
+    "it": r"\b(?:se|potrebbe|avrebbe)\b",
+    "ru": r"\b(?:если|ли|может)\b",
+}
+"""What before a verdict leaves it open."""
+
+COMMON: Cues = {
+    "de": r"\b(?:der|die|das|ist|eine?|und|es)\b",
+    "fr": r"\b(?:le|la|les|est|une?|il|et)\b|\b[cl]['’]",
+    "es": r"\b(?:el|la|los|es|una?|y|se)\b",
+    "pt": r"\b(?:o|os|é|uma?|e|trata-se)\b",
+    "it": r"\b(?:il|lo|di|una?|è|si)\b",
+    "ru": r"[а-я]",
+}
+"""Words by which a sentence is known to be of the language, though a word of it is English too."""
 
 JUDGED: Cues = {
     "de": r"antwort|urteil|fazit|ergebnis|aussage|bewertung",
