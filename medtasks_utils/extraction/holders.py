@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import spans
 
 _NEAR_BOX = re.compile(
@@ -21,6 +22,10 @@ _KEY = re.compile(
     r"(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\"|'(?P<single>(?:[^'\\\n]|\\.){0,400})'"
     r"|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))"
 )
+
+
+_NOT_THIS = re.compile(rf"(?:{cues.either(cues.NOT_BEFORE)}|\brather\sthan|\binstead\sof)\s(?:\w{{1,6}}\s)?[$(\\]{{0,4}}boxed\s{{0,8}}\{{$")
+_SENTENCE_END = re.compile(r"[.!?。]\s|\n")
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,11 @@ def held(text: str, keys: Sequence[str]) -> tuple[list[Holder], str]:
         keys: words that the name of an answer's key may hold (``final_answer`` holds ``answer``).
     """
     closed, unclosed = spans(text)
-    found = [Holder(text[start:end], start, end, "box", 100) for start, end in closed]
+    found = [
+        Holder(text[start:end], start, end, "box", 100 if _last(text, end, closed) else 98)
+        for start, end in closed
+        if not _NOT_THIS.search(text[max(0, start - 40) : start])
+    ]
     rest, position = [], 0
     for start, end in closed:
         opening = text.rfind("\\boxed", position, start)
@@ -62,6 +71,11 @@ def held(text: str, keys: Sequence[str]) -> tuple[list[Holder], str]:
         if any(key in name for key in keys):
             found.append(_of(match, "key", 90, name))
     return found, outside
+
+
+def _last(text: str, end: int, closed: Sequence[tuple[int, int]]) -> bool:
+    """Whether a box that ends there is in the sentence of the last box."""
+    return _SENTENCE_END.search(text, end, closed[-1][0]) is None
 
 
 def _of(match: re.Match[str], cue: str, support: float, name: str = "") -> Holder:

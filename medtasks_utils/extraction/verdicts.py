@@ -104,7 +104,7 @@ _ANY_VERDICT = re.compile(_VERDICT)
 _ANY = re.compile(re.sub(r"\?P<\w+>", "?:", f"{_VERDICT}|{_RIGHT_VERB}|{_WRONG_VERB}"))
 # A sentence that names all three classes states the task.
 _CLASSES = tuple(map(re.compile, (r"\bfactual", r"\bhall?ucinat", r"\b(?:unsure|uncertain)\b|\b2\s?[=:)]|\b2\s\(")))
-_ON_THE_SCALE = re.compile(r"\boption ([A-D])\b(?:\sof\sthe\s\w+)?")
+_ON_THE_SCALE = re.compile(r"\b(?:option|the) ([A-D])\b(?:\sof\sthe\s\w+)?")
 _RANKS = {"A": FACTUAL, "B": HALLUCINATED, "C": UNSURE, "D": UNSURE}
 _NO_VERDICT = re.compile(
     r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle|decide\sbetween|be\s(?:sure|certain))d?\b|"
@@ -197,7 +197,7 @@ def read_verdict(text: str) -> Reading:
             part = _ON_THE_SCALE.sub(lambda match: _RANKS[match[1]], ordinals_as_letters(part))
         holders, rest = held(part, _KEYS)
         inside = [found for holder in holders if (found := _inside(holder, part))]
-        reading = choose([*_candidates(rest), *inside])
+        reading = choose([*_candidates(rest), *inside], ("box",))
         if reading.value is not None:
             break
     return reading
@@ -284,7 +284,7 @@ def _read(match: re.Match[str]) -> str | None:
     before = _CLAUSE.split(sentence)[-1]
     if _COUNTERFACTUAL.search(re.split(r"[;:]\s|\bbut\b", sentence)[-1]) or _GENERIC.match(match.string, match.end(kind)):
         return None
-    continued = _CONTINUED.match(match.string, match.end())
+    continued = None if groups.get("reply") else _CONTINUED.match(match.string, match.end())
     if _OPEN.search(before) or (continued and not (kind == "wrong" and "about" in continued[0])):
         return None
     if kind == "unsure":
@@ -338,7 +338,8 @@ def _language(name: str) -> _Language:
     )
 
 
-_LANGUAGES = tuple(map(_language, cues.JUDGED))
+_LANGUAGES = {name: _language(name) for name in cues.JUDGED}
+_KANA = re.compile("[ぁ-ヿ]")
 _FOREIGN_CLAUSE = re.compile(r"[,;:،，]\s?|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b")
 _FOREIGN_OPEN = re.compile(
     r"(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils"
@@ -348,7 +349,9 @@ _FOREIGN_OPEN = re.compile(
 
 def _other_languages(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
     """The verdict of a sentence in the language whose noun for the answer it has, else in the first that it may be."""
-    found = [one for language in _LANGUAGES if (one := _in_language(language, sentence, text, offset))]
+    other = "zh" if _KANA.search(sentence) else "ja"
+    languages = [language for name, language in _LANGUAGES.items() if name != other]
+    found = [one for language in languages if (one := _in_language(language, sentence, text, offset))]
     yield from sorted(found, key=lambda one: -one.support)[:1]
 
 
