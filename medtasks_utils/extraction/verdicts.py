@@ -349,8 +349,7 @@ _FOREIGN_OPEN = re.compile(
 
 def _other_languages(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
     """The verdict of a sentence in the language whose noun for the answer it has, else in the first that it may be."""
-    other = "zh" if _KANA.search(sentence) else "ja"
-    languages = [language for name, language in _LANGUAGES.items() if name != other]
+    languages = [language for name, language in _LANGUAGES.items() if name != "zh" or not _KANA.search(sentence)]
     found = [one for language in languages if (one := _in_language(language, sentence, text, offset))]
     yield from sorted(found, key=lambda one: -one.support)[:1]
 
