@@ -21,8 +21,8 @@ _ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE, _ORDERED, _SHOWN = map(
 )
 _FILLERS = rf"(?:{_FILLER}){{0,12}}?"
 _LABEL = (
-    r"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة|الجواب|उत्तर"
-    r"|答案|正解|정답)\s?[(\[]?"
+    r"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة|الجواب|الخيار\sالصحيح|उत्तर"
+    r"|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
 )
 _OPTION = r"(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प|选项)"
 _REASON = (

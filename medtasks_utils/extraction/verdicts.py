@@ -61,7 +61,7 @@ _STATEMENTS = tuple(
         (
             "reply",
             rf"{_VERDICT}(?:\s(?:{_NOUN}|details?|facts?|claims?|content"
-            rf"|information))?(?:\s(?:here|at\sall|in\s(?:it|here|this)))?[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}"
+            rf"|information|detected|found|present|identified|status|check|flag))?(?:\s(?:here|at\sall|in\s(?:it|here|this)))?[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}"
             r"(?P<reply>yes|no|none|true|false)\b",
             62,
         ),
@@ -79,11 +79,14 @@ _STATEMENTS = tuple(
         (
             "answer",
             rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}"
-            r"|\b(?:judge|consider|deem|rate|call|label(?:l?ed)?|classify|mark|find|say|choose|pick|select|go\swith|settl(?:e|ing)\son|leaves|"
+            r"|\b(?:(?:judge|consider|deem|rate|call|mark|find)(?:ing)?|label(?:l?ed)?|classify|say|choose|pick|select|go\swith|settl(?:e|ing)\son|leaves"
+            r"|(?:bet|vote)\s(?:on|for)|makes?\s(?:it|this|the\s\w+)|"
             r"(?:would|will|['’]d|['’]ll|i)\sanswer)\b)"
             rf"{_WORDS}{_VERDICT}",
             60,
         ),
+        # "Hallucinated is my verdict", "factual is what I say".
+        ("answer", rf"{_VERDICT}\s(?:it\s)?(?:is|would\sbe)\s(?:what\si|my|the\s(?:\w+\s)?{_NOUN})\b", 58),
         # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
         (
             "of_it",
@@ -115,7 +118,7 @@ _NO_VERDICT = re.compile(
 _NEGATION = re.compile(
     r"\b(?:not|nor|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong|incorrect"
     r"|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
-    r"|inaccurate)\sto)\b|n['’]t\b"
+    r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|n['’]t\b"
 )
 _CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
@@ -129,7 +132,7 @@ _OPEN = re.compile(
 _COUNTERFACTUAL = re.compile(cues.COUNTERFACTUAL["en"] + r"|['’]d\shave\b")
 _GENERIC = re.compile(r"\s(?:answer|response|text|one)s?\s(?:would|might|often|usually|typically|tends?)\b")
 _MISTAKEN = re.compile(
-    r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|unfair|unjust(?:ified)?|harsh|stretch"
+    r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|unfair|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature"
     r"|exaggeration|misleading)\b"
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
@@ -142,6 +145,9 @@ _CONCLUDED = re.compile(
     r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b"
 )
 
+_ONLY_SEEMS = re.compile(
+    r"\b(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?((?:\s\w+){1,4}?)[.,;]\s(?:but\s)?(?:it|this|that)\s(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]"
+)
 _ANSWERED_QUESTION = re.compile(
     r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?:(?P<said>yes|no|true|false)\b|(?P<no>no(?:thing|ne|pe)\b|nah\b|(?:absolutely\s|certainly\s)?not\b|hardly\b"
     r"|never\b"
@@ -222,7 +228,7 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
 def _candidates(text: str) -> Iterator[Candidate]:
     plain = _SCALE.sub(_without_scale, _FORMATTING.sub("", text.lower()).replace("_", " "))
     plain = _AFTER_HEADING.sub(" ", plain)
-    plain = _ANSWERED_QUESTION.sub(_answered, re.sub(r" {2,}", " ", plain))
+    plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"is not\1.", re.sub(r" {2,}", " ", plain)))
     for sentence in bounded(_SENTENCE.finditer(plain)):
         stripped = sentence[0].strip()[:_MAX_SENTENCE]
         start = sentence.start() + len(sentence[0]) - len(sentence[0].lstrip())
@@ -340,7 +346,8 @@ def _language(name: str) -> _Language:
 
 _LANGUAGES = {name: _language(name) for name in cues.JUDGED}
 _KANA = re.compile("[ぁ-ヿ]")
-_FOREIGN_CLAUSE = re.compile(r"[,;:،，]\s?|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b")
+_FOREIGN_CLAUSE = re.compile(r"[,;:،，]\s?|\sو(?!اقع|اضح|همي)|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b")
+_CONCEDED = re.compile(cues.either(cues.CONCEDED))
 _FOREIGN_OPEN = re.compile(
     r"(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils"
     r"|en\spartie"
@@ -358,16 +365,20 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
     matches = [
         match for match in language.verdict.finditer(sentence) if not match["digit"] or language.judged.search(sentence)
     ]
+    matches = [match for match in matches if match["unsure"]] or matches
     if not matches:
         return None
     supposed = _FOREIGN_OPEN.search(sentence) or language.if_.search(sentence, 0, matches[0].start())
     if supposed and not matches[0]["unsure"]:
         return None
+    found = None
     for match in matches:
         kind = str(match.lastgroup)
         clause = _FOREIGN_CLAUSE.split(sentence[: match.start()])[-1]
+        if _CONCEDED.search(clause):
+            continue
         negations = bool(language.no.search(clause)) + bool(language.no_after.match(sentence, match.end()))
-        mistaken = language.mistaken.search(sentence)
+        mistaken = language.mistaken.search(sentence, max(map(sentence[: match.start()].rfind, ":;：；")) + 1)
         denied = (negations + bool(mistaken and mistaken.start() < match.start())) % 2 == 1
         about = language.judged.search(sentence) is not None
         if not about and (
@@ -376,8 +387,9 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
             continue
         value = _foreign_value(kind, match[0].strip(), denied)
         support = (60 if about else 45) - (6 if kind in ("right", "wrong") else 0)
-        return _weighed(value, text, offset + match.start(), offset + match.end(), "answer", support)
-    return None
+        if found is None or support >= found.support:
+            found = _weighed(value, text, offset + match.start(), offset + match.end(), "answer", support)
+    return found
 
 
 def _foreign_value(kind: str, word: str, denied: bool) -> str:

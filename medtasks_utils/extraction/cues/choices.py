@@ -65,15 +65,15 @@ CHOOSE: Cues = {
     r"|commit(?:ting)?\sto|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e"
     r"|ing)\sdown\son|toward"
     r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put|writ(?:e|ing))(?:\s(?:down|in))?",
-    "de": r"wähle|kreuze|nehme|tippe\sauf|bleibe\sbei|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke"
+    "de": r"wähle|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke"
     r"|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\s(?:\w+\s){0,2}für",
-    "fr": r"choisis|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne|(?:opte"
+    "fr": r"choisis|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne|(?:opte"
     r"|décide)\s(?:donc\s)?pour",
     "es": r"elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino\spor|apuesto\spor|diría|creo\sque(?:\ses)?"
     r"|escojo|selecciono|elegiría|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
     "pt": r"escolho|fico(?:,\sportanto,)?\scom|aposto\sn?a|diria|acho\sque(?:\sé)?|seleciono|escolheria|(?:opto"
     r"|decido-me),?\s(?:(?:portanto|então),?\s)?por",
-    "it": r"scelgo|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|(?:opto"
+    "it": r"scelgo|scelta\scade\ssu|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|(?:opto"
     r"|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
     "ru": r"выбираю|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
     "ar": r"أختار|اختار|سأختار",

@@ -66,7 +66,7 @@ WRONG: Cues = {
 """Words for a wrong answer."""
 
 TO_SAY: Cues = {
-    "de": r",?\s(?:(?:hier\s)?von\s(?:einer\s)?(?:halluz|erfind)"
+    "de": r"(?:\swäre\ses)?,?\s(?:(?:hier\s)?von\s(?:einer\s)?(?:halluz|erfind)"
     r"|(?:\w+\s){0,6}zu\s(?:nennen|bezeichnen|werten|behaupten|sagen|betrachten|sprechen))",
     "fr": r"\s(?:de\s|d['’])(?:dire|affirmer|parler|prétendre|considérer|qualifier|y\svoir|conclure)",
     "es": r"\s(?:decir|afirmar|hablar|considerar|calificar|llamar|tachar|concluir)",
@@ -110,11 +110,26 @@ NO_AFTER: Cues = {
     r"|[^。、]{0,4}(?:一つ|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません|見当たりません)|と(?:は)?言い(?:がたい|難い)"
     r"|では(?:ありません|ない|なく)|くありません|くない|ありません"
     r"|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
-    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:아닙니다|아니|없습니다|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없|어렵|힘들|는?\s?어렵))",
-    "de": r"[^.,]{0,20}?\bnicht\b",
+    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:아닙니다|아니|없습니다|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없|어렵|힘들|는?\s?어렵))",
+    "de": r"[^.,]{0,20}?\b(?:nicht|keine\srede)\b",
     "ar": r"\sغير\sموجود",
 }
 """What denies the verdict that it follows."""
+
+CONCEDED: Cues = {
+    "de": r"\b(?:obwohl|zwar|wenngleich|auch\swenn|obgleich)\b",
+    "fr": r"\b(?:bien\sque|même\ssi|quoique|certes|malgré)\b",
+    "es": r"\b(?:aunque|si\sbien|a\spesar|pese)\b",
+    "pt": r"\b(?:embora|ainda\sque|apesar|mesmo\sque)\b",
+    "it": r"\b(?:sebbene|benché|anche\sse|per\squanto|nonostante)\b",
+    "ru": r"\b(?:хотя|несмотря)\b",
+    "ar": r"(?:رغم|مع\sأن)",
+    "hi": r"(?:यद्यपि|हालाँकि|हालांकि|भले)",
+    "zh": r"虽然|尽管|即使|[前后]半?部分|一部分|看似",
+    "ja": r"一見|一部|前半|ものの",
+    "ko": r"비록|일부|언뜻",
+}
+"""What makes a clause a concession, or says it of a part."""
 
 MISTAKE: Cues = {
     "de": r"fehler|irrtum|unfair|verfehlt",
@@ -137,11 +152,11 @@ IF: Cues = {
 """What before a verdict leaves it open."""
 
 COMMON: Cues = {
-    "de": r"\b(?:der|die|das|ist|eine?|und|es)\b",
-    "fr": r"\b(?:le|la|les|est|une?|il|et)\b|\b[cl]['’]",
-    "es": r"\b(?:el|la|los|es|una?|y|se)\b",
-    "pt": r"\b(?:o|os|é|uma?|e|trata-se)\b",
-    "it": r"\b(?:il|lo|di|una?|è|si)\b",
+    "de": r"\b(?:der|die|das|ist|eine?|und|es|nicht|keine?|von|mit|ich)\b",
+    "fr": r"\b(?:le|la|les|est|une?|il|et|ne|pas|de|que|dans|je)\b|\b[cl]['’]",
+    "es": r"\b(?:el|la|los|es|una?|y|se|hay|en|de|que|con)\b",
+    "pt": r"\b(?:o|os|é|uma?|e|trata-se|não|há|em|de|que|com)\b",
+    "it": r"\b(?:il|lo|di|una?|è|si|non|che|con|della?)\b",
     "ru": r"[а-я]",
 }
 """Words by which a sentence is known to be of the language, though a word of it is English too."""
