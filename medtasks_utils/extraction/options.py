@@ -57,7 +57,7 @@ def _pattern(option: str, folded: str) -> re.Pattern[str] | None:
     words = option.strip().rstrip(".").split()
     if not words or (len(words) == 1 and len(words[0]) == 1 and words[0].isalpha()):
         return None  # an option "a" or "B" would be found in any text
-    if not all(word.lower() in folded for word in words):
+    if not all(word.lower().rstrip("%") in folded for word in words):
         return None  # far cheaper than compiling a search for it
     phrase = r"\s{1,4}".join(map(re.escape, words)).replace("%", r"\s?%")
     return re.compile(rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,]){phrase}(?:-(?:Syndrom\w{{0,2}}|Krankheit|disease))?(?![A-Za-z0-9À-ÿ])(?![.,]\d)", re.IGNORECASE)

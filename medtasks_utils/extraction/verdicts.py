@@ -365,7 +365,6 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
     matches = [
         match for match in language.verdict.finditer(sentence) if not match["digit"] or language.judged.search(sentence)
     ]
-    matches = [match for match in matches if match["unsure"]] or matches
     if not matches:
         return None
     supposed = _FOREIGN_OPEN.search(sentence) or language.if_.search(sentence, 0, matches[0].start())
@@ -375,7 +374,7 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
     for match in matches:
         kind = str(match.lastgroup)
         clause = _FOREIGN_CLAUSE.split(sentence[: match.start()])[-1]
-        if _CONCEDED.search(clause):
+        if _CONCEDED.search(clause) or (kind == "unsure" and language.no.search(clause)):
             continue
         negations = bool(language.no.search(clause)) + bool(language.no_after.match(sentence, match.end()))
         mistaken = language.mistaken.search(sentence, max(map(sentence[: match.start()].rfind, ":;：；")) + 1)
@@ -387,14 +386,14 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
             continue
         value = _foreign_value(kind, match[0].strip(), denied)
         support = (60 if about else 45) - (6 if kind in ("right", "wrong") else 0)
+        if kind == "unsure":
+            return _weighed(UNSURE, text, offset + match.start(), offset + match.end(), "answer", 60)
         if found is None or support >= found.support:
             found = _weighed(value, text, offset + match.start(), offset + match.end(), "answer", support)
     return found
 
 
 def _foreign_value(kind: str, word: str, denied: bool) -> str:
-    if kind == "unsure":
-        return UNSURE
     if kind == "digit":
         return word
     return FACTUAL if (kind in ("factual", "right")) != denied else HALLUCINATED
