@@ -106,8 +106,8 @@ _LEADING = re.compile(
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 _PREDICATE = re.compile(
-    rf"(?:{_LINK}|['’]s|{_SHOWN})\s?(?:{_FILLER}|(?i:an?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
-    rf"|[{MARKS}])\)?(?=[*_\s]{{0,3}}(?:[.!;](?:\s|$)|,\s(?:whereas|while|but|not|rather|of\scourse)\b|$))",
+    rf"(?:{_LINK}|['’]s|{_SHOWN})\s?(?:{_FILLER}|(?i:an?|eine?[rnms]?|un[aeo]?|uma?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
+    rf"|[{MARKS}])(?:['’]s)?(?:\s?\([A-D])?\)?(?=[*_\s]{{0,3}}(?:[.!;](?:\s|$)|,\s(?:whereas|while|but|not|rather|of\scourse)\b|$))",
     re.MULTILINE,
 )
 _LONE_LETTER = re.compile(LETTER)

@@ -48,7 +48,7 @@ _WRONG_VERB = (
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
-    r"far\sfrom|anything\sbut|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly"
+    r"far\sfrom|anything\sbut|neither|textbook|(?:example|instance)\sof|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly"
     r"|probably|clearly|almost"
     r"|certainly|classic|pure|definitely|obviously|surely|total"
     r"|signs?\sof|evidence\sof|clear\scase\sof|case\sof|is"
@@ -70,8 +70,8 @@ _STATEMENTS = tuple(
             "alone",
             rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|okay|ok|frankly|to\sme|as\s(?:things|it)\sstands?|on\sbalance|all\stold|final|overall|correct|judged"
             rf"|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
-            rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}}){_VERDICT}"
-            rf"(?:\s(?:{_NOUN}|detected|present|found|at\sall|in\smy\s\w+|to\sme|overall|all\sround|enough|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:because|since|as)\b"
+            rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}"
+            rf"(?:\s(?:{_NOUN}|detected|present|found|at\sall|in\smy\s\w+|to\sme|overall|all\sround|enough|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b"
             rf"|,\s(?:no|not|and|i|in\smy|unfortunately|sadly|then|though)\b)",
             60,
         ),
@@ -111,23 +111,23 @@ _ON_THE_SCALE = re.compile(r"\b(?:option|the) ([A-D])\b(?:\sof\sthe\s\w+)?")
 _RANKS = {"A": FACTUAL, "B": HALLUCINATED, "C": UNSURE, "D": UNSURE}
 _NO_VERDICT = re.compile(
     r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle|decide\sbetween|be\s(?:sure|certain))d?\b|"
-    r"\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\babstain\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|"
+    r"\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\babstain\b|\brather\snot\s(?:decide|say|judge|commit)\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|"
     r"(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely\s|completely\s)?(?:sure|certain))\b)",
 )
 
 _NEGATION = re.compile(
-    r"\b(?:not|nor|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong|incorrect"
+    r"\b(?:not|neither|nor|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong|incorrect"
     r"|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
     r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|n['’]t\b"
 )
-_CLAUSE = re.compile(r"[,;:]\s|\b(?:and|but|so|therefore|thus)\b")
+_CLAUSE = re.compile(r"[,;:]\s|(?=\bnor\b)|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
-    r"\b(?:whether|if|unless|neither|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|said|might|may"
+    r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view)\sthat\s['‘]?(?:the\s|this\s)?(?:answer|response|it|this)|(?:love|like|want(?:ed)?)\sto|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|said|might|may"
     r"|could|mix|evidence\sthat|pass\sfor"
     r"|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|parts?|portions?"
     r"|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b"
-    r"|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify)|(?:had|were)\s(?:it|this))\b",
+    r"|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b",
 )
 _COUNTERFACTUAL = re.compile(cues.COUNTERFACTUAL["en"] + r"|['’]d\shave\b")
 _GENERIC = re.compile(r"\s(?:answer|response|text|one)s?\s(?:would|might|often|usually|typically|tends?)\b")
@@ -138,7 +138,7 @@ _MISTAKEN = re.compile(
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 _BUT = re.compile(r",?\s(?:but|except|however)\b|\sat\sfirst\b")
 _CONTINUED = re.compile(
-    r"\s(?:or|nor|that|about(?!\s(?:it|this)\b)|regarding|to|only\sif|if\s(?:it|there))\b|\sin\s(?:that|stating"
+    r"\s(?:or|that|about(?!\s(?:it|this)\b)|regarding|to|only\sif|if\s(?:it|there))\b|\sin\s(?:that|stating"
     r"|saying|its|part)\b"
 )
 _CONCLUDED = re.compile(
@@ -232,7 +232,7 @@ def _candidates(text: str) -> Iterator[Candidate]:
     for sentence in bounded(_SENTENCE.finditer(plain)):
         stripped = sentence[0].strip()[:_MAX_SENTENCE]
         start = sentence.start() + len(sentence[0]) - len(sentence[0].lstrip())
-        if all(name.search(stripped) for name in _CLASSES):
+        if all(name.search(stripped) for name in _CLASSES[: 2 if "neither" in stripped else 3]):
             continue
         if _NO_VERDICT.search(stripped):
             yield _weighed(UNSURE, plain, start, start + len(stripped), "unsure", 60)

@@ -279,11 +279,13 @@ REMAINS: Cues = {
 SHOWN: Cues = {
     "en": r"\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom|belongs?\sto"
     r"|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely|points?\sto|need|use)\b",
-    "de": r"\bspricht\sfür\b",
-    "fr": r"\bévoque\b",
-    "es": r"\b(?:sugiere|indica)\b",
-    "pt": r"\b(?:sugere|indica)\b",
-    "ru": r"\bговорит\sо\b",
+    "de": r"\b(?:spricht\sfür|beschreibt|entspricht|passt\szu[mr]?|(?:deutet|weist)\sauf|handelt\ses\ssich\sum)\b",
+    "fr": r"\b(?:évoque|correspond\sà|s['’]agit\sd['’e]|oriente\svers)",
+    "es": r"\b(?:sugiere|indica|corresponde\sa|se\strata\sde|apunta\sa|compatible\scon)\b",
+    "pt": r"\b(?:sugere|indica|corresponde\sa|trata-se\sde|compatível\scom)\b",
+    "it": r"\b(?:suggerisce|indica|corrisponde\sa|si\stratta\sdi|depone\sper)\b",
+    "ru": r"\b(?:говорит\sо|указывает\sна|соответствует)\b",
+    "zh": r"符合|提示|考虑为?|诊断为|属于",
 }
 """What ascribes the findings to the option that follows."""
 
