@@ -121,18 +121,12 @@ _ALL_OPTIONS = re.compile(
     r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
 )
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options)\b)|(?<![A-Za-z0-9])[A-D]\b")
-_NOT = cues.compiled(cues.NOT_BEFORE)
 _NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
     rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}\s?(?:[A-D,/、() ]|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
     r"|(?i:options?|choices?|the|both|la|le|les|die))\s){0,12}$"
 )
-_WE_EXCLUDE = re.compile(
-    rf"[)\].]?,?\s(?i:you|we|i|one)(?:['’](?:d|ll)|\s(?:can|could|would|may|must|should|will))?\s(?:\w{{1,12}}\s){{0,2}}?"
-    rf"{cues.either(cues.EXCLUDE)}"
-)
-_A_TOPIC = re.compile(rf"{cues.either(cues.TOPIC)}[^\n.,;:!?A-D]{{0,20}}$")
 _QUESTIONED = re.compile(
     r"(?!\.\s(?i:why|what|how|and|warum|wieso|pourquoi|por\s?qu|perché|почему|لماذا|क्यों))[)\].]?[^.!\n]{0,40}\?(?!\?)"
 )
@@ -148,11 +142,6 @@ _BUT = re.compile(
     r"|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?|지만),|但是?|不过|لكن|लेकिन",
     re.IGNORECASE,
 )
-_SUPPOSED = re.compile(
-    r"[)\].]?(?:\s\([^()\n]{0,80}\)|\s[A-D])?,?\s(?:would|could|might)\s(?:also\s)?(?:be"
-    r"|have\sbeen)\b[^.\n]{0,60}\b(?:if|in|for|only|when)\b",
-    re.IGNORECASE,
-)
 
 
 def _denied(candidate: Candidate) -> bool:
@@ -161,7 +150,6 @@ def _denied(candidate: Candidate) -> bool:
         _NOT_BEFORE.search(candidate.before[-40:])
         or _called_wrong(candidate.after)
         or _EXCLUDED.search(candidate.before)
-        or _WE_EXCLUDE.match(candidate.after)
         or _DISBELIEVED.search(candidate.before)
     )
 
@@ -205,18 +193,13 @@ def _one_of_several(candidate: Candidate) -> bool:
 
 
 def _supposed(candidate: Candidate) -> bool:
-    """As in "If it were acute, the answer would be C", "C would be correct in a child", "some would say C"."""
-    return bool(_TENTATIVE.search(_BUT.split(candidate.before)[-1]) or _SUPPOSED.match(candidate.after))
+    """As in "If it were acute, the answer would be C"", "some would say C"."""
+    return bool(_TENTATIVE.search(_BUT.split(candidate.before)[-1]))
 
 
 def _asked(candidate: Candidate) -> bool:
     """As in "Is the answer C?"."""
     return bool(_QUESTIONED.match(candidate.after))
-
-
-def _a_topic(candidate: Candidate) -> bool:
-    """As in "As for answer C, it …"."""
-    return bool(_A_TOPIC.search(candidate.before))
 
 
 def _taken_back(candidate: Candidate) -> bool:
@@ -225,7 +208,7 @@ def _taken_back(candidate: Candidate) -> bool:
 
 
 _WEAK = 40  # what is no statement on the answer
-_RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_a_topic, -100), (_taken_back, -40))
+_RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_taken_back, -40))
 
 
 _DIALOGUE = re.compile(r"^\W{0,4}Q(?:uestion)?\W{0,3}:", re.MULTILINE)
@@ -337,7 +320,7 @@ def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Ite
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
         between = _ALL_OPTIONS.sub("", between)
-        if _BETWEEN.search(between) or _NOT.search(between):
+        if _BETWEEN.search(between):
             yield Candidate(_letter(match), start, end, text, cue, support, (("_denied", -100),))
             continue
         yield weigh(Candidate(_letter(match), start, end, text, cue, support), rules)

@@ -130,13 +130,11 @@ _OPEN = re.compile(
     r"|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b",
 )
 _COUNTERFACTUAL = re.compile(cues.COUNTERFACTUAL["en"] + r"|['’]d\shave\b")
-_GENERIC = re.compile(r"\s(?:answer|response|text|one)s?\s(?:would|might|often|usually|typically|tends?)\b")
 _MISTAKEN = re.compile(
     r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|unfair|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature"
     r"|exaggeration|misleading)\b"
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
-_BUT = re.compile(r",?\s(?:but|except|however)\b|\sat\sfirst\b")
 _CONTINUED = re.compile(
     r"\s(?:or|that|about(?!\s(?:it|this)\b)|regarding|to|only\sif|if\s(?:it|there))\b|\sin\s(?:that|stating"
     r"|saying|its|part)\b"
@@ -168,7 +166,6 @@ _SPELLING = Spelling(
     ],
     ["actual", "hallucinate", "fabricate", "support", "answered", "answers", "inaccuracy", "unsupported", "accurate"],
 )
-_AFTER_HEADING = re.compile(r"(?:(?<=:)|(?<=verdict)|(?<=answer)|(?<=conclusion))[ \t]{0,8}\n\s{0,8}")
 _FORMATTING = re.compile(r"[*`${}\"“”„«»「」『』#]|\\(?:text|textbf|mathrm|mathbf)\b|\\[()\[\],;! ]|</?\w{1,12}>")
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
 # "0 – factual", "1 – hallucinated", "2 – unsure" on a line each.
@@ -227,15 +224,14 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
 
 def _candidates(text: str) -> Iterator[Candidate]:
     plain = _SCALE.sub(_without_scale, _FORMATTING.sub("", text.lower()).replace("_", " "))
-    plain = _AFTER_HEADING.sub(" ", plain)
     plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"is not\1.", re.sub(r" {2,}", " ", plain)))
     for sentence in bounded(_SENTENCE.finditer(plain)):
         stripped = sentence[0].strip()[:_MAX_SENTENCE]
         start = sentence.start() + len(sentence[0]) - len(sentence[0].lstrip())
-        if all(name.search(stripped) for name in _CLASSES[: 2 if "neither" in stripped else 3]):
-            continue
         if _NO_VERDICT.search(stripped):
             yield _weighed(UNSURE, plain, start, start + len(stripped), "unsure", 60)
+        elif all(name.search(stripped) for name in _CLASSES[: 2 if "neither" in stripped else 3]):
+            continue
         elif not stripped.endswith(("?", "？")):
             spelled = _SPELLING.corrected(stripped) if _ENGLISH.search(stripped) else stripped
             english = list(_english(spelled, plain, start))
@@ -288,7 +284,7 @@ def _read(match: re.Match[str]) -> str | None:
     kind = next(name for name in _KINDS if groups.get(name))
     sentence = match.string[: match.start(kind)]
     before = _CLAUSE.split(sentence)[-1]
-    if _COUNTERFACTUAL.search(re.split(r"[;:]\s|\bbut\b", sentence)[-1]) or _GENERIC.match(match.string, match.end(kind)):
+    if _COUNTERFACTUAL.search(re.split(r"[;:]\s|\bbut\b", sentence)[-1]):
         return None
     continued = None if groups.get("reply") else _CONTINUED.match(match.string, match.end())
     if _OPEN.search(before) or (continued and not (kind == "wrong" and "about" in continued[0])):
@@ -302,7 +298,7 @@ def _read(match: re.Match[str]) -> str | None:
             return None
         return None if negations else _DIGITS.get(groups["digit"], groups["digit"])
     says_factual = kind in ("factual", "right")
-    if says_factual and not negations and (_HALF.search(before) or _BUT.match(match.string, match.end())):
+    if says_factual and not negations and _HALF.search(before):
         return None
     return FACTUAL if says_factual == (negations % 2 == 0) else HALLUCINATED
 

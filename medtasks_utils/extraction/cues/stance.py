@@ -81,19 +81,6 @@ ASIDE: Cues = {
 }
 """What begins a remark that is no conclusion."""
 
-TOPIC: Cues = {
-    "en": r"\bas\s(?:for|to|regards)\b|\b(?:regarding|concerning|with\s(?:regard|respect)\sto|what\sabout)\b",
-    "de": r"\b(?:was|bezüglich|hinsichtlich|zu)\b",
-    "fr": r"\b(?:quant\sà|concernant|pour\sce\squi\sest\sde)(?!\w)",
-    "es": r"\b(?:en\scuanto\sa|respecto\s(?:a|de)|sobre)\b",
-    "pt": r"\b(?:quanto\s(?:à|a|ao)|a\srespeito\sd[ao]|sobre)(?!\w)",
-    "it": r"\b(?:quanto\sa(?:ll[ao])?|per\squanto\sriguarda|riguardo\sa(?:ll[ao])?)\b",
-    "ru": r"\bчто\sкасается",
-    "ar": r"(?<!\w)(?:أما|بالنسبة)(?!\w)",
-    "zh": r"至于|关于",
-}
-"""What announces an option that is spoken of, and not chosen."""
-
 BUT: Cues = {
     "en": r"but(?:\srather)?",
     "de": r"sondern",
