@@ -18,7 +18,7 @@ _WRONG_MARK = re.compile(
 )
 _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
 _RANKING = re.compile(
-    rf"{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
+    rf"(?:(?<=worst:\s)|(?<=least\slikely:\s)){_LETTER}(?:,\s{_LETTER}){{2,3}}|{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
 )
 _RATING = re.compile(
     rf"(?P<letter>{_LETTER})[)\]\"':=\s(–-]{{1,6}}(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)\s?(?P<percent>%)?"

@@ -70,7 +70,8 @@ _STATEMENTS = tuple(
             50,
         ),
         # "Given the short QT: C.", "Which option? D."
-        ("colon", r"(?:[:?;→]|[a-zà-ÿа-я)]{4}[.!])\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", 32),
+        ("colon", r"(?:[:?;→]|\b(?:is|be)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s\())", 32),
+        ("colon", r"\?\s(?P<letter>[A-D])(?=[.!]\s)", 32),
         ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$)", 32),
         ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}{_NOT_A_SUBJECT}", 30),
         ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}", 23),
@@ -107,7 +108,7 @@ _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 _PREDICATE = re.compile(
     rf"(?:{_LINK}|['’]s|{_SHOWN})\s?(?:{_FILLER}|(?i:an?|eine?[rnms]?|un[aeo]?|uma?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
-    rf"|[{MARKS}])(?:['’]s)?(?:\s?\([A-D])?\)?(?=[*_\s]{{0,3}}(?:[.!;](?:\s|$)|,\s(?:whereas|while|but|not|rather|of\scourse)\b|$))",
+    rf"|[{MARKS}])(?:['’]s)?(?:\s?\([A-D])?\)?(?=[*_\s]{{0,3}}(?:(?:\s[a-z]{{3,12}})?[.!;](?:\s|$)|,\s(?:whereas|while|but|not|rather|of\scourse)\b|$))",
     re.MULTILINE,
 )
 _LONE_LETTER = re.compile(LETTER)
@@ -124,7 +125,7 @@ _BETWEEN = re.compile(r"(?i:\b(?:choices|options)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
-    rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}\s?(?:[A-D,/、() ]|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
+    rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
     r"|(?i:options?|choices?|the|both|la|le|les|die))\s){0,12}$"
 )
 _QUESTIONED = re.compile(
@@ -353,7 +354,8 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
         if line.strip():
             written.append((position, line))
         position += len(line) + 1
-    for (at, line), support in ((written[0], 52), (written[-1], 53)) if written else ():
+    lone = [(place, 51) for place in written[1:-1] if letter_of(place[1].strip(" .:()[]"))]
+    for (at, line), support in [(written[0], 52), *lone, (written[-1], 53)] if written else ():
         match = LINE.match(line[:MAX_LINE])
         if match and not lists_options(line[:MAX_LINE]):
             start, end = at + match.start("letter"), at + match.end("letter")

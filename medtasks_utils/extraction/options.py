@@ -75,6 +75,10 @@ def short_names(options: Sequence[str]) -> list[str]:
     names = []
     for index, option in enumerate(options):
         others = " ".join([*options[:index], *options[index + 1 :]]).lower()
+        head, _, tail = option.rpartition(" ")
+        if len(tail) > 1 and head and all(other.startswith(f"{head} ") for other in options if other):
+            names.append(tail)
+            continue
         own = [word for word in words[index] if word.lower() not in others]
         own.sort(key=lambda word: (word[0].isupper() and not option.startswith(word), len(word)))
         names.append(own[-1] if own and len(option.split()) > 1 else "")

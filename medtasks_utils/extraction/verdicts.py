@@ -80,13 +80,15 @@ _STATEMENTS = tuple(
             "answer",
             rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}"
             r"|\b(?:(?:judge|consider|deem|rate|call|mark|find)(?:ing)?|label(?:l?ed)?|classify|say|choose|pick|select|go\swith|settl(?:e|ing)\son|leaves"
-            r"|(?:bet|vote)\s(?:on|for)|makes?\s(?:it|this|the\s\w+)|"
+            r"|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|"
             r"(?:would|will|['’]d|['’]ll|i)\sanswer)\b)"
             rf"{_WORDS}{_VERDICT}",
             60,
         ),
         # "Hallucinated is my verdict", "factual is what I say".
         ("answer", rf"{_VERDICT}\s(?:it\s)?(?:is|would\sbe)\s(?:what\si|my|the\s(?:\w+\s)?{_NOUN})\b", 58),
+        # "…, so 0.", "Hallucinated, hence 1."
+        ("answer", rf"\b(?:so|hence|thus|therefore|then),?\s(?P<words>){_VERDICT}(?=\W*$)", 56),
         # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
         (
             "of_it",
@@ -124,7 +126,7 @@ _CLAUSE = re.compile(r"[,;:]\s|(?=\bnor\b)|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view)\sthat\s['‘]?(?:the\s|this\s)?(?:answer|response|it|this)|(?:love|like|want(?:ed)?)\sto|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|said|might|may"
     r"|could|mix|evidence\sthat|pass\sfor"
-    r"|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|parts?|portions?"
+    r"|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|initial|original|parts?|portions?"
     r"|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b"
     r"|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b",
@@ -136,7 +138,7 @@ _MISTAKEN = re.compile(
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 _CONTINUED = re.compile(
-    r"\s(?:or|that|about(?!\s(?:it|this)\b)|regarding|to|only\sif|if\s(?:it|there))\b|\sin\s(?:that|stating"
+    r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only\sif|if\s(?:it|there))\b|\sin\s(?:that|stating"
     r"|saying|its|part)\b"
 )
 _CONCLUDED = re.compile(
@@ -166,6 +168,7 @@ _SPELLING = Spelling(
     ],
     ["actual", "hallucinate", "fabricate", "support", "answered", "answers", "inaccuracy", "unsupported", "accurate"],
 )
+_BOLD_DIGIT = re.compile(r"^\s{0,4}(?:\*\*|__)([012])(?:\*\*|__)[.:]?\s", re.MULTILINE)
 _FORMATTING = re.compile(r"[*`${}\"“”„«»「」『』#]|\\(?:text|textbf|mathrm|mathbf)\b|\\[()\[\],;! ]|</?\w{1,12}>")
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
 # "0 – factual", "1 – hallucinated", "2 – unsure" on a line each.
@@ -223,6 +226,7 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
 
 
 def _candidates(text: str) -> Iterator[Candidate]:
+    text = _BOLD_DIGIT.sub(r"\1: ", text)
     plain = _SCALE.sub(_without_scale, _FORMATTING.sub("", text.lower()).replace("_", " "))
     plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"is not\1.", re.sub(r" {2,}", " ", plain)))
     for sentence in bounded(_SENTENCE.finditer(plain)):
@@ -322,7 +326,7 @@ _WORDS_FOR = {
     "hallucinated": cues.HALLUCINATED,
     "factual": cues.FACTUAL,
     "right": cues.RIGHT,
-    "digit": dict.fromkeys(cues.JUDGED, r"(?<=[:是はは은는])\s?[012](?![\d.,])"),
+    "digit": dict.fromkeys(cues.JUDGED, rf"(?:(?<=[:是はは은는])\s?|{cues.LABEL}\s)[012](?![\d.,]\d)"),
 }
 
 
@@ -359,7 +363,7 @@ def _other_languages(sentence: str, text: str, offset: int) -> Iterator[Candidat
 
 def _in_language(language: _Language, sentence: str, text: str, offset: int) -> Candidate | None:
     matches = [
-        match for match in language.verdict.finditer(sentence) if not match["digit"] or language.judged.search(sentence)
+        match for match in language.verdict.finditer(sentence) if not match["digit"] or match["digit"][0].isalpha() or language.judged.search(sentence)
     ]
     if not matches:
         return None
@@ -377,7 +381,7 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
         denied = (negations + bool(mistaken and mistaken.start() < match.start())) % 2 == 1
         about = language.judged.search(sentence) is not None
         if not about and (
-            kind in ("right", "wrong") or (_ANY_VERDICT.search(sentence) and not language.own.search(sentence))
+            kind in ("right", "wrong") or (kind != "digit" and _ANY_VERDICT.search(sentence) and not language.own.search(sentence))
         ):
             continue
         value = _foreign_value(kind, match[0].strip(), denied)
@@ -391,5 +395,5 @@ def _in_language(language: _Language, sentence: str, text: str, offset: int) -> 
 
 def _foreign_value(kind: str, word: str, denied: bool) -> str:
     if kind == "digit":
-        return word
+        return word[-1]
     return FACTUAL if (kind in ("factual", "right")) != denied else HALLUCINATED

@@ -69,7 +69,7 @@ CHOOSE: Cues = {
     r"|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\s(?:\w+\s){0,2}für",
     "fr": r"choisis|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne|(?:opte"
     r"|décide)\s(?:donc\s)?pour",
-    "es": r"elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino\spor|apuesto\spor|diría|creo\sque(?:\ses)?"
+    "es": r"inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino\spor|apuesto\spor|diría|creo\sque(?:\ses)?"
     r"|escojo|selecciono|elegiría|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
     "pt": r"escolho|fico(?:,\sportanto,)?\scom|aposto\sn?a|diria|acho\sque(?:\sé)?|seleciono|escolheria|(?:opto"
     r"|decido-me),?\s(?:(?:portanto|então),?\s)?por",
@@ -139,7 +139,7 @@ THEREFORE: Cues = {
 NOT_BEFORE: Cues = {
     "en": r"\b(?:confus\w+\s(?:\w+\s){0,4}with|not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?"
     r"|eliminate|wrong|incorrect|than|if"
-    r"|whether"
+    r"|whether|let\salone"
     r"|rul(?:ed?|ing)\sout|without|versus|vs\.?)(?![\w-])|n['’]t\b",
     "de": r"\b(?:nicht|weder|noch|kein(?:e|er)?|ob|statt)(?![\w-])",
     "fr": r"\b(?:pas|ni|sauf|non)(?![\w-])",
@@ -282,7 +282,7 @@ SHOWN: Cues = {
     "de": r"\b(?:spricht\sfür|beschreibt|entspricht|passt\szu[mr]?|(?:deutet|weist)\sauf|handelt\ses\ssich\sum)\b",
     "fr": r"\b(?:évoque|correspond\sà|s['’]agit\sd['’e]|oriente\svers)",
     "es": r"\b(?:sugiere|indica|corresponde\sa|se\strata\sde|apunta\sa|compatible\scon)\b",
-    "pt": r"\b(?:sugere|indica|corresponde\sa|trata-se\sde|compatível\scom)\b",
+    "pt": r"\b(?:sugere|indica|aponta\spara|corresponde\sa|trata-se\sde|compatível\scom)\b",
     "it": r"\b(?:suggerisce|indica|corrisponde\sa|si\stratta\sdi|depone\sper)\b",
     "ru": r"\b(?:говорит\sо|указывает\sна|соответствует)\b",
     "zh": r"符合|提示|考虑为?|诊断为|属于",

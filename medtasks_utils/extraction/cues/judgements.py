@@ -112,9 +112,14 @@ NO_AFTER: Cues = {
     r"|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
     "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:아닙니다|아니|없습니다|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없|어렵|힘들|는?\s?어렵))",
     "de": r"[^.,]{0,20}?\b(?:nicht|keine\srede)\b",
+    "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
+    "ru": r"[^.,]{0,20}?\b(?:нет|не\s(?:обнаруж|выявл|найд|содерж)\w*|отсутству\w+)\b",
     "ar": r"\sغير\sموجود",
 }
 """What denies the verdict that it follows."""
+
+LABEL = r"(?:classe|klasse|clase|label|класс|метка)"
+"""A noun that a digit follows."""
 
 CONCEDED: Cues = {
     "de": r"\b(?:obwohl|zwar|wenngleich|auch\swenn|obgleich)\b",
