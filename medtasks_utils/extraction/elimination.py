@@ -11,7 +11,9 @@ from medtasks_utils.extraction.options import LETTERS
 from medtasks_utils.extraction.weighing import Candidate, bounded
 
 _RIGHT, _WRONG = (cues.any_word(table) for table in (cues.RIGHT, cues.WRONG))
-_RIGHT_MARK = re.compile(rf"\b(?i:correct|right|best|true|yes)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[✓✔✅]|{_RIGHT}")
+_RIGHT_MARK = re.compile(
+    rf"\b(?i:correct|right|best|true|yes)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[✓✔✅]|{_RIGHT}"
+)
 _WRONG_MARK = re.compile(
     r"(?i:\b(?:incorrect|wrong|false|no|not|unlikely|excluded|out|never)\b|n['’]t\b)|[✗✘❌]|"
     rf"{_WRONG}|{cues.either(cues.WRONG_AFTER)}"
@@ -93,5 +95,9 @@ def _items(listing: str) -> Iterator[tuple[str, int, str]]:
     position = 0
     for line in listing.split("\n"):
         if match := LINE.match(line[:MAX_LINE]):
-            yield match["letter"].upper(), position + match.start("letter"), line[: match.start("letter")] + line[match.end("letter") :]
+            yield (
+                match["letter"].upper(),
+                position + match.start("letter"),
+                line[: match.start("letter")] + line[match.end("letter") :],
+            )
         position += len(line) + 1

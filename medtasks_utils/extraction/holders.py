@@ -24,7 +24,9 @@ _KEY = re.compile(
 )
 
 
-_NOT_THIS = re.compile(rf"(?:{cues.either(cues.NOT_BEFORE)}|\brather\sthan|\binstead\sof)\s(?:\w{{1,6}}\s)?[$(\\]{{0,4}}boxed\s{{0,8}}\{{$")
+_NOT_THIS = re.compile(
+    rf"(?:{cues.either(cues.NOT_BEFORE)}|\brather\sthan|\binstead\sof)\s(?:\w{{1,6}}\s)?[$(\\]{{0,4}}boxed\s{{0,8}}\{{$"
+)
 _SENTENCE_END = re.compile(r"[.!?。…]\s|\n")
 
 

@@ -12,16 +12,17 @@ from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import LINE, MAX_LINE, lists_options, split_listings
 from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_options, short_names, with_letters
 from medtasks_utils.extraction.plain import own_parts, unformatted
-from medtasks_utils.extraction.spelling import Spelling
-from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY, latin_letters, ordinals_as_letters
+from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY, plain_letters
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
 
 _ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE, _ORDERED, _SHOWN = map(
-    cues.either, (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE, cues.ORDERED, cues.SHOWN)
+    cues.either,
+    (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE, cues.ORDERED, cues.SHOWN),
 )
 _FILLERS = rf"(?:{_FILLER}){{0,12}}?"
 _LABEL = (
-    r"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة|الجواب|الخيار\sالصحيح|उत्तर"
+    r"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة|الجواب"
+    r"|الخيار\sالصحيح|उत्तर"
     r"|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
 )
 _OPTION = r"(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प|选项)"
@@ -33,7 +34,8 @@ _NOT_A_SUBJECT = (
     rf"(?![)\]]?(?:\s\([^()\n]{{0,60}}\))?,?\s(?!{_REASON}(?![^\W_]))[a-zà-ÿа-я\u0620-\u064a\u0904-\u0939])"
 )
 _ENDED = (
-    r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|that|to|zu|qu[ei]|quella|che|la\sque|die)\b|qu['’]"
+    r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|that|to|zu|qu[ei]|quella|che|la\sque|die)\b"
+    r"|qu['’]"
     r"|because\b|since\b|$))"
 )
 
@@ -70,7 +72,11 @@ _STATEMENTS = tuple(
             50,
         ),
         # "Given the short QT: C.", "Which option? D."
-        ("colon", r"(?:[:?;→]|\b(?:is|be)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s\())", 32),
+        (
+            "colon",
+            r"(?:[:?;→]|\b(?:is|be)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s\())",
+            32,
+        ),
         ("colon", r"\?\s(?P<letter>[A-D])(?=[.!]\s)", 32),
         ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$)", 32),
         ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}{_NOT_A_SUBJECT}", 30),
@@ -78,7 +84,8 @@ _STATEMENTS = tuple(
         # "Only C fits", "Somit passt nur C", "seul C".
         (
             "only",
-            rf"(?:^|[.:;,]\s)(?:[^\W\d]{{1,12}}\s){{0,4}}?{cues.either(cues.ONLY)}\s?(?:{_FILLER}|der\s|das\s|les?\s)*?(?P<letter>{LETTER}){ONE_ONLY}(?!\s(?i:in|when|if)\b)",
+            rf"(?:^|[.:;,]\s)(?:[^\W\d]{{1,12}}\s){{0,4}}?{cues.either(cues.ONLY)}\s?(?:{_FILLER}|der\s|das\s"
+            rf"|les?\s)*?(?P<letter>{LETTER}){ONE_ONLY}(?!\s(?i:in|when|if)\b)",
             34,
         ),
         # "✅ C", "👉 C" on a line.
@@ -86,7 +93,8 @@ _STATEMENTS = tuple(
         # "C": {"text": …, "correct": true}
         (
             "mark",
-            r"(?<![A-Za-z])(?P<letter>[A-D]):\s(?:(?:(?![A-D]:)[^\n]){0,200}?(?i:correct|right|answer|true):\s)?(?i:true|yes)\b",
+            r"(?<![A-Za-z])(?P<letter>[A-D]):\s(?:(?:(?![A-D]:)[^\n]){0,200}?(?i:correct|right|answer"
+            r"|true):\s)?(?i:true|yes)\b",
             40,
         ),
         # "This points to C".
@@ -107,8 +115,10 @@ _LEADING = re.compile(
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 _PREDICATE = re.compile(
-    rf"(?:{_LINK}|['’]s|{_SHOWN})\s?(?:{_FILLER}|(?i:an?|eine?[rnms]?|un[aeo]?|uma?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
-    rf"|[{MARKS}])(?:['’]s)?(?:\s?\([A-D])?\)?(?=[*_\s]{{0,3}}(?:(?:\s[a-z]{{3,12}})?[.!;](?:\s|$)|,\s(?:whereas|while|but|not|rather|of\scourse)\b|$))",
+    rf"(?:{_LINK}|['’]s|{_SHOWN})\s?(?:{_FILLER}|(?i:an?|eine?[rnms]?|un[aeo]?"
+    rf"|uma?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
+    rf"|[{MARKS}])(?:['’]s)?(?:\s?\([A-D])?\)?(?=[*_\s]{{0,3}}(?:(?:\s[a-z]{{3,12}})?[.!;](?:\s|$)|,\s(?:whereas"
+    rf"|while|but|not|rather|of\scourse)\b|$))",
     re.MULTILINE,
 )
 _LONE_LETTER = re.compile(LETTER)
@@ -116,7 +126,20 @@ _TOGETHER = re.compile(
     rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|not|nicht|pas|no|não|non"
     rf"|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
 )
-_MENTIONS = ("box", "bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "mark", "shown", "concluding")
+_MENTIONS = (
+    "box",
+    "bold",
+    "colon",
+    "option",
+    "leading",
+    "named",
+    "mark",
+    "predicate",
+    "only",
+    "mark",
+    "shown",
+    "concluding",
+)
 
 _ALL_OPTIONS = re.compile(
     r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
@@ -125,7 +148,8 @@ _BETWEEN = re.compile(r"(?i:\b(?:choices|options)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
-    rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
+    rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)"
+    rf"|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
     r"|(?i:options?|choices?|the|both|la|le|les|die))\s){0,12}$"
 )
 _QUESTIONED = re.compile(
@@ -164,7 +188,12 @@ _OTHER_IN_BRACKETS = re.compile(r"\([^()A-D]{0,12}[A-D](?![A-Za-z])[^()]*$")
 
 def _called_wrong(after: str) -> bool:
     wrong = _WRONG_AFTER.match(after)
-    return bool(wrong and not _BECAUSE.search(wrong[0]) and not _BUT.search(wrong[0]) and not _OTHER_IN_BRACKETS.search(wrong[0]))
+    return bool(
+        wrong
+        and not _BECAUSE.search(wrong[0])
+        and not _BUT.search(wrong[0])
+        and not _OTHER_IN_BRACKETS.search(wrong[0])
+    )
 
 
 def _listed_as_wrong(candidate: Candidate) -> bool:
@@ -214,8 +243,6 @@ _RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, 
 
 _DIALOGUE = re.compile(r"^\W{0,4}Q(?:uestion)?\W{0,3}:", re.MULTILINE)
 _REPLY = re.compile(r"^A:(?=\s)", re.MULTILINE)
-_SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
-_TICKED = re.compile(r"^(\s*)[-*+]?\s?\[(?:[xX✓✔])\]", re.MULTILINE)
 
 
 def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
@@ -230,7 +257,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     if _DIALOGUE.search(text):
         text = _REPLY.sub("Answer:", text)
     for part in own_parts(text):
-        reading = _read_part(ordinals_as_letters(latin_letters(_TICKED.sub(r"\1✓", _SPELLING.corrected(part)))), options)
+        reading = _read_part(plain_letters(part), options)
         if reading.value is not None:
             break
     return reading
@@ -286,9 +313,7 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
     named = named_options(plain, options, is_denied)
     yield from (Candidate(letter, at, at, plain, "named", 25 if len(named) == 1 else 0) for letter, at in named)
-    sentences = [
-        sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)
-    ]
+    sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
     if len(sentences) > 1:
         first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
         if len(last) == 1 and (len(first) != 1 or first == last):

@@ -60,7 +60,11 @@ def _pattern(option: str, folded: str) -> re.Pattern[str] | None:
     if not all(word.lower().rstrip("%") in folded for word in words):
         return None  # far cheaper than compiling a search for it
     phrase = r"\s{1,4}".join(map(re.escape, words)).replace("%", r"\s?%")
-    return re.compile(rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,]){phrase}(?:-(?:Syndrom\w{{0,2}}|Krankheit|disease))?(?![A-Za-z0-9À-ÿ])(?![.,]\d)", re.IGNORECASE)
+    return re.compile(
+        rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,]){phrase}(?:-(?:Syndrom\w{{0,2}}|Krankheit"
+        rf"|disease))?(?![A-Za-z0-9À-ÿ])(?![.,]\d)",
+        re.IGNORECASE,
+    )
 
 
 def short_names(options: Sequence[str]) -> list[str]:

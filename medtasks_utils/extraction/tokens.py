@@ -7,13 +7,15 @@ import unicodedata
 from collections.abc import Sequence
 
 from medtasks_utils.extraction import cues
+from medtasks_utils.extraction.spelling import Spelling
 
 # A capital alone (but not the article in "A patient with …", nor "B-cell", "A's"), or a small letter that something
 # closes ("answer: c." but not "the answer is a drug").
 _SMALL_WORDS = (
     "because|since|as|is|for|due|given|which|so|but|not|in|with|and|or|rather|ist|est|es|no|ne|weil|car|porque"
     r"|perch\w{0,2}|den|"
-    "und|quella|aus|fällt|passt|scheidet|makes|best|fits|matches|correctly|would|seems|must|should|appears|only|remains|it|instead|over|here|then"
+    "und|quella|aus|fällt|passt|scheidet|makes|best|fits|matches|correctly|would|seems|must|should|appears|only"
+    r"|remains|it|instead|over|here|then"
 )
 ARTICLE = rf"\s(?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
 LETTER = (
@@ -127,6 +129,19 @@ def ordinals_as_letters(text: str) -> str:
         if any(letter in text for letter in letters):
             text = pattern.sub(_as_letter, text)
     return text
+
+
+_SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
+_TICKED = re.compile(r"^(\s*)[-*+]?\s?\[(?:[xX✓✔])\]", re.MULTILINE)
+
+
+def plain_letters(text: str) -> str:
+    """The text with its options as letters, ticked boxes as a sign, and the nouns that announce an answer well spelt.
+
+    >>> plain_letters("- [x] Ⓑ"), plain_letters("anwser: the third option")
+    ('✓ B', 'answer: the option C')
+    """
+    return ordinals_as_letters(latin_letters(_TICKED.sub(r"\1✓", _SPELLING.corrected(text))))
 
 
 def _as_letter(match: re.Match[str]) -> str:

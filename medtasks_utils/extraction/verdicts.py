@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
@@ -13,20 +12,22 @@ from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.plain import own_parts
 from medtasks_utils.extraction.spelling import Spelling
 from medtasks_utils.extraction.tokens import ordinals_as_letters
+from medtasks_utils.extraction.verdict_languages import FACTUAL, HALLUCINATED, UNSURE, stated
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until
-
-FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
     r"(?:(?<!\w)(?:"
-    r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
+    r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)|(?:non-?"
+    r"|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
     r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|unsupported)"
     r"|(?P<factual>fact(?:ual|aul|ula))"
-    r"|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true|truthful|supported|right|valid|borne\sout"
+    r"|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true|truthful"
+    r"|supported|right|valid|borne\sout"
     r"|stands(?:\sup)?(?=\W*(?:$|[.,;]))|holds\sup|checks\sout)"
     r"|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
-    r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b|:\s(?:no|none|false)\b)"
+    r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one"
+    r"|two)(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b|:\s(?:no|none|false)\b)"
     r"(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as)\b))"
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
@@ -39,16 +40,20 @@ _COPULA = (
     r"(?:\b(?:is|was|are|be|does|do|contains?|includes?|has|shows?|seems?|appears?|looks?|as)(?:n['’]t)?\b|[:=→\-–])"
 )
 _RIGHT_VERB = (
-    r"\b(?P<right>holds?\sup|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual|every|muster))|tall(?:y|ies)\swith|match(?:es)?"
-    r"|agrees?\swith|reflects?|consistent\swith|in\sline\swith|trust(?:ed|worthy)?|reliable|relied\son|faithful(?:ly)?)\b"
+    r"\b(?P<right>holds?\sup|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual|every|muster))"
+    r"|tall(?:y|ies)\swith|match(?:es)?"
+    r"|agrees?\swith|reflects?|consistent\swith|in\sline\swith|trust(?:ed|worthy)?|reliable|relied\son"
+    r"|faithful(?:ly)?)\b"
 )
 _WRONG_VERB = (
-    r"\b(?P<wrong>fails?(?!\sto\s(?:mention|add|say|name))|flunks?|contradicts?|misstates?|misrepresents?|distorts?|falls\s(?:apart|flat)|collapses"
+    r"\b(?P<wrong>fails?(?!\sto\s(?:mention|add|say|name))|flunks?|contradicts?|misstates?|misrepresents?|distorts?"
+    r"|falls\s(?:apart|flat)|collapses"
     r"|at\sodds\swith|conflicts?\swith|invents|fabricates|makes\s(?:it|things|this|that)\sup)\b"
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
-    r"far\sfrom|anything\sbut|neither|textbook|(?:example|instance)\sof|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly"
+    r"far\sfrom|anything\sbut|neither|textbook|(?:example|instance)\sof|not|no|non|a|an|the|entirely|fully|factually"
+    r"|completely|likely|most|very|highly"
     r"|probably|clearly|almost"
     r"|certainly|classic|pure|definitely|obviously|surely|total"
     r"|signs?\sof|evidence\sof|clear\scase\sof|case\sof|is"
@@ -61,17 +66,20 @@ _STATEMENTS = tuple(
         (
             "reply",
             rf"{_VERDICT}(?:\s(?:{_NOUN}|details?|facts?|claims?|content"
-            rf"|information|detected|found|present|identified|status|check|flag))?(?:\s(?:here|at\sall|in\s(?:it|here|this)))?[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}"
+            rf"|information|detected|found|present|identified|status|check|flag))?(?:\s(?:here|at\sall|in\s(?:it|here"
+            rf"|this)))?[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}"
             r"(?P<reply>yes|no|none|true|false)\b",
             62,
         ),
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
         (
             "alone",
-            rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|okay|ok|frankly|to\sme|as\s(?:things|it)\sstands?|on\sbalance|all\stold|final|overall|correct|judged"
+            rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|okay|ok|frankly|to\sme|as\s(?:things"
+            rf"|it)\sstands?|on\sbalance|all\stold|final|overall|correct|judged"
             rf"|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
             rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}"
-            rf"(?:\s(?:{_NOUN}|detected|present|found|at\sall|in\smy\s\w+|to\sme|overall|all\sround|enough|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b"
+            rf"(?:\s(?:{_NOUN}|detected|present|found|at\sall|in\smy\s\w+|to\sme|overall|all\sround|enough"
+            rf"|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b"
             rf"|,\s(?:no|not|and|i|in\smy|unfortunately|sadly|then|though)\b)",
             60,
         ),
@@ -79,7 +87,8 @@ _STATEMENTS = tuple(
         (
             "answer",
             rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}"
-            r"|\b(?:(?:judge|consider|deem|rate|call|mark|find)(?:ing)?|label(?:l?ed)?|classify|say|choose|pick|select|go\swith|settl(?:e|ing)\son|leaves"
+            r"|\b(?:(?:judge|consider|deem|rate|call|mark|find)(?:ing)?|label(?:l?ed)?|classify|say|choose|pick"
+            r"|select|go\swith|settl(?:e|ing)\son|leaves"
             r"|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|"
             r"(?:would|will|['’]d|['’]ll|i)\sanswer)\b)"
             rf"{_WORDS}{_VERDICT}",
@@ -99,7 +108,8 @@ _STATEMENTS = tuple(
         # "The answer holds up", "It contradicts the abstract", "Passes my check", "Would I trust it? No".
         (
             "does",
-            rf"(?:^\W{{0,12}}|(?:{_NOUN}|\b(?:it|this|that|everything|all|i)\b)\s(?:[\w'’]{{1,12}}\s){{0,4}}?)(?:{_RIGHT_VERB}|{_WRONG_VERB})"
+            rf"(?:^\W{{0,12}}|(?:{_NOUN}|\b(?:it|this|that|everything|all"
+            rf"|i)\b)\s(?:[\w'’]{{1,12}}\s){{0,4}}?)(?:{_RIGHT_VERB}|{_WRONG_VERB})"
             r"(?:\s(?P<nothing>nothing|no\s|none)|(?:[^.:]{0,60}:\s(?P<reply>yes|no)\b)?)",
             38,
         ),
@@ -112,33 +122,42 @@ _CLASSES = tuple(map(re.compile, (r"\bfactual", r"\bhall?ucinat", r"\b(?:unsure|
 _ON_THE_SCALE = re.compile(r"\b(?:option|the) ([A-D])\b(?:\sof\sthe\s\w+)?")
 _RANKS = {"A": FACTUAL, "B": HALLUCINATED, "C": UNSURE, "D": UNSURE}
 _NO_VERDICT = re.compile(
-    r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle|decide\sbetween|be\s(?:sure|certain))d?\b|"
-    r"\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\babstain\b|\brather\snot\s(?:decide|say|judge|commit)\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|"
+    r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle|decide\sbetween"
+    r"|be\s(?:sure|certain))d?\b|"
+    r"\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\babstain\b|\brather\snot\s(?:decide|say|judge"
+    r"|commit)\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|"
     r"(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely\s|completely\s)?(?:sure|certain))\b)",
 )
 
 _NEGATION = re.compile(
-    r"\b(?:not|neither|nor|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong|incorrect"
+    r"\b(?:not|neither|nor|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong"
+    r"|incorrect"
     r"|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
     r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|n['’]t\b"
 )
 _CLAUSE = re.compile(r"[,;:]\s|(?=\bnor\b)|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
-    r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view)\sthat\s['‘]?(?:the\s|this\s)?(?:answer|response|it|this)|(?:love|like|want(?:ed)?)\sto|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|said|might|may"
+    r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view)\sthat\s['‘]?(?:the\s|this\s)?(?:answer"
+    r"|response|it|this)|(?:love|like|want(?:ed)?)\sto|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says"
+    r"|said|might|may"
     r"|could|mix|evidence\sthat|pass\sfor"
-    r"|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|initial|original|parts?|portions?"
+    r"|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|initial|original|parts?"
+    r"|portions?"
     r"|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b"
-    r"|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b",
+    r"|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had"
+    r"|were)\s(?:it|this))\b",
 )
 _COUNTERFACTUAL = re.compile(cues.COUNTERFACTUAL["en"] + r"|['’]d\shave\b")
 _MISTAKEN = re.compile(
-    r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|unfair|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature"
+    r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|unfair|unjust(?:ified)?"
+    r"|harsh|stretch|generous|naive|dishonest|premature"
     r"|exaggeration|misleading)\b"
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 _CONTINUED = re.compile(
-    r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only\sif|if\s(?:it|there))\b|\sin\s(?:that|stating"
+    r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only\sif|if\s(?:it|there))\b|\sin\s(?:that"
+    r"|stating"
     r"|saying|its|part)\b"
 )
 _CONCLUDED = re.compile(
@@ -146,10 +165,12 @@ _CONCLUDED = re.compile(
 )
 
 _ONLY_SEEMS = re.compile(
-    r"\b(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?((?:\s\w+){1,4}?)[.,;]\s(?:but\s)?(?:it|this|that)\s(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]"
+    r"\b(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?((?:\s\w+){1,4}?)[.,;]\s(?:but\s)?(?:it|this"
+    r"|that)\s(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]"
 )
 _ANSWERED_QUESTION = re.compile(
-    r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?:(?P<said>yes|no|true|false)\b|(?P<no>no(?:thing|ne|pe)\b|nah\b|(?:absolutely\s|certainly\s)?not\b|hardly\b"
+    r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?:(?P<said>yes|no|true|false)\b|(?P<no>no(?:thing|ne|pe)\b|nah\b|(?:absolutely\s"
+    r"|certainly\s)?not\b|hardly\b"
     r"|never\b"
     r"|far\sfrom\sit|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b)"
     r"|(?P<yes>indeed|absolutely|certainly|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;]))))"
@@ -241,7 +262,9 @@ def _candidates(text: str) -> Iterator[Candidate]:
             english = list(_english(spelled, plain, start))
             yield from english
             if not english and not _ENGLISH.search(stripped):
-                yield from _other_languages(stripped, plain, start)
+                found = stated(stripped, english=_ANY_VERDICT.search(stripped) is not None)
+                if found:
+                    yield _weighed(found.value, plain, start + found.start, start + found.end, "answer", found.support)
 
 
 def _without_scale(lines: re.Match[str]) -> str:
@@ -305,95 +328,3 @@ def _read(match: re.Match[str]) -> str | None:
     if says_factual and not negations and _HALF.search(before):
         return None
     return FACTUAL if says_factual == (negations % 2 == 0) else HALLUCINATED
-
-
-# ---- other languages: a word for the verdict in a sentence on the answer, negations of its clause counted
-
-
-class _Language(NamedTuple):
-    verdict: re.Pattern[str]
-    judged: re.Pattern[str]
-    no: re.Pattern[str]
-    no_after: re.Pattern[str]
-    mistaken: re.Pattern[str]
-    if_: re.Pattern[str]
-    own: re.Pattern[str]
-
-
-_WORDS_FOR = {
-    "unsure": cues.UNSURE,
-    "wrong": cues.WRONG,
-    "hallucinated": cues.HALLUCINATED,
-    "factual": cues.FACTUAL,
-    "right": cues.RIGHT,
-    "digit": dict.fromkeys(cues.JUDGED, rf"(?:(?<=[:是はは은는])\s?|{cues.LABEL}\s)[012](?![\d.,]\d)"),
-}
-
-
-def _language(name: str) -> _Language:
-    mistaken = rf"(?:{cues.WRONG.get(name, '(?!)')}|{cues.MISTAKE.get(name, '(?!)')}){cues.TO_SAY.get(name, '(?!)')}"
-    groups = (
-        rf"(?P<{kind}>(?<![a-zà-ÿа-я])(?!{mistaken})(?:{table[name]})(?![a-zà-ÿа-я]))"
-        if name in table
-        else rf"(?P<{kind}>(?!))"
-        for kind, table in _WORDS_FOR.items()
-    )
-    return _Language(
-        re.compile("|".join(groups)),
-        *map(re.compile, (*(table.get(name, "(?!)") for table in (cues.JUDGED, cues.NO, cues.NO_AFTER)), mistaken, cues.IF.get(name, "(?!)"), cues.COMMON.get(name, "(?!)"))),
-    )
-
-
-_LANGUAGES = {name: _language(name) for name in cues.JUDGED}
-_KANA = re.compile("[ぁ-ヿ]")
-_FOREIGN_CLAUSE = re.compile(r"[,;:،，]\s?|\sو(?!اقع|اضح|همي)|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b")
-_CONCEDED = re.compile(cues.either(cues.CONCEDED))
-_FOREIGN_OPEN = re.compile(
-    r"(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils"
-    r"|en\spartie"
-)
-
-
-def _other_languages(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
-    """The verdict of a sentence in the language whose noun for the answer it has, else in the first that it may be."""
-    languages = [language for name, language in _LANGUAGES.items() if name != "zh" or not _KANA.search(sentence)]
-    found = [one for language in languages if (one := _in_language(language, sentence, text, offset))]
-    yield from sorted(found, key=lambda one: -one.support)[:1]
-
-
-def _in_language(language: _Language, sentence: str, text: str, offset: int) -> Candidate | None:
-    matches = [
-        match for match in language.verdict.finditer(sentence) if not match["digit"] or match["digit"][0].isalpha() or language.judged.search(sentence)
-    ]
-    if not matches:
-        return None
-    supposed = _FOREIGN_OPEN.search(sentence) or language.if_.search(sentence, 0, matches[0].start())
-    if supposed and not matches[0]["unsure"]:
-        return None
-    found = None
-    for match in matches:
-        kind = str(match.lastgroup)
-        clause = _FOREIGN_CLAUSE.split(sentence[: match.start()])[-1]
-        if _CONCEDED.search(clause) or (kind == "unsure" and language.no.search(clause)):
-            continue
-        negations = bool(language.no.search(clause)) + bool(language.no_after.match(sentence, match.end()))
-        mistaken = language.mistaken.search(sentence, max(map(sentence[: match.start()].rfind, ":;：；")) + 1)
-        denied = (negations + bool(mistaken and mistaken.start() < match.start())) % 2 == 1
-        about = language.judged.search(sentence) is not None
-        if not about and (
-            kind in ("right", "wrong") or (kind != "digit" and _ANY_VERDICT.search(sentence) and not language.own.search(sentence))
-        ):
-            continue
-        value = _foreign_value(kind, match[0].strip(), denied)
-        support = (60 if about else 45) - (6 if kind in ("right", "wrong") else 0)
-        if kind == "unsure":
-            return _weighed(UNSURE, text, offset + match.start(), offset + match.end(), "answer", 60)
-        if found is None or support >= found.support:
-            found = _weighed(value, text, offset + match.start(), offset + match.end(), "answer", support)
-    return found
-
-
-def _foreign_value(kind: str, word: str, denied: bool) -> str:
-    if kind == "digit":
-        return word[-1]
-    return FACTUAL if (kind in ("factual", "right")) != denied else HALLUCINATED

@@ -12,20 +12,18 @@ from medtasks_utils.extraction.cues.judgements import *  # noqa: F403
 from medtasks_utils.extraction.cues.quantities import *  # noqa: F403
 from medtasks_utils.extraction.cues.stance import *  # noqa: F403
 
-# noqa: F403 above: the tables are what this package is; a list of their names here would stand twice.
 
-
-def either(cues: Cues) -> str:
+def either(cues: dict[str, str]) -> str:
     """One group of all languages' cues; a case-insensitive one, so that the letters around it keep their case."""
     return f"(?i:{'|'.join(cues.values())})"
 
 
-def compiled(cues: Cues) -> re.Pattern[str]:
+def compiled(cues: dict[str, str]) -> re.Pattern[str]:
     """The same, compiled."""
     return re.compile(either(cues))
 
 
-def any_word(cues: Cues) -> str:
+def any_word(cues: dict[str, str]) -> str:
     """One group of all languages' cues as whole words; scripts without spaces need none around them."""
     spaced = [cue for language, cue in cues.items() if language not in ("zh", "ja", "ko", "any")]
     joined = [cue for language, cue in cues.items() if language in ("zh", "ja", "ko", "any")]

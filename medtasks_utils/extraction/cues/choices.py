@@ -44,7 +44,8 @@ FILLER: Cues = {
     "any": r"[\s:：,(\[（【<'=\-–—«]",
     "en": r"\b(?:the|would|be|is|therefore|thus|then|clearly|most|likely|probably|indeed|definitely|simply|just|only|"
     r"correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still)\b",
-    "de": r"\b(?:die|der|das|daher|also|somit|demnach|folglich|mithin|antwort|option|möglichkeit|variante|wahrscheinlich)\b",
+    "de": r"\b(?:die|der|das|daher|also|somit|demnach|folglich|mithin|antwort|option|möglichkeit|variante"
+    r"|wahrscheinlich)\b",
     "fr": r"\b(?:la|le|donc|bien|ainsi|réponse|option|proposition|l['’])\b|\bl['’]",
     "es": r"\b(?:la|el|pues|entonces|opción|respuesta|alternativa|letra|por|tanto)\b",
     "pt": r"\b(?:a|o|então|pois|assim|opção|resposta|alternativa|letra|portanto)\b",
@@ -59,21 +60,26 @@ FILLER: Cues = {
 """What may stand between the link and the letter."""
 
 CHOOSE: Cues = {
-    "en": r"choose|chose|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
+    "en": r"choose|chose|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe|say|guess|favou?rs?"
+    r"|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
     r"|settled?\s(?:on|for)|(?:money(?:\sis|['’]s)?|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor"
     r"|goes\s(?:to|for)|for)"
     r"|commit(?:ting)?\sto|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e"
     r"|ing)\sdown\son|toward"
     r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put|writ(?:e|ing))(?:\s(?:down|in))?",
-    "de": r"wähle|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke"
+    "de": r"wähle|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei"
+    r"|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke"
     r"|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\s(?:\w+\s){0,2}für",
-    "fr": r"choisis|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne|(?:opte"
+    "fr": r"choisis|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur"
+    r"|dirais|pense\sque\sc['’]est|sélectionne|(?:opte"
     r"|décide)\s(?:donc\s)?pour",
-    "es": r"inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino\spor|apuesto\spor|diría|creo\sque(?:\ses)?"
+    "es": r"inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino\spor"
+    r"|apuesto\spor|diría|creo\sque(?:\ses)?"
     r"|escojo|selecciono|elegiría|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
     "pt": r"escolho|fico(?:,\sportanto,)?\scom|aposto\sn?a|diria|acho\sque(?:\sé)?|seleciono|escolheria|(?:opto"
     r"|decido-me),?\s(?:(?:portanto|então),?\s)?por",
-    "it": r"scelgo|scelta\scade\ssu|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|(?:opto"
+    "it": r"scelgo|scelta\scade\ssu|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei"
+    r"|(?:opto"
     r"|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
     "ru": r"выбираю|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
     "ar": r"أختار|اختار|سأختار",
@@ -99,7 +105,8 @@ CORRECT: Cues = {
     r"|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))|only\s(?:answer|choice"
     r"|option)"
     r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))"
-    r"|are\s(?:all\s|both\s)?(?:correct|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?!\s(?:if|for|only|in|to)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe"
+    r"|are\s(?:all\s|both\s)?(?:correct|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?!\s(?:if|for|only|in"
+    r"|to)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe"
     r"|has\sto\sbe)\b|(?:as\s)?the\s(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
     r"|correctly\s(?:identifies|describes)",
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
@@ -175,8 +182,10 @@ WRONG_AFTER: Cues = {
 """What calls a letter or option wrong that it follows."""
 
 EXCLUDE: Cues = {
-    "en": r"eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?|ing)(?:\sout|\soff)?"
-    r"|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|disqualif\w{1,4}|(?:argues?|speaks?|counts?)\sagainst|discount",
+    "en": r"eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
+    r"|ing)(?:\sout|\soff)?"
+    r"|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|disqualif\w{1,4}|(?:argues?|speaks?"
+    r"|counts?)\sagainst|discount",
     "de": r"schlie(?:ß|ss)\w{1,3}|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
     "fr": r"écart\w{1,4}|exclu\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
     "es": r"descart\w{1,4}|exclu\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
@@ -278,7 +287,8 @@ REMAINS: Cues = {
 
 SHOWN: Cues = {
     "en": r"\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom|belongs?\sto"
-    r"|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely|points?\sto|need|use)\b",
+    r"|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely|points?\sto|need"
+    r"|use)\b",
     "de": r"\b(?:spricht\sfür|beschreibt|entspricht|passt\szu[mr]?|(?:deutet|weist)\sauf|handelt\ses\ssich\sum)\b",
     "fr": r"\b(?:évoque|correspond\sà|s['’]agit\sd['’e]|oriente\svers)",
     "es": r"\b(?:sugiere|indica|corresponde\sa|se\strata\sde|apunta\sa|compatible\scon)\b",

@@ -12,7 +12,8 @@ RETRACTED: Cues = {
     r"|(?<![\w\s])\s?no,\s(?!not\b)"
     r"|\?\s?no\b|\bactually,|(?<!out\s)\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)"
     r"|\bbut\sthat\swas"
-    r"|\bchange\smy\s(?:answer|mind)|\bapologi[sz]e|\bthat(?:['’]s|\sis)\snot\s(?:right|correct|it)\b|\b(?:wh?)?oops\b|\bmy\sbad\b",
+    r"|\bchange\smy\s(?:answer|mind)|\bapologi[sz]e|\bthat(?:['’]s|\sis)\snot\s(?:right|correct"
+    r"|it)\b|\b(?:wh?)?oops\b|\bmy\sbad\b",
     "de": r"\bmoment\b|\bhalt,|\bstopp\b|\bkorrektur:|\bdoch\snicht\b|\bnein,|\bups\b|\bhoppla\b"
     r"|\bich\shabe\s(?:\w+\s)?vergessen",
     "fr": r"\battendez?\b|\bcorrection\s?:|\bnon,|\ben\sfait,|\boups\b|\bj['’]ai\soublié",
@@ -33,9 +34,11 @@ TENTATIVE: Cues = {
     r"|idea"
     r"|guess)|initial(?:ly)?|(?:first|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|said|guess|went|consider"
     r"|suspect|answer)\w*"
-    r"|(?:one|you|someone|some|many|most\s(?:people|students)|people|students|candidates|others)\s(?:\w+\s){0,2}(?:might|may|could|would|say|think|claim|pick|choose)"
+    r"|(?:one|you|someone|some|many|most\s(?:people|students)|people|students|candidates"
+    r"|others)\s(?:\w+\s){0,2}(?:might|may|could|would|say|think|claim|pick|choose)"
     r"|common\s(?:error|mistake)"
-    r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto|torn|often\sconfused|had\sasked)\b",
+    r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto|torn|often\sconfused"
+    r"|had\sasked)\b",
     "de": r"\b(?:auf\sden\sersten\sblick|erste[rn]?\s(?:gedanke|impuls|instinkt|eindruck|vermutung|idee)|anfangs|wenn"
     r"|falls|ob|zunächst|zuerst|könnte|vielleicht)\b",
     "fr": r"\b(?:à\spremière\svue|premi(?:er|ère)\s(?:idée|pensée|intuition|impression|réflexe)|au\s(?:départ|début"
@@ -57,7 +60,8 @@ TENTATIVE: Cues = {
 """What makes a sentence a supposition, an earlier thought or someone else's."""
 
 COUNTERFACTUAL: Cues = {
-    "en": r"would(?:n['’]t)?(?:\snot)?\shave|had\s(?:it|he|she|they|there|the|this|that)\b[^.]{0,40}?\s(?:been|had|shown|come)",
+    "en": r"would(?:n['’]t)?(?:\snot)?\shave|had\s(?:it|he|she|they|there|the|this|that)\b[^.]{0,40}?\s(?:been|had"
+    r"|shown|come)",
     "de": r"hätten?",
     "fr": r"aurai(?:en)?t",
     "es": r"habría|hubiera",
@@ -67,7 +71,8 @@ COUNTERFACTUAL: Cues = {
 """What makes a sentence speak of what is not the case."""
 
 ASIDE: Cues = {
-    "en": r"incidentally|by\sthe\sway|as\san?\saside|note|remember|reminder|p\.?s\.?|for\s(?:completeness|the\srecord)|in\spassing"
+    "en": r"incidentally|by\sthe\sway|as\san?\saside|note|remember|reminder|p\.?s\.?|for\s(?:completeness"
+    r"|the\srecord)|in\spassing"
     r"|(?:a\s)?(?:curious|side)\s\w+|of\snote|fun\sfact",
     "de": r"übrigens|nebenbei|anmerkung|hinweis|zur\serinnerung|merke|am\srande",
     "fr": r"au\spassage|remarque|rappel|à\snoter|soit\sdit",
