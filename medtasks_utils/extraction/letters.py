@@ -27,7 +27,7 @@ _LABEL = (
 )
 _OPTION = r"(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प|选项)"
 _REASON = (
-    r"(?:because|since|as|for|due|given|which\sis|with|is\b|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché"
+    r"(?:because|since|as|for|due|given|which\sis|with|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché"
     r"|так\sкак|потому|है|ही|सही|क्योंकि|هي|هو|صحيح|لأن)"
 )
 _NOT_A_SUBJECT = (
@@ -74,17 +74,16 @@ _STATEMENTS = tuple(
         # "Given the short QT: C.", "Which option? D."
         (
             "colon",
-            r"(?:[:?;→]|\b(?:is|be)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s\())",
+            r"(?:[:?;→—–]|--|\b(?:is|be)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s\())",
             32,
         ),
-        ("colon", r"\?\s(?P<letter>[A-D])(?=[.!]\s)", 32),
         ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$)", 32),
         ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}{_NOT_A_SUBJECT}", 30),
         ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}", 23),
         # "Only C fits", "Somit passt nur C", "seul C".
         (
             "only",
-            rf"(?:^|[.:;,]\s)(?:[^\W\d]{{1,12}}\s){{0,4}}?{cues.either(cues.ONLY)}\s?(?:{_FILLER}|der\s|das\s"
+            rf"(?:^|[.:;,]\s)(?:[^\W\d][\w'’]{{0,12}}\s){{0,4}}?{cues.either(cues.ONLY)}\s?(?:{_FILLER}|der\s|das\s"
             rf"|les?\s)*?(?P<letter>{LETTER}){ONE_ONLY}(?!\s(?i:in|when|if)\b)",
             34,
         ),
@@ -115,9 +114,9 @@ _LEADING = re.compile(
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 _PREDICATE = re.compile(
-    rf"(?:{_LINK}|['’]s|{_SHOWN})\s?(?:{_FILLER}|(?i:an?|eine?[rnms]?|un[aeo]?"
+    rf"(?:{_LINK}|['’]s|\?|{_SHOWN})\s?(?:{_FILLER}|(?i:an?|eine?[rnms]?|un[aeo]?"
     rf"|uma?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
-    rf"|[{MARKS}])(?:['’]s)?(?:\s?\([A-D])?\)?(?=[*_\s]{{0,3}}(?:(?:\s[a-z]{{3,12}})?[.!;](?:\s|$)|,\s(?:whereas"
+    rf"|[{MARKS}])(?:['’]s)?(?:\s?\((?:\w+\s)?[A-D])?\)?(?=[*_\s]{{0,3}}(?:(?:\s[a-z]{{3,12}})?[.!;](?:\s|$)|,\s(?:whereas"
     rf"|while|but|not|rather|of\scourse)\b|$))",
     re.MULTILINE,
 )
@@ -155,7 +154,9 @@ _EXCLUDED = re.compile(
 _QUESTIONED = re.compile(
     r"(?!\.\s(?i:why|what|how|and|warum|wieso|pourquoi|por\s?qu|perché|почему|لماذا|क्यों))[)\].]?[^.!\n]{0,40}\?(?!\?)"
 )
-_DISBELIEVED = re.compile(r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|doubt)\b")
+_DISBELIEVED = re.compile(
+    r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|(?<!no\s)(?<!without\s)doubt)\b"
+)
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(
     rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s"

@@ -7,11 +7,11 @@ import re
 from medtasks_utils.extraction.tokens import ONE_ONLY
 
 LINE = re.compile(
-    rf"(?:[\s>#*_\-•|✅✔✓👉☑️]|\[ \]){{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option"
+    rf"(?:[\s>#*_=\-•|✅✔✓👉☑️]|\[ \]){{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option"
     rf"|choice)\s)?[(\[]?(?P<letter>[A-D]|[a-d](?=[.)\]])){ONE_ONLY}"
     r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since"
     r"|as)\s|[*_]{0,3}\s[\-–—|(→]|[*_]{0,3}\s[-=]>\s|[*_]{0,3}\s\|"
-    r"|\s?[✓✔✅❌✗✘]|[\s*_)\]]*$)"
+    r"|\s?[✓✔✅❌✗✘]|[\s*_)\]<=]*$)"
 )
 _ANNOUNCED = re.compile(r"\W{0,6}(?:[^\W\d]{1,12}\s){0,3}(?i:choices|options)(?:\s(?i:are))?\s?[:=]?\s")
 MAX_LINE = 300  # characters of a line that are looked at for its letter
@@ -36,7 +36,10 @@ def split_listings(text: str, lettered: str) -> tuple[list[str], list[str]]:
         run.clear()
         letters.clear()
 
-    for line, as_letter in zip(text.split("\n"), lettered.split("\n"), strict=True):
+    lines, lettered_lines = text.split("\n"), lettered.split("\n")
+    if len(lines) != len(lettered_lines):  # an option's text ran over the end of a line
+        lettered_lines = lines
+    for line, as_letter in zip(lines, lettered_lines, strict=True):
         match = LINE.match(as_letter[:MAX_LINE])
         if (match or _ANNOUNCED.match(line)) and lists_options(line[:MAX_LINE]):
             end_run()

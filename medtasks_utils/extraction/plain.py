@@ -83,7 +83,13 @@ def without_instructions(text: str) -> str:
 
 
 def own_parts(text: str) -> tuple[str, ...]:
-    """The parts of a response in which its answer may stand, in one script, without what it repeats of the prompt."""
+    """The parts of a response in which its answer may stand, in one script, without what it repeats of the prompt.
+
+    A response that is one word over and over is that word.
+    """
+    words = set(text.split())
+    if len(words) == 1:
+        text = words.pop()
     return without_next_question(without_instructions(one_script(text)))
 
 

@@ -63,7 +63,9 @@ def _language(name: str) -> _Language:
 
 _LANGUAGES = {name: _language(name) for name in cues.JUDGED}
 _KANA = re.compile("[ぁ-ヿ]")
-_CLAUSE = re.compile(r"[,;:،，]\s?|\sو(?!اقع|اضح|همي)|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b")
+_CLAUSE = re.compile(
+    r"[,;:،，]\s?|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b"
+)
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
 _OPEN = re.compile(
     r"(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils"

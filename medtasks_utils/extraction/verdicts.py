@@ -18,7 +18,7 @@ from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, boun
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
     r"(?:(?<!\w)(?:"
-    r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)|(?:non-?"
+    r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)|fictiti?o(?:n|us|nal)|nonsense|bogus|confabulat\w+|(?:non-?"
     r"|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
     r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|unsupported)"
     r"|(?P<factual>fact(?:ual|aul|ula))"
@@ -28,7 +28,7 @@ _VERDICT = (
     r"|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one"
     r"|two)(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b|:\s(?:no|none|false)\b)"
-    r"(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as)\b))"
+    r"(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)|here)\b))"
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _NOUN = (
@@ -40,7 +40,7 @@ _COPULA = (
     r"(?:\b(?:is|was|are|be|does|do|contains?|includes?|has|shows?|seems?|appears?|looks?|as)(?:n['’]t)?\b|[:=→\-–])"
 )
 _RIGHT_VERB = (
-    r"\b(?P<right>holds?\sup|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual|every|muster))"
+    r"\b(?P<right>holds?\sup|withstands?|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual|every|muster))"
     r"|tall(?:y|ies)\swith|match(?:es)?"
     r"|agrees?\swith|reflects?|consistent\swith|in\sline\swith|trust(?:ed|worthy)?|reliable|relied\son"
     r"|faithful(?:ly)?)\b"
@@ -88,7 +88,7 @@ _STATEMENTS = tuple(
             "answer",
             rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}"
             r"|\b(?:(?:judge|consider|deem|rate|call|mark|find)(?:ing)?|label(?:l?ed)?|classify|say|choose|pick"
-            r"|select|go\swith|settl(?:e|ing)\son|leaves"
+            r"|select|go\s(?:with|for)|settl(?:e|ing)\son|leaves"
             r"|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|"
             r"(?:would|will|['’]d|['’]ll|i)\sanswer)\b)"
             rf"{_WORDS}{_VERDICT}",
@@ -189,6 +189,7 @@ _SPELLING = Spelling(
     ],
     ["actual", "hallucinate", "fabricate", "support", "answered", "answers", "inaccuracy", "unsupported", "accurate"],
 )
+_QUOTED_QUESTION = re.compile(r"(?<!\w)['\"‘“«][^'\"\n]{1,80}\?['\"’”»]")
 _BOLD_DIGIT = re.compile(r"^\s{0,4}(?:\*\*|__)([012])(?:\*\*|__)[.:]?\s", re.MULTILINE)
 _FORMATTING = re.compile(r"[*`${}\"“”„«»「」『』#]|\\(?:text|textbf|mathrm|mathbf)\b|\\[()\[\],;! ]|</?\w{1,12}>")
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
@@ -247,6 +248,7 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
 
 
 def _candidates(text: str) -> Iterator[Candidate]:
+    text = _QUOTED_QUESTION.sub("", text)
     text = _BOLD_DIGIT.sub(r"\1: ", text)
     plain = _SCALE.sub(_without_scale, _FORMATTING.sub("", text.lower()).replace("_", " "))
     plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"is not\1.", re.sub(r" {2,}", " ", plain)))

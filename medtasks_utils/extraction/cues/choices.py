@@ -53,7 +53,7 @@ FILLER: Cues = {
     "ru": r"\b(?:вариант|ответ|под|буквой)\b",
     "ar": r"(?<!\w)(?:الخيار|الإجابة|حرف|الحرف)(?!\w)",
     "hi": r"विकल्प|उत्तर",
-    "zh": r"选项|答案|选择|的?[选是为]",
+    "zh": r"选项|答案|选择|更可能|最可能|更?倾向于|的?[选是为]",
     "ja": r"選択肢",
     "ko": r"선택지|보기",
 }
@@ -73,7 +73,7 @@ CHOOSE: Cues = {
     "fr": r"choisis|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur"
     r"|dirais|pense\sque\sc['’]est|sélectionne|(?:opte"
     r"|décide)\s(?:donc\s)?pour",
-    "es": r"inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino\spor"
+    "es": r"inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino(?:\s\w+){0,2}?\spor"
     r"|apuesto\spor|diría|creo\sque(?:\ses)?"
     r"|escojo|selecciono|elegiría|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
     "pt": r"escolho|fico(?:,\sportanto,)?\scom|aposto\sn?a|diria|acho\sque(?:\sé)?|seleciono|escolheria|(?:opto"
@@ -91,8 +91,8 @@ CHOOSE: Cues = {
 CHOSEN_BEFORE: Cues = {
     "de": r"\s(?:wählen|nehmen)",
     "hi": r"\s?(?:को\s)?चुन",
-    "ja": r"を選",
-    "ko": r"(?:번|을|를)\s?선택",
+    "ja": r"を(?:選|取り)",
+    "ko": r"(?:번|을|를)\s?(?:선택|고르|고른|택)",
 }
 """What follows a letter that is chosen, where the verb comes last."""
 
@@ -107,7 +107,7 @@ CORRECT: Cues = {
     r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))"
     r"|are\s(?:all\s|both\s)?(?:correct|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?!\s(?:if|for|only|in"
     r"|to)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe"
-    r"|has\sto\sbe)\b|(?:as\s)?the\s(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
+    r"|has\sto\sbe)\b|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)|most\s\w+)|is\sthe\sone(?=\W*$|[.,;])"
     r"|correctly\s(?:identifies|describes)",
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
     "fr": r"[:—–-]\soui\b|est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
@@ -129,12 +129,12 @@ THEREFORE: Cues = {
     r"|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should"
     r"|would)\sbe))"
     r"|final|rather|most\slikely|probably|in\sconclusion)",
-    "de": r"\b(?:also|daher|demnach|somit|folglich|sondern|wahrscheinlich|es\sist)",
+    "de": r"\b(?:also|daher|demnach|somit|folglich|sondern|wahrscheinlich|es\sist|ist\ses)",
     "fr": r"\b(?:c['’]est(?:\sla)?|donc|mais|plutôt|probablement)",
     "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
     "pt": r"(?<!\w)(?:é\sa(?=\s)|mas\ssim|portanto|logo|provavelmente)",
     "it": r"(?<!\w)(?:è(?:\s(?:quindi|dunque))?\sla|quindi|dunque|bensì|ma|probabilmente)",
-    "ru": r"\b(?:поэтому|значит|следовательно|итак|именно|а)",
+    "ru": r"\b(?:поэтому|значит|скорее|следовательно|итак|именно|а)",
     "ar": r"(?<!\w)(?:لذلك|إذن|بل)",
     "hi": r"(?:इसलिए|अतः|बल्कि)",
     "zh": r"(?:因此|所以|故)",
@@ -145,12 +145,12 @@ THEREFORE: Cues = {
 
 NOT_BEFORE: Cues = {
     "en": r"\b(?:confus\w+\s(?:\w+\s){0,4}with|not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?"
-    r"|eliminate|wrong|incorrect|than|if"
+    r"|eliminate|wrong|incorrect|(?<!other\s)(?<!else\s)than|if"
     r"|whether|let\salone"
     r"|rul(?:ed?|ing)\sout|without|versus|vs\.?)(?![\w-])|n['’]t\b",
     "de": r"\b(?:nicht|weder|noch|kein(?:e|er)?|ob|statt)(?![\w-])",
     "fr": r"\b(?:pas|ni|sauf|non)(?![\w-])",
-    "es": r"\b(?:no\s(?:es|sea)|ni|no)(?![\w-])",
+    "es": r"\b(?:no\s(?:es|sea)|ni|no(?!\sdoubt))(?![\w-])",
     "pt": r"\b(?:não\sé|nem|não)(?![\w-])",
     "it": r"\b(?:non\sè|né|non)(?![\w-])",
     "ru": r"\b(?:не|ни)(?![\w-])",
@@ -300,7 +300,7 @@ SHOWN: Cues = {
 """What ascribes the findings to the option that follows."""
 
 ONLY: Cues = {
-    "en": r"only|just|none\sbut|nothing\sbut",
+    "en": r"only|just|none\sbut|(?:no(?:ne|thing)|anything)\s(?:but|(?:other|else)\sthan)",
     "de": r"nur|allein|lediglich",
     "fr": r"seule?|uniquement",
     "es": r"s[oó]lo|únicamente|solamente",
