@@ -25,7 +25,7 @@ _LABEL = (
     r"|الخيار\sالصحيح|उत्तर"
     r"|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
 )
-_OPTION = r"(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प|选项)"
+_OPTION = r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प|选项)"
 _REASON = (
     r"(?:because|since|as|for|due|given|which\sis|with|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché"
     r"|так\sкак|потому|है|ही|सही|क्योंकि|هي|هو|صحيح|لأن)"
@@ -77,7 +77,7 @@ _STATEMENTS = tuple(
             r"(?:[:?;→—–]|--|\b(?:is|be)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s\())",
             32,
         ),
-        ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$)", 32),
+        ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$|,\s)", 32),
         ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}{_NOT_A_SUBJECT}", 30),
         ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}", 23),
         # "Only C fits", "Somit passt nur C", "seul C".

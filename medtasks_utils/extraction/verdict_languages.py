@@ -64,7 +64,7 @@ def _language(name: str) -> _Language:
 _LANGUAGES = {name: _language(name) for name in cues.JUDGED}
 _KANA = re.compile("[ぁ-ヿ]")
 _CLAUSE = re.compile(
-    r"[,;:،，]\s?|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b"
+    r"[,;:،؛，]\s?|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b"
 )
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
 _OPEN = re.compile(

@@ -74,13 +74,13 @@ _STATEMENTS = tuple(
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
         (
             "alone",
-            rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|okay|ok|frankly|to\sme|as\s(?:things"
+            rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt|hesitation|question)|okay|ok|frankly|to\sme|as\s(?:things"
             rf"|it)\sstands?|on\sbalance|all\stold|final|overall|correct|judged"
             rf"|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
             rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}"
-            rf"(?:\s(?:{_NOUN}|detected|present|found|at\sall|in\smy\s\w+|to\sme|overall|all\sround|enough"
+            rf"(?:\s(?:{_NOUN}|detected|present|found|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround|enough"
             rf"|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b"
-            rf"|,\s(?:no|not|and|i|in\smy|unfortunately|sadly|then|though)\b)",
+            rf"|,\s(?:no|not|and|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though)\b)",
             60,
         ),
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
@@ -88,7 +88,7 @@ _STATEMENTS = tuple(
             "answer",
             rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}"
             r"|\b(?:(?:judge|consider|deem|rate|call|mark|find)(?:ing)?|label(?:l?ed)?|classify|say|choose|pick"
-            r"|select|go\s(?:with|for)|settl(?:e|ing)\son|leaves"
+            r"|select|put|go\s(?:with|for)|settl(?:e|ing)\son|leaves"
             r"|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|"
             r"(?:would|will|['’]d|['’]ll|i)\sanswer)\b)"
             rf"{_WORDS}{_VERDICT}",
@@ -101,7 +101,7 @@ _STATEMENTS = tuple(
         # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
         (
             "of_it",
-            r"\b(?:it|this|that|there|i|information|claims?|nothing|none)\b(?P<between>[^:]{0,60}?)"
+            r"\b(?:it|this|that|there|i|information|claims?|nothing|none|what\s(?:we|i|you))\b(?P<between>[^:]{0,60}?)"
             rf"(?:{_COPULA}|['’][sm]\b|\bam\b|\bsee\b){_WORDS}{_VERDICT}",
             40,
         ),
@@ -195,6 +195,15 @@ _FORMATTING = re.compile(r"[*`${}\"“”„«»「」『』#]|\\(?:text|textbf|
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
 # "0 – factual", "1 – hallucinated", "2 – unsure" on a line each.
 _SCALE = re.compile(r"(?:(?:^|\n)[ \t>(•-]{0,8}[012]\s?[-–—:=.)→][^\n]{1,80}){2,3}")
+# "(0 = factual, 1 = hallucinated, 2 = can't tell)".
+_INLINE_SCALE = re.compile(
+    r"\(?\b0\s?[=:–-]\s?[^\n()]{1,120}?[,;]\s?1\s?[=:–-]\s?[^\n()]{1,120}?[,;](?:\sand|\sor)?\s?2\s?[=:–-]\s?[^\n(),.;]{1,80}\)?"
+)
+_BEFORE_DIGIT = re.compile(
+    r"(?:^|[^\w\s]\s*|\b(?:an?|is|be|as|say|answer|label|verdict|class\w*|category|scored?|rat(?:e|ing)|mark|with|for|to|on|pick|choos\w+|select"
+    r"|choice|option|number|value|code|digit|result|judge?ment|decision|conclusion|output|prediction|so|hence|thus|therefore|then|clear|plain"
+    r"|definite|solid|firm|the|it|leaves|give|put|response|final|likely|probably|but|rather|not|still|just|simply|i|assessment|find)\s)$"
+)
 _ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there)\b")
 _MAX_SENTENCE = 600  # characters
 
@@ -250,6 +259,7 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
 def _candidates(text: str) -> Iterator[Candidate]:
     text = _QUOTED_QUESTION.sub("", text)
     text = _BOLD_DIGIT.sub(r"\1: ", text)
+    text = _INLINE_SCALE.sub("the scale", text)
     plain = _SCALE.sub(_without_scale, _FORMATTING.sub("", text.lower()).replace("_", " "))
     plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"is not\1.", re.sub(r" {2,}", " ", plain)))
     for sentence in bounded(_SENTENCE.finditer(plain)):
@@ -323,7 +333,9 @@ def _read(match: re.Match[str]) -> str | None:
     negations = len(_NEGATION.findall(before)) + (groups.get("reply") in ("no", "none", "false"))
     negations += bool(groups.get("nothing")) + bool(_MISTAKEN.match(match.string, match.end(kind)))
     if kind == "digit":
-        if re.search(r"\d\s?(?:,|or|and|/)\s?$", match.string[: match.start(kind)]):
+        if not _BEFORE_DIGIT.search(sentence) or re.search(
+            r"\d\s?(?:,|or|and|/)\s?$", match.string[: match.start(kind)]
+        ):
             return None
         return None if negations else _DIGITS.get(groups["digit"], groups["digit"])
     says_factual = kind in ("factual", "right")

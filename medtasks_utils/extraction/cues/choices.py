@@ -70,16 +70,16 @@ CHOOSE: Cues = {
     "de": r"wähle|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei"
     r"|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke"
     r"|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\s(?:\w+\s){0,2}für",
-    "fr": r"choisis|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur"
+    "fr": r"choisi(?:s|rais)|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur"
     r"|dirais|pense\sque\sc['’]est|sélectionne|(?:opte"
     r"|décide)\s(?:donc\s)?pour",
     "es": r"inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino(?:\s\w+){0,2}?\spor"
     r"|apuesto\spor|diría|creo\sque(?:\ses)?"
     r"|escojo|selecciono|elegiría|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
-    "pt": r"escolho|fico(?:,\sportanto,)?\scom|aposto\sn?a|diria|acho\sque(?:\sé)?|seleciono|escolheria|(?:opto"
+    "pt": r"escolho|fic(?:o|aria)(?:,\sportanto,)?\scom|aposto\sn?a|diria|acho\sque(?:\sé)?|seleciono|escolheria|(?:opto"
     r"|decido-me),?\s(?:(?:portanto|então),?\s)?por",
     "it": r"scelgo|scelta\scade\ssu|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei"
-    r"|(?:opto"
+    r"|(?:opto|opterei"
     r"|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
     "ru": r"выбираю|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
     "ar": r"أختار|اختار|سأختار",
@@ -118,8 +118,8 @@ CORRECT: Cues = {
     "ar": r"(?:هي|هو)\s(?:الإجابة\s)?(?:الصحيحة?|صحيحة?)|صحيحة?",
     "hi": r"(?:ही\s)?सही(?:\sउत्तर|\sविकल्प)?\sहै",
     "zh": r"(?:是|才是?)?(?:正确|对的)",
-    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|が考えられ|(?:が|は)(?:正しい|正解|最も適切|適切)",
-    "ko": r"(?:번)?(?:이|가)\s?(?:정답|맞|옳)",
+    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|(?:が|と)考えられ|であろう|だろう|だと(?:思|考)|(?:が|は)(?:正しい|正解|最も適切|適切)",
+    "ko": r"(?:번)?(?:이|가)\s?(?:정답|맞|옳|적절|적합|알맞)",
 }
 """What follows a letter that is called right."""
 
@@ -128,7 +128,7 @@ THEREFORE: Cues = {
     "en": r"\b(?:clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus|hence|so"
     r"|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should"
     r"|would)\sbe))"
-    r"|final|rather|most\slikely|probably|in\sconclusion)",
+    r"|final(?:ly)?|in\sthe\send|ultimately|eventually|rather|most\slikely|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|demnach|somit|folglich|sondern|wahrscheinlich|es\sist|ist\ses)",
     "fr": r"\b(?:c['’]est(?:\sla)?|donc|mais|plutôt|probablement)",
     "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
@@ -137,7 +137,7 @@ THEREFORE: Cues = {
     "ru": r"\b(?:поэтому|значит|скорее|следовательно|итак|именно|а)",
     "ar": r"(?<!\w)(?:لذلك|إذن|بل)",
     "hi": r"(?:इसलिए|अतः|बल्कि)",
-    "zh": r"(?:因此|所以|故)",
+    "zh": r"(?:因此|所以|故|即)",
     "ja": r"(?:したがって|よって|つまり)[、,]?",
     "ko": r"(?:따라서|그러므로)[,]?",
 }
@@ -252,7 +252,7 @@ SPOKEN: dict[str, str] = {
 
 ORDERED: Cues = {
     "en": r"(?:answer\s|listed\s)?(?:option|choice|alternative|possibility|answer|one|statement|item|entry"
-    r"|proposition|value|label|class|category|verdict|of\sthe\s(?:three|four))\b"
+    r"|proposition|value|label|class|group|category|verdict|of\sthe\s(?:three|four))\b"
     r"(?!\s(?:choice|thought|guess|instinct|is\sto\b))",
     "de": r"(?:antwort)?(?:option|möglichkeit|antwort|alternative|variante|aussage)",
     "fr": r"(?:proposition|option|réponse|choix)",
@@ -287,7 +287,7 @@ REMAINS: Cues = {
 
 SHOWN: Cues = {
     "en": r"\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom|belongs?\sto"
-    r"|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely|points?\sto|need"
+    r"|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely|points?\s(?:to|at)|need"
     r"|use)\b",
     "de": r"\b(?:spricht\sfür|beschreibt|entspricht|passt\szu[mr]?|(?:deutet|weist)\sauf|handelt\ses\ssich\sum)\b",
     "fr": r"\b(?:évoque|correspond\sà|s['’]agit\sd['’e]|oriente\svers)",

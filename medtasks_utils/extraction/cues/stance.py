@@ -34,7 +34,7 @@ TENTATIVE: Cues = {
     r"|idea"
     r"|guess)|initial(?:ly)?|(?:first|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|said|guess|went|consider"
     r"|suspect|answer)\w*"
-    r"|(?:one|you|someone|some|many|most\s(?:people|students)|people|students|candidates"
+    r"|(?:one|you|someone|some|many|most(?=\s(?:would|people|students))|people|students|candidates"
     r"|others)\s(?:\w+\s){0,2}(?:might|may|could|would|say|think|claim|pick|choose)"
     r"|common\s(?:error|mistake)"
     r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto|torn|often\sconfused"
