@@ -25,7 +25,8 @@ _LABEL = (
     r"|الخيار\sالصحيح|उत्तर"
     r"|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
 )
-_OPTION = r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प|选项)"
+_OPTION = r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант"
+r"|الخيار|विकल्प|选项)"
 _REASON = (
     r"(?:because|since|as|for|due|given|which\sis|with|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché"
     r"|так\sкак|потому|है|ही|सही|क्योंकि|هي|هو|صحيح|لأن)"
@@ -145,7 +146,7 @@ _ALL_OPTIONS = re.compile(
 )
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
-_WRONG_AFTER = re.compile(rf"[^\n.;,。，]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
+_WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
     rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)"
     rf"|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
@@ -184,17 +185,12 @@ _COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))
 _BECAUSE = re.compile(r"(?i)\b(?:because|since|as|weil|da|car|puisque|porque|perché|так\sкак)\b|因为|ため")
 
 
-_OTHER_IN_BRACKETS = re.compile(r"\([^()A-D]{0,12}[A-D](?![A-Za-z])[^()]*$")
+_ANOTHER = re.compile(r"(?<![A-Za-z])[A-D](?![A-Za-z'’-])")
 
 
 def _called_wrong(after: str) -> bool:
     wrong = _WRONG_AFTER.match(after)
-    return bool(
-        wrong
-        and not _BECAUSE.search(wrong[0])
-        and not _BUT.search(wrong[0])
-        and not _OTHER_IN_BRACKETS.search(wrong[0])
-    )
+    return bool(wrong and not _BECAUSE.search(wrong[0]) and not _BUT.search(wrong[0]) and not _ANOTHER.search(wrong[0]))
 
 
 def _listed_as_wrong(candidate: Candidate) -> bool:

@@ -18,11 +18,13 @@ from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, boun
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
     r"(?:(?<!\w)(?:"
-    r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)|fictiti?o(?:n|us|nal)|nonsense|bogus|confabulat\w+|(?:non-?"
+    r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)|fictiti?o(?:n"
+    r"|us|nal)|nonsense|bogus|confabulat\w+|(?:non-?"
     r"|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
     r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|unsupported)"
     r"|(?P<factual>fact(?:ual|aul|ula))"
-    r"|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true|truthful"
+    r"|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct"
+    r"|true(?!\s(?:first|second|sentence|statement|part|premise|fact))|truthful"
     r"|supported|right|valid|borne\sout"
     r"|stands(?:\sup)?(?=\W*(?:$|[.,;]))|holds\sup|checks\sout)"
     r"|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
@@ -40,13 +42,14 @@ _COPULA = (
     r"(?:\b(?:is|was|are|be|does|do|contains?|includes?|has|shows?|seems?|appears?|looks?|as)(?:n['’]t)?\b|[:=→\-–])"
 )
 _RIGHT_VERB = (
-    r"\b(?P<right>holds?\sup|withstands?|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual|every|muster))"
+    r"\b(?P<right>holds?\sup|withstands?|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual|every"
+    r"|muster))"
     r"|tall(?:y|ies)\swith|match(?:es)?"
     r"|agrees?\swith|reflects?|consistent\swith|in\sline\swith|trust(?:ed|worthy)?|reliable|relied\son"
     r"|faithful(?:ly)?)\b"
 )
 _WRONG_VERB = (
-    r"\b(?P<wrong>fails?(?!\sto\s(?:mention|add|say|name))|flunks?|contradicts?|misstates?|misrepresents?|distorts?"
+    r"\b(?P<wrong>fails?(?!\sto)|flunks?|contradicts?|misstates?|misrepresents?|distorts?"
     r"|falls\s(?:apart|flat)|collapses"
     r"|at\sodds\swith|conflicts?\swith|invents|fabricates|makes\s(?:it|things|this|that)\sup)\b"
 )
@@ -71,14 +74,18 @@ _STATEMENTS = tuple(
             r"(?P<reply>yes|no|none|true|false)\b",
             62,
         ),
+        # "hallucinated: 0" alone.
+        ("reply", rf"^\W{{0,12}}{_VERDICT}\s?[:=]\s?(?P<reply>[01])\W*$", 62),
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
         (
             "alone",
-            rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt|hesitation|question)|okay|ok|frankly|to\sme|as\s(?:things"
+            rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt|hesitation"
+            rf"|question)|okay|ok|frankly|to\sme|as\s(?:things"
             rf"|it)\sstands?|on\sbalance|all\stold|final|overall|correct|judged"
             rf"|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
             rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}"
-            rf"(?:\s(?:{_NOUN}|detected|present|found|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround|enough"
+            rf"(?:\s(?:{_NOUN}|detected|present|found|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround"
+            rf"|enough"
             rf"|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b"
             rf"|,\s(?:no|not|and|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though)\b)",
             60,
@@ -98,6 +105,8 @@ _STATEMENTS = tuple(
         ("answer", rf"{_VERDICT}\s(?:it\s)?(?:is|would\sbe)\s(?:what\si|my|the\s(?:\w+\s)?{_NOUN})\b", 58),
         # "…, so 0.", "Hallucinated, hence 1."
         ("answer", rf"\b(?:so|hence|thus|therefore|then),?\s(?P<words>){_VERDICT}(?=\W*$)", 56),
+        # "In one word: hallucinated".
+        ("answer", rf":\s(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}})(?=hal|fab|fac|[012]|inv){_VERDICT}(?=\W*$)", 36),
         # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
         (
             "of_it",
@@ -130,7 +139,8 @@ _NO_VERDICT = re.compile(
 )
 
 _NEGATION = re.compile(
-    r"\b(?:not|neither|nor|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom|anything\sbut|(?:wrong"
+    r"\b(?:fail(?:s|ed)?\sto|not|neither|nor|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom"
+    r"|anything\sbut|(?:wrong"
     r"|incorrect"
     r"|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
     r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|n['’]t\b"
@@ -140,7 +150,7 @@ _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view)\sthat\s['‘]?(?:the\s|this\s)?(?:answer"
     r"|response|it|this)|(?:love|like|want(?:ed)?)\sto|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says"
     r"|said|might|may"
-    r"|could|mix|evidence\sthat|pass\sfor"
+    r"|could|mix(?:ture)?|evidence\sthat|pass\sfor"
     r"|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|initial|original|parts?"
     r"|portions?"
     r"|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
@@ -200,9 +210,12 @@ _INLINE_SCALE = re.compile(
     r"\(?\b0\s?[=:–-]\s?[^\n()]{1,120}?[,;]\s?1\s?[=:–-]\s?[^\n()]{1,120}?[,;](?:\sand|\sor)?\s?2\s?[=:–-]\s?[^\n(),.;]{1,80}\)?"
 )
 _BEFORE_DIGIT = re.compile(
-    r"(?:^|[^\w\s]\s*|\b(?:an?|is|be|as|say|answer|label|verdict|class\w*|category|scored?|rat(?:e|ing)|mark|with|for|to|on|pick|choos\w+|select"
-    r"|choice|option|number|value|code|digit|result|judge?ment|decision|conclusion|output|prediction|so|hence|thus|therefore|then|clear|plain"
-    r"|definite|solid|firm|the|it|leaves|give|put|response|final|likely|probably|but|rather|not|still|just|simply|i|assessment|find)\s)$"
+    r"(?:^|[^\w\s]\s*|\b(?:an?|is|be|as|say|answer|label|verdict|class\w*|category|scored?|rat(?:e|ing)|mark|with|for"
+    r"|to|on|pick|choos\w+|select"
+    r"|choice|option|number|value|code|digit|result|judge?ment|decision|conclusion|output|prediction|so|hence|thus"
+    r"|therefore|then|clear|plain"
+    r"|definite|solid|firm|the|it|leaves|give|put|response|final|likely|probably|but|rather|not|still|just|simply|i"
+    r"|assessment|find)\s)$"
 )
 _ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there)\b")
 _MAX_SENTENCE = 600  # characters
@@ -330,7 +343,7 @@ def _read(match: re.Match[str]) -> str | None:
         return None
     if kind == "unsure":
         return UNSURE
-    negations = len(_NEGATION.findall(before)) + (groups.get("reply") in ("no", "none", "false"))
+    negations = len(_NEGATION.findall(before)) + (groups.get("reply") in ("no", "none", "false", "0"))
     negations += bool(groups.get("nothing")) + bool(_MISTAKEN.match(match.string, match.end(kind)))
     if kind == "digit":
         if not _BEFORE_DIGIT.search(sentence) or re.search(

@@ -9,16 +9,16 @@ ANSWER: Cues = {
     r"|(?:correct|final|verdict)(?=:)"
     r"|\b(?:correct|right|best|appropriate|likely|suitable|final)\s(?:one|response|letter|match|diagnosis"
     r"|statement)\b",
-    "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre))",
-    "fr": r"réponse|choix|proposition",
-    "es": r"respuesta|opción|alternativa|elección",
-    "pt": r"resposta|opção|alternativa|escolha|(?<=a\s)correta(?=\sé)",
-    "it": r"risposta|opzione|scelta|alternativa",
+    "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre)|:)",
+    "fr": r"réponse|choix|proposition|(?:correcte|exacte|juste)(?=\s?:)",
+    "es": r"respuesta|opción|alternativa|elección|correcta(?=:)",
+    "pt": r"resposta|opção|alternativa|escolha|(?<=a\s)correta(?=\sé)|correta(?=:)",
+    "it": r"risposta|opzione|scelta|alternativa|(?:corretta|esatta|giusta)(?=:)",
     "ru": r"ответ|вариант|выбор",
     "ar": r"الإجابة|الاجابة|إجابة|الجواب|جواب|الخيار|الاختيار",
     "hi": r"उत्तर|जवाब|विकल्प",
     "zh": r"答案|正确选项|正确的?是|选项|回答",
-    "ja": r"正解|答え|解答|回答|選択肢",
+    "ja": r"正解|正答|答え|解答|回答|選択肢",
     "ko": r"정답|답변|답안|답|(?:옳은|맞는|알맞은|적[절합]한|해당하는)\s(?:것|보기|선택지)",
 }
 """Nouns that announce the answer."""
@@ -41,7 +41,7 @@ LINK: Cues = {
 """What joins such a noun to the answer."""
 
 FILLER: Cues = {
-    "any": r"[\s:：,(\[（【<'=\-–—«]",
+    "any": r"[\s:：,(\[（【<'=\-–—«…]|\.{3}",
     "en": r"\b(?:the|would|be|is|therefore|thus|then|clearly|most|likely|probably|indeed|definitely|simply|just|only|"
     r"correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still)\b",
     "de": r"\b(?:die|der|das|daher|also|somit|demnach|folglich|mithin|antwort|option|möglichkeit|variante"
@@ -62,7 +62,7 @@ FILLER: Cues = {
 CHOOSE: Cues = {
     "en": r"choose|chose|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe|say|guess|favou?rs?"
     r"|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
-    r"|settled?\s(?:on|for)|(?:money(?:\sis|['’]s)?|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor"
+    r"|settled?\s(?:on|for)|(?:money(?:\sis|['’]s|\swould\sbe)?|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor"
     r"|goes\s(?:to|for)|for)"
     r"|commit(?:ting)?\sto|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e"
     r"|ing)\sdown\son|toward"
@@ -70,18 +70,22 @@ CHOOSE: Cues = {
     "de": r"wähle|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei"
     r"|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke"
     r"|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\s(?:\w+\s){0,2}für",
-    "fr": r"choisi(?:s|rais)|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur"
+    "fr": r"choisi(?:s|rais)|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix|balance)\s(?:se\sporte"
+    r"|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur"
     r"|dirais|pense\sque\sc['’]est|sélectionne|(?:opte"
     r"|décide)\s(?:donc\s)?pour",
-    "es": r"inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino(?:\s\w+){0,2}?\spor"
+    "es": r"marc(?:o|amos|aría)|señalo|inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor"
+    r"|(?:me\s)?quedo\scon|me\sinclino(?:\s\w+){0,2}?\spor"
     r"|apuesto\spor|diría|creo\sque(?:\ses)?"
     r"|escojo|selecciono|elegiría|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
-    "pt": r"escolho|fic(?:o|aria)(?:,\sportanto,)?\scom|aposto\sn?a|diria|acho\sque(?:\sé)?|seleciono|escolheria|(?:opto"
+    "pt": r"escolho|assinal(?:o|e(?:-se)?)|marc(?:o|aria)|fic(?:o|aria)(?:,\sportanto,)?\scom|aposto\sn?a|diria"
+    r"|acho\sque(?:\sé)?|seleciono|escolheria|(?:opto"
     r"|decido-me),?\s(?:(?:portanto|então),?\s)?por",
-    "it": r"scelgo|scelta\scade\ssu|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei"
+    "it": r"scelgo|segn(?:o|erei)|scelta\scade\ssu|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono"
+    r"|sceglierei"
     r"|(?:opto|opterei"
     r"|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
-    "ru": r"выбираю|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
+    "ru": r"выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
     "ar": r"أختار|اختار|سأختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
     "zh": r"应?勾?选择?|故选|因此选|应(?:该|当)?[为是]",
@@ -89,7 +93,7 @@ CHOOSE: Cues = {
 """Verbs that a choice follows."""
 
 CHOSEN_BEFORE: Cues = {
-    "de": r"\s(?:wählen|nehmen)",
+    "de": r"\s(?:wählen|nehmen|ankreuzen|nennen)",
     "hi": r"\s?(?:को\s)?चुन",
     "ja": r"を(?:選|取り)",
     "ko": r"(?:번|을|를)\s?(?:선택|고르|고른|택)",
@@ -107,7 +111,8 @@ CORRECT: Cues = {
     r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))"
     r"|are\s(?:all\s|both\s)?(?:correct|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?!\s(?:if|for|only|in"
     r"|to)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe"
-    r"|has\sto\sbe)\b|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)|most\s\w+)|is\sthe\sone(?=\W*$|[.,;])"
+    r"|has\sto\sbe)\b|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)|most\s\w+)"
+    r"|is\sthe\sone(?=\W*$|[.,;])"
     r"|correctly\s(?:identifies|describes)",
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
     "fr": r"[:—–-]\soui\b|est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
@@ -119,22 +124,23 @@ CORRECT: Cues = {
     "hi": r"(?:ही\s)?सही(?:\sउत्तर|\sविकल्प)?\sहै",
     "zh": r"(?:是|才是?)?(?:正确|对的)",
     "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|(?:が|と)考えられ|であろう|だろう|だと(?:思|考)|(?:が|は)(?:正しい|正解|最も適切|適切)",
-    "ko": r"(?:번)?(?:이|가)\s?(?:정답|맞|옳|적절|적합|알맞)",
+    "ko": r"(?:번)?(?:이|가)\s?(?:정?답|맞|옳|적절|적합|알맞)",
 }
 """What follows a letter that is called right."""
 
 THEREFORE: Cues = {
     "any": r"=>|⇒|∴",
-    "en": r"\b(?:clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus|hence|so"
+    "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus"
+    r"|hence|so"
     r"|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should"
     r"|would)\sbe))"
     r"|final(?:ly)?|in\sthe\send|ultimately|eventually|rather|most\slikely|probably|in\sconclusion)",
-    "de": r"\b(?:also|daher|demnach|somit|folglich|sondern|wahrscheinlich|es\sist|ist\ses)",
+    "de": r"\b(?:also|daher|demnach|somit|folglich|sondern|wahrscheinlich|es\sist|ist\ses|d\.\s?h\.)",
     "fr": r"\b(?:c['’]est(?:\sla)?|donc|mais|plutôt|probablement)",
-    "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
-    "pt": r"(?<!\w)(?:é\sa(?=\s)|mas\ssim|portanto|logo|provavelmente)",
-    "it": r"(?<!\w)(?:è(?:\s(?:quindi|dunque))?\sla|quindi|dunque|bensì|ma|probabilmente)",
-    "ru": r"\b(?:поэтому|значит|скорее|следовательно|итак|именно|а)",
+    "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|es\sdecir|sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
+    "pt": r"(?<!\w)(?:é\sa(?=\s)|mas\ssim|ou\sseja|portanto|logo|provavelmente)",
+    "it": r"(?<!\w)(?:è(?:\s(?:quindi|dunque))?\sla|cioè|ossia|quindi|dunque|bensì|ma|probabilmente)",
+    "ru": r"\b(?:поэтому|значит|то\sесть|скорее|следовательно|итак|именно|а)",
     "ar": r"(?<!\w)(?:لذلك|إذن|بل)",
     "hi": r"(?:इसलिए|अतः|बल्कि)",
     "zh": r"(?:因此|所以|故|即)",
@@ -185,7 +191,8 @@ EXCLUDE: Cues = {
     "en": r"eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
     r"|ing)(?:\sout|\soff)?"
     r"|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|disqualif\w{1,4}|(?:argues?|speaks?"
-    r"|counts?)\sagainst|discount",
+    r"|counts?)\sagainst|discount"
+    r"|forget(?:\sabout)?|ignore|set\saside|throw\w{0,2}\sout",
     "de": r"schlie(?:ß|ss)\w{1,3}|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
     "fr": r"écart\w{1,4}|exclu\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
     "es": r"descart\w{1,4}|exclu\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
@@ -287,7 +294,8 @@ REMAINS: Cues = {
 
 SHOWN: Cues = {
     "en": r"\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom|belongs?\sto"
-    r"|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely|points?\s(?:to|at)|need"
+    r"|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely|points?\s(?:to|at)"
+    r"|need"
     r"|use)\b",
     "de": r"\b(?:spricht\sfür|beschreibt|entspricht|passt\szu[mr]?|(?:deutet|weist)\sauf|handelt\ses\ssich\sum)\b",
     "fr": r"\b(?:évoque|correspond\sà|s['’]agit\sd['’e]|oriente\svers)",

@@ -30,7 +30,8 @@ RETRACTED: Cues = {
 """What takes back the statements before it."""
 
 TENTATIVE: Cues = {
-    "en": r"\b(?:if|whether|unless|suppose|tempt(?:ed|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct"
+    "en": r"\b(?:if(?!\s(?:i\s(?:must|ha(?:ve|d)\sto|were)|forced|pressed|pushed))|whether|unless|suppose|tempt(?:ed"
+    r"|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct"
     r"|idea"
     r"|guess)|initial(?:ly)?|(?:first|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|said|guess|went|consider"
     r"|suspect|answer)\w*"
