@@ -25,8 +25,10 @@ _LABEL = (
     r"|الخيار\sالصحيح|उत्तर"
     r"|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
 )
-_OPTION = r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант"
-r"|الخيار|विकल्प|选项)"
+_OPTION = (
+    r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант"
+    r"|الخيار|विकल्प|选项)"
+)
 _REASON = (
     r"(?:because|since|as|for|due|given|which\sis|with|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché"
     r"|так\sкак|потому|है|ही|सही|क्योंकि|هي|هو|صحيح|لأن)"
@@ -35,7 +37,8 @@ _NOT_A_SUBJECT = (
     rf"(?![)\]]?(?:\s\([^()\n]{{0,60}}\))?,?\s(?!{_REASON}(?![^\W_]))[a-zà-ÿа-я\u0620-\u064a\u0904-\u0939])"
 )
 _ENDED = (
-    r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|that|to|zu|qu[ei]|quella|che|la\sque|die)\b"
+    r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|rather|instead|that|to|zu|qu[ei]|quella|che"
+    r"|la\sque|die)\b"
     r"|qu['’]"
     r"|because\b|since\b|$))"
 )

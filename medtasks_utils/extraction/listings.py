@@ -7,7 +7,7 @@ import re
 from medtasks_utils.extraction.tokens import ONE_ONLY
 
 LINE = re.compile(
-    rf"(?:[\s>#*_=\-•|✅✔✓👉☑️]|\[ \]){{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option"
+    rf"[\s>#*_=\-•|✅✔✓👉☑️]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option"
     rf"|choice)\s)?[(\[]?(?P<letter>[A-D]|[a-d](?=[.)\]])){ONE_ONLY}"
     r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since"
     r"|as)\s|[*_]{0,3}\s[\-–—|(→]|[*_]{0,3}\s[-=]>\s|[*_]{0,3}\s\|"

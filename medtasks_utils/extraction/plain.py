@@ -82,11 +82,16 @@ def without_instructions(text: str) -> str:
     return _FORM.sub(stated, text)
 
 
+_UNTICKED = re.compile(r"^[ \t]*[-*+]?[ \t]?(?:\[ ?\]|☐).*$", re.MULTILINE)
+_TICKED = re.compile(r"^([ \t]*)[-*+]?[ \t]?(?:\[[xX✓✔]\]|☑|☒)[ \t]", re.MULTILINE)
+
+
 def own_parts(text: str) -> tuple[str, ...]:
     """The parts of a response in which its answer may stand, in one script, without what it repeats of the prompt.
 
-    A response that is one word over and over is that word.
+    A response that is one word over and over is that word; of boxes to tick, the ticked one counts.
     """
+    text = _TICKED.sub(r"\1", _UNTICKED.sub("", text))
     words = set(text.split())
     if len(words) == 1:
         text = words.pop()

@@ -132,16 +132,15 @@ def ordinals_as_letters(text: str) -> str:
 
 
 _SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
-_TICKED = re.compile(r"^(\s*)[-*+]?\s?\[(?:[xX✓✔])\]", re.MULTILINE)
 
 
 def plain_letters(text: str) -> str:
-    """The text with its options as letters, ticked boxes as a sign, and the nouns that announce an answer well spelt.
+    """The text with its options as letters, and the nouns that announce an answer well spelt.
 
-    >>> plain_letters("- [x] Ⓑ"), plain_letters("anwser: the third option")
-    ('✓ B', 'answer: the option C')
+    >>> plain_letters("Ⓑ"), plain_letters("anwser: the third option")
+    ('B', 'answer: the option C')
     """
-    return ordinals_as_letters(latin_letters(_TICKED.sub(r"\1✓", _SPELLING.corrected(text))))
+    return ordinals_as_letters(latin_letters(_SPELLING.corrected(text)))
 
 
 def _as_letter(match: re.Match[str]) -> str:

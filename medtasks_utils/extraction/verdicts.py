@@ -18,14 +18,15 @@ from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, boun
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
     r"(?:(?<!\w)(?:"
-    r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)|fictiti?o(?:n"
-    r"|us|nal)|nonsense|bogus|confabulat\w+|(?:non-?"
+    r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)|ficti(?:on(?:al)?"
+    r"|tious)|nonsense|bogus|confabulat\w+|(?:non-?"
     r"|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
-    r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|unsupported)"
+    r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|un(?:supported|grounded|substantiated"
+    r"|founded))"
     r"|(?P<factual>fact(?:ual|aul|ula))"
     r"|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct"
     r"|true(?!\s(?:first|second|sentence|statement|part|premise|fact))|truthful"
-    r"|supported|right|valid|borne\sout"
+    r"|supported|grounded|substantiated|right|valid|borne\sout"
     r"|stands(?:\sup)?(?=\W*(?:$|[.,;]))|holds\sup|checks\sout)"
     r"|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one"
@@ -133,7 +134,8 @@ _RANKS = {"A": FACTUAL, "B": HALLUCINATED, "C": UNSURE, "D": UNSURE}
 _NO_VERDICT = re.compile(
     r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle|decide\sbetween"
     r"|be\s(?:sure|certain))d?\b|"
-    r"\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\babstain\b|\brather\snot\s(?:decide|say|judge"
+    r"\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\babstain\b|\b(?:impossible|unable)\sto\s(?:tell|say"
+    r"|judge|determine|decide|know)\b|\brather\snot\s(?:decide|say|judge"
     r"|commit)\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|"
     r"(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely\s|completely\s)?(?:sure|certain))\b)",
 )
@@ -180,10 +182,11 @@ _ONLY_SEEMS = re.compile(
 )
 _ANSWERED_QUESTION = re.compile(
     r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?:(?P<said>yes|no|true|false)\b|(?P<no>no(?:thing|ne|pe)\b|nah\b|(?:absolutely\s"
-    r"|certainly\s)?not\b|hardly\b"
+    r"|certainly\s)?not\b(?=\W*(?:$|[.,;!])|\s(?:at\sall|really|quite|in|by|that)\b)|hardly\b"
     r"|never\b"
-    r"|far\sfrom\sit|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b)"
-    r"|(?P<yes>indeed|absolutely|certainly|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;]))))"
+    r"|far\sfrom\sit|[✘✗❌]|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b)"
+    r"|(?P<yes>[✔✓✅]|indeed|absolutely|certainly|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))"
+    r"|i\swould(?=\W*(?:$|[.,;]))))"
 )
 _SPELLING = Spelling(
     [
@@ -299,7 +302,7 @@ def _without_scale(lines: re.Match[str]) -> str:
 
 
 def _answered(match: re.Match[str]) -> str:
-    return f": {match['said'] or ('no' if match['no'] else 'yes')}"
+    return f": {match['said'] or ('no' if match['no'] else 'yes')};"
 
 
 def _english(sentence: str, text: str, offset: int) -> Iterator[Candidate]:

@@ -123,7 +123,8 @@ CORRECT: Cues = {
     "ar": r"(?:هي|هو)\s(?:الإجابة\s)?(?:الصحيحة?|صحيحة?)|صحيحة?",
     "hi": r"(?:ही\s)?सही(?:\sउत्तर|\sविकल्प)?\sहै",
     "zh": r"(?:是|才是?)?(?:正确|对的)",
-    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|(?:が|と)考えられ|であろう|だろう|だと(?:思|考)|(?:が|は)(?:正しい|正解|最も適切|適切)",
+    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|(?:が|と)考えられ|であろう|だろう|だと(?:思|考)"
+    r"|(?:が|は)(?:正しい|正解|最も適切|適切)",
     "ko": r"(?:번)?(?:이|가)\s?(?:정?답|맞|옳|적절|적합|알맞)",
 }
 """What follows a letter that is called right."""
@@ -134,7 +135,8 @@ THEREFORE: Cues = {
     r"|hence|so"
     r"|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should"
     r"|would)\sbe))"
-    r"|final(?:ly)?|in\sthe\send|ultimately|eventually|rather|most\slikely|probably|in\sconclusion)",
+    r"|final(?:ly)?|in\sthe\send|ultimately|eventually|on\sbalance|overall|all\sin\sall|in\ss(?:um|hort)|rather"
+    r"|most\slikely|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|demnach|somit|folglich|sondern|wahrscheinlich|es\sist|ist\ses|d\.\s?h\.)",
     "fr": r"\b(?:c['’]est(?:\sla)?|donc|mais|plutôt|probablement)",
     "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|es\sdecir|sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
@@ -194,9 +196,9 @@ EXCLUDE: Cues = {
     r"|counts?)\sagainst|discount"
     r"|forget(?:\sabout)?|ignore|set\saside|throw\w{0,2}\sout",
     "de": r"schlie(?:ß|ss)\w{1,3}|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
-    "fr": r"écart\w{1,4}|exclu\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
-    "es": r"descart\w{1,4}|exclu\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
-    "pt": r"descart\w{1,4}|exclu\w{1,4}|elimin\w{1,4}|afast\w{1,4}",
+    "fr": r"écart\w{1,4}|exclu(?!si)\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
+    "es": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
+    "pt": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|afast\w{1,4}",
     "it": r"esclud\w{1,4}|scart\w{1,4}|elimin\w{1,4}",
     "ru": r"исключ\w{1,6}|отброс\w{1,4}|отбрас\w{1,6}|отверга\w{1,5}",
     "ar": r"(?:ن|أ|ي|ت)?ستبعد|استبعاد",
