@@ -18,7 +18,8 @@ from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, boun
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
     r"(?:(?<!\w)(?:"
-    r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)|ficti(?:on(?:al)?"
+    r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)"
+    r"|ficti(?:on(?:al)?"
     r"|tious)|nonsense|bogus|confabulat\w+|(?:non-?"
     r"|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
     r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|un(?:supported|grounded|substantiated"
