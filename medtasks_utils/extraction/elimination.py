@@ -15,8 +15,8 @@ _RIGHT_MARK = re.compile(
     rf"\b(?i:correct|right|best|true|yes)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[✓✔✅]|{_RIGHT}"
 )
 _WRONG_MARK = re.compile(
-    r"(?i:\b(?:incorrect|wrong|false|no|not|unlikely|excluded|out|never)\b|n['’]t\b)|[✗✘❌]|"
-    rf"{_WRONG}|{cues.either(cues.WRONG_AFTER)}"
+    rf"(?i:\b(?:incorrect|wrong|false|no|not|unlikely|excluded|out|never)\b|n['’]t\b)|[✗✘❌]|{_WRONG}"
+    rf"|{cues.either(cues.WRONG_AFTER)}"
 )
 _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
 _RANKING = re.compile(

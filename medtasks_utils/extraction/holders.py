@@ -13,14 +13,13 @@ _NEAR_BOX = re.compile(
     r"\\?f?box(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=\\boxed)\s(?P<bare>[A-Da-d](?![\w])|-?\d[\d.,/]{0,20}))"
 )
 _TAG = re.compile(
-    r"<(?:final_?)?(?:answer|final|choice|result|verdict)>(?P<content>[^<]{0,2000})"
-    r"<[/\\](?:final_?)?(?:answer|final|choice|result|verdict)>",
+    r"<(?:final_?)?(?:answer|final|choice|result|verdict)>(?P<content>[^<]{0,2000})<[/\\](?:final_?)?(?:answer|final"
+    r"|choice|result|verdict)>",
     re.IGNORECASE,
 )
 _KEY = re.compile(
-    r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}"
-    r"(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\"|'(?P<single>(?:[^'\\\n]|\\.){0,400})'"
-    r"|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))"
+    r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\""
+    r"|'(?P<single>(?:[^'\\\n]|\\.){0,400})'|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))"
 )
 
 

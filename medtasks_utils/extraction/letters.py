@@ -22,12 +22,11 @@ _ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE, _ORDERED, _SHOWN = map(
 _FILLERS = rf"(?:{_FILLER}){{0,12}}?"
 _LABEL = (
     r"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة|الجواب"
-    r"|الخيار\sالصحيح|उत्तर"
-    r"|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
+    r"|الخيار\sالصحيح|उत्तर|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
 )
 _OPTION = (
-    r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант"
-    r"|الخيار|विकल्प|选项)"
+    r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار"
+    r"|विकल्प|选项)"
 )
 _REASON = (
     r"(?:because|since|as|for|due|given|which\sis|with|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché"
@@ -38,9 +37,7 @@ _NOT_A_SUBJECT = (
 )
 _ENDED = (
     r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|rather|instead|that|to|zu|qu[ei]|quella|che"
-    r"|la\sque|die)\b"
-    r"|qu['’]"
-    r"|because\b|since\b|$))"
+    r"|la\sque|die)\b|qu['’]|because\b|since\b|$))"
 )
 
 # Each kind of statement, its pattern and its weight.
@@ -71,8 +68,8 @@ _STATEMENTS = tuple(
         # "Therefore, C.", "It's C", "sondern C", "所以C".
         (
             "therefore",
-            rf"{_THEREFORE}[,:]?\s?(?:(?i:it\sis|it\smust\sbe|rather|{_THEREFORE}|{_FILLER})\s?){{0,6}}?"
-            rf"[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
+            rf"{_THEREFORE}[,:]?\s?(?:(?i:it\sis|it\smust\sbe|rather|{_THEREFORE}"
+            rf"|{_FILLER})\s?){{0,6}}?[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
             50,
         ),
         # "Given the short QT: C.", "Which option? D."
@@ -109,19 +106,16 @@ _STATEMENTS = tuple(
 # Of the options that a text names, the one that it puts first.
 _LEADING = re.compile(
     rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely|common(?:ly)?|appropriate"
-    rf"|suitable"
-    rf"|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|(?:drug|treatment|test"
-    rf"|investigation|method)\sof\schoice"
-    r"|gold\sstandard|first-line|hallmark))"
-    r"(?!\s(?i:in|among|cause\sof\sdeath)\b)"
+    rf"|suitable|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|(?:drug|treatment|test"
+    rf"|investigation|method)\sof\schoice|gold\sstandard|first-line|hallmark))(?!\s(?i:in|among|cause\sof\sdeath)\b)"
 )
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 _PREDICATE = re.compile(
     rf"(?:{_LINK}|['’]s|\?|{_SHOWN})\s?(?:{_FILLER}|(?i:an?|eine?[rnms]?|un[aeo]?"
     rf"|uma?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
-    rf"|[{MARKS}])(?:['’]s)?(?:\s?\((?:\w+\s)?[A-D])?\)?(?=[*_\s]{{0,3}}(?:(?:\s[a-z]{{3,12}})?[.!;](?:\s|$)|,\s(?:whereas"
-    rf"|while|but|not|rather|of\scourse)\b|$))",
+    rf"|[{MARKS}])(?:['’]s)?(?:\s?\((?:\w+\s)?[A-D])?\)?(?=[*_\s]{{0,3}}(?:(?:\s[a-z]{{3,12}})?[.!;](?:\s|$)"
+    rf"|,\s(?:whereas|while|but|not|rather|of\scourse)\b|$))",
     re.MULTILINE,
 )
 _LONE_LETTER = re.compile(LETTER)
@@ -168,8 +162,8 @@ _PAIRED = re.compile(
 )
 _BUT = re.compile(
     r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally"
-    r"|after)\b"
-    r"|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?|지만),|但是?|不过|لكن|लेकिन",
+    r"|after)\b|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?|지만),|但是?|不过|لكن"
+    r"|लेकिन",
     re.IGNORECASE,
 )
 

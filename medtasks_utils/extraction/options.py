@@ -20,9 +20,9 @@ _NO_ARTICLE = "\ue010"
 _BEFORE_A_WORD = re.compile(ARTICLE)
 _ONE = r"(?:[1-9]|[IVX]{1,4}|[a-eivx]{1,3})"
 _SEVERAL = re.compile(
-    rf"(?<![\w.,)/-])(?<!\d\s)(?P<only>(?i:only|both|nur|seul\w{{0,2}}|solo|sólo|apenas)\s)?"
-    rf"\(?(?<!\w){_ONE}\)?(?:(?:\s?[,&+/]\s?|,?\s(?i:and|und|et|y|e|и)\s)\(?{_ONE}\)?(?![\w.]\w|\w)){{0,5}}"
-    r"(?P<after>\s(?i:only|alone|both))?(?![\w/-]|[.,]\w|\s?[%(=×])"
+    rf"(?<![\w.,)/-])(?<!\d\s)(?P<only>(?i:only|both|nur|seul\w{{0,2}}|solo|sólo"
+    rf"|apenas)\s)?\(?(?<!\w){_ONE}\)?(?:(?:\s?[,&+/]\s?|,?\s(?i:and|und|et|y|e|и)\s)\(?{_ONE}\)?(?![\w.]\w"
+    rf"|\w)){{0,5}}(?P<after>\s(?i:only|alone|both))?(?![\w/-]|[.,]\w|\s?[%(=×])"
 )
 
 

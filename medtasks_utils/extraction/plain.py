@@ -30,20 +30,17 @@ _NEXT_QUESTION = re.compile(
 )
 _FORM = re.compile(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
 _INSTRUCTED_BEFORE = re.compile(
-    r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin"
-    r"|z\.\s?B\.|zum\sBeispiel"
-    r"|par\sexemple|p\.\s?ej\.|por\se(?:jemplo|xemplo)|ad\sesempio|например)|例如|例えば|예를\s들어|مثلا|उदाहरण)[\s,:：]{0,3}$"
-    r"|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place|enclose|return|output"
-    r"|provide|state"
-    r"|present|end|finish)\s(?:with\b|only\b|in\b|using\b|your\b|it\s(?:in|as)\b|\s?$)[^.!?\n:]{0,80}$"
-    r"|\b(?:your|Ihre|deine|votre|tu|su|sua|tua|ваш)\s(?:final\s|endgültige\s)?(?:answer|choice|value|verdict"
-    r"|response|Antwort|réponse"
-    r"|respuesta|resposta|risposta|ответ)\b[^.!?\n:]{0,40}$",
+    r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\."
+    r"|zum\sBeispiel|par\sexemple|p\.\s?ej\.|por\se(?:jemplo|xemplo)|ad\sesempio|например)|例如|例えば|예를\s들어|مثلا"
+    r"|उदाहरण)[\s,:：]{0,3}$|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place"
+    r"|enclose|return|output|provide|state|present|end|finish)\s(?:with\b|only\b|in\b|using\b|your\b|it\s(?:in|as)\b"
+    r"|\s?$)[^.!?\n:]{0,80}$|\b(?:your|Ihre|deine|votre|tu|su|sua|tua|ваш)\s(?:final\s|endgültige\s)?(?:answer|choice"
+    r"|value|verdict|response|Antwort|réponse|respuesta|resposta|risposta|ответ)\b[^.!?\n:]{0,40}$",
     re.IGNORECASE,
 )
 _INSTRUCTED_AFTER = re.compile(
-    r"[^\w\n]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando"
-    r"|lorsque)|\s?(?:如果|表示|の場合|이면)",
+    r"[^\w\n]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando|lorsque)"
+    r"|\s?(?:如果|表示|の場合|이면)",
     re.IGNORECASE,
 )
 

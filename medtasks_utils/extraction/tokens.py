@@ -20,14 +20,13 @@ _SMALL_WORDS = (
 ARTICLE = rf"\s(?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
 LETTER = (
     rf"(?<![A-Za-z0-9À-ÿ抗])(?<!(?i:anti|анти)-)(?:[A-D](?![A-Za-z0-9+À-ÿ]|['’][a-z]|-[A-Za-z0-9])(?<!A(?={ARTICLE}))"
-    r"|[a-d](?=\s?(?:[).:,;\]]|because\b|since\b|$)))"
+    rf"|[a-d](?=\s?(?:[).:,;\]]|because\b|since\b|$)))"
 )
 # What follows is no second letter, as in "A or B", "A, B and C", "A/B", "C (or D)", "AとB".
 ONE_ONLY = (
     rf"(?!\s?[)\]]?\s?(?:\(?(?i:(?:and/)?or|oder|или|أو|या)(?!\w)|(?:\(?{cues.either(cues.OR)}\s?"
-    rf"|[/&]\s?)[(\[]?[A-D](?![A-Za-z])"
-    r"|\s?(?:and|und|et|y|e)\s(?:option|choice|[A-D])\b)"
-    r"|[)\]]?,\s?[(\[]?[A-D](?![A-Za-z])[)\]]?\s?(?:[,.]|and\b|or\b|und\b|oder\b|et\b|y\b|o\b|ou\b|e\b|और|и\b|$))"
+    rf"|[/&]\s?)[(\[]?[A-D](?![A-Za-z])|\s?(?:and|und|et|y|e)\s(?:option|choice|[A-D])\b)"
+    rf"|[)\]]?,\s?[(\[]?[A-D](?![A-Za-z])[)\]]?\s?(?:[,.]|and\b|or\b|und\b|oder\b|et\b|y\b|o\b|ou\b|e\b|और|и\b|$))"
 )
 
 _STYLED = {
@@ -48,8 +47,8 @@ _ALIKE = {
 }
 _RUSSIAN_ORDER = str.maketrans("АБВГ", "ABCD")
 _CYRILLIC = re.compile(
-    r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?(?:[).,;:!»\"*\]—–]|$)|\s[(—–-])"
-    r"|(?i:(?<=ответ\s)|(?<=вариант\s)|(?<=выбираю\s)|(?<=буква\s)|(?<=буквой\s))[АБВГС](?![^\W_])",
+    r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?(?:[).,;:!»\"*\]—–]|$)|\s[(—–-])|(?i:(?<=ответ\s)|(?<=вариант\s)"
+    r"|(?<=выбираю\s)|(?<=буква\s)|(?<=буквой\s))[АБВГС](?![^\W_])",
     re.MULTILINE,
 )
 
@@ -75,16 +74,16 @@ def _ordinal(language: str) -> re.Pattern[str]:
     if language in ("zh", "ja", "ko"):
         return re.compile(rf"(?:{groups[0]}){noun}")
     verb = (
-        rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è"
-        r"|es|é|это|هو|هي)"
+        rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è|es|é"
+        rf"|это|هو|هي)"
     )
     link = (
         rf"(?:[—–:=-]\s?|(?:[^\W\d_]{{1,12}}\s)?{cues.either(cues.LINK)}[\s:]\s?(?:{cues.either(cues.FILLER)}){{0,4}})?"
     )
     return re.compile(
         rf"(?<![^\W_])(?:(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
-        rf"|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})"
-        rf"(?:\s(?:{noun})|(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n]|\s-|$)|\s(?:because\b|since\b|weil\b|है)"
+        rf"|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})(?:\s(?:{noun})"
+        rf"|(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n]|\s-|$)|\s(?:because\b|since\b|weil\b|है)"
         rf"|\s?{cues.either(cues.CORRECT)})))(?![^\W_])",
         re.IGNORECASE,
     )
@@ -97,9 +96,8 @@ def _counted(ranks: Sequence[str], mark: str = "x") -> str:
 def _cardinal(language: str) -> re.Pattern[str]:
     counted = _counted(cues.CARDINALS[language].split())
     return re.compile(
-        rf"(?<![^\W_])(?P<noun>{cues.ORDERED[language]}\s)(?:n[uú]m+(?:be|e)ro?\s|numéro\s|номер\s)?(?:{counted})"
-        rf"(?!,?\s(?:and\s)?\d)(?=\s?(?:[.,;:!?()—–\n]|$)"
-        rf"|\s?{cues.either(cues.CORRECT)})",
+        rf"(?<![^\W_])(?P<noun>{cues.ORDERED[language]}\s)(?:n[uú]m+(?:be|e)ro?\s|numéro\s"
+        rf"|номер\s)?(?:{counted})(?!,?\s(?:and\s)?\d)(?=\s?(?:[.,;:!?()—–\n]|$)|\s?{cues.either(cues.CORRECT)})",
         re.IGNORECASE,
     )
 
@@ -107,8 +105,8 @@ def _cardinal(language: str) -> re.Pattern[str]:
 def _spoken(language: str) -> re.Pattern[str]:
     counted = _counted(cues.SPOKEN[language].split())
     return re.compile(
-        rf"(?P<noun>{cues.either(cues.ANSWER)}(?:[^\n.?!;。،]{{0,20}}?{cues.either(cues.LINK)}\s?|\s)[「(]?)(?:{counted})"
-        r"(?=\s?[.,;:!?()」。،।]|\s?$|\s?(?:です|입니다|번|ही?\s|है|सही|नहीं))",
+        rf"(?P<noun>{cues.either(cues.ANSWER)}(?:[^\n.?!;。،]{{0,20}}?{cues.either(cues.LINK)}\s?"
+        rf"|\s)[「(]?)(?:{counted})(?=\s?[.,;:!?()」。،।]|\s?$|\s?(?:です|입니다|번|ही?\s|है|सही|नहीं))",
         re.IGNORECASE | re.MULTILINE,
     )
 

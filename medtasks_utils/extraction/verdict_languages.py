@@ -68,8 +68,7 @@ _CLAUSE = re.compile(
 )
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
 _OPEN = re.compile(
-    r"(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils"
-    r"|en\spartie"
+    r"(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils|en\spartie"
 )
 
 

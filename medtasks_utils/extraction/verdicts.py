@@ -17,51 +17,39 @@ from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, boun
 
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
-    r"(?:(?<!\w)(?:"
-    r"(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)"
-    r"|ficti(?:on(?:al)?"
-    r"|tious)|nonsense|bogus|confabulat\w+|(?:non-?"
-    r"|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
+    r"(?:(?<!\w)(?:(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)"
+    r"|ficti(?:on(?:al)?|tious)|nonsense|bogus|confabulat\w+|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
     r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|un(?:supported|grounded|substantiated"
-    r"|founded))"
-    r"|(?P<factual>fact(?:ual|aul|ula))"
-    r"|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct"
-    r"|true(?!\s(?:first|second|sentence|statement|part|premise|fact))|truthful"
-    r"|supported|grounded|substantiated|right|valid|borne\sout"
-    r"|stands(?:\sup)?(?=\W*(?:$|[.,;]))|holds\sup|checks\sout)"
-    r"|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
-    r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one"
-    r"|two)(?!\w|%|\s?[.,/]\s?\d|\.\s\w|\s(?:or|and)\b|:\s(?:no|none|false)\b)"
-    r"(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)|here)\b))"
+    r"|founded))|(?P<factual>fact(?:ual|aul|ula))|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)|(?<=is\s)"
+    r"|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true(?!\s(?:first|second|sentence|statement|part|premise|fact))"
+    r"|truthful|supported|grounded|substantiated|right|valid|borne\sout|stands(?:\sup)?(?=\W*(?:$|[.,;]))|holds\sup"
+    r"|checks\sout)|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
+    r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d"
+    r"|\.\s\w|\s(?:or|and)\b|:\s(?:no|none|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)"
+    r"|here)\b))"
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _NOUN = (
-    r"\b(?:answer|response|reply|verdict|label|class(?:ification)?|judg(?:e?ment)|conclusion|output|result"
-    r"|rating|decision|"
-    r"statement|assessment|analysis|evaluation|score|choice|prediction)\b"
+    r"\b(?:answer|response|reply|verdict|label|class(?:ification)?|judg(?:e?ment)|conclusion|output|result|rating"
+    r"|decision|statement|assessment|analysis|evaluation|score|choice|prediction)\b"
 )
 _COPULA = (
     r"(?:\b(?:is|was|are|be|does|do|contains?|includes?|has|shows?|seems?|appears?|looks?|as)(?:n['’]t)?\b|[:=→\-–])"
 )
 _RIGHT_VERB = (
     r"\b(?P<right>holds?\sup|withstands?|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual|every"
-    r"|muster))"
-    r"|tall(?:y|ies)\swith|match(?:es)?"
-    r"|agrees?\swith|reflects?|consistent\swith|in\sline\swith|trust(?:ed|worthy)?|reliable|relied\son"
-    r"|faithful(?:ly)?)\b"
+    r"|muster))|tall(?:y|ies)\swith|match(?:es)?|agrees?\swith|reflects?|consistent\swith|in\sline\swith|trust(?:ed"
+    r"|worthy)?|reliable|relied\son|faithful(?:ly)?)\b"
 )
 _WRONG_VERB = (
-    r"\b(?P<wrong>fails?(?!\sto)|flunks?|contradicts?|misstates?|misrepresents?|distorts?"
-    r"|falls\s(?:apart|flat)|collapses"
-    r"|at\sodds\swith|conflicts?\swith|invents|fabricates|makes\s(?:it|things|this|that)\sup)\b"
+    r"\b(?P<wrong>fails?(?!\sto)|flunks?|contradicts?|misstates?|misrepresents?|distorts?|falls\s(?:apart|flat)"
+    r"|collapses|at\sodds\swith|conflicts?\swith|invents|fabricates|makes\s(?:it|things|this|that)\sup)\b"
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
     r"far\sfrom|anything\sbut|neither|textbook|(?:example|instance)\sof|not|no|non|a|an|the|entirely|fully|factually"
-    r"|completely|likely|most|very|highly"
-    r"|probably|clearly|almost"
-    r"|certainly|classic|pure|definitely|obviously|surely|total"
-    r"|signs?\sof|evidence\sof|clear\scase\sof|case\sof|is"
+    r"|completely|likely|most|very|highly|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely"
+    r"|total|signs?\sof|evidence\sof|clear\scase\sof|case\sof|is"
 )
 
 _STATEMENTS = tuple(
@@ -70,10 +58,9 @@ _STATEMENTS = tuple(
         # "Hallucinated: yes", "Is the answer factual? No", "hallucinated = false".
         (
             "reply",
-            rf"{_VERDICT}(?:\s(?:{_NOUN}|details?|facts?|claims?|content"
-            rf"|information|detected|found|present|identified|status|check|flag))?(?:\s(?:here|at\sall|in\s(?:it|here"
-            rf"|this)))?[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}"
-            r"(?P<reply>yes|no|none|true|false)\b",
+            rf"{_VERDICT}(?:\s(?:{_NOUN}|details?|facts?|claims?|content|information|detected|found|present|identified"
+            rf"|status|check|flag))?(?:\s(?:here|at\sall|in\s(?:it|here"
+            rf"|this)))?[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}(?P<reply>yes|no|none|true|false)\b",
             62,
         ),
         # "hallucinated: 0" alone.
@@ -82,25 +69,21 @@ _STATEMENTS = tuple(
         (
             "alone",
             rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt|hesitation"
-            rf"|question)|okay|ok|frankly|to\sme|as\s(?:things"
-            rf"|it)\sstands?|on\sbalance|all\stold|final|overall|correct|judged"
-            rf"|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}"
-            rf"(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}"
-            rf"(?:\s(?:{_NOUN}|detected|present|found|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround"
-            rf"|enough"
-            rf"|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b"
-            rf"|,\s(?:no|not|and|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though)\b)",
+            rf"|question)|okay|ok|frankly|to\sme|as\s(?:things|it)\sstands?|on\sbalance|all\stold|final|overall"
+            rf"|correct|judged|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is"
+            rf"|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|detected"
+            rf"|present|found|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround|enough"
+            rf"|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|and|i|in\smy|unfortunately"
+            rf"|sadly|obviously|clearly|definitely|of\scourse|then|though)\b)",
             60,
         ),
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
         (
             "answer",
-            rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}"
-            r"|\b(?:(?:judge|consider|deem|rate|call|mark|find)(?:ing)?|label(?:l?ed)?|classify|say|choose|pick"
-            r"|select|put|go\s(?:with|for)|settl(?:e|ing)\son|leaves"
-            r"|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|"
-            r"(?:would|will|['’]d|['’]ll|i)\sanswer)\b)"
-            rf"{_WORDS}{_VERDICT}",
+            rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judge|consider|deem|rate|call|mark|find)(?:ing)?"
+            rf"|label(?:l?ed)?|classify|say|choose|pick|select|put|go\s(?:with|for)|settl(?:e|ing)\son|leaves|(?:bet"
+            rf"|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|(?:would|will"
+            rf"|['’]d|['’]ll|i)\sanswer)\b){_WORDS}{_VERDICT}",
             60,
         ),
         # "Hallucinated is my verdict", "factual is what I say".
@@ -134,44 +117,35 @@ _ON_THE_SCALE = re.compile(r"\b(?:option|the) ([A-D])\b(?:\sof\sthe\s\w+)?")
 _RANKS = {"A": FACTUAL, "B": HALLUCINATED, "C": UNSURE, "D": UNSURE}
 _NO_VERDICT = re.compile(
     r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle|decide\sbetween"
-    r"|be\s(?:sure|certain))d?\b|"
-    r"\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\babstain\b|\b(?:impossible|unable)\sto\s(?:tell|say"
-    r"|judge|determine|decide|know)\b|\brather\snot\s(?:decide|say|judge"
-    r"|commit)\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|"
-    r"(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely\s|completely\s)?(?:sure|certain))\b)",
+    r"|be\s(?:sure|certain))d?\b|\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\babstain\b|\bimpossible\sto\s\w+\s(?:from|whether|if)\b|\brather\snot\s(?:decide|say|judge|commit)\b"
+    r"|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain"
+    r"|not\s(?:entirely\s|completely\s)?(?:sure|certain))\b)",
 )
 
 _NEGATION = re.compile(
     r"\b(?:fail(?:s|ed)?\sto|not|neither|nor|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom"
-    r"|anything\sbut|(?:wrong"
-    r"|incorrect"
-    r"|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
+    r"|anything\sbut|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
     r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|n['’]t\b"
 )
 _CLAUSE = re.compile(r"[,;:]\s|(?=\bnor\b)|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view)\sthat\s['‘]?(?:the\s|this\s)?(?:answer"
     r"|response|it|this)|(?:love|like|want(?:ed)?)\sto|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says"
-    r"|said|might|may"
-    r"|could|mix(?:ture)?|evidence\sthat|pass\sfor"
-    r"|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|initial|original|parts?"
-    r"|portions?"
-    r"|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
-    r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b"
-    r"|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had"
-    r"|were)\s(?:it|this))\b",
+    r"|said|might|may|could|mix(?:ture)?|evidence\sthat|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas"
+    r"|although|even\s(?:if|though)|rest|initial|original|parts?|portions?|remainder|some|first|at\sfirst|initially"
+    r"|to\sdecide|to\sjudge)\b|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish"
+    r"|exclude)\b|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)"
+    r"|(?:had|were)\s(?:it|this))\b",
 )
 _COUNTERFACTUAL = re.compile(cues.COUNTERFACTUAL["en"] + r"|['’]d\shave\b")
 _MISTAKEN = re.compile(
     r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|unfair|unjust(?:ified)?"
-    r"|harsh|stretch|generous|naive|dishonest|premature"
-    r"|exaggeration|misleading)\b"
+    r"|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading)\b"
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 _CONTINUED = re.compile(
     r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only\sif|if\s(?:it|there))\b|\sin\s(?:that"
-    r"|stating"
-    r"|saying|its|part)\b"
+    r"|stating|saying|its|part)\b"
 )
 _CONCLUDED = re.compile(
     r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b"
@@ -183,11 +157,9 @@ _ONLY_SEEMS = re.compile(
 )
 _ANSWERED_QUESTION = re.compile(
     r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?:(?P<said>yes|no|true|false)\b|(?P<no>no(?:thing|ne|pe)\b|nah\b|(?:absolutely\s"
-    r"|certainly\s)?not\b(?=\W*(?:$|[.,;!])|\s(?:at\sall|really|quite|in|by|that)\b)|hardly\b"
-    r"|never\b"
-    r"|far\sfrom\sit|[✘✗❌]|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b)"
-    r"|(?P<yes>[✔✓✅]|indeed|absolutely|certainly|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))"
-    r"|i\swould(?=\W*(?:$|[.,;]))))"
+    r"|certainly\s)?not\b(?=\W*(?:$|[.,;!])|\s(?:at\sall|really|quite|in|by|that)\b)|hardly\b|never\b|far\sfrom\sit"
+    r"|[✘✗❌]|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b)|(?P<yes>[✔✓✅]|indeed|absolutely|certainly"
+    r"|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;]))))"
 )
 _SPELLING = Spelling(
     [
@@ -215,11 +187,9 @@ _INLINE_SCALE = re.compile(
 )
 _BEFORE_DIGIT = re.compile(
     r"(?:^|[^\w\s]\s*|\b(?:an?|is|be|as|say|answer|label|verdict|class\w*|category|scored?|rat(?:e|ing)|mark|with|for"
-    r"|to|on|pick|choos\w+|select"
-    r"|choice|option|number|value|code|digit|result|judge?ment|decision|conclusion|output|prediction|so|hence|thus"
-    r"|therefore|then|clear|plain"
-    r"|definite|solid|firm|the|it|leaves|give|put|response|final|likely|probably|but|rather|not|still|just|simply|i"
-    r"|assessment|find)\s)$"
+    r"|to|on|pick|choos\w+|select|choice|option|number|value|code|digit|result|judge?ment|decision|conclusion|output"
+    r"|prediction|so|hence|thus|therefore|then|clear|plain|definite|solid|firm|the|it|leaves|give|put|response|final"
+    r"|likely|probably|but|rather|not|still|just|simply|i|assessment|find)\s)$"
 )
 _ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there)\b")
 _MAX_SENTENCE = 600  # characters

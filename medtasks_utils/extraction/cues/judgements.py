@@ -66,8 +66,8 @@ WRONG: Cues = {
 """Words for a wrong answer."""
 
 TO_SAY: Cues = {
-    "de": r"(?:\swäre\ses)?,?\s(?:(?:hier\s)?von\s(?:einer\s)?(?:halluz|erfind)"
-    r"|(?:\w+\s){0,6}zu\s(?:nennen|bezeichnen|werten|behaupten|sagen|betrachten|sprechen))",
+    "de": r"(?:\swäre\ses)?,?\s(?:(?:hier\s)?von\s(?:einer\s)?(?:halluz|erfind)|(?:\w+\s){0,6}zu\s(?:nennen|bezeichnen"
+    r"|werten|behaupten|sagen|betrachten|sprechen))",
     "fr": r"\s(?:de\s|d['’])(?:dire|affirmer|parler|prétendre|considérer|qualifier|y\svoir|conclure)",
     "es": r"\s(?:decir|afirmar|hablar|considerar|calificar|llamar|tachar|concluir)",
     "pt": r"\s(?:dizer|afirmar|falar|considerar|classificar|chamar|rotular|concluir)",
@@ -77,8 +77,8 @@ TO_SAY: Cues = {
 """What follows a word for "wrong" that is said of a judgement: "it would be wrong to call it …"."""
 
 UNSURE: Cues = {
-    "de": r"\bunsicher\b|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher"
-    r"|nicht\s(?:zu\s)?(?:beurteilen|entscheiden)|unklar",
+    "de": r"\bunsicher\b|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen"
+    r"|entscheiden)|unklar",
     "fr": r"pas\s(?:sûre?|certaine?)|incertain|impossible\sde\s(?:dire|juger|déterminer)",
     "es": r"no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede)\sdeterminar",
     "pt": r"não\stenho\scerteza|incert[ao]|não\s(?:posso|é\spossível)\sdeterminar|insegur[ao]",
@@ -108,12 +108,11 @@ NO: Cues = {
 NO_AFTER: Cues = {
     "hi": r"\s?(?:नहीं|नही)",
     "zh": r"[^,。]{0,2}?(?:不符|相反|相悖|有出入|不一致)",
-    "ja": r"[^。、]{0,6}?(?:と(?:は)?異な|に反|とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)"
-    r"|[^。、]{0,4}(?:一つ|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません|見当たりません)|と(?:は)?言い(?:がたい|難い)"
-    r"|では(?:ありません|ない|なく)|くありません|くない|ありません"
-    r"|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
-    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다|없|않|라고"
-    r"\s?(?:할|볼|보기|하기)\s?(?:수\s?없|어렵|힘들|는?\s?어렵))",
+    "ja": r"[^。、]{0,6}?(?:と(?:は)?異な|に反|とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)|[^。、]{0,4}(?:一つ|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません"
+    r"|見当たりません)|と(?:は)?言い(?:がたい|難い)|では(?:ありません|ない|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない"
+    r"|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
+    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없"
+    r"|어렵|힘들|는?\s?어렵))",
     "de": r"[^.,]{0,20}?\b(?:nicht|keine\srede)\b",
     "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
     "ru": r"[^.,]{0,20}?\b(?:нет|не\s(?:обнаруж|выявл|найд|содерж)\w*|отсутству\w+)\b",
