@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import spans
 
 _NEAR_BOX = re.compile(
@@ -24,7 +23,7 @@ _KEY = re.compile(
 
 
 _NOT_THIS = re.compile(
-    rf"(?:{cues.either(cues.NOT_BEFORE)}|\brather\sthan|\binstead\sof)\s(?:\w{{1,6}}\s)?[$(\\]{{0,4}}boxed\s{{0,8}}\{{$"
+    r"\b(?:not|nor|nicht|pas|non|não|не|rather\sthan|instead\sof)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$"
 )
 _SENTENCE_END = re.compile(r"[.!?。…]\s|\n")
 

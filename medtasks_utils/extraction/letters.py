@@ -68,8 +68,8 @@ _STATEMENTS = tuple(
         # "Therefore, C.", "It's C", "sondern C", "所以C".
         (
             "therefore",
-            rf"{_THEREFORE}[,:]?\s?(?:(?i:it\sis|it\smust\sbe|rather|{_THEREFORE}"
-            rf"|{_FILLER})\s?){{0,6}}?[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
+            rf"{_THEREFORE}[,:]?(?:(?i:it\sis|it\smust\sbe|rather)"
+            rf"|{_FILLER}){{0,12}}?[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
             50,
         ),
         # "Given the short QT: C.", "Which option? D."
@@ -141,7 +141,7 @@ _MENTIONS = (
 _ALL_OPTIONS = re.compile(
     r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
 )
-_BETWEEN = re.compile(r"(?i:\b(?:choices|options)\b)|(?<![A-Za-z0-9])[A-D]\b")
+_BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
@@ -315,7 +315,7 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
             yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))
 
 
-_ASIDE = re.compile(rf"\W*\(|\W*{cues.any_word(cues.ASIDE)}")
+_ASIDE = re.compile(rf"\W{{0,6}}\(|\W{{0,6}}{cues.any_word(cues.ASIDE)}")
 _SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа-я])|\n+|(?<=[。！？])")
 
 
@@ -350,7 +350,7 @@ def _letter(match: re.Match[str]) -> str:
     return LETTERS[MARKS.index(match["letter"])] if match["letter"] in MARKS else match["letter"].upper()
 
 
-_TOGETHER_WITH = re.compile(ONE_ONLY)
+_TOGETHER_WITH = re.compile(rf"(?:,\s|,?\s{cues.either(cues.OR)}\s)[A-D](?![A-Za-z0-9).])")
 _CONTRASTED = re.compile(r"(?i)\b(?:whereas|unlike|while|in\scontrast\sto|compared\s(?:with|to))\s(?:the\s|an?\s)?$")
 
 
@@ -361,7 +361,7 @@ def is_denied(text: str, start: int, end: int) -> bool:
         _denied(candidate)
         or _asked(candidate)
         or _CONTRASTED.search(candidate.before) is not None
-        or not _TOGETHER_WITH.match(text, end)
+        or _TOGETHER_WITH.match(text, end) is not None
         or _only_counterfactual(candidate)
     )
 

@@ -14,7 +14,8 @@ from medtasks_utils.extraction.spelling import Spelling
 _SMALL_WORDS = (
     "because|since|as|is|for|due|given|which|so|but|not|in|with|and|or|rather|ist|est|es|no|ne|weil|car|porque"
     r"|perch\w{0,2}|den|"
-    "und|quella|aus|fällt|passt|scheidet|makes|best|fits|matches|correctly|would|seems|must|should|appears|only"
+    "und|ni|né|nem|noch|nor|quella|aus|fällt|passt|scheidet|makes|best|fits|matches|correctly|would|seems|must|should"
+    r"|appears|only"
     r"|remains|it|instead|over|here|then"
 )
 ARTICLE = rf"\s(?!(?:{_SMALL_WORDS})\b)[a-z0-9]"

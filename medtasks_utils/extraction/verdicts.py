@@ -91,7 +91,7 @@ _STATEMENTS = tuple(
         # "…, so 0.", "Hallucinated, hence 1."
         ("answer", rf"\b(?:so|hence|thus|therefore|then),?\s(?P<words>){_VERDICT}(?=\W*$)", 56),
         # "In one word: hallucinated".
-        ("answer", rf":\s(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}})(?=hal|fab|fac|[012]|inv){_VERDICT}(?=\W*$)", 36),
+        ("answer", rf":\s(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}})(?=hal|fab|fac|mad|[012]|inv){_VERDICT}(?=\W*$)", 36),
         # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
         (
             "of_it",
@@ -130,7 +130,8 @@ _NEGATION = re.compile(
 _CLAUSE = re.compile(r"[,;:]\s|(?=\bnor\b)|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view)\sthat\s['‘]?(?:the\s|this\s)?(?:answer"
-    r"|response|it|this)|(?:love|like|want(?:ed)?)\sto|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says"
+    r"|response|it|this)|(?:love|like|want(?:ed)?)\sto|defined|definition"
+    r"|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says"
     r"|said|might|may|could|mix(?:ture)?|evidence\sthat|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas"
     r"|although|even\s(?:if|though)|rest|initial|original|parts?|portions?|remainder|some|first|at\sfirst|initially"
     r"|to\sdecide|to\sjudge)\b|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish"
@@ -157,7 +158,8 @@ _ONLY_SEEMS = re.compile(
 )
 _ANSWERED_QUESTION = re.compile(
     r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?:(?P<said>yes|no|true|false)\b|(?P<no>no(?:thing|ne|pe)\b|nah\b|(?:absolutely\s"
-    r"|certainly\s)?not\b(?=\W*(?:$|[.,;!])|\s(?:at\sall|really|quite|in|by|that)\b)|hardly\b|never\b|far\sfrom\sit"
+    r"|certainly\s)?not\b(?=\W*(?:$|[.,;!])|\s(?:at\sall|really|quite|in|by|that|with|for|if)\b)|hardly\b|never\b"
+    r"|far\sfrom\sit"
     r"|[✘✗❌]|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b)|(?P<yes>[✔✓✅]|indeed|absolutely|certainly"
     r"|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;]))))"
 )

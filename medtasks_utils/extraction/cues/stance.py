@@ -31,7 +31,8 @@ TENTATIVE: Cues = {
     r"|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct|idea|guess)|initial(?:ly)?|(?:first"
     r"|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|said|guess|went|consider|suspect|answer)\w*|(?:one|you"
     r"|someone|some|many|most(?=\s(?:would|people|students))|people|students|candidates"
-    r"|others)\s(?:\w+\s){0,2}(?:might|may|could|would|say|think|claim|pick|choose)|common\s(?:error|mistake)"
+    r"|others)\s(?:\w+\s){0,2}(?:might|may|could|will|would|say|think|claim|pick|choose|mark|tick)|common\s(?:error"
+    r"|mistake)"
     r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto|torn|often\sconfused"
     r"|had\sasked)\b",
     "de": r"\b(?:auf\sden\sersten\sblick|erste[rn]?\s(?:gedanke|impuls|instinkt|eindruck|vermutung|idee)|anfangs|wenn"
