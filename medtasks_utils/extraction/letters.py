@@ -207,7 +207,7 @@ def _listed_as_wrong(candidate: Candidate) -> bool:
 def _only_counterfactual(candidate: Candidate) -> bool:
     """As in "A device would have pointed to C, a fever to D", "Had it been acute, then C"."""
     start = max(candidate.text.rfind(end, 0, candidate.start) for end in ("\n", ". ", "? ", "! ", "; "))
-    return _COUNTERFACTUAL.search(candidate.text, start + 1, candidate.start) is not None
+    return _COUNTERFACTUAL.search(candidate.text, max(start + 1, candidate.start - 300), candidate.start) is not None
 
 
 def _one_of_several(candidate: Candidate) -> bool:
