@@ -105,13 +105,13 @@ class MedHallu(MedTask):
         return Answer(token if token in self._verdicts else None, response, found_by="box")
 
     def flexible(self, response: str, doc: Row) -> Answer:
-        """The box; else a bare digit, or a clearly stated verdict, in the box, after it or without one."""
+        """The digit in the box; else a bare digit or a clearly stated verdict."""
         reading = self.read(response, doc)
         found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
         return Answer(reading.value if reading.value in self._verdicts else None, response, found_by=found_by)
 
     def read(self, response: str, doc: Row) -> Reading:
-        """What is weighed where no box settles it."""
+        """What is weighed, boxes among it."""
         return read_verdict(final_text(response))
 
     @property

@@ -102,12 +102,12 @@ class MedMCQA(ChoiceTask):
         return Answer(None if box is None else letter_of(unwrap(box), digits=True), response, found_by="box")
 
     def flexible(self, response: str, doc: Row) -> Answer:
-        """The box; else the letter that the response chooses, by its letter or its option's text."""
+        """The letter that the response chooses: in a box, else by its letter or its option's text."""
         reading = self.read(response, doc)
         return Answer(reading.value, response, found_by=found_by(reading))
 
     def read(self, response: str, doc: Row) -> Reading:
-        """What is weighed where no box settles it."""
+        """What is weighed, boxes among it."""
         return read_letter(final_text(response), doc["options"])
 
     # ---- score
