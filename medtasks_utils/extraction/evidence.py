@@ -39,7 +39,7 @@ _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
-    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√a-zA-Z][^=\n]{0,60}=|/\s?\("
+    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=≈→\n]{0,60}[=≈→]|/\s?[a-zA-Z][^=\n]{0,60}=|/\s?\("
     r"|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
@@ -96,6 +96,12 @@ _ITEMS_AFTER = re.compile(
 )
 _WEEKS, _DAYS = re.compile(cues.any_word(cues.WEEKS)), re.compile(cues.any_word(cues.DAYS))
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
+_REFLEXIVE = re.compile(r"(?i)\bs[ei]\s(?!for|fosse|usa|consider|toma|fa[cz]|util|in|non)\w{2,}[aeo]\b(?!\s(?:fosse|fuera|fuese|era|foss))")
+_PARTS_AFTER = re.compile(
+    r"\s?(?:\w{4,12}\s)?(?:items|components|variables|parameters|elements|questions|domains|categories|factors|kriterien"
+    r"|parameter|critères|éléments|criterios|critérios|criteri|elementi|критери\w+|项|項目|항목)\b(?!\s(?:are|is|were|met|positive|present))",
+    re.IGNORECASE,
+)
 
 
 def list_number(candidate: Candidate) -> bool:
@@ -120,10 +126,12 @@ def in_a_range(candidate: Candidate) -> bool:
 
 
 def in_a_formula(candidate: Candidate) -> bool:
-    """As in "72 × 1.24", "(140 − 66) / …"."""
+    """As in "72 × 1.24", "(140 − 66) / …", "3600 / 1300": no score is above its maximum."""
     left, right = before(candidate), after(candidate)
     opened = left.endswith("(") and re.match(r"\s?[+-]\s", right)
-    return bool(opened or _OPERATOR_AFTER.match(right) or _OPERATOR_BEFORE.search(left))
+    divisor = re.match(r"\s?/\s?(\d{1,15}(?:\.\d{1,15})?)", right)
+    is_quotient = divisor is not None and isinstance(candidate.value, float) and candidate.value > float(divisor[1])
+    return bool(opened or is_quotient or _OPERATOR_AFTER.match(right) or _OPERATOR_BEFORE.search(left))
 
 
 def worked_on(candidate: Candidate) -> bool:
@@ -137,8 +145,8 @@ def compared_with(candidate: Candidate) -> bool:
 
 
 def a_time(candidate: Candidate) -> bool:
-    """As in "in 6 months", "within 48 hours", "249 patients"."""
-    return bool(_TIME_AFTER.match(after(candidate)))
+    """As in "in 6 months", "within 48 hours", "249 patients", "is made of 5 items"."""
+    return bool(_TIME_AFTER.match(after(candidate)) or _PARTS_AFTER.match(after(candidate)))
 
 
 def a_year(candidate: Candidate) -> bool:
@@ -249,8 +257,8 @@ def an_item(candidate: Candidate) -> bool:
 
 
 def supposed(candidate: Candidate) -> bool:
-    """As in "If the weight were 70, …"."""
-    return bool(_TENTATIVE.search(clause(candidate)))
+    """As in "If the weight were 70, …", but not "si ottiene", "se obtiene"."""
+    return bool(_TENTATIVE.search(_REFLEXIVE.sub("", clause(candidate))))
 
 
 def taken_back(candidate: Candidate) -> bool:

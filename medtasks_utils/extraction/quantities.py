@@ -59,6 +59,7 @@ _LATEX = re.compile(
 _POWER = re.compile(r"(?<=[\d)])(?:\*\*|\s\*\*\s)(?=[\d(-])")
 _QUOTED = re.compile(r"^\s?>\s(?=[*_A-Za-z])", re.MULTILINE)
 _TIMES = re.compile(r"(?<=[\d)])\s?\*\s?(?=[\d(])")
+_MAXIMUM_FIRST = re.compile(r"(\d{1,3})\s?[点點점分]\s?(?:만점|満点|满分|滿分|중|中)(?:에|で|の|的)?\s?(?:得|得了)?(?=(\d{1,3})\s?[点點점分])")
 _TOLERANCE = re.compile(r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?")
 _UNITS = re.compile(
     r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?"
@@ -94,6 +95,8 @@ def prepared(text: str, *, score: bool = False) -> str:
     text = _MIXED.sub(_mixed, text)
     if not score:
         text = _SIMPLE.sub(lambda match: _mixed(match, 0), text)
+    else:
+        text = _MAXIMUM_FIRST.sub("", text)
     text = _TIMES.sub(" × ", _POWER.sub("^", text).replace("**", BOLD))
     text = text.replace("__", BOLD).replace("*", "")
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)

@@ -25,6 +25,7 @@ _A_YEAR_AFTER = re.compile(
 _EARLIER_FIRST = re.compile(rf"^\W*{cues.any_word(cues.EARLIER)}[^:=\d]{{0,40}}[,:]\s")
 _EARLIER_AFTER = re.compile(
     r"[^\d.;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|before"
+    r"|(?:on|in|at)\s(?:my|the|a)\sfirst\s(?:pass|try|attempt|go|count|reading)"
     r"|on\sadmission"
     r"|yesterday|(?:that\s)?(?:one|you|we)\s(?:aims?|wants?|looks?)|uncorrected|too\s(?:low|high))\b"
     r"|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다|이었습니다)",

@@ -242,14 +242,20 @@ DERIVED: Cues = {
 ABOUT: Cues = {
     "any": r"[≈~≃=\s(\[<]|\x01",
     "en": r"(?:approximately|about|around|roughly|approx\.?|exactly|therefore|thus|then|also|only|now|just"
-    r"|calculated|estimated|equal|to|be|a|an"
-    r"|the|total|value|score|of|out|rounded|nearly|patient|exact)",
-    "de": r"(?:etwa|ungefähr|ca\.|circa|rund|also|somit|daher|der|die|das)",
-    "fr": r"(?:environ|donc|à\speu\sprès|d['’]environ|de|le|la)",
-    "es": r"(?:aproximadamente|unos|cerca|de|el|la)",
-    "pt": r"(?:aproximadamente|cerca|de|o|a)",
-    "it": r"(?:circa|pari|di|a|il|la)",
-    "ru": r"(?:примерно|около|приблизительно)",
+    r"|calculated|estimated|equal|to|be|a|an|hence|so|indeed|precisely"
+    r"|the|total|value|score|of|out|rounded|nearly|patient|exact|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)",
+    "de": r"(?:etwa|ungefähr|ca\.|circa|rund|also|somit|daher|demnach|folglich|mithin|insgesamt|genau|der|die|das|den|dem"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tag,?|mittwoch,?)",
+    "fr": r"(?:environ|donc|ainsi|alors|exactement|à\speu\sprès|d['’]environ|de|le|la|(?:lun|mar|mercre|jeu|vendre|same)di"
+    r"|dimanche)",
+    "es": r"(?:aproximadamente|unos|cerca|entonces|así|exactamente|por\s(?:lo\s)?tanto,?|pues|de|el|la|lunes,?|martes,?"
+    r"|miércoles,?|jueves,?|viernes,?|sábado,?|domingo,?)",
+    "pt": r"(?:aproximadamente|cerca|portanto,?|então|assim|exatamente|de|o|a"
+    r"|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?,?)",
+    "it": r"(?:circa|pari|dunque|quindi|perciò|pertanto|esattamente|di|a|il|la|lunedì|martedì|mercoledì|giovedì|venerdì"
+    r"|sabato|domenica)",
+    "ru": r"(?:примерно|около|приблизительно|ровно|таким\sобразом,?|следовательно,?|понедельник|вторник|сред[ау]|четверг"
+    r"|пятниц[ау]|суббот[ау]|воскресенье)",
     "ar": r"(?:حوالي|تقريبا|نحو)",
     "hi": r"(?:लगभग|है|का|के)",
     "zh": r"(?:大约|约|患者的?)",
@@ -326,10 +332,10 @@ GIVEN: Cues = {
     "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester"
     r"|scan|ultrasound|sonograph\w{1,3}|visit|presented|seen|today|plus|add(?:ing)?|subtract(?:ing)?|until|admission",
     "de": r"letzten?\s(?:regel|periode)|vom|nach|seit|ab",
-    "fr": r"dernières?\srègles|depuis|après|à\spartir\sd[ue]",
-    "es": r"fum|última\s(?:regla|menstruación)|desde|después\sde[l]?",
+    "fr": r"dernières?\srègles|ddr|depuis|après|à\spartir\sd[ue]",
+    "es": r"fu[mr]|última\s(?:regla|menstruación)|desde|después\sde[l]?",
     "pt": r"dum|última\smenstruação|desde|após",
-    "it": r"ultima\smestruazione|dal|dopo",
+    "it": r"u\.m\.?|ultima\smestruazione|dal|dopo",
     "ru": r"последн\w{1,4}\sменструаци\w|с|после",
     "ar": r"آخر\sدورة|منذ|بعد",
     "hi": r"पिछले\sमासिक|अंतिम\sमासिक|से|बाद",
