@@ -39,7 +39,7 @@ _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
-    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=≈→\n]{0,60}[=≈→]|/\s?[a-zA-Z][^=\n]{0,60}=|/\s?\("
+    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=≈→\n]{0,60}[=≈→]|/\s?[a-zA-Z][^=(\n]{0,60}=|/\s?\("
     r"|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
@@ -292,7 +292,7 @@ _EVERY: tuple[tuple[Rule, float], ...] = (
     (one_of_two, -100),
     (only_supposed, -50),
     (denied, -100),
-    (earlier, -45),
+    (earlier, -70),
     (a_check, -50),
     (unfinished, -100),
     (in_bold, 8),
@@ -303,7 +303,7 @@ _EVERY: tuple[tuple[Rule, float], ...] = (
 _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     *_EVERY,
     (restated, -25),
-    (a_given_quantity, -40),
+    (a_given_quantity, -60),
     (by_another_formula, -20),
     (list_number, -100),
     (superseded, -60),

@@ -24,16 +24,17 @@ _A_YEAR_AFTER = re.compile(
 )
 _EARLIER_FIRST = re.compile(rf"^\W*{cues.any_word(cues.EARLIER)}[^:=\d]{{0,40}}[,:]\s")
 _EARLIER_AFTER = re.compile(
-    r"[^\d.;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|before"
+    r"[^\d.,;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|before"
     r"|(?:on|in|at)\s(?:my|the|a)\sfirst\s(?:pass|try|attempt|go|count|reading)"
     r"|on\sadmission"
     r"|yesterday|(?:that\s)?(?:one|you|we)\s(?:aims?|wants?|looks?)|uncorrected|too\s(?:low|high))\b"
     r"|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다|이었습니다)",
     re.IGNORECASE,
 )
+_SUBJECT = re.compile("|".join(map(cues.any_word, (cues.RESULT, cues.TOTAL, cues.QUANTITY, cues.DERIVED))))
 _CHECK_FIRST = re.compile(rf"^[^\w\n]{{0,8}}{cues.any_word(cues.CHECKED)}")
 _INPUT_NAMED = re.compile(
-    rf"{cues.any_word(cues.INPUT)}\)?(?:\s(?!{_EQUALS})[^\W\d]{{1,12}}){{0,2}}\s?(?:\([^()\n]{{0,20}}\)\s?)?"
+    rf"{cues.any_word(cues.INPUT)}\)?(?:\s(?!{_EQUALS}|it\b)[^\W\d]{{1,12}}){{0,2}}\s?(?:\([^()\n]{{0,20}}\)\s?)?"
     rf"(?:(?:{_EQUALS}|{_LINKED})\s?){{0,2}}(?:{_ABOUT}){{0,4}}$"
 )
 _NOT_BEFORE = re.compile(
@@ -141,8 +142,8 @@ def unfinished(candidate: Candidate) -> bool:
         return False
     how = cut_off(candidate.text)
     if how is CutOff.IN_WORDS:
-        left = candidate.text[: candidate.start].rstrip()
-        return left.endswith(("=", "≈", ":", "→", "+")) or candidate.cue != "stated"
+        is_step = not _SUBJECT.search(before(candidate)) or before(candidate).rstrip().endswith(("=", "≈", ":", "→", "+"))
+        return is_step or candidate.cue != "stated"
     return how is CutOff.IN_A_CALCULATION
 
 
