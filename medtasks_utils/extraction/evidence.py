@@ -6,13 +6,18 @@ import re
 from typing import Literal
 
 from medtasks_utils.extraction import cues
+from medtasks_utils.extraction.asked import (
+    another_date,
+    by_another_formula,
+    in_another_unit,
+    of_something_else,
+    of_what_was_asked,
+)
 from medtasks_utils.extraction.quantities import BOLD
 from medtasks_utils.extraction.subjects import (
     a_check,
     a_given_quantity,
     a_risk,
-    another_date,
-    by_another_formula,
     called_normal,
     denied,
     earlier,
@@ -61,7 +66,8 @@ _NAMED_BEFORE = re.compile(
     r"|option|age[ds]?|day|table|figure|part|ckd|bmi\sclass|vitamin|page|row|ref))\s?[:#]?\s?[A-Z]?$"
 )
 _TIME_AFTER = re.compile(
-    r"[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|patients|steps|labs|year-old|yo)\b",
+    r"[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|patients|steps|labs|year-old|yo"
+    r"|(?:c?m|in(?:ches)?|f(?:ee|oo)?t|kg|lbs?|pounds)\s(?:tall|heavy|groß|schwer))\b",
     re.IGNORECASE,
 )
 _OF_BEFORE = re.compile(
@@ -305,6 +311,9 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (restated, -25),
     (a_given_quantity, -60),
     (by_another_formula, -20),
+    (of_what_was_asked, 12),
+    (of_something_else, -20),
+    (in_another_unit, -40),
     (list_number, -100),
     (superseded, -60),
     (in_a_formula, -100),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from itertools import islice
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.ends import CutOff, cut_off
@@ -56,31 +54,6 @@ _NOT_ASKED = re.compile(
     r"|求められてい(?:ない|ません)|묻지\s않)"
 )
 _LEFT_FROM_NORMAL = re.compile(rf"\d[^\d]{{0,20}}?\s{_EQUALS}\s")
-_DUE = (
-    r"due|edd|delivery|confinement|(?:geburts|entbindungs)?termin|terme|accouchement|fpp|parto|dpp|родов|الولادة"
-    r"|प्रसव|预产期|予定日|예정일"
-)
-_CONCEIVED = (
-    r"conce(?:ption|ived?)|empfängnis|konzeption|befruchtung|concepción|concepção|concepimento|зачати\w"
-    r"|الإخصاب|الحمل|गर्भाधान|受孕|受胎|수정일|수태"
-)
-_FORMULAS = re.compile(
-    r"(?P<bazett>bazett)|(?P<fridericia>frideric?ia)|(?P<framingham>framingham)|(?P<hodges>hodges)"
-    r"|(?P<rautaharju>rautaharju)"
-    r"|(?P<mosteller>mosteller|モステラー|莫斯特勒)|(?P<dubois>du\s?bois|デュボア)|(?P<haycock>haycock)"
-    r"|(?P<gehan>gehan)"
-    r"|(?P<cockcroft>cockcroft|\bcg\b)|(?P<mdrd>mdrd)|(?P<ckd_epi>ckd-?\s?epi)|(?P<schwartz>schwartz)"
-    r"|(?P<devine>devine)|(?P<robinson>robinson)|(?P<hamwi>hamwi)|(?P<friedewald>friedewald)"
-    r"|(?P<martin>martin-?\s?hopkins)"
-    r"|(?P<sampson>sampson)|(?P<hillier>hillier)|(?P<katz>katz)",
-    re.IGNORECASE,
-)
-_ASKED = re.compile(
-    r"(?i)\b(?:question|asked|requests?|requested|wanted|wants|stem|task|frage|gefragt|question|demandée?|pregunta"
-    r"|pide|pergunta|pede|domanda"
-    r"|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|題|設問|질문|السؤال|प्रश्न"
-)
-_DATED = re.compile(rf"(?P<due>{_DUE})|(?P<conceived>{_CONCEIVED})", re.IGNORECASE)
 
 
 def called_normal(candidate: Candidate) -> bool:
@@ -145,28 +118,3 @@ def unfinished(candidate: Candidate) -> bool:
         is_step = not _SUBJECT.search(before(candidate)) or before(candidate).rstrip().endswith(("=", "≈", ":", "→", "+"))
         return is_step or candidate.cue != "stated"
     return how is CutOff.IN_A_CALCULATION
-
-
-@lru_cache(maxsize=16)
-def _topic(text: str, names: re.Pattern[str]) -> str | None:
-    """The one of several names that a text is about: the one beside a word for the question, else the first."""
-    for asked in islice(_ASKED.finditer(text), 20):
-        nearby = [*names.finditer(text, max(0, asked.start() - 25), asked.start())][-1:]
-        nearby += [*names.finditer(text, asked.end(), asked.end() + 60)][:1]
-        if nearby:
-            return nearby[0].lastgroup
-    found = names.search(text)
-    return found and found.lastgroup
-
-
-def by_another_formula(candidate: Candidate) -> bool:
-    """As in "436 ms by Fridericia; Bazett gives 452 ms": not the one that the text is about."""
-    left = re.split(r"[,;。；]", before(candidate))[-1]
-    named = [found.lastgroup for found in _FORMULAS.finditer(left)]
-    return bool(named) and named[-1] != _topic(candidate.text, _FORMULAS)
-
-
-def another_date(candidate: Candidate) -> bool:
-    """As in "the due date is 11/02/2023; conception was on 02/09/2023": not the one that the text is about."""
-    spoken_of = [found.lastgroup for found in _DATED.finditer(before(candidate))]
-    return bool(spoken_of) and _topic(candidate.text, _DATED) != spoken_of[-1]

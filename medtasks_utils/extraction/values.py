@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
@@ -73,31 +74,36 @@ _FINDERS: dict[Kind, Callable[[str], Iterable[Found]]] = {
 }
 
 
-def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final")) -> Reading:
-    """The value that a text without an answer tag states as its result.
+def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final"), asked: str = "") -> Reading:
+    """The value that a text without an answer tag states as its result; ``asked`` is the question, where it is at hand.
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
     9.76
     """
     reading = NOTHING
     for part in own_parts(text):
-        reading = _read_part(part, kind, keys)
+        reading = _read_part(part, kind, keys, asked)
         if reading.value is not None:
             break
     return reading
 
 
-def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
+def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Reading:
     holders, rest = held(text, (*keys, "score", "total", "date", "weeks"))
     opened = unclosed_tag(rest)
     if opened:
         holders.append(Holder(opened, len(rest) - len(opened), len(rest), "tag", 94))
-    inside = [found for holder in holders if (found := _inside(holder, text, kind, keys))]
-    return choose([*_lone(list(_candidates(rest, kind))), *inside], _MENTIONS)
+    inside = [found for holder in holders if (found := _inside(holder, text, kind, keys, asked))]
+    return choose([*_lone(list(_candidates(rest, kind, asked))), *inside], _MENTIONS)
 
 
 def _lone(candidates: list[Candidate]) -> list[Candidate]:
     """The candidates, with evidence against a mere mention unless it is the only number there is."""
+    operands = {one.value for one in candidates if isinstance(one.value, float) and _is_operand(one)}
+    candidates = [
+        replace(one, evidence=(*one.evidence, ("an_operand", -6.0))) if one.value in operands else one
+        for one in candidates
+    ]
     counted = candidates
     if candidates and not isinstance(candidates[0].value, float):
         counted = [one for one in candidates if one.weight > 0]
@@ -106,9 +112,15 @@ def _lone(candidates: list[Candidate]) -> list[Candidate]:
     return [weigh(one, ((one_of_many, -20),)) if one.cue == "mention" else one for one in candidates]
 
 
-def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str]) -> Candidate | None:
+def _is_operand(candidate: Candidate) -> bool:
+    """Whether a result is worked out of it, and not checked with it."""
+    found = {rule for rule, _ in candidate.evidence}
+    return "in_a_formula" in found and "a_check" not in found
+
+
+def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str], asked: str) -> Candidate | None:
     content = text[holder.start : holder.start + 200] if holder.key == "weeks" else holder.content
-    value = content_value(content, kind).value
+    value = content_value(content, kind, asked).value
     if value is None:
         return None
     less = 0 if not holder.key or any(key in holder.key for key in keys) else 10
@@ -118,7 +130,7 @@ def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str]) -> Candi
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
 
 
-def content_value(content: str, kind: Kind) -> Reading:
+def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
     """The value that the content of an answer tag, a box or a key gives; a lone number needs no cue there.
 
     >>> content_value("4 of 9", "integer").value, content_value("83.3 %", "decimal").value
@@ -127,7 +139,7 @@ def content_value(content: str, kind: Kind) -> Reading:
     if len(content) > _MAX_CONTENT:
         return NOTHING
     text = one_script(content)
-    candidates = tuple(_candidates(text if kind == "weeks_days" else unwrap(text), kind))
+    candidates = tuple(_candidates(text if kind == "weeks_days" else unwrap(text), kind, asked))
     reading = choose(candidates, _MENTIONS)
     if reading.value is not None:
         return reading
@@ -142,7 +154,7 @@ def _excluded(candidate: Candidate) -> bool:
     )
 
 
-def _candidates(text: str, kind: Kind) -> Iterator[Candidate]:
+def _candidates(text: str, kind: Kind, asked: str) -> Iterator[Candidate]:
     is_number = kind in ("decimal", "integer")
     text = prepared(text, score=kind == "integer") if is_number else text.replace("**", BOLD)
     aside = _asides(text)
@@ -155,7 +167,7 @@ def _candidates(text: str, kind: Kind) -> Iterator[Candidate]:
         evidence = [("in_an_aside", -30.0)] if any(start <= found.start < end for start, end in aside) else []
         if kind == "integer" and "%" in text[found.start : found.end]:
             evidence.append(("a_percentage", -60.0))
-        yield weigh(Candidate(value, found.start, found.end, text, cue, support, tuple(evidence)), RULES[kind])
+        yield weigh(Candidate(value, found.start, found.end, text, cue, support, tuple(evidence), asked), RULES[kind])
 
 
 def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:

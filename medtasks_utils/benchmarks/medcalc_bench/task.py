@@ -238,9 +238,10 @@ class MedCalcBench(ToolTask):
     def read(self, response: str, doc: Row) -> Reading:
         """What is weighed: in the tag or box, else in the whole text."""
         content, _ = self._content(without_instructions(response))
+        asked = f"{doc['question']}\n{doc['calculator_name']}" if "question" in doc else ""
         if content is None:
-            return self._reading(partial(read_value, final_text(response)), doc)
-        return self._reading(partial(content_value, content), doc)
+            return self._reading(partial(read_value, final_text(response), asked=asked), doc)
+        return self._reading(partial(content_value, content, asked=asked), doc)
 
     def _reading(self, read: Callable[[Kind], Reading], doc: Row) -> Reading:
         return reading_in_days(read) if doc["judgement"] == "days" else read(doc["judgement"])

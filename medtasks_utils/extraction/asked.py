@@ -1,0 +1,141 @@
+"""Whether a value is of what was asked for: the quantity, the formula, the date, the unit.
+
+What was asked for stands in the question, where that is at hand; else in the response, if it says so.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import islice
+
+from medtasks_utils.extraction.cues import names
+from medtasks_utils.extraction.surroundings import after, before
+from medtasks_utils.extraction.weighing import Candidate
+
+
+_LETTER = r"[A-Za-zÀ-ÿА-Яа-я]"
+
+
+def _any_of(table: dict[str, str]) -> re.Pattern[str]:
+    every = "|".join(f"(?P<{name}>{form})" for name, form in table.items())
+    return re.compile(rf"(?<!{_LETTER})(?:{every})(?!{_LETTER})", re.IGNORECASE)
+
+
+_QUANTITIES, _FORMULAS, _DATES = map(_any_of, (names.QUANTITIES, names.FORMULAS, names.DATES))
+_UNITS = [(name, re.compile(rf"\s?(?:{form})")) for name, form in names.UNITS.items()]
+_WHAT = re.compile(r"(?i)\bwhat(?:\sis|\sare|['’]s)\b")
+_IN_UNITS = re.compile(r"(?i)\bin(?:\sterms\sof)?(?=\s)")
+_ASKED = re.compile(
+    r"(?i)\b(?:question|asked|requests?|requested|wanted|wants|stem|task|frage|gefragt|question|demandée?|pregunta"
+    r"|pide|pergunta|pede|domanda"
+    r"|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|題|設問|질문|السؤال|प्रश्न"
+)
+_AIM = re.compile(
+    r"(?i)^\W{0,12}(?:\w+[,!.]?\s){0,8}?(?:to|let['’]s|let\sus)\s(?:calculat|comput|determin|find|estimat|work\sout|get)\w*\s"
+    r"|^#{1,4}\s|^\*\*"
+)
+_OPERAND_AFTER = re.compile(r"\)?\s?(?:[×÷*/+^]|-\s)")
+_OPERAND_BEFORE = re.compile(r"[×÷*/+(]\s?$|\s-\s$")
+_NAMED_AFTER = re.compile(r"\s?[A-Za-zµ/]{1,8}\s(?:of\s|(?:PO|IV|oral)\s(?:of\s)?)?")
+
+
+@lru_cache(maxsize=64)
+def _of_question(question: str, patterns: re.Pattern[str]) -> str | None:
+    """What a question names first after "what is", else first of all."""
+    what = _WHAT.search(question)
+    found = (what and patterns.search(question, what.end())) or patterns.search(question)
+    return found and found.lastgroup
+
+
+@lru_cache(maxsize=32)
+def _of_text(text: str, patterns: re.Pattern[str]) -> str | None:
+    """The one of several names that stands beside a word for the question."""
+    for asked in islice(_ASKED.finditer(text), 20):
+        nearby = [*patterns.finditer(text, max(0, asked.start() - 25), asked.start())][-1:]
+        nearby += [*patterns.finditer(text, asked.end(), asked.end() + 60)][:1]
+        if nearby:
+            return nearby[0].lastgroup
+    return None
+
+
+def _topic(candidate: Candidate, patterns: re.Pattern[str]) -> str | None:
+    asked = _of_question(candidate.asked, patterns) if candidate.asked else None
+    return asked or _of_text(candidate.text, patterns)
+
+
+@lru_cache(maxsize=32)
+def _first(text: str, patterns: re.Pattern[str]) -> str | None:
+    found = patterns.search(text)
+    return found and found.lastgroup
+
+
+@lru_cache(maxsize=32)
+def _aim(text: str) -> str | None:
+    """The quantity that a response sets out to find: in its heading or first sentence."""
+    start = _AIM.match(text)
+    found = start and _QUANTITIES.search(text, start.end(), start.end() + 60)
+    return found.lastgroup if found else None
+
+
+def by_another_formula(candidate: Candidate) -> bool:
+    """As in "436 ms by Fridericia; Bazett gives 452 ms": not the one that the text is about."""
+    left = re.split(r"[,;。；]", before(candidate))[-1]
+    named = [found.lastgroup for found in _FORMULAS.finditer(left)]
+    return bool(named) and named[-1] != (_topic(candidate, _FORMULAS) or _first(candidate.text, _FORMULAS))
+
+
+def another_date(candidate: Candidate) -> bool:
+    """As in "the due date is 11/02/2023; conception was on 02/09/2023": not the one that the text is about."""
+    named = [found.lastgroup for found in _DATES.finditer(before(candidate))]
+    return bool(named) and named[-1] != (_topic(candidate, _DATES) or _first(candidate.text, _DATES))
+
+
+def _quantity(candidate: Candidate) -> str | None:
+    """The quantity that a number is said to be: named right after it, else last before it or its equals sign."""
+    unit = _NAMED_AFTER.match(after(candidate))
+    named = unit and _QUANTITIES.match(after(candidate), unit.end())
+    if named:
+        return named.lastgroup
+    left = re.split(r"[,;。；，]", before(candidate))[-1]
+    subjects = [
+        found
+        for found in _QUANTITIES.finditer(left)
+        if not _OPERAND_AFTER.match(left, found.end()) and not _OPERAND_BEFORE.search(left[: found.start()])
+    ]
+    equals = left.find("=")
+    subjects = [found for found in subjects if found.start() < equals] or subjects
+    return subjects[-1].lastgroup if subjects else None
+
+
+def of_what_was_asked(candidate: Candidate) -> bool:
+    """As in "the anion gap is 15", where the anion gap was asked for."""
+    quantity = _quantity(candidate)
+    return quantity is not None and quantity == (_topic(candidate, _QUANTITIES) or _aim(candidate.text))
+
+
+def of_something_else(candidate: Candidate) -> bool:
+    """As in "the delta gap is 3", where the anion gap was asked for."""
+    quantity = _quantity(candidate)
+    topic = _topic(candidate, _QUANTITIES) or _aim(candidate.text)
+    return None not in (quantity, topic) and quantity != topic
+
+
+@lru_cache(maxsize=64)
+def _unit_asked(question: str) -> str | None:
+    what = _WHAT.search(question)
+    for found in _IN_UNITS.finditer(question, what.end() if what else 0):
+        unit = _unit(question[found.end() : found.end() + 20])
+        if unit:
+            return unit
+    return None
+
+
+def _unit(text: str) -> str | None:
+    return next((name for name, form in _UNITS if form.match(text)), None)
+
+
+def in_another_unit(candidate: Candidate) -> bool:
+    """As in "2.44 mmol/L", where the question wants mg/dL."""
+    asked, unit = _unit_asked(candidate.asked), _unit(after(candidate)[:20])
+    return None not in (asked, unit) and asked != unit
