@@ -37,7 +37,7 @@ _AIM = re.compile(
 )
 _OPERAND_AFTER = re.compile(r"\)?\s?(?:[×÷*/+^]|-\s)")
 _OPERAND_BEFORE = re.compile(r"[×÷*/+(]\s?$|\s-\s$")
-_NAMED_AFTER = re.compile(r"\s?[A-Za-zµ/]{1,8}\s(?:of\s|(?:PO|IV|oral)\s(?:of\s)?)?")
+_NAMED_AFTER = re.compile(r"\s?(?:mc?g|µg|m[lL]/min|mEq/L|mmol/L|kg|ms(?:ec)?|points?)\s(?:of\s|on\s(?:the\s)?|oral\s|PO\s)?")
 
 
 @lru_cache(maxsize=64)

@@ -44,7 +44,7 @@ _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
-    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=≈→\n]{0,60}[=≈→]|/\s?[a-zA-Z][^=(\n]{0,60}=|/\s?\("
+    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=≈→\n]{0,60}[=≈→]|/\s?[a-zA-Z][^=(\n.;,]{0,60}=|/\s?\("
     r"|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
@@ -113,8 +113,9 @@ _PARTS_AFTER = re.compile(
 def list_number(candidate: Candidate) -> bool:
     """As in "3. Divide by …", "Step 3:", "Day 3", "stage 3"."""
     line = candidate.text[max(0, candidate.start - 12) : candidate.start].rsplit("\n", 1)[-1]
-    counted = re.match(r"[.)]\s" if not line.strip(f" \t>#*-{BOLD}") else r"[.)]\s[a-z]", after(candidate)) is not None
-    return counted or bool(_NAMED_BEFORE.search(before(candidate)))
+    is_first = not line.strip(f" \t>#*-{BOLD}")
+    counted = re.match(r"[.)]\s" if is_first else r"[.)]\s[a-z]{2}", after(candidate))
+    return bool(counted or _NAMED_BEFORE.search(before(candidate)))
 
 
 def in_a_range(candidate: Candidate) -> bool:
@@ -311,7 +312,7 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (restated, -25),
     (a_given_quantity, -60),
     (by_another_formula, -20),
-    (of_what_was_asked, 12),
+    (of_what_was_asked, 8),
     (of_something_else, -20),
     (in_another_unit, -40),
     (list_number, -100),

@@ -60,12 +60,18 @@ _POWER = re.compile(r"(?<=[\d)])(?:\*\*|\s\*\*\s)(?=[\d(-])")
 _QUOTED = re.compile(r"^\s?>\s(?=[*_A-Za-z])", re.MULTILINE)
 _TIMES = re.compile(r"(?<=[\d)])\s?\*\s?(?=[\d(])")
 _MAXIMUM_FIRST = re.compile(r"(\d{1,3})\s?[点點점分]\s?(?:만점|満点|满分|滿分|중|中)(?:에|で|の|的)?\s?(?:得|得了)?(?=(\d{1,3})\s?[点點점分])")
+_ONE_POINT = re.compile(
+    r"\b(?:(?:an?|the|eine?n?|une?|um)\s)?(?:(?:single|lone|einzige[nr]?|seul|solo|único|unico)\s|(?:eine?n?|une?|um)\s)"
+    r"(?=(?:point|punkt|punto|ponto)\b)",
+    re.IGNORECASE,
+)
 _TOLERANCE = re.compile(r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?")
 _UNITS = re.compile(
     r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?"
     r"|(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?"
     r"|(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)"
 )
+_BEFORE_STOP = re.compile(r"(?<=[\w)]) {1,3}(?=[.,;:](?:\s|$))")
 _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
 _POINT_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?![\d,])")
@@ -96,11 +102,11 @@ def prepared(text: str, *, score: bool = False) -> str:
     if not score:
         text = _SIMPLE.sub(lambda match: _mixed(match, 0), text)
     else:
-        text = _MAXIMUM_FIRST.sub("", text)
+        text = _ONE_POINT.sub("1 ", _MAXIMUM_FIRST.sub("", text))
     text = _TIMES.sub(" × ", _POWER.sub("^", text).replace("**", BOLD))
     text = text.replace("__", BOLD).replace("*", "")
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
-    text = _UNITS.sub(" ", _TOLERANCE.sub("", _LATEX.sub("", text)))
+    text = _BEFORE_STOP.sub("", _UNITS.sub(" ", _TOLERANCE.sub("", _LATEX.sub("", text))))
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
     return _MINUS_WORD.sub("-", _DECIMAL_COMMA.sub(r"\1.\2", text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from medtasks_utils.extraction import cues
+from medtasks_utils.extraction.asked import of_something_else
 from medtasks_utils.extraction.ends import CutOff, cut_off
 from medtasks_utils.extraction.quantities import Percentage
 from medtasks_utils.extraction.surroundings import after, before, clause
@@ -115,6 +116,7 @@ def unfinished(candidate: Candidate) -> bool:
         return False
     how = cut_off(candidate.text)
     if how is CutOff.IN_WORDS:
-        is_step = not _SUBJECT.search(before(candidate)) or before(candidate).rstrip().endswith(("=", "≈", ":", "→", "+"))
-        return is_step or candidate.cue != "stated"
+        left = before(candidate)
+        is_step = not _SUBJECT.search(left) or left.rstrip().endswith(("=", "≈", ":", "→", "+"))
+        return is_step or candidate.cue != "stated" or of_something_else(candidate)
     return how is CutOff.IN_A_CALCULATION

@@ -41,6 +41,11 @@ _COUNTED_AFTER = re.compile(
     r"\s(?:\w{1,12}\s){0,2}(?:are|is|were)\s(?:met|violated|positive|present|fulfilled|satisfied|scored|awarded)\b",
     re.IGNORECASE,
 )
+_TOTAL_AFTER = re.compile(
+    r"\s?[A-Za-z/%µ²]{0,12}\s(?:in\s(?:all|total)|altogether|all\stold|combined|insgesamt|au\stotal|en\stotal|no\stotal|ao\stodo"
+    r"|in\stotale|в\sсумме|всего)(?=[\s.,;:!)]|$)(?!\s(?:chol|bili|body|prot))",
+    re.IGNORECASE,
+)
 _SAID_AFTER = re.compile(
     r"\s?[A-Za-z/%µ²]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता|बनता)\sहै|\sहै)"
 )
@@ -178,7 +183,7 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "alone", 85
     if _AFTER_RESULT.search(left) or _AFTER_HEADING.search(text[max(0, found.start - 60) : found.start]):
         return "answer", 60
-    if kind == "integer" and _AFTER_TOTAL.search(left):
+    if _TOTAL_AFTER.match(text, found.end) or (kind == "integer" and _AFTER_TOTAL.search(left)):
         return "total", 56
     if any(pattern.search(left) for pattern in (_AFTER_LINK, _NAMED_BEFORE, _NOT_BUT, _VERB_FIRST)):
         return "stated", 50

@@ -289,7 +289,7 @@ NORMAL: Cues = {
 RISK: Cues = {
     "en": r"mortality|predictive\svalue|sensitivity|specificity|likelihood|accuracy|survival|risk(?!\s(?:score"
     r"|index|category|class))|(?:event|stroke|bleeding"
-    r"|complication)s?\srate|rate\s(?:of|about|is)"
+    r"|complication)s?\srate|(?<!maintenance\s)(?<!infusion\s)(?<!filtration\s)rate\s(?:of|about|is)"
     r"|probability|chance|prevalence|incidence|mace|confidence",
     "de": r"risiko|mortalität|sterblichkeit",
     "fr": r"risque|mortalité",
