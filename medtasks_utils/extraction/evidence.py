@@ -102,7 +102,10 @@ _ITEMS_AFTER = re.compile(
 )
 _WEEKS, _DAYS = re.compile(cues.any_word(cues.WEEKS)), re.compile(cues.any_word(cues.DAYS))
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
-_REFLEXIVE = re.compile(r"(?i)\bs[ei]\s(?!for|fosse|usa|consider|toma|fa[cz]|util|in|non)\w{2,}[aeo]\b(?!\s(?:fosse|fuera|fuese|era|foss))")
+_NO_IF = re.compile(
+    r"(?i)\bs[ei]\s(?!for|fosse|usa|consider|toma|fa[cz]|util|in|non)\w{2,}[aeo]\b(?!\s(?:fosse|fuera|fuese|era|foss))"
+    r"|\bfalls\s(?:with)?(?:in|on|to|at|away|below|above|short|under|between|just|well|outside)\b"
+)
 _PARTS_AFTER = re.compile(
     r"\s?(?:\w{4,12}\s)?(?:items|components|variables|parameters|elements|questions|domains|categories|factors|kriterien"
     r"|parameter|critères|éléments|criterios|critérios|criteri|elementi|критери\w+|项|項目|항목)\b(?!\s(?:are|is|were|met|positive|present))",
@@ -264,8 +267,8 @@ def an_item(candidate: Candidate) -> bool:
 
 
 def supposed(candidate: Candidate) -> bool:
-    """As in "If the weight were 70, …", but not "si ottiene", "se obtiene"."""
-    return bool(_TENTATIVE.search(_REFLEXIVE.sub("", clause(candidate))))
+    """As in "If the weight were 70, …", but not "si ottiene", "it falls on"."""
+    return bool(_TENTATIVE.search(_NO_IF.sub("", clause(candidate))))
 
 
 def taken_back(candidate: Candidate) -> bool:
@@ -339,8 +342,8 @@ _OF_SCORES: tuple[tuple[Rule, float], ...] = (
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
-    "date": (*_EVERY, (given, -60), (another_date, -15)),
-    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (only_weeks, -6), (complete, 15)),
+    "date": (*_EVERY, (given, -60), (compared_with, -60), (another_date, -15)),
+    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6), (complete, 15)),
 }
 
 

@@ -37,6 +37,7 @@ _LATEX_WORDS = (
     (re.compile(r"\\(?:right|Right|long)?arrow(?![a-z])|\\(?:to|implies|Rightarrow|rightarrow)(?![a-z])"), " → "),
     (re.compile(r"\\(?:le|leq|leqslant)(?![a-z])"), " ≤ "),
     (re.compile(r"\\(?:ge|geq|geqslant)(?![a-z])"), " ≥ "),
+    (re.compile(r"(?:--?|==?)>"), " → "),
     (re.compile(r"\\pm(?![a-z])"), "±"),
     (re.compile(r"\\div(?![a-z])"), " ÷ "),
 )
@@ -68,13 +69,14 @@ _ONE_POINT = re.compile(
 _TOLERANCE = re.compile(r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?")
 _UNITS = re.compile(
     r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?"
-    r"|(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?"
+    r"|(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?"
     r"|(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)"
 )
 _BEFORE_STOP = re.compile(r"(?<=[\w)]) {1,3}(?=[.,;:](?:\s|$))")
 _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
 _POINT_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?![\d,])")
+_LONG_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,2}),(\d{3,4})(?![\d,])")
 _MINUS_WORD = re.compile(r"\b(?:minus|negative|meno|menos|moins|минус)\s(?=\d)", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?"
@@ -107,6 +109,8 @@ def prepared(text: str, *, score: bool = False) -> str:
     text = text.replace("__", BOLD).replace("*", "")
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
     text = _BEFORE_STOP.sub("", _UNITS.sub(" ", _TOLERANCE.sub("", _LATEX.sub("", text))))
+    if not re.search(r"\d\.\d", text) and _DECIMAL_COMMA.search(text):
+        text = _LONG_DECIMAL_COMMA.sub(r"\1.\2", text)
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
     return _MINUS_WORD.sub("-", _DECIMAL_COMMA.sub(r"\1.\2", text))

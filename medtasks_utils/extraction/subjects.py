@@ -105,6 +105,11 @@ def denied(candidate: Candidate) -> bool:
     return bool(_NOT_BEFORE.search(before(candidate)[-40:]))
 
 
+def named(candidate: Candidate) -> bool:
+    """As in "the score is 4", "BMI = 31", but not "the sodium is 139", "and we get 3.09"."""
+    return bool(_SUBJECT.search(before(candidate)))
+
+
 def only_supposed(candidate: Candidate) -> bool:
     """As in "with the actual weight it would be 64.4", "23.8 corrected, but nobody asked for that"."""
     return bool(_ONLY_IF.search(before(candidate)) or _NOT_ASKED.match(after(candidate)))
@@ -116,7 +121,6 @@ def unfinished(candidate: Candidate) -> bool:
         return False
     how = cut_off(candidate.text)
     if how is CutOff.IN_WORDS:
-        left = before(candidate)
-        is_step = not _SUBJECT.search(left) or left.rstrip().endswith(("=", "≈", ":", "→", "+"))
+        is_step = not named(candidate) or before(candidate).rstrip().endswith(("=", "≈", ":", "→", "+"))
         return is_step or candidate.cue != "stated" or of_something_else(candidate)
     return how is CutOff.IN_A_CALCULATION

@@ -38,6 +38,7 @@ from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.evidence import Kind
 from medtasks_utils.extraction.plain import without_instructions
+from medtasks_utils.extraction.subjects import named
 from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.values import content_value, read_value
@@ -293,8 +294,8 @@ _CLEAR = 45.0
 
 def _is_clear(reading: Reading) -> bool:
     """Whether a value is stated so clearly that no doubt in the words beside it takes it back."""
-    weights = [one.weight for one in reading.candidates if one.value == reading.value]
-    return reading.value is not None and max(weights, default=0.0) >= _CLEAR
+    stated = [one for one in reading.candidates if one.value == reading.value and one.weight >= _CLEAR]
+    return reading.value is not None and any(one.cue not in ("stated", "linked") or named(one) for one in stated)
 
 
 def _answer(value: Any, judgement: Judgement, response: str, found_by: str) -> Answer:

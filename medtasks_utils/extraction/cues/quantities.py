@@ -103,21 +103,21 @@ TOTAL: Cues = {
 """Nouns for a score."""
 
 EQUALS: Cues = {
-    "any": r"[:=≈→⟹⇒⟶~]",
+    "any": r"[:=≈→⟹⇒⟶~]|(?<=[^\W\d]\s)[—–-](?=\s)",
     "en": r"(?:is|was|be|it['’]s|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came"
     r"|works?"
     r"|worked)"
     r"\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains|turns\sout(?:\sto\sbe)?|totals|leaves"
     r"|leaving"
     r"|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)"
-    r"|rounded\sto|scores?|count|have|meets|are|so|thus|hence|therefore)",
+    r"|call\sit|rounded\sto|scores?|count|have|meets|are|so|thus|hence|therefore)",
     "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird"
-    r"|erhält\sman|erhalten\swir|entspricht)",
+    r"|erhält\sman|erhalten\swir|entspricht|hat|erreicht|kommt\sauf)",
     "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|s['’]élève\sà|s['’]établit\sà)",
-    "es": r"(?:es|son|suma|totaliza|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta|asciende\sa|da)",
-    "pt": r"(?:é|são|soma|totaliza|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá)",
-    "it": r"(?:è|sono|totalizza|vale|ottiene|otteniamo|diventa|pari\sa|risulta|ammonta\sa|dà)",
-    "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это)",
+    "es": r"(?:es|son|suma|totaliza|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta|asciende\sa|da|tiene|reúne|alcanza|acumula)",
+    "pt": r"(?:é|são|soma|totaliza|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá|tem|reúne|atinge|acumula)",
+    "it": r"(?:è|sono|totalizza|vale|ottiene|otteniamo|diventa|pari\sa|risulta|ammonta\sa|dà|ha|raggiunge)",
+    "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это|набира\w{2,5}|набрал[аи]?|получа\w{2,5})",
     "ar": r"(?:هي|هو|تساوي|يساوي)",
     "zh": r"(?:共计?|合计|总计|等于|约为|为|為|是|约)",
     "ja": r"[はが]",
@@ -154,12 +154,12 @@ THAT_IS: Cues = {
 EARLIER: Cues = {
     "en": r"(?:up|down|ris(?:e|en)|fallen|fall|(?:in|de)creased?|improved?|corrected|chang(?:e|ed))\sfrom"
     r"|previous(?:ly)?"
-    r"|prior|earlier|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)"
+    r"|prior|(?<!day\s)(?<!days\s)(?<!week\s)(?<!weeks\s)earlier|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)"
     r"|yesterday|had\sbeen|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly"
     r"|original(?:ly)?|(?:lab|chart|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)"
     r"|by\smistake|on\sadmission|erroneously|instead\sof|rather\sthan|without",
     "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}"
-    r"|gemessene\w?|statt"
+    r"|gemessene\w?|statt|laut\s(?:labor|befund|akte)"
     r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|letzte[sn]?\s(?:jahr|monat)",
     "fr": r"avant|auparavant|précéde\w{2,6}|initialement|il\sy\sa\s\w+\s(?:an|mois|jour)s?|hier"
     r"|non\scorrigée?|mesurée?|au\slieu\sde",
@@ -254,8 +254,8 @@ ABOUT: Cues = {
     r"|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?,?)",
     "it": r"(?:circa|pari|dunque|quindi|perciò|pertanto|esattamente|di|a|il|la|lunedì|martedì|mercoledì|giovedì|venerdì"
     r"|sabato|domenica)",
-    "ru": r"(?:примерно|около|приблизительно|ровно|таким\sобразом,?|следовательно,?|понедельник|вторник|сред[ау]|четверг"
-    r"|пятниц[ау]|суббот[ау]|воскресенье)",
+    "ru": r"(?:примерно|около|приблизительно|ровно|таким\sобразом,?|следовательно,?|(?:понедельник|вторник|сред[ау]|четверг"
+    r"|пятниц[ау]|суббот[ау]|воскресенье),?)",
     "ar": r"(?:حوالي|تقريبا|نحو)",
     "hi": r"(?:लगभग|है|का|के)",
     "zh": r"(?:大约|约|患者的?)",
@@ -271,13 +271,13 @@ NORMAL: Cues = {
     r"|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?"
     r"|needed|required|recommended|published|validated|guideline|goals?|aims?(?:\sfor)?|(?:obesity|overweight)\sis"
     r"|ceiling|floor",
-    "de": r"norm(?:al|bereich|wert)?e?|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?"
+    "de": r"norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?"
     r"|üblich\w{0,2}",
-    "fr": r"norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
+    "fr": r"moyenne|norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
     "es": r"normal(?:es)?|referencia|umbral|límites?|entre|rango|máximo|sobre|objetivo|meta",
     "pt": r"norma(?:l|is)|referência|limiar|limites?|entre|intervalo|máximo|meta|objetivo",
     "it": r"normal[ei]|riferimento|soglia|limit[ei]|tra|fra|massimo|obiettivo",
-    "ru": r"норма|нормальн\w{0,4}|порог|границ\w{1,3}|референс\w{0,5}|максим\w{0,5}",
+    "ru": r"норма|средн\w{2,3}|нормальн\w{0,4}|порог|границ\w{1,3}|референс\w{0,5}|максим\w{0,5}",
     "ar": r"الطبيعي|طبيعي|المعدل|الحد",
     "hi": r"सामान्य|सीमा|अधिकतम",
     "zh": r"正常|参考|范围|阈值|满分|最高",
