@@ -100,6 +100,11 @@ _UNDECIDED = re.compile(
 _ITEMS_AFTER = re.compile(
     r"\s?(?:points?|punkte?|puntos|points|pontos|punti)?:[ \x01]*\n+\s*(?:[-•|]|\d[.)])\s?", re.IGNORECASE
 )
+_CONTRIBUTES = re.compile(
+    r"(?i)(?<![^\W\d_])(?!(?:this|that|which|it|these|those|they|all|both|he|she|patiente?n?|paciente|paziente|sum|total|score|adding|scale|together|calculation|das|dies"
+    r"|ce(?:la)?|ça|qui|questo|ciò|esto|isso|isto|это)\b)[^\W_]+\)?\s(?:gives?|adds?|contributes?|earns?|counts?(?:\sfor)?|(?:is|are)\sworth"
+    r"|gibt|gib[t]?|bringt|zählt|vale(?:nt|n|m)?|vaut|compte(?:nt)?|apporte|suma|aporta|soma|conta|даёт|дает)\s$"
+)
 _WEEKS, _DAYS = re.compile(cues.any_word(cues.WEEKS)), re.compile(cues.any_word(cues.DAYS))
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _NO_IF = re.compile(
@@ -260,10 +265,10 @@ def a_measurement(candidate: Candidate) -> bool:
 
 
 def an_item(candidate: Candidate) -> bool:
-    """As in "age 66: +2", which is a part of the score."""
-    return candidate.text[candidate.start] == "+" and not re.search(
-        r"[=:]\s?$", re.sub(r".*\btotal\b", "", before(candidate))
-    )
+    """As in "age 66: +2", "the pulse gives 1 point", which is a part of the score."""
+    if candidate.text[candidate.start] == "+":
+        return not re.search(r"[=:]\s?$", re.sub(r".*\btotal\b", "", before(candidate)))
+    return bool(points(candidate) and _CONTRIBUTES.search(before(candidate)))
 
 
 def supposed(candidate: Candidate) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
 from dataclasses import replace
 
 from medtasks_utils.extraction import cues
@@ -26,6 +27,7 @@ _NEAR = rf"[^\n=≈:,;\d]{{0,30}}?{_LINKED}\s?(?:{_ABOUT}){{0,8}}$"
 _AFTER_RESULT = re.compile(rf"{_RESULT}(?:(?:(?!\d{{4}})[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
 _AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:,;]{{0,40}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
+_AFTER_SUM = re.compile(r"\d\s?\+\s?\d{1,3}\)?\s?=\s?$")
 _AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
 _AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
 _NOT_BUT = re.compile(
@@ -100,14 +102,19 @@ def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Readin
     if opened:
         holders.append(Holder(opened, len(rest) - len(opened), len(rest), "tag", 94))
     inside = [found for holder in holders if (found := _inside(holder, text, kind, keys, asked))]
-    return choose([*_lone(list(_candidates(rest, kind, asked))), *inside], _MENTIONS)
+    return choose([*_lone(list(_candidates(rest, kind, asked)), kind), *inside], _MENTIONS)
 
 
-def _lone(candidates: list[Candidate]) -> list[Candidate]:
+def _lone(candidates: list[Candidate], kind: Kind) -> list[Candidate]:
     """The candidates, with evidence against a mere mention unless it is the only number there is."""
     operands = {one.value for one in candidates if isinstance(one.value, float) and _is_operand(one)}
     candidates = [
         replace(one, evidence=(*one.evidence, ("an_operand", -6.0))) if one.value in operands else one
+        for one in candidates
+    ]
+    stated = Counter(str(one.value) for one in candidates if one.weight > 0)
+    candidates = [
+        replace(one, evidence=(*one.evidence, ("repeated", 3.0))) if kind != "integer" and stated[str(one.value)] > 1 and one.weight > 0 else one
         for one in candidates
     ]
     counted = candidates
@@ -186,7 +193,9 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "alone", 85
     if _AFTER_RESULT.search(left) or _AFTER_HEADING.search(text[max(0, found.start - 60) : found.start]):
         return "answer", 60
-    if _TOTAL_AFTER.match(text, found.end) or (kind == "integer" and _AFTER_TOTAL.search(left)):
+    if _TOTAL_AFTER.match(text, found.end) or (
+        kind == "integer" and (_AFTER_TOTAL.search(left) or _AFTER_SUM.search(left))
+    ):
         return "total", 56
     if any(pattern.search(left) for pattern in (_AFTER_LINK, _NAMED_BEFORE, _NOT_BUT, _VERB_FIRST)):
         return "stated", 50

@@ -154,7 +154,7 @@ THAT_IS: Cues = {
 EARLIER: Cues = {
     "en": r"(?:up|down|ris(?:e|en)|fallen|fall|(?:in|de)creased?|improved?|corrected|chang(?:e|ed))\sfrom"
     r"|previous(?:ly)?"
-    r"|prior|(?<!day\s)(?<!days\s)(?<!week\s)(?<!weeks\s)earlier|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)"
+    r"|so\sfar|thus\sfar|sub-?total|prior|(?<!day\s)(?<!days\s)(?<!week\s)(?<!weeks\s)earlier|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)"
     r"|yesterday|had\sbeen|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly"
     r"|original(?:ly)?|(?:lab|chart|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)"
     r"|by\smistake|on\sadmission|erroneously|instead\sof|rather\sthan|without",
@@ -269,7 +269,7 @@ NORMAL: Cues = {
     r"|typical(?:ly)?|usual(?:ly)?"
     r"|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison|uncorrected|raw|unadjusted"
     r"|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?"
-    r"|needed|required|recommended|published|validated|guideline|goals?|aims?(?:\sfor)?|(?:obesity|overweight)\sis"
+    r"|viability|full\sterm|pregnancy\slasts|trimester|needed|required|recommended|published|validated|guideline|goals?|aims?(?:\sfor)?|(?:obesity|overweight)\sis"
     r"|ceiling|floor",
     "de": r"norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?"
     r"|üblich\w{0,2}",
