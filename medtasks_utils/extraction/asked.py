@@ -22,7 +22,7 @@ def _any_of(table: dict[str, str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!{_LETTER})(?:{every})(?!{_LETTER})", re.IGNORECASE)
 
 
-_QUANTITIES, _FORMULAS, _DATES = map(_any_of, (names.QUANTITIES, names.FORMULAS, names.DATES))
+_QUANTITIES, _FORMULAS, _DATES = map(_any_of, (names.QUANTITIES | names.SCORES, names.FORMULAS, names.DATES))
 _UNITS = [(name, re.compile(rf"\s?(?:{form})")) for name, form in names.UNITS.items()]
 _WHAT = re.compile(r"(?i)\bwhat(?:\sis|\sare|['’]s)\b")
 _IN_UNITS = re.compile(r"(?i)\bin(?:\sterms\sof)?(?=\s)")

@@ -1,4 +1,4 @@
-"""Names of what is calculated, of the formulas for it, and of units: regular expressions for text in any case."""
+"""Names of what is calculated and counted, of the formulas for it, and of units: regular expressions for text in any case."""
 
 from __future__ import annotations
 
@@ -52,6 +52,10 @@ QUANTITIES: dict[str, str] = {
     "hydrocortisone": r"hydrocortisone?",
     "cortisone": r"cortisone?",
     "triamcinolone": r"triamcinolone?",
+}
+"""What is calculated by a formula; of two names that fit, the first counts."""
+
+SCORES: dict[str, str] = {
     "meld_na": r"melda?-?\s?na|meld\s3\.0",
     "meld": r"meld",
     "cha2ds2_vasc": r"cha.?ds.?-?vasc",
@@ -82,7 +86,7 @@ QUANTITIES: dict[str, str] = {
     "padua": r"padua",
     "framingham_risk": r"framingham\srisk(?:\sscore)?",
 }
-"""What the note does not give and a question may ask for; of two that fit, the first counts."""
+"""What is counted in points."""
 
 FORMULAS: dict[str, str] = {
     "bazett": r"bazett",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from medtasks_utils.extraction.cues import names
+
 Cues = dict[str, str]
 
 MONTHS: dict[str, str] = {
@@ -78,16 +80,13 @@ RESULT: Cues = {
 """Nouns for the value that was asked for."""
 
 QUANTITY: Cues = {
-    "en": r"bmi|map|e?gfr|crcl|fena|ldl(?:-c)?|homa-ir|fib-4|qtc[a-z]?|bsa|ibw|abw|anion\sgap|osmolality"
-    r"|delta\s(?:gap|ratio)|wells(?:['’]?\sscore)?|adjusted|corrected|calculated|estimated",
+    "any": "|".join((*names.QUANTITIES.values(), *names.SCORES.values())),
+    "en": r"adjusted|corrected|calculated|estimated",
 }
 """Names of the quantities themselves, which their value may follow at once."""
 
 TOTAL: Cues = {
-    "en": r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets|gcs|psi|rcri|cci|charlson"
-    r"|wells|mcisaac|geneva|nihss|blatchford|perc\srule"
-    r"|apache(?:\s(?:ii|2))?|sofa|perc|sirs"
-    r"|has-bled|curb-65|heart|centor|feverpain|meld(?:-?\s?na)?|child-pugh|caprini|gbs|cha.?ds.?-vasc",
+    "en": "|".join((r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets", *names.SCORES.values())),
     "de": r"score|punktzahl|punktwert|gesamt(?:punktzahl|score)?|insgesamt|zusammen|summe",
     "fr": r"score|total|somme",
     "es": r"puntuación|puntaje|total",
