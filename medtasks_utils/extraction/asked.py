@@ -52,7 +52,8 @@ def _of_question(question: str, patterns: re.Pattern[str]) -> str | None:
 def _of_text(text: str, patterns: re.Pattern[str]) -> str | None:
     """The one of several names that stands beside a word for the question."""
     for asked in islice(_ASKED.finditer(text), 20):
-        nearby = [*patterns.finditer(text, max(0, asked.start() - 25), asked.start())][-1:]
+        start = max(text.rfind(end, 0, asked.start()) + 1 for end in ".;\n。") 
+        nearby = [*patterns.finditer(text, max(start, asked.start() - 25), asked.start())][-1:]
         nearby += [*patterns.finditer(text, asked.end(), asked.end() + 60)][:1]
         if nearby:
             return nearby[0].lastgroup

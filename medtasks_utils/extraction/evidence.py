@@ -48,7 +48,9 @@ _OPERATOR_AFTER = re.compile(
     r"|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
-_CONTINUED = re.compile(r"[^\n,;.()]{0,24}?\s?[=≈→]\s?[A-Za-z\s]{0,12}-?[\d.√(]")
+_CONTINUED = re.compile(
+    r"[^\n,;.()]{0,24}?\s?(?:[=≈→]\s?|\b(?:corresponds?|equivalent|equates?|converts?)\sto\s)[A-Za-z\s]{0,20}-?[\d.√(]"
+)
 _COMPARED_BEFORE = re.compile(rf"(?:[<>≤≥≧≦]\s?|{_COMPARED}\s?(?:{_ABOUT}){{0,3}})$")
 _THRESHOLD_AFTER = re.compile(
     r"[^\n,;.()=]{0,24}?\b(?:or|and)\s(?:more|higher|above|greater|less|below|lower|over|older)\b"
@@ -106,6 +108,7 @@ _CONTRIBUTES = re.compile(
     r"|gibt|gib[t]?|bringt|zählt|vale(?:nt|n|m)?|vaut|compte(?:nt)?|apporte|suma|aporta|soma|conta|даёт|дает)\s$"
 )
 _WEEKS, _DAYS = re.compile(cues.any_word(cues.WEEKS)), re.compile(cues.any_word(cues.DAYS))
+_AGE = re.compile(rf"(?<![\d.])(\d{{1,2}})(?:\s?\+\s?\d(?!\d)|[\s-]?{cues.any_word(cues.WEEKS)}|w\d)")
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _NO_IF = re.compile(
     r"(?i)\bs[ei]\s(?!for|fosse|usa|consider|toma|fa[cz]|util|in|non)\w{2,}[aeo]\b(?!\s(?:fosse|fuera|fuese|era|foss))"
@@ -291,7 +294,13 @@ def given(candidate: Candidate) -> bool:
     return bool(_GIVEN_BEFORE.search(before(candidate)))
 
 
-_GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields)[^\n.,):=→]){{0,30}}$")
+_GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields|->)[^\n.,):=→]){{0,30}}$")
+
+
+def a_milestone(candidate: Candidate) -> bool:
+    """As in "37 weeks on November 26", "39w0d is 01/11/2019"."""
+    weeks = [int(age[1]) for age in _AGE.finditer(before(candidate))]
+    return bool(weeks) and weeks[-1] != 40
 
 
 def only_weeks(candidate: Candidate) -> bool:
@@ -347,7 +356,7 @@ _OF_SCORES: tuple[tuple[Rule, float], ...] = (
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
-    "date": (*_EVERY, (given, -60), (compared_with, -60), (another_date, -15)),
+    "date": (*_EVERY, (given, -60), (compared_with, -60), (a_milestone, -30), (another_date, -15)),
     "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6), (complete, 15)),
 }
 

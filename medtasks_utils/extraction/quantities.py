@@ -59,6 +59,7 @@ _LATEX = re.compile(
 )
 _POWER = re.compile(r"(?<=[\d)])(?:\*\*|\s\*\*\s)(?=[\d(-])")
 _QUOTED = re.compile(r"^\s?>\s(?=[*_A-Za-z])", re.MULTILINE)
+_LEADERS = re.compile(r"\s?(?:\.{4,}|…{2,}|(?:\s\.){4,})\s?")
 _TIMES = re.compile(r"(?<=[\d)])\s?\*\s?(?=[\d(])")
 _MAXIMUM_FIRST = re.compile(r"(\d{1,3})\s?[点點점分]\s?(?:만점|満点|满分|滿分|중|中)(?:에|で|の|的)?\s?(?:得|得了)?(?=(\d{1,3})\s?[点點점分])")
 _ONE_POINT = re.compile(
@@ -95,13 +96,13 @@ def prepared(text: str, *, score: bool = False) -> str:
     >>> prepared(r"$1{,}234.5\ \text{mL}$"), prepared("1.2 × 10^3"), prepared("22,9 kg/m²")
     ('1234.5mL', '1.2e3', '22.9  ')
     """
-    text = _QUOTED.sub("", text.translate(_CHARACTERS)).replace("{,}", ",").replace("\\%", "%").replace("\\,", " ")
+    text = _LEADERS.sub(": ", _QUOTED.sub("", text.translate(_CHARACTERS))).replace("{,}", ",").replace("\\%", "%").replace("\\,", " ")
     for pattern, character in _LATEX_WORDS:
         text = pattern.sub(character, text)
     text = _FRACTION.sub(r"\g<over>/\g<under>" if score else _quotient, text)
     text = _VULGAR_FRACTION.sub(lambda match: f"{int(match[1] or 0) + _VULGAR[match[2]]:.6g}", text)
-    text = _MIXED.sub(_mixed, text)
     if not score:
+        text = _MIXED.sub(_mixed, text)
         text = _SIMPLE.sub(lambda match: _mixed(match, 0), text)
     else:
         text = _ONE_POINT.sub("1 ", _MAXIMUM_FIRST.sub("", text))

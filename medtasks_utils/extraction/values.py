@@ -19,15 +19,14 @@ from medtasks_utils.extraction.surroundings import before
 from medtasks_utils.extraction.tags import unclosed_tag
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Found, Reading, bounded, choose, weigh
 
-_RESULT, _TOTAL, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
-    cues.any_word, (cues.RESULT, cues.TOTAL, cues.EQUALS, cues.LINKED, cues.ABOUT, cues.THAT_IS)
+_RESULT, _TOTAL, _SUMMED, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
+    cues.any_word, (cues.RESULT, cues.TOTAL, cues.SUMMED, cues.EQUALS, cues.LINKED, cues.ABOUT, cues.THAT_IS)
 )
 _JOINED = rf"{_EQUALS}\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$"
 _NEAR = rf"[^\n=≈:,;\d]{{0,30}}?{_LINKED}\s?(?:{_ABOUT}){{0,8}}$"
 _AFTER_RESULT = re.compile(rf"{_RESULT}(?:(?:(?!\d{{4}})[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
 _AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:,;]{{0,40}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
-_AFTER_SUM = re.compile(r"\d\s?\+\s?\d{1,3}\)?\s?=\s?$")
 _AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
 _AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
 _NOT_BUT = re.compile(
@@ -43,11 +42,10 @@ _COUNTED_AFTER = re.compile(
     r"\s(?:\w{1,12}\s){0,2}(?:are|is|were)\s(?:met|violated|positive|present|fulfilled|satisfied|scored|awarded)\b",
     re.IGNORECASE,
 )
-_TOTAL_AFTER = re.compile(
-    r"\s?[A-Za-z/%µ²]{0,12}\s(?:in\s(?:all|total)|altogether|all\stold|combined|insgesamt|au\stotal|en\stotal|no\stotal|ao\stodo"
-    r"|in\stotale|в\sсумме|всего)(?=[\s.,;:!)]|$)(?!\s(?:chol|bili|body|prot))",
-    re.IGNORECASE,
-)
+_SUMMED_BEFORE = re.compile(rf"(?:{_SUMMED},?(?:\s{_EQUALS})?\s?(?:{_ABOUT}){{0,4}})$")
+_SUM = re.compile(r"\d\s?\+\s?\d{1,3}\)?\s?=\s?$")
+_SUMMED_AFTER = re.compile(rf"\s?[A-Za-z/%µ²]{{0,12}}\s{_SUMMED}(?!\s(?:chol|bili|body|prot))")
+_UNDER_A_LINE = re.compile(r"\n[ \t]*[-—–=_]{2,}[ \t]*\n[^\n\d]{0,40}$")
 _SAID_AFTER = re.compile(
     r"\s?[A-Za-z/%µ²]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता|बनता)\sहै|\sहै)"
 )
@@ -58,7 +56,8 @@ _TOTAL_ROW = re.compile(
     rf"(?:^|\n)\|[\s{BOLD}]{{0,4}}(?:{_TOTAL}|{_RESULT})(?:\s(?:{_TOTAL}|points))?[\s:{BOLD}]{{0,4}}\|(?:[^\n"
     rf"|\d]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
 )
-_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?\s?(?:{_ABOUT}){{0,4}}$")
+_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?\s?(?P<link>(?:{_ABOUT}){{0,4}})$")
+_NAMED_AFTER = re.compile(rf"\s(?:points?\s)?(?:on|for|in)\s(?:the\s)?{cues.any_word(cues.QUANTITY)}")
 _LINE_START = re.compile(
     rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
 )
@@ -97,7 +96,7 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
 
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Reading:
-    holders, rest = held(text, (*keys, "score", "total", "date", "weeks"))
+    holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "weeks"))
     opened = unclosed_tag(rest)
     if opened:
         holders.append(Holder(opened, len(rest) - len(opened), len(rest), "tag", 94))
@@ -193,12 +192,15 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "alone", 85
     if _AFTER_RESULT.search(left) or _AFTER_HEADING.search(text[max(0, found.start - 60) : found.start]):
         return "answer", 60
-    if _TOTAL_AFTER.match(text, found.end) or (
-        kind == "integer" and (_AFTER_TOTAL.search(left) or _AFTER_SUM.search(left))
-    ):
+    if kind == "integer" and (_AFTER_TOTAL.search(left) or _SUM.search(left)):
         return "total", 56
-    if any(pattern.search(left) for pattern in (_AFTER_LINK, _NAMED_BEFORE, _NOT_BUT, _VERB_FIRST)):
+    if _SUMMED_AFTER.match(text, found.end) or _SUMMED_BEFORE.search(left) or _UNDER_A_LINE.search(text[:found.start][-80:]):
+        return "total", 56
+    if any(pattern.search(left) for pattern in (_AFTER_LINK, _NOT_BUT, _VERB_FIRST)):
         return "stated", 50
+    name = _NAMED_BEFORE.search(left)
+    if name or _NAMED_AFTER.match(text, found.end):
+        return "stated", 50 if name and name["link"].strip() else 46
     if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
         return "stated", 50
     if _SAID_AFTER.match(text, found.end) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):

@@ -65,7 +65,7 @@ SCORES: dict[str, str] = {
     "sofa": r"sofa|sequential\sorgan\sfailure",
     "sirs": r"sirs",
     "apache": r"apache(?:\sii|-ii|\s2)?",
-    "gcs": r"gcs|glasgow\scoma\s(?:scale|score)",
+    "gcs": r"gcs|glasgow\s(?:coma\s)?(?:scale|score)",
     "blatchford": r"blatchford|(?-i:GBS)",
     "rockall": r"rockall",
     "curb_65": r"curb-?65",

@@ -85,6 +85,20 @@ QUANTITY: Cues = {
 }
 """Names of the quantities themselves, which their value may follow at once."""
 
+SUMMED: Cues = {
+    "en": r"in\s(?:all|total)|altogether|all\stold",
+    "de": r"insgesamt|zusammen|in\ssumme",
+    "fr": r"au\stotal|en\stout",
+    "es": r"en\stotal",
+    "pt": r"no\stotal|ao\stodo",
+    "it": r"in\stotale|in\stutto|complessivamente",
+    "ru": r"в\sсумме|всего|итого",
+    "zh": r"合计|总计|一共",
+    "ja": r"合計|計",
+    "ko": r"합계|모두",
+}
+"""What stands beside a sum."""
+
 TOTAL: Cues = {
     "en": "|".join((r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets", *names.SCORES.values())),
     "de": r"score|punktzahl|punktwert|gesamt(?:punktzahl|score)?|insgesamt|zusammen|summe",
@@ -136,12 +150,12 @@ LINKED: Cues = {
 
 THAT_IS: Cues = {
     "en": r"i\.?\s?e\.?|that\sis|in\sother\swords|altogether",
-    "de": r"d\.\s?h\.|das\sheißt|also|zusammen",
-    "fr": r"soit|c['’]est-à-dire",
-    "es": r"es\sdecir|o\ssea",
-    "pt": r"ou\sseja|isto\sé",
-    "it": r"cioè|ossia|ovvero|vale\sa\sdire",
-    "ru": r"то\sесть|т\.\s?е\.",
+    "de": r"d\.\s?h\.|das\sheißt|also|somit|daher|zusammen",
+    "fr": r"soit|c['’]est-à-dire|donc",
+    "es": r"es\sdecir|o\ssea|por\s(?:lo\s)?tanto|así\sque",
+    "pt": r"ou\sseja|isto\sé|portanto|logo",
+    "it": r"cioè|ossia|ovvero|vale\sa\sdire|quindi|dunque",
+    "ru": r"то\sесть|т\.\s?е\.|следовательно|значит",
     "ar": r"أي",
     "hi": r"यानी|अर्थात",
     "zh": r"即|也就是",
@@ -242,7 +256,7 @@ ABOUT: Cues = {
     "any": r"[≈~≃=\s(\[<]|\x01",
     "en": r"(?:approximately|about|around|roughly|approx\.?|exactly|therefore|thus|then|also|only|now|just"
     r"|calculated|estimated|equal|to|be|a|an|hence|so|indeed|precisely"
-    r"|the|total|value|score|of|out|rounded|nearly|patient|exact|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)",
+    r"|the|this|him|her|us|you|total|value|score|of|out|rounded|nearly|patient|exact|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)",
     "de": r"(?:etwa|ungefähr|ca\.|circa|rund|also|somit|daher|demnach|folglich|mithin|insgesamt|genau|der|die|das|den|dem"
     r"|(?:mon|diens|donners|frei|sams|sonn)tag,?|mittwoch,?)",
     "fr": r"(?:environ|donc|ainsi|alors|exactement|à\speu\sprès|d['’]environ|de|le|la|(?:lun|mar|mercre|jeu|vendre|same)di"
@@ -312,7 +326,7 @@ COMPARED: Cues = {
     r"\s(?:at|from|as|of|with|only\sat)|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+"
     r"|stage\s\w+)\s(?:at|from)|(?<=;\s)at|reach(?:es|ed)?|towards?",
     "de": r"(?:ober|unter)halb\svon|über|unter|als|mindestens|ab|bis|beginnt\s(?:bei|ab)|höchstens",
-    "fr": r"dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde|plus\sde|à\spartir\sde|dès|au-delà\sde"
+    "fr": r"(?:commence|débute|débuterait)(?:\sà)?|dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde|plus\sde|à\spartir\sde|dès|au-delà\sde"
     r"|jusqu['’]à|au\smoins",
     "es": r"debajo\sde|encima\sde|superior\sa|inferior\sa|menos\sde|más\sde|a\spartir\sde|desde|hasta|al\smenos",
     "pt": r"acima\sde|abaixo\sde|menos\sde|mais\sde|a\spartir\sde|até|pelo\smenos",
@@ -330,16 +344,16 @@ COMPARED: Cues = {
 GIVEN: Cues = {
     "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester"
     r"|scan|ultrasound|sonograph\w{1,3}|visit|presented|seen|today|plus|add(?:ing)?|subtract(?:ing)?|until|admission",
-    "de": r"letzten?\s(?:regel|periode)|vom|nach|seit|ab",
-    "fr": r"dernières?\srègles|ddr|depuis|après|à\spartir\sd[ue]",
-    "es": r"fu[mr]|última\s(?:regla|menstruación)|desde|después\sde[l]?",
-    "pt": r"dum|última\smenstruação|desde|após",
-    "it": r"u\.m\.?|ultima\smestruazione|dal|dopo",
-    "ru": r"последн\w{1,4}\sменструаци\w|с|после",
-    "ar": r"آخر\sدورة|منذ|بعد",
-    "hi": r"पिछले\sमासिक|अंतिम\sमासिक|से|बाद",
-    "zh": r"末次月经|从|自",
-    "ja": r"最終月経|から",
-    "ko": r"마지막\s월경|부터",
+    "de": r"ultraschall\w*|sonographie|heute|untersuchung|letzten?\s(?:regel|periode)|vom|nach|seit|ab",
+    "fr": r"échographie|consultation|visite|aujourd['’]hui|dernières?\srègles|ddr|depuis|après|à\spartir\sd[ue]",
+    "es": r"ecografía|consulta|visita|hoy|fu[mr]|última\s(?:regla|menstruación)|desde|después\sde[l]?",
+    "pt": r"ultrass\w+|consulta|hoje|dum|última\smenstruação|desde|após",
+    "it": r"ecografia|visita|oggi|u\.m\.?|ultima\smestruazione|dal|dopo",
+    "ru": r"узи|осмотр\w{0,2}|визит\w{0,2}|сегодня|последн\w{1,4}\sменструаци\w|с|после",
+    "ar": r"اليوم|الزيارة|آخر\sدورة|منذ|بعد",
+    "hi": r"आज|जाँच|पिछले\sमासिक|अंतिम\sमासिक|से|बाद",
+    "zh": r"超声|今天|就诊|末次月经|从|自",
+    "ja": r"超音波|受診|本日|検査日|最終月経|から",
+    "ko": r"초음파|오늘|방문|검사일|마지막\s월경|부터",
 }
 """What a date follows that is given, not found."""
