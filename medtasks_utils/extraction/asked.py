@@ -17,13 +17,14 @@ from medtasks_utils.extraction.weighing import Candidate
 _LETTER = r"[A-Za-zÀ-ÿА-Яа-я]"
 
 
-def _any_of(table: dict[str, str]) -> re.Pattern[str]:
-    every = "|".join(f"(?P<{name}>{form})" for name, form in table.items())
-    return re.compile(rf"(?<!{_LETTER})(?:{every})(?!{_LETTER})", re.IGNORECASE)
+def _any_of(*table: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!{_LETTER})(?:({')|('.join(table)}))(?!{_LETTER})", re.IGNORECASE)
 
 
-_QUANTITIES, _FORMULAS, _DATES = map(_any_of, (names.QUANTITIES | names.SCORES, names.FORMULAS, names.DATES))
-_UNITS = [(name, re.compile(rf"\s?(?:{form})")) for name, form in names.UNITS.items()]
+_QUANTITIES, _FORMULAS, _DATES = (
+    _any_of(*table) for table in (names.QUANTITIES + names.SCORES, names.FORMULAS, names.DATES)
+)
+_UNITS = re.compile(rf"\s?(?:({')|('.join(names.UNITS)}))")
 _WHAT = re.compile(r"(?i)\bwhat(?:\sis|\sare|['’]s)\b")
 _IN_UNITS = re.compile(r"(?i)\bin(?:\sterms\sof)?(?=\s)")
 _ASKED = re.compile(
@@ -37,67 +38,69 @@ _AIM = re.compile(
 )
 _OPERAND_AFTER = re.compile(r"\)?\s?(?:[×÷*/+^]|-\s)")
 _OPERAND_BEFORE = re.compile(r"[×÷*/+(]\s?$|\s-\s$")
-_NAMED_AFTER = re.compile(r"\s?(?:mc?g|µg|m[lL]/min|mEq/L|mmol/L|kg|ms(?:ec)?|points?)\s(?:of\s|on\s(?:the\s)?|oral\s|PO\s)?")
+_NAMED_AFTER = re.compile(
+    r"\s?(?:mc?g|µg|m[lL]/min|mEq/L|mmol/L|kg|ms(?:ec)?|points?)\s(?:of\s|on\s(?:the\s)?|oral\s|PO\s)?"
+)
 
 
 @lru_cache(maxsize=64)
-def _of_question(question: str, patterns: re.Pattern[str]) -> str | None:
+def _of_question(question: str, patterns: re.Pattern[str]) -> int | None:
     """What a question names first after "what is", else first of all."""
     what = _WHAT.search(question)
     found = (what and patterns.search(question, what.end())) or patterns.search(question)
-    return found and found.lastgroup
+    return found and found.lastindex
 
 
 @lru_cache(maxsize=32)
-def _of_text(text: str, patterns: re.Pattern[str]) -> str | None:
+def _of_text(text: str, patterns: re.Pattern[str]) -> int | None:
     """The one of several names that stands beside a word for the question."""
     for asked in islice(_ASKED.finditer(text), 20):
-        start = max(text.rfind(end, 0, asked.start()) + 1 for end in ".;\n。") 
+        start = max(text.rfind(end, 0, asked.start()) + 1 for end in ".;\n。")
         nearby = [*patterns.finditer(text, max(start, asked.start() - 25), asked.start())][-1:]
         nearby += [*patterns.finditer(text, asked.end(), asked.end() + 60)][:1]
         if nearby:
-            return nearby[0].lastgroup
+            return nearby[0].lastindex
     return None
 
 
-def _topic(candidate: Candidate, patterns: re.Pattern[str]) -> str | None:
+def _topic(candidate: Candidate, patterns: re.Pattern[str]) -> int | None:
     asked = _of_question(candidate.asked, patterns) if candidate.asked else None
     return asked or _of_text(candidate.text, patterns)
 
 
 @lru_cache(maxsize=32)
-def _first(text: str, patterns: re.Pattern[str]) -> str | None:
+def _first(text: str, patterns: re.Pattern[str]) -> int | None:
     found = patterns.search(text)
-    return found and found.lastgroup
+    return found and found.lastindex
 
 
 @lru_cache(maxsize=32)
-def _aim(text: str) -> str | None:
+def _aim(text: str) -> int | None:
     """The quantity that a response sets out to find: in its heading or first sentence."""
     start = _AIM.match(text)
     found = start and _QUANTITIES.search(text, start.end(), start.end() + 60)
-    return found.lastgroup if found else None
+    return found.lastindex if found else None
 
 
 def by_another_formula(candidate: Candidate) -> bool:
     """As in "436 ms by Fridericia; Bazett gives 452 ms": not the one that the text is about."""
     left = re.split(r"[,;。；]", before(candidate))[-1]
-    named = [found.lastgroup for found in _FORMULAS.finditer(left)]
+    named = [found.lastindex for found in _FORMULAS.finditer(left)]
     return bool(named) and named[-1] != (_topic(candidate, _FORMULAS) or _first(candidate.text, _FORMULAS))
 
 
 def another_date(candidate: Candidate) -> bool:
     """As in "the due date is 11/02/2023; conception was on 02/09/2023": not the one that the text is about."""
-    named = [found.lastgroup for found in _DATES.finditer(before(candidate))]
+    named = [found.lastindex for found in _DATES.finditer(before(candidate))]
     return bool(named) and named[-1] != (_topic(candidate, _DATES) or _first(candidate.text, _DATES))
 
 
-def _quantity(candidate: Candidate) -> str | None:
+def _quantity(candidate: Candidate) -> int | None:
     """The quantity that a number is said to be: named right after it, else last before it or its equals sign."""
     unit = _NAMED_AFTER.match(after(candidate))
     named = unit and _QUANTITIES.match(after(candidate), unit.end())
     if named:
-        return named.lastgroup
+        return named.lastindex
     left = re.split(r"[,;。；，]", before(candidate))[-1]
     subjects = [
         found
@@ -106,7 +109,7 @@ def _quantity(candidate: Candidate) -> str | None:
     ]
     equals = left.find("=")
     subjects = [found for found in subjects if found.start() < equals] or subjects
-    return subjects[-1].lastgroup if subjects else None
+    return subjects[-1].lastindex if subjects else None
 
 
 def of_what_was_asked(candidate: Candidate) -> bool:
@@ -123,7 +126,7 @@ def of_something_else(candidate: Candidate) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _unit_asked(question: str) -> str | None:
+def _unit_asked(question: str) -> int | None:
     what = _WHAT.search(question)
     for found in _IN_UNITS.finditer(question, what.end() if what else 0):
         unit = _unit(question[found.end() : found.end() + 20])
@@ -132,8 +135,9 @@ def _unit_asked(question: str) -> str | None:
     return None
 
 
-def _unit(text: str) -> str | None:
-    return next((name for name, form in _UNITS if form.match(text)), None)
+def _unit(text: str) -> int | None:
+    found = _UNITS.match(text)
+    return found and found.lastindex
 
 
 def in_another_unit(candidate: Candidate) -> bool:

@@ -61,7 +61,9 @@ _POWER = re.compile(r"(?<=[\d)])(?:\*\*|\s\*\*\s)(?=[\d(-])")
 _QUOTED = re.compile(r"^\s?>\s(?=[*_A-Za-z])", re.MULTILINE)
 _LEADERS = re.compile(r"\s?(?:\.{4,}|…{2,}|(?:\s\.){4,})\s?")
 _TIMES = re.compile(r"(?<=[\d)])\s?\*\s?(?=[\d(])")
-_MAXIMUM_FIRST = re.compile(r"(\d{1,3})\s?[点點점分]\s?(?:만점|満点|满分|滿分|중|中)(?:에|で|の|的)?\s?(?:得|得了)?(?=(\d{1,3})\s?[点點점分])")
+_MAXIMUM_FIRST = re.compile(
+    r"(\d{1,3})\s?[点點점分]\s?(?:만점|満点|满分|滿分|중|中)(?:에|で|の|的)?\s?(?:得|得了)?(?=(\d{1,3})\s?[点點점分])"
+)
 _ONE_POINT = re.compile(
     r"\b(?:(?:an?|the|eine?n?|une?|um)\s)?(?:(?:single|lone|einzige[nr]?|seul|solo|único|unico)\s|(?:eine?n?|une?|um)\s)"
     r"(?=(?:point|punkt|punto|ponto)\b)",
@@ -96,7 +98,12 @@ def prepared(text: str, *, score: bool = False) -> str:
     >>> prepared(r"$1{,}234.5\ \text{mL}$"), prepared("1.2 × 10^3"), prepared("22,9 kg/m²")
     ('1234.5mL', '1.2e3', '22.9  ')
     """
-    text = _LEADERS.sub(": ", _QUOTED.sub("", text.translate(_CHARACTERS))).replace("{,}", ",").replace("\\%", "%").replace("\\,", " ")
+    text = (
+        _LEADERS.sub(": ", _QUOTED.sub("", text.translate(_CHARACTERS)))
+        .replace("{,}", ",")
+        .replace("\\%", "%")
+        .replace("\\,", " ")
+    )
     for pattern, character in _LATEX_WORDS:
         text = pattern.sub(character, text)
     text = _FRACTION.sub(r"\g<over>/\g<under>" if score else _quotient, text)

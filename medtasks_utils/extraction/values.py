@@ -81,7 +81,9 @@ _FINDERS: dict[Kind, Callable[[str], Iterable[Found]]] = {
 }
 
 
-def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final"), asked: str = "") -> Reading:
+def read_value(
+    text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final"), asked: str = ""
+) -> Reading:
     """The value that a text without an answer tag states as its result; ``asked`` is the question, where it is at hand.
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
@@ -113,7 +115,9 @@ def _lone(candidates: list[Candidate], kind: Kind) -> list[Candidate]:
     ]
     stated = Counter(str(one.value) for one in candidates if one.weight > 0)
     candidates = [
-        replace(one, evidence=(*one.evidence, ("repeated", 3.0))) if kind != "integer" and stated[str(one.value)] > 1 and one.weight > 0 else one
+        replace(one, evidence=(*one.evidence, ("repeated", 3.0)))
+        if kind != "integer" and stated[str(one.value)] > 1 and one.weight > 0
+        else one
         for one in candidates
     ]
     counted = candidates
@@ -194,7 +198,11 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "answer", 60
     if kind == "integer" and (_AFTER_TOTAL.search(left) or _SUM.search(left)):
         return "total", 56
-    if _SUMMED_AFTER.match(text, found.end) or _SUMMED_BEFORE.search(left) or _UNDER_A_LINE.search(text[:found.start][-80:]):
+    if (
+        _SUMMED_AFTER.match(text, found.end)
+        or _SUMMED_BEFORE.search(left)
+        or _UNDER_A_LINE.search(text[: found.start][-80:])
+    ):
         return "total", 56
     if any(pattern.search(left) for pattern in (_AFTER_LINK, _NOT_BUT, _VERB_FIRST)):
         return "stated", 50

@@ -108,7 +108,7 @@ _VALUE = re.compile(
     rf"|^\W{{0,4}}(?:(?:about|approximately|around|roughly|at\sleast)\s){{0,2}}{_NUMBER}(?!\d{{0,3}}[.)](?:\s|$))"
     rf"|\b(?:I|we)\b['’\w\s]{{0,12}}\b(?:estimate|answer|calculate|choose|go\swith|assign|give|put|say|get|find)\b"
     rf"[^.;\d]{{0,25}}{_NUMBER}"
-    r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|\b(?:this|that|which|it|these|adding|sum|total|formula|equation|calculation)\b[^.;\d]{0,30}\bgives?\b[^.;\d]{0,40}\d|\d\s?(?:points?\b)?[^.;\d]{0,20}\b(?:can\sbe|is)\s"
+    r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|(?<!\bnote\s)(?<!\bchart\s)(?<!\d\s)(?<!/dL\s)\bgives?\b[^.;\d]{0,40}\d|\d\s?(?:points?\b)?[^.;\d]{0,20}\b(?:can\sbe|is)\s"
     r"(?:assigned|given)\b",
     re.IGNORECASE,
 )

@@ -239,7 +239,7 @@ class MedCalcBench(ToolTask):
     def read(self, response: str, doc: Row) -> Reading:
         """What is weighed: in the tag or box, else in the whole text."""
         content, _ = self._content(without_instructions(response))
-        asked = f"{doc['question']}\n{doc['calculator_name']}" if "question" in doc else ""
+        asked = "\n".join(doc[field] for field in ("question", "calculator_name") if field in doc)
         if content is None:
             return self._reading(partial(read_value, final_text(response), asked=asked), doc)
         return self._reading(partial(content_value, content, asked=asked), doc)

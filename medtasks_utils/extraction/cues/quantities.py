@@ -80,7 +80,7 @@ RESULT: Cues = {
 """Nouns for the value that was asked for."""
 
 QUANTITY: Cues = {
-    "any": "|".join((*names.QUANTITIES.values(), *names.SCORES.values())),
+    "any": "|".join(names.QUANTITIES + names.SCORES),
     "en": r"adjusted|corrected|calculated|estimated",
 }
 """Names of the quantities themselves, which their value may follow at once."""
@@ -100,7 +100,7 @@ SUMMED: Cues = {
 """What stands beside a sum."""
 
 TOTAL: Cues = {
-    "en": "|".join((r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets", *names.SCORES.values())),
+    "en": "|".join((r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets", *names.SCORES)),
     "de": r"score|punktzahl|punktwert|gesamt(?:punktzahl|score)?|insgesamt|zusammen|summe",
     "fr": r"score|total|somme",
     "es": r"puntuación|puntaje|total",
