@@ -21,6 +21,7 @@ from medtasks_utils.extraction.subjects import (
     called_normal,
     denied,
     earlier,
+    in_contrast,
     only_supposed,
     unfinished,
 )
@@ -44,7 +45,7 @@ _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
-    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=≈→\n]{0,60}[=≈→]|/\s?[a-zA-Z][^=(\n.;,]{0,60}=|/\s?\("
+    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\s?[a-zA-Z][^=(\n.;,]{0,60}=|/\s?\("
     r"|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
@@ -291,9 +292,10 @@ def superseded(candidate: Candidate) -> bool:
 
 def given(candidate: Candidate) -> bool:
     """As in "… after the last menstrual period of 28 July 2020", "from 1/1/2021"."""
-    return bool(_GIVEN_BEFORE.search(before(candidate)))
+    return bool(_GIVEN_BEFORE.search(_BY_PERIOD.sub("", before(candidate))))
 
 
+_BY_PERIOD = re.compile(r"(?i)\s(?:by|per|according\sto|nach|selon|según|secondo)\s(?:the\s|der\s|la\s|les\s)?(?:lmp|last\smenstrual\speriod|dates)\b")
 _GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields|->)[^\n.,):=→]){{0,30}}$")
 
 
@@ -320,6 +322,7 @@ _EVERY: tuple[tuple[Rule, float], ...] = (
     (a_check, -50),
     (unfinished, -100),
     (in_bold, 8),
+    (in_contrast, -20),
     (supposed, -60),
     (taken_back, -25),
     (in_a_range, -100),

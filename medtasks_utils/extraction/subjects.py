@@ -31,6 +31,10 @@ _EARLIER_AFTER = re.compile(
     re.IGNORECASE,
 )
 _SUBJECT = re.compile("|".join(map(cues.any_word, (cues.RESULT, cues.TOTAL, cues.QUANTITY, cues.DERIVED))))
+_CONTRAST = re.compile(
+    r"(?i)(?:\b(?:while|whereas|während|wohingegen|alors\sque|tandis\sque|mientras(?:\sque)?|enquanto|mentre"
+    r"|тогда\sкак|в\sто\sвремя\sкак)\b|بينما|जबकि|而)"
+)
 _CHECK_FIRST = re.compile(rf"^[^\w\n]{{0,8}}{cues.any_word(cues.CHECKED)}")
 _INPUT_NAMED = re.compile(
     rf"{cues.any_word(cues.INPUT)}\)?(?:\s(?!{_EQUALS}|it\b)[^\W\d]{{1,12}}){{0,2}}\s?(?:\([^()\n]{{0,20}}\)\s?)?"
@@ -49,7 +53,7 @@ _ONLY_IF = re.compile(
     r"|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer|wish)\b)"
 )
 _NOT_ASKED = re.compile(
-    r"(?i)[^.\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:is|was)(?:n['’]t|\snot)\s(?:asked|requested|wanted)"
+    r"(?i)[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)"
     r"|nicht\sgefragt"
     r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))|没有?要求"
     r"|求められてい(?:ない|ません)|묻지\s않)"
@@ -108,6 +112,11 @@ def denied(candidate: Candidate) -> bool:
 def named(candidate: Candidate) -> bool:
     """As in "the score is 4", "BMI = 31", but not "the sodium is 139", "and we get 3.09"."""
     return bool(_SUBJECT.search(before(candidate)))
+
+
+def in_contrast(candidate: Candidate) -> bool:
+    """As in "…, whereas the ideal weight is 58.9"."""
+    return bool(_CONTRAST.search(re.split(r"[,;，；]", before(candidate))[-1]))
 
 
 def only_supposed(candidate: Candidate) -> bool:
