@@ -32,10 +32,6 @@ _ASKED = re.compile(
     r"|pide|pergunta|pede|domanda"
     r"|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|題|設問|질문|السؤال|प्रश्न"
 )
-_AIM = re.compile(
-    r"(?i)^\W{0,12}(?:\w+[,!.]?\s){0,8}?(?:to|let['’]s|let\sus)\s(?:calculat|comput|determin|find|estimat|work\sout|get)\w*\s"
-    r"|^#{1,4}\s|^\*\*"
-)
 _OPERAND_AFTER = re.compile(r"\)?\s?(?:[×÷*/+^]|-\s)")
 _OPERAND_BEFORE = re.compile(r"[×÷*/+(]\s?$|\s-\s$")
 _NAMED_AFTER = re.compile(
@@ -45,7 +41,7 @@ _NAMED_AFTER = re.compile(
 
 @lru_cache(maxsize=64)
 def _of_question(question: str, patterns: re.Pattern[str]) -> int | None:
-    """What a question names first after "what is", else first of all."""
+    """What a question names first after "what is", else first of all; nothing for no question."""
     what = _WHAT.search(question)
     found = (what and patterns.search(question, what.end())) or patterns.search(question)
     return found and found.lastindex
@@ -64,65 +60,40 @@ def _of_text(text: str, patterns: re.Pattern[str]) -> int | None:
 
 
 def _topic(candidate: Candidate, patterns: re.Pattern[str]) -> int | None:
-    asked = _of_question(candidate.asked, patterns) if candidate.asked else None
-    return asked or _of_text(candidate.text, patterns)
+    """What was asked for; of formulas and dates, without a word on it, what is named first."""
+    asked = _of_question(candidate.asked, patterns) or _of_text(candidate.text, patterns)
+    return asked if asked or patterns is _QUANTITIES else _of_question(candidate.text, patterns)
 
 
-@lru_cache(maxsize=32)
-def _first(text: str, patterns: re.Pattern[str]) -> int | None:
-    found = patterns.search(text)
-    return found and found.lastindex
-
-
-@lru_cache(maxsize=32)
-def _aim(text: str) -> int | None:
-    """The quantity that a response sets out to find: in its heading or first sentence."""
-    start = _AIM.match(text)
-    found = start and _QUANTITIES.search(text, start.end(), start.end() + 60)
-    return found.lastindex if found else None
-
-
-def by_another_formula(candidate: Candidate) -> bool:
-    """As in "436 ms by Fridericia; Bazett gives 452 ms": not the one that the text is about."""
-    left = re.split(r"[,;。；]", before(candidate))[-1]
-    named = [found.lastindex for found in _FORMULAS.finditer(left)]
-    return bool(named) and named[-1] != (_topic(candidate, _FORMULAS) or _first(candidate.text, _FORMULAS))
-
-
-def another_date(candidate: Candidate) -> bool:
-    """As in "the due date is 11/02/2023; conception was on 02/09/2023": not the one that the text is about."""
-    named = [found.lastindex for found in _DATES.finditer(before(candidate))]
-    return bool(named) and named[-1] != (_topic(candidate, _DATES) or _first(candidate.text, _DATES))
-
-
-def _quantity(candidate: Candidate) -> int | None:
-    """The quantity that a number is said to be: named right after it, else last before it or its equals sign."""
+def _subject(candidate: Candidate, patterns: re.Pattern[str]) -> int | None:
+    """What a value is said to be of: named right after it, else last before it or before its equals sign."""
     unit = _NAMED_AFTER.match(after(candidate))
-    named = unit and _QUANTITIES.match(after(candidate), unit.end())
+    named = unit and patterns.match(after(candidate), unit.end())
     if named:
         return named.lastindex
     left = re.split(r"[,;。；，]", before(candidate))[-1]
-    subjects = [
-        found
-        for found in _QUANTITIES.finditer(left)
-        if not _OPERAND_AFTER.match(left, found.end()) and not _OPERAND_BEFORE.search(left[: found.start()])
-    ]
-    equals = left.find("=")
-    subjects = [found for found in subjects if found.start() < equals] or subjects
-    return subjects[-1].lastindex if subjects else None
+    found = [name for name in patterns.finditer(left) if not _is_operand(name, left)]
+    found = [name for name in found if name.start() < left.find("=")] or found
+    return found[-1].lastindex if found else None
+
+
+def _is_operand(name: re.Match[str], text: str) -> bool:
+    return bool(_OPERAND_AFTER.match(text, name.end()) or _OPERAND_BEFORE.search(text[: name.start()]))
 
 
 def of_what_was_asked(candidate: Candidate) -> bool:
     """As in "the anion gap is 15", where the anion gap was asked for."""
-    quantity = _quantity(candidate)
-    return quantity is not None and quantity == (_topic(candidate, _QUANTITIES) or _aim(candidate.text))
+    subject = _subject(candidate, _QUANTITIES)
+    return subject is not None and subject == _topic(candidate, _QUANTITIES)
 
 
 def of_something_else(candidate: Candidate) -> bool:
-    """As in "the delta gap is 3", where the anion gap was asked for."""
-    quantity = _quantity(candidate)
-    topic = _topic(candidate, _QUANTITIES) or _aim(candidate.text)
-    return None not in (quantity, topic) and quantity != topic
+    """As in "the delta gap is 3", where the anion gap was asked for, "Bazett gives 452", where it was Fridericia."""
+    for patterns in (_QUANTITIES, _FORMULAS, _DATES):
+        subject, topic = _subject(candidate, patterns), _topic(candidate, patterns)
+        if None not in (subject, topic) and subject != topic:
+            return True
+    return False
 
 
 @lru_cache(maxsize=64)

@@ -7,8 +7,6 @@ from typing import Literal
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.asked import (
-    another_date,
-    by_another_formula,
     in_another_unit,
     of_something_else,
     of_what_was_asked,
@@ -295,7 +293,9 @@ def given(candidate: Candidate) -> bool:
     return bool(_GIVEN_BEFORE.search(_BY_PERIOD.sub("", before(candidate))))
 
 
-_BY_PERIOD = re.compile(r"(?i)\s(?:by|per|according\sto|nach|selon|según|secondo)\s(?:the\s|der\s|la\s|les\s)?(?:lmp|last\smenstrual\speriod|dates)\b")
+_BY_PERIOD = re.compile(
+    r"(?i)\s(?:by|per|according\sto|nach|selon|según|secondo)\s(?:the\s|der\s|la\s|les\s)?(?:lmp|last\smenstrual\speriod|dates)\b"
+)
 _GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields|->)[^\n.,):=→]){{0,30}}$")
 
 
@@ -331,7 +331,6 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     *_EVERY,
     (restated, -25),
     (a_given_quantity, -60),
-    (by_another_formula, -20),
     (of_what_was_asked, 8),
     (of_something_else, -20),
     (in_another_unit, -40),
@@ -359,7 +358,7 @@ _OF_SCORES: tuple[tuple[Rule, float], ...] = (
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
-    "date": (*_EVERY, (given, -60), (compared_with, -60), (a_milestone, -30), (another_date, -15)),
+    "date": (*_EVERY, (given, -60), (compared_with, -60), (a_milestone, -30), (of_something_else, -20)),
     "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6), (complete, 15)),
 }
 
