@@ -108,11 +108,6 @@ _CONTRIBUTES = re.compile(
 )
 _WEEKS, _DAYS = re.compile(cues.any_word(cues.WEEKS)), re.compile(cues.any_word(cues.DAYS))
 _AGE = re.compile(rf"(?<![\d.])(\d{{1,2}})(?:\s?\+\s?\d(?!\d)|[\s-]?{cues.any_word(cues.WEEKS)}|w\d)")
-_TENTATIVE = cues.compiled(cues.TENTATIVE)
-_NO_IF = re.compile(
-    r"(?i)\bs[ei]\s(?!for|fosse|usa|consider|toma|fa[cz]|util|in|non)\w{2,}[aeo]\b(?!\s(?:fosse|fuera|fuese|era|foss))"
-    r"|\bfalls\s(?:with)?(?:in|on|to|at|away|below|above|short|under|between|just|well|outside)\b"
-)
 _PARTS_AFTER = re.compile(
     r"\s?(?:\w{4,12}\s)?(?:items|components|variables|parameters|elements|questions|domains|categories|factors|kriterien"
     r"|parameter|critères|éléments|criterios|critérios|criteri|elementi|критери\w+|项|項目|항목)\b(?!\s(?:are|is|were|met|positive|present))",
@@ -174,13 +169,6 @@ def a_year(candidate: Candidate) -> bool:
     )
 
 
-def a_date_or_clock(candidate: Candidate) -> bool:
-    """As in "09/23/2014", "10:30"."""
-    return bool(re.match(r"[/:-]\d{1,2}(?:[/:-]\d|\b(?!\.))", after(candidate))) and not re.match(
-        r"/\d{1,2}(?![/\d])", after(candidate)
-    )
-
-
 def a_maximum(candidate: Candidate) -> bool:
     """The second number of "4 out of 9", "4/9"."""
     return bool(_OF_BEFORE.search(before(candidate)))
@@ -229,11 +217,6 @@ def an_example(candidate: Candidate) -> bool:
     )
 
 
-def complete(candidate: Candidate) -> bool:
-    """An age in weeks and days, though nothing points to it."""
-    return candidate.cue == "mention" and not only_weeks(candidate)
-
-
 def one_of_two(candidate: Candidate) -> bool:
     """As in "3 or 4 points", "94 (Friedewald) or 103 (Hopkins): I cannot say which"."""
     left, right = before(candidate), after(candidate)
@@ -273,19 +256,9 @@ def an_item(candidate: Candidate) -> bool:
     return bool(points(candidate) and _CONTRIBUTES.search(before(candidate)))
 
 
-def supposed(candidate: Candidate) -> bool:
-    """As in "If the weight were 70, …", but not "si ottiene", "it falls on"."""
-    return bool(_TENTATIVE.search(_NO_IF.sub("", clause(candidate))))
-
-
 def taken_back(candidate: Candidate) -> bool:
     """As in "It is 12. Wait, …"."""
     return taken_back_until(candidate.text) >= candidate.end
-
-
-def superseded(candidate: Candidate) -> bool:
-    """As in "8.1 then 36.95", of which the later is the answer."""
-    return bool(re.match(r"[^\S\n]{0,3},?\s?then\s[^\w\n]{0,3}-?\d", after(candidate)))
 
 
 def given(candidate: Candidate) -> bool:
@@ -323,7 +296,6 @@ _EVERY: tuple[tuple[Rule, float], ...] = (
     (unfinished, -100),
     (in_bold, 8),
     (in_contrast, -20),
-    (supposed, -60),
     (taken_back, -25),
     (in_a_range, -100),
 )
@@ -335,14 +307,12 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (of_something_else, -20),
     (in_another_unit, -40),
     (list_number, -100),
-    (superseded, -60),
     (in_a_formula, -100),
     (worked_on, -30),
     (compared_with, -70),
     (called_normal, -70),
     (a_time, -70),
     (a_year, -60),
-    (a_date_or_clock, -100),
     (a_maximum, -100),
     (out_of, 4),
 )
@@ -350,7 +320,6 @@ _OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60))
 _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,
     (a_risk, -60),
-    (points, 5),
     (itemised, 10),
     (a_measurement, -60),
     (an_item, -45),
@@ -359,7 +328,7 @@ RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
     "date": (*_EVERY, (given, -60), (compared_with, -60), (a_milestone, -30), (of_something_else, -20)),
-    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6), (complete, 15)),
+    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6)),
 }
 
 

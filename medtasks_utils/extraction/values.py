@@ -166,10 +166,8 @@ def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
 
 
 def _excluded(candidate: Candidate) -> bool:
-    """Whether a lone number is no value even with nothing else beside it: an operand, an end of a range, a date."""
-    return any(
-        rule in ("in_a_formula", "in_a_range", "a_date_or_clock", "list_number") for rule, _ in candidate.evidence
-    )
+    """Whether a lone number is no value even with nothing else beside it: an operand, an end of a range."""
+    return any(rule in ("in_a_formula", "in_a_range", "list_number") for rule, _ in candidate.evidence)
 
 
 def _candidates(text: str, kind: Kind, asked: str) -> Iterator[Candidate]:
