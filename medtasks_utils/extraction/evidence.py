@@ -106,7 +106,6 @@ _CONTRIBUTES = re.compile(
     r"|ce(?:la)?|ça|qui|questo|ciò|esto|isso|isto|это)\b)[^\W_]+\)?\s(?:gives?|adds?|contributes?|earns?|counts?(?:\sfor)?|(?:is|are)\sworth"
     r"|gibt|gib[t]?|bringt|zählt|vale(?:nt|n|m)?|vaut|compte(?:nt)?|apporte|suma|aporta|soma|conta|даёт|дает)\s$"
 )
-_WEEKS, _DAYS = re.compile(cues.any_word(cues.WEEKS)), re.compile(cues.any_word(cues.DAYS))
 _AGE = re.compile(rf"(?<![\d.])(\d{{1,2}})(?:\s?\+\s?\d(?!\d)|[\s-]?{cues.any_word(cues.WEEKS)}|w\d)")
 _PARTS_AFTER = re.compile(
     r"\s?(?:\w{4,12}\s)?(?:items|components|variables|parameters|elements|questions|domains|categories|factors|kriterien"
@@ -281,7 +280,7 @@ def a_milestone(candidate: Candidate) -> bool:
 def only_weeks(candidate: Candidate) -> bool:
     """An age in weeks alone or in days alone."""
     written = candidate.text[candidate.start : candidate.end]
-    both = re.search(r"\d\D+\d", written) or (_WEEKS.search(written) and _DAYS.search(written))
+    both = re.search(r"\d\D+\d", written)
     return candidate.cue != "alone" and not both
 
 

@@ -17,10 +17,6 @@ _NORMAL_BEFORE, _RISK_BEFORE, _EARLIER, _CHECKED, _DERIVED = (
     re.compile(cues.any_word(table)) for table in (cues.NORMAL, cues.RISK, cues.EARLIER, cues.CHECKED, cues.DERIVED)
 )
 _RISK_AFTER = re.compile(rf"[^\n,;.()]{{0,24}}?{_RISK}")
-_A_YEAR_AFTER = re.compile(
-    r"\s?(?:points?\s)?(?:/|per|a|pro|par|al|por|all['’]|в)\s?(?:year|yr|annum|100|jahr|an|año|ano|anno|год)\b",
-    re.IGNORECASE,
-)
 _EARLIER_FIRST = re.compile(rf"^\W*{cues.any_word(cues.EARLIER)}[^:=\d]{{0,40}}[,:]\s")
 _EARLIER_AFTER = re.compile(
     r"[^\d.,;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|before"
@@ -35,7 +31,6 @@ _CONTRAST = re.compile(
     r"(?i)(?:\b(?:while|whereas|während|wohingegen|alors\sque|tandis\sque|mientras(?:\sque)?|enquanto|mentre"
     r"|тогда\sкак|в\sто\sвремя\sкак)\b|بينما|जबकि|而)"
 )
-_CHECK_FIRST = re.compile(rf"^[^\w\n]{{0,8}}{cues.any_word(cues.CHECKED)}")
 _INPUT_NAMED = re.compile(
     rf"{cues.any_word(cues.INPUT)}\)?(?:\s(?!{_EQUALS}|it\b)[^\W\d]{{1,12}}){{0,2}}\s?(?:\([^()\n]{{0,20}}\)\s?)?"
     rf"(?:(?:{_EQUALS}|{_LINKED})\s?){{0,2}}(?:{_ABOUT}){{0,4}}$"
@@ -68,10 +63,10 @@ def called_normal(candidate: Candidate) -> bool:
 
 
 def a_risk(candidate: Candidate) -> bool:
-    """As in "mortality of 9.3 %", "4.8 % per year"."""
+    """As in "mortality of 9.3 %", "9.3 % mortality"."""
     right = after(candidate)
     share = isinstance(candidate.value, Percentage) and _RISK_AFTER.match(right)
-    return bool(_RISK_BEFORE.search(clause(candidate)) or share or _A_YEAR_AFTER.match(right))
+    return bool(_RISK_BEFORE.search(clause(candidate)) or share)
 
 
 def earlier(candidate: Candidate) -> bool:
@@ -85,10 +80,7 @@ def earlier(candidate: Candidate) -> bool:
 
 def a_check(candidate: Candidate) -> bool:
     """As in "Check: 152.4 + 46 + 42.6 = 241", "Difference: 1.6 mg/dL"."""
-    line = candidate.text[max(0, candidate.start - 200) : candidate.start].rsplit("\n", 1)[-1]
-    return bool(
-        _CHECK_FIRST.search(line) or _CHECK_FIRST.search(before(candidate)) or _CHECKED.search(clause(candidate)[-40:])
-    )
+    return bool(_CHECKED.search(clause(candidate)))
 
 
 def a_given_quantity(candidate: Candidate) -> bool:

@@ -32,11 +32,6 @@ _AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
 _NOT_BUT = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}[^\n]{{0,60}}[,\s]\s?{cues.any_word(cues.BUT)}\s?(?:{_ABOUT}){{0,4}}$"
 )
-_SUBJECT_AFTER = re.compile(
-    r"\s?[A-Za-z/%µ²]{0,12}\s(?:is|was)\sthe\s(?!max|min|upper|lower|thresh|cut|normal|limit|average|mean"
-    r"|ref)[a-z]",
-    re.IGNORECASE,
-)
 _VERB_FIRST = re.compile(r"(?i:\b(?:beträgt|liegt|ergibt|lautet)\s(?:die|der|das)\s[^\d\n.,;:]{3,40}\s(?:bei\s)?)$")
 _COUNTED_AFTER = re.compile(
     r"\s(?:\w{1,12}\s){0,2}(?:are|is|were)\s(?:met|violated|positive|present|fulfilled|satisfied|scored|awarded)\b",
@@ -217,8 +212,6 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "total", 56
     if _ROW.search(text[max(0, found.start - 80) : found.start]):
         return "row", 36
-    if _SUBJECT_AFTER.match(text, found.end):
-        return "stated", 50
     if _LINE_START.search(text[max(0, found.start - 40) : found.start]):
         return "line", 42
     return ("bold", 22) if in_bold(candidate) else ("mention", 10)
