@@ -13,24 +13,22 @@ from medtasks_utils.extraction.cues import names
 from medtasks_utils.extraction.surroundings import after, before
 from medtasks_utils.extraction.weighing import Candidate
 
-
 _LETTER = r"[A-Za-zÀ-ÿА-Яа-я]"
 
 
-def _any_of(*table: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!{_LETTER})(?:({')|('.join(table)}))(?!{_LETTER})", re.IGNORECASE)
+def _any_of(table: str) -> re.Pattern[str]:
+    """A pattern with a group for each name."""
+    return re.compile(rf"(?<!{_LETTER})(?:({')|('.join(table.split())}))(?!{_LETTER})", re.IGNORECASE)
 
 
-_QUANTITIES, _FORMULAS, _DATES = (
-    _any_of(*table) for table in (names.QUANTITIES + names.SCORES, names.FORMULAS, names.DATES)
-)
-_UNITS = re.compile(rf"\s?(?:({')|('.join(names.UNITS)}))")
+_QUANTITIES = _any_of(f"{names.QUANTITIES} {names.SCORES}")
+_FORMULAS, _DATES = _any_of(names.FORMULAS), _any_of(names.DATES)
+_UNITS = re.compile(rf"\s?(?:({')|('.join(names.UNITS.split())}))")
 _WHAT = re.compile(r"(?i)\bwhat(?:\sis|\sare|['’]s)\b")
 _IN_UNITS = re.compile(r"(?i)\bin(?:\sterms\sof)?(?=\s)")
 _ASKED = re.compile(
     r"(?i)\b(?:question|asked|requests?|requested|wanted|wants|stem|task|frage|gefragt|question|demandée?|pregunta"
-    r"|pide|pergunta|pede|domanda"
-    r"|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|題|設問|질문|السؤال|प्रश्न"
+    r"|pide|pergunta|pede|domanda|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|題|設問|질문|السؤال|प्रश्न"
 )
 _OPERAND_AFTER = re.compile(r"\)?\s?(?:[×÷*/+^]|-\s)")
 _OPERAND_BEFORE = re.compile(r"[×÷*/+(]\s?$|\s-\s$")

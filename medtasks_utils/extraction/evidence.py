@@ -85,31 +85,31 @@ _RESTATED = re.compile(
 )
 _PER_ANOTHER = re.compile(
     r"(?i)^\W*(?:per|an|pro|par|por|all['’]|в|each|every)\s?(?:hour|minute|day|dose|kg|stunde|minute|tag|heure|jour"
-    r"|hora|día|dia|ora|час|сутки)\b"
-    r"|每小时|毎時|時間あたり|시간당"
+    r"|hora|día|dia|ora|час|сутки)\b|每小时|毎時|時間あたり|시간당"
 )
 _UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
 _OR = r"(?:or|oder|ou|o|или|أو|或)"
 _UNDECIDED = re.compile(
     r"(?i)\b(?:(?:can(?:not|['’]t|\snot)|unable\sto|impossible\sto)\s(?:say|tell|determine|know|decide"
-    r"|judge)\swh(?:ich|at)"
-    r"|nicht\s(?:sagen|entscheiden),?\swelche|(?:dire|savoir)\sl(?:equel|aquelle)|(?:decir|saber)\scuál|(?:dizer"
-    r"|saber)\squal"
-    r"|(?:dire|sapere)\squale|(?:сказать|определить),?\sкак)|无法(?:确定|判断)(?:是?哪)|どちら[^。]{0,12}(?:ません|できない)|어느[^.]{0,12}없"
+    r"|judge)\swh(?:ich|at)|nicht\s(?:sagen|entscheiden),?\swelche|(?:dire|savoir)\sl(?:equel|aquelle)|(?:decir"
+    r"|saber)\scuál|(?:dizer|saber)\squal|(?:dire|sapere)\squale|(?:сказать|определить),?\sкак)|无法(?:确定"
+    r"|判断)(?:是?哪)|どちら[^。]{0,12}(?:ません|できない)|어느[^.]{0,12}없"
 )
 _ITEMS_AFTER = re.compile(
     r"\s?(?:points?|punkte?|puntos|points|pontos|punti)?:[ \x01]*\n+\s*(?:[-•|]|\d[.)])\s?", re.IGNORECASE
 )
 _CONTRIBUTES = re.compile(
-    r"(?i)(?<![^\W\d_])(?!(?:this|that|which|it|these|those|they|all|both|he|she|patiente?n?|paciente|paziente|sum|total|score|adding|scale|together|calculation|das|dies"
-    r"|ce(?:la)?|ça|qui|questo|ciò|esto|isso|isto|это)\b)[^\W_]+\)?\s(?:gives?|adds?|contributes?|earns?|counts?(?:\sfor)?|(?:is|are)\sworth"
-    r"|gibt|gib[t]?|bringt|zählt|vale(?:nt|n|m)?|vaut|compte(?:nt)?|apporte|suma|aporta|soma|conta|даёт|дает)\s$"
+    r"(?i)(?<![^\W\d_])(?!(?:this|that|which|it|these|those|they|all|both|he|she|patiente?n?|paciente|paziente|sum"
+    r"|total|score|adding|scale|together|calculation|das|dies|ce(?:la)?|ça|qui|questo|ciò|esto|isso|isto"
+    r"|это)\b)[^\W_]+\)?\s(?:gives?|adds?|contributes?|earns?|counts?(?:\sfor)?|(?:is|are)\sworth|gibt|gib[t]?|bringt"
+    r"|zählt|vale(?:nt|n|m)?|vaut|compte(?:nt)?|apporte|suma|aporta|soma|conta|даёт|дает)\s$"
 )
 _AGE = re.compile(rf"(?<![\d.])(\d{{1,2}})(?:\s?\+\s?\d(?!\d)|[\s-]?{cues.any_word(cues.WEEKS)}|w\d)")
 _PARTS_AFTER = re.compile(
-    r"\s?(?:\w{4,12}\s)?(?:items|components|variables|parameters|elements|questions|domains|categories|factors|kriterien"
-    r"|parameter|critères|éléments|criterios|critérios|criteri|elementi|критери\w+|项|項目|항목)\b(?!\s(?:are|is|were|met|positive|present))",
+    r"\s?(?:\w{4,12}\s)?(?:items|components|variables|parameters|elements|questions|domains|categories|factors"
+    r"|kriterien|parameter|critères|éléments|criterios|critérios|criteri|elementi|критери\w+|项|項目"
+    r"|항목)\b(?!\s(?:are|is|were|met|positive|present))",
     re.IGNORECASE,
 )
 
@@ -266,7 +266,8 @@ def given(candidate: Candidate) -> bool:
 
 
 _BY_PERIOD = re.compile(
-    r"(?i)\s(?:by|per|according\sto|nach|selon|según|secondo)\s(?:the\s|der\s|la\s|les\s)?(?:lmp|last\smenstrual\speriod|dates)\b"
+    r"(?i)\s(?:by|per|according\sto|nach|selon|según|secondo)\s(?:the\s|der\s|la\s|les\s)?(?:lmp"
+    r"|last\smenstrual\speriod|dates)\b"
 )
 _GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields|->)[^\n.,):=→]){{0,30}}$")
 

@@ -65,15 +65,14 @@ _MAXIMUM_FIRST = re.compile(
     r"(\d{1,3})\s?[点點점分]\s?(?:만점|満点|满分|滿分|중|中)(?:에|で|の|的)?\s?(?:得|得了)?(?=(\d{1,3})\s?[点點점分])"
 )
 _ONE_POINT = re.compile(
-    r"\b(?:(?:an?|the|eine?n?|une?|um)\s)?(?:(?:single|lone|einzige[nr]?|seul|solo|único|unico)\s|(?:eine?n?|une?|um)\s)"
-    r"(?=(?:point|punkt|punto|ponto)\b)",
+    r"\b(?:(?:an?|the|eine?n?|une?|um)\s)?(?:(?:single|lone|einzige[nr]?|seul|solo|único|unico)\s|(?:eine?n?|une?"
+    r"|um)\s)(?=(?:point|punkt|punto|ponto)\b)",
     re.IGNORECASE,
 )
 _TOLERANCE = re.compile(r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?")
 _UNITS = re.compile(
-    r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?"
-    r"|(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?"
-    r"|(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)"
+    r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?|(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m"
+    r"|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?|(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)"
 )
 _BEFORE_STOP = re.compile(r"(?<=[\w)]) {1,3}(?=[.,;:](?:\s|$))")
 _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")

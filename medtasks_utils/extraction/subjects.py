@@ -19,11 +19,10 @@ _NORMAL_BEFORE, _RISK_BEFORE, _EARLIER, _CHECKED, _DERIVED = (
 _RISK_AFTER = re.compile(rf"[^\n,;.()]{{0,24}}?{_RISK}")
 _EARLIER_FIRST = re.compile(rf"^\W*{cues.any_word(cues.EARLIER)}[^:=\d]{{0,40}}[,:]\s")
 _EARLIER_AFTER = re.compile(
-    r"[^\d.,;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|before"
-    r"|(?:on|in|at)\s(?:my|the|a)\sfirst\s(?:pass|try|attempt|go|count|reading)"
-    r"|on\sadmission"
-    r"|yesterday|(?:that\s)?(?:one|you|we)\s(?:aims?|wants?|looks?)|uncorrected|too\s(?:low|high))\b"
-    r"|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다|이었습니다)",
+    r"[^\d.,;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|before|(?:on"
+    r"|in|at)\s(?:my|the|a)\sfirst\s(?:pass|try|attempt|go|count|reading)|on\sadmission|yesterday|(?:that\s)?(?:one"
+    r"|you|we)\s(?:aims?|wants?|looks?)|uncorrected|too\s(?:low|high))\b|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다"
+    r"|이었습니다)",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile("|".join(map(cues.any_word, (cues.RESULT, cues.TOTAL, cues.QUANTITY, cues.DERIVED))))
@@ -40,18 +39,14 @@ _NOT_BEFORE = re.compile(
 )
 _ONLY_IF = re.compile(
     r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|without|had|if|were|wenn"
-    r"|bei|mit|hätte|wäre|avec|si|s['’]il|con|se|com|если|при)\b.{0,70}"
-    r"(?:(?:\bwould|['’]d)\s(?:be|have|give|get|become)\b|\b(?:wäre|würde|ergäbe|läge|serait|donnerait|sería|daría"
-    r"|seria|daria|sarebbe"
-    r"|darebbe"
-    r"|бы)\b)"
+    r"|bei|mit|hätte|wäre|avec|si|s['’]il|con|se|com|если|при)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:be|have|give|get"
+    r"|become)\b|\b(?:wäre|würde|ergäbe|läge|serait|donnerait|sería|daría|seria|daria|sarebbe|darebbe|бы)\b)"
     r"|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer|wish)\b)"
 )
 _NOT_ASKED = re.compile(
-    r"(?i)[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)"
-    r"|nicht\sgefragt"
-    r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))|没有?要求"
-    r"|求められてい(?:ない|ません)|묻지\s않)"
+    r"(?i)[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)|nicht\sgefragt"
+    r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))"
+    r"|没有?要求|求められてい(?:ない|ません)|묻지\s않)"
 )
 _LEFT_FROM_NORMAL = re.compile(rf"\d[^\d]{{0,20}}?\s{_EQUALS}\s")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from medtasks_utils.extraction import cues
@@ -42,7 +42,8 @@ _SUM = re.compile(r"\d\s?\+\s?\d{1,3}\)?\s?=\s?$")
 _SUMMED_AFTER = re.compile(rf"\s?[A-Za-z/%µ²]{{0,12}}\s{_SUMMED}(?!\s(?:chol|bili|body|prot))")
 _UNDER_A_LINE = re.compile(r"\n[ \t]*[-—–=_]{2,}[ \t]*\n[^\n\d]{0,40}$")
 _SAID_AFTER = re.compile(
-    r"\s?[A-Za-z/%µ²]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता|बनता)\sहै|\sहै)"
+    r"\s?[A-Za-z/%µ²]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता"
+    r"|बनता)\sहै|\sहै)"
 )
 _IN_DIGITS = re.compile(r"[^()\n.,;\d]{0,20}\((-?\d{1,15}(?:\.\d{1,15})?)(?=[^()\n\d]{0,20}\))")
 _LIMIT_KEY = re.compile(r"max|min(?!ut)|thresh|cut|limit|normal|refer|range|possible|previous|prior")
@@ -57,10 +58,9 @@ _LINE_START = re.compile(
     rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
 )
 _ASIDE_HEADING = re.compile(
-    r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation"
-    r"|reasoning|rationale|for\s(?:reference|comparison)"
-    r"|score\sbands|risk|normal|category|stage|staging|next\sstep|recommendation|significance|a\sfew\snotes"
-    r"|caveats?)",
+    r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning"
+    r"|rationale|for\s(?:reference|comparison)|score\sbands|risk|normal|category|stage|staging|next\sstep"
+    r"|recommendation|significance|a\sfew\snotes|caveats?)",
     re.IGNORECASE,
 )
 _RESULT_HEADING = re.compile(

@@ -80,7 +80,7 @@ RESULT: Cues = {
 """Nouns for the value that was asked for."""
 
 QUANTITY: Cues = {
-    "any": "|".join(names.QUANTITIES + names.SCORES),
+    "any": "|".join([*names.QUANTITIES.split(), *names.SCORES.split()]),
     "en": r"adjusted|corrected|calculated|estimated",
 }
 """Names of the quantities themselves, which their value may follow at once."""
@@ -100,7 +100,13 @@ SUMMED: Cues = {
 """What stands beside a sum."""
 
 TOTAL: Cues = {
-    "en": "|".join((r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets", *names.SCORES)),
+    "en": "|".join(
+        (
+            r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)"
+            r"|meets",
+            *names.SCORES.split(),
+        )
+    ),
     "de": r"score|punktzahl|punktwert|gesamt(?:punktzahl|score)?|insgesamt|zusammen|summe",
     "fr": r"score|total|somme",
     "es": r"puntuación|puntaje|total",
@@ -118,17 +124,16 @@ TOTAL: Cues = {
 EQUALS: Cues = {
     "any": r"[:=≈→⟹⇒⟶~]|(?<=[^\W\d]\s)[—–-](?=\s)",
     "en": r"(?:is|was|be|it['’]s|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came"
-    r"|works?"
-    r"|worked)"
-    r"\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains|turns\sout(?:\sto\sbe)?|totals|leaves"
-    r"|leaving"
-    r"|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)"
-    r"|call\sit|rounded\sto|scores?|count|have|meets|are|so|thus|hence|therefore)",
+    r"|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains"
+    r"|turns\sout(?:\sto\sbe)?|totals|leaves|leaving|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)|call\sit"
+    r"|rounded\sto|scores?|count|have|meets|are|so|thus|hence|therefore)",
     "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird"
     r"|erhält\sman|erhalten\swir|entspricht|hat|erreicht|kommt\sauf)",
     "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|s['’]élève\sà|s['’]établit\sà)",
-    "es": r"(?:es|son|suma|totaliza|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta|asciende\sa|da|tiene|reúne|alcanza|acumula)",
-    "pt": r"(?:é|são|soma|totaliza|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá|tem|reúne|atinge|acumula)",
+    "es": r"(?:es|son|suma|totaliza|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta|asciende\sa|da|tiene|reúne"
+    r"|alcanza|acumula)",
+    "pt": r"(?:é|são|soma|totaliza|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá|tem|reúne|atinge"
+    r"|acumula)",
     "it": r"(?:è|sono|totalizza|vale|ottiene|otteniamo|diventa|pari\sa|risulta|ammonta\sa|dà|ha|raggiunge)",
     "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это|набира\w{2,5}|набрал[аи]?|получа\w{2,5})",
     "ar": r"(?:هي|هو|تساوي|يساوي)",
@@ -166,11 +171,11 @@ THAT_IS: Cues = {
 
 EARLIER: Cues = {
     "en": r"(?:up|down|ris(?:e|en)|fallen|fall|(?:in|de)creased?|improved?|corrected|chang(?:e|ed))\sfrom"
-    r"|previous(?:ly)?"
-    r"|so\sfar|thus\sfar|sub-?total|prior|(?<!day\s)(?<!days\s)(?<!week\s)(?<!weeks\s)earlier|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)"
-    r"|yesterday|had\sbeen|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly"
-    r"|original(?:ly)?|(?:lab|chart|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)"
-    r"|by\smistake|on\sadmission|erroneously|instead\sof|rather\sthan|without",
+    r"|previous(?:ly)?|so\sfar|thus\sfar|sub-?total|prior|(?<!day\s)(?<!days\s)(?<!week\s)(?<!weeks\s)earlier"
+    r"|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)|yesterday|had\sbeen"
+    r"|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly|original(?:ly)?|(?:lab|chart"
+    r"|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake|on\sadmission|erroneously"
+    r"|instead\sof|rather\sthan|without",
     "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}"
     r"|gemessene\w?|statt|laut\s(?:labor|befund|akte)"
     r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|letzte[sn]?\s(?:jahr|monat)",
@@ -222,9 +227,8 @@ INPUT: Cues = {
     r"|colesterol\stotal|frecuencia\scardíaca",
     "pt": r"idade|peso|altura|sódio|potássio|cloro|bicarbonato|ureia|glicose|creatinina|albumina|triglicerídeos"
     r"|colesterol\stotal|frequência\scardíaca",
-    "it": r"l['’]età|età(?!\sgest)|peso|altezza|sodio|potassio|cloro|bicarbonat[oi]|urea|azotemia|glicemia"
-    r"|creatinina|albumina"
-    r"|trigliceridi|colesterolo\stotale|frequenza\scardiaca",
+    "it": r"l['’]età|età(?!\sgest)|peso|altezza|sodio|potassio|cloro|bicarbonat[oi]|urea|azotemia|glicemia|creatinina"
+    r"|albumina|trigliceridi|colesterolo\stotale|frequenza\scardiaca",
     "ru": r"возраст|вес|рост|натрий|калий|хлор|бикарбонат|мочевина|глюкоза|креатинин|альбумин|триглицериды",
     "ar": r"العمر|الوزن|الطول|الصوديوم|الكرياتينين|الألبومين|الجلوكوز",
     "hi": r"उम्र|वजन|लंबाई|सोडियम|क्रिएटिनिन|एल्ब्यूमिन|ग्लूकोज",
@@ -236,8 +240,7 @@ INPUT: Cues = {
 
 DERIVED: Cues = {
     "en": r"correct\w*|adjust\w*|clearance|ratio|ideal|target|fractional|excretion|deficit|gap|dos(?:e|age)|index"
-    r"|area"
-    r"|estimated|calculated|rate(?<!heart\srate)|interval|qtc|mean|equivalent|needed|required|score",
+    r"|area|estimated|calculated|rate(?<!heart\srate)|interval|qtc|mean|equivalent|needed|required|score",
     "de": r"\w*korrig\w*|clearance|angepasst\w*|ideal\w*|ziel\w*|defizit|berechnet\w*|quotient",
     "fr": r"corrigée?|clairance|idéal|ajusté|cible|déficit|calculée?|fraction\w*",
     "es": r"corregid[oa]|aclaramiento|depuración|ideal|ajustado|déficit|calculad[oa]|fracción|fraccional",
@@ -254,21 +257,21 @@ DERIVED: Cues = {
 
 ABOUT: Cues = {
     "any": r"[≈~≃=\s(\[<]|\x01",
-    "en": r"(?:approximately|about|around|roughly|approx\.?|exactly|therefore|thus|then|also|only|now|just"
-    r"|calculated|estimated|equal|to|be|a|an|hence|so|indeed|precisely"
-    r"|the|this|him|her|us|you|total|value|score|of|out|rounded|nearly|patient|exact|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)",
-    "de": r"(?:etwa|ungefähr|ca\.|circa|rund|also|somit|daher|demnach|folglich|mithin|insgesamt|genau|der|die|das|den|dem"
-    r"|(?:mon|diens|donners|frei|sams|sonn)tag,?|mittwoch,?)",
-    "fr": r"(?:environ|donc|ainsi|alors|exactement|à\speu\sprès|d['’]environ|de|le|la|(?:lun|mar|mercre|jeu|vendre|same)di"
-    r"|dimanche)",
+    "en": r"(?:approximately|about|around|roughly|approx\.?|exactly|therefore|thus|then|also|only|now|just|calculated"
+    r"|estimated|equal|to|be|a|an|hence|so|indeed|precisely|the|this|him|her|us|you|total|value|score|of|out|rounded"
+    r"|nearly|patient|exact|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)",
+    "de": r"(?:etwa|ungefähr|ca\.|circa|rund|also|somit|daher|demnach|folglich|mithin|insgesamt|genau|der|die|das|den"
+    r"|dem|(?:mon|diens|donners|frei|sams|sonn)tag,?|mittwoch,?)",
+    "fr": r"(?:environ|donc|ainsi|alors|exactement|à\speu\sprès|d['’]environ|de|le|la|(?:lun|mar|mercre|jeu|vendre"
+    r"|same)di|dimanche)",
     "es": r"(?:aproximadamente|unos|cerca|entonces|así|exactamente|por\s(?:lo\s)?tanto,?|pues|de|el|la|lunes,?|martes,?"
     r"|miércoles,?|jueves,?|viernes,?|sábado,?|domingo,?)",
     "pt": r"(?:aproximadamente|cerca|portanto,?|então|assim|exatamente|de|o|a"
     r"|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?,?)",
     "it": r"(?:circa|pari|dunque|quindi|perciò|pertanto|esattamente|di|a|il|la|lunedì|martedì|mercoledì|giovedì|venerdì"
     r"|sabato|domenica)",
-    "ru": r"(?:примерно|около|приблизительно|ровно|таким\sобразом,?|следовательно,?|(?:понедельник|вторник|сред[ау]|четверг"
-    r"|пятниц[ау]|суббот[ау]|воскресенье),?)",
+    "ru": r"(?:примерно|около|приблизительно|ровно|таким\sобразом,?|следовательно,?|(?:понедельник|вторник|сред[ау]"
+    r"|четверг|пятниц[ау]|суббот[ау]|воскресенье),?)",
     "ar": r"(?:حوالي|تقريبا|نحو)",
     "hi": r"(?:लगभग|है|का|के)",
     "zh": r"(?:大约|约|患者的?)",
@@ -279,13 +282,12 @@ ABOUT: Cues = {
 
 NORMAL: Cues = {
     "en": r"normal(?:ly)?|reference|ref\.?|range|threshold|cut-?\s?off|limits?|targets?(?!\sweight)|average|healthy"
-    r"|typical(?:ly)?|usual(?:ly)?"
-    r"|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison|uncorrected|raw|unadjusted"
-    r"|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?"
-    r"|viability|full\sterm|pregnancy\slasts|trimester|needed|required|recommended|published|validated|guideline|goals?|aims?(?:\sfor)?|(?:obesity|overweight)\sis"
-    r"|ceiling|floor",
-    "de": r"norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?"
-    r"|üblich\w{0,2}",
+    r"|typical(?:ly)?|usual(?:ly)?|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison"
+    r"|uncorrected|raw|unadjusted|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?|viability"
+    r"|full\sterm|pregnancy\slasts|trimester|needed|required|recommended|published|validated|guideline|goals?"
+    r"|aims?(?:\sfor)?|(?:obesity|overweight)\sis|ceiling|floor",
+    "de": r"norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal"
+    r"|ziel(?:wert|bereich)?|üblich\w{0,2}",
     "fr": r"moyenne|norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
     "es": r"normal(?:es)?|referencia|umbral|límites?|entre|rango|máximo|sobre|objetivo|meta",
     "pt": r"norma(?:l|is)|referência|limiar|limites?|entre|intervalo|máximo|meta|objetivo",
@@ -320,14 +322,13 @@ RISK: Cues = {
 
 COMPARED: Cues = {
     "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost"
-    r"|(?<!\badd\s)(?<!\b(?:adds|sums)\s)(?<!\badding\s)up\sto|beyond|past"
-    r"|least|from\sthat\son\sday|(?:begins?|beginning|starts?|starting|sets?\sin|kicks?\sin|applies|ends?|defined"
-    r"|cut\soff|clear|short|well)"
-    r"\s(?:at|from|as|of|with|only\sat)|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+"
-    r"|stage\s\w+)\s(?:at|from)|(?<=;\s)at|reach(?:es|ed)?|towards?",
+    r"|(?<!\badd\s)(?<!\b(?:adds|sums)\s)(?<!\badding\s)up\sto|beyond|past|least|from\sthat\son\sday|(?:begins?"
+    r"|beginning|starts?|starting|sets?\sin|kicks?\sin|applies|ends?|defined|cut\soff|clear|short|well)\s(?:at|from"
+    r"|as|of|with|only\sat)|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+|stage\s\w+)\s(?:at"
+    r"|from)|(?<=;\s)at|reach(?:es|ed)?|towards?",
     "de": r"(?:ober|unter)halb\svon|über|unter|als|mindestens|ab|bis|beginnt\s(?:bei|ab)|höchstens",
-    "fr": r"(?:commence|débute|débuterait)(?:\sà)?|dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde|plus\sde|à\spartir\sde|dès|au-delà\sde"
-    r"|jusqu['’]à|au\smoins",
+    "fr": r"(?:commence|débute|débuterait)(?:\sà)?|dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde"
+    r"|plus\sde|à\spartir\sde|dès|au-delà\sde|jusqu['’]à|au\smoins",
     "es": r"debajo\sde|encima\sde|superior\sa|inferior\sa|menos\sde|más\sde|a\spartir\sde|desde|hasta|al\smenos",
     "pt": r"acima\sde|abaixo\sde|menos\sde|mais\sde|a\spartir\sde|até|pelo\smenos",
     "it": r"sotto(?:\si)?|sopra(?:\si)?|superiore\sa|inferiore\sa|meno\sdi|più\sdi|a\spartire\sda|(?:dai|da|oltre"
