@@ -105,12 +105,9 @@ _CONTRIBUTES = re.compile(
     r"|это)\b)[^\W_]+\)?\s(?:gives?|adds?|contributes?|earns?|counts?(?:\sfor)?|(?:is|are)\sworth|gibt|gib[t]?|bringt"
     r"|zählt|vale(?:nt|n|m)?|vaut|compte(?:nt)?|apporte|suma|aporta|soma|conta|даёт|дает)\s$"
 )
-_AGE = re.compile(rf"(?<![\d.])(\d{{1,2}})(?:\s?\+\s?\d(?!\d)|[\s-]?{cues.any_word(cues.WEEKS)}|w\d)")
 _PARTS_AFTER = re.compile(
-    r"\s?(?:\w{4,12}\s)?(?:items|components|variables|parameters|elements|questions|domains|categories|factors"
-    r"|kriterien|parameter|critères|éléments|criterios|critérios|criteri|elementi|критери\w+|项|項目"
-    r"|항목)\b(?!\s(?:are|is|were|met|positive|present))",
-    re.IGNORECASE,
+    r"(?i)\s?(?:\w{4,12}\s)?(?:items|components|variables|parameters|elements|questions|domains|categories|factors)\b"
+    r"(?!\s(?:are|is|were|met|positive|present))"
 )
 
 
@@ -272,12 +269,6 @@ _BY_PERIOD = re.compile(
 _GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields|->)[^\n.,):=→]){{0,30}}$")
 
 
-def a_milestone(candidate: Candidate) -> bool:
-    """As in "37 weeks on November 26", "39w0d is 01/11/2019"."""
-    weeks = [int(age[1]) for age in _AGE.finditer(before(candidate))]
-    return bool(weeks) and weeks[-1] != 40
-
-
 def only_weeks(candidate: Candidate) -> bool:
     """An age in weeks alone or in days alone."""
     written = candidate.text[candidate.start : candidate.end]
@@ -327,7 +318,7 @@ _OF_SCORES: tuple[tuple[Rule, float], ...] = (
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
-    "date": (*_EVERY, (given, -60), (compared_with, -60), (a_milestone, -30), (of_something_else, -20)),
+    "date": (*_EVERY, (given, -60), (compared_with, -60), (of_something_else, -20)),
     "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6)),
 }
 

@@ -12,8 +12,8 @@ from medtasks_utils.extraction.weighing import Found
 _WORDS: dict[str, tuple[str, str, str]] = {
     # zero to nineteen; twenty, thirty, … ninety; hundred
     "en": (
-        "zero|nought|naught one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-        " seventeen eighteen nineteen",
+        "zero|nought|naught one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+        " sixteen seventeen eighteen nineteen",
         "twenty thirty forty fifty sixty seventy eighty ninety",
         "hundred",
     ),

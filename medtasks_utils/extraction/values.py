@@ -24,7 +24,7 @@ _RESULT, _TOTAL, _SUMMED, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
 )
 _JOINED = rf"{_EQUALS}\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$"
 _NEAR = rf"[^\n=≈:,;\d]{{0,30}}?{_LINKED}\s?(?:{_ABOUT}){{0,8}}$"
-_AFTER_RESULT = re.compile(rf"{_RESULT}(?:(?:(?!\d{{4}})[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
+_AFTER_RESULT = re.compile(rf"{_RESULT}(?:(?:\([^()\n]{{0,30}}\)|(?!(?<![\w.-])\d)[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
 _AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:,;]{{0,40}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
