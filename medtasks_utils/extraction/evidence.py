@@ -56,6 +56,8 @@ _THRESHOLD_AFTER = re.compile(
     rf"|{_UNIT}\s(?:less|more|lower|higher|fewer|weniger|mehr|niedriger|höher|de\smoins|de\splus|menos|más|mais"
     rf"|in\s(?:meno|più)"
     r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))"
+    r"|\s(?:away|to\sgo|left|ago|short|remaining|overdue|as\sa\s(?:lower|upper)\s(?:bound|limit)"
+    r"|of\s(?:the\s|his\s|her\s)?(?:ideal|ibw|normal|predicted|actual|expected|usual|target))\b"
     r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하"
     r"|미만|초과|以上|及以上"
     r"|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))|\s?\+(?=\s|$)",
@@ -67,7 +69,7 @@ _NAMED_BEFORE = re.compile(
     r"|option|age[ds]?|day|table|figure|part|ckd|bmi\sclass|vitamin|page|row|ref))\s?[:#]?\s?[A-Z]?$"
 )
 _TIME_AFTER = re.compile(
-    r"[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|patients|steps|labs|year-old|yo"
+    r"['′]\s?\d|[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|patients|steps|labs|year-old|yo"
     r"|(?:c?m|in(?:ches)?|f(?:ee|oo)?t|kg|lbs?|pounds)\s(?:tall|heavy|groß|schwer))\b",
     re.IGNORECASE,
 )
@@ -106,7 +108,7 @@ _CONTRIBUTES = re.compile(
     r"|zählt|vale(?:nt|n|m)?|vaut|compte(?:nt)?|apporte|suma|aporta|soma|conta|даёт|дает)\s$"
 )
 _PARTS_AFTER = re.compile(
-    r"(?i)\s?(?:\w{4,12}\s)?(?:items|components|variables|parameters|elements|questions|domains|categories|factors)\b"
+    r"(?i)\s?(?:\w{4,12}\s)?(?:items|parts|components|variables|parameters|elements|questions|domains|categories|factors)\b"
     r"(?!\s(?:are|is|were|met|positive|present))"
 )
 
@@ -116,7 +118,7 @@ def list_number(candidate: Candidate) -> bool:
     line = candidate.text[max(0, candidate.start - 12) : candidate.start].rsplit("\n", 1)[-1]
     is_first = not line.strip(f" \t>#*-{BOLD}")
     counted = re.match(r"[.)]\s" if is_first else r"[.)]\s[a-z]{2}", after(candidate))
-    return bool(counted or _NAMED_BEFORE.search(before(candidate)))
+    return bool((counted and candidate.text[candidate.start].isdigit()) or _NAMED_BEFORE.search(before(candidate)))
 
 
 def in_a_range(candidate: Candidate) -> bool:

@@ -77,8 +77,8 @@ _UNITS = re.compile(
 _BEFORE_STOP = re.compile(r"(?<=[\w)]) {1,3}(?=[.,;:](?:\s|$))")
 _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
 _POINT_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?![\d,])")
-_LONG_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,2}),(\d{3,4})(?![\d,])")
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?!\d|,\d)")
+_LONG_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,2}),(\d{3,4})(?!\d|,\d)")
 _MINUS_WORD = re.compile(r"\b(?:minus|negative|meno|menos|moins|минус)\s(?=\d)", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?"

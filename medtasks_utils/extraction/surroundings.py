@@ -13,7 +13,9 @@ _BEFORE = 90  # characters
 def before(candidate: Candidate) -> str:
     """The candidate's sentence up to it, without the marks of bold text."""
     stretch = candidate.text[max(0, candidate.start - _BEFORE) : candidate.start].replace(BOLD, "")
-    return re.split(r"\n|(?<=[\w)%²][.;!?])\s(?=[A-ZÀ-ÞА-Я\u0600-\u06ff\u0900-\u097f])|[。；！？]", stretch)[-1]
+    return re.split(
+        r"\n|(?<=[\w)%²][.;!?])\s(?=[A-ZÀ-ÞА-Я\u0600-\u06ff\u0900-\u097f])|(?<=\d\.)\s(?=\d|$)|[。；！？]", stretch
+    )[-1]
 
 
 def clause(candidate: Candidate) -> str:

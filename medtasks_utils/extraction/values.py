@@ -24,7 +24,9 @@ _RESULT, _TOTAL, _SUMMED, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
 )
 _JOINED = rf"{_EQUALS}\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$"
 _NEAR = rf"[^\n=≈:,;\d]{{0,30}}?{_LINKED}\s?(?:{_ABOUT}){{0,8}}$"
-_AFTER_RESULT = re.compile(rf"{_RESULT}(?:(?:\([^()\n]{{0,30}}\)|(?!(?<![\w.-])\d)[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
+_AFTER_RESULT = re.compile(
+    rf"{_RESULT}(?:(?:\([^()\n]{{0,30}}\)|(?!(?<![\w.-])\d)[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)"
+)
 _AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
 _AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:,;]{{0,40}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
@@ -43,7 +45,7 @@ _SUMMED_AFTER = re.compile(rf"\s?[A-Za-z/%µ²]{{0,12}}\s{_SUMMED}(?!\s(?:chol|b
 _UNDER_A_LINE = re.compile(r"\n[ \t]*[-—–=_]{2,}[ \t]*\n[^\n\d]{0,40}$")
 _SAID_AFTER = re.compile(
     r"\s?[A-Za-z/%µ²]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता"
-    r"|बनता)\sहै|\sहै)"
+    r"|बनता|निकलता)\sहै|\sहै)"
 )
 _IN_DIGITS = re.compile(r"[^()\n.,;\d]{0,20}\((-?\d{1,15}(?:\.\d{1,15})?)(?=[^()\n\d]{0,20}\))")
 _LIMIT_KEY = re.compile(r"max|min(?!ut)|thresh|cut|limit|normal|refer|range|possible|previous|prior")
@@ -52,8 +54,10 @@ _TOTAL_ROW = re.compile(
     rf"(?:^|\n)\|[\s{BOLD}]{{0,4}}(?:{_TOTAL}|{_RESULT})(?:\s(?:{_TOTAL}|points))?[\s:{BOLD}]{{0,4}}\|(?:[^\n"
     rf"|\d]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
 )
-_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?\s?(?P<link>(?:{_ABOUT}){{0,4}})$")
-_NAMED_AFTER = re.compile(rf"\s(?:points?\s)?(?:on|for|in)\s(?:the\s)?{cues.any_word(cues.QUANTITY)}")
+_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?,?\s?(?P<link>(?:{_ABOUT}){{0,4}})$")
+_NAMED_AFTER = re.compile(
+    rf"\s(?:(?:points?\s)?(?:on|for|in)\s(?:the\s)?|mg\s(?:of\s)?(?:oral\s)?){cues.any_word(cues.QUANTITY)}"
+)
 _LINE_START = re.compile(
     rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
 )
@@ -93,7 +97,7 @@ def read_value(
 
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Reading:
-    holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "weeks"))
+    holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "count", "weeks"))
     opened = unclosed_tag(rest)
     if opened:
         holders.append(Holder(opened, len(rest) - len(opened), len(rest), "tag", 94))
@@ -201,7 +205,7 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "stated", 50
     name = _NAMED_BEFORE.search(left)
     if name or _NAMED_AFTER.match(text, found.end):
-        return "stated", 50 if name and name["link"].strip() else 46
+        return ("stated", 50 if name["link"].strip() else 46) if name else ("linked", 40)
     if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
         return "stated", 50
     if _SAID_AFTER.match(text, found.end) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):

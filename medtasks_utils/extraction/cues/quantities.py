@@ -122,11 +122,11 @@ TOTAL: Cues = {
 """Nouns for a score."""
 
 EQUALS: Cues = {
-    "any": r"[:=≈→⟹⇒⟶~]|(?<=[^\W\d]\s)[—–-](?=\s)",
+    "any": r"[:=≈→⟹⇒⟶~]|(?:(?<=[^\W\d]\s)|(?<=,\s))[—–-](?=\s)",
     "en": r"(?:is|was|be|it['’]s|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came"
     r"|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains"
     r"|turns\sout(?:\sto\sbe)?|totals|leaves|leaving|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)|call\sit"
-    r"|rounded\sto|scores?|count|have|meets|are|so|thus|hence|therefore)",
+    r"|rounded\sto|scores?|count|have|has|meets|are|so|thus|hence|therefore)",
     "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird"
     r"|erhält\sman|erhalten\swir|entspricht|hat|erreicht|kommt\sauf)",
     "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|s['’]élève\sà|s['’]établit\sà)",
@@ -215,7 +215,8 @@ CHECKED: Cues = {
 """What a calculation follows that only checks or compares the result."""
 
 INPUT: Cues = {
-    "en": r"age|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium|(?<!-)na\+?|potassium"
+    "en": r"age|wbc|white\s(?:blood\s)?cells?|respiratory\srate|pulse|ha?emoglobin|ha?ematocrit|lactate|spo2|pao2|paco2"
+    r"|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium|(?<!-)na\+?|potassium"
     r"|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|"
     r"(?:serum\s)?creatinine|scr|albumin|bilirubin|inr|hdl|triglycerides|total\scholesterol|sbp|dbp|heart\srate|hr"
     r"|systolic|diastolic|temperature|insulin|platelets|ast|alt|cycle(?:\slength)?|qt|rr",
@@ -240,7 +241,7 @@ INPUT: Cues = {
 
 DERIVED: Cues = {
     "en": r"correct\w*|adjust\w*|clearance|ratio|ideal|target|fractional|excretion|deficit|gap|dos(?:e|age)|index"
-    r"|area|estimated|calculated|rate(?<!heart\srate)|interval|qtc|mean|equivalent|needed|required|score",
+    r"|area|estimated|calculated|rate(?<!heart\srate)(?<!respiratory\srate)|interval|qtc|mean|equivalent|needed|required|score",
     "de": r"\w*korrig\w*|clearance|angepasst\w*|ideal\w*|ziel\w*|defizit|berechnet\w*|quotient",
     "fr": r"corrigée?|clairance|idéal|ajusté|cible|déficit|calculée?|fraction\w*",
     "es": r"corregid[oa]|aclaramiento|depuración|ideal|ajustado|déficit|calculad[oa]|fracción|fraccional",
@@ -304,7 +305,7 @@ NORMAL: Cues = {
 RISK: Cues = {
     "en": r"mortality|predictive\svalue|sensitivity|specificity|likelihood|accuracy|survival|risk(?!\s(?:score"
     r"|index|category|class))|(?:event|stroke|bleeding"
-    r"|complication)s?\srate|(?<!maintenance\s)(?<!infusion\s)(?<!filtration\s)rate\s(?:of|about|is)"
+    r"|complication)s?\srate"
     r"|probability|chance|prevalence|incidence|mace|confidence",
     "de": r"risiko|mortalität|sterblichkeit",
     "fr": r"risque|mortalité",
