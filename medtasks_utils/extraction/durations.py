@@ -26,7 +26,7 @@ _WRITTEN = re.compile(
     r"|(?<![\d.])(?P<w3>\d{1,3})\s{0,3}\+\s?(?P<d3>\d)(?!\d|\.\d)"
     r"|(?<![\d.])(?P<w4>\d{1,3})\s(?:weeks?\s)?(?:and\s)?(?P<d4>\d)/7(?!\d)"
     r"|[(\[]\s?['\"]?(?P<w5>\d{1,3})['\"]?\s?,\s?['\"]?(?P<d5>\d{1,2})['\"]?\s?[)\]]"
-    r"|[\"']?weeks[\"']?\s?:\s?(?P<w6>\d{1,3}),?\s{0,4}[\"']?days[\"']?\s?:\s?(?P<d6>\d{1,2})"
+    r"|[\"']?(?i:weeks)[\"']?\s?:\s?(?P<w6>\d{1,3}),?\s{0,4}[\"']?(?i:days)[\"']?\s?:\s?(?P<d6>\d{1,2})"
     rf"|(?<![\d.])(?P<weeks>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?(?i:weeks?|wks?|wochen?|semaines?|semanas?"
     rf"|settiman[ae]|недел[яьюи]|周|週)\b"
     r"|(?<![\d.])(?P<days>\d{1,4})\s{0,14}(?i:days?|tagen?|jours|días|dias|giorni|дн(?:я|ей)|天)\b"

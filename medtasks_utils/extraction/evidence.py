@@ -43,7 +43,7 @@ _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
-    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\s?[a-zA-Z][^=(\n.;,]{0,60}=|/\s?\("
+    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\d{1,2}/\d|/\s?[a-zA-Z][^=(\n.;,]{0,60}=|/\s?\("
     r"|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
@@ -102,7 +102,7 @@ _ITEMS_AFTER = re.compile(
     r"\s?(?:points?|punkte?|puntos|points|pontos|punti)?:[ \x01]*\n+\s*(?:[-•|]|\d[.)])\s?", re.IGNORECASE
 )
 _CONTRIBUTES = re.compile(
-    r"(?i)(?<![^\W\d_])(?!(?:this|that|which|it|these|those|they|all|both|he|she|patiente?n?|paciente|paziente|sum"
+    r"(?i)(?<![^\W\d_])(?!(?:this|that|which|it|these|those|they|all|both|he|she|i|we|patiente?n?|paciente|paziente|sum"
     r"|total|score|adding|scale|together|calculation|das|dies|ce(?:la)?|ça|qui|questo|ciò|esto|isso|isto"
     r"|это)\b)[^\W_]+\)?\s(?:gives?|adds?|contributes?|earns?|counts?(?:\sfor)?|(?:is|are)\sworth|gibt|gib[t]?|bringt"
     r"|zählt|vale(?:nt|n|m)?|vaut|compte(?:nt)?|apporte|suma|aporta|soma|conta|даёт|дает)\s$"
@@ -136,7 +136,7 @@ def in_a_range(candidate: Candidate) -> bool:
 
 
 def in_a_formula(candidate: Candidate) -> bool:
-    """As in "72 × 1.24", "(140 − 66) / …", "3600 / 1300": no score is above its maximum."""
+    """As in "72 × 1.24", "(140 − 66) / …", or a date; in "3600 / 1300", since no score is above its maximum."""
     left, right = before(candidate), after(candidate)
     opened = left.endswith("(") and re.match(r"\s?[+-]\s", right)
     divisor = re.match(r"\s?/\s?(\d{1,15}(?:\.\d{1,15})?)", right)
@@ -315,7 +315,7 @@ _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     (a_risk, -60),
     (itemised, 10),
     (a_measurement, -60),
-    (an_item, -45),
+    (an_item, -60),
 )
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,

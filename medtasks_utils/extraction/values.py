@@ -28,11 +28,14 @@ _AFTER_RESULT = re.compile(
     rf"{_RESULT}(?:(?:\([^()\n]{{0,30}}\)|(?!(?<![\w.-])\d)[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)"
 )
 _AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
-_AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:,;]{{0,40}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
+_AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:,;]{{0,40}}?{_JOINED}|{_NEAR}|,?\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
 _AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
 _NOT_BUT = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}[^\n]{{0,60}}[,\s]\s?{cues.any_word(cues.BUT)}\s?(?:{_ABOUT}){{0,4}}$"
+)
+_RESULT_AFTER = re.compile(
+    rf"(?:\s(?:is|was|will\sbe|ist|est|es|è|é)\s(?:the|der|die|das|la|le|el|il|o|a)\s(?:\w+\s){{0,2}}?|[がは]){_RESULT}"
 )
 _VERB_FIRST = re.compile(r"(?i:\b(?:beträgt|liegt|ergibt|lautet)\s(?:die|der|das)\s[^\d\n.,;:]{3,40}\s(?:bei\s)?)$")
 _COUNTED_AFTER = re.compile(
@@ -207,6 +210,8 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
     if name or _NAMED_AFTER.match(text, found.end):
         return ("stated", 50 if name["link"].strip() else 46) if name else ("linked", 40)
     if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
+        return "stated", 50
+    if _RESULT_AFTER.match(text, found.end):
         return "stated", 50
     if _SAID_AFTER.match(text, found.end) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
         return "stated", 48

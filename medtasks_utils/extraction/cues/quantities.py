@@ -73,9 +73,9 @@ RESULT: Cues = {
     "ru": r"результат|ответ|значение|итого|дата|срок",
     "ar": r"النتيجة|الإجابة|القيمة|تاريخ|عمر",
     "hi": r"परिणाम|उत्तर|मान|तिथि|आयु",
-    "zh": r"结果|答案|答|数值|预产期|孕龄",
-    "ja": r"結果|答え|答|値|予定日|週数",
-    "ko": r"결과|답|값|예정일",
+    "zh": r"结果|答案|答|数值|预产期|孕龄|胎龄|孕周",
+    "ja": r"結果|答え|答|値|予定日|週数|妊娠",
+    "ko": r"결과|답|값|예정일|임신",
 }
 """Nouns for the value that was asked for."""
 
@@ -102,8 +102,7 @@ SUMMED: Cues = {
 TOTAL: Cues = {
     "en": "|".join(
         (
-            r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)"
-            r"|meets",
+            r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets",
             *names.SCORES.split(),
         )
     ),
@@ -126,10 +125,11 @@ EQUALS: Cues = {
     "en": r"(?:is|was|be|it['’]s|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came"
     r"|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains"
     r"|turns\sout(?:\sto\sbe)?|totals|leaves|leaving|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)|call\sit"
-    r"|rounded\sto|scores?|count|have|has|meets|are|so|thus|hence|therefore)",
+    r"|rounded(?:\sto)?|scores?|count|have|has|meets|are|so|thus|hence|therefore)",
     "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird"
-    r"|erhält\sman|erhalten\swir|entspricht|hat|erreicht|kommt\sauf)",
-    "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|s['’]élève\sà|s['’]établit\sà)",
+    r"|erhält\sman|erhalten\swir|entspricht|wird\smit|gerundet|hat|erreicht|kommt\sauf)",
+    "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|arrondie?(?:\sà)?|s['’]élève\sà"
+    r"|s['’]établit\sà)",
     "es": r"(?:es|son|suma|totaliza|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta|asciende\sa|da|tiene|reúne"
     r"|alcanza|acumula)",
     "pt": r"(?:é|são|soma|totaliza|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá|tem|reúne|atinge"
@@ -241,7 +241,8 @@ INPUT: Cues = {
 
 DERIVED: Cues = {
     "en": r"correct\w*|adjust\w*|clearance|ratio|ideal|target|fractional|excretion|deficit|gap|dos(?:e|age)|index"
-    r"|area|estimated|calculated|rate(?<!heart\srate)(?<!respiratory\srate)|interval|qtc|mean|equivalent|needed|required|score",
+    r"|area|estimated|calculated|rate(?<!heart\srate)(?<!respiratory\srate)|interval|qtc|mean|equivalent|needed"
+    r"|required|score",
     "de": r"\w*korrig\w*|clearance|angepasst\w*|ideal\w*|ziel\w*|defizit|berechnet\w*|quotient",
     "fr": r"corrigée?|clairance|idéal|ajusté|cible|déficit|calculée?|fraction\w*",
     "es": r"corregid[oa]|aclaramiento|depuración|ideal|ajustado|déficit|calculad[oa]|fracción|fraccional",
@@ -303,10 +304,9 @@ NORMAL: Cues = {
 """Nouns and adverbs for what a value is compared with."""
 
 RISK: Cues = {
-    "en": r"mortality|predictive\svalue|sensitivity|specificity|likelihood|accuracy|survival|risk(?!\s(?:score"
-    r"|index|category|class))|(?:event|stroke|bleeding"
-    r"|complication)s?\srate"
-    r"|probability|chance|prevalence|incidence|mace|confidence",
+    "en": r"mortality|predictive\svalue|sensitivity|specificity|likelihood|accuracy|survival|risk(?!\s(?:score|index"
+    r"|category|class))|(?:event|stroke|bleeding|complication)s?\srate|probability|chance|prevalence|incidence|mace"
+    r"|confidence",
     "de": r"risiko|mortalität|sterblichkeit",
     "fr": r"risque|mortalité",
     "es": r"riesgo|mortalidad",
