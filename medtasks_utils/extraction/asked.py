@@ -69,7 +69,11 @@ def _subject(candidate: Candidate, patterns: re.Pattern[str]) -> int | None:
     named = unit and patterns.match(after(candidate), unit.end())
     if named:
         return named.lastindex
-    left = re.split(r"[,;。；，]", before(candidate))[-1]
+    return _last_named(re.split(r"[,;。；，]", before(candidate))[-1], patterns)
+
+
+@lru_cache(maxsize=8)
+def _last_named(left: str, patterns: re.Pattern[str]) -> int | None:
     found = [name for name in patterns.finditer(left) if not _is_operand(name, left)]
     found = [name for name in found if name.start() < left.find("=")] or found
     return found[-1].lastindex if found else None
@@ -81,15 +85,15 @@ def _is_operand(name: re.Match[str], text: str) -> bool:
 
 def of_what_was_asked(candidate: Candidate) -> bool:
     """As in "the anion gap is 15", where the anion gap was asked for."""
-    subject = _subject(candidate, _QUANTITIES)
-    return subject is not None and subject == _topic(candidate, _QUANTITIES)
+    topic = _topic(candidate, _QUANTITIES)
+    return topic is not None and _subject(candidate, _QUANTITIES) == topic
 
 
 def of_something_else(candidate: Candidate) -> bool:
     """As in "the delta gap is 3", where the anion gap was asked for, "Bazett gives 452", where it was Fridericia."""
     for patterns in (_QUANTITIES, _FORMULAS, _DATES):
-        subject, topic = _subject(candidate, patterns), _topic(candidate, patterns)
-        if None not in (subject, topic) and subject != topic:
+        topic = _topic(candidate, patterns)
+        if topic is not None and _subject(candidate, patterns) not in (None, topic):
             return True
     return False
 

@@ -201,7 +201,7 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
     if (
         _SUMMED_AFTER.match(text, found.end)
         or _SUMMED_BEFORE.search(left)
-        or _UNDER_A_LINE.search(text[: found.start][-80:])
+        or _UNDER_A_LINE.search(text[max(0, found.start - 80) : found.start])
     ):
         return "total", 56
     if any(pattern.search(left) for pattern in (_AFTER_LINK, _NOT_BUT, _VERB_FIRST)):
