@@ -19,7 +19,7 @@ from medtasks_utils.extraction.subjects import (
     called_normal,
     denied,
     earlier,
-    in_contrast,
+    in_a_side_clause,
     only_supposed,
     unfinished,
 )
@@ -48,7 +48,8 @@ _OPERATOR_AFTER = re.compile(
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
 _CONTINUED = re.compile(
-    r"[^\n,;.()]{0,24}?\s?(?:[=≈→]\s?|\b(?:corresponds?|equivalent|equates?|converts?)\sto\s)[A-Za-z\s]{0,20}-?[\d.√(]"
+    r"[^\n,;.()]{0,24}?\s?(?:[=≈]\s?(?:\(|[A-Za-z\s]{0,12}-?[\d.√])|→\s?[≈~]?\s?-?[\d.√(]"
+    r"|\b(?:corresponds?|equivalent|equates?|converts?)\sto\s[A-Za-z\s]{0,20}\d)"
 )
 _COMPARED_BEFORE = re.compile(rf"(?:[<>≤≥≧≦]\s?|{_COMPARED}\s?(?:{_ABOUT}){{0,3}})$")
 _THRESHOLD_AFTER = re.compile(
@@ -288,7 +289,7 @@ _EVERY: tuple[tuple[Rule, float], ...] = (
     (a_check, -50),
     (unfinished, -100),
     (in_bold, 8),
-    (in_contrast, -20),
+    (in_a_side_clause, -20),
     (taken_back, -25),
     (in_a_range, -100),
 )

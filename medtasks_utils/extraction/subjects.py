@@ -26,8 +26,8 @@ _EARLIER_AFTER = re.compile(
     re.IGNORECASE,
 )
 _SUBJECT = re.compile("|".join(map(cues.any_word, (cues.RESULT, cues.TOTAL, cues.QUANTITY, cues.DERIVED))))
-_CONTRAST = re.compile(
-    r"(?i)(?:\b(?:while|whereas|während|wohingegen|alors\sque|tandis\sque|mientras(?:\sque)?|enquanto|mentre"
+_SIDE_CLAUSE = re.compile(
+    r"(?i)(?:\b(?:while|whereas|since|because|weil|puisque|ya\sque|porque|poiché|потому\sчто|так\sкак|während|wohingegen|alors\sque|tandis\sque|mientras(?:\sque)?|enquanto|mentre"
     r"|тогда\sкак|в\sто\sвремя\sкак)\b|بينما|जबकि|而)"
 )
 _INPUT_NAMED = re.compile(
@@ -101,9 +101,9 @@ def named(candidate: Candidate) -> bool:
     return bool(_SUBJECT.search(before(candidate)))
 
 
-def in_contrast(candidate: Candidate) -> bool:
-    """As in "…, whereas the ideal weight is 58.9"."""
-    return bool(_CONTRAST.search(re.split(r"[,;，；]", before(candidate))[-1]))
+def in_a_side_clause(candidate: Candidate) -> bool:
+    """As in "…, whereas the ideal weight is 58.9", "since his BMI is 22.9"."""
+    return bool(_SIDE_CLAUSE.search(re.split(r"[,;，；]", before(candidate))[-1]))
 
 
 def only_supposed(candidate: Candidate) -> bool:

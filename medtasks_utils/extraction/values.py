@@ -42,7 +42,7 @@ _COUNTED_AFTER = re.compile(
     r"\s(?:\w{1,12}\s){0,2}(?:are|is|were)\s(?:met|violated|positive|present|fulfilled|satisfied|scored|awarded)\b",
     re.IGNORECASE,
 )
-_SUMMED_BEFORE = re.compile(rf"(?:{_SUMMED},?(?:\s{_EQUALS})?\s?(?:{_ABOUT}){{0,4}})$")
+_SUMMED_BEFORE = re.compile(rf"(?:{_SUMMED},?(?:\s?{_EQUALS})?\s?(?:{_ABOUT}){{0,4}})$")
 _SUM = re.compile(r"\d\s?\+\s?\d{1,3}\)?\s?=\s?$")
 _SUMMED_AFTER = re.compile(rf"\s?[A-Za-z/%µ²]{{0,12}}\s{_SUMMED}(?!\s(?:chol|bili|body|prot))")
 _UNDER_A_LINE = re.compile(r"\n[ \t]*[-—–=_]{2,}[ \t]*\n[^\n\d]{0,40}$")

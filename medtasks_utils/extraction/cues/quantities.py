@@ -86,8 +86,8 @@ QUANTITY: Cues = {
 """Names of the quantities themselves, which their value may follow at once."""
 
 SUMMED: Cues = {
-    "en": r"in\s(?:all|total)|altogether|all\stold",
-    "de": r"insgesamt|zusammen|in\ssumme",
+    "en": r"in\s(?:all|total)|altogether|all\stold|(?:total(?:\s(?:score|points))?|sum)(?=\s?[:=])",
+    "de": r"insgesamt|zusammen|in\ssumme|(?:gesamt\w{0,10}|summe)(?=\s?[:=])",
     "fr": r"au\stotal|en\stout",
     "es": r"en\stotal",
     "pt": r"no\stotal|ao\stodo",
