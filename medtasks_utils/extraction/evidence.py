@@ -43,8 +43,8 @@ _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
-    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\d{1,2}/\d|/\s?[a-zA-Z][^=(\n.;,]{0,60}=|/\s?\("
-    r"|[-+/]\s{0,2}$)"
+    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\d{1,2}/\d|/\s?[a-zA-Z][^=(\n.;,]{0,60}="
+    r"|/\s?\(|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
 _CONTINUED = re.compile(
@@ -99,8 +99,11 @@ _UNDECIDED = re.compile(
     r"|saber)\scuál|(?:dizer|saber)\squal|(?:dire|sapere)\squale|(?:сказать|определить),?\sкак)|无法(?:确定"
     r"|判断)(?:是?哪)|どちら[^。]{0,12}(?:ません|できない)|어느[^.]{0,12}없"
 )
-_ITEMS_AFTER = re.compile(
-    r"\s?(?:points?|punkte?|puntos|points|pontos|punti)?:[ \x01]*\n+\s*(?:[-•|]|\d[.)])\s?", re.IGNORECASE
+_EXPLAINED_AFTER = re.compile(
+    r"(?i)\s?[A-Za-z/%²]{0,14}(?:\s\([^()\n]{0,40}\))?[.\x01\s]{0,3}(?::[ \x01]*\n+\s*(?:[-•|*]|\d[.)])\s?"
+    r"|\n[\s*_#\x01]{0,6}(?:here['’]s\show|how\s(?:it|i|this|that)|breakdown|calculations?\b|derivation|explanation"
+    r"|inputs?\b|workings?\b|steps\b|details\b|this\s(?:comes|follows|is\s(?:from|based)))"
+    r"|\n\n[^\n]{0,40}\bhow\s(?:it|i)\b)"
 )
 _CONTRIBUTES = re.compile(
     r"(?i)(?<![^\W\d_])(?!(?:this|that|which|it|these|those|they|all|both|he|she|i|we|patiente?n?|paciente|paziente|sum"
@@ -109,8 +112,8 @@ _CONTRIBUTES = re.compile(
     r"|zählt|vale(?:nt|n|m)?|vaut|compte(?:nt)?|apporte|suma|aporta|soma|conta|даёт|дает)\s$"
 )
 _PARTS_AFTER = re.compile(
-    r"(?i)\s?(?:\w{4,12}\s)?(?:items|parts|components|variables|parameters|elements|questions|domains|categories|factors)\b"
-    r"(?!\s(?:are|is|were|met|positive|present))"
+    r"(?i)\s?(?:\w{4,12}\s)?(?:items|parts|components|variables|parameters|elements|questions|domains|categories"
+    r"|factors)\b(?!\s(?:are|is|were|met|positive|present))"
 )
 
 
@@ -238,9 +241,9 @@ def points(candidate: Candidate) -> bool:
     return bool(_POINTS_AFTER.match(after(candidate)))
 
 
-def itemised(candidate: Candidate) -> bool:
-    """As in "It adds up to ten:" before the list of the points."""
-    return bool(_ITEMS_AFTER.match(candidate.text, candidate.end))
+def explained_after(candidate: Candidate) -> bool:
+    """As in "It adds up to ten:" before the list of the points, "The answer is 46." before "Here's how …"."""
+    return bool(_EXPLAINED_AFTER.match(candidate.text, candidate.end))
 
 
 def a_measurement(candidate: Candidate) -> bool:
@@ -303,6 +306,7 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (list_number, -100),
     (in_a_formula, -100),
     (worked_on, -30),
+    (explained_after, 10),
     (compared_with, -70),
     (called_normal, -70),
     (a_time, -70),
@@ -314,7 +318,6 @@ _OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60))
 _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,
     (a_risk, -60),
-    (itemised, 10),
     (a_measurement, -60),
     (an_item, -60),
 )

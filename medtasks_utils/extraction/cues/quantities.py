@@ -64,7 +64,8 @@ AND: Cues = {
 """What joins weeks and days."""
 
 RESULT: Cues = {
-    "en": r"answer|result|value|output|edd|due(?:\sdate)?|(?:date\sof\s)?conception|gestational\sage|ga\b",
+    "en": r"answer|result|value|output|edd|(?<!scan\sis\s)(?<!visit\sis\s)due(?:\sdate)?|(?:date\sof\s)?conception"
+    r"|gestational\sage|ga\b",
     "de": r"ergebnis|wert|antwort|geburtstermin|gestationsalter",
     "fr": r"résultat|réponse|valeur|date|âge\sgestationnel",
     "es": r"resultado|respuesta|valor|fecha|fpp|edad\sgestacional",
@@ -86,7 +87,8 @@ QUANTITY: Cues = {
 """Names of the quantities themselves, which their value may follow at once."""
 
 SUMMED: Cues = {
-    "en": r"in\s(?:all|total)|altogether|all\stold|(?:total(?:\s(?:score|points))?|sum)(?=\s?[:=])",
+    "en": r"in\s(?:all|total)|altogether|all\stold|sum(?=\s?[:=])"
+    r"|total(?!\s(?:chol|bili|prot|calc|body|ca\b|serum|dose|weekly))(?:\s[a-z]+){0,3}?(?=\s?[:=]|\s?$|\sis\s)",
     "de": r"insgesamt|zusammen|in\ssumme|(?:gesamt\w{0,10}|summe)(?=\s?[:=])",
     "fr": r"au\stotal|en\stout",
     "es": r"en\stotal",
@@ -215,11 +217,11 @@ CHECKED: Cues = {
 """What a calculation follows that only checks or compares the result."""
 
 INPUT: Cues = {
-    "en": r"age|wbc|white\s(?:blood\s)?cells?|respiratory\srate|pulse|ha?emoglobin|ha?ematocrit|lactate|spo2|pao2|paco2"
-    r"|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium|(?<!-)na\+?|potassium"
-    r"|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|"
-    r"(?:serum\s)?creatinine|scr|albumin|bilirubin|inr|hdl|triglycerides|total\scholesterol|sbp|dbp|heart\srate|hr"
-    r"|systolic|diastolic|temperature|insulin|platelets|ast|alt|cycle(?:\slength)?|qt|rr",
+    "en": r"age|ioni[sz]ed\scalcium|wbc|white\s(?:blood\s)?cells?|respiratory\srate|pulse|ha?emoglobin|ha?ematocrit"
+    r"|lactate|spo2|pao2|paco2|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium"
+    r"|(?<!-)na\+?|potassium|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|(?:serum\s)?creatinine|scr|albumin"
+    r"|bilirubin|inr|hdl|triglycerides|total\scholesterol|sbp|dbp|heart\srate|hr|systolic|diastolic|temperature"
+    r"|insulin|platelets|ast|alt|cycle(?:\slength)?|qt|rr",
     "de": r"alter|gewicht|größe|natrium|kalium|chlorid|bikarbonat|harnstoff|glukose|kreatinin|albumin|triglyceride"
     r"|gesamtcholesterin|herzfrequenz|puls",
     "fr": r"l['’]âge|âge|poids|taille|sodium|natrémie|potassium|chlore|bicarbonates?|urée|glycémie|créatinine|albumine"
