@@ -38,7 +38,7 @@ _NOT_BEFORE = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$"
 )
 _ONLY_IF = re.compile(
-    r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|without|had|if|were|wenn"
+    r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|for\s\w+ing|without|had|if|were|wenn"
     r"|bei|mit|hätte|wäre|avec|si|s['’]il|con|se|com|если|при)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:be|have|give|get"
     r"|become)\b|\b(?:wäre|würde|ergäbe|läge|serait|donnerait|sería|daría|seria|daria|sarebbe|darebbe|бы)\b)"
     r"|\bwould\s(?:give|add|count|score)\s$|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer|wish)\b)"

@@ -208,7 +208,11 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "stated", 50
     name = _NAMED_BEFORE.search(left)
     if name or _NAMED_AFTER.match(text, found.end):
-        return ("stated", 50 if name["link"].strip() else 46) if name else ("linked", 40)
+        return (
+            ("stated", 50 if name["link"].strip() else 46)
+            if name
+            else ("linked", 46 if _LINE_START.search(text[max(0, found.start - 40) : found.start]) else 40)
+        )
     if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
         return "stated", 50
     if _RESULT_AFTER.match(text, found.end):

@@ -127,7 +127,7 @@ EQUALS: Cues = {
     "en": r"(?:is|was|be|it['’]s|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came"
     r"|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains"
     r"|turns\sout(?:\sto\sbe)?|totals|leaves|leaving|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)|call\sit"
-    r"|rounded(?:\sto)?|scores?|count|have|has|meets|are|so|thus|hence|therefore)",
+    r"|round(?:ed|s\sto)(?:\sto)?|scores?|count|have|has|meets|are|(?:so|thus|hence|therefore),?)",
     "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird"
     r"|erhält\sman|erhalten\swir|entspricht|wird\smit|gerundet|hat|erreicht|kommt\sauf)",
     "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|arrondie?(?:\sà)?|s['’]élève\sà"
