@@ -43,7 +43,7 @@ _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
-    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\d{1,2}/\d|/\s?[a-zA-Z][^=(\n.;,]{0,60}="
+    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\d{1,2}/\d|,\s?\d{1,3},\s\d|/\s?[a-zA-Z][^=(\n.;,]{0,60}="
     r"|/\s?\(|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
@@ -255,7 +255,8 @@ def an_item(candidate: Candidate) -> bool:
     """As in "age 66: +2", "the pulse gives 1 point", which is a part of the score."""
     if candidate.text[candidate.start] == "+":
         return not re.search(r"[=:]\s?$", re.sub(r".*\btotal\b", "", before(candidate)))
-    return bool(points(candidate) and _CONTRIBUTES.search(before(candidate)))
+    left = before(candidate)
+    return bool((points(candidate) and _CONTRIBUTES.search(left)) or re.search(r"(?<!\w)[A-Z]\s?=\s?$", left))
 
 
 def taken_back(candidate: Candidate) -> bool:

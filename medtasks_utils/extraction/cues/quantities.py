@@ -71,7 +71,7 @@ RESULT: Cues = {
     "es": r"resultado|respuesta|valor|fecha|fpp|edad\sgestacional",
     "pt": r"resultado|resposta|valor|data|idade\sgestacional",
     "it": r"risultato|risposta|valore|data|età\sgestazionale",
-    "ru": r"результат|ответ|значение|итого|дата|срок",
+    "ru": r"результат|ответ|значение|итого|дата|срок(?:е|а|ом)?",
     "ar": r"النتيجة|الإجابة|القيمة|تاريخ|عمر",
     "hi": r"परिणाम|उत्तर|मान|तिथि|आयु",
     "zh": r"结果|答案|答|数值|预产期|孕龄|胎龄|孕周",
@@ -211,7 +211,7 @@ CHECKED: Cues = {
     "ar": r"للتحقق|التحقق|الفرق",
     "hi": r"जाँच|जांच|अंतर",
     "zh": r"验算|检验|核对|相差|差值",
-    "ja": r"検算|確認|差は|差:",
+    "ja": r"検算|確認|との差|差は|差:",
     "ko": r"검산|확인|차이",
 }
 """What a calculation follows that only checks or compares the result."""
