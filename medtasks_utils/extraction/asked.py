@@ -57,9 +57,13 @@ def _of_text(text: str, patterns: re.Pattern[str]) -> int | None:
     return None
 
 
+def _asked(candidate: Candidate, patterns: re.Pattern[str]) -> int | None:
+    return _of_question(candidate.asked, patterns) or _of_text(candidate.text, patterns)
+
+
 def _topic(candidate: Candidate, patterns: re.Pattern[str]) -> int | None:
     """What was asked for; of formulas and dates, without a word on it, what is named first."""
-    asked = _of_question(candidate.asked, patterns) or _of_text(candidate.text, patterns)
+    asked = _asked(candidate, patterns)
     return asked if asked or patterns is _QUANTITIES else _of_question(candidate.text, patterns)
 
 
@@ -85,8 +89,8 @@ def _is_operand(name: re.Match[str], text: str) -> bool:
 
 def of_what_was_asked(candidate: Candidate) -> bool:
     """As in "the anion gap is 15", where the anion gap was asked for."""
-    topic = _topic(candidate, _QUANTITIES)
-    return topic is not None and _subject(candidate, _QUANTITIES) == topic
+    topics = ((patterns, _asked(candidate, patterns)) for patterns in (_QUANTITIES, _FORMULAS))
+    return any(topic is not None and _subject(candidate, patterns) == topic for patterns, topic in topics)
 
 
 def of_something_else(candidate: Candidate) -> bool:

@@ -49,8 +49,8 @@ SCORES = (
 
 FORMULAS = (
     r"bazett frideric?ia framingham hodges rautaharju mosteller|モステラー|莫斯特勒 du\s?bois|デュボア haycock gehan"
-    r" cockcroft|\bcg\b mdrd ckd-?\s?epi schwartz devine robinson hamwi friedewald martin-?\s?hopkins sampson hillier"
-    r" katz"
+    r" cockcroft|\bcg\b mdrd ckd-?\s?epi schwartz devine robinson miller hamwi friedewald martin-?\s?hopkins"
+    r" sampson hillier katz"
 )
 """By whom a formula is."""
 

@@ -72,7 +72,7 @@ RESULT: Cues = {
     "pt": r"resultado|resposta|valor|data|idade\sgestacional",
     "it": r"risultato|risposta|valore|data|età\sgestazionale",
     "ru": r"результат|ответ|значение|итого|дата|срок(?:е|а|ом)?",
-    "ar": r"النتيجة|الإجابة|القيمة|تاريخ|عمر",
+    "ar": r"النتيجة|الإجابة|القيمة|تاريخ|عمر|موعد\sالولادة(?:\sالمتوقع)?",
     "hi": r"परिणाम|उत्तर|मान|तिथि|आयु",
     "zh": r"结果|答案|答|数值|预产期|孕龄|胎龄|孕周",
     "ja": r"結果|答え|答|値|予定日|週数|妊娠",
@@ -81,7 +81,7 @@ RESULT: Cues = {
 """Nouns for the value that was asked for."""
 
 QUANTITY: Cues = {
-    "any": "|".join([*names.QUANTITIES.split(), *names.SCORES.split()]),
+    "any": "|".join(f"{names.QUANTITIES} {names.SCORES} {names.FORMULAS}".split()),
     "en": r"adjusted|corrected|calculated|estimated",
 }
 """Names of the quantities themselves, which their value may follow at once."""
@@ -201,7 +201,7 @@ EARLIER: Cues = {
 
 CHECKED: Cues = {
     "en": r"(?:sanity\s|double[-\s]?|cross[-\s]?)?check(?:ing)?|verif(?:y|ication|ying)|proof|confirm(?:ing|ation)?"
-    r"|difference|(?<!base\s)excess|surplus|shortfall|remainder|the\srest|deviation|discrepancy|change",
+    r"|difference|correction(?=\s(?:is|of|adds|amounts)|\s?[:=])|(?<!base\s)excess|surplus|shortfall|remainder|the\srest|deviation|discrepancy|change",
     "de": r"probe|kontrolle|gegenprobe|überprüfung|differenz|überschuss|unterschied|abweichung",
     "fr": r"vérification|contrôle|différence|excès|écart",
     "es": r"comprobación|verificación|diferencia|exceso",
