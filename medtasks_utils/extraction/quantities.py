@@ -116,7 +116,7 @@ def prepared(text: str, *, score: bool = False) -> str:
     text = text.replace("__", BOLD).replace("*", "")
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
     text = _BEFORE_STOP.sub("", _UNITS.sub(" ", _TOLERANCE.sub("", _LATEX.sub("", text))))
-    if not re.search(r"\d\.\d", text) and _DECIMAL_COMMA.search(text):
+    if not re.search(r"\d\.\d", text) and len(_DECIMAL_COMMA.findall(text)) > 1:
         text = _LONG_DECIMAL_COMMA.sub(r"\1.\2", text)
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)

@@ -30,6 +30,7 @@ _AFTER_RESULT = re.compile(
 _AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
 _AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:,;]{{0,40}}?{_JOINED}|{_NEAR}|,?\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
+_HAS = re.compile(r"(?i)\b(?:has|hat|tiene|tem|ha)\s$")
 _AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
 _NOT_BUT = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}[^\n]{{0,60}}[,\s]\s?{cues.any_word(cues.BUT)}\s?(?:{_ABOUT}){{0,4}}$"
@@ -204,6 +205,8 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         or _UNDER_A_LINE.search(text[max(0, found.start - 80) : found.start])
     ):
         return "total", 56
+    if kind == "decimal" and _HAS.search(left):
+        return "linked", 40
     if any(pattern.search(left) for pattern in (_AFTER_LINK, _NOT_BUT, _VERB_FIRST)):
         return "stated", 50
     name = _NAMED_BEFORE.search(left)
