@@ -60,7 +60,9 @@ _LATEX = re.compile(
 _POWER = re.compile(r"(?<=[\d)])(?:\*\*|\s\*\*\s)(?=[\d(-])")
 _QUOTED = re.compile(r"^\s?>\s(?=[*_A-Za-z])", re.MULTILINE)
 _LEADERS = re.compile(r"\s?(?:\.{4,}|…{2,}|(?:\s\.){4,})\s?")
-_TIMES = re.compile(r"(?<=[\d)])\s?\*\s?(?=[\d(])")
+_TIMES = re.compile(
+    r"(?<=[\d)])\s?\*\s?(?=[\d(])|(?<=[\w)])\s\*\s(?=[\w(])|(?<=[\d)])\s[xX]\s(?=[\d(√]|ln\b|log|[A-Z])"
+)
 _MAXIMUM_FIRST = re.compile(
     r"(\d{1,3})\s?[点點점分]\s?(?:만점|満点|满分|滿分|중|中)(?:에|で|の|的)?\s?(?:得|得了)?(?=(\d{1,3})\s?[点點점分])"
 )

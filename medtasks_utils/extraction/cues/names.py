@@ -63,7 +63,7 @@ DATES = (
 
 UNITS = (
     r"m[lL]\s?/\s?min|мл/мин m[lL]\s?/\s?(?:hr?|hour|h|Std)(?![a-z])|мл/ч mg\s?/\s?d[lL]|мг/дл g\s?/\s?d[lL]|г/дл"
-    r" (?:mEq|mmol|ммоль)\s?/\s?[lLл]|мэкв/л mOsm(?:ol)? mm\s?Hg|мм\sрт bpm|beats kgs?(?![A-Za-z/])|kilograms?"
+    r" (?:mEq|mmol|ммоль)\s?/\s?[lLл]|мэкв/л|mOsm(?:ol)? mm\s?Hg|мм\sрт bpm|beats kgs?(?![A-Za-z/])|kilograms?"
     r"|кг(?!/) lbs?(?![A-Za-z])|pounds? cm(?![A-Za-z])|centimet\w+|см(?![а-я]) inch(?:es)?|[\x22]|in\."
     r" m(?:illi)?s(?:ec(?:onds?)?)?(?![A-Za-z])|мс(?![а-я]) s(?:ec(?:onds?)?)?(?![A-Za-z]) m(?![A-Za-z²/])"
     r"|met(?:er|re)s? m[lL](?![A-Za-z/])|мл(?!/) [lL](?![A-Za-z/])|lit(?:er|re)s?|л(?![а-я/]) mg(?![A-Za-z/])|мг(?!/)"
