@@ -95,9 +95,8 @@ def _counted(ranks: Sequence[str], mark: str = "x") -> str:
 def _cardinal(language: str) -> re.Pattern[str]:
     counted = _counted(cues.CARDINALS[language].split())
     return re.compile(
-        rf"(?<![^\W_])(?P<noun>{cues.ORDERED[language]}\s)(?:n[uú]m+(?:be|e)ro?\s|numéro\s|номер\s)?(?:{counted})"
-        rf"(?=\s?(?:[.,;:!?()—–\n]|$)"
-        rf"|\s?{cues.either(cues.CORRECT)})",
+        rf"(?<![^\W_])(?P<noun>{cues.ORDERED[language]}\s)(?:n[uú]m+(?:be|e)ro?\s|numéro\s"
+        rf"|номер\s)?(?:{counted})(?=\s?(?:[.,;:!?()—–\n]|$)|\s?{cues.either(cues.CORRECT)})",
         re.IGNORECASE,
     )
 
