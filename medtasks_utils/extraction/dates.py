@@ -41,14 +41,19 @@ def strict_date(text: str) -> datetime.date | None:
 def written_dates(text: str) -> Iterator[Found]:
     """The dates in a text: ``5/4/2021``, ISO ``2021-05-04``, ``May 4th, 2021``, ``4 mai 2021``, ``5/4/21`` (20YY).
 
-    Where the order is not given by the form, it is month before day, as in the data set, unless that is no date, or
-    points stand between (``24.05.2021``, but ``05.04.2021`` is in May).
+    Where the order is not given by the form, it is month before day, as in the data set, unless that is no date, of
+    this one or of another of the text (``24.05.2021``, but ``05.04.2021`` alone is in May).
     """
     text = _SPACE.sub(lambda match: " " * len(match[0]), text)
-    for match in _WRITTEN.finditer(text):
+    matches = list(_WRITTEN.finditer(text))
+    firsts, seconds = ([int(match[name]) for match in matches if match["y2"]] for name in ("m2", "d2"))
+    day_first = max(firsts, default=0) > 12 >= max(seconds, default=0)
+    for match in matches:
         for form in "12345":
             if match[f"y{form}"]:
                 year, month, day = match[f"y{form}"], match[f"m{form}"], match[f"d{form}"]
+                if form == "2" and day_first:
+                    month, day = day, month
                 date = _date(year, month, day) or (_date(year, day, month) if form == "2" else None)
                 if date:
                     yield Found(date, match.start(), match.end())

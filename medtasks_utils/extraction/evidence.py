@@ -6,16 +6,20 @@ import re
 from typing import Literal
 
 from medtasks_utils.extraction import cues
+from medtasks_utils.extraction.asked import (
+    in_another_unit,
+    of_something_else,
+    of_what_was_asked,
+)
 from medtasks_utils.extraction.quantities import BOLD
 from medtasks_utils.extraction.subjects import (
     a_check,
     a_given_quantity,
     a_risk,
-    another_date,
-    by_another_formula,
     called_normal,
     denied,
     earlier,
+    in_a_side_clause,
     only_supposed,
     unfinished,
 )
@@ -39,17 +43,22 @@ _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
-    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√a-zA-Z][^=\n]{0,60}=|/\s?\("
-    r"|[-+/]\s{0,2}$)"
+    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\d{1,2}/\d|,\s?\d{1,3},\s\d|/\s?[a-zA-Z][^=(\n.;,]{0,60}="
+    r"|/\s?\(|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
-_CONTINUED = re.compile(r"[^\n,;.()]{0,24}?\s?[=≈→]\s?[A-Za-z\s]{0,12}-?[\d.√(]")
+_CONTINUED = re.compile(
+    r"[^\n,;.()]{0,24}?\s?(?:[=≈]\s?(?:\(|[A-Za-z\s]{0,12}-?[\d.√])|→\s?[≈~]?\s?-?[\d.√(]"
+    r"|\b(?:corresponds?|equivalent|equates?|converts?)\sto\s[A-Za-z\s]{0,20}\d)"
+)
 _COMPARED_BEFORE = re.compile(rf"(?:[<>≤≥≧≦]\s?|{_COMPARED}\s?(?:{_ABOUT}){{0,3}})$")
 _THRESHOLD_AFTER = re.compile(
     r"[^\n,;.()=]{0,24}?\b(?:or|and)\s(?:more|higher|above|greater|less|below|lower|over|older)\b"
     rf"|{_UNIT}\s(?:less|more|lower|higher|fewer|weniger|mehr|niedriger|höher|de\smoins|de\splus|menos|más|mais"
     rf"|in\s(?:meno|più)"
     r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))"
+    r"|\s(?:away|to\sgo|left|ago|short|remaining|overdue|as\sa\s(?:lower|upper)\s(?:bound|limit)"
+    r"|of\s(?:the\s|his\s|her\s)?(?:ideal|ibw|normal|predicted|actual|expected|usual|target))\b"
     r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하"
     r"|미만|초과|以上|及以上"
     r"|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))|\s?\+(?=\s|$)",
@@ -61,7 +70,8 @@ _NAMED_BEFORE = re.compile(
     r"|option|age[ds]?|day|table|figure|part|ckd|bmi\sclass|vitamin|page|row|ref))\s?[:#]?\s?[A-Z]?$"
 )
 _TIME_AFTER = re.compile(
-    r"[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|patients|steps|labs|year-old|yo)\b",
+    r"['′]\s?\d|[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|patients|steps|labs|year-old|yo"
+    r"|(?:c?m|in(?:ches)?|f(?:ee|oo)?t|kg|lbs?|pounds)\s(?:tall|heavy|groß|schwer))\b",
     re.IGNORECASE,
 )
 _OF_BEFORE = re.compile(
@@ -78,31 +88,41 @@ _RESTATED = re.compile(
 )
 _PER_ANOTHER = re.compile(
     r"(?i)^\W*(?:per|an|pro|par|por|all['’]|в|each|every)\s?(?:hour|minute|day|dose|kg|stunde|minute|tag|heure|jour"
-    r"|hora|día|dia|ora|час|сутки)\b"
-    r"|每小时|毎時|時間あたり|시간당"
+    r"|hora|día|dia|ora|час|сутки)\b|每小时|毎時|時間あたり|시간당"
 )
 _UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
 _OR = r"(?:or|oder|ou|o|или|أو|或)"
 _UNDECIDED = re.compile(
     r"(?i)\b(?:(?:can(?:not|['’]t|\snot)|unable\sto|impossible\sto)\s(?:say|tell|determine|know|decide"
-    r"|judge)\swh(?:ich|at)"
-    r"|nicht\s(?:sagen|entscheiden),?\swelche|(?:dire|savoir)\sl(?:equel|aquelle)|(?:decir|saber)\scuál|(?:dizer"
-    r"|saber)\squal"
-    r"|(?:dire|sapere)\squale|(?:сказать|определить),?\sкак)|无法(?:确定|判断)(?:是?哪)|どちら[^。]{0,12}(?:ません|できない)|어느[^.]{0,12}없"
+    r"|judge)\swh(?:ich|at)|nicht\s(?:sagen|entscheiden),?\swelche|(?:dire|savoir)\sl(?:equel|aquelle)|(?:decir"
+    r"|saber)\scuál|(?:dizer|saber)\squal|(?:dire|sapere)\squale|(?:сказать|определить),?\sкак)|无法(?:确定"
+    r"|判断)(?:是?哪)|どちら[^。]{0,12}(?:ません|できない)|어느[^.]{0,12}없"
 )
-_ITEMS_AFTER = re.compile(
-    r"\s?(?:points?|punkte?|puntos|points|pontos|punti)?:[ \x01]*\n+\s*(?:[-•|]|\d[.)])\s?", re.IGNORECASE
+_EXPLAINED_AFTER = re.compile(
+    r"(?i)\s?[A-Za-z/%²]{0,14}(?:\s\([^()\n]{0,40}\))?[.\x01\s]{0,3}(?::[ \x01]*\n+\s*(?:[-•|*]|\d[.)])\s?"
+    r"|\n[\s*_#\x01]{0,6}(?:here['’]s\show|how\s(?:it|i|this|that)|breakdown|calculations?\b|derivation|explanation"
+    r"|inputs?\b|workings?\b|steps\b|details\b|this\s(?:comes|follows|is\s(?:from|based)))"
+    r"|\n\n[^\n]{0,40}\bhow\s(?:it|i)\b)"
 )
-_WEEKS, _DAYS = re.compile(cues.any_word(cues.WEEKS)), re.compile(cues.any_word(cues.DAYS))
-_TENTATIVE = cues.compiled(cues.TENTATIVE)
+_CONTRIBUTES = re.compile(
+    r"(?i)(?<![^\W\d_])(?!(?:this|that|which|it|these|those|they|all|both|he|she|i|we|patiente?n?|paciente|paziente|sum"
+    r"|total|score|adding|scale|together|calculation|das|dies|ce(?:la)?|ça|qui|questo|ciò|esto|isso|isto"
+    r"|это)\b)[^\W_]+\)?\s(?:gives?|adds?|contributes?|earns?|counts?(?:\sfor)?|(?:is|are)\sworth|gibt|gib[t]?|bringt"
+    r"|zählt|vale(?:nt|n|m)?|vaut|compte(?:nt)?|apporte|suma|aporta|soma|conta|даёт|дает)\s$"
+)
+_PARTS_AFTER = re.compile(
+    r"(?i)\s?(?:\w{4,12}\s)?(?:items|parts|components|variables|parameters|elements|questions|domains|categories"
+    r"|factors)\b(?!\s(?:are|is|were|met|positive|present))"
+)
 
 
 def list_number(candidate: Candidate) -> bool:
     """As in "3. Divide by …", "Step 3:", "Day 3", "stage 3"."""
     line = candidate.text[max(0, candidate.start - 12) : candidate.start].rsplit("\n", 1)[-1]
-    counted = re.match(r"[.)]\s" if not line.strip(f" \t>#*-{BOLD}") else r"[.)]\s[a-z]", after(candidate)) is not None
-    return counted or bool(_NAMED_BEFORE.search(before(candidate)))
+    is_first = not line.strip(f" \t>#*-{BOLD}")
+    counted = re.match(r"[.)]\s" if is_first else r"[.)]\s[a-z]{2}", after(candidate))
+    return bool((counted and candidate.text[candidate.start].isdigit()) or _NAMED_BEFORE.search(before(candidate)))
 
 
 def in_a_range(candidate: Candidate) -> bool:
@@ -120,10 +140,12 @@ def in_a_range(candidate: Candidate) -> bool:
 
 
 def in_a_formula(candidate: Candidate) -> bool:
-    """As in "72 × 1.24", "(140 − 66) / …"."""
+    """As in "72 × 1.24", "(140 − 66) / …", or a date; in "3600 / 1300", since no score is above its maximum."""
     left, right = before(candidate), after(candidate)
     opened = left.endswith("(") and re.match(r"\s?[+-]\s", right)
-    return bool(opened or _OPERATOR_AFTER.match(right) or _OPERATOR_BEFORE.search(left))
+    divisor = re.match(r"\s?/\s?(\d{1,15}(?:\.\d{1,15})?)", right)
+    is_quotient = divisor is not None and isinstance(candidate.value, float) and candidate.value > float(divisor[1])
+    return bool(opened or is_quotient or _OPERATOR_AFTER.match(right) or _OPERATOR_BEFORE.search(left))
 
 
 def worked_on(candidate: Candidate) -> bool:
@@ -137,8 +159,8 @@ def compared_with(candidate: Candidate) -> bool:
 
 
 def a_time(candidate: Candidate) -> bool:
-    """As in "in 6 months", "within 48 hours", "249 patients"."""
-    return bool(_TIME_AFTER.match(after(candidate)))
+    """As in "in 6 months", "within 48 hours", "249 patients", "is made of 5 items"."""
+    return bool(_TIME_AFTER.match(after(candidate)) or _PARTS_AFTER.match(after(candidate)))
 
 
 def a_year(candidate: Candidate) -> bool:
@@ -146,13 +168,6 @@ def a_year(candidate: Candidate) -> bool:
     digits = candidate.text[candidate.start : candidate.end].strip()
     return bool(re.fullmatch(r"(?:19|20)\d\d", digits)) and not re.match(
         r"\s?(?:m[lL]|kcal|mg|g\b|L\b)", after(candidate)
-    )
-
-
-def a_date_or_clock(candidate: Candidate) -> bool:
-    """As in "09/23/2014", "10:30"."""
-    return bool(re.match(r"[/:-]\d{1,2}(?:[/:-]\d|\b(?!\.))", after(candidate))) and not re.match(
-        r"/\d{1,2}(?![/\d])", after(candidate)
     )
 
 
@@ -204,11 +219,6 @@ def an_example(candidate: Candidate) -> bool:
     )
 
 
-def complete(candidate: Candidate) -> bool:
-    """An age in weeks and days, though nothing points to it."""
-    return candidate.cue == "mention" and not only_weeks(candidate)
-
-
 def one_of_two(candidate: Candidate) -> bool:
     """As in "3 or 4 points", "94 (Friedewald) or 103 (Hopkins): I cannot say which"."""
     left, right = before(candidate), after(candidate)
@@ -231,9 +241,9 @@ def points(candidate: Candidate) -> bool:
     return bool(_POINTS_AFTER.match(after(candidate)))
 
 
-def itemised(candidate: Candidate) -> bool:
-    """As in "It adds up to ten:" before the list of the points."""
-    return bool(_ITEMS_AFTER.match(candidate.text, candidate.end))
+def explained_after(candidate: Candidate) -> bool:
+    """As in "It adds up to ten:" before the list of the points, "The answer is 46." before "Here's how …"."""
+    return bool(_EXPLAINED_AFTER.match(candidate.text, candidate.end))
 
 
 def a_measurement(candidate: Candidate) -> bool:
@@ -242,15 +252,11 @@ def a_measurement(candidate: Candidate) -> bool:
 
 
 def an_item(candidate: Candidate) -> bool:
-    """As in "age 66: +2", which is a part of the score."""
-    return candidate.text[candidate.start] == "+" and not re.search(
-        r"[=:]\s?$", re.sub(r".*\btotal\b", "", before(candidate))
-    )
-
-
-def supposed(candidate: Candidate) -> bool:
-    """As in "If the weight were 70, …"."""
-    return bool(_TENTATIVE.search(clause(candidate)))
+    """As in "age 66: +2", "the pulse gives 1 point", which is a part of the score."""
+    if candidate.text[candidate.start] == "+":
+        return not re.search(r"[=:]\s?$", re.sub(r".*\btotal\b", "", before(candidate)))
+    left = before(candidate)
+    return bool((points(candidate) and _CONTRIBUTES.search(left)) or re.search(r"(?<!\w)[A-Z]\s?=\s?$", left))
 
 
 def taken_back(candidate: Candidate) -> bool:
@@ -258,23 +264,22 @@ def taken_back(candidate: Candidate) -> bool:
     return taken_back_until(candidate.text) >= candidate.end
 
 
-def superseded(candidate: Candidate) -> bool:
-    """As in "8.1 then 36.95", of which the later is the answer."""
-    return bool(re.match(r"[^\S\n]{0,3},?\s?then\s[^\w\n]{0,3}-?\d", after(candidate)))
-
-
 def given(candidate: Candidate) -> bool:
     """As in "… after the last menstrual period of 28 July 2020", "from 1/1/2021"."""
-    return bool(_GIVEN_BEFORE.search(before(candidate)))
+    return bool(_GIVEN_BEFORE.search(_BY_PERIOD.sub("", before(candidate))))
 
 
-_GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields)[^\n.,):=→]){{0,30}}$")
+_BY_PERIOD = re.compile(
+    r"(?i)\s(?:by|per|according\sto|nach|selon|según|secondo)\s(?:the\s|der\s|la\s|les\s)?(?:lmp"
+    r"|last\smenstrual\speriod|dates)\b"
+)
+_GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields|->)[^\n.,):=→]){{0,30}}$")
 
 
 def only_weeks(candidate: Candidate) -> bool:
     """An age in weeks alone or in days alone."""
     written = candidate.text[candidate.start : candidate.end]
-    both = re.search(r"\d\D+\d", written) or (_WEEKS.search(written) and _DAYS.search(written))
+    both = re.search(r"\d\D+\d", written)
     return candidate.cue != "alone" and not both
 
 
@@ -284,28 +289,29 @@ _EVERY: tuple[tuple[Rule, float], ...] = (
     (one_of_two, -100),
     (only_supposed, -50),
     (denied, -100),
-    (earlier, -45),
+    (earlier, -70),
     (a_check, -50),
     (unfinished, -100),
     (in_bold, 8),
-    (supposed, -60),
+    (in_a_side_clause, -20),
     (taken_back, -25),
     (in_a_range, -100),
 )
 _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     *_EVERY,
     (restated, -25),
-    (a_given_quantity, -40),
-    (by_another_formula, -20),
+    (a_given_quantity, -60),
+    (of_what_was_asked, 8),
+    (of_something_else, -20),
+    (in_another_unit, -40),
     (list_number, -100),
-    (superseded, -60),
     (in_a_formula, -100),
     (worked_on, -30),
+    (explained_after, 10),
     (compared_with, -70),
     (called_normal, -70),
     (a_time, -70),
     (a_year, -60),
-    (a_date_or_clock, -100),
     (a_maximum, -100),
     (out_of, 4),
 )
@@ -313,16 +319,14 @@ _OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60))
 _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,
     (a_risk, -60),
-    (points, 5),
-    (itemised, 10),
     (a_measurement, -60),
-    (an_item, -45),
+    (an_item, -60),
 )
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
-    "date": (*_EVERY, (given, -60), (another_date, -15)),
-    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (only_weeks, -6), (complete, 15)),
+    "date": (*_EVERY, (given, -60), (compared_with, -60), (of_something_else, -20)),
+    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6)),
 }
 
 

@@ -12,8 +12,8 @@ from medtasks_utils.extraction.weighing import Found
 _WORDS: dict[str, tuple[str, str, str]] = {
     # zero to nineteen; twenty, thirty, … ninety; hundred
     "en": (
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-        " seventeen eighteen nineteen",
+        "zero|nought|naught one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+        " sixteen seventeen eighteen nineteen",
         "twenty thirty forty fifty sixty seventy eighty ninety",
         "hundred",
     ),
@@ -116,8 +116,8 @@ _LANGUAGES = {name: _Language(name) for name in _WORDS}
 _SPELLED = re.compile(
     rf"(?<![\w'’])(?<!\w-)(?P<minus>{_MINUS}|-)?(?:"
     + "|".join(rf"(?P<{name}>{language.pattern})" for name, language in _LANGUAGES.items())
-    + rf")(?![\w-])(?<!one(?=\sof))|(?<![{_DIGITS}十])(?P<han>[{_DIGITS}]?十[{_DIGITS}]?"
-    rf"|[{_DIGITS}])(?=\s?[分点點周週天])",
+    + rf")(?![\w-]|\s(?:thousand|tausend|mil(?:le)?|тысяч\w?)\b)(?<!one(?=\sof))"
+    rf"|(?<![{_DIGITS}十])(?P<han>[{_DIGITS}]?十[{_DIGITS}]?|[{_DIGITS}])(?=\s?[分点點周週天])",
     re.IGNORECASE,
 )
 

@@ -37,6 +37,7 @@ _LATEX_WORDS = (
     (re.compile(r"\\(?:right|Right|long)?arrow(?![a-z])|\\(?:to|implies|Rightarrow|rightarrow)(?![a-z])"), " → "),
     (re.compile(r"\\(?:le|leq|leqslant)(?![a-z])"), " ≤ "),
     (re.compile(r"\\(?:ge|geq|geqslant)(?![a-z])"), " ≥ "),
+    (re.compile(r"(?:--?|==?)>"), " → "),
     (re.compile(r"\\pm(?![a-z])"), "±"),
     (re.compile(r"\\div(?![a-z])"), " ÷ "),
 )
@@ -58,16 +59,28 @@ _LATEX = re.compile(
 )
 _POWER = re.compile(r"(?<=[\d)])(?:\*\*|\s\*\*\s)(?=[\d(-])")
 _QUOTED = re.compile(r"^\s?>\s(?=[*_A-Za-z])", re.MULTILINE)
-_TIMES = re.compile(r"(?<=[\d)])\s?\*\s?(?=[\d(])")
+_LEADERS = re.compile(r"\s?(?:\.{4,}|…{2,}|(?:\s\.){4,})\s?")
+_TIMES = re.compile(
+    r"(?<=[\d)])\s?\*\s?(?=[\d(])|(?<=[\w)])\s\*\s(?=[\w(])|(?<=[\d)])\s[xX]\s(?=[\d(√]|ln\b|log|[A-Z])"
+)
+_MAXIMUM_FIRST = re.compile(
+    r"(\d{1,3})\s?[点點점分]\s?(?:만점|満点|满分|滿分|중|中)(?:에|で|の|的)?\s?(?:得|得了)?(?=(\d{1,3})\s?[点點점分])"
+)
+_ONE_POINT = re.compile(
+    r"\b(?:(?:an?|the|eine?n?|une?|um)\s)?(?:(?:single|lone|einzige[nr]?|seul|solo|único|unico)\s|(?:eine?n?|une?"
+    r"|um)\s)(?=(?:point|punkt|punto|ponto)\b)",
+    re.IGNORECASE,
+)
 _TOLERANCE = re.compile(r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?")
 _UNITS = re.compile(
-    r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?"
-    r"|(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?"
-    r"|(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)"
+    r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?|(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m"
+    r"|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?|(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)"
 )
+_BEFORE_STOP = re.compile(r"(?<=[\w)]) {1,3}(?=[.,;:](?:\s|$))")
 _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
 _POINT_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?![\d,])")
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?!\d|,\d)")
+_LONG_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,2}),(\d{3,4})(?!\d|,\d)")
 _MINUS_WORD = re.compile(r"\b(?:minus|negative|meno|menos|moins|минус)\s(?=\d)", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?"
@@ -86,18 +99,27 @@ def prepared(text: str, *, score: bool = False) -> str:
     >>> prepared(r"$1{,}234.5\ \text{mL}$"), prepared("1.2 × 10^3"), prepared("22,9 kg/m²")
     ('1234.5mL', '1.2e3', '22.9  ')
     """
-    text = _QUOTED.sub("", text.translate(_CHARACTERS)).replace("{,}", ",").replace("\\%", "%").replace("\\,", " ")
+    text = (
+        _LEADERS.sub(": ", _QUOTED.sub("", text.translate(_CHARACTERS)))
+        .replace("{,}", ",")
+        .replace("\\%", "%")
+        .replace("\\,", " ")
+    )
     for pattern, character in _LATEX_WORDS:
         text = pattern.sub(character, text)
     text = _FRACTION.sub(r"\g<over>/\g<under>" if score else _quotient, text)
     text = _VULGAR_FRACTION.sub(lambda match: f"{int(match[1] or 0) + _VULGAR[match[2]]:.6g}", text)
-    text = _MIXED.sub(_mixed, text)
     if not score:
+        text = _MIXED.sub(_mixed, text)
         text = _SIMPLE.sub(lambda match: _mixed(match, 0), text)
+    else:
+        text = _ONE_POINT.sub("1 ", _MAXIMUM_FIRST.sub("", text))
     text = _TIMES.sub(" × ", _POWER.sub("^", text).replace("**", BOLD))
     text = text.replace("__", BOLD).replace("*", "")
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
-    text = _UNITS.sub(" ", _TOLERANCE.sub("", _LATEX.sub("", text)))
+    text = _BEFORE_STOP.sub("", _UNITS.sub(" ", _TOLERANCE.sub("", _LATEX.sub("", text))))
+    if not re.search(r"\d\.\d", text) and len(_DECIMAL_COMMA.findall(text)) > 1:
+        text = _LONG_DECIMAL_COMMA.sub(r"\1.\2", text)
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
     return _MINUS_WORD.sub("-", _DECIMAL_COMMA.sub(r"\1.\2", text))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from itertools import islice
 
 from medtasks_utils.extraction import cues
+from medtasks_utils.extraction.asked import of_something_else
 from medtasks_utils.extraction.ends import CutOff, cut_off
 from medtasks_utils.extraction.quantities import Percentage
 from medtasks_utils.extraction.surroundings import after, before, clause
@@ -18,67 +17,38 @@ _NORMAL_BEFORE, _RISK_BEFORE, _EARLIER, _CHECKED, _DERIVED = (
     re.compile(cues.any_word(table)) for table in (cues.NORMAL, cues.RISK, cues.EARLIER, cues.CHECKED, cues.DERIVED)
 )
 _RISK_AFTER = re.compile(rf"[^\n,;.()]{{0,24}}?{_RISK}")
-_A_YEAR_AFTER = re.compile(
-    r"\s?(?:points?\s)?(?:/|per|a|pro|par|al|por|all['’]|в)\s?(?:year|yr|annum|100|jahr|an|año|ano|anno|год)\b",
-    re.IGNORECASE,
-)
 _EARLIER_FIRST = re.compile(rf"^\W*{cues.any_word(cues.EARLIER)}[^:=\d]{{0,40}}[,:]\s")
 _EARLIER_AFTER = re.compile(
-    r"[^\d.;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|before"
-    r"|on\sadmission"
-    r"|yesterday|(?:that\s)?(?:one|you|we)\s(?:aims?|wants?|looks?)|uncorrected|too\s(?:low|high))\b"
-    r"|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다|이었습니다)",
+    r"[^\d.,;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|before|(?:on"
+    r"|in|at)\s(?:my|the|a)\sfirst\s(?:pass|try|attempt|go|count|reading)|on\sadmission|yesterday|when\s\w+\sstill|(?:that\s)?(?:one"
+    r"|you|we)\s(?:aims?|wants?|looks?)|uncorrected|too\s(?:low|high))\b|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다"
+    r"|이었습니다)",
     re.IGNORECASE,
 )
-_CHECK_FIRST = re.compile(rf"^[^\w\n]{{0,8}}{cues.any_word(cues.CHECKED)}")
+_SUBJECT = re.compile("|".join(map(cues.any_word, (cues.RESULT, cues.TOTAL, cues.QUANTITY, cues.DERIVED))))
+_SIDE_CLAUSE = re.compile(
+    r"(?i)(?:\b(?:while|whereas|since|because|weil|puisque|ya\sque|porque|poiché|потому\sчто|так\sкак|während|wohingegen|alors\sque|tandis\sque|mientras(?:\sque)?|enquanto|mentre"
+    r"|тогда\sкак|в\sто\sвремя\sкак)\b|بينما|जबकि|而)"
+)
 _INPUT_NAMED = re.compile(
-    rf"{cues.any_word(cues.INPUT)}\)?(?:\s(?!{_EQUALS})[^\W\d]{{1,12}}){{0,2}}\s?(?:\([^()\n]{{0,20}}\)\s?)?"
+    rf"{cues.any_word(cues.INPUT)}\)?(?:\s(?!{_EQUALS}|it\b)[^\W\d]{{1,12}}){{0,2}}\s?(?:\([^()\n]{{0,20}}\)\s?)?"
     rf"(?:(?:{_EQUALS}|{_LINKED})\s?){{0,2}}(?:{_ABOUT}){{0,4}}$"
 )
 _NOT_BEFORE = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$"
 )
 _ONLY_IF = re.compile(
-    r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|without|had|if|were|wenn"
-    r"|bei|mit|hätte|wäre|avec|si|s['’]il|con|se|com|если|при)\b.{0,70}"
-    r"(?:(?:\bwould|['’]d)\s(?:be|have|give|get|become)\b|\b(?:wäre|würde|ergäbe|läge|serait|donnerait|sería|daría"
-    r"|seria|daria|sarebbe"
-    r"|darebbe"
-    r"|бы)\b)"
-    r"|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer|wish)\b)"
+    r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|for\s\w+ing|without|had|if|were|wenn"
+    r"|bei|mit|hätte|wäre|avec|si|s['’]il|con|se|com|если|при)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:be|have|give|get"
+    r"|become)\b|\b(?:wäre|würde|ergäbe|läge|serait|donnerait|sería|daría|seria|daria|sarebbe|darebbe|бы)\b)"
+    r"|\bwould\s(?:give|add|count|score)\s$|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer|wish)\b)"
 )
 _NOT_ASKED = re.compile(
-    r"(?i)[^.\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:is|was)(?:n['’]t|\snot)\s(?:asked|requested|wanted)"
-    r"|nicht\sgefragt"
-    r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))|没有?要求"
-    r"|求められてい(?:ない|ません)|묻지\s않)"
+    r"(?i)[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)|nicht\sgefragt"
+    r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))"
+    r"|没有?要求|求められてい(?:ない|ません)|묻지\s않)"
 )
 _LEFT_FROM_NORMAL = re.compile(rf"\d[^\d]{{0,20}}?\s{_EQUALS}\s")
-_DUE = (
-    r"due|edd|delivery|confinement|(?:geburts|entbindungs)?termin|terme|accouchement|fpp|parto|dpp|родов|الولادة"
-    r"|प्रसव|预产期|予定日|예정일"
-)
-_CONCEIVED = (
-    r"conce(?:ption|ived?)|empfängnis|konzeption|befruchtung|concepción|concepção|concepimento|зачати\w"
-    r"|الإخصاب|الحمل|गर्भाधान|受孕|受胎|수정일|수태"
-)
-_FORMULAS = re.compile(
-    r"(?P<bazett>bazett)|(?P<fridericia>frideric?ia)|(?P<framingham>framingham)|(?P<hodges>hodges)"
-    r"|(?P<rautaharju>rautaharju)"
-    r"|(?P<mosteller>mosteller|モステラー|莫斯特勒)|(?P<dubois>du\s?bois|デュボア)|(?P<haycock>haycock)"
-    r"|(?P<gehan>gehan)"
-    r"|(?P<cockcroft>cockcroft|\bcg\b)|(?P<mdrd>mdrd)|(?P<ckd_epi>ckd-?\s?epi)|(?P<schwartz>schwartz)"
-    r"|(?P<devine>devine)|(?P<robinson>robinson)|(?P<hamwi>hamwi)|(?P<friedewald>friedewald)"
-    r"|(?P<martin>martin-?\s?hopkins)"
-    r"|(?P<sampson>sampson)|(?P<hillier>hillier)|(?P<katz>katz)",
-    re.IGNORECASE,
-)
-_ASKED = re.compile(
-    r"(?i)\b(?:question|asked|requests?|requested|wanted|wants|stem|task|frage|gefragt|question|demandée?|pregunta"
-    r"|pide|pergunta|pede|domanda"
-    r"|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|題|設問|질문|السؤال|प्रश्न"
-)
-_DATED = re.compile(rf"(?P<due>{_DUE})|(?P<conceived>{_CONCEIVED})", re.IGNORECASE)
 
 
 def called_normal(candidate: Candidate) -> bool:
@@ -88,10 +58,10 @@ def called_normal(candidate: Candidate) -> bool:
 
 
 def a_risk(candidate: Candidate) -> bool:
-    """As in "mortality of 9.3 %", "4.8 % per year"."""
+    """As in "mortality of 9.3 %", "9.3 % mortality"."""
     right = after(candidate)
     share = isinstance(candidate.value, Percentage) and _RISK_AFTER.match(right)
-    return bool(_RISK_BEFORE.search(clause(candidate)) or share or _A_YEAR_AFTER.match(right))
+    return bool(_RISK_BEFORE.search(clause(candidate)) or share)
 
 
 def earlier(candidate: Candidate) -> bool:
@@ -105,10 +75,7 @@ def earlier(candidate: Candidate) -> bool:
 
 def a_check(candidate: Candidate) -> bool:
     """As in "Check: 152.4 + 46 + 42.6 = 241", "Difference: 1.6 mg/dL"."""
-    line = candidate.text[max(0, candidate.start - 200) : candidate.start].rsplit("\n", 1)[-1]
-    return bool(
-        _CHECK_FIRST.search(line) or _CHECK_FIRST.search(before(candidate)) or _CHECKED.search(clause(candidate)[-40:])
-    )
+    return bool(_CHECKED.search(clause(candidate)))
 
 
 def a_given_quantity(candidate: Candidate) -> bool:
@@ -129,6 +96,16 @@ def denied(candidate: Candidate) -> bool:
     return bool(_NOT_BEFORE.search(before(candidate)[-40:]))
 
 
+def named(candidate: Candidate) -> bool:
+    """As in "the score is 4", "BMI = 31", but not "the sodium is 139", "and we get 3.09"."""
+    return bool(_SUBJECT.search(before(candidate)))
+
+
+def in_a_side_clause(candidate: Candidate) -> bool:
+    """As in "…, whereas the ideal weight is 58.9", "since his BMI is 22.9"."""
+    return bool(_SIDE_CLAUSE.search(re.split(r"[,;，；]", before(candidate))[-1]))
+
+
 def only_supposed(candidate: Candidate) -> bool:
     """As in "with the actual weight it would be 64.4", "23.8 corrected, but nobody asked for that"."""
     return bool(_ONLY_IF.search(before(candidate)) or _NOT_ASKED.match(after(candidate)))
@@ -140,31 +117,6 @@ def unfinished(candidate: Candidate) -> bool:
         return False
     how = cut_off(candidate.text)
     if how is CutOff.IN_WORDS:
-        left = candidate.text[: candidate.start].rstrip()
-        return left.endswith(("=", "≈", ":", "→", "+")) or candidate.cue != "stated"
+        is_step = not named(candidate) or before(candidate).rstrip().endswith(("=", "≈", ":", "→", "+"))
+        return is_step or candidate.cue != "stated" or of_something_else(candidate)
     return how is CutOff.IN_A_CALCULATION
-
-
-@lru_cache(maxsize=16)
-def _topic(text: str, names: re.Pattern[str]) -> str | None:
-    """The one of several names that a text is about: the one beside a word for the question, else the first."""
-    for asked in islice(_ASKED.finditer(text), 20):
-        nearby = [*names.finditer(text, max(0, asked.start() - 25), asked.start())][-1:]
-        nearby += [*names.finditer(text, asked.end(), asked.end() + 60)][:1]
-        if nearby:
-            return nearby[0].lastgroup
-    found = names.search(text)
-    return found and found.lastgroup
-
-
-def by_another_formula(candidate: Candidate) -> bool:
-    """As in "436 ms by Fridericia; Bazett gives 452 ms": not the one that the text is about."""
-    left = re.split(r"[,;。；]", before(candidate))[-1]
-    named = [found.lastgroup for found in _FORMULAS.finditer(left)]
-    return bool(named) and named[-1] != _topic(candidate.text, _FORMULAS)
-
-
-def another_date(candidate: Candidate) -> bool:
-    """As in "the due date is 11/02/2023; conception was on 02/09/2023": not the one that the text is about."""
-    spoken_of = [found.lastgroup for found in _DATED.finditer(before(candidate))]
-    return bool(spoken_of) and _topic(candidate.text, _DATED) != spoken_of[-1]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
@@ -17,47 +19,56 @@ from medtasks_utils.extraction.surroundings import before
 from medtasks_utils.extraction.tags import unclosed_tag
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Found, Reading, bounded, choose, weigh
 
-_RESULT, _TOTAL, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
-    cues.any_word, (cues.RESULT, cues.TOTAL, cues.EQUALS, cues.LINKED, cues.ABOUT, cues.THAT_IS)
+_RESULT, _TOTAL, _SUMMED, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
+    cues.any_word, (cues.RESULT, cues.TOTAL, cues.SUMMED, cues.EQUALS, cues.LINKED, cues.ABOUT, cues.THAT_IS)
 )
 _JOINED = rf"{_EQUALS}\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$"
 _NEAR = rf"[^\n=≈:,;\d]{{0,30}}?{_LINKED}\s?(?:{_ABOUT}){{0,8}}$"
-_AFTER_RESULT = re.compile(rf"{_RESULT}(?:(?:(?!\d{{4}})[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
+_AFTER_RESULT = re.compile(
+    rf"{_RESULT}(?:(?:\([^()\n]{{0,30}}\)|(?!(?<![\w.-])\d)[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)"
+)
 _AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
-_AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:]{{0,40}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)")
+_AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:,;]{{0,40}}?{_JOINED}|{_NEAR}|,?\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
+_HAS = re.compile(r"(?i)\b(?:has|hat|tiene|tem|ha)\s$")
 _AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
 _NOT_BUT = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}[^\n]{{0,60}}[,\s]\s?{cues.any_word(cues.BUT)}\s?(?:{_ABOUT}){{0,4}}$"
 )
-_SUBJECT_AFTER = re.compile(
-    r"\s?[A-Za-z/%µ²]{0,12}\s(?:is|was)\sthe\s(?!max|min|upper|lower|thresh|cut|normal|limit|average|mean"
-    r"|ref)[a-z]",
-    re.IGNORECASE,
+_RESULT_AFTER = re.compile(
+    rf"(?:\s(?:is|was|will\sbe|ist|est|es|è|é)\s(?:the|der|die|das|la|le|el|il|o|a)\s(?:\w+\s){{0,2}}?|[がは]){_RESULT}"
 )
 _VERB_FIRST = re.compile(r"(?i:\b(?:beträgt|liegt|ergibt|lautet)\s(?:die|der|das)\s[^\d\n.,;:]{3,40}\s(?:bei\s)?)$")
 _COUNTED_AFTER = re.compile(
     r"\s(?:\w{1,12}\s){0,2}(?:are|is|were)\s(?:met|violated|positive|present|fulfilled|satisfied|scored|awarded)\b",
     re.IGNORECASE,
 )
+_SUMMED_BEFORE = re.compile(rf"(?:{_SUMMED},?(?:\s?{_EQUALS})?\s?(?:{_ABOUT}){{0,4}})$")
+_SUM = re.compile(r"\d\s?\+\s?\d{1,3}\)?\s?=\s?$")
+_SUMMED_AFTER = re.compile(rf"\s?[A-Za-z/%µ²]{{0,12}}\s{_SUMMED}(?!\s(?:chol|bili|body|prot))")
+_UNDER_A_LINE = re.compile(r"\n[ \t]*[-—–=_]{2,}[ \t]*\n[^\n\d]{0,40}$")
 _SAID_AFTER = re.compile(
-    r"\s?[A-Za-z/%µ²]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता|बनता)\sहै|\sहै)"
+    r"\s?[A-Za-z/%µ²ऀ-ॿ]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता"
+    r"|बनता|निकलता)\sहै|\sहै)"
 )
-_IN_DIGITS = re.compile(r"[^()\n.;\d]{0,30}\((-?\d{1,15}(?:\.\d{1,15})?)(?=[\s)])")
+_IN_DIGITS = re.compile(r"[^()\n.,;\d]{0,20}\((-?\d{1,15}(?:\.\d{1,15})?)(?=[^()\n\d]{0,20}\))")
+_LIMIT_KEY = re.compile(r"max|min(?!ut)|thresh|cut|limit|normal|refer|range|possible|previous|prior")
 _ROW = re.compile(rf"(?:^|\n)\|[^\n|]*[^\s|:-][^\n|]*\|[\s{BOLD}]{{0,4}}$")
 _TOTAL_ROW = re.compile(
     rf"(?:^|\n)\|[\s{BOLD}]{{0,4}}(?:{_TOTAL}|{_RESULT})(?:\s(?:{_TOTAL}|points))?[\s:{BOLD}]{{0,4}}\|(?:[^\n"
     rf"|\d]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
 )
-_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?\s?(?:{_ABOUT}){{0,4}}$")
+_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?,?\s?(?P<link>(?:{_ABOUT}){{0,4}})$")
+_NAMED_AFTER = re.compile(
+    rf"\s(?:(?:points?\s)?(?:on|for|in)\s(?:the\s)?|mg\s(?:of\s)?(?:oral\s)?){cues.any_word(cues.QUANTITY)}"
+)
 _LINE_START = re.compile(
     rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
 )
 _ASIDE_HEADING = re.compile(
-    r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation"
-    r"|reasoning|rationale|for\s(?:reference|comparison)"
-    r"|score\sbands|risk|normal|category|stage|staging|next\sstep|recommendation|significance|a\sfew\snotes"
-    r"|caveats?)",
+    r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning"
+    r"|rationale|for\s(?:reference|comparison)|score\sbands|risk|normal|category|stage|staging|next\sstep"
+    r"|recommendation|significance|a\sfew\snotes|caveats?)",
     re.IGNORECASE,
 )
 _RESULT_HEADING = re.compile(
@@ -73,31 +84,45 @@ _FINDERS: dict[Kind, Callable[[str], Iterable[Found]]] = {
 }
 
 
-def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final")) -> Reading:
-    """The value that a text without an answer tag states as its result.
+def read_value(
+    text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final"), asked: str = ""
+) -> Reading:
+    """The value that a text without an answer tag states as its result; ``asked`` is the question, where it is at hand.
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
     9.76
     """
     reading = NOTHING
     for part in own_parts(text):
-        reading = _read_part(part, kind, keys)
+        reading = _read_part(part, kind, keys, asked)
         if reading.value is not None:
             break
     return reading
 
 
-def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
-    holders, rest = held(text, (*keys, "score", "total", "date", "weeks"))
+def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Reading:
+    holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "count", "weeks"))
     opened = unclosed_tag(rest)
     if opened:
         holders.append(Holder(opened, len(rest) - len(opened), len(rest), "tag", 94))
-    inside = [found for holder in holders if (found := _inside(holder, text, kind, keys))]
-    return choose([*_lone(list(_candidates(rest, kind))), *inside], _MENTIONS)
+    inside = [found for holder in holders if (found := _inside(holder, text, kind, keys, asked))]
+    return choose([*_lone(list(_candidates(rest, kind, asked)), kind), *inside], _MENTIONS)
 
 
-def _lone(candidates: list[Candidate]) -> list[Candidate]:
+def _lone(candidates: list[Candidate], kind: Kind) -> list[Candidate]:
     """The candidates, with evidence against a mere mention unless it is the only number there is."""
+    operands = {one.value for one in candidates if isinstance(one.value, float) and _is_operand(one)}
+    candidates = [
+        replace(one, evidence=(*one.evidence, ("an_operand", -6.0))) if one.value in operands else one
+        for one in candidates
+    ]
+    stated = Counter(str(one.value) for one in candidates if one.weight > 0)
+    candidates = [
+        replace(one, evidence=(*one.evidence, ("repeated", 3.0)))
+        if kind != "integer" and stated[str(one.value)] > 1 and one.weight > 0
+        else one
+        for one in candidates
+    ]
     counted = candidates
     if candidates and not isinstance(candidates[0].value, float):
         counted = [one for one in candidates if one.weight > 0]
@@ -106,10 +131,18 @@ def _lone(candidates: list[Candidate]) -> list[Candidate]:
     return [weigh(one, ((one_of_many, -20),)) if one.cue == "mention" else one for one in candidates]
 
 
-def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str]) -> Candidate | None:
+def _is_operand(candidate: Candidate) -> bool:
+    """Whether a result is worked out of it, and not checked with it."""
+    found = {rule for rule, _ in candidate.evidence}
+    return "in_a_formula" in found and "a_check" not in found
+
+
+def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str], asked: str) -> Candidate | None:
     content = text[holder.start : holder.start + 200] if holder.key == "weeks" else holder.content
-    value = content_value(content, kind).value
+    value = content_value(content, kind, asked).value
     if value is None:
+        return None
+    if _LIMIT_KEY.search(holder.key):
         return None
     less = 0 if not holder.key or any(key in holder.key for key in keys) else 10
     return Candidate(value, holder.start, holder.end, text, holder.cue, holder.support - less)
@@ -118,7 +151,7 @@ def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str]) -> Candi
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
 
 
-def content_value(content: str, kind: Kind) -> Reading:
+def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
     """The value that the content of an answer tag, a box or a key gives; a lone number needs no cue there.
 
     >>> content_value("4 of 9", "integer").value, content_value("83.3 %", "decimal").value
@@ -127,7 +160,7 @@ def content_value(content: str, kind: Kind) -> Reading:
     if len(content) > _MAX_CONTENT:
         return NOTHING
     text = one_script(content)
-    candidates = tuple(_candidates(text if kind == "weeks_days" else unwrap(text), kind))
+    candidates = tuple(_candidates(text if kind == "weeks_days" else unwrap(text), kind, asked))
     reading = choose(candidates, _MENTIONS)
     if reading.value is not None:
         return reading
@@ -136,13 +169,11 @@ def content_value(content: str, kind: Kind) -> Reading:
 
 
 def _excluded(candidate: Candidate) -> bool:
-    """Whether a lone number is no value even with nothing else beside it: an operand, an end of a range, a date."""
-    return any(
-        rule in ("in_a_formula", "in_a_range", "a_date_or_clock", "list_number") for rule, _ in candidate.evidence
-    )
+    """Whether a lone number is no value even with nothing else beside it: an operand, an end of a range."""
+    return any(rule in ("in_a_formula", "in_a_range", "list_number") for rule, _ in candidate.evidence)
 
 
-def _candidates(text: str, kind: Kind) -> Iterator[Candidate]:
+def _candidates(text: str, kind: Kind, asked: str) -> Iterator[Candidate]:
     is_number = kind in ("decimal", "integer")
     text = prepared(text, score=kind == "integer") if is_number else text.replace("**", BOLD)
     aside = _asides(text)
@@ -155,7 +186,7 @@ def _candidates(text: str, kind: Kind) -> Iterator[Candidate]:
         evidence = [("in_an_aside", -30.0)] if any(start <= found.start < end for start, end in aside) else []
         if kind == "integer" and "%" in text[found.start : found.end]:
             evidence.append(("a_percentage", -60.0))
-        yield weigh(Candidate(value, found.start, found.end, text, cue, support, tuple(evidence)), RULES[kind])
+        yield weigh(Candidate(value, found.start, found.end, text, cue, support, tuple(evidence), asked), RULES[kind])
 
 
 def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
@@ -166,11 +197,28 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "alone", 85
     if _AFTER_RESULT.search(left) or _AFTER_HEADING.search(text[max(0, found.start - 60) : found.start]):
         return "answer", 60
-    if kind == "integer" and _AFTER_TOTAL.search(left):
+    if kind == "integer" and (_AFTER_TOTAL.search(left) or _SUM.search(left)):
         return "total", 56
-    if any(pattern.search(left) for pattern in (_AFTER_LINK, _NAMED_BEFORE, _NOT_BUT, _VERB_FIRST)):
+    if (
+        _SUMMED_AFTER.match(text, found.end)
+        or _SUMMED_BEFORE.search(left)
+        or _UNDER_A_LINE.search(text[max(0, found.start - 80) : found.start])
+    ):
+        return "total", 56
+    if kind == "decimal" and _HAS.search(left):
+        return "linked", 40
+    if any(pattern.search(left) for pattern in (_AFTER_LINK, _NOT_BUT, _VERB_FIRST)):
         return "stated", 50
+    name = _NAMED_BEFORE.search(left)
+    if name or _NAMED_AFTER.match(text, found.end):
+        return (
+            ("stated", 50 if name["link"].strip() else 46)
+            if name
+            else ("linked", 46 if _LINE_START.search(text[max(0, found.start - 40) : found.start]) else 40)
+        )
     if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
+        return "stated", 50
+    if _RESULT_AFTER.match(text, found.end):
         return "stated", 50
     if _SAID_AFTER.match(text, found.end) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
         return "stated", 48
@@ -180,10 +228,10 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "total", 56
     if _ROW.search(text[max(0, found.start - 80) : found.start]):
         return "row", 36
-    if _SUBJECT_AFTER.match(text, found.end):
-        return "stated", 50
     if _LINE_START.search(text[max(0, found.start - 40) : found.start]):
         return "line", 42
+    if re.match(r"[\sA-Za-z/%µ²]{0,14}(?:입니다|です)", text[found.end : found.end + 24]):
+        return "linked", 38
     return ("bold", 22) if in_bold(candidate) else ("mention", 10)
 
 

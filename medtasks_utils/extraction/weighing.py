@@ -27,6 +27,7 @@ class Candidate:
         cue: the kind of statement: ``box``, ``tag``, ``key``, ``answer``, ``choose``, ….
         support: the weight of that cue.
         evidence: what speaks for or against it besides: a rule's name and weight.
+        asked: the question, where it is at hand.
     """
 
     value: Any
@@ -36,6 +37,7 @@ class Candidate:
     cue: str
     support: float
     evidence: tuple[tuple[str, float], ...] = field(default=())
+    asked: str = ""
 
     @property
     def weight(self) -> float:

@@ -38,11 +38,11 @@ _CANNOT = re.compile(
     r"undetermined|unanswerable)\b"
     r"|\bcalculation\s(?:is\s)?(?:not\s|im)possible\b|\b(?:not\s|im)possible\W*$|\bno\sdetermination\b|\bimpossible\sto\ssay\b|(?:\bnot|n['’]t)\s(?:let|allow|permit)\b|\bpreclud\w+|\bimpossible\s?(?::|$)|\bnot\spossible\sdue\b"
     r"|\b(?:would\sbe|is)\s(?:a\s(?:pure\s)?guess|invented|inappropriate\sto|unsafe\sto)\b|\b(?:must|have\sto)\sabstain\b"
-    r"|\bnicht\s(?:\w+\s)?(?:berechn|bestimm|ermittel|m[öo]glich)\w*|\breichen\snicht\saus\b"
-    r"|\bne\s(?:peut|peux|pouvons|saurait)\s(?:pas\s)?(?:être\s)?(?:calcul|détermin|estim)|\bimpossible\sde\s(?:calcul|détermin)|\b(?:données|informations)\s"
-    r"(?:sont\s)?insuffisantes\b|\bno\s(?:se\s)?(?:puede|es\sposible|podemos|puedo)\s(?:ser\s)?(?:calcul|determin|estim)|\b(?:información|datos)\s(?:son\s)?"
-    r"insuficientes?\b|\bn[ãa]o\s(?:é\spossível|(?:se\s)?pode(?:\sser)?|posso|consigo)\s(?:calcul|determin|estim)|\bdados\sinsuficientes\b|\b(?:non\s(?:è\s"
-    r"possibile|si\spuò|posso)|impossibile)\s(?:calcol|determin|stim)|\bdati\sinsufficienti\b|невозможно\s\w+|нельзя\s\w+|недостаточно\s(?:данных|информации)"
+    r"|\bnicht\s(?:\w+\s)?(?:berechn|bestimm|ermittel|m[öo]glich|angeb|angegeben|nennen|beantwort)\w*|\breichen\snicht\saus\b"
+    r"|\bne\s(?:peut|peux|pouvons|saurait)\s(?:pas\s)?(?:être\s)?(?:calcul|détermin|estim|donn|fourni|attribu)|\bimpossible\sde\s(?:calcul|détermin|donn|fourni|attribu)|\b(?:données|informations)\s"
+    r"(?:sont\s)?insuffisantes\b|\bno\s(?:se\s)?(?:puede|es\sposible|podemos|puedo)\s(?:ser\s)?(?:calcul|determin|estim|dar\b|asign|obten)|\b(?:información|datos)\s(?:son\s)?"
+    r"insuficientes?\b|\bn[ãa]o\s(?:é\spossível|(?:se\s)?pode(?:\sser)?|posso|consigo)\s(?:calcul|determin|estim|dar\b|atribu|obter)|\bdados\sinsuficientes\b|\b(?:non\s(?:è\s"
+    r"possibile|si\spuò|posso)|impossibile)\s(?:calcol|determin|stim|assegn|dare\b|fornire)|\bdati\sinsufficienti\b|невозможно\s\w+|нельзя\s\w+|недостаточно\s(?:данных|информации)"
     r"|[无無]法(?:计算|計算|确定|確定|得出)|(?:信息|数据|資料|资料)不足|(?:計算|算出|判断|決定)(?:でき|不能|不可)"
     r"|情報が?不足|(?:계산|산출|판단|결정)할\s?수\s?없|(?:정보|자료)가?\s?부족",
     re.IGNORECASE,
@@ -108,7 +108,7 @@ _VALUE = re.compile(
     rf"|^\W{{0,4}}(?:(?:about|approximately|around|roughly|at\sleast)\s){{0,2}}{_NUMBER}(?!\d{{0,3}}[.)](?:\s|$))"
     rf"|\b(?:I|we)\b['’\w\s]{{0,12}}\b(?:estimate|answer|calculate|choose|go\swith|assign|give|put|say|get|find)\b"
     rf"[^.;\d]{{0,25}}{_NUMBER}"
-    r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|\bgives?\b[^.;\d]{0,40}\d|\d\s?(?:points?\b)?[^.;\d]{0,20}\b(?:can\sbe|is)\s"
+    r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|(?<!\bnote\s)(?<!\bchart\s)(?<!\d\s)(?<!/dL\s)\bgives?\b[^.;\d]{0,40}\d|\d\s?(?:points?\b)?[^.;\d]{0,20}\b(?:can\sbe|is)\s"
     r"(?:assigned|given)\b",
     re.IGNORECASE,
 )

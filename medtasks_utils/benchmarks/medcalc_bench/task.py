@@ -38,6 +38,7 @@ from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.evidence import Kind
 from medtasks_utils.extraction.plain import without_instructions
+from medtasks_utils.extraction.subjects import named
 from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.values import content_value, read_value
@@ -238,9 +239,10 @@ class MedCalcBench(ToolTask):
     def read(self, response: str, doc: Row) -> Reading:
         """What is weighed: in the tag or box, else in the whole text."""
         content, _ = self._content(without_instructions(response))
+        asked = "\n".join(doc[field] for field in ("question", "calculator_name") if field in doc)
         if content is None:
-            return self._reading(partial(read_value, final_text(response)), doc)
-        return self._reading(partial(content_value, content), doc)
+            return self._reading(partial(read_value, final_text(response), asked=asked), doc)
+        return self._reading(partial(content_value, content, asked=asked), doc)
 
     def _reading(self, read: Callable[[Kind], Reading], doc: Row) -> Reading:
         return reading_in_days(read) if doc["judgement"] == "days" else read(doc["judgement"])
@@ -292,8 +294,8 @@ _CLEAR = 45.0
 
 def _is_clear(reading: Reading) -> bool:
     """Whether a value is stated so clearly that no doubt in the words beside it takes it back."""
-    weights = [one.weight for one in reading.candidates if one.value == reading.value]
-    return reading.value is not None and max(weights, default=0.0) >= _CLEAR
+    stated = [one for one in reading.candidates if one.value == reading.value and one.weight >= _CLEAR]
+    return reading.value is not None and any(one.cue not in ("stated", "linked") or named(one) for one in stated)
 
 
 def _answer(value: Any, judgement: Judgement, response: str, found_by: str) -> Answer:

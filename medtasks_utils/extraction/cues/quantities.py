@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from medtasks_utils.extraction.cues import names
+
 Cues = dict[str, str]
 
 MONTHS: dict[str, str] = {
@@ -63,32 +65,50 @@ AND: Cues = {
 """What joins weeks and days."""
 
 RESULT: Cues = {
-    "en": r"answer|result|value|output|edd|due(?:\sdate)?|(?:date\sof\s)?conception|gestational\sage|ga\b",
+    "en": r"answer|result|value|output|edd|(?<!scan\sis\s)(?<!visit\sis\s)due(?:\sdate)?|(?:date\sof\s)?conception"
+    r"|gestational\sage|ga\b",
     "de": r"ergebnis|wert|antwort|geburtstermin|gestationsalter",
     "fr": r"résultat|réponse|valeur|date|âge\sgestationnel",
     "es": r"resultado|respuesta|valor|fecha|fpp|edad\sgestacional",
     "pt": r"resultado|resposta|valor|data|idade\sgestacional",
     "it": r"risultato|risposta|valore|data|età\sgestazionale",
-    "ru": r"результат|ответ|значение|итого|дата|срок",
-    "ar": r"النتيجة|الإجابة|القيمة|تاريخ|عمر",
+    "ru": r"результат|ответ|значение|итого|дата|срок(?:е|а|ом)?",
+    "ar": r"النتيجة|الإجابة|القيمة|تاريخ|عمر|موعد\sالولادة(?:\sالمتوقع)?",
     "hi": r"परिणाम|उत्तर|मान|तिथि|आयु",
-    "zh": r"结果|答案|答|数值|预产期|孕龄",
-    "ja": r"結果|答え|答|値|予定日|週数",
-    "ko": r"결과|답|값|예정일",
+    "zh": r"结果|答案|答|数值|预产期|孕龄|胎龄|孕周",
+    "ja": r"結果|答え|答|値|予定日|週数|妊娠",
+    "ko": r"결과|답|값|예정일|임신",
 }
 """Nouns for the value that was asked for."""
 
 QUANTITY: Cues = {
-    "en": r"bmi|map|e?gfr|crcl|fena|ldl(?:-c)?|homa-ir|fib-4|qtc[a-z]?|bsa|ibw|abw|anion\sgap|osmolality"
-    r"|delta\s(?:gap|ratio)|wells(?:['’]?\sscore)?|adjusted|corrected|calculated|estimated",
+    "any": "|".join(f"{names.QUANTITIES} {names.SCORES} {names.FORMULAS}".split()),
+    "en": r"adjusted|corrected|calculated|estimated",
 }
 """Names of the quantities themselves, which their value may follow at once."""
 
+SUMMED: Cues = {
+    "en": r"in\s(?:all|total)|altogether|all\stold|sum(?=\s?[:=])"
+    r"|total(?!\s(?:chol|bili|prot|calc|body|ca\b|serum|dose|weekly))(?:\s[a-z]+){0,3}?(?=\s?[:=]|\s?$|\sis\s)",
+    "de": r"insgesamt|zusammen|in\ssumme|(?:gesamt\w{0,10}|summe)(?=\s?[:=])",
+    "fr": r"au\stotal|en\stout",
+    "es": r"en\stotal",
+    "pt": r"no\stotal|ao\stodo",
+    "it": r"in\stotale|in\stutto|complessivamente",
+    "ru": r"в\sсумме|всего|итого",
+    "zh": r"合计|总计|一共",
+    "ja": r"合計|計",
+    "ko": r"합계|모두",
+}
+"""What stands beside a sum."""
+
 TOTAL: Cues = {
-    "en": r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets|gcs|psi|rcri|cci|charlson"
-    r"|wells|mcisaac|geneva|nihss|blatchford|perc\srule"
-    r"|apache(?:\s(?:ii|2))?|sofa|perc|sirs"
-    r"|has-bled|curb-65|heart|centor|feverpain|meld(?:-?\s?na)?|child-pugh|caprini|gbs|cha.?ds.?-vasc",
+    "en": "|".join(
+        (
+            r"total|sum|scores?|index|points|criteria\s(?:are\s)?(?:met|fulfilled)|meets",
+            *names.SCORES.split(),
+        )
+    ),
     "de": r"score|punktzahl|punktwert|gesamt(?:punktzahl|score)?|insgesamt|zusammen|summe",
     "fr": r"score|total|somme",
     "es": r"puntuación|puntaje|total",
@@ -104,21 +124,21 @@ TOTAL: Cues = {
 """Nouns for a score."""
 
 EQUALS: Cues = {
-    "any": r"[:=≈→⟹⇒⟶~]",
+    "any": r"[:=≈→⟹⇒⟶~]|(?:(?<=[^\W\d]\s)|(?<=,\s))[—–-](?=\s)",
     "en": r"(?:is|was|be|it['’]s|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came"
-    r"|works?"
-    r"|worked)"
-    r"\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains|turns\sout(?:\sto\sbe)?|totals|leaves"
-    r"|leaving"
-    r"|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)"
-    r"|rounded\sto|scores?|count|have|meets|are|so|thus|hence|therefore)",
+    r"|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains"
+    r"|turns\sout(?:\sto\sbe)?|totals|leaves|leaving|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)|call\sit"
+    r"|round(?:ed|s\sto)(?:\sto)?|scores?|count|have|has|meets|are|(?:so|thus|hence|therefore),?)",
     "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird"
-    r"|erhält\sman|erhalten\swir|entspricht)",
-    "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|s['’]élève\sà|s['’]établit\sà)",
-    "es": r"(?:es|son|suma|totaliza|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta|asciende\sa|da)",
-    "pt": r"(?:é|são|soma|totaliza|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá)",
-    "it": r"(?:è|sono|totalizza|vale|ottiene|otteniamo|diventa|pari\sa|risulta|ammonta\sa|dà)",
-    "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это)",
+    r"|erhält\sman|erhalten\swir|entspricht|wird\smit|gerundet|hat|erreicht|kommt\sauf)",
+    "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|arrondie?(?:\sà)?|s['’]élève\sà"
+    r"|s['’]établit\sà)",
+    "es": r"(?:es|son|suma|totaliza|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta|asciende\sa|da|tiene|reúne"
+    r"|alcanza|acumula)",
+    "pt": r"(?:é|são|soma|totaliza|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá|tem|reúne|atinge"
+    r"|acumula)",
+    "it": r"(?:è|sono|totalizza|vale|ottiene|otteniamo|diventa|pari\sa|risulta|ammonta\sa|dà|ha|raggiunge)",
+    "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это|набира\w{2,5}|набрал[аи]?|получа\w{2,5})",
     "ar": r"(?:هي|هو|تساوي|يساوي)",
     "zh": r"(?:共计?|合计|总计|等于|约为|为|為|是|约)",
     "ja": r"[はが]",
@@ -138,12 +158,12 @@ LINKED: Cues = {
 
 THAT_IS: Cues = {
     "en": r"i\.?\s?e\.?|that\sis|in\sother\swords|altogether",
-    "de": r"d\.\s?h\.|das\sheißt|also|zusammen",
-    "fr": r"soit|c['’]est-à-dire",
-    "es": r"es\sdecir|o\ssea",
-    "pt": r"ou\sseja|isto\sé",
-    "it": r"cioè|ossia|ovvero|vale\sa\sdire",
-    "ru": r"то\sесть|т\.\s?е\.",
+    "de": r"d\.\s?h\.|das\sheißt|also|somit|daher|zusammen",
+    "fr": r"soit|c['’]est-à-dire|donc",
+    "es": r"es\sdecir|o\ssea|por\s(?:lo\s)?tanto|así\sque",
+    "pt": r"ou\sseja|isto\sé|portanto|logo",
+    "it": r"cioè|ossia|ovvero|vale\sa\sdire|quindi|dunque",
+    "ru": r"то\sесть|т\.\s?е\.|следовательно|значит",
     "ar": r"أي",
     "hi": r"यानी|अर्थात",
     "zh": r"即|也就是",
@@ -154,13 +174,13 @@ THAT_IS: Cues = {
 
 EARLIER: Cues = {
     "en": r"(?:up|down|ris(?:e|en)|fallen|fall|(?:in|de)creased?|improved?|corrected|chang(?:e|ed))\sfrom"
-    r"|previous(?:ly)?"
-    r"|prior|earlier|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)"
-    r"|yesterday|had\sbeen|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly"
-    r"|original(?:ly)?|(?:lab|chart|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)"
-    r"|by\smistake|on\sadmission|erroneously|instead\sof|rather\sthan|without",
+    r"|previous(?:ly)?|so\sfar|thus\sfar|sub-?total|prior|(?<!day\s)(?<!days\s)(?<!week\s)(?<!weeks\s)earlier"
+    r"|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)|yesterday|had\sbeen"
+    r"|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly|original(?:ly)?|(?:lab|chart"
+    r"|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake|on\sadmission|erroneously"
+    r"|instead\sof|rather\sthan|without",
     "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}"
-    r"|gemessene\w?|statt"
+    r"|gemessene\w?|statt|laut\s(?:labor|befund|akte)"
     r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|letzte[sn]?\s(?:jahr|monat)",
     "fr": r"avant|auparavant|précéde\w{2,6}|initialement|il\sy\sa\s\w+\s(?:an|mois|jour)s?|hier"
     r"|non\scorrigée?|mesurée?|au\slieu\sde",
@@ -182,7 +202,7 @@ EARLIER: Cues = {
 
 CHECKED: Cues = {
     "en": r"(?:sanity\s|double[-\s]?|cross[-\s]?)?check(?:ing)?|verif(?:y|ication|ying)|proof|confirm(?:ing|ation)?"
-    r"|difference|(?<!base\s)excess|surplus|shortfall|remainder|the\srest|deviation|discrepancy|change",
+    r"|difference|correction(?=\s(?:is|of|adds|amounts)|\s?[:=])|(?<!base\s)excess|surplus|shortfall|remainder|the\srest|deviation|discrepancy|change",
     "de": r"probe|kontrolle|gegenprobe|überprüfung|differenz|überschuss|unterschied|abweichung",
     "fr": r"vérification|contrôle|différence|excès|écart",
     "es": r"comprobación|verificación|diferencia|exceso",
@@ -192,16 +212,17 @@ CHECKED: Cues = {
     "ar": r"للتحقق|التحقق|الفرق",
     "hi": r"जाँच|जांच|अंतर",
     "zh": r"验算|检验|核对|相差|差值",
-    "ja": r"検算|確認|差は|差:",
+    "ja": r"検算|確認|との差|差は|差:",
     "ko": r"검산|확인|차이",
 }
 """What a calculation follows that only checks or compares the result."""
 
 INPUT: Cues = {
-    "en": r"age|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium|(?<!-)na\+?|potassium"
-    r"|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|"
-    r"(?:serum\s)?creatinine|scr|albumin|bilirubin|inr|hdl|triglycerides|total\scholesterol|sbp|dbp|heart\srate|hr"
-    r"|systolic|diastolic|temperature|insulin|platelets|ast|alt|cycle(?:\slength)?|qt|rr",
+    "en": r"age|ioni[sz]ed\scalcium|wbc|white\s(?:blood\s)?cells?|respiratory\srate|pulse|ha?emoglobin|ha?ematocrit"
+    r"|lactate|spo2|pao2|paco2|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium"
+    r"|(?<!-)na\+?|potassium|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|(?:serum\s)?creatinine|scr|albumin"
+    r"|bilirubin|inr|hdl|triglycerides|total\scholesterol|sbp|dbp|heart\srate|hr|systolic|diastolic|temperature"
+    r"|insulin|platelets|ast|alt|cycle(?:\slength)?|qt|rr",
     "de": r"alter|gewicht|größe|natrium|kalium|chlorid|bikarbonat|harnstoff|glukose|kreatinin|albumin|triglyceride"
     r"|gesamtcholesterin|herzfrequenz|puls",
     "fr": r"l['’]âge|âge|poids|taille|sodium|natrémie|potassium|chlore|bicarbonates?|urée|glycémie|créatinine|albumine"
@@ -210,9 +231,8 @@ INPUT: Cues = {
     r"|colesterol\stotal|frecuencia\scardíaca",
     "pt": r"idade|peso|altura|sódio|potássio|cloro|bicarbonato|ureia|glicose|creatinina|albumina|triglicerídeos"
     r"|colesterol\stotal|frequência\scardíaca",
-    "it": r"l['’]età|età(?!\sgest)|peso|altezza|sodio|potassio|cloro|bicarbonat[oi]|urea|azotemia|glicemia"
-    r"|creatinina|albumina"
-    r"|trigliceridi|colesterolo\stotale|frequenza\scardiaca",
+    "it": r"l['’]età|età(?!\sgest)|peso|altezza|sodio|potassio|cloro|bicarbonat[oi]|urea|azotemia|glicemia|creatinina"
+    r"|albumina|trigliceridi|colesterolo\stotale|frequenza\scardiaca",
     "ru": r"возраст|вес|рост|натрий|калий|хлор|бикарбонат|мочевина|глюкоза|креатинин|альбумин|триглицериды",
     "ar": r"العمر|الوزن|الطول|الصوديوم|الكرياتينين|الألبومين|الجلوكوز",
     "hi": r"उम्र|वजन|लंबाई|सोडियम|क्रिएटिनिन|एल्ब्यूमिन|ग्लूकोज",
@@ -224,8 +244,8 @@ INPUT: Cues = {
 
 DERIVED: Cues = {
     "en": r"correct\w*|adjust\w*|clearance|ratio|ideal|target|fractional|excretion|deficit|gap|dos(?:e|age)|index"
-    r"|area"
-    r"|estimated|calculated|rate(?<!heart\srate)|interval|qtc|mean|equivalent|needed|required|score",
+    r"|area|estimated|calculated|rate(?<!heart\srate)(?<!respiratory\srate)|interval|qtc|mean|equivalent|needed"
+    r"|required|score",
     "de": r"\w*korrig\w*|clearance|angepasst\w*|ideal\w*|ziel\w*|defizit|berechnet\w*|quotient",
     "fr": r"corrigée?|clairance|idéal|ajusté|cible|déficit|calculée?|fraction\w*",
     "es": r"corregid[oa]|aclaramiento|depuración|ideal|ajustado|déficit|calculad[oa]|fracción|fraccional",
@@ -242,15 +262,21 @@ DERIVED: Cues = {
 
 ABOUT: Cues = {
     "any": r"[≈~≃=\s(\[<]|\x01",
-    "en": r"(?:approximately|about|around|roughly|approx\.?|exactly|therefore|thus|then|also|only|now|just"
-    r"|calculated|estimated|equal|to|be|a|an"
-    r"|the|total|value|score|of|out|rounded|nearly|patient|exact)",
-    "de": r"(?:etwa|ungefähr|ca\.|circa|rund|also|somit|daher|der|die|das)",
-    "fr": r"(?:environ|donc|à\speu\sprès|d['’]environ|de|le|la)",
-    "es": r"(?:aproximadamente|unos|cerca|de|el|la)",
-    "pt": r"(?:aproximadamente|cerca|de|o|a)",
-    "it": r"(?:circa|pari|di|a|il|la)",
-    "ru": r"(?:примерно|около|приблизительно)",
+    "en": r"(?:approximately|about|around|roughly|approx\.?|exactly|therefore|thus|then|also|only|now|just|calculated"
+    r"|estimated|equal|to|be|a|an|hence|so|indeed|precisely|the|this|him|her|us|you|total|value|score|of|out|rounded"
+    r"|nearly|patient|exact|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)",
+    "de": r"(?:etwa|ungefähr|ca\.|circa|rund|also|somit|daher|demnach|folglich|mithin|insgesamt|genau|der|die|das|den"
+    r"|dem|(?:mon|diens|donners|frei|sams|sonn)tag,?|mittwoch,?)",
+    "fr": r"(?:environ|donc|ainsi|alors|exactement|à\speu\sprès|d['’]environ|de|le|la|(?:lun|mar|mercre|jeu|vendre"
+    r"|same)di|dimanche)",
+    "es": r"(?:aproximadamente|unos|cerca|entonces|así|exactamente|por\s(?:lo\s)?tanto,?|pues|de|el|la|lunes,?|martes,?"
+    r"|miércoles,?|jueves,?|viernes,?|sábado,?|domingo,?)",
+    "pt": r"(?:aproximadamente|cerca|portanto,?|então|assim|exatamente|de|o|a"
+    r"|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?,?)",
+    "it": r"(?:circa|pari|dunque|quindi|perciò|pertanto|esattamente|di|a|il|la|lunedì|martedì|mercoledì|giovedì|venerdì"
+    r"|sabato|domenica)",
+    "ru": r"(?:примерно|около|приблизительно|ровно|таким\sобразом,?|следовательно,?|(?:понедельник|вторник|сред[ау]"
+    r"|четверг|пятниц[ау]|суббот[ау]|воскресенье),?)",
     "ar": r"(?:حوالي|تقريبا|نحو)",
     "hi": r"(?:लगभग|है|का|के)",
     "zh": r"(?:大约|约|患者的?)",
@@ -261,18 +287,17 @@ ABOUT: Cues = {
 
 NORMAL: Cues = {
     "en": r"normal(?:ly)?|reference|ref\.?|range|threshold|cut-?\s?off|limits?|targets?(?!\sweight)|average|healthy"
-    r"|typical(?:ly)?|usual(?:ly)?"
-    r"|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison|uncorrected|raw|unadjusted"
-    r"|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?"
-    r"|needed|required|recommended|published|validated|guideline|goals?|aims?(?:\sfor)?|(?:obesity|overweight)\sis"
-    r"|ceiling|floor",
-    "de": r"norm(?:al|bereich|wert)?e?|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?"
-    r"|üblich\w{0,2}",
-    "fr": r"norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
+    r"|typical(?:ly)?|usual(?:ly)?|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison"
+    r"|uncorrected|raw|unadjusted|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?|viability"
+    r"|full\sterm|pregnancy\slasts|trimester|needed|required|recommended|published|validated|guideline|goals?"
+    r"|aims?(?:\sfor)?|(?:obesity|overweight)\sis|ceiling|floor",
+    "de": r"norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal"
+    r"|ziel(?:wert|bereich)?|üblich\w{0,2}",
+    "fr": r"moyenne|norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
     "es": r"normal(?:es)?|referencia|umbral|límites?|entre|rango|máximo|sobre|objetivo|meta",
     "pt": r"norma(?:l|is)|referência|limiar|limites?|entre|intervalo|máximo|meta|objetivo",
     "it": r"normal[ei]|riferimento|soglia|limit[ei]|tra|fra|massimo|obiettivo",
-    "ru": r"норма|нормальн\w{0,4}|порог|границ\w{1,3}|референс\w{0,5}|максим\w{0,5}",
+    "ru": r"норма|средн\w{2,3}|нормальн\w{0,4}|порог|границ\w{1,3}|референс\w{0,5}|максим\w{0,5}",
     "ar": r"الطبيعي|طبيعي|المعدل|الحد",
     "hi": r"सामान्य|सीमा|अधिकतम",
     "zh": r"正常|参考|范围|阈值|满分|最高",
@@ -282,10 +307,9 @@ NORMAL: Cues = {
 """Nouns and adverbs for what a value is compared with."""
 
 RISK: Cues = {
-    "en": r"mortality|predictive\svalue|sensitivity|specificity|likelihood|accuracy|survival|risk(?!\s(?:score"
-    r"|index|category|class))|(?:event|stroke|bleeding"
-    r"|complication)s?\srate|rate\s(?:of|about|is)"
-    r"|probability|chance|prevalence|incidence|mace|confidence",
+    "en": r"mortality|predictive\svalue|sensitivity|specificity|likelihood|accuracy|survival|risk(?!\s(?:score|index"
+    r"|category|class))|(?:event|stroke|bleeding|complication)s?\srate|probability|chance|prevalence|incidence|mace"
+    r"|confidence",
     "de": r"risiko|mortalität|sterblichkeit",
     "fr": r"risque|mortalité",
     "es": r"riesgo|mortalidad",
@@ -302,14 +326,13 @@ RISK: Cues = {
 
 COMPARED: Cues = {
     "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost"
-    r"|(?<!\badd\s)(?<!\b(?:adds|sums)\s)(?<!\badding\s)up\sto|beyond|past"
-    r"|least|from\sthat\son\sday|(?:begins?|beginning|starts?|starting|sets?\sin|kicks?\sin|applies|ends?|defined"
-    r"|cut\soff|clear|short|well)"
-    r"\s(?:at|from|as|of|with|only\sat)|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+"
-    r"|stage\s\w+)\s(?:at|from)|(?<=;\s)at|reach(?:es|ed)?|towards?",
+    r"|(?<!\badd\s)(?<!\b(?:adds|sums)\s)(?<!\badding\s)up\sto|beyond|past|least|from\sthat\son\sday|(?:begins?"
+    r"|beginning|starts?|starting|sets?\sin|kicks?\sin|applies|ends?|defined|cut\soff|clear|short|well)\s(?:at|from"
+    r"|as|of|with|only\sat)|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+|stage\s\w+)\s(?:at"
+    r"|from)|(?<=;\s)at|reach(?:es|ed)?|towards?",
     "de": r"(?:ober|unter)halb\svon|über|unter|als|mindestens|ab|bis|beginnt\s(?:bei|ab)|höchstens",
-    "fr": r"dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde|plus\sde|à\spartir\sde|dès|au-delà\sde"
-    r"|jusqu['’]à|au\smoins",
+    "fr": r"(?:commence|débute|débuterait)(?:\sà)?|dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde"
+    r"|plus\sde|à\spartir\sde|dès|au-delà\sde|jusqu['’]à|au\smoins",
     "es": r"debajo\sde|encima\sde|superior\sa|inferior\sa|menos\sde|más\sde|a\spartir\sde|desde|hasta|al\smenos",
     "pt": r"acima\sde|abaixo\sde|menos\sde|mais\sde|a\spartir\sde|até|pelo\smenos",
     "it": r"sotto(?:\si)?|sopra(?:\si)?|superiore\sa|inferiore\sa|meno\sdi|più\sdi|a\spartire\sda|(?:dai|da|oltre"
@@ -326,16 +349,16 @@ COMPARED: Cues = {
 GIVEN: Cues = {
     "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester"
     r"|scan|ultrasound|sonograph\w{1,3}|visit|presented|seen|today|plus|add(?:ing)?|subtract(?:ing)?|until|admission",
-    "de": r"letzten?\s(?:regel|periode)|vom|nach|seit|ab",
-    "fr": r"dernières?\srègles|depuis|après|à\spartir\sd[ue]",
-    "es": r"fum|última\s(?:regla|menstruación)|desde|después\sde[l]?",
-    "pt": r"dum|última\smenstruação|desde|após",
-    "it": r"ultima\smestruazione|dal|dopo",
-    "ru": r"последн\w{1,4}\sменструаци\w|с|после",
-    "ar": r"آخر\sدورة|منذ|بعد",
-    "hi": r"पिछले\sमासिक|अंतिम\sमासिक|से|बाद",
-    "zh": r"末次月经|从|自",
-    "ja": r"最終月経|から",
-    "ko": r"마지막\s월경|부터",
+    "de": r"ultraschall\w*|sonographie|heute|untersuchung|letzten?\s(?:regel|periode)|vom|nach|seit|ab",
+    "fr": r"échographie|consultation|visite|aujourd['’]hui|dernières?\srègles|ddr|depuis|après|à\spartir\sd[ue]",
+    "es": r"ecografía|consulta|visita|hoy|fu[mr]|última\s(?:regla|menstruación)|desde|después\sde[l]?",
+    "pt": r"ultrass\w+|consulta|hoje|dum|última\smenstruação|desde|após",
+    "it": r"ecografia|visita|oggi|u\.m\.?|ultima\smestruazione|dal|dopo",
+    "ru": r"узи|осмотр\w{0,2}|визит\w{0,2}|сегодня|последн\w{1,4}\sменструаци\w|с|после",
+    "ar": r"اليوم|الزيارة|آخر\sدورة|منذ|بعد",
+    "hi": r"आज|जाँच|पिछले\sमासिक|अंतिम\sमासिक|से|बाद",
+    "zh": r"超声|今天|就诊|末次月经|从|自",
+    "ja": r"超音波|受診|本日|検査日|最終月経|から",
+    "ko": r"초음파|오늘|방문|검사일|마지막\s월경|부터",
 }
 """What a date follows that is given, not found."""
