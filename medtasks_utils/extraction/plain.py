@@ -30,7 +30,7 @@ _NEXT_QUESTION = re.compile(
 )
 _FORM = re.compile(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
 _INSTRUCTED_BEFORE = re.compile(
-    r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\."
+    r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\."
     r"|zum\sBeispiel|par\sexemple|p\.\s?ej\.|por\se(?:jemplo|xemplo)|ad\sesempio|например)|例如|例えば|예를\s들어|مثلا"
     r"|उदाहरण)[\s,:：]{0,3}$|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place"
     r"|enclose|return|output|provide|state|present|end|finish)\s(?:with\b|only\b|in\b|using\b|your\b|it\s(?:in|as)\b"
