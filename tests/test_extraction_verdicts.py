@@ -119,6 +119,7 @@ RESPONSES: dict[str | None, list[str]] = {
         r"\boxed{not hallucinated}",
     ],
     "1": [
+        "The answer fabricates evidence.",
         "回答：1",
         "1",
         "**1**",
@@ -366,7 +367,6 @@ RESPONSES: dict[str | None, list[str]] = {
         "<think>The answer is hallucinated.",
         "The answer sounds plausible.",
         "The answer is plausible.",
-        "The answer fabricates evidence.",
         "The answer might be hallucinated.",
         "The answer could be factual.",
         "The answer may be hallucinated or factual.",

@@ -11,14 +11,16 @@ from medtasks_utils.extraction.options import LETTERS
 from medtasks_utils.extraction.weighing import Candidate, bounded
 
 _RIGHT, _WRONG = (cues.any_word(table) for table in (cues.RIGHT, cues.WRONG))
-_RIGHT_MARK = re.compile(rf"\b(?i:correct|right|best|true|yes)\b|[✓✔✅]|{_RIGHT}")
+_RIGHT_MARK = re.compile(
+    rf"\b(?i:correct|right|best|true|yes)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[✓✔✅]|{_RIGHT}"
+)
 _WRONG_MARK = re.compile(
-    r"(?i:\b(?:incorrect|wrong|false|no|not|unlikely|excluded|out|never)\b|n['’]t\b)|[✗✘❌]|"
-    rf"{_WRONG}|{cues.either(cues.WRONG_AFTER)}"
+    rf"(?i:\b(?:incorrect|wrong|false|no|not|unlikely|excluded|out|never)\b|n['’]t\b)|[✗✘❌]|{_WRONG}"
+    rf"|{cues.either(cues.WRONG_AFTER)}"
 )
 _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
 _RANKING = re.compile(
-    rf"{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
+    rf"(?:(?<=worst:\s)|(?<=least\slikely:\s)){_LETTER}(?:,\s{_LETTER}){{2,3}}|{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
 )
 _RATING = re.compile(
     rf"(?P<letter>{_LETTER})[)\]\"':=\s(–-]{{1,6}}(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)\s?(?P<percent>%)?"
@@ -93,5 +95,9 @@ def _items(listing: str) -> Iterator[tuple[str, int, str]]:
     position = 0
     for line in listing.split("\n"):
         if match := LINE.match(line[:MAX_LINE]):
-            yield match["letter"].upper(), position + match.start("letter"), line[match.end("letter") :]
+            yield (
+                match["letter"].upper(),
+                position + match.start("letter"),
+                line[: match.start("letter")] + line[match.end("letter") :],
+            )
         position += len(line) + 1

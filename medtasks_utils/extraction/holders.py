@@ -12,15 +12,20 @@ _NEAR_BOX = re.compile(
     r"\\?f?box(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=\\boxed)\s(?P<bare>[A-Da-d](?![\w])|-?\d[\d.,/]{0,20}))"
 )
 _TAG = re.compile(
-    r"<(?:final_?)?(?:answer|final|choice|result|verdict)>(?P<content>[^<]{0,2000})"
-    r"<[/\\](?:final_?)?(?:answer|final|choice|result|verdict)>",
+    r"<(?:final_?)?(?:answer|final|choice|result|verdict)>(?P<content>[^<]{0,2000})<[/\\](?:final_?)?(?:answer|final"
+    r"|choice|result|verdict)>",
     re.IGNORECASE,
 )
 _KEY = re.compile(
-    r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}"
-    r"(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\"|'(?P<single>(?:[^'\\\n]|\\.){0,400})'"
-    r"|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))"
+    r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\""
+    r"|'(?P<single>(?:[^'\\\n]|\\.){0,400})'|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))"
 )
+
+
+_NOT_THIS = re.compile(
+    r"\b(?:not|nor|nicht|pas|non|não|не|rather\sthan|instead\sof)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$"
+)
+_SENTENCE_END = re.compile(r"[.!?。…]\s|\n")
 
 
 @dataclass(frozen=True)
@@ -43,13 +48,20 @@ def held(text: str, keys: Sequence[str]) -> tuple[list[Holder], str]:
         keys: words that the name of an answer's key may hold (``final_answer`` holds ``answer``).
     """
     closed, unclosed = spans(text)
-    found = [Holder(text[start:end], start, end, "box", 100) for start, end in closed]
+    found = [
+        Holder(text[start:end], start, end, "box", 100 if _last(text, end, closed) else 98)
+        for start, end in closed
+        if not _NOT_THIS.search(text[max(0, start - 40) : start])
+    ]
     rest, position = [], 0
     for start, end in closed:
         opening = text.rfind("\\boxed", position, start)
         rest.append(text[position : max(position, opening)])
         position = end + 1
-    rest.append(text[position : unclosed if unclosed is not None and unclosed >= position else None])
+    if unclosed is None or unclosed < position:
+        rest.append(text[position:])
+    else:
+        rest += text[position:unclosed], *text[unclosed:].partition("\n")[1:]
     outside = " ".join(rest)
     if unclosed is None and not closed:
         found += [_of(match, "box", 98) for match in _NEAR_BOX.finditer(text)]
@@ -59,6 +71,11 @@ def held(text: str, keys: Sequence[str]) -> tuple[list[Holder], str]:
         if any(key in name for key in keys):
             found.append(_of(match, "key", 90, name))
     return found, outside
+
+
+def _last(text: str, end: int, closed: Sequence[tuple[int, int]]) -> bool:
+    """Whether a box that ends there is in the sentence of the last box."""
+    return _SENTENCE_END.search(text, end, closed[-1][0]) is None
 
 
 def _of(match: re.Match[str], cue: str, support: float, name: str = "") -> Holder:

@@ -12,14 +12,33 @@ from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import LINE, MAX_LINE, lists_options, split_listings
 from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_options, short_names, with_letters
 from medtasks_utils.extraction.plain import own_parts, unformatted
-from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY, latin_letters, ordinals_as_letters
+from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY, plain_letters
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
 
-_ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE = map(
-    cues.either, (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE)
+_ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE, _ORDERED, _SHOWN = map(
+    cues.either,
+    (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE, cues.ORDERED, cues.SHOWN),
 )
 _FILLERS = rf"(?:{_FILLER}){{0,12}}?"
-_ENDED = r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice)\b|because\b|since\b|$))"
+_LABEL = (
+    r"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة|الجواب"
+    r"|الخيار\sالصحيح|उत्तर|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
+)
+_OPTION = (
+    r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار"
+    r"|विकल्प|选项)"
+)
+_REASON = (
+    r"(?:because|since|as|for|due|given|which\sis|with|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché"
+    r"|так\sкак|потому|है|ही|सही|क्योंकि|هي|هو|صحيح|لأن)"
+)
+_NOT_A_SUBJECT = (
+    rf"(?![)\]]?(?:\s\([^()\n]{{0,60}}\))?,?\s(?!{_REASON}(?![^\W_]))[a-zà-ÿа-я\u0620-\u064a\u0904-\u0939])"
+)
+_ENDED = (
+    r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|rather|instead|that|to|zu|qu[ei]|quella|che"
+    r"|la\sque|die)\b|qu['’]|because\b|since\b|$))"
+)
 
 # Each kind of statement, its pattern and its weight.
 _STATEMENTS = tuple(
@@ -28,15 +47,13 @@ _STATEMENTS = tuple(
         # "The answer is (C)", "Correct option: C", "正解はC".
         (
             "answer",
-            rf"(?<![A-Za-z]){_ANSWER}(?P<between>[^\n.?!;。]{{0,60}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
+            rf"(?<![A-Za-z]){_ANSWER}(?!s\b)(?P<between>[^\n.?!;。]{{0,100}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
             60,
         ),
         # "Answer C", "Antwort C", "उत्तर C".
         (
             "answer",
-            rf"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة"
-            rf"|الجواب|उत्तर|答案|正解|정답)"
-            rf"\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}(?!\s(?:is|was|would|seems)\b)",
+            rf"{_LABEL}(?:{_ORDERED}\s)?(?P<letter>{LETTER}){ONE_ONLY}{_NOT_A_SUBJECT}",
             58,
         ),
         # "I choose C", "C を選びます".
@@ -51,20 +68,37 @@ _STATEMENTS = tuple(
         # "Therefore, C.", "It's C", "sondern C", "所以C".
         (
             "therefore",
-            rf"{_THEREFORE}[,:]?\s?(?:(?i:it\sis|it\smust\sbe|the|option|choice|rather|only|la|el|die|a|antwort"
-            rf"|response)\s){{0,3}}"
-            rf"[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
+            rf"{_THEREFORE}[,:]?(?:(?i:it\sis|it\smust\sbe|rather)"
+            rf"|{_FILLER}){{0,12}}?[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
             50,
         ),
         # "Given the short QT: C.", "Which option? D."
-        ("colon", r"(?:[:?;→]|[a-zà-ÿа-я)]{4}[.!])\s(?P<letter>[A-D])(?=\s?(?:[.!]?\s*$|\.\s\())", 32),
-        ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$)", 32),
         (
-            "option",
-            rf"(?<![A-Za-z])(?i:option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار|विकल्प"
-            rf"|选项)\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}",
-            30,
+            "colon",
+            r"(?:[:?;→—–]|--|\b(?:is|be)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s\())",
+            32,
         ),
+        ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$|,\s)", 32),
+        ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}{_NOT_A_SUBJECT}", 30),
+        ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}", 23),
+        # "Only C fits", "Somit passt nur C", "seul C".
+        (
+            "only",
+            rf"(?:^|[.:;,]\s)(?:[^\W\d][\w'’]{{0,12}}\s){{0,4}}?{cues.either(cues.ONLY)}\s?(?:{_FILLER}|der\s|das\s"
+            rf"|les?\s)*?(?P<letter>{LETTER}){ONE_ONLY}(?!\s(?i:in|when|if)\b)",
+            34,
+        ),
+        # "✅ C", "👉 C" on a line.
+        ("mark", rf"^[\s>#*_•-]{{0,8}}[✅✔✓👉☑➡▶★⭐⇒]\W{{0,6}}(?P<letter>{LETTER})(?=\W{{0,4}}$|\s?[:(–—-])", 40),
+        # "C": {"text": …, "correct": true}
+        (
+            "mark",
+            r"(?<![A-Za-z])(?P<letter>[A-D]):\s(?:(?:(?![A-D]:)[^\n]){0,200}?(?i:correct|right|answer"
+            r"|true):\s)?(?i:true|yes)\b",
+            40,
+        ),
+        # "This points to C".
+        ("shown", rf"{_SHOWN}(?:{_FILLER}){{0,5}}?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}", 33),
         # "What is left is D", "Bleibt C", "剩下D".
         ("remaining", rf"(?<![^\W_]){cues.either(cues.REMAINS)}[,:]?\s?{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", 56),
     )
@@ -72,21 +106,16 @@ _STATEMENTS = tuple(
 # Of the options that a text names, the one that it puts first.
 _LEADING = re.compile(
     rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely|common(?:ly)?|appropriate"
-    rf"|suitable"
-    rf"|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|(?:drug|treatment|test"
-    rf"|investigation|method)\sof\schoice"
-    r"|gold\sstandard|first-line|hallmark))"
-    r"(?!\s(?i:in|among|cause\sof\sdeath)\b)"
+    rf"|suitable|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|(?:drug|treatment|test"
+    rf"|investigation|method)\sof\schoice|gold\sstandard|first-line|hallmark))(?!\s(?i:in|among|cause\sof\sdeath)\b)"
 )
 _BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
-_SHOWN = (
-    r"(?i:\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
-    r"|belongs?\sto|called|termed|namely|points?\sto|need|use|spricht\sfür|évoque|sugiere|sugere|indica|говорит\sо)\b)"
-)
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 _PREDICATE = re.compile(
-    rf"(?:{_LINK}|{_SHOWN})\s?(?:{_FILLER}|(?i:an?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
-    rf"|[{MARKS}])\)?(?=[*_\s]{{0,3}}(?:[.!;](?:\s|$)|$))",
+    rf"(?:{_LINK}|['’]s|\?|{_SHOWN})\s?(?:{_FILLER}|(?i:an?|eine?[rnms]?|un[aeo]?"
+    rf"|uma?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
+    rf"|[{MARKS}])(?:['’]s)?(?:\s?\((?:\w+\s)?[A-D])?\)?(?=[*_\s]{{0,3}}(?:(?:\s[a-z]{{3,12}})?[.!;](?:\s|$)"
+    rf"|,\s(?:whereas|while|but|not|rather|of\scourse)\b|$))",
     re.MULTILINE,
 )
 _LONE_LETTER = re.compile(LETTER)
@@ -94,23 +123,38 @@ _TOGETHER = re.compile(
     rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|not|nicht|pas|no|não|non"
     rf"|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
 )
-_MENTIONS = ("bold", "colon", "option", "leading", "named", "mark", "predicate", "concluding")
+_MENTIONS = (
+    "box",
+    "bold",
+    "colon",
+    "option",
+    "leading",
+    "named",
+    "mark",
+    "predicate",
+    "only",
+    "mark",
+    "shown",
+    "concluding",
+)
 
 _ALL_OPTIONS = re.compile(
     r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
 )
-_BETWEEN = re.compile(r"(?i:\b(?:choices|options)\b)|(?<![A-Za-z0-9])[A-D]\b")
-_NOT = cues.compiled(cues.NOT_BEFORE)
+_BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
-_WRONG_AFTER = re.compile(rf"[^\n.;,。，]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
+_WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
-    r"(?i:eliminat\w{1,4}|exclud\w{1,3}|rul(?:e|ed|ing)\sout)\s(?:[A-D,/ ]|(?i:and|or|options?|choices?|the"
-    r"|both)\b){0,12}$"
+    rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)"
+    rf"|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
+    r"|(?i:options?|choices?|the|both|la|le|les|die))\s){0,12}$"
 )
 _QUESTIONED = re.compile(
     r"(?!\.\s(?i:why|what|how|and|warum|wieso|pourquoi|por\s?qu|perché|почему|لماذا|क्यों))[)\].]?[^.!\n]{0,40}\?(?!\?)"
 )
-_DISBELIEVED = re.compile(r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|doubt)\b")
+_DISBELIEVED = re.compile(
+    r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|(?<!no\s)(?<!without\s)doubt)\b"
+)
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(
     rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s"
@@ -118,13 +162,8 @@ _PAIRED = re.compile(
 )
 _BUT = re.compile(
     r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally"
-    r"|after)\b"
-    r"|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?|지만),|但是?|不过|لكن|लेकिन",
-    re.IGNORECASE,
-)
-_SUPPOSED = re.compile(
-    r"[)\].]?(?:\s\([^()\n]{0,80}\)|\s[A-D])?,?\s(?:would|could|might)\s(?:also\s)?(?:be"
-    r"|have\sbeen)\b[^.\n]{0,60}\b(?:if|in|for|only|when)\b",
+    r"|after)\b|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?|지만),|但是?|不过|لكن"
+    r"|लेकिन",
     re.IGNORECASE,
 )
 
@@ -139,15 +178,16 @@ def _denied(candidate: Candidate) -> bool:
     )
 
 
+_COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))
 _BECAUSE = re.compile(r"(?i)\b(?:because|since|as|weil|da|car|puisque|porque|perché|так\sкак)\b|因为|ため")
 
 
-_OTHER_IN_BRACKETS = re.compile(r"\([^()A-D]{0,12}[A-D](?![A-Za-z])[^()]*$")
+_ANOTHER = re.compile(r"(?<![A-Za-z])[A-D](?![A-Za-z'’-])")
 
 
 def _called_wrong(after: str) -> bool:
     wrong = _WRONG_AFTER.match(after)
-    return bool(wrong and not _BECAUSE.search(wrong[0]) and not _OTHER_IN_BRACKETS.search(wrong[0]))
+    return bool(wrong and not _BECAUSE.search(wrong[0]) and not _BUT.search(wrong[0]) and not _ANOTHER.search(wrong[0]))
 
 
 def _listed_as_wrong(candidate: Candidate) -> bool:
@@ -164,6 +204,12 @@ def _listed_as_wrong(candidate: Candidate) -> bool:
     return leading is not None
 
 
+def _only_counterfactual(candidate: Candidate) -> bool:
+    """As in "A device would have pointed to C, a fever to D", "Had it been acute, then C"."""
+    start = max(candidate.text.rfind(end, 0, candidate.start) for end in ("\n", ". ", "? ", "! ", "; "))
+    return _COUNTERFACTUAL.search(candidate.text, max(start + 1, candidate.start - 300), candidate.start) is not None
+
+
 def _one_of_several(candidate: Candidate) -> bool:
     """As in "A or C", "both B and C", "A, C"."""
     paired = _PAIRED.search(candidate.before[-12:])
@@ -171,8 +217,8 @@ def _one_of_several(candidate: Candidate) -> bool:
 
 
 def _supposed(candidate: Candidate) -> bool:
-    """As in "If it were acute, the answer would be C", "C would be correct in a child", "some would say C"."""
-    return bool(_TENTATIVE.search(_BUT.split(candidate.before)[-1]) or _SUPPOSED.match(candidate.after))
+    """As in "If it were acute, the answer would be C"", "some would say C"."""
+    return bool(_TENTATIVE.search(_BUT.split(candidate.before)[-1]))
 
 
 def _asked(candidate: Candidate) -> bool:
@@ -185,7 +231,12 @@ def _taken_back(candidate: Candidate) -> bool:
     return taken_back_until(candidate.text) >= candidate.end
 
 
-_RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_taken_back, -25))
+_WEAK = 40  # what is no statement on the answer
+_RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_taken_back, -40))
+
+
+_DIALOGUE = re.compile(r"^\W{0,4}Q(?:uestion)?\W{0,3}:", re.MULTILINE)
+_REPLY = re.compile(r"^A:(?=\s)", re.MULTILINE)
 
 
 def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
@@ -197,8 +248,10 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     ('C', None, None)
     """
     reading = NOTHING
+    if _DIALOGUE.search(text):
+        text = _REPLY.sub("Answer:", text)
     for part in own_parts(text):
-        reading = _read_part(ordinals_as_letters(latin_letters(part)), options)
+        reading = _read_part(plain_letters(part), options)
         if reading.value is not None:
             break
     return reading
@@ -219,12 +272,12 @@ def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | No
         letter = choose(_candidates(content, options), _MENTIONS).value
     if letter is None:
         return None
-    return Candidate(letter, holder.start, holder.end, text, holder.cue, holder.support)
+    return weigh(Candidate(letter, holder.start, holder.end, text, holder.cue, holder.support), ((_taken_back, -50),))
 
 
 def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
     """Every letter that the text may choose, with the evidence for and against it."""
-    kept, listed = split_listings(text)
+    kept, listed = split_listings(text, with_letters(text, options))
     plain = unformatted("\n".join(kept))
     substituted = with_letters(plain, options)
     for reading, less in {plain: 0.5, substituted: 0.0}.items():
@@ -241,7 +294,7 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
     yield from _found(_LEADING, substituted, "leading", 28)
     yield from _found(_PREDICATE, with_letters(plain, options, MARKS), "predicate", 30)
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
-    yield from _found(_BOLD, "\n".join(kept), "bold", 35)
+    yield from _found(_BOLD, with_letters("\n".join(kept), options), "bold", 35)
     lines = with_letters(unformatted("\n".join(listed)), options)
     yield from marked(lines)
     yield from ranked(plain)
@@ -253,8 +306,8 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
 def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
     named = named_options(plain, options, is_denied)
-    yield from (Candidate(letter, at, at, plain, "named", 25) for letter, at in named)
-    sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and sentence[0] != "("]
+    yield from (Candidate(letter, at, at, plain, "named", 25 if len(named) == 1 else 0) for letter, at in named)
+    sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
     if len(sentences) > 1:
         first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
         if len(last) == 1 and (len(first) != 1 or first == last):
@@ -262,6 +315,7 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
             yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))
 
 
+_ASIDE = re.compile(rf"\W{{0,6}}\(|\W{{0,6}}{cues.any_word(cues.ASIDE)}")
 _SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа-я])|\n+|(?<=[。！？])")
 
 
@@ -281,27 +335,35 @@ def _left_over(text: str, lines: str) -> Iterator[Candidate]:
 
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
+    rules = (*_RULES, (_only_counterfactual, -100)) if support <= _WEAK else _RULES
     for match in bounded(pattern.finditer(text)):
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
         between = _ALL_OPTIONS.sub("", between)
-        if _BETWEEN.search(between) or _NOT.search(between):
+        if _BETWEEN.search(between):
             yield Candidate(_letter(match), start, end, text, cue, support, (("_denied", -100),))
             continue
-        yield weigh(Candidate(_letter(match), start, end, text, cue, support), _RULES)
+        yield weigh(Candidate(_letter(match), start, end, text, cue, support), rules)
 
 
 def _letter(match: re.Match[str]) -> str:
     return LETTERS[MARKS.index(match["letter"])] if match["letter"] in MARKS else match["letter"].upper()
 
 
+_TOGETHER_WITH = re.compile(rf"(?:,\s|,?\s{cues.either(cues.OR)}\s)[A-D](?![A-Za-z0-9).])")
 _CONTRASTED = re.compile(r"(?i)\b(?:whereas|unlike|while|in\scontrast\sto|compared\s(?:with|to))\s(?:the\s|an?\s)?$")
 
 
 def is_denied(text: str, start: int, end: int) -> bool:
     """Whether what stands in a text from ``start`` to ``end`` is denied, asked about or contrasted."""
     candidate = Candidate("", start, end, text, "named", 0)
-    return _denied(candidate) or _asked(candidate) or _CONTRASTED.search(candidate.before) is not None
+    return (
+        _denied(candidate)
+        or _asked(candidate)
+        or _CONTRASTED.search(candidate.before) is not None
+        or _TOGETHER_WITH.match(text, end) is not None
+        or _only_counterfactual(candidate)
+    )
 
 
 def _on_a_line(text: str) -> Iterator[Candidate]:
@@ -311,7 +373,8 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
         if line.strip():
             written.append((position, line))
         position += len(line) + 1
-    for (at, line), support in ((written[0], 52), (written[-1], 53)) if written else ():
+    lone = [(place, 51) for place in written[1:-1] if letter_of(place[1].strip(" .:()[]"))]
+    for (at, line), support in [(written[0], 52), *lone, (written[-1], 53)] if written else ():
         match = LINE.match(line[:MAX_LINE])
         if match and not lists_options(line[:MAX_LINE]):
             start, end = at + match.start("letter"), at + match.end("letter")

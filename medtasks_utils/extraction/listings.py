@@ -7,18 +7,22 @@ import re
 from medtasks_utils.extraction.tokens import ONE_ONLY
 
 LINE = re.compile(
-    rf"[\s>#*_\-•|✅✔✓👉☑️]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option|choice)\s)?[(\[]?(?P<letter>[A-D]|[a-d](?=[.)\]])){ONE_ONLY}"
-    r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since|as)\s|\s[\-–—|]\s|[*_]{0,3}\s\|"
-    r"|\s?[✓✔✅❌✗✘]|[\s*_)\]]*$)"
+    rf"[\s>#*_=\-•|✅✔✓👉☑️]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option"
+    rf"|choice)\s)?[(\[]?(?P<letter>[A-D]|[a-d](?=[.)\]])){ONE_ONLY}"
+    r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since"
+    r"|as)\s|[*_]{0,3}\s[\-–—|(→]|[*_]{0,3}\s[-=]>\s|[*_]{0,3}\s\|"
+    r"|\s?[✓✔✅❌✗✘]|[\s*_)\]<=]*$)"
 )
-_ANNOUNCED = re.compile(r"\W{0,6}(?:[^\W\d]{1,12}\s){0,3}(?i:choices|options)(?:\s(?i:are))?\s?:?\s")
+_ANNOUNCED = re.compile(r"\W{0,6}(?:[^\W\d]{1,12}\s){0,3}(?i:choices|options)(?:\s(?i:are))?\s?[:=]?\s")
 MAX_LINE = 300  # characters of a line that are looked at for its letter
 
-_MARKER = re.compile(r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D])[).:\]]\s")
+_MARKER = re.compile(r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D])[\"']?[).:\]]\s")
 
 
-def split_listings(text: str) -> tuple[list[str], list[str]]:
+def split_listings(text: str, lettered: str) -> tuple[list[str], list[str]]:
     """The lines of a text without lists of the options, and the lines of those lists.
+
+    ``lettered`` is the text with the options' texts as their letters, line by line.
 
     A list is two or more lines in a row, blank ones aside, that begin with different letters, or one line with three.
     """
@@ -32,8 +36,11 @@ def split_listings(text: str) -> tuple[list[str], list[str]]:
         run.clear()
         letters.clear()
 
-    for line in text.split("\n"):
-        match = LINE.match(line[:MAX_LINE])
+    lines, lettered_lines = text.split("\n"), lettered.split("\n")
+    if len(lines) != len(lettered_lines):  # an option's text ran over the end of a line
+        lettered_lines = lines
+    for line, as_letter in zip(lines, lettered_lines, strict=True):
+        match = LINE.match(as_letter[:MAX_LINE])
         if (match or _ANNOUNCED.match(line)) and lists_options(line[:MAX_LINE]):
             end_run()
             listed.append(line)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
+
+from medtasks_utils.extraction.tokens import ARTICLE
 
 LETTERS = "ABCD"
 MARKS = "\ue000\ue001\ue002\ue003"
@@ -11,6 +14,29 @@ MARKS = "\ue000\ue001\ue002\ue003"
 _TWICE = re.compile(
     r"(?<![A-Za-z0-9])([A-D])[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s)?\(?\1(?![A-Za-z0-9])\)?"
 )
+
+
+_NO_ARTICLE = "\ue010"
+_BEFORE_A_WORD = re.compile(ARTICLE)
+_ONE = r"(?:[1-9]|[IVX]{1,4}|[a-eivx]{1,3})"
+_SEVERAL = re.compile(
+    rf"(?<![\w.,)/-])(?<!\d\s)(?P<only>(?i:only|both|nur|seul\w{{0,2}}|solo|sólo"
+    rf"|apenas)\s)?\(?(?<!\w){_ONE}\)?(?:(?:\s?[,&+/]\s?|,?\s(?i:and|und|et|y|e|и)\s)\(?{_ONE}\)?(?![\w.]\w"
+    rf"|\w)){{0,5}}(?P<after>\s(?i:only|alone|both))?(?![\w/-]|[.,]\w|\s?[%(=×])"
+)
+
+
+def _enumerated(text: re.Match[str]) -> frozenset[str] | None:
+    """The statements that a phrase such as "1, 3 and 4" or "only II" counts up, or None for one number alone."""
+    ones = frozenset(re.findall(rf"\b{_ONE}\b", text[0]))
+    return ones if len(ones) > 1 or text["only"] or text["after"] else None
+
+
+def _enumerations(options: Sequence[str]) -> dict[frozenset[str], int]:
+    """Which options only count up statements: "1 and 3", "Only I"; nothing unless two of them do."""
+    matches = [_SEVERAL.fullmatch(option.strip().rstrip(".")) for option in options]
+    found = {ones: index for index, match in enumerate(matches) if match and (ones := _enumerated(match))}
+    return found if len(found) > 1 else {}
 
 
 def letter_of(token: str, *, digits: bool = False) -> str | None:
@@ -31,33 +57,45 @@ def _pattern(option: str, folded: str) -> re.Pattern[str] | None:
     words = option.strip().rstrip(".").split()
     if not words or (len(words) == 1 and len(words[0]) == 1 and words[0].isalpha()):
         return None  # an option "a" or "B" would be found in any text
-    if not all(word.lower() in folded for word in words):
+    if not all(word.lower().rstrip("%") in folded for word in words):
         return None  # far cheaper than compiling a search for it
-    phrase = r"\s{1,4}".join(map(re.escape, words))
-    return re.compile(rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,]){phrase}(?![A-Za-z0-9À-ÿ])(?![.,]\d)", re.IGNORECASE)
+    phrase = r"\s{1,4}".join(map(re.escape, words)).replace("%", r"\s?%")
+    return re.compile(
+        rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,]){phrase}(?:-(?:Syndrom\w{{0,2}}|Krankheit"
+        rf"|disease))?(?![A-Za-z0-9À-ÿ])(?![.,]\d)",
+        re.IGNORECASE,
+    )
 
 
 def short_names(options: Sequence[str]) -> list[str]:
-    """The word by which each option may be called for short: its longest that no other option has; else nothing.
+    """The word by which each option may be called for short, or nothing.
+
+    It is one that no other option has: a name ("Crohn" of "Morbus Crohn"), else the longest.
 
     >>> short_names(["A-mode", "B-mode", "Doppler mode", "Type A personality"])
     ['', '', 'Doppler', 'personality']
     """
-    words = [[word for word in option.split() if len(word) > 4 and word.isalpha()] for option in options]
+    words = [[word for word in option.split() if len(word) > 3 and word.isalpha()] for option in options]
     names = []
     for index, option in enumerate(options):
-        others = " ".join(
-            options[:index] + options[index + 1 :]
-            if isinstance(options, list)
-            else [other for at, other in enumerate(options) if at != index]
-        ).lower()
+        others = " ".join([*options[:index], *options[index + 1 :]]).lower()
+        head, _, tail = option.rpartition(" ")
+        if len(tail) > 1 and head and all(other.startswith(f"{head} ") for other in options if other):
+            names.append(tail)
+            continue
         own = [word for word in words[index] if word.lower() not in others]
-        names.append(max(own, key=len, default="") if len(option.split()) > 1 else "")
+        own.sort(key=lambda word: (word[0].isupper() and not option.startswith(word), len(word)))
+        names.append(own[-1] if own and len(option.split()) > 1 else "")
     return names
 
 
 def _longest_first(options: Sequence[str]) -> list[int]:
     return sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True)
+
+
+def _lettered(option: re.Match[str], letter: str) -> str:
+    """The letter, an A so that it is not taken for the article."""
+    return f"A{_NO_ARTICLE}" if letter == "A" and _BEFORE_A_WORD.match(option.string, option.end()) else letter
 
 
 def with_letters(text: str, options: Sequence[str], letters: str = LETTERS) -> str:
@@ -68,11 +106,19 @@ def with_letters(text: str, options: Sequence[str], letters: str = LETTERS) -> s
     """
     folded = text.lower()
     replaced = text
+    enumerations = _enumerations(options)
+    if enumerations:
+
+        def lettered(match: re.Match[str]) -> str:
+            index = enumerations.get(_enumerated(match) or frozenset())
+            return match[0] if index is None else letters[index]
+
+        replaced = _SEVERAL.sub(lettered, replaced)
     for index in _longest_first(options):
-        pattern = _pattern(options[index], folded)
+        pattern = None if index in enumerations.values() else _pattern(options[index], folded)
         if pattern:
-            replaced = pattern.sub(letters[index], replaced)
-    return text if replaced == text else _TWICE.sub(r"\1", replaced)
+            replaced = pattern.sub(partial(_lettered, letter=letters[index]), replaced)
+    return text if replaced == text else _TWICE.sub(r"\1", replaced).replace(_NO_ARTICLE, "'")
 
 
 def named_options(

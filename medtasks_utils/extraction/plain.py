@@ -12,7 +12,7 @@ _CHARACTERS: dict[int, str] = {
     **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
     **{ord(space): " " for space in _SPACES},
     ord("\ufeff"): "",
-    ord("、"): ",",
+    **{ord(mark): end for mark, end in zip("、।؟", ",.?", strict=True)},
 }
 
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
@@ -30,16 +30,17 @@ _NEXT_QUESTION = re.compile(
 )
 _FORM = re.compile(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
 _INSTRUCTED_BEFORE = re.compile(
-    r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\.|zum\sBeispiel"
-    r"|par\sexemple|p\.\s?ej\.|por\se(?:jemplo|xemplo)|ad\sesempio|например)|例如|例えば|예를\s들어|مثلا|उदाहरण)[\s,:：]{0,3}$"
-    r"|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place|enclose|return|output|provide|state"
-    r"|present|end|finish)\s(?:with\b|only\b|in\b|using\b|your\b|it\s(?:in|as)\b|\s?$)[^.!?\n:]{0,80}$"
-    r"|\b(?:your|Ihre|deine|votre|tu|su|sua|tua|ваш)\s(?:final\s|endgültige\s)?(?:answer|choice|value|verdict|response|Antwort|réponse"
-    r"|respuesta|resposta|risposta|ответ)\b[^.!?\n:]{0,40}$",
+    r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\."
+    r"|zum\sBeispiel|par\sexemple|p\.\s?ej\.|por\se(?:jemplo|xemplo)|ad\sesempio|например)|例如|例えば|예를\s들어|مثلا"
+    r"|उदाहरण)[\s,:：]{0,3}$|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place"
+    r"|enclose|return|output|provide|state|present|end|finish)\s(?:with\b|only\b|in\b|using\b|your\b|it\s(?:in|as)\b"
+    r"|\s?$)[^.!?\n:]{0,80}$|\b(?:your|Ihre|deine|votre|tu|su|sua|tua|ваш)\s(?:final\s|endgültige\s)?(?:answer|choice"
+    r"|value|verdict|response|Antwort|réponse|respuesta|resposta|risposta|ответ)\b[^.!?\n:]{0,40}$",
     re.IGNORECASE,
 )
 _INSTRUCTED_AFTER = re.compile(
-    r"[^\w\n]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando|lorsque)|\s?(?:如果|表示|の場合|이면)",
+    r"[^\w\n]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando|lorsque)"
+    r"|\s?(?:如果|表示|の場合|이면)",
     re.IGNORECASE,
 )
 
@@ -78,8 +79,19 @@ def without_instructions(text: str) -> str:
     return _FORM.sub(stated, text)
 
 
+_UNTICKED = re.compile(r"^[ \t]*[-*+]?[ \t]?(?:\[ ?\]|☐).*$", re.MULTILINE)
+_TICKED = re.compile(r"^([ \t]*)[-*+]?[ \t]?(?:\[[xX✓✔]\]|☑|☒)[ \t]", re.MULTILINE)
+
+
 def own_parts(text: str) -> tuple[str, ...]:
-    """The parts of a response in which its answer may stand, in one script, without what it repeats of the prompt."""
+    """The parts of a response in which its answer may stand, in one script, without what it repeats of the prompt.
+
+    A response that is one word over and over is that word; of boxes to tick, the ticked one counts.
+    """
+    text = _TICKED.sub(r"\1", _UNTICKED.sub("", text))
+    words = set(text.split())
+    if len(words) == 1:
+        text = words.pop()
     return without_next_question(without_instructions(one_script(text)))
 
 

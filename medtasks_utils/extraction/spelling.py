@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_WORD = re.compile(r"[a-z]{5,16}")
+_WORD = re.compile(r"[A-Za-z]?[a-z]{4,15}")
 
 
 class Spelling:
@@ -21,14 +21,15 @@ class Spelling:
         self._near = {form: word for word in reversed(words) for form in _shortened(word)}
 
     def corrected(self, text: str) -> str:
-        """The text, in lower case, with such words as they should be."""
+        """The text with such words as they should be, in lower case."""
         return _WORD.sub(lambda match: self._word(match[0]), text)
 
     def _word(self, word: str) -> str:
+        written, word = word, word.lower()
         if word in self._known or word.removesuffix("s") in self._known:
-            return word
+            return written
         found = {self._near[form] for form in _shortened(word) if form in self._near}
-        return found.pop() if len(found) == 1 else word
+        return found.pop() if len(found) == 1 else written
 
 
 def _shortened(word: str) -> set[str]:

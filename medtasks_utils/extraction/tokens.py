@@ -7,25 +7,27 @@ import unicodedata
 from collections.abc import Sequence
 
 from medtasks_utils.extraction import cues
+from medtasks_utils.extraction.spelling import Spelling
 
 # A capital alone (but not the article in "A patient with …", nor "B-cell", "A's"), or a small letter that something
 # closes ("answer: c." but not "the answer is a drug").
 _SMALL_WORDS = (
     "because|since|as|is|for|due|given|which|so|but|not|in|with|and|or|rather|ist|est|es|no|ne|weil|car|porque"
     r"|perch\w{0,2}|den|"
-    "und|makes|best|fits|matches|correctly|would|seems|must|should|appears|only|remains|it"
+    "und|ni|né|nem|noch|nor|quella|aus|fällt|passt|scheidet|makes|best|fits|matches|correctly|would|seems|must|should"
+    r"|appears|only"
+    r"|remains|it|instead|over|here|then"
 )
-_ARTICLE = rf"\s(?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
+ARTICLE = rf"\s(?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
 LETTER = (
-    rf"(?<![A-Za-z0-9À-ÿ抗])(?<!(?i:anti|анти)-)(?:[A-D](?![A-Za-z0-9+À-ÿ]|['’][a-z]|-[A-Za-z0-9])(?<!A(?={_ARTICLE}))"
-    r"|[a-d](?=\s?(?:[).:,;\]]|because\b|since\b|$)))"
+    rf"(?<![A-Za-z0-9À-ÿ抗])(?<!(?i:anti|анти)-)(?:[A-D](?![A-Za-z0-9+À-ÿ]|['’][a-z]|-[A-Za-z0-9])(?<!A(?={ARTICLE}))"
+    rf"|[a-d](?=\s?(?:[).:,;\]]|because\b|since\b|$)))"
 )
 # What follows is no second letter, as in "A or B", "A, B and C", "A/B", "C (or D)", "AとB".
 ONE_ONLY = (
     rf"(?!\s?[)\]]?\s?(?:\(?(?i:(?:and/)?or|oder|или|أو|या)(?!\w)|(?:\(?{cues.either(cues.OR)}\s?"
-    rf"|[/&]\s?)[(\[]?[A-D](?![A-Za-z])"
-    r"|\s?(?:and|und|et|y|e)\s(?:option|choice|[A-D])\b)"
-    r"|[)\]]?,\s?[(\[]?[A-D](?![A-Za-z])[)\]]?\s?(?:[,.]|and\b|or\b|und\b|oder\b|et\b|y\b|o\b|ou\b|e\b|और|и\b|$))"
+    rf"|[/&]\s?)[(\[]?[A-D](?![A-Za-z])|\s?(?:and|und|et|y|e)\s(?:option|choice|[A-D])\b)"
+    rf"|[)\]]?,\s?[(\[]?[A-D](?![A-Za-z])[)\]]?\s?(?:[,.]|and\b|or\b|und\b|oder\b|et\b|y\b|o\b|ou\b|e\b|और|и\b|$))"
 )
 
 _STYLED = {
@@ -46,8 +48,8 @@ _ALIKE = {
 }
 _RUSSIAN_ORDER = str.maketrans("АБВГ", "ABCD")
 _CYRILLIC = re.compile(
-    r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?(?:[).,;:!»\"*\]—–]|$)|\s[(—–-])"
-    r"|(?i:(?<=ответ\s)|(?<=вариант\s)|(?<=выбираю\s)|(?<=буква\s)|(?<=буквой\s))[АБВГС](?![^\W_])",
+    r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?(?:[).,;:!»\"*\]—–]|$)|\s[(—–-])|(?i:(?<=ответ\s)|(?<=вариант\s)"
+    r"|(?<=выбираю\s)|(?<=буква\s)|(?<=буквой\s))[АБВГС](?![^\W_])",
     re.MULTILINE,
 )
 
@@ -73,16 +75,16 @@ def _ordinal(language: str) -> re.Pattern[str]:
     if language in ("zh", "ja", "ko"):
         return re.compile(rf"(?:{groups[0]}){noun}")
     verb = (
-        rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è"
-        r"|es|é|это|هو|هي)"
+        rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è|es|é"
+        rf"|это|هو|هي)"
     )
     link = (
         rf"(?:[—–:=-]\s?|(?:[^\W\d_]{{1,12}}\s)?{cues.either(cues.LINK)}[\s:]\s?(?:{cues.either(cues.FILLER)}){{0,4}})?"
     )
     return re.compile(
         rf"(?<![^\W_])(?:(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
-        rf"|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})"
-        rf"(?:\s(?:{noun})|(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n]|\s-|$)|\s(?:because\b|since\b|weil\b|है)"
+        rf"|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})(?:\s(?:{noun})"
+        rf"|(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n]|\s-|$)|\s(?:because\b|since\b|weil\b|है)"
         rf"|\s?{cues.either(cues.CORRECT)})))(?![^\W_])",
         re.IGNORECASE,
     )
@@ -96,7 +98,7 @@ def _cardinal(language: str) -> re.Pattern[str]:
     counted = _counted(cues.CARDINALS[language].split())
     return re.compile(
         rf"(?<![^\W_])(?P<noun>{cues.ORDERED[language]}\s)(?:n[uú]m+(?:be|e)ro?\s|numéro\s"
-        rf"|номер\s)?(?:{counted})(?=\s?(?:[.,;:!?()—–\n]|$)|\s?{cues.either(cues.CORRECT)})",
+        rf"|номер\s)?(?:{counted})(?!,?\s(?:and\s)?\d)(?=\s?(?:[.,;:!?()—–\n]|$)|\s?{cues.either(cues.CORRECT)})",
         re.IGNORECASE,
     )
 
@@ -104,8 +106,8 @@ def _cardinal(language: str) -> re.Pattern[str]:
 def _spoken(language: str) -> re.Pattern[str]:
     counted = _counted(cues.SPOKEN[language].split())
     return re.compile(
-        rf"(?P<noun>{cues.either(cues.ANSWER)}(?:[^\n.?!;。،]{{0,20}}?{cues.either(cues.LINK)}\s?|\s)[「(]?)(?:{counted})"
-        r"(?=\s?[.,;:!?()」。،।]|\s?$|\s?(?:です|입니다|번|ही?\s|है|सही|नहीं))",
+        rf"(?P<noun>{cues.either(cues.ANSWER)}(?:[^\n.?!;。،]{{0,20}}?{cues.either(cues.LINK)}\s?"
+        rf"|\s)[「(]?)(?:{counted})(?=\s?[.,;:!?()」。،।]|\s?$|\s?(?:です|입니다|번|ही?\s|है|सही|नहीं))",
         re.IGNORECASE | re.MULTILINE,
     )
 
@@ -126,6 +128,18 @@ def ordinals_as_letters(text: str) -> str:
         if any(letter in text for letter in letters):
             text = pattern.sub(_as_letter, text)
     return text
+
+
+_SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
+
+
+def plain_letters(text: str) -> str:
+    """The text with its options as letters, and the nouns that announce an answer well spelt.
+
+    >>> plain_letters("Ⓑ"), plain_letters("anwser: the third option")
+    ('B', 'answer: the option C')
+    """
+    return ordinals_as_letters(latin_letters(_SPELLING.corrected(text)))
 
 
 def _as_letter(match: re.Match[str]) -> str:

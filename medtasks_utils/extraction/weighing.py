@@ -93,6 +93,7 @@ def taken_back_until(text: str) -> int:
     return max((match.start() for match in _RETRACTED.finditer(text)), default=-1)
 
 
+_MARGIN = 0.6
 _MANY, _FIRST = 200, 50
 
 
@@ -112,17 +113,14 @@ def choose(candidates: Iterable[Candidate], mentions: Sequence[str] = ()) -> Rea
     """The best supported candidate, the last of those that are supported alike; none if none has support.
 
     A statement supersedes the ones before it, a mere mention does not: of cues named in ``mentions``, two values with
-    the same weight leave it open, and the next best is looked at.
+    about the same weight leave it open.
     """
     every = tuple(candidates)
     supported = sorted((one for one in every if one.weight > 0), key=lambda one: (-one.weight, -one.start))
-    open_weights: set[float] = set()
-    for one in supported:
-        if one.weight in open_weights:
-            continue
-        rivals = {str(other.value) for other in supported if other.weight == one.weight}
-        if one.cue in mentions and len(rivals) > 1:
-            open_weights.add(one.weight)
-            continue
-        return Reading(one.value, one.cue, every)
-    return Reading(None, "none", every)
+    if not supported:
+        return Reading(None, "none", every)
+    best = supported[0]
+    rivals = {str(other.value) for other in supported if other.weight > best.weight - _MARGIN}
+    if best.cue in mentions and len(rivals) > 1:
+        return Reading(None, "none", every)
+    return Reading(best.value, best.cue, every)

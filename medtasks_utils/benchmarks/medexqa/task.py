@@ -140,7 +140,7 @@ class MedExQA(ChoiceTask):
         reading = self.read(response, doc)
         if reading.value is not None:
             return Answer(reading.value, response, found_by=found_by(reading))
-        if any(candidate.weight <= 0 for candidate in reading.candidates):
+        if reading.candidates:
             return Answer(None, response)
         substituted = letters_for_options(final_text(response), doc["options"])
         letter = only_letter(substituted)

@@ -13,7 +13,6 @@ from medtasks_utils import statistics
 from medtasks_utils.benchmarks.medhallu.card import CARD, DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import last_box, unwrap
-from medtasks_utils.extraction.plain import without_instructions
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Reading
@@ -106,16 +105,13 @@ class MedHallu(MedTask):
         return Answer(token if token in self._verdicts else None, response, found_by="box")
 
     def flexible(self, response: str, doc: Row) -> Answer:
-        """The box; else a bare digit, or a clearly stated verdict, in the box, after it or without one."""
-        boxed = self.strict(without_instructions(response), doc).value
-        if boxed is not None:
-            return Answer(boxed, response, found_by="box")
+        """The digit in the box; else a bare digit or a clearly stated verdict."""
         reading = self.read(response, doc)
         found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
         return Answer(reading.value if reading.value in self._verdicts else None, response, found_by=found_by)
 
     def read(self, response: str, doc: Row) -> Reading:
-        """What is weighed where no box settles it."""
+        """What is weighed, boxes among it."""
         return read_verdict(final_text(response))
 
     @property

@@ -15,7 +15,6 @@ from medtasks_utils.benchmarks.medmcqa.card import CARD
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
 from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
-from medtasks_utils.extraction.plain import without_instructions
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness.answer import Answer, Score
@@ -103,15 +102,12 @@ class MedMCQA(ChoiceTask):
         return Answer(None if box is None else letter_of(unwrap(box), digits=True), response, found_by="box")
 
     def flexible(self, response: str, doc: Row) -> Answer:
-        """The box; else the letter that the response chooses, by its letter or its option's text."""
-        boxed = self.strict(without_instructions(response), doc).value
-        if boxed is not None:
-            return Answer(boxed, response, found_by="box")
+        """The letter that the response chooses: in a box, else by its letter or its option's text."""
         reading = self.read(response, doc)
         return Answer(reading.value, response, found_by=found_by(reading))
 
     def read(self, response: str, doc: Row) -> Reading:
-        """What is weighed where no box settles it."""
+        """What is weighed, boxes among it."""
         return read_letter(final_text(response), doc["options"])
 
     # ---- score

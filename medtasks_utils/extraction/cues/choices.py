@@ -6,20 +6,19 @@ Cues = dict[str, str]
 
 ANSWER: Cues = {
     "en": r"answer|ans\b\.?|sol\b\.?|response(?=\s?:)|selection|choice|letter|pick|option|solution|conclusion"
-    r"|(?:correct|final|verdict)(?=:)"
-    r"|\b(?:correct|right|best|appropriate|likely|suitable|final)\s(?:one|response|letter|match|diagnosis"
-    r"|statement)\b",
-    "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre))",
-    "fr": r"réponse|choix|proposition",
-    "es": r"respuesta|opción|alternativa|elección",
-    "pt": r"resposta|opção|alternativa|escolha|(?<=a\s)correta(?=\sé)",
-    "it": r"risposta|opzione|scelta|alternativa",
+    r"|(?:correct|final|verdict)(?=:)|\b(?:correct|right|best|appropriate|likely|suitable|final)\s(?:one|response"
+    r"|letter|match|diagnosis|statement)\b",
+    "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre)|:)",
+    "fr": r"réponse|choix|proposition|(?:correcte|exacte|juste)(?=\s?:)",
+    "es": r"respuesta|opción|alternativa|elección|correcta(?=:)",
+    "pt": r"resposta|opção|alternativa|escolha|(?<=a\s)correta(?=\sé)|correta(?=:)",
+    "it": r"risposta|opzione|scelta|alternativa|(?:corretta|esatta|giusta)(?=:)",
     "ru": r"ответ|вариант|выбор",
     "ar": r"الإجابة|الاجابة|إجابة|الجواب|جواب|الخيار|الاختيار",
     "hi": r"उत्तर|जवाब|विकल्प",
     "zh": r"答案|正确选项|正确的?是|选项|回答",
-    "ja": r"正解|答え|解答|回答|選択肢",
-    "ko": r"정답|답변|답안|답|(?<=옳은\s)것",
+    "ja": r"正解|正答|答え|解答|回答|選択肢",
+    "ko": r"정답|답변|답안|답|(?:옳은|맞는|알맞은|적[절합]한|해당하는)\s(?:것|보기|선택지)",
 }
 """Nouns that announce the answer."""
 
@@ -41,67 +40,69 @@ LINK: Cues = {
 """What joins such a noun to the answer."""
 
 FILLER: Cues = {
-    "any": r"[\s:：,(\[（【<'=\-–—«]",
-    "en": r"\b(?:the|would|be|is|therefore|thus|then|clearly|most|likely|probably|indeed|definitely|simply|just|only|"
-    r"correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still)\b",
-    "de": r"\b(?:die|der|das|daher|also|somit|antwort|option|möglichkeit|variante|wahrscheinlich)\b",
-    "fr": r"\b(?:la|le|donc|réponse|option|proposition|l['’])\b|\bl['’]",
-    "es": r"\b(?:la|el|opción|respuesta|alternativa|letra|por|tanto)\b",
-    "pt": r"\b(?:a|o|opção|resposta|alternativa|letra|portanto)\b",
-    "it": r"\b(?:la|il|opzione|risposta|lettera|quindi)\b",
+    "any": r"[\s:：,(\[（【<'=\-–—«…]|\.{3}",
+    "en": r"\b(?:the|would|be|is|therefore|thus|then|clearly|most|likely|probably|indeed|definitely|simply|just|only"
+    r"|correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still)\b",
+    "de": r"\b(?:die|der|das|daher|also|somit|demnach|folglich|mithin|antwort|option|möglichkeit|variante"
+    r"|wahrscheinlich)\b",
+    "fr": r"\b(?:la|le|donc|bien|ainsi|réponse|option|proposition|l['’])\b|\bl['’]",
+    "es": r"\b(?:la|el|pues|entonces|opción|respuesta|alternativa|letra|por|tanto)\b",
+    "pt": r"\b(?:a|o|então|pois|assim|opção|resposta|alternativa|letra|portanto)\b",
+    "it": r"\b(?:la|il|pertanto|dunque|perciò|opzione|risposta|lettera|quindi)\b",
     "ru": r"\b(?:вариант|ответ|под|буквой)\b",
     "ar": r"(?<!\w)(?:الخيار|الإجابة|حرف|الحرف)(?!\w)",
     "hi": r"विकल्प|उत्तर",
-    "zh": r"选项|答案|选择|[选是为]",
+    "zh": r"选项|答案|选择|更可能|最可能|更?倾向于|的?[选是为]",
     "ja": r"選択肢",
     "ko": r"선택지|보기",
 }
 """What may stand between the link and the letter."""
 
 CHOOSE: Cues = {
-    "en": r"choose|select|pick|prefer|think|believe|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor"
-    r"|settled?\s(?:on|for)|(?:money(?:\sis|['’]s)?|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor"
-    r"|goes\s(?:to|for)|for)"
-    r"|commit(?:ting)?\sto|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e"
-    r"|ing)\sdown\son|toward"
-    r"|lean(?:ing)?\stowards?",
-    "de": r"wähle|nehme|tippe\sauf|bleibe\sbei|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke"
-    r"|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\s(?:\w+\s){0,2}für",
-    "fr": r"choisis|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne|(?:opte"
-    r"|décide)\s(?:donc\s)?pour",
-    "es": r"elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon|me\sinclino\spor|apuesto\spor|diría|creo\sque(?:\ses)?"
-    r"|escojo|selecciono|elegiría|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
-    "pt": r"escolho|fico(?:,\sportanto,)?\scom|aposto\sn?a|diria|acho\sque(?:\sé)?|seleciono|escolheria|(?:opto"
-    r"|decido-me),?\s(?:(?:portanto|então),?\s)?por",
-    "it": r"scelgo|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|(?:opto"
-    r"|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
-    "ru": r"выбираю|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
+    "en": r"choose|chose|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe|say|guess|favou?rs?"
+    r"|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor|settled?\s(?:on|for)|(?:money(?:\sis|['’]s|\swould\sbe)?"
+    r"|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor|goes\s(?:to|for)|for)|commit(?:ting)?\sto"
+    r"|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward"
+    r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put|writ(?:e|ing))(?:\s(?:down|in))?",
+    "de": r"wähle|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei"
+    r"|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?"
+    r"|entscheide\smich\s(?:\w+\s){0,2}für",
+    "fr": r"choisi(?:s|rais)|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix|balance)\s(?:se\sporte"
+    r"|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne"
+    r"|(?:opte|décide)\s(?:donc\s)?pour",
+    "es": r"marc(?:o|amos|aría)|señalo|inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor"
+    r"|(?:me\s)?quedo\scon|me\sinclino(?:\s\w+){0,2}?\spor|apuesto\spor|diría|creo\sque(?:\ses)?|escojo|selecciono"
+    r"|elegiría|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
+    "pt": r"escolho|assinal(?:o|e(?:-se)?)|marc(?:o|aria)|fic(?:o|aria)(?:,\sportanto,)?\scom|aposto\sn?a|diria"
+    r"|acho\sque(?:\sé)?|seleciono|escolheria|(?:opto|decido-me),?\s(?:(?:portanto|então),?\s)?por",
+    "it": r"scelgo|segn(?:o|erei)|scelta\scade\ssu|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono"
+    r"|sceglierei|(?:opto|opterei|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
+    "ru": r"выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
     "ar": r"أختار|اختار|سأختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
-    "zh": r"应?选择?|故选|因此选|应(?:该|当)?[为是]",
+    "zh": r"应?勾?选择?|故选|因此选|应(?:该|当)?[为是]",
 }
 """Verbs that a choice follows."""
 
 CHOSEN_BEFORE: Cues = {
-    "de": r"\s(?:wählen|nehmen)",
+    "de": r"\s(?:wählen|nehmen|ankreuzen|nennen)",
     "hi": r"\s?(?:को\s)?चुन",
-    "ja": r"を選",
-    "ko": r"(?:번|을|를)\s?선택",
+    "ja": r"を(?:選|取り)",
+    "ko": r"(?:번|을|를)\s?(?:선택|고르|고른|택)",
 }
 """What follows a letter that is chosen, where the verb comes last."""
 
 CORRECT: Cues = {
     "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins|(?:would"
-    r"|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\si\b|(?:is"
-    r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s"
-    r"(?:(?:the|a|therefore|thus|clearly|also|most|single|likely|appropriate|suitable)\s){0,4}"
-    r"(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if|for|only))|true|better|answer"
-    r"|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))|only\s(?:answer|choice"
-    r"|option)"
-    r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))"
-    r"|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe"
-    r"|has\sto\sbe)\b|(?:as\s)?the\s(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
-    r"|correctly\s(?:identifies|describes)",
+    r"|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i|they|you|we|the\s\w+)\b|(?:is"
+    r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s(?:(?:the|a|therefore|thus|clearly|also|most|single"
+    r"|likely|appropriate|suitable)\s){0,4}(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if"
+    r"|for|only))|true|better|answer|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))"
+    r"|only\s(?:answer|choice|option)|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
+    r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?!\s(?:if|for|only|in|to)\b)|(?:best\s)?fits"
+    r"|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe|has\sto\sbe)\b"
+    r"|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)|most\s\w+)|is\sthe\sone(?=\W*$"
+    r"|[.,;])|correctly\s(?:identifies|describes)",
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
     "fr": r"[:—–-]\soui\b|est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
     "es": r"[:—–-]\ssí\b|es\s(?:la\s|por\stanto\s)*(?:correcta|adecuada|respuesta)",
@@ -111,53 +112,52 @@ CORRECT: Cues = {
     "ar": r"(?:هي|هو)\s(?:الإجابة\s)?(?:الصحيحة?|صحيحة?)|صحيحة?",
     "hi": r"(?:ही\s)?सही(?:\sउत्तर|\sविकल्प)?\sहै",
     "zh": r"(?:是|才是?)?(?:正确|对的)",
-    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|が考えられ|(?:が|は)(?:正しい|正解|最も適切|適切)",
-    "ko": r"(?:번)?(?:이|가)\s?(?:정답|맞|옳)",
+    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|(?:が|と)考えられ|であろう|だろう|だと(?:思|考)"
+    r"|(?:が|は)(?:正しい|正解|最も適切|適切)",
+    "ko": r"(?:번)?(?:이|가)\s?(?:정?답|맞|옳|적절|적합|알맞)",
 }
 """What follows a letter that is called right."""
 
 THEREFORE: Cues = {
     "any": r"=>|⇒|∴",
-    "en": r"\b(?:clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus|hence|so"
-    r"|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should"
-    r"|would)\sbe))"
-    r"|final|rather|most\slikely|probably|in\sconclusion)",
-    "de": r"\b(?:also|daher|somit|folglich|sondern|wahrscheinlich)",
+    "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus|hence"
+    r"|so|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?|in\sthe\send"
+    r"|ultimately|eventually|on\sbalance|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely|probably"
+    r"|in\sconclusion)",
+    "de": r"\b(?:also|daher|demnach|somit|folglich|sondern|wahrscheinlich|es\sist|ist\ses|d\.\s?h\.)",
     "fr": r"\b(?:c['’]est(?:\sla)?|donc|mais|plutôt|probablement)",
-    "es": r"\b(?:es\sla|sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
-    "pt": r"(?<!\w)(?:é\sa(?=\s)|mas\ssim|portanto|logo|provavelmente)",
-    "it": r"(?<!\w)(?:è\sla|quindi|dunque|bensì|ma|probabilmente)",
-    "ru": r"\b(?:поэтому|значит|следовательно|итак|а)",
+    "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|es\sdecir|sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
+    "pt": r"(?<!\w)(?:é\sa(?=\s)|mas\ssim|ou\sseja|portanto|logo|provavelmente)",
+    "it": r"(?<!\w)(?:è(?:\s(?:quindi|dunque))?\sla|cioè|ossia|quindi|dunque|bensì|ma|probabilmente)",
+    "ru": r"\b(?:поэтому|значит|то\sесть|скорее|следовательно|итак|именно|а)",
     "ar": r"(?<!\w)(?:لذلك|إذن|بل)",
     "hi": r"(?:इसलिए|अतः|बल्कि)",
-    "zh": r"(?:因此|所以|故)",
+    "zh": r"(?:因此|所以|故|即)",
     "ja": r"(?:したがって|よって|つまり)[、,]?",
     "ko": r"(?:따라서|그러므로)[,]?",
 }
 """What a letter alone follows as a conclusion."""
 
 NOT_BEFORE: Cues = {
-    "en": r"\b(?:confus\w+\s(?:\w+\s){0,4}with|not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?"
-    r"|eliminate|wrong|incorrect|than|if"
-    r"|whether"
-    r"|rul(?:ed?|ing)\sout|without|versus|vs\.?)|n['’]t",
-    "de": r"\b(?:nicht|weder|noch|kein(?:e|er)?|ob|statt)",
-    "fr": r"\b(?:pas|ni|sauf|non)",
-    "es": r"\b(?:no\s(?:es|sea)|ni|no)",
-    "pt": r"\b(?:não\sé|nem|não)",
-    "it": r"\b(?:non\sè|né|non)",
-    "ru": r"\b(?:не|ни)",
-    "ar": r"(?<!\w)(?:ليست?|لا|وليس)",
+    "en": r"\b(?:confus\w+\s(?:\w+\s){0,4}with|not|never|cannot|can['’]?t\sbe|neither|nor|unlike|excludes?|eliminate"
+    r"|wrong|incorrect|(?<!other\s)(?<!else\s)than|if|whether|let\salone|rul(?:ed?|ing)\sout|without|versus"
+    r"|vs\.?)(?![\w-])|n['’]t\b",
+    "de": r"\b(?:nicht|weder|noch|kein(?:e|er)?|ob|statt)(?![\w-])",
+    "fr": r"\b(?:pas|ni|sauf|non)(?![\w-])",
+    "es": r"\b(?:no\s(?:es|sea)|ni|no(?!\sdoubt))(?![\w-])",
+    "pt": r"\b(?:não\sé|nem|não)(?![\w-])",
+    "it": r"\b(?:non\sè|né|non)(?![\w-])",
+    "ru": r"\b(?:не|ни)(?![\w-])",
+    "ar": r"(?<!\w)(?:ليست?|لا|وليس)(?![\w-])",
     "zh": r"(?:不是|不选|并非|而非)",
 }
 """What denies the letter that follows within two words."""
 
 WRONG_AFTER: Cues = {
-    "en": r"(?:(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?"
-    r"(?:incorrect|wrong|false|not|no\b|unlikely|ruled\sout|excluded|out\b|less)|isn['’]t|(?:can"
-    r"|may|must|should|could)\sbe\s(?:ruled\sout|excluded|struck\s(?:off|out)|eliminated|discarded|dismissed"
-    r"|dropped|crossed\s(?:off|out))"
-    r"|incorrectly|does\snot|doesn['’]t)",
+    "en": r"(?:(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?(?:incorrect|wrong|false|not"
+    r"|no\b|unlikely|ruled\sout|excluded|out\b|less)|isn['’]t|(?:can|may|must|should|could)\sbe\s(?:ruled\sout"
+    r"|excluded|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped|crossed\s(?:off|out))|incorrectly|does\snot"
+    r"|doesn['’]t)",
     "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus"
     r"|passt\snicht)",
     "fr": r"(?:[:—–-]\snon\b|incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
@@ -173,6 +173,21 @@ WRONG_AFTER: Cues = {
     "any": r"[❌✗✘]",
 }
 """What calls a letter or option wrong that it follows."""
+
+EXCLUDE: Cues = {
+    "en": r"eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
+    r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|disqualif\w{1,4}|(?:argues?"
+    r"|speaks?|counts?)\sagainst|discount|forget(?:\sabout)?|ignore|set\saside|throw\w{0,2}\sout",
+    "de": r"schlie(?:ß|ss)\w{1,3}|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
+    "fr": r"écart\w{1,4}|exclu(?!si)\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
+    "es": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
+    "pt": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|afast\w{1,4}",
+    "it": r"esclud\w{1,4}|scart\w{1,4}|elimin\w{1,4}",
+    "ru": r"исключ\w{1,6}|отброс\w{1,4}|отбрас\w{1,6}|отверга\w{1,5}",
+    "ar": r"(?:ن|أ|ي|ت)?ستبعد|استبعاد",
+    "zh": r"排除(?!法)|否定",
+}
+"""Verbs that rule out the letters that follow, or that stand before "we can"."""
 
 OR: Cues = {
     "en": r"(?:and/)?or|and",
@@ -228,9 +243,9 @@ SPOKEN: dict[str, str] = {
 """The letters A to D in other scripts' spelling."""
 
 ORDERED: Cues = {
-    "en": r"(?:answer\s|listed\s)?(?:option|choice|alternative|possibility|answer|one|statement|item|entry"
-    r"|proposition)\b"
-    r"(?!\s(?:choice|thought|guess|instinct|is\sto\b))",
+    "en": r"(?:answer\s|listed\s)?(?:option|choice|alternative|possibility|answer|one|statement|item|entry|proposition"
+    r"|value|label|class|group|category|verdict|of\sthe\s(?:three|four))\b(?!\s(?:choice|thought|guess|instinct"
+    r"|is\sto\b))",
     "de": r"(?:antwort)?(?:option|möglichkeit|antwort|alternative|variante|aussage)",
     "fr": r"(?:proposition|option|réponse|choix)",
     "es": r"(?:opción|alternativa|respuesta)",
@@ -246,8 +261,8 @@ ORDERED: Cues = {
 """What is counted so."""
 
 REMAINS: Cues = {
-    "en": r"(?:what|which|that|all\sthat|only)?\s?(?:remains?|leaves(?:\sus\swith)?|is\sleft)(?:\sis|\swith)?"
-    r"|(?:left|remain(?:ing)?)\s(?:option|choice|one)\sis|(?:left)\swith|by\s(?:elimination|exclusion)",
+    "en": r"(?:what|which|that|all\sthat|only)?\s?(?:remains?|leaves(?:\sus\swith)?|is\sleft)(?:\sis|\swith)?|(?:left"
+    r"|remain(?:ing)?)\s(?:option|choice|one)\sis|(?:left)\swith|by\s(?:elimination|exclusion)",
     "de": r"(?:(?:übrig\s)?bleibt(?:\s(?:nur|also|somit|daher|noch|damit))*|per\sausschluss|im\sausschlussverfahren)",
     "fr": r"(?:(?:il\s)?(?:ne\s)?reste(?:\sdonc|\sque)*|par\sélimination)",
     "es": r"(?:(?:solo\s|sólo\s)?queda(?:\s(?:entonces|solo|sólo|pues))*|por\s(?:descarte|eliminación))",
@@ -262,15 +277,41 @@ REMAINS: Cues = {
 }
 """What introduces the option that is left when the others are ruled out."""
 
+SHOWN: Cues = {
+    "en": r"\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
+    r"|belongs?\sto|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely"
+    r"|points?\s(?:to|at)|need|use)\b",
+    "de": r"\b(?:spricht\sfür|beschreibt|entspricht|passt\szu[mr]?|(?:deutet|weist)\sauf|handelt\ses\ssich\sum)\b",
+    "fr": r"\b(?:évoque|correspond\sà|s['’]agit\sd['’e]|oriente\svers)",
+    "es": r"\b(?:sugiere|indica|corresponde\sa|se\strata\sde|apunta\sa|compatible\scon)\b",
+    "pt": r"\b(?:sugere|indica|aponta\spara|corresponde\sa|trata-se\sde|compatível\scom)\b",
+    "it": r"\b(?:suggerisce|indica|corrisponde\sa|si\stratta\sdi|depone\sper)\b",
+    "ru": r"\b(?:говорит\sо|указывает\sна|соответствует)\b",
+    "zh": r"符合|提示|考虑为?|诊断为|属于",
+}
+"""What ascribes the findings to the option that follows."""
+
+ONLY: Cues = {
+    "en": r"only|just|none\sbut|(?:no(?:ne|thing)|anything)\s(?:but|(?:other|else)\sthan)",
+    "de": r"nur|allein|lediglich",
+    "fr": r"seule?|uniquement",
+    "es": r"s[oó]lo|únicamente|solamente",
+    "pt": r"só|somente|apenas",
+    "it": r"solo|soltanto|solamente",
+    "ru": r"только|лишь",
+    "zh": r"只有|仅",
+    "ko": r"오직",
+}
+"""What singles out the option that follows."""
+
 UNLIKE_IT: Cues = {
     "en": r"would\s(?:not\s)?(?:be|give|cause|produce|show|have|lead|need|require|present|make|suggest|affect|mean"
-    r"|involve|raise|lower)"
-    r"|lacks?|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|has\sno(?:thing)?|have\sno(?:thing)?"
-    r"|plays?\sno)\b|never\b|eliminated|rather\b",
+    r"|involve|raise|lower)|lack(?:s|ed)\b|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|has\sno(?:thing)?"
+    r"|have\sno(?:thing)?|plays?\sno)\b|never\b|eliminated|rather\b",
     "de": r"würde|hätte|wäre|gäbe|verursacht\w*\seher|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht"
     r"|kein",
-    "fr": r"à\s(?:écarter|exclure|éliminer)|(?:écartée?|exclue?|éliminée?)s?|donnerait|serait|aurait|entraînerait|"
-    r"provoquerait|éliminée?|exclue?|écartée?",
+    "fr": r"à\s(?:écarter|exclure|éliminer)|(?:écartée?|exclue?|éliminée?)s?|donnerait|serait|aurait|entraînerait"
+    r"|provoquerait|éliminée?|exclue?|écartée?",
     "es": r"daría|sería|causaría|tendría|produciría|descartad[ao]s?|descarta[rn]?|excluid[ao]s?",
     "pt": r"daria|seria|causaria|teria|descartad[ao]|descarta|excluíd[ao]",
     "it": r"darebbe|sarebbe|causerebbe|avrebbe|esclus[oaei]|scartat[oaei]|esclude(?:re)?|da\sescludere",

@@ -5,12 +5,12 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 HALLUCINATED: Cues = {
-    "de": r"halluzin\w{2,12}|erfunden\w{0,2}|erfindet|fabriziert\w{0,2}",
-    "fr": r"hallucin\w{1,8}|inventée?s?|invente|fabriquée?s?",
-    "es": r"alucina\w{1,8}|inventa(?:d[ao]s?)?|fabricad[ao]s?",
-    "pt": r"alucina\w{1,8}|inventa(?:d[ao]s?)?|fabricad[ao]s?",
-    "it": r"allucina\w{1,8}|inventa(?:t[aoie])?|fabbricat[aoie]",
-    "ru": r"галлюцин\w{2,12}|выдум(?:ан|ыва)\w{0,4}|вымыш\w{2,6}",
+    "de": r"halluzin\w{2,12}|erfunden\w{0,2}|erfindet|erfindung|fabriziert\w{0,2}",
+    "fr": r"hallucin\w{1,8}|inventée?s?|invente|inventions?|fabriquée?s?",
+    "es": r"alucina\w{1,8}|inventa(?:d[ao]s?)?|invención|fabricad[ao]s?",
+    "pt": r"alucina\w{1,8}|inventa(?:d[ao]s?)?|invenção|fabricad[ao]s?",
+    "it": r"allucina\w{1,8}|inventa(?:t[aoie])?|invenzione|fabbricat[aoie]",
+    "ru": r"галлюцин\w{2,12}|выдум(?:ан|ыва|к)\w{0,4}|вымыш\w{2,6}",
     "ar": r"(?:ال)?هلوسة|مهلوسة?|هلوسات|مختلقة?|ملفقة?",
     "hi": r"मतिभ्रम|भ्रामक|काल्पनिक|मनगढ़ंत|हैलुसिनेशन",
     "zh": r"幻觉|虚构|捏造|编造",
@@ -22,7 +22,7 @@ HALLUCINATED: Cues = {
 FACTUAL: Cues = {
     "de": r"fakt(?:isch|entreu|enbasiert|uell)\w{0,2}(?!\s(?:falsch|nicht|inkorrekt|unzutreffend|unrichtig))"
     r"|sachlich\srichtig|(?:fakten|quellen|text)treu",
-    "fr": r"factuel(?:le)?s?|fidèles?|exacte?s?",
+    "fr": r"factuel(?:le)?s?|conforme\saux\sfaits|fidèles?|exacte?s?",
     "es": r"factual(?:es)?|fiel(?:es)?|fáctic[ao]s?|veraz|veraces",
     "pt": r"factua(?:l|is)|fi(?:el|éis)|fatua(?:l|is)|veraz",
     "it": r"fattual[ei]|fedel[ei]|veritier[ao]",
@@ -66,8 +66,8 @@ WRONG: Cues = {
 """Words for a wrong answer."""
 
 TO_SAY: Cues = {
-    "de": r",?\s(?:(?:hier\s)?von\s(?:einer\s)?(?:halluz|erfind)"
-    r"|(?:\w+\s){0,6}zu\s(?:nennen|bezeichnen|werten|behaupten|sagen|betrachten|sprechen))",
+    "de": r"(?:\swäre\ses)?,?\s(?:(?:hier\s)?von\s(?:einer\s)?(?:halluz|erfind)|(?:\w+\s){0,6}zu\s(?:nennen|bezeichnen"
+    r"|werten|behaupten|sagen|betrachten|sprechen))",
     "fr": r"\s(?:de\s|d['’])(?:dire|affirmer|parler|prétendre|considérer|qualifier|y\svoir|conclure)",
     "es": r"\s(?:decir|afirmar|hablar|considerar|calificar|llamar|tachar|concluir)",
     "pt": r"\s(?:dizer|afirmar|falar|considerar|classificar|chamar|rotular|concluir)",
@@ -77,7 +77,8 @@ TO_SAY: Cues = {
 """What follows a word for "wrong" that is said of a judgement: "it would be wrong to call it …"."""
 
 UNSURE: Cues = {
-    "de": r"\bunsicher\b|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen|entscheiden)|unklar",
+    "de": r"\bunsicher\b|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen"
+    r"|entscheiden)|unklar",
     "fr": r"pas\s(?:sûre?|certaine?)|incertain|impossible\sde\s(?:dire|juger|déterminer)",
     "es": r"no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede)\sdeterminar",
     "pt": r"não\stenho\scerteza|incert[ao]|não\s(?:posso|é\spossível)\sdeterminar|insegur[ao]",
@@ -92,27 +93,82 @@ UNSURE: Cues = {
 """What leaves the verdict open."""
 
 NO: Cues = {
-    "de": r"\b(?:nicht|kein(?:e|en|er|erlei)?|nichts|ohne|weder)\b",
-    "fr": r"\b(?:pas|aucune?|rien|sans)\b",
-    "es": r"\b(?:no|ningun[ao]?|nada|sin)\b",
-    "pt": r"\b(?:não|nenhum[a]?|nada|sem)\b",
-    "it": r"\b(?:non|nessun[ao']?|nulla|senza)\b",
-    "ru": r"\b(?:не|нет|ничего|без)\b",
+    "de": r"\b(?:nicht|kein(?:e|en|er|erlei|es|esfalls|eswegs)?|nichts|ohne|weder|nie(?:mals)?|mitnichten|kaum)\b",
+    "fr": r"\b(?:pas|aucune?(?:ment)?|rien|sans|ni|nullement|guère|jamais|loin\sd)\b|\bloin\sd['’]",
+    "es": r"\b(?:no|ning[uú]n[ao]?|nada|sin|tampoco|jamás|lejos\sde)\b",
+    "pt": r"\b(?:não|nenhum[a]?|nada|sem|nem|tampouco|jamais|longe\sde)\b",
+    "it": r"\b(?:non|nessun[ao']?|nulla|senza|né|affatto|mai|tutt['’]altro\sche|lungi\sdall)\b",
+    "ru": r"\b(?:не|нет|ничего|без|ни|нельзя|никак\w{0,3}|вряд\sли|едва\sли|невозможно)\b",
     "ar": r"(?<!\w)(?:ليست?|لا|غير|لم|بدون|خالية?)(?!\w)",
-    "zh": r"不|没有|无|非(?!常)|未",
+    "zh": r"不(?![如仅但过])|没有|无|非(?!常)|未|谈不上",
+    "hi": r"(?<!\w)(?:न|ना|बिना|कोई)(?!\w)",
 }
 """What denies the verdict that follows it in its clause."""
 
 NO_AFTER: Cues = {
     "hi": r"\s?(?:नहीं|नही)",
-    "ja": r"[^。、]{0,6}?(?:とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)"
-    r"|では(?:ありません|ない|なく)|くありません|くない|ありません"
-    r"|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
-    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:아닙니다|아니|없습니다|없|않|라고\s?(?:할|볼)\s?수\s?없)",
-    "de": r"[^.,]{0,20}?\bnicht\b",
+    "zh": r"[^,。]{0,2}?(?:不符|相反|相悖|有出入|不一致)",
+    "ja": r"[^。、]{0,6}?(?:と(?:は)?異な|に反|とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)"
+    r"|[^。、]{0,4}(?:一つ|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません"
+    r"|見当たりません)|と(?:は)?言い(?:がたい|難い)|では(?:ありません|ない|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない"
+    r"|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
+    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다"
+    r"|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없"
+    r"|어렵|힘들|는?\s?어렵))",
+    "de": r"[^.,]{0,20}?\b(?:nicht|keine\srede)\b",
+    "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
+    "ru": r"[^.,]{0,20}?\b(?:нет|не\s(?:обнаруж|выявл|найд|содерж)\w*|отсутству\w+)\b",
     "ar": r"\sغير\sموجود",
 }
 """What denies the verdict that it follows."""
+
+LABEL = r"(?:classe|klasse|clase|label|класс|метка)"
+"""A noun that a digit follows."""
+
+CONCEDED: Cues = {
+    "de": r"\b(?:obwohl|zwar|wenngleich|auch\swenn|obgleich)\b",
+    "fr": r"\b(?:bien\sque|même\ssi|quoique|certes|malgré)\b",
+    "es": r"\b(?:aunque|si\sbien|a\spesar|pese)\b",
+    "pt": r"\b(?:embora|ainda\sque|apesar|mesmo\sque)\b",
+    "it": r"\b(?:sebbene|benché|anche\sse|per\squanto|nonostante)\b",
+    "ru": r"\b(?:хотя|несмотря)\b",
+    "ar": r"(?:رغم|مع\sأن)",
+    "hi": r"(?:यद्यपि|हालाँकि|हालांकि|भले)",
+    "zh": r"虽然|尽管|即使|与其|[前后]半?部分|一部分|看似",
+    "ja": r"一見|一部|前半|ものの",
+    "ko": r"비록|일부|언뜻",
+}
+"""What makes a clause a concession, or says it of a part."""
+
+MISTAKE: Cues = {
+    "de": r"fehler|irrtum|unfair|verfehlt",
+    "fr": r"(?:aur\w+|avez|avoir)\stort|erreur|abusif",
+    "es": r"error|injusto",
+    "pt": r"erro|injusto",
+    "it": r"errore|ingiusto",
+    "ru": r"ошибк\w{1,3}|несправедливо",
+}
+"""What a judgement is called, besides wrong, that is not to be made."""
+
+IF: Cues = {
+    "de": r"\b(?:ob|wenn|falls|könnte|hätte|sei)\b",
+    "fr": r"\b(?:si|pourrait)\b|\bs['’]il",
+    "es": r"\b(?:si|podría|habría)\b",
+    "pt": r"(?<![\w-])(?:se(?!\strata)|poderia|teria)\b",
+    "it": r"\b(?:se|potrebbe|avrebbe)\b",
+    "ru": r"\b(?:если|ли|может)\b",
+}
+"""What before a verdict leaves it open."""
+
+COMMON: Cues = {
+    "de": r"\b(?:der|die|das|ist|eine?|und|es|nicht|keine?|von|mit|ich)\b",
+    "fr": r"\b(?:le|la|les|est|une?|il|et|ne|pas|de|que|dans|je)\b|\b[cl]['’]",
+    "es": r"\b(?:el|la|los|es|una?|y|se|hay|en|de|que|con)\b",
+    "pt": r"\b(?:o|os|é|uma?|e|trata-se|não|há|em|de|que|com)\b",
+    "it": r"\b(?:il|lo|di|una?|è|si|non|che|con|della?)\b",
+    "ru": r"[а-я]",
+}
+"""Words by which a sentence is known to be of the language, though a word of it is English too."""
 
 JUDGED: Cues = {
     "de": r"antwort|urteil|fazit|ergebnis|aussage|bewertung",

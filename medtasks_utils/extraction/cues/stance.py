@@ -6,13 +6,11 @@ Cues = dict[str, str]
 
 RETRACTED: Cues = {
     "en": r"\bwait\b|\bhmm+\b|\bscratch\sthat|\bon\s(?:second\sthought|reflection|closer\sinspection)"
-    r"|\blet\sme\s(?:re-?consider|correct)"
-    r"|\bi\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|\bthat\s(?:was|is"
-    r"|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b"
-    r"|(?<![\w\s])\s?no,\s(?!not\b)"
+    r"|\blet\sme\s(?:re-?consider|correct)|\bi\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|\bthat\s(?:was|is"
+    r"|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b|(?<![\w\s])\s?no,\s(?!not\b)"
     r"|\?\s?no\b|\bactually,|(?<!out\s)\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)"
-    r"|\bbut\sthat\swas"
-    r"|\bchange\smy\s(?:answer|mind)|\b(?:wh?)?oops\b|\bmy\sbad\b",
+    r"|\bbut\sthat\swas|\bchange\smy\s(?:answer|mind)|\bapologi[sz]e|\bthat(?:['’]s|\sis)\snot\s(?:right|correct|it)\b"
+    r"|\b(?:wh?)?oops\b|\bmy\sbad\b",
     "de": r"\bmoment\b|\bhalt,|\bstopp\b|\bkorrektur:|\bdoch\snicht\b|\bnein,|\bups\b|\bhoppla\b"
     r"|\bich\shabe\s(?:\w+\s)?vergessen",
     "fr": r"\battendez?\b|\bcorrection\s?:|\bnon,|\ben\sfait,|\boups\b|\bj['’]ai\soublié",
@@ -29,13 +27,14 @@ RETRACTED: Cues = {
 """What takes back the statements before it."""
 
 TENTATIVE: Cues = {
-    "en": r"\b(?:if|whether|unless|suppose|tempt(?:ed|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct"
-    r"|idea"
-    r"|guess)|initial(?:ly)?|(?:first|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|said|guess|went|consider"
-    r"|suspect|answer)\w*"
-    r"|(?:one|you|someone|some|many)\s(?:\w+\s){0,2}(?:might|may|could|would|say|think|claim|pick|choose)"
-    r"|common\s(?:error|mistake)"
-    r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto|torn|often\sconfused|had\sasked)\b",
+    "en": r"\b(?:if(?!\s(?:i\s(?:must|ha(?:ve|d)\sto|were)|forced|pressed|pushed))|whether|unless|suppose|tempt(?:ed"
+    r"|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct|idea|guess)|initial(?:ly)?|(?:first"
+    r"|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|said|guess|went|consider|suspect|answer)\w*|(?:one|you"
+    r"|someone|some|many|most(?=\s(?:would|people|students))|people|students|candidates"
+    r"|others)\s(?:\w+\s){0,2}(?:might|may|could|will|would|say|think|claim|pick|choose|mark|tick)|common\s(?:error"
+    r"|mistake)"
+    r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto|torn|often\sconfused"
+    r"|had\sasked)\b",
     "de": r"\b(?:auf\sden\sersten\sblick|erste[rn]?\s(?:gedanke|impuls|instinkt|eindruck|vermutung|idee)|anfangs|wenn"
     r"|falls|ob|zunächst|zuerst|könnte|vielleicht)\b",
     "fr": r"\b(?:à\spremière\svue|premi(?:er|ère)\s(?:idée|pensée|intuition|impression|réflexe)|au\s(?:départ|début"
@@ -50,11 +49,38 @@ TENTATIVE: Cues = {
     r"|идея|догадка)|на\sпервый\sвзгляд)\b",
     "ar": r"(?<!\w)(?:إذا|ربما|لو|في\sالبداية|للوهلة\sالأولى)(?!\w)",
     "hi": r"(?:यदि|अगर|शायद|पहले\s(?:तो\s)?(?:मुझे|मैंने|लगा|सोचा)|शुरू\sमें|पहली\sनज़र)",
-    "zh": r"(?:一开始|最初|起先|刚开始|最开始|第一反应|乍一看|乍看|初看|本来|原以为|如果|若是?|也许|可能是|起初)",
+    "zh": r"(?:一开始|最初|起先|刚开始|最开始|第一反应|乍一看|乍看|初看|本来|原以为|如果|若是?|也许"
+    r"|(?<![更最])可能是|起初)",
     "ja": r"(?:もし|かもしれ|最初[はに]|初めは|当初|一見)",
     "ko": r"(?:만약|아마|처음에|처음엔|언뜻)",
 }
 """What makes a sentence a supposition, an earlier thought or someone else's."""
+
+COUNTERFACTUAL: Cues = {
+    "en": r"would(?:n['’]t)?(?:\snot)?\shave|had\s(?:it|he|she|they|there|the|this|that)\b[^.]{0,40}?\s(?:been|had"
+    r"|shown|come)",
+    "de": r"hätten?",
+    "fr": r"aurai(?:en)?t",
+    "es": r"habría|hubiera",
+    "pt": r"teria|tivesse",
+    "it": r"avrebbe|fosse",
+}
+"""What makes a sentence speak of what is not the case."""
+
+ASIDE: Cues = {
+    "en": r"incidentally|by\sthe\sway|as\san?\saside|note|remember|reminder|p\.?s\.?|for\s(?:completeness|the\srecord)"
+    r"|in\spassing|(?:a\s)?(?:curious|side)\s\w+|of\snote|fun\sfact",
+    "de": r"übrigens|nebenbei|anmerkung|hinweis|zur\serinnerung|merke|am\srande",
+    "fr": r"au\spassage|remarque|rappel|à\snoter|soit\sdit",
+    "es": r"por\scierto|nota|dicho\ssea\sde\spaso|recordatorio",
+    "pt": r"a\spropósito|nota|lembrete|diga-se\sde\spassagem",
+    "it": r"per\sinciso|nota|a\sproposito|promemoria",
+    "ru": r"кстати|примечание|к\sслову|напомню",
+    "zh": r"顺便|注[:：意]|备注",
+    "ja": r"ちなみに|なお|補足|余談",
+    "ko": r"참고로|덧붙여",
+}
+"""What begins a remark that is no conclusion."""
 
 BUT: Cues = {
     "en": r"but(?:\srather)?",
