@@ -19,7 +19,8 @@ import requests
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness import server
-from medtasks_utils.harness.preflight import Plan, missing_package
+from medtasks_utils.harness.preflight import Plan
+from medtasks_utils.harness.preflight_model import missing_package
 
 _OURS = str(Path(__file__).parents[1])
 _HARNESS = str(Path(inspect.getfile(lm_eval)).parent)
