@@ -24,7 +24,7 @@ from medtasks_utils.errors import MedtasksError, OptionError, UsageError, debugg
 from medtasks_utils.harness.catalog import benchmark_of, configurations, listings, task_class_of
 from medtasks_utils.harness.failures import explain
 from medtasks_utils.harness.flags import read_settings
-from medtasks_utils.harness.options import default_text, read_options
+from medtasks_utils.harness.options import check_effect, default_text, read_options
 from medtasks_utils.harness.patches import level_of, results_in_hand, started_quickly
 from medtasks_utils.harness.plain_flags import by_benchmark, with_plain_flags
 from medtasks_utils.harness.preflight import Asked, Plan, check_flags, check_places, check_tasks
@@ -239,7 +239,7 @@ def asked_tasks(
         settings: what ``--set`` says, by benchmark.
 
     Raises:
-        OptionError: for a bad option, or one of a benchmark that no task is of.
+        OptionError: for a bad option, one that others turn off, or one of a benchmark that no task is of.
         UsageError: for a benchmark's name that is no task.
         DataError: for a data directory that is not there.
     """
@@ -255,6 +255,9 @@ def asked_tasks(
         benchmark = benchmark_of(task)
         asked.append(Asked(task, benchmark and _options(task, benchmark, metadata, settings.get(benchmark, ()))))
     used = {benchmark_of(each.settings) for each in asked}
+    for benchmark in filter(None, used):
+        options = [each.options for each in asked if benchmark_of(each.settings) == benchmark]
+        check_effect(benchmark, options, metadata.get(benchmark) or {})
     unused = sorted(settings.keys() - used)
     if unused and all(manager.known(name) for name in names):
         raise OptionError(f"--set names {', '.join(unused)}, but none of the tasks is of it: {', '.join(names)}")
@@ -268,7 +271,7 @@ def _options(task: Mapping[str, Any], benchmark: str, metadata: Mapping[str, Any
     options = read_options(task_class.options_type, benchmark, defaults, metadata, said_by)
     source = Source.from_metadata(metadata)
     if source.name != "hub":
-        source.folder(task_class.card, task_class.repository_of(options))
+        source.folder(task_class.card, task_class.repository_of(options), options.revision)
     return options
 
 

@@ -14,7 +14,7 @@ from medtasks_utils.harness.patches import add_flags_of_run
 
 class _Flags(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message)
+        raise UsageError(message.replace("ignored explicit argument", "takes true or false, not"))
 
 
 @cache

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -16,6 +16,18 @@ DATA_KEY = "medtasks_data"
 
 # Names that model arguments use too; lm_eval merges those into the same object, so they prove nothing there.
 _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
+
+
+class Need(NamedTuple):
+    """What an option is of no effect without.
+
+    Attributes:
+        says: the same for messages, as in ``use_judge=true``.
+        is_met: whether it holds.
+    """
+
+    says: str
+    is_met: Callable[[Any], bool]
 
 
 class Options(BaseModel):
@@ -32,6 +44,8 @@ class Options(BaseModel):
     """Other names of options."""
     refused: ClassVar[Mapping[str, str]] = {}
     """Names that are no options on purpose, and why."""
+    needs: ClassVar[Mapping[str, Need]] = {}
+    """Of options that others can turn off."""
 
     repeats: int = Field(1, ge=1, description="generations per example; metrics are means over them")
     revision: str | None = Field(None, description="revision of the hub repository; the pinned one if none")
@@ -89,6 +103,27 @@ def _plain(kind: type[Options], place: str, given: Mapping[str, Any]) -> dict[st
             raise OptionError(f"{place}: {key} is another name of {name}, and their values differ")
         plain[name] = value
     return plain
+
+
+def check_effect(benchmark: str, options: Sequence[Options], given: Mapping[str, Any]) -> None:
+    """That what a user has set is of effect in one of the tasks at least.
+
+    Args:
+        benchmark: its name.
+        options: of its tasks.
+        given: what the user has set, by name; false and null set nothing.
+
+    Raises:
+        OptionError: for the first option that others turn off in all of them.
+    """
+    kind = type(options[0])
+    for key, value in given.items():
+        name = kind.aliases.get(key, key)
+        need = kind.needs.get(name)
+        if need and value not in (None, False) and not any(need.is_met(each) for each in options):
+            raise OptionError(
+                f"{benchmark}: {name} is of no effect without {need.says}: set that too, or leave {name} out"
+            )
 
 
 def _refuse(kind: type[Options], place: str, given: Mapping[str, Any]) -> None:

@@ -198,7 +198,7 @@ def _check_samples(plan: Plan, tasks: Sequence[Asked]) -> None:
     except ValidationError as error:
         at = error.errors()[0]
         place = "".join(f"{each!r}: " for each in at["loc"][:1])
-        raise UsageError(f"--samples: {place}{json.dumps(at['input'])} is no list of numbers from 0, {form}") from None
+        raise UsageError(f"--samples: {place}give numbers from 0, {form}, not {json.dumps(at['input'])}") from None
     names = [task.name for task in tasks]
     if not chosen or (tasks and all(task.options for task in tasks)):
         unknown, missing = sorted(chosen.keys() - set(names)), sorted(set(names) - chosen.keys())

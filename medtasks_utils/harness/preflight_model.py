@@ -23,6 +23,7 @@ from medtasks_utils.harness.server import NoServerError, ask
 
 logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 
+_OF_GENERATION = NAMES - {"seed"}
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}
 
 
@@ -66,22 +67,22 @@ def check_model(plan: Plan, tasks: Sequence[Asked], kind: type[LM]) -> None:
 
     name = plan.model or "hf"
     arguments = plan.mapping("model_args")
-    for argument in arguments.keys() & NAMES - {"seed"}:
-        if all(task.options for task in tasks) or argument != "max_gen_toks":  # the tasks of this pack have their own
-            raise UsageError(
-                f"--model_args: {argument} is no argument of the model: --gen_kwargs {argument}={arguments[argument]}"
-            )
+    ours = all(task.options for task in tasks)  # which set max_gen_toks themselves
+    misplaced = {key: arguments[key] for key in arguments if key in _OF_GENERATION and (ours or key != "max_gen_toks")}
+    if misplaced:
+        settings = ",".join(f"{key}={value}" for key, value in misplaced.items())
+        raise UsageError(f"--model_args: {next(iter(misplaced))} is no argument of the model: --gen_kwargs {settings}")
     _check_arguments(name, kind, arguments)
-    settings = plan.mapping("gen_kwargs")
+    generation = plan.mapping("gen_kwargs")
     if issubclass(kind, LocalCompletionsAPI):
         if isinstance(plan.apply_chat_template, str):
             raise UsageError(
                 f"--apply_chat_template {plan.apply_chat_template}: a model behind a server has one chat template, "
                 "which cannot be chosen: leave out its name"
             )
-    elif settings.get("temperature") and not settings.get("do_sample"):
+    elif generation.get("temperature") and not generation.get("do_sample"):
         raise UsageError(
-            f"--gen_kwargs: temperature={settings['temperature']} is of no effect without do_sample=true, since the "
+            f"--gen_kwargs: temperature={generation['temperature']} is of no effect without do_sample=true, since the "
             "tasks generate greedily"
         )
     if issubclass(kind, LocalChatCompletion):
