@@ -10,7 +10,6 @@ from typing import Any
 
 from tabulate import tabulate
 
-from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.saving import try_folder
 from medtasks_utils.sweep.job import is_done, last_lines
 from medtasks_utils.sweep.local import Machine, Queue
@@ -57,12 +56,7 @@ def sweep(plan: Plan, machine: Machine | None = None, address: str | None = None
     """
     jobs = plan.jobs()
     try_folder(plan.output, "output")
-    sizes = {}
-    for job in jobs:
-        try:
-            sizes[job] = size_of(job).requests
-        except MedtasksError as error:
-            raise type(error)(f"{job.name}: {error}") from None
+    sizes = {job: size_of(job).requests for job in jobs}
     waiting = [job for job in jobs if not is_done(job)]
     with Watch(sizes) as watch:
         for job in jobs:

@@ -10,7 +10,7 @@ from typing import Any
 
 from lm_eval.api.registry import get_model
 
-from medtasks_utils.errors import UsageError
+from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.evaluate import check_request, names_of
 from medtasks_utils.harness.flags import read_settings
 from medtasks_utils.harness.options import DATA_KEY
@@ -49,6 +49,13 @@ def size_of(job: Job, count_tokens: bool = False) -> Size:
     Raises:
         MedtasksError: for a model's kind, flags, tasks, options or data that the job could not run with.
     """
+    try:
+        return _size_of(job, count_tokens)
+    except MedtasksError as error:
+        raise type(error)(f"{job.name}: {error}") from None
+
+
+def _size_of(job: Job, count_tokens: bool) -> Size:
     _check(job)
     tasks = _tasks(tuple(job.run.tasks), json.dumps(job.run.options), job.data)
     limit = job.flags.get("limit")
