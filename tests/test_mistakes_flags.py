@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,9 +16,12 @@ from openai_server import openai_server
 from test_mistakes import CHAT, TASKS, at, run, the_line
 
 from medtasks_utils import cli
-from medtasks_utils.errors import UsageError
+from medtasks_utils.errors import OptionError, UsageError
+from medtasks_utils.harness.context import what_is_cut
+from medtasks_utils.harness.failures import _of_a_model
 from medtasks_utils.harness.flags import as_words, read_settings
 from medtasks_utils.harness.generation_settings import check_generation_settings
+from medtasks_utils.harness.preflight import Plan
 from medtasks_utils.harness.sources import SAMPLE
 
 
@@ -299,6 +303,57 @@ def test_a_specialty_without_rows_is_not_left_out_of_the_average(
     if task == "medexqa_all":
         others = ["--set", "medexqa.specialty=cp,slp", "--limit", "2"]
         assert run(*arguments, *CHAT, *at(server), *others) == 0
+
+
+# ---- the model's context
+
+
+class Short:
+    """A model that reads twenty tokens, prompt and answer together: a word each."""
+
+    max_length, tokenizer = 20, "words"
+
+    def tok_encode(self, text: str) -> list[str]:
+        return text.split()
+
+
+def config(max_gen_toks: int) -> Any:
+    return SimpleNamespace(
+        task="t", output_type="generate_until", generation_kwargs={"max_gen_toks": max_gen_toks, "until": []}
+    )
+
+
+def test_prompts_that_are_cut_are_counted() -> None:
+    prompts = ["a word " * 5, "a word " * 9, "a word " * 10, "short"]
+    said = what_is_cut(Short(), config(2), prompts)
+    assert said is not None and said.startswith("1 of 4 prompts are cut to their last 18 tokens")
+    assert what_is_cut(Short(), config(2), prompts[:2]) is None
+    assert what_is_cut(SimpleNamespace(), config(2), prompts) is None and what_is_cut(None, config(2), prompts) is None
+    with pytest.raises(OptionError, match="max_gen_toks=20 leaves no room for a prompt"):
+        what_is_cut(Short(), config(20), prompts)
+
+
+def test_cut_prompts_are_told_of_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("max_length", "tokenizer", "tok_encode"):
+        monkeypatch.setattr(f"lm_eval.models.dummy.DummyLM.{name}", vars(Short)[name], raising=False)
+    assert run(*TASKS, "--model", "dummy", "--gen_kwargs", "max_gen_toks=2") == 0
+    assert "medhallu: 2 of 2 prompts are cut to their last 18 tokens" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (AttributeError("module 'torch' has no attribute 'float99'"), "dtype in --model_args"),
+        (ValueError("Couldn't instantiate the backend tokenizer from one of: "), "the model cannot be had"),
+        (OSError("Error no file named model.safetensors found in directory x."), "the model cannot be had"),
+        (ValueError("The following `model_kwargs` are not used by the model: ['foo']"), "setting of --gen_kwargs"),
+    ],
+    ids=str,
+)
+def test_what_a_model_s_library_says(error: Exception, message: str) -> None:
+    assert message in str(_of_a_model(error, Plan()))
 
 
 # ---- sweeps

@@ -32,6 +32,7 @@ from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.answer import Answer, Score, combined
+from medtasks_utils.harness.context import what_is_cut
 from medtasks_utils.harness.options import Options, read_options
 from medtasks_utils.harness.patches import ScoresAndDetails, model_of, prepare_harness, render
 from medtasks_utils.harness.run import this_run
@@ -193,6 +194,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self._first_left_out[reason] = table.at(index)
         self.left_out[reason] += 1
 
+    def remark(self, text: str) -> None:
+        """Say something of the rows that readers of the results have to know: now, and in the results."""
+        logger.warning("%s: %s", self.config.task, text)
+        self.config.metadata.setdefault("remarks", []).append(text)
+
     def _warn_of_rows_left_out(self) -> None:
         for reason, count in self.left_out.items():
             rows = "1 row" if count == 1 else f"{count} rows"
@@ -271,6 +277,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         this_run.join(self)
         if self.OUTPUT_TYPE == "generate_until" and self.options.repeats > 1:
             generations.settle(self.config.task, self.instances, self.model, have_prompts=self.has_several_prompts)
+        said = what_is_cut(self.model, self.config, [instance.args[0] for instance in self.instances])
+        if said:
+            self.remark(said)
 
     def watched(self, chat_template: Callable[..., Any]) -> Callable[..., Any]:
         """The chat template that prompts are rendered with: the place to see what it is given."""
