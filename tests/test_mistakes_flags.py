@@ -260,7 +260,12 @@ def test_tasks_that_are_a_number(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_configuration_file_is_not_printed(server: str, asked: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
     settings = {
         "model": "local-chat-completions",
-        "model_args": {"model": "m", "base_url": f"{server}/v1/chat/completions"},
+        "model_args": {
+            "model": "m",
+            "base_url": f"{server}/v1/chat/completions",
+            "auth_token": "my-token",
+            "header": {"Authorization": "Bearer my-secret"},
+        },
         "tasks": ["medhallu", "medmcqa_openmed"],
         "apply_chat_template": True,
         "limit": 1,
@@ -268,6 +273,7 @@ def test_a_configuration_file_is_not_printed(server: str, asked: list[Any], caps
         "gen_kwargs": {"max_gen_toks": 9, "until": ["\n\n", "END"]},
         "metadata": {"medtasks_data": "sample"},
         "hf_hub_log_args": {"token": "hf_secret"},
+        "output_path": "results",
         "write_out": True,
         "log_samples": False,
     }
@@ -277,7 +283,10 @@ def test_a_configuration_file_is_not_printed(server: str, asked: list[Any], caps
     told = json.loads(output)
     assert [score["n"] for score in told["scores"] if score["metric"] == "acc"] == [2, 2]
     assert {request["max_tokens"] for request in asked} == {1, 9} and asked[-1]["stop"] == ["\n\n", "END"]
-    assert "hf_secret" not in errors
+    assert asked[-1]["key"] == "Bearer my-secret"
+    (file,) = Path("results").rglob("results_*.json")
+    told_of = errors + file.read_text(encoding="utf-8")
+    assert "[secret]" in told_of and not re.search("hf_secret|my-token|my-secret", told_of)
 
 
 def test_flags_in_a_file_mean_what_they_mean_on_the_line() -> None:

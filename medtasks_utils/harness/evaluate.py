@@ -31,10 +31,13 @@ from medtasks_utils.harness.preflight import Asked, Plan, check_flags, check_pla
 from medtasks_utils.harness.preflight_model import check_model, check_server, class_of
 from medtasks_utils.harness.quick_start import PackFirst
 from medtasks_utils.harness.saving import CarefulTracker
+from medtasks_utils.harness.secrets import not_logged, secrets_in
 from medtasks_utils.harness.sources import Source
 
 _OURS = ("command", "run", "whole", "version", "data", "set", "full_table", "json")
 """What our command line adds to the harness's namespace."""
+
+_WITH_SECRETS = ("model_args", "hf_hub_log_args", "wandb_args")
 
 
 @dataclass
@@ -122,15 +125,17 @@ def _run(arguments: argparse.Namespace, outcome: Outcome, model: type[LM], show:
 
     def make_tracker(**settings: Any) -> CarefulTracker:
         trackers.append(CarefulTracker(**settings))
-        trackers[0].extra = outcome.spent
+        trackers[0].extra, trackers[0].secrets = outcome.spent, secrets
         return trackers[0]
 
+    secrets = {text for name in _WITH_SECRETS for text in secrets_in(outcome.plan.mapping(name))}
     failure: MedtasksError | None = None
     start = time.perf_counter()
     theirs = argparse.Namespace(**{key: vars(arguments)[key] for key in vars(arguments) if key not in _OURS})
     try:
         in_hand = results_in_hand(make_tracker, show, model, outcome.count, outcome.times.append)
-        with started_quickly(outcome.plan.model or "hf", PackFirst), in_hand, redirect_stdout(sys.stderr):
+        quick_start = started_quickly(outcome.plan.model or "hf", PackFirst)
+        with quick_start, in_hand, not_logged(secrets), redirect_stdout(sys.stderr):
             arguments.func(theirs)
     except Exception as error:
         failure = None if debugging() or isinstance(error, MedtasksError) else explain(error, outcome.plan)

@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from lm_eval.loggers import EvaluationTracker
 from lm_eval.utils import sanitize_model_name
 
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.secrets import without
 
 _TRIED = 1 << 20  # bytes; a full disk refuses these too
 
@@ -75,6 +76,7 @@ class CarefulTracker(EvaluationTracker):  # type: ignore[misc]
     Attributes:
         results: what was to be saved; None until then.
         extra: gives what is put into the results under ``medtasks``, where there is anything.
+        secrets: texts that are not to be in the results.
         problem: what went wrong, as a line with what became of the results; None if all is well.
     """
 
@@ -83,6 +85,7 @@ class CarefulTracker(EvaluationTracker):  # type: ignore[misc]
         self.output_path: str | None = settings.get("output_path")
         self.results: dict[str, Any] | None = None
         self.extra: Callable[[], dict[str, Any]] = dict
+        self.secrets: Collection[str] = ()
         self.problem: str | None = None
         self._samples: Mapping[str, list[dict[str, Any]]] = {}
         self._is_elsewhere = False
@@ -99,6 +102,8 @@ class CarefulTracker(EvaluationTracker):  # type: ignore[misc]
 
     def save_results_aggregated(self, results: dict[str, Any], samples: Any = None) -> None:
         """Save the results; ``samples`` are those that :meth:`save_results_samples` will be given one by one."""
+        if self.secrets:
+            results = without(self.secrets, results)
         self.results, self._samples = results, samples or {}
         extra = self.extra()
         if extra:
