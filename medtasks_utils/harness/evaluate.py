@@ -99,10 +99,10 @@ def run(arguments: argparse.Namespace, show: Callable[[str], None]) -> Outcome:
         MedtasksError: for what the run needs and cannot have.
         Stopped: when the user interrupts it.
     """
-    _add_configuration_file(arguments)
-    empty = next((name for name, value in vars(arguments).items() if value == ""), None)
+    empty = next((name for name, value in vars(arguments).items() if value in ("", {})), None)
     if empty:
         raise UsageError(f"--{empty} is empty (from a shell variable that is not set?): give a value, or leave it out")
+    _add_configuration_file(arguments)
     setup_logging(level_of(arguments.verbosity))
     arguments.verbosity = None  # done; handed on, it would only be called deprecated
     if arguments.data is not None or arguments.set:

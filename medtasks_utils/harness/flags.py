@@ -11,6 +11,9 @@ from typing import Any, NoReturn
 from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.patches import add_flags_of_run
 
+_AS_IS = {"cache_requests": dict, "include_path": list}
+"""What lm_eval takes in a file and has no form for on the command line."""
+
 
 class _Flags(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
@@ -25,14 +28,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def as_words(settings: Mapping[str, Any]) -> list[str]:
-    """Flags by name as words of a command line; null leaves out a flag."""
+    """Flags by name as words of a command line; null, and what is empty, leaves out a flag."""
     return [word for name, value in settings.items() for word in _word(name, value)]
 
 
 def _word(name: str, value: Any) -> list[str]:
     if name == "fewshot_as_multiturn" and value is False:  # on by default, where there is a chat
         return [f"--{name}=false"]
-    if value is False or (value is None and name != "seed"):
+    if value is False or value in ("", {}) or (value is None and name != "seed"):
         return []
     if value is True:
         return [f"--{name}"]
@@ -47,5 +50,6 @@ def read_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: for a name that is no flag, or a value that the flag does not take.
     """
-    read = vars(_parser().parse_args(as_words(settings)))
-    return {name: read[name] for name in settings if read.get(name) is not None}
+    as_is = {name: settings[name] for name, kind in _AS_IS.items() if isinstance(settings.get(name), kind)}
+    read = vars(_parser().parse_args(as_words({name: settings[name] for name in settings.keys() - as_is.keys()})))
+    return {**{name: read[name] for name in settings if read.get(name) is not None}, **as_is}

@@ -273,7 +273,7 @@ def room_for_prompts(model: Any, max_gen_toks: int) -> int | None:
     if api is not None and isinstance(model, api):
         if not model.tokenized_requests or model.tokenizer_backend not in ("huggingface", "tiktoken"):
             return None
-    elif not hasattr(model, "tokenizer"):
+    elif not hasattr(model, "tok_encode"):
         return None
     if not isinstance(limit, int):
         return None
