@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from conftest import load
 from openai_server import openai_server
 from test_mistakes import CHAT, TASKS, at, run, the_line
 
@@ -221,6 +222,12 @@ def test_an_option_that_another_turns_off(
 ) -> None:
     arguments = ["--tasks", task, "--data", "sample", "--model", "dummy", "--apply_chat_template"]
     assert message in refused([*arguments, "--metadata", json.dumps(options)], capsys)
+
+
+def test_the_harness_s_own_command_is_told_of_it_too(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("WARNING", "lm_eval.medtasks"):
+        load("medcalc_bench", medcalc_bench={"max_turns": 5})
+    assert "max_turns is of no effect without add_python_tool=true" in caplog.text
 
 
 def test_an_option_counts_where_one_of_the_tasks_takes_it(server: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -11,6 +12,8 @@ from pydantic_core import ErrorDetails
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.errors import OptionError
+
+logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 
 DATA_KEY = "medtasks_data"
 
@@ -116,14 +119,23 @@ def check_effect(benchmark: str, options: Sequence[Options], given: Mapping[str,
     Raises:
         OptionError: for the first option that others turn off in all of them.
     """
+    for said in _of_no_effect(options, given):
+        raise OptionError(f"{benchmark}: {said}: set that too, or leave it out")
+
+
+def warn_of_no_effect(task: str, options: Options, given: Mapping[str, Any] | None) -> None:
+    """Say which options others turn off, in a task that does not know whether another one takes them."""
+    for said in _of_no_effect([options], given or {}):
+        logger.warning("%s: %s", task, said)
+
+
+def _of_no_effect(options: Sequence[Options], given: Mapping[str, Any]) -> Iterator[str]:
     kind = type(options[0])
     for key, value in given.items():
         name = kind.aliases.get(key, key)
         need = kind.needs.get(name)
         if need and value not in (None, False) and not any(need.is_met(each) for each in options):
-            raise OptionError(
-                f"{benchmark}: {name} is of no effect without {need.says}: set that too, or leave {name} out"
-            )
+            yield f"{name} is of no effect without {need.says}"
 
 
 def _refuse(kind: type[Options], place: str, given: Mapping[str, Any]) -> None:
