@@ -83,6 +83,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ({"top_k": 1.5}, "multiple of 1"),
         ({"until": 5}, "until=5"),
         ({"until": [5]}, "until="),
+        ({"until": "[a, b]"}, "single quotes"),
         ({"do_sample": "yes"}, "do_sample=yes"),
         ({"max_tokens": 77, "max_gen_toks": 33}, "max_tokens is max_gen_toks here: max_gen_toks=77"),
         ({"max_new_tokens": 77}, "max_gen_toks=77"),
@@ -102,7 +103,7 @@ def test_a_generation_setting_that_cannot_be_meant_is_refused(settings: dict[str
         {"temperature": 0.7, "top_p": 1, "top_k": -1.0, "min_p": 0, "seed": -1.0, "do_sample": True},
         {"max_gen_toks": 16384, "until": ["\n\n"], "presence_penalty": -1.5, "repetition_penalty": 1.1},
         {"until": "###", "temperature": 0},
-        {"min_tokens": 5, "top_a": 0.5, "repeat_penalty": 1.1},
+        {"until": "[INST]", "stop": ["a", "[b, c]"]},
     ],
     ids=str,
 )
@@ -111,6 +112,13 @@ def test_what_models_and_servers_take_passes_without_a_word(
 ) -> None:
     check_generation_settings(settings)
     assert not caplog.records
+
+
+def test_a_setting_that_is_near_a_known_one_and_no_slip(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "lm_eval.medtasks"):
+        check_generation_settings({"min_tokens": 5, "top_a": 0.5, "repeat_penalty": 1.1, "temperature": 0})
+    (line,) = caplog.messages
+    assert "min_tokens, top_a, repeat_penalty: not known here" in line
 
 
 def test_a_setting_of_a_server_s_own_is_sent_with_a_line(
@@ -137,6 +145,7 @@ def test_a_setting_of_a_server_s_own_is_sent_with_a_line(
         (["--use_cache", ""], "--use_cache is empty"),
         (["--output_path", ""], "--output_path is empty"),
         (["--gen_kwargs", ""], "--gen_kwargs is empty"),
+        (["--gen_kwargs", "=5"], "--gen_kwargs: 5 has no name"),
         (["--metadata", '{"medhallu": {"difficulty": "easy"}, "medhallu": {"difficulty": "hard"}}'],
          "--metadata: 'medhallu' is there more than once"),
         # options that others turn off
@@ -212,6 +221,7 @@ def test_samples_choose_examples(server: str, asked: list[Any]) -> None:
         ("medexqa_all", {"medexqa": {"judge_mode": "g-eval"}}, "judge_mode is of no effect without use_judge=true"),
         ("medexqa_all", {"medexqa": {"judge_model": "m"}}, "judge_model is of no effect"),
         ("medexqa_all", {"medexqa": {"explanation_metrics": "bleu", "bertscore_device": "cpu"}}, "bertscore among"),
+        ("medexqa_logits", {"medexqa": {"use_judge": True, "judge_mode": "g-eval"}}, "is for generated answers"),
         ("medcalc_bench", {"medcalc_bench": {"max_turns": 5}}, "add_python_tool=true or add_calculator_tool=true"),
         ("medcalc_bench_calculator", {"medcalc_bench": {"tool_timeout": 5}}, "without add_python_tool=true"),
     ],

@@ -261,8 +261,9 @@ def asked_tasks(
         asked.append(Asked(task, benchmark and _options(task, benchmark, metadata, settings.get(benchmark, ()))))
     used = {benchmark_of(each.settings) for each in asked}
     for benchmark in filter(None, used):
-        options = [each.options for each in asked if benchmark_of(each.settings) == benchmark]
-        check_effect(benchmark, options, metadata.get(benchmark) or {})
+        own = [each for each in asked if benchmark_of(each.settings) == benchmark]
+        is_generated = any(each.settings.get("output_type", "generate_until") == "generate_until" for each in own)
+        check_effect(benchmark, [each.options for each in own], metadata.get(benchmark) or {}, is_generated)
     unused = sorted(settings.keys() - used)
     if unused and all(manager.known(name) for name in names):
         raise OptionError(f"--set names {', '.join(unused)}, but none of the tasks is of it: {', '.join(names)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -41,14 +42,13 @@ class GenerationSettings(BaseModel):
 NAMES = frozenset(GenerationSettings.model_fields)
 
 _OTHER_NAMES = dict.fromkeys(
-    ("max_tokens", "max_new_tokens", "max_completion_tokens", "num_predict"), "max_gen_toks"
+    ("max_tokens", "max_new_tokens", "max_completion_tokens", "num_predict", "n_predict"), "max_gen_toks"
 )  # beside the tasks' own max_gen_toks, some models take one of the two and others are sent both
-_OF_SOME = (  # servers' and models' own, which are near to one above
-    *("min_tokens", "min_new_tokens", "max_length", "min_length", "top_a", "top_n_sigma", "top_logprobs", "logprobs"),
-    *("repeat_penalty", "repeat_last_n", "length_penalty", "no_repeat_ngram_size", "stop_token_ids", "stop_strings"),
-    *("num_beams", "num_ctx", "stream_options", "temperature_last", "dynamic_temperature", "exponential_decay_length"),
-    *("max_thinking_tokens", "thinking_budget_tokens", "prompt_logprobs", "epsilon_cutoff", "eta_cutoff"),
+_NO_SLIPS = (
+    *("min_tokens", "min_new_tokens", "top_a", "top_h", "min_a", "typical", "typ_p", "repeat_penalty"),
+    "temperature_last",
 )
+"""Servers' own settings that are near to one above."""
 _WHY = {
     "n": "an answer is asked for once; several for each example are the benchmark's option repeats "
     "(--set BENCHMARK.repeats=K)",
@@ -68,13 +68,19 @@ def check_generation_settings(settings: Mapping[str, Any]) -> None:
     for name, value in settings.items():
         if name in _OTHER_NAMES:
             raise UsageError(f"--gen_kwargs: {name} is {_OTHER_NAMES[name]} here: {_OTHER_NAMES[name]}={value}")
-    unknown = [name for name in settings if name not in NAMES and name not in _OF_SOME]
+    unknown = [name for name in settings if name not in NAMES]
     for name in unknown:
         folded = name.lower().replace("-", "_")
-        near = difflib.get_close_matches(folded, [*NAMES, *_OTHER_NAMES, *_OF_SOME], n=1, cutoff=0.8)
-        if near:
+        near = difflib.get_close_matches(folded, [*NAMES, *_OTHER_NAMES], n=1, cutoff=0.8)
+        if near and name not in _NO_SLIPS:
             meant = _OTHER_NAMES.get(near[0], near[0])
             raise UsageError(f"--gen_kwargs: there is no setting {name} (did you mean {meant}?)")
+    for name in ("until", "stop"):
+        if re.fullmatch(r"\[.*,.*\]", str(settings.get(name))) and isinstance(settings[name], str):
+            raise UsageError(
+                f"--gen_kwargs: {name}={settings[name]} is one text, since the shell takes quotes away: put all of it in "
+                f'single quotes, as in \'{name}=["END", "STOP"]\''
+            )
     try:
         GenerationSettings(**settings)
     except ValidationError as error:

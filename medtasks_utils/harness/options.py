@@ -108,19 +108,22 @@ def _plain(kind: type[Options], place: str, given: Mapping[str, Any]) -> dict[st
     return plain
 
 
-def check_effect(benchmark: str, options: Sequence[Options], given: Mapping[str, Any]) -> None:
+def check_effect(benchmark: str, options: Sequence[Options], given: Mapping[str, Any], is_generated: bool) -> None:
     """That what a user has set is of effect in one of the tasks at least.
 
     Args:
         benchmark: its name.
         options: of its tasks.
         given: what the user has set, by name; false and null set nothing.
+        is_generated: whether any of the tasks has text generated.
 
     Raises:
-        OptionError: for the first option that others turn off in all of them.
+        OptionError: for the first option that others turn off in all of them, or that is for generated text.
     """
     for said in _of_no_effect(options, given):
         raise OptionError(f"{benchmark}: {said}: set that too, or leave it out")
+    for name in (key for key, value in given.items() if key in type(options[0]).needs and value and not is_generated):
+        raise OptionError(f"{benchmark}: {name} is for generated answers, and the tasks score logits: leave it out")
 
 
 def warn_of_no_effect(task: str, options: Options, given: Mapping[str, Any] | None) -> None:

@@ -86,6 +86,8 @@ def check_flags(plan: Plan) -> None:
         raise UsageError(f"no model is named: give {_KINDS}")
     for flag, example in (("model_args", CHAT_EXAMPLE), ("gen_kwargs", "temperature=0.7,max_gen_toks=4096")):
         for name, value in plan.mapping(flag).items():
+            if not name.strip():
+                raise UsageError(f"--{flag}: {value!r} has no name: give NAME=VALUE, as in {example}")
             run_together = re.search(r"\s([A-Za-z_]\w*=)", value) if isinstance(value, str) else None
             if run_together and "://" not in name:
                 raise UsageError(
