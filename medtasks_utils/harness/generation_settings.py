@@ -78,8 +78,8 @@ def check_generation_settings(settings: Mapping[str, Any]) -> None:
     for name in ("until", "stop"):
         if re.fullmatch(r"\[.*,.*\]", str(settings.get(name))) and isinstance(settings[name], str):
             raise UsageError(
-                f"--gen_kwargs: {name}={settings[name]} is one text, the shell having taken the quotes: put all of it in "
-                f'single quotes, as in \'{name}=["END", "STOP"]\''
+                f"--gen_kwargs: {name}={settings[name]} is one text, the shell having taken the quotes: put it "
+                f'in single quotes, as in \'{name}=["END", "STOP"]\''
             )
     try:
         GenerationSettings(**settings)
