@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import datasets
@@ -50,6 +50,16 @@ class MedMCQA(ChoiceTask):
     def load_rows(self) -> list[Row]:
         """Documents of the split; where there is no validation split, a tenth held out of train is it."""
         return _take(self._split(self.options.split), self.options.num_eval_examples)
+
+    @classmethod
+    def check_single_row(cls, row: Mapping[str, Any]) -> None:
+        """Whether integers count from 0 or 1 is settled by all rows of a file; of one row, they are the hub's."""
+        label = _plain(row.get("cop"))
+        if _INTEGER.fullmatch(label) and int(label.removesuffix(".0")) not in range(len(LETTERS)):
+            raise DataError(
+                f"the row: cop is {label}, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the "
+                "letter where they count from 1"
+            )
 
     def load_fewshot_rows(self) -> list[Row]:
         """Documents of train, without those that were held out of it."""
