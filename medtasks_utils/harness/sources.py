@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import logging
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,8 @@ from medtasks_utils.errors import DataError
 from medtasks_utils.harness import pinned
 from medtasks_utils.harness.options import DATA_KEY
 
+logger = logging.getLogger("lm_eval.medtasks")
+
 Row = dict[str, Any]
 
 PACKAGE = Path(__file__).parents[1]
@@ -27,6 +30,7 @@ SAMPLE = PACKAGE / "sample"
 ENVIRONMENT_VARIABLE = "MEDTASKS_DATA"
 
 _SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
+_PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".tar")
 _MAX_CELL = 10_000_000  # characters; csv's own limit of 131,072 is shorter than some patient notes
 
 
@@ -151,16 +155,21 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
     Names understood: ``test.csv``, ``test_data.csv``, ``test-00000-of-00002.parquet``, in the folder or in ``data/``,
     and a folder ``test/`` of shards. Where a split is there in several formats, one format is taken.
     """
+    found = _of_split(folder, *splits)
+    return [path for path in found if path.suffix == found[0].suffix]
+
+
+def _of_split(folder: Path, *splits: str) -> list[Path]:
+    """Its files in all formats, those of the one that is taken first."""
     for split in splits:
         config, _, name = split.rpartition("/")
         stem = re.compile(rf"{re.escape(name)}(_data)?(-\d+-of-\d+(-[0-9a-f]+)?)?", re.IGNORECASE)
         base = folder / config
         for place, shards in ((base, False), (base / "data", False), (base / name, True)):
-            for suffix in _SUFFIXES:
-                found = sorted(path for path in place.glob(f"*{suffix}") if not path.name.startswith("."))
-                found = [path for path in found if shards or stem.fullmatch(path.stem)]
-                if found:
-                    return found
+            there = [path for path in place.glob("[!.]*") if path.suffix in _SUFFIXES]
+            found = [path for path in there if shards or stem.fullmatch(path.stem)]
+            if found:
+                return sorted(found, key=lambda path: (_SUFFIXES.index(path.suffix), path))
     return []
 
 
@@ -173,8 +182,14 @@ def read_split(folder: Path, *splits: str) -> Table:
     files = find_split(folder, *splits)
     if not files:
         wanted = " or ".join(f"{split}.parquet|jsonl|csv|tsv" for split in splits)
-        present = ", ".join(sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))[:12])
-        raise DataError(f"{folder} has no file {wanted}; it has {present or 'nothing'}")
+        inside = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+        present = [str(path) for path in inside if not any(part.startswith(".") for part in path.parts)]
+        packed = next((name for name in present if Path(name).suffix in _PACKED), None)
+        way_out = f"; unpack {packed}" if packed else ""
+        raise DataError(f"{folder} has no file {wanted}; it has {', '.join(present[:12]) or 'nothing'}{way_out}")
+    others = sorted({path.suffix for path in _of_split(folder, *splits)} - {files[0].suffix})
+    if others:
+        logger.warning("%s is read, and not the same in %s beside it", files[0], " and ".join(others))
     tables = [(path, read_rows(path)) for path in files]
     return Table([row for _, rows in tables for row in rows], [(path, len(rows)) for path, rows in tables])
 
@@ -233,16 +248,17 @@ def _cells(path: Path) -> list[list[str]]:
 
 
 def _json_rows(text: str, path: Path) -> list[Row]:
+    rows: dict[str, Any] = {}
     if path.suffix == ".json" and text.lstrip().startswith("["):
-        rows = json.loads(text)
+        rows = {f"row {number}": row for number, row in enumerate(json.loads(text), start=1)}
     else:
-        rows = []
         for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():
                 try:
-                    rows.append(json.loads(line))
+                    rows[f"line {number}"] = json.loads(line)
                 except ValueError as error:
                     raise ValueError(f"line {number} is not JSON ({error})") from None
-    if not all(isinstance(row, dict) for row in rows):
-        raise ValueError("every row must be a JSON object")
-    return list(rows)
+    for place, row in rows.items():
+        if not isinstance(row, dict):
+            raise ValueError(f"{place} is no JSON object, as every row must be")
+    return list(rows.values())

@@ -197,6 +197,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self._first_left_out[reason] = table.at(index)
         self.left_out[reason] += 1
 
+    def remark(self, text: str) -> None:
+        """Say something of the rows that readers of the results have to know: now, and in the results."""
+        logger.warning("%s: %s", self.config.task, text)
+        self.config.metadata.setdefault("remarks", []).append(text)
+
     def _warn_of_rows_left_out(self) -> None:
         for reason, count in self.left_out.items():
             rows = "1 row" if count == 1 else f"{count} rows"

@@ -121,10 +121,7 @@ def problems(runs: Sequence[Run]) -> list[str]:
         expected = run.results.get("n-samples")
         for task in run.tasks.values():
             found += [f"{run.name}: {problem}" for problem in task.problems]
-            metadata = task.config.get("metadata")
-            left_out = metadata.get("rows_left_out") if isinstance(metadata, dict) else None
-            if isinstance(left_out, dict):
-                found += [f"{run.name}: {task.task}: {n} rows left out: {reason}" for reason, n in left_out.items()]
+            found += [f"{run.name}: {task.task}: {remark}" for remark in task.remarks]
             count = expected.get(task.task, {}).get("effective") if isinstance(expected, dict) else None
             if isinstance(count, int) and task.samples_path and len(task.samples) < count:
                 found.append(f"{run.name}: {task.task}: {len(task.samples):,} of {count:,} samples are in its log")

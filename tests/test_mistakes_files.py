@@ -1,0 +1,60 @@
+"""Mistakes with files: of rows, of answers kept, of pages and tables written. One line with the way out."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import evaluate, load, medmcqa_rows, write_rows
+
+from medtasks_utils.errors import DataError
+from medtasks_utils.report.summary import problems
+from medtasks_utils.results import as_run
+
+# ---- rows
+
+
+def test_what_is_missing_is_the_split_that_is_read(data: Path) -> None:
+    with pytest.raises(DataError, match=r"has no file validation\.parquet\|jsonl\|csv\|tsv or dev\..*it has nothing$"):
+        load("medmcqa_openmed", data)
+
+
+def test_a_split_out_of_train_is_marked_wherever_results_are_read(
+    data: Path, warnings_of_harness: Callable[[], list[str]]
+) -> None:
+    write_rows(medmcqa_rows(40), data / "medmcqa" / "train.jsonl")
+    results = evaluate("medmcqa_openmed", data=data)
+    said = "there is no validation split: the rows are a tenth held out of train"
+    assert [line for line in warnings_of_harness() if said in line]
+    assert results["configs"]["medmcqa_openmed"]["metadata"]["remarks"] == [said]
+    assert any(said in problem for problem in problems([as_run(results, Path("run"))]))
+    write_rows(medmcqa_rows(8), data / "medmcqa" / "validation.jsonl")
+    assert "remarks" not in load("medmcqa_openmed", data).config.metadata
+
+
+def test_a_packed_file_is_to_be_unpacked(data: Path) -> None:
+    path = data / "medexqa" / "test" / "clinical_psychologist_test.tsv.gz"
+    path.parent.mkdir()
+    path.write_bytes(gzip.compress(b"rows"))
+    with pytest.raises(DataError, match=r"it has test/clinical_psych\S*\.tsv\.gz; unpack test/clinical_psych\S*\.gz"):
+        load("medexqa_clinical_psychology", data)
+
+
+def test_of_two_formats_one_is_read_and_said(data: Path, warnings_of_harness: Callable[[], list[str]]) -> None:
+    for suffix in ("csv", "jsonl"):
+        write_rows(medmcqa_rows(), data / "medmcqa" / f"validation.{suffix}")
+    load("medmcqa_openmed", data)
+    (warning,) = warnings_of_harness()
+    assert warning.endswith("validation.jsonl is read, and not the same in .csv beside it")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [("validation.jsonl", '{}\n\n"a row"\n', "line 3"), ("validation.json", "[{}, 5]", "row 2")],
+)
+def test_a_row_that_is_no_object_is_named(data: Path, name: str, text: str, place: str) -> None:
+    (data / "medmcqa" / name).write_text(text)
+    with pytest.raises(DataError, match=f"{name}: {place} is no JSON object"):
+        load("medmcqa_openmed", data)
