@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import evaluate, load, medmcqa_rows, write_rows
+from conftest import clean_environment, evaluate, load, medmcqa_rows, write_rows
+from test_mistakes import CHAT, TASKS, _here, at, run, server, the_line  # noqa: F401
 
 from medtasks_utils.errors import DataError
 from medtasks_utils.report.summary import problems
 from medtasks_utils.results import as_run
+
+# ---- standard output and error
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["--help"], ["compare", "--plan", "3", "--discordance", "0.2"]])
+def test_output_that_cannot_be_written_is_one_line(arguments: list[str], unbuffered: str) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "medtasks_utils", *arguments],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=clean_environment({"PYTHONUNBUFFERED": unbuffered}),
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "medtasks: error: standard output cannot be written: No space left on device\n"
+
+
+def test_scores_that_are_not_saved_are_shown_where_they_can_be(
+    server: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*text: object, file: object = None, **settings: object) -> None:
+        if file is None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        print(*text, file=file, **settings)  # type: ignore[call-overload]
+
+    monkeypatch.setattr("medtasks_utils.commands.evaluate.print", refuse, raising=False)
+    with pytest.raises(OSError, match="No space"):  # capsys takes all
+        run(*TASKS, *CHAT, *at(server))
+    assert "f1" in capsys.readouterr().err
+
+
+def test_a_closed_standard_error_is_no_error(monkeypatch: pytest.MonkeyPatch, server: str) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    assert run(*TASKS, *CHAT, *at(server)) == 0
+
 
 # ---- rows
 
