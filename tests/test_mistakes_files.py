@@ -6,16 +6,31 @@ import errno
 import gzip
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from conftest import clean_environment, evaluate, load, medmcqa_rows, write_rows
-from test_mistakes import CHAT, TASKS, _here, at, run, server, the_line  # noqa: F401
+from openai_server import openai_server
+from test_mistakes import CHAT, TASKS, at, run
 
 from medtasks_utils.errors import DataError
 from medtasks_utils.report.summary import problems
 from medtasks_utils.results import as_run
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with openai_server() as (address, _):
+        yield address
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "LMEVAL_LOG_LEVEL", "MEDTASKS_DATA"):
+        monkeypatch.delenv(name, raising=False)
+
 
 # ---- standard output and error
 
