@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import errno
 import gzip
+import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import clean_environment, evaluate, load, medmcqa_rows, write_rows
 from openai_server import openai_server
-from test_mistakes import CHAT, TASKS, at, run
+from test_mistakes import CHAT, TASKS, at, run, the_line
 
 from medtasks_utils.errors import DataError
+from medtasks_utils.harness.saving import try_cache
 from medtasks_utils.report.summary import problems
 from medtasks_utils.results import as_run
 
@@ -112,3 +116,77 @@ def test_a_row_that_is_no_object_is_named(data: Path, name: str, text: str, plac
     (data / "medmcqa" / name).write_text(text)
     with pytest.raises(DataError, match=f"{name}: {place} is no JSON object"):
         load("medmcqa_openmed", data)
+
+
+# ---- where answers and results are kept
+
+
+def test_names_that_are_too_long_leave_nothing_behind(
+    server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "1" * 240
+    for more in (
+        [*at(server, f"m/{long * 2}"), "--output_path", "res", "--log_samples"],
+        [*at(server), "--output_path", f"res/{long}.json"],
+        [*at(server), "--use_cache", f"res/{long}"],
+    ):
+        assert run(*TASKS, *CHAT, *more) == 1
+        assert re.search(r"File name too long\), so the model is not asked; name a shorter one", the_line(capsys))
+        assert not list(tmp_path.iterdir())
+
+
+def _truncated(whole: bytes) -> bytes:
+    return whole[: len(whole) // 2]
+
+
+def _garbage_after_the_head(whole: bytes) -> bytes:
+    return whole[:100] + b"garbage" * 2000
+
+
+def _overwritten(whole: bytes) -> bytes:
+    middle = len(whole) // 2
+    return whole[:middle] + b"?" * 3000 + whole[middle + 3000 :]
+
+
+def _odd_answers(whole: bytes) -> bytes:
+    return whole.replace(b"\x80\x05", b"\x80\x63")
+
+
+@pytest.mark.parametrize("damage", [_truncated, _garbage_after_the_head, _overwritten, _odd_answers])
+def test_a_damaged_cache_is_named_before_the_model_is_asked(
+    damage: Callable[[bytes], bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cache = tmp_path / "c_rank0.db"
+    with openai_server() as (address, asked):
+        arguments = [*TASKS[:4], "--limit", "20", *CHAT, *at(address), "--use_cache", "c"]
+        assert run(*arguments) == 0
+        calls = len(asked)
+        whole = cache.read_bytes()
+        cache.write_bytes(damage(whole))
+        capsys.readouterr()
+        assert run(*arguments) == 1
+        assert re.search(r"--use_cache: \S*c_rank0\.db is damaged \(.+\): move it away", the_line(capsys))
+        cache.write_bytes(whole)
+        assert run(*arguments) == 0
+        assert len(asked) == calls + 1, "the cheap question; the whole cache is as good as before"
+
+
+def test_a_cache_that_another_run_writes_to_is_no_mistake(server: str, tmp_path: Path) -> None:
+    arguments = [*TASKS, *CHAT, *at(server), "--use_cache", "c"]
+    assert run(*arguments) == 0
+    with closing(sqlite3.connect(tmp_path / "c_rank0.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        try_cache("c")
+        other.execute("ROLLBACK")
+
+
+def test_a_disk_that_fills_up_during_a_run(
+    server: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def is_full(*arguments: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("sqlitedict.SqliteDict.__setitem__", is_full)
+    assert run(*TASKS, *CHAT, *at(server), "--use_cache", "c") == 1
+    message = r"c_rank\*\.db takes no more answers \(database or disk is full\): make room, .* goes on where it stopped"
+    assert re.search(message, the_line(capsys))
