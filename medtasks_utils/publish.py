@@ -18,6 +18,7 @@ from medtasks_utils.benchmarks import cards
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import NOTHING, parse
 from medtasks_utils.results import Run, TaskRun, Value
+from medtasks_utils.writing import write_whole
 
 FILTERS = ("strict-match", "none")  # none: of tasks that score log-likelihoods
 FOLDER = ".eval_results"
@@ -56,16 +57,13 @@ def write(run: Run, folder: Path, allow_partial: bool = False) -> list[Path]:
 
     Raises:
         PublishError: where there is nothing to publish, or only parts without ``allow_partial``.
+        WriteError: for a file that cannot be written.
     """
     files = contents(run, allow_partial)
     paths = []
     for name, text in files.items():
         path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise PublishError(f"{path} cannot be written: {error.strerror or error}") from None
+        write_whole(path, text, make_folder=True)
         paths.append(path)
     return paths
 

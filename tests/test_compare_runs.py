@@ -387,7 +387,7 @@ def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
     assert cli.main(["compare", a, b, "-o", str(tmp_path / "no" / "folder.json")]) == 1
-    assert "cannot write" in capsys.readouterr().err
+    assert "cannot be written" in capsys.readouterr().err
     for wrong in (
         ["compare", a],
         ["compare", a, a],

@@ -124,10 +124,11 @@ def _plan_from_discordance(arguments: argparse.Namespace) -> int:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from medtasks_utils.compare import CompareError, as_json, as_table, compare_runs, one_run
+    from medtasks_utils.compare import as_json, as_table, compare_runs, one_run
     from medtasks_utils.compare.plan import as_dict, as_text, plan
     from medtasks_utils.compare.randomisation import RESAMPLES
     from medtasks_utils.results import name_apart
+    from medtasks_utils.writing import write_whole
 
     filters, tasks = arguments.filter, arguments.task
     if filters and "both" in filters:
@@ -158,9 +159,6 @@ def _compare(arguments: argparse.Namespace) -> int:
         text = "\n".join(as_text(needs, arguments.plan))
     as_data = arguments.json or arguments.output == Path("-")
     if arguments.output and arguments.output != Path("-"):
-        try:
-            arguments.output.write_text(found + "\n", encoding="utf-8")
-        except OSError as error:
-            raise CompareError(f"cannot write {arguments.output}: {error.strerror or error}") from None
+        write_whole(arguments.output, found + "\n")
     print(found if as_data else text)
     return 0

@@ -47,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     from medtasks_utils.report.cache import BuildCache
     from medtasks_utils.report.progress import Progress
     from medtasks_utils.results import ResultsError, read_runs
+    from medtasks_utils.writing import write_whole
 
     start = time.perf_counter()
     output: Path = arguments.output
@@ -68,10 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     if to_stdout:
         print(page)
         return 0
-    try:
-        output.write_text(page, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise MedtasksError(f"{output} cannot be written: {error.strerror or error}") from None
+    write_whole(output, page)
     seconds = time.perf_counter() - start
     if arguments.json:
         told = {"path": str(output.resolve()), "runs": len(runs), "bytes": output.stat().st_size, "seconds": seconds}

@@ -17,6 +17,7 @@ from medtasks_utils.sweep.local import Machine, Queue
 from medtasks_utils.sweep.plan import Job, Plan
 from medtasks_utils.sweep.size import Size, size_of
 from medtasks_utils.sweep.watch import Watch
+from medtasks_utils.writing import write_whole
 
 
 def dry_run(plan: Plan) -> str:
@@ -96,5 +97,5 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
         runs.append(run)
     name_apart(runs)
     path = plan.output / "report.html"
-    path.write_text(build_page(runs), encoding="utf-8", newline="\n")
+    write_whole(path, build_page(runs))
     return path
