@@ -60,7 +60,9 @@ def _of_a_server(error: Exception, plan: Plan) -> MedtasksError | None:
         return MedtasksError(f"{url} answers {status}{said}, every time it was asked; {resumed}")
     if isinstance(error, asyncio.TimeoutError | TimeoutError | requests.exceptions.Timeout):
         return MedtasksError(f"{url} did not answer in time: timeout=SECONDS in --model_args gives it more; {resumed}")
-    if isinstance(error, aiohttp.ClientError | requests.exceptions.ConnectionError):
+    if isinstance(error, aiohttp.ClientPayloadError | requests.exceptions.ChunkedEncodingError):
+        return MedtasksError(f"{url} breaks off in the middle of an answer; {resumed}")
+    if isinstance(error, aiohttp.ClientError | requests.exceptions.RequestException):
         return MedtasksError(f"{url} answers no longer; {resumed}")
     return None
 

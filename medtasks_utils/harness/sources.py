@@ -128,7 +128,7 @@ class Source:
 
 
 def _download(repository: str, revision: str | None, patterns: Sequence[str]) -> Path:
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     place = f"{repository}" + (f" at revision {revision}" if revision else "")
@@ -141,9 +141,10 @@ def _download(repository: str, revision: str | None, patterns: Sequence[str]) ->
             snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=list(patterns))
         )
     except LocalEntryNotFoundError:
-        raise DataError(
-            f"cannot reach the hub for {place}, and it is not in the hub's cache on this machine; {way_out}"
-        ) from None
+        reason = f"cannot reach the hub for {place}"
+        if constants.HF_HUB_OFFLINE:
+            reason, way_out = f"HF_HUB_OFFLINE is set, which forbids to download {place}", f"unset it, {way_out}"
+        raise DataError(f"{reason}, and it is not in the hub's cache on this machine; {way_out}") from None
     except (OSError, HFValidationError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise DataError(f"cannot download {place} from the hub ({reason}); {way_out}") from None
