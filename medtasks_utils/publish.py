@@ -72,6 +72,7 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
     """The files by path in the model's repository; see :func:`write`."""
     by_data_set: dict[str, list[EvalResultEntry]] = {}
     held_back = []
+    can_be_allowed = False
     for scored in _scored(run):
         of_sample = any(_source(task) == "sample" for task in scored.tasks)
         reasons = (
@@ -79,12 +80,13 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
         )
         if of_sample or (reasons and not allow_partial):
             held_back.append(f"{scored.name}: {'; '.join(reasons)}")
+            can_be_allowed |= not of_sample
             continue
         entry = _entry(run, scored)
         by_data_set.setdefault(entry.dataset_id, []).append(entry)
     if not by_data_set:
         why = "; ".join(held_back) or "it has no task of this pack with a results file"
-        way_out = "" if allow_partial else " (--allow_partial publishes parts all the same)"
+        way_out = " (--allow_partial publishes parts all the same)" if can_be_allowed else ""
         raise PublishError(f"{run.path}: nothing to publish: {why}{way_out}")
     return {
         f"{FOLDER}/{data_set.rpartition('/')[2].lower()}.yaml": yaml.safe_dump(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -14,6 +15,8 @@ DESCRIPTION = (
     "with confidence intervals, breakdowns, a paired comparison with a baseline, and a browser of samples. The "
     "page asks the network for nothing."
 )
+_SAID = 8
+"""Problems that are said on standard error; all are in the page."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     from medtasks_utils.report import build_page, with_baseline_first
     from medtasks_utils.report.cache import BuildCache
     from medtasks_utils.report.progress import Progress
+    from medtasks_utils.report.summary import problems
     from medtasks_utils.results import ResultsError, read_runs
     from medtasks_utils.writing import write_whole
 
@@ -70,9 +74,20 @@ def run(arguments: argparse.Namespace) -> int:
         print(page)
         return 0
     write_whole(output, page)
+    wary = problems(runs)
+    for problem in wary[:_SAID]:
+        print(f"warning: {problem}", file=sys.stderr)
+    if len(wary) > _SAID:
+        print(f"warning: {len(wary) - _SAID} more of the kind are in the page", file=sys.stderr)
     seconds = time.perf_counter() - start
     if arguments.json:
-        told = {"path": str(output.resolve()), "runs": len(runs), "bytes": output.stat().st_size, "seconds": seconds}
+        told = {
+            "path": str(output.resolve()),
+            "runs": len(runs),
+            "bytes": output.stat().st_size,
+            "seconds": seconds,
+            "problems": wary,
+        }
         print(json.dumps(told))
         return 0
     size = output.stat().st_size / 1e6
