@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import evaluate
+from filelock import FileLock
 from saved_runs import save_run
 
 from medtasks_utils import cli
@@ -117,3 +118,16 @@ def test_a_reward_above_that_of_being_right_is_remarked() -> None:
     results = evaluate("medhallu", limit=2, metadata={"medhallu": {"unsure_reward": 5.0}})
     said = ["unsure_reward=5 rewards being unsure above being right"]
     assert results["configs"]["medhallu"]["metadata"]["remarks"] == said
+
+
+def test_two_sweeps_of_one_plan_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second one runs nothing; when the first has ended, it would."""
+    parts = {"runs": [{"name": "a", "tasks": "medhallu", "flags": {"limit": 2}}], "data": "sample"}
+    content = {"output": str(tmp_path / "out"), "models": [{"name": "m", "model": "dummy"}], **parts}
+    (tmp_path / "plan.yaml").write_text(json.dumps(content))
+    (tmp_path / "out").mkdir()
+    with FileLock(tmp_path / "out" / ".lock"):
+        assert main("sweep", str(tmp_path / "plan.yaml")) == 1
+    assert re.search(r"error: another sweep is running in \S+/out: wait for its end, or ", capsys.readouterr().err)
+    assert not [path for path in (tmp_path / "out").iterdir() if path.name != ".lock"]
+    assert main("sweep", str(tmp_path / "plan.yaml")) == 0
