@@ -59,6 +59,8 @@ def score(
     """
     from medtasks_utils.harness.catalog import our_manager, task_class_of
 
+    if not isinstance(task, str):
+        raise UsageError(f"score: task is a name, not {_kind(task)}")
     if not isinstance(row, Mapping):
         raise UsageError(f"score: row is a mapping of columns to values, as in the data set, not {_kind(row)}")
     if not isinstance(response, str):
@@ -74,7 +76,7 @@ def score(
         try:
             built = our_manager(metadata).load([name])["tasks"][name]
         except DataError as error:
-            raise DataError(re.sub(rf"{re.escape(folder)}[^\s,:]*(, row 1)?", "the row", str(error))) from None
+            raise DataError(re.sub(rf"{re.escape(folder)}[^\s,:)]*(, row 1)?", "the row", str(error))) from None
         return _scored(built, _index(built, task, shown), response)
 
 
@@ -109,7 +111,7 @@ def _with_defaults(benchmark: str, options: Mapping[str, Any]) -> dict[str, Any]
 
     kind = task_class_of(benchmark).options_type
     known = kind.model_fields
-    if options.get("repeats", 1) != 1:
+    if options.get("repeats") not in (None, 1):
         raise UsageError("score: repeats is of runs; here one response is scored")
     read_options(kind, benchmark, {}, {benchmark: options}, said_by="score")
     defaults = {name: value for name, value in OWN_DEFAULTS.items() if name in known}
@@ -121,8 +123,10 @@ def _with_defaults(benchmark: str, options: Mapping[str, Any]) -> dict[str, Any]
 def _index(task: Any, name: str, shown: str | None) -> int:
     """Which of the examples that the row makes is meant."""
     by_name = [str(doc.get("shown", "")) for doc in task.eval_docs]
-    if shown is not None and not any(by_name):
-        raise UsageError(f"{name}: shown is for MedHallu, whose rows make two examples; leave it out")
+    if not any(by_name):
+        if shown is not None:
+            raise UsageError(f"{name}: shown is for MedHallu, whose rows make two examples; leave it out")
+        return 0
     if len(by_name) == 1 and shown in (None, by_name[0]):
         return 0
     if shown not in by_name or by_name.count(shown) > 1:

@@ -73,6 +73,7 @@ def test_explanations_are_scored_if_asked_for() -> None:
         (("medcalc_bench", {}, ""), {"answer_fromat": "xml"}, UsageError, "score: unknown option 'answer_fromat'"),
         (("medtasks", {}, ""), {}, UsageError, "a group of several benchmarks: name the row's own, .*medmcqa"),
         (("medexqa_logits", {}, ""), {}, UsageError, "scores log-likelihoods, no text: name medexqa_biomedical"),
+        ((["medhallu"], {}, ""), {}, UsageError, "task is a name, not of type list"),
         (("medhallu", None, ""), {}, UsageError, "row is a mapping .* not None"),
         (("medhallu", [1], ""), {}, UsageError, "row is a mapping .* not of type list"),
         (("medhallu", {}, 5), {}, UsageError, "response is the model's text, not of type int"),
@@ -104,6 +105,12 @@ def test_one_row_of_medmcqa_with_a_label_that_is_not_the_hubs(label: Any) -> Non
     row = {"id": "x", "question": "?", **dict.fromkeys(("opa", "opb", "opc"), "text"), "opd": "4", "cop": label}
     with pytest.raises(DataError, match=r"cop is -?\d(\.0)?, and of one row .* 0 to 3 for A to D; give the letter"):
         score("medmcqa", row, "\\boxed{D}")
+
+
+def test_a_row_of_a_task_over_several_files() -> None:
+    (row, *_) = sample_rows(FILES["medexqa_clinical_psychology"])
+    found = score("medexqa_all", row, f"The answer is {row['answer']}.", repeats=None)
+    assert found["strict-match"].metrics["acc"] == 1.0
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
