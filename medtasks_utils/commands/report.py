@@ -70,15 +70,15 @@ def run(arguments: argparse.Namespace) -> int:
             page = build_page(runs, say=progress, cache=BuildCache())
     finally:
         gc.enable()
-    if to_stdout:
-        print(page)
-        return 0
-    write_whole(output, page)
     wary = problems(runs)
     for problem in wary[:_SAID]:
         print(f"warning: {problem}", file=sys.stderr)
     if len(wary) > _SAID:
         print(f"warning: {len(wary) - _SAID} more of the kind are in the page", file=sys.stderr)
+    if to_stdout:
+        print(page)
+        return 0
+    write_whole(output, page)
     seconds = time.perf_counter() - start
     if arguments.json:
         told = {
