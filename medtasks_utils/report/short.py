@@ -110,7 +110,7 @@ def as_text(lines: Sequence[Line], width: int) -> str:
     few = [f"{mark} {said}" for mark, said in marks.items() if any(mark in cell for row in rows for cell in row)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     if sum(widths) + 2 * (len(widths) - 1) > width:
-        return "\n".join([*(_block(rows[0], row) for row in rows[1:]), *few])
+        return "\n".join([*(_block(rows[0], row) for row in rows[1:]), *(textwrap.fill(line, width) for line in few)])
     left = (0, 1)
     table = (
         "  ".join(
