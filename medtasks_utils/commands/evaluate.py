@@ -73,7 +73,15 @@ def run(arguments: argparse.Namespace) -> int:
         return 130
     if outcome.results is None:  # another process has them
         return 0
-    print(_as_json(outcome) if arguments.json else _as_text(outcome))
+    told = _as_json(outcome) if arguments.json else _as_text(outcome)
+    try:
+        print(told, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError:  # of a full disk; not saved, they would be lost
+        if outcome.path is None:
+            print(told, file=sys.stderr)
+        raise
     if outcome.problem:
         raise MedtasksError(outcome.problem)
     return 0
@@ -113,13 +121,15 @@ def _as_json(outcome: Outcome) -> str:
 def _as_text(outcome: Outcome) -> str:
     from medtasks_utils.report.short import as_text, lines_of
 
-    lines = lines_of(_run(outcome))
+    run = _run(outcome)
+    lines = lines_of(run)
     width = shutil.get_terminal_size((120, 24)).columns
     told = [as_text(lines, width) if lines else "no scores (--predict_only keeps responses without scoring them)"]
     limit = outcome.plan.limit
     if limit is not None:
         part = f"{limit:.0%}" if limit < 1 else f"{limit:.0f} examples"
         told.append(f"of the first {part} of each task (--limit): for trying out, not for quoting")
+    told += [f"{task.task}: {remark}" for task in run.tasks.values() for remark in task.remarks]
     spent = [f"{outcome.seconds:,.1f} s"]
     if outcome.tokens:
         spent.append(f"{outcome.tokens['prompt']:,} prompt tokens")

@@ -19,7 +19,7 @@ from lm_eval.api.registry import get_model, model_registry
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.patches import probe_of, without_tokenizer
-from medtasks_utils.harness.saving import folder_of, try_cache, try_folder
+from medtasks_utils.harness.saving import A_DATE, file_of, folder_of, try_cache, try_folder
 from medtasks_utils.harness.server import NoServerError, ask
 
 logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
@@ -298,7 +298,8 @@ def _check_server(plan: Plan, name: str, kind: type[LM], arguments: Mapping[str,
             raise MedtasksError(f"--model {name} needs a key: set OPENAI_API_KEY") from None
         raise UsageError(f"--model_args: {' '.join(str(error).split())}") from None
     try:
-        ask(request, str(arguments.get("model") or arguments.get("pretrained")))
+        concurrent = int(arguments.get("num_concurrent") or 1) > 1
+        ask(request, str(arguments.get("model") or arguments.get("pretrained")), by_proxy=not concurrent)
     except NoServerError as error:
         if not (plan.use_cache and Path(f"{plan.use_cache}_rank0.db").exists()):
             raise
@@ -315,7 +316,8 @@ def check_places(plan: Plan) -> None:
         MedtasksError: where they cannot.
     """
     if plan.output_path:
-        try_folder(folder_of(plan.output_path, plan.model_name), "--output_path")
+        name = file_of(plan.output_path, A_DATE)
+        try_folder(folder_of(plan.output_path, plan.model_name), "--output_path", name)
     if plan.use_cache:
         try_cache(plan.use_cache)
 

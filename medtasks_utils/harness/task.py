@@ -123,6 +123,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def load_rows(self) -> list[Row]:
         """The documents to evaluate on."""
 
+    @classmethod
+    def check_single_row(cls, row: Mapping[str, Any]) -> None:
+        """Called for a row that is scored alone: the place to refuse what only its whole file could tell."""
+
     def load_fewshot_rows(self) -> list[Row]:
         """Documents that ``--num_fewshot`` may draw from."""
         raise DataError(
@@ -192,6 +196,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if not self.left_out[reason]:
             self._first_left_out[reason] = table.at(index)
         self.left_out[reason] += 1
+
+    def remark(self, text: str) -> None:
+        """Say something of the rows that readers of the results have to know: now, and in the results."""
+        logger.warning("%s: %s", self.config.task, text)
+        self.config.metadata.setdefault("remarks", []).append(text)
 
     def _warn_of_rows_left_out(self) -> None:
         for reason, count in self.left_out.items():

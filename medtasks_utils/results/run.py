@@ -68,6 +68,17 @@ class TaskRun:
         return self._log.problems
 
     @property
+    def remarks(self) -> list[str]:
+        """What it says of its rows: what stands in for a split that was not there, and which rows were left out."""
+        metadata = self.config.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        said, left_out = metadata.get("remarks"), metadata.get("rows_left_out")
+        return [
+            *(map(str, said) if isinstance(said, list) else ()),
+            *(f"{n} rows left out: {reason}" for reason, n in (left_out if isinstance(left_out, dict) else {}).items()),
+        ]
+
+    @property
     def filters(self) -> list[str]:
         """Names of the filters, in the harness's order."""
         reported = dict.fromkeys(name for _, name in self.metrics)
