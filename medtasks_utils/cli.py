@@ -11,7 +11,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from functools import partial
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from medtasks_utils.errors import MedtasksError, UsageError, debugging
 from medtasks_utils.registry import Registry
@@ -54,6 +54,10 @@ class _Parser(argparse.ArgumentParser):
             said = "; ".join(f"there is no flag {flag}{_meant(flag, known)}" for flag in misspelt)
             message = said if message.startswith("unrecognized") else f"{message}; {said}"
         self.exit(2, f"medtasks: error: {message}; {self.prog} --help lists all\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Let errors of writing pass, which argparse swallows."""
+        print(message, end="", file=file or sys.stderr)
 
 
 def _flags(given: Sequence[str]) -> list[str]:
@@ -110,17 +114,9 @@ def version() -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    _let_any_text_be_printed()
+    _prepare_streams()
     try:
-        arguments = _parse(sys.argv[1:] if argv is None else argv)
-        if arguments.command is None:
-            if arguments.version:
-                print(version())
-            code = 0
-        else:
-            code = arguments.run(arguments)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        return _run(sys.argv[1:] if argv is None else argv)
     except MedtasksError as error:
         if error.__cause__ is not None:  # a bug, not bad input: it needs its traceback
             raise
@@ -135,11 +131,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not _is_output_closed():
             raise
         return 0
-    return int(code)
+    except OSError as error:
+        if not _is_output_refused():
+            raise
+        print(f"medtasks: error: standard output cannot be written: {error.strerror or error}", file=sys.stderr)
+        return 1
 
 
-def _let_any_text_be_printed() -> None:
-    """Where the terminal's encoding lacks a character, show it escaped; printing must not end a run."""
+def _run(argv: Sequence[str]) -> int:
+    """Run a command until all that it says is out."""
+    try:
+        arguments = _parse(argv)
+        if arguments.command is not None:
+            return int(arguments.run(arguments))
+        if arguments.version:
+            print(version())
+        return 0
+    finally:
+        if sys.stdout is not None and not isinstance(sys.exc_info()[1], Exception):
+            sys.stdout.flush()
+
+
+def _prepare_streams() -> None:
+    """Where the terminal's encoding lacks a character, show it escaped; printing must not end a run.
+
+    Nor must a closed standard error, whose number the next file to be opened would get: a cache, for one.
+    """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -151,8 +170,22 @@ def _is_output_closed() -> bool:
     poll.register(sys.stdout.fileno(), 0)
     if not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)):
         return False
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop_output()
     return True
+
+
+def _is_output_refused() -> bool:
+    """Whether standard output takes nothing, as a file on a full disk; what is left of it goes nowhere then."""
+    try:
+        print(flush=True)
+    except OSError:
+        _drop_output()
+        return True
+    return False
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

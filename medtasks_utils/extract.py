@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from medtasks_utils.harness.options import DATA_KEY
 from medtasks_utils.harness.patches import index_of
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
+from medtasks_utils.report.summary import problems_of
 from medtasks_utils.results import read_runs
 
 _SHOWN = 20  # candidates
@@ -59,13 +61,18 @@ def read_text(task: MedTask, response: str, doc: Row, explain: bool) -> Iterator
 def read_samples(task: MedTask, paths: Iterable[Path], explain: bool) -> Iterator[str]:
     """Lines on every response of the task in saved runs, headed by the run, the example and its right answer.
 
+    What is wrong with the runs' files is said on standard error.
+
     Raises:
         UsageError: where no run has samples of the task.
     """
     name = task.config.task
     found = False
     for run in read_runs(list(paths)):
-        for sample in run.tasks[name].samples if name in run.tasks else ():
+        of_task = run.tasks.get(name)
+        for problem in [*run.problems, *(problems_of(run, of_task) if of_task else ())]:
+            print(f"warning: {problem}", file=sys.stderr)
+        for sample in of_task.samples if of_task else ():
             found = True
             for response in sample.responses:
                 yield f"{run.name}, {name} {sample.doc_id}, right: {sample.target}"

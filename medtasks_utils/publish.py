@@ -18,6 +18,7 @@ from medtasks_utils.benchmarks import cards
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import NOTHING, parse
 from medtasks_utils.results import Run, TaskRun, Value
+from medtasks_utils.writing import write_whole
 
 FILTERS = ("strict-match", "none")  # none: of tasks that score log-likelihoods
 FOLDER = ".eval_results"
@@ -56,16 +57,13 @@ def write(run: Run, folder: Path, allow_partial: bool = False) -> list[Path]:
 
     Raises:
         PublishError: where there is nothing to publish, or only parts without ``allow_partial``.
+        WriteError: for a file that cannot be written.
     """
     files = contents(run, allow_partial)
     paths = []
     for name, text in files.items():
         path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise PublishError(f"{path} cannot be written: {error.strerror or error}") from None
+        write_whole(path, text, make_folder=True)
         paths.append(path)
     return paths
 
@@ -74,6 +72,7 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
     """The files by path in the model's repository; see :func:`write`."""
     by_data_set: dict[str, list[EvalResultEntry]] = {}
     held_back = []
+    can_be_allowed = False
     for scored in _scored(run):
         of_sample = any(_source(task) == "sample" for task in scored.tasks)
         reasons = (
@@ -81,12 +80,13 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
         )
         if of_sample or (reasons and not allow_partial):
             held_back.append(f"{scored.name}: {'; '.join(reasons)}")
+            can_be_allowed |= not of_sample
             continue
         entry = _entry(run, scored)
         by_data_set.setdefault(entry.dataset_id, []).append(entry)
     if not by_data_set:
         why = "; ".join(held_back) or "it has no task of this pack with a results file"
-        way_out = "" if allow_partial else " (--allow_partial publishes parts all the same)"
+        way_out = " (--allow_partial publishes parts all the same)" if can_be_allowed else ""
         raise PublishError(f"{run.path}: nothing to publish: {why}{way_out}")
     return {
         f"{FOLDER}/{data_set.rpartition('/')[2].lower()}.yaml": yaml.safe_dump(

@@ -41,9 +41,10 @@ def score(
     """Score one response under both filters.
 
     Args:
-        task: as under ``--tasks``, or a benchmark.
-        row: as in the data set; labels that come in several forms are read as on the hub.
-        response: the model's; where it used tools, its last reply.
+        task: as under ``--tasks``, or a benchmark; of a group, whose tasks score alike, the first.
+        row: as in the data set. MedMCQA's ``cop`` is, as on the hub, 0 to 3 for A to D if it is a number: of one row
+            alone, it cannot be told whether its file counts from 1.
+        response: the model's text; where it used tools, its last reply.
         shown: for MedHallu, whose rows make two examples: ``ground_truth`` or ``hallucinated``, which was shown.
         options: of the benchmark, as under ``--set``. Explanations are scored only if ``explanation_metrics``,
             ``use_explanations`` or ``use_judge`` asks for it.
@@ -52,32 +53,56 @@ def score(
         By filter, ``strict-match`` and ``flexible-extract``.
 
     Raises:
-        UsageError: for a task or option that does not exist, or a row that makes several examples.
+        UsageError: for a task or option that does not exist, arguments that are no row and no text, or a row that makes
+            several examples.
         DataError: for a row that cannot be read.
     """
-    from medtasks_utils.harness.catalog import benchmark_of, configurations, our_manager
+    from medtasks_utils.harness.catalog import our_manager, task_class_of
 
-    settings = next(iter(configurations(our_manager(), [_task_name(task)])), None)
-    benchmark = benchmark_of(settings) if settings else None
-    if settings is None or benchmark is None:
-        raise UsageError(f"there is no task {task!r}; medtasks eval --help lists all")
+    if not isinstance(task, str):
+        raise UsageError(f"score: task is a name, not {_kind(task)}")
+    if not isinstance(row, Mapping):
+        raise UsageError(f"score: row is a mapping of columns to values, as in the data set, not {_kind(row)}")
+    if not isinstance(response, str):
+        raise UsageError(f"score: response is the model's text, not {_kind(response)}")
+    name, benchmark = _single_task(task)
+    task_class_of(benchmark).check_single_row(row)
     with tempfile.TemporaryDirectory(prefix="medtasks_row_") as folder:
-        for name in cards()[benchmark].row_files:
-            file = Path(folder, benchmark, name)
+        for place in cards()[benchmark].row_files:
+            file = Path(folder, benchmark, place)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps(dict(row), ensure_ascii=False, default=str) + "\n", encoding="utf-8")
         metadata = {"medtasks_data": folder, benchmark: _with_defaults(benchmark, options)}
         try:
-            built = our_manager(metadata).load([settings["task"]])["tasks"][settings["task"]]
+            built = our_manager(metadata).load([name])["tasks"][name]
         except DataError as error:
-            raise DataError(re.sub(rf"{re.escape(folder)}[^\s,:]*(, row 1)?", "the row", str(error))) from None
+            raise DataError(re.sub(rf"{re.escape(folder)}[^\s,:)]*(, row 1)?", "the row", str(error))) from None
         return _scored(built, _index(built, task, shown), response)
 
 
-def _task_name(task: str) -> str:
-    from medtasks_utils.harness.catalog import our_manager
+def _kind(value: object) -> str:
+    return "None" if value is None else f"of type {type(value).__name__}"
 
-    return cards()[task].default_task if task in cards() and task not in our_manager().all_tasks else task
+
+def _single_task(name: str) -> tuple[str, str]:
+    """The task that a name stands for, and its benchmark.
+
+    Raises:
+        UsageError: for a name that is none, stands for several benchmarks, or for tasks that read no text.
+    """
+    from medtasks_utils.harness.catalog import benchmark_of, configurations, our_manager
+
+    known = our_manager()
+    own = cards()[name].default_task if name in cards() and name not in known.all_tasks else name
+    found = list(configurations(known, [own]))
+    benchmarks = {benchmark: None for settings in found if (benchmark := benchmark_of(settings))}
+    if not benchmarks:
+        raise UsageError(f"there is no task {name!r}; medtasks eval --help lists all")
+    if len(benchmarks) > 1:
+        raise UsageError(f"{name} is a group of several benchmarks: name the row's own, {' or '.join(benchmarks)}")
+    if found[0].get("output_type") in ("multiple_choice", "loglikelihood"):
+        raise UsageError(f"{name} scores log-likelihoods, no text: name {found[0]['task'].removesuffix('_logits')}")
+    return found[0]["task"], *benchmarks
 
 
 def _with_defaults(benchmark: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,6 +111,8 @@ def _with_defaults(benchmark: str, options: Mapping[str, Any]) -> dict[str, Any]
 
     kind = task_class_of(benchmark).options_type
     known = kind.model_fields
+    if options.get("repeats") not in (None, 1):
+        raise UsageError("score: repeats is of runs; here one response is scored")
     read_options(kind, benchmark, {}, {benchmark: options}, said_by="score")
     defaults = {name: value for name, value in OWN_DEFAULTS.items() if name in known}
     if options.keys() & {"explanation_metrics", "use_judge"}:
@@ -96,6 +123,10 @@ def _with_defaults(benchmark: str, options: Mapping[str, Any]) -> dict[str, Any]
 def _index(task: Any, name: str, shown: str | None) -> int:
     """Which of the examples that the row makes is meant."""
     by_name = [str(doc.get("shown", "")) for doc in task.eval_docs]
+    if not any(by_name):
+        if shown is not None:
+            raise UsageError(f"{name}: shown is for MedHallu, whose rows make two examples; leave it out")
+        return 0
     if len(by_name) == 1 and shown in (None, by_name[0]):
         return 0
     if shown not in by_name or by_name.count(shown) > 1:

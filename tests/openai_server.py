@@ -34,6 +34,8 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(0.3)
         if status.isdigit() and (not late.startswith("late") or self._asked_of(model) > 5):
             self._send(int(status), json.dumps({"error": {"message": "no luck"}}))
+        elif status in ("short", "cut", "overloaded", "circle") and (not late or self._asked_of(model) > 5):
+            self._answer_oddly(status)
         elif model == "html":
             self._send(200, "<html>welcome</html>", "text/html")
         elif model == "nothing":
@@ -47,6 +49,18 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, json.dumps({"choices": [{"index": 0, **said}], "usage": usage}))
         else:
             self._send(404, json.dumps({"error": {"message": f"The model `{model}` does not exist."}}))
+
+    def _answer_oddly(self, how: str) -> None:
+        if how == "cut":
+            self._send(200, '{"choices": [{"mess')
+        elif how == "overloaded":
+            self._send(200, json.dumps({"error": {"message": "model overloaded"}}))
+        else:
+            self.send_response(200 if how == "short" else 307)
+            self.send_header("Location", self.path)
+            self.send_header("Content-Length", "500" if how == "short" else "0")
+            self.end_headers()
+            self.close_connection = how == "short"
 
     def _asked_of(self, model: str) -> int:
         return sum(request["model"] == model for request in self.asked)

@@ -369,7 +369,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 def test_any_text_can_be_printed_anywhere() -> None:
     environment = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
-    program = "from medtasks_utils import cli; cli._let_any_text_be_printed(); print('12\\u201334 \\u2603')"
+    program = "from medtasks_utils import cli; cli._prepare_streams(); print('12\\u201334 \\u2603')"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env=clean_environment(environment), capture_output=True, check=True
     )

@@ -316,7 +316,7 @@ def test_several_runs_in_one_folder_are_listed(tmp_path: Path) -> None:
     [
         ({"tasks": [("nosuch", "medhallu")]}, "has no task nosuch; it has medmcqa_openmed"),
         ({"filters": ["nosuch"]}, "no filter nosuch in both runs; there are strict-match, flexible-extract"),
-        ({"metrics": ["nosuch"]}, "none of the metrics nosuch"),
+        ({"metrics": ["nosuch"]}, "neither run has a metric nosuch; there are acc, "),
     ],
 )
 def test_what_is_not_there_is_an_error(saved: Path, settings: dict[str, Any], message: str) -> None:
@@ -387,7 +387,7 @@ def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
     assert cli.main(["compare", a, b, "-o", str(tmp_path / "no" / "folder.json")]) == 1
-    assert "cannot write" in capsys.readouterr().err
+    assert "cannot be written" in capsys.readouterr().err
     for wrong in (
         ["compare", a],
         ["compare", a, a],

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "medtasks_utils"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS = [
-    {"errors", "statistics", "planning", "registry"},
+    {"errors", "statistics", "planning", "registry", "writing"},
     {"metrics", "extraction", "sandbox"},
     {"intervals", "explanations", "judging", "tools"},
     {"benchmarks.card", "benchmarks.known_answers"},

@@ -111,7 +111,7 @@ def test_offline_and_not_in_the_cache(repository: Repository, monkeypatch: pytes
 def test_a_cache_that_cannot_be_written(server: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(DataError, match=r"cannot write .*; set XDG_CACHE_HOME to another folder"):
+    with pytest.raises(DataError, match=r"cannot be written: .*; set XDG_CACHE_HOME to another folder"):
         corrected_task()
 
 

@@ -468,9 +468,9 @@ def test_a_refused_key_is_one_line_before_anything_is_judged(
     ("changes", "message"),
     [
         (["--judge", "gpt"], "there is no judge 'gpt'"),
-        (["--repeat", "0"], "must be at least 1, not 0"),
-        (["--concurrency", "many"], "invalid whole_number value: 'many'"),
-        (["--sleep_ms", "-5"], "must be at least 0, not -5"),
+        (["--repeat", "0"], "'0' is not a whole number of 1 or more"),
+        (["--concurrency", "many"], "'many' is not a whole number of 1 or more"),
+        (["--sleep_ms", "-5"], "'-5' is not a whole number of 0 or more"),
         (["--filter", "loose"], "invalid choice: 'loose'"),
     ],
 )

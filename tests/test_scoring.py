@@ -71,11 +71,46 @@ def test_explanations_are_scored_if_asked_for() -> None:
         (("medhallu", {}, ""), {}, DataError, "the row: missing columns Question"),
         (("medmcqa", {"id": 1}, ""), {}, DataError, "the row: missing columns"),
         (("medcalc_bench", {}, ""), {"answer_fromat": "xml"}, UsageError, "score: unknown option 'answer_fromat'"),
+        (("medtasks", {}, ""), {}, UsageError, "a group of several benchmarks: name the row's own, .*medmcqa"),
+        (("medexqa_logits", {}, ""), {}, UsageError, "scores log-likelihoods, no text: name medexqa_biomedical"),
+        ((["medhallu"], {}, ""), {}, UsageError, "task is a name, not of type list"),
+        (("medhallu", None, ""), {}, UsageError, "row is a mapping .* not None"),
+        (("medhallu", [1], ""), {}, UsageError, "row is a mapping .* not of type list"),
+        (("medhallu", {}, 5), {}, UsageError, "response is the model's text, not of type int"),
+        (("medhallu", {}, b"5"), {}, UsageError, "response is the model's text, not of type bytes"),
+        (("medhallu", {}, None), {}, UsageError, "response is the model's text, not None"),
+        (
+            ("medcalc_bench", sample_rows(FILES["medcalc_bench"])[0], "5"),
+            {"shown": "ground_truth"},
+            UsageError,
+            "shown is for MedHallu",
+        ),
+        (("medcalc_bench", {}, "5"), {"repeats": 3}, UsageError, "repeats is of runs"),
     ],
 )
 def test_mistakes_are_errors(arguments: Any, options: Any, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         score(*arguments, **options)
+
+
+@pytest.mark.parametrize("label", [0, "0", 0.0, "A", "a", "choice a"])
+def test_one_row_of_medmcqa_is_read_as_on_the_hub(label: Any) -> None:
+    row = {"id": "x", "question": "?", **{f"op{letter}": f"choice {letter}" for letter in "abcd"}, "cop": label}
+    assert [score("medmcqa", row, f"\\boxed{{{x}}}")["strict-match"].metrics["acc"] for x in "AB"] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("label", [4, "4", 4.0, -1])
+def test_one_row_of_medmcqa_with_a_label_that_is_not_the_hubs(label: Any) -> None:
+    """In a file of its own, 4 would mean that all count from 1, and 3 not."""
+    row = {"id": "x", "question": "?", **dict.fromkeys(("opa", "opb", "opc"), "text"), "opd": "4", "cop": label}
+    with pytest.raises(DataError, match=r"cop is -?\d(\.0)?, and of one row .* 0 to 3 for A to D; give the letter"):
+        score("medmcqa", row, "\\boxed{D}")
+
+
+def test_a_row_of_a_task_over_several_files() -> None:
+    (row, *_) = sample_rows(FILES["medexqa_clinical_psychology"])
+    found = score("medexqa_all", row, f"The answer is {row['answer']}.", repeats=None)
+    assert found["strict-match"].metrics["acc"] == 1.0
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:

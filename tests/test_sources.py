@@ -473,6 +473,7 @@ def test_without_internet_and_without_a_cached_copy(tmp_path: Path, monkeypatch:
         raise LocalEntryNotFoundError("Cannot find an appropriate cached snapshot folder\nfor the specified revision")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", offline)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     for task, repository in (
         ("medmcqa_openmed", "openlifescienceai/medmcqa"),
         ("medcalc_bench_v1_2", "ncbi/MedCalc-Bench-v1.2"),
@@ -487,7 +488,9 @@ def test_without_internet_and_without_a_cached_copy(tmp_path: Path, monkeypatch:
 def test_the_hubs_own_offline_error_is_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
-    assert "cannot reach the hub for openlifescienceai/medmcqa" in message_of("medmcqa_openmed", Path("hub"))
+    message = message_of("medmcqa_openmed", Path("hub"))
+    assert "HF_HUB_OFFLINE is set, which forbids to download openlifescienceai/medmcqa at revision" in message
+    assert "unset it, run once on a machine with internet" in message
 
 
 def test_a_repository_that_the_hub_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,8 @@ import argparse
 import json
 from pathlib import Path
 
+from medtasks_utils.writing import write_whole
+
 SUMMARY = "compare two runs on the same examples: differences, intervals, p-values, what flipped"
 DESCRIPTION = (
     "Pairs the examples of two runs that lm_eval wrote with --log_samples and --output_path, and tests the "
@@ -107,24 +109,35 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.wrong_usage("--discordance goes with --plan, and in place of A and B")
     if arguments.b is None and arguments.discordance is None:
         arguments.wrong_usage("two runs are needed, A and B; --plan N takes --discordance SHARE in their place")
-    if arguments.discordance is not None:
-        return _plan_from_discordance(arguments)
-    return _compare(arguments)
-
-
-def _plan_from_discordance(arguments: argparse.Namespace) -> int:
-    from medtasks_utils.compare.plan import stated
-
-    needed = stated(arguments.plan, arguments.discordance)
-    print(
-        f"{needed:,} examples: a true difference of {arguments.plan:g} points in accuracy between runs that disagree "
-        f"on {100 * arguments.discordance:g} % of them is then found 4 times of 5 by a test at 5 %"
-    )
+    needless = ("all", "show") if arguments.discordance is None else _OF_RUNS
+    ignored = [f"--{name}" for name in needless if arguments.plan is not None and getattr(arguments, name)]
+    if ignored:
+        arguments.wrong_usage(f"{', '.join(ignored)}: of no use to --plan; leave it out")
+    found, text = (_plan_from_discordance if arguments.discordance is not None else _compare)(arguments)
+    to_stdout = arguments.output == Path("-")
+    if arguments.output and not to_stdout:
+        write_whole(arguments.output, found + "\n")
+    print(found if arguments.json or to_stdout else text)
     return 0
 
 
-def _compare(arguments: argparse.Namespace) -> int:
-    from medtasks_utils.compare import CompareError, as_json, as_table, compare_runs, one_run
+_OF_RUNS = ("task", "filter", "metric", "common", "force", "labels", "all", "show", "seed")
+
+
+def _plan_from_discordance(arguments: argparse.Namespace) -> tuple[str, str]:
+    from medtasks_utils.compare.plan import stated
+
+    points, share = arguments.plan, arguments.discordance
+    needed = stated(points, share)
+    return json.dumps({"points": points, "discordance": share, "examples": needed}, indent=1), (
+        f"{needed:,} examples: a true difference of {points:g} points in accuracy between runs that disagree "
+        f"on {100 * share:g} % of them is then found 4 times of 5 by a test at 5 %"
+    )
+
+
+def _compare(arguments: argparse.Namespace) -> tuple[str, str]:
+    """The comparison, or the plan, as JSON and for people."""
+    from medtasks_utils.compare import as_json, as_table, compare_runs, one_run
     from medtasks_utils.compare.plan import as_dict, as_text, plan
     from medtasks_utils.compare.randomisation import RESAMPLES
     from medtasks_utils.results import name_apart
@@ -150,17 +163,6 @@ def _compare(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
     )
     if arguments.plan is None:
-        found = as_json(comparison)
-        text = as_table(comparison, every_group=arguments.all, show=arguments.show)
-    else:
-        needs = plan(comparison, arguments.plan)
-        found = json.dumps(as_dict(needs, arguments.plan), indent=1)
-        text = "\n".join(as_text(needs, arguments.plan))
-    as_data = arguments.json or arguments.output == Path("-")
-    if arguments.output and arguments.output != Path("-"):
-        try:
-            arguments.output.write_text(found + "\n", encoding="utf-8")
-        except OSError as error:
-            raise CompareError(f"cannot write {arguments.output}: {error.strerror or error}") from None
-    print(found if as_data else text)
-    return 0
+        return as_json(comparison), as_table(comparison, every_group=arguments.all, show=arguments.show)
+    needs = plan(comparison, arguments.plan)
+    return json.dumps(as_dict(needs, arguments.plan), indent=1), "\n".join(as_text(needs, arguments.plan))

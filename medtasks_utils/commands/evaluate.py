@@ -75,7 +75,15 @@ def run(arguments: argparse.Namespace) -> int:
         return 130
     if outcome.results is None:  # another process has them
         return 0
-    print(_as_json(outcome) if arguments.json else _as_text(outcome))
+    told = _as_json(outcome) if arguments.json else _as_text(outcome)
+    try:
+        print(told, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError:  # of a full disk; not saved, they would be lost
+        if outcome.path is None:
+            print(told, file=sys.stderr)
+        raise
     if outcome.problem:
         raise MedtasksError(outcome.problem)
     return 0

@@ -17,18 +17,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--task", required=True, metavar="T", help="a task of this pack")
     parser.add_argument("--explain", action="store_true", help="show the candidates and the evidence for and against")
     parser.add_argument("--row", type=int, metavar="N", help="the task's document, from 0, that the text answers")
-    parser.add_argument("--kind", choices=KINDS, default="decimal", help="without --row: what MedCalc-Bench asks for")
+    parser.add_argument("--kind", choices=KINDS, help="without --row: what MedCalc-Bench asks for; default: decimal")
     parser.add_argument("--json", action="store_true", help="print the lines as a list in JSON")
     parser.add_argument("--data", default="sample", metavar="DIR", help="where rows come from; default: the sample")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what is read; 0 wherever it could be looked at."""
-    from medtasks_utils.errors import MedtasksError
+    from medtasks_utils.errors import MedtasksError, UsageError
     from medtasks_utils.extract import document, read_samples, read_text, task_named
     from medtasks_utils.extraction.printable import printable
 
+    given = "--kind" if arguments.kind else "" if arguments.row is None else "--row"
+    if given and arguments.paths:
+        raise UsageError(f"{given} goes with text on standard input; a saved sample has its own document")
+    if arguments.kind and arguments.row is not None:
+        raise UsageError("--kind goes without --row: the document says what is asked for")
     task = task_named(arguments.task, arguments.data)
+    if arguments.kind and task.benchmark != "medcalc_bench":
+        raise UsageError(f"--kind is of MedCalc-Bench, and {arguments.task} is not: leave it out")
     if arguments.paths:
         lines = read_samples(task, arguments.paths, arguments.explain)
     else:
@@ -40,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise MedtasksError(
                 f"standard input is not {error.encoding}: {error.reason} at byte {error.start}"
             ) from None
-        lines = read_text(task, response, document(task, arguments.row, arguments.kind), arguments.explain)
+        lines = read_text(task, response, document(task, arguments.row, arguments.kind or "decimal"), arguments.explain)
     if arguments.json:
         print(json.dumps(list(lines), indent=2, ensure_ascii=False))
         return 0

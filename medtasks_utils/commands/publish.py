@@ -29,11 +29,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the files and name them; with ``--create_pr``, print the pull request's address."""
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
     from medtasks_utils import publish
     from medtasks_utils.compare import one_run
     from medtasks_utils.errors import UsageError
 
-    if arguments.model_repo.count("/") != 1 or not all(arguments.model_repo.split("/")):
+    try:
+        validate_repo_id(arguments.model_repo)
+    except HFValidationError as error:
+        raise UsageError(f"--model_repo: {error}") from None
+    if "/" not in arguments.model_repo:
         raise UsageError(f"--model_repo takes ORG/NAME, not {arguments.model_repo!r}")
     found = one_run(arguments.results)
     folder = arguments.output or Path(arguments.model_repo.rpartition("/")[2])

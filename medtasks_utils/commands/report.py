@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -14,6 +15,8 @@ DESCRIPTION = (
     "with confidence intervals, breakdowns, a paired comparison with a baseline, and a browser of samples. The "
     "page asks the network for nothing."
 )
+_SAID = 8
+"""Problems that are said on standard error; all are in the page."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
     from medtasks_utils.report import build_page, with_baseline_first
     from medtasks_utils.report.cache import BuildCache
     from medtasks_utils.report.progress import Progress
+    from medtasks_utils.report.summary import problems
     from medtasks_utils.results import ResultsError, read_runs
+    from medtasks_utils.writing import write_whole
 
     start = time.perf_counter()
     output: Path = arguments.output
@@ -65,16 +70,24 @@ def run(arguments: argparse.Namespace) -> int:
             page = build_page(runs, say=progress, cache=BuildCache())
     finally:
         gc.enable()
+    wary = problems(runs)
+    for problem in wary[:_SAID]:
+        print(f"warning: {problem}", file=sys.stderr)
+    if len(wary) > _SAID:
+        print(f"warning: {len(wary) - _SAID} more of the kind are in the page", file=sys.stderr)
     if to_stdout:
         print(page)
         return 0
-    try:
-        output.write_text(page, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise MedtasksError(f"{output} cannot be written: {error.strerror or error}") from None
+    write_whole(output, page)
     seconds = time.perf_counter() - start
     if arguments.json:
-        told = {"path": str(output.resolve()), "runs": len(runs), "bytes": output.stat().st_size, "seconds": seconds}
+        told = {
+            "path": str(output.resolve()),
+            "runs": len(runs),
+            "bytes": output.stat().st_size,
+            "seconds": seconds,
+            "problems": wary,
+        }
         print(json.dumps(told))
         return 0
     size = output.stat().st_size / 1e6

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable
 
@@ -61,21 +62,23 @@ def _judges(text: str) -> tuple[str, ...]:
 
 def _at_least(least: int) -> Callable[[str], int]:
     def whole_number(text: str) -> int:
-        value = int(text)
-        if value < least:
-            raise argparse.ArgumentTypeError(f"must be at least {least}, not {value}")
-        return value
+        if not re.fullmatch(r"[0-9]+", text) or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {least} or more")
+        return int(text)
 
     return whole_number
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge what is not judged yet; 1 if every judgement failed."""
+    from medtasks_utils.errors import UsageError
     from medtasks_utils.judging import DEFAULT_MODEL, JudgeSettings, make_judge
     from medtasks_utils.rescore import find_responses, rescore
     from medtasks_utils.rescore.summary import as_data, as_text
 
     judges = [make_judge(name, use_coverage=arguments.use_coverage) for name in arguments.judge]
+    if arguments.use_coverage and not any(hasattr(judge, "use_coverage") for judge in judges):
+        raise UsageError("--use_coverage is of FActScore: add --judge factscore or both, or leave it out")
     given = {name: getattr(arguments, name) for name in ("max_tokens", "max_retries", "concurrency")}
     limits = {name: value for name, value in given.items() if value is not None}
     models = [

@@ -63,12 +63,13 @@ def _report(runs: Path, page: Path) -> tuple[Path | None, str]:
     """The page about the runs, or why there is none."""
     from medtasks_utils.errors import MedtasksError
     from medtasks_utils.results import read_runs
+    from medtasks_utils.writing import write_whole
 
     _tell("writing the report …")
     try:
         from medtasks_utils.report import build_page
 
-        page.write_text(build_page(read_runs(runs)), encoding="utf-8", newline="\n")
+        write_whole(page, build_page(read_runs(runs)))
     except (MedtasksError, OSError) as error:
         return None, f"{error}; then medtasks report {shlex.quote(str(runs))} -o {shlex.quote(str(page))}"
     return page, ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from medtasks_utils import statistics
@@ -127,6 +127,7 @@ def compare_runs(
     notes = [(run.name, problem) for run in (a, b) for problem in run.problems]
     chosen = _chosen_tasks(a, b, tasks, labels, notes)
     lines: list[Line] = []
+    known: dict[str, None] = {}
     flipped: list[Flip] = []
     agreements: dict[tuple[str, str], Agreement] = {}
     paired: dict[tuple[str, str], tuple[list[Pair], str | None]] = {}
@@ -136,6 +137,7 @@ def compare_runs(
         notes += [(of_a.task, note) for note in check_examples(of_a, of_b, pairing, common=common)]
         for filter_name in _chosen_filters(of_a, of_b, filters):
             compared = _Task(of_a, filter_name, pairing.pairs, resamples, seed)
+            known |= compared.known_metrics()
             names = compared.metrics(metrics)
             found = check_signatures(of_a, of_b, filter_name, pairing, names, force=force)
             own = compared.lines(names)
@@ -148,9 +150,17 @@ def compare_runs(
             paired[key] = pairing.pairs, of_a.benchmark
     if tasks is None:
         lines = [*_group_lines(a, b, paired, metrics, resamples, seed), *lines]
-    if not lines:
-        raise CompareError(f"the runs have none of the metrics {', '.join(metrics or ())} in common")
+    _check_metrics(metrics or (), known, lines)
     return Comparison(a, b, corrected(lines), flipped, agreements, _gathered(notes))
+
+
+def _check_metrics(wanted: Sequence[str], known: Iterable[str], lines: Sequence[Line]) -> None:
+    """That each metric asked for is one of either run, and one at least of both."""
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise CompareError(f"neither run has a metric {', '.join(unknown)}; there are {', '.join(known)}")
+    if not lines:
+        raise CompareError(f"the runs have none of the metrics {', '.join(wanted)} in common")
 
 
 @dataclass(frozen=True)
@@ -177,6 +187,10 @@ class _Task:
     def _have_equal_repeats(self) -> bool:
         """Whether both runs have as many generations of an example: what those tell together depends on it."""
         return len({len(sample.answers.get(self.filter, ())) for pair in self.pairs for sample in pair}) == 1
+
+    def known_metrics(self) -> dict[str, None]:
+        """All that either run has, in order."""
+        return {name: None for pair in self.pairs for side in pair for name in side.metrics.get(self.filter, ())}
 
     def _computed(self, metric: str) -> tuple[bool, bool]:
         """Whether each run computed a metric, though it may have come to nothing: F1 of a run that decides nothing."""

@@ -49,7 +49,7 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
         return runs[0]
     listed = "; ".join(f"{run.path} ({', '.join(run.tasks) or 'unreadable'})" for run in runs[:_MOST_LISTED])
     more = f"; and {len(runs) - _MOST_LISTED} more" if len(runs) > _MOST_LISTED else ""
-    raise CompareError(f"{path} holds {len(runs)} runs, and one is compared with one; name a file: {listed}{more}")
+    raise CompareError(f"{path} holds {len(runs)} runs, and one is needed; name a file: {listed}{more}")
 
 
 def pair(a: TaskRun, b: TaskRun) -> Pairing:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
+import sqlite3
 import tempfile
 import traceback
 from pathlib import Path
@@ -33,9 +34,9 @@ def explain(error: Exception, plan: Plan) -> MedtasksError | None:
         error: what ended the run.
         plan: what was asked for.
     """
-    if _is_ours(error):
+    if _is_ours(error) and not isinstance(error, sqlite3.Error):
         return None
-    kinds = (_of_a_server, _of_a_package, _of_a_model, _of_the_command)
+    kinds = (_of_the_cache, _of_a_server, _of_a_package, _of_a_model, _of_the_command)
     return next((found for kind in kinds if (found := kind(error, plan))), None) or _unknown(error)
 
 
@@ -60,9 +61,20 @@ def _of_a_server(error: Exception, plan: Plan) -> MedtasksError | None:
         return MedtasksError(f"{url} answers {status}{said}, every time it was asked; {resumed}")
     if isinstance(error, asyncio.TimeoutError | TimeoutError | requests.exceptions.Timeout):
         return MedtasksError(f"{url} did not answer in time: timeout=SECONDS in --model_args gives it more; {resumed}")
-    if isinstance(error, aiohttp.ClientError | requests.exceptions.ConnectionError):
+    if isinstance(error, aiohttp.ClientPayloadError | requests.exceptions.ChunkedEncodingError):
+        return MedtasksError(f"{url} breaks off in the middle of an answer; {resumed}")
+    if isinstance(error, aiohttp.ClientError | requests.exceptions.RequestException):
         return MedtasksError(f"{url} answers no longer; {resumed}")
     return None
+
+
+def _of_the_cache(error: Exception, plan: Plan) -> MedtasksError | None:
+    if not (plan.use_cache and isinstance(error, sqlite3.Error)):
+        return None
+    return MedtasksError(
+        f"--use_cache: {plan.use_cache}_rank*.db takes no more answers ({error}): make room, or end what else writes "
+        "to it; the same command goes on where it stopped"
+    )
 
 
 def _of_a_package(error: Exception, plan: Plan) -> MedtasksError | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import urllib.error
 import urllib.request
 from http.client import HTTPException
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from medtasks_utils.benchmarks.card import PinnedFile, Repository
 from medtasks_utils.errors import DataError
+from medtasks_utils.writing import WriteError, write_whole
 
 ADDRESS_VARIABLE = "MEDTASKS_GITHUB"
 _ADDRESS = "https://raw.githubusercontent.com"
@@ -85,15 +85,9 @@ def _read(repository: Repository, file: PinnedFile) -> bytes:
 def _save(content: bytes, path: Path) -> None:
     """Write a file whole or not at all: other processes may be reading or writing it."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            whole = Path(folder) / path.name
-            whole.write_bytes(content)
-            whole.replace(path)
-    except OSError as error:
-        raise DataError(
-            f"cannot write {path}: {error.strerror or error}; set XDG_CACHE_HOME to another folder"
-        ) from None
+        write_whole(path, content, make_folder=True)
+    except WriteError as error:
+        raise DataError(f"{error}; set XDG_CACHE_HOME to another folder") from None
 
 
 def _is_whole(path: Path, file: PinnedFile) -> bool:

@@ -18,7 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.generation_settings import check_generation_settings
-from medtasks_utils.harness.saving import folder_of, try_cache, try_folder
+from medtasks_utils.harness.saving import A_DATE, file_of, folder_of, try_cache, try_folder
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _KINDS = (
@@ -234,7 +234,8 @@ def check_places(plan: Plan) -> None:
     """
     _check_logging(plan)
     if plan.output_path:
-        try_folder(folder_of(plan.output_path, plan.model_name), "--output_path")
+        name = file_of(plan.output_path, A_DATE)
+        try_folder(folder_of(plan.output_path, plan.model_name), "--output_path", name)
     if plan.use_cache:
         try_cache(plan.use_cache)
 

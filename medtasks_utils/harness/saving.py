@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import errno
+import glob
 import json
 import logging
 import os
+import sqlite3
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import sqlitedict
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.utils import sanitize_model_name
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.secrets import without
 
+A_DATE = "2026-01-31T12-00-00.123456"
+"""As results files have it."""
 _TRIED = 1 << 20  # bytes; a full disk refuses these too
 
 
@@ -28,46 +34,84 @@ def folder_of(output_path: str, model_name: str | None) -> Path:
     return path.parent if path.suffix == ".json" else path / sanitize_model_name(model_name or "model")
 
 
-def try_folder(folder: Path, flag: str) -> None:
-    """Write into a folder and leave it as it was.
+def file_of(output_path: str, date: str) -> str:
+    """The name of a run's results file, as the harness makes it."""
+    path = Path(output_path)
+    return f"{path.stem}_{date}.json" if path.suffix == ".json" else f"results_{date}.json"
+
+
+def try_folder(folder: Path, flag: str, name: str = "") -> None:
+    """Write into a folder, see whether it takes a file of that name, and leave it as it was.
 
     Raises:
         MedtasksError: where that cannot be done.
     """
     made: list[Path] = []
     try:
-        made = [each for each in (folder, *folder.parents) if not each.exists()]
+        made = [each for each in (folder, *folder.parents) if not os.path.exists(each)]
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_TRIED))
+        with suppress(FileNotFoundError):
+            os.stat(folder / name)
     except OSError as error:
+        way_out = "name another folder, or make room there"
+        if error.errno == errno.ENAMETOOLONG:
+            way_out = "name a shorter one; --output_path results/run.json goes without the model's name"
         raise MedtasksError(
-            f"{flag}: cannot write into {folder} ({error.strerror or error}), so the model is not asked; name another "
-            "folder, or make room there"
+            f"{flag}: cannot write into {folder} ({error.strerror or error}), so the model is not asked; {way_out}"
         ) from None
     finally:
         for each in made:
-            if each.is_dir() and not any(each.iterdir()):
+            if os.path.isdir(each) and not any(each.iterdir()):
                 each.rmdir()
 
 
 def try_cache(path: str) -> None:
-    """See whether ``--use_cache`` can work.
+    """See whether ``--use_cache`` can work: its files can be written, and all that is in them read.
 
     Raises:
-        MedtasksError: where its files cannot be written, or are something else.
+        MedtasksError: where they cannot, or are something else.
     """
     file = Path(f"{path}_rank0.db")
-    try_folder(file.parent, "--use_cache")
+    try_folder(file.parent, "--use_cache", f"{file.name}-journal")
+    for each in sorted(file.parent.glob(f"{glob.escape(Path(path).name)}_rank*.db")):
+        _try_cache_file(each)
+
+
+def _try_cache_file(file: Path) -> None:
     try:
-        head = file.read_bytes()[:16] if file.exists() else b""
-        is_writable = not file.exists() or os.access(file, os.W_OK)
+        with file.open("rb") as opened:
+            head = opened.read(16)
     except OSError as error:
         raise MedtasksError(f"--use_cache: {file} cannot be read ({error.strerror or error}); name another") from None
+    if not os.access(file, os.W_OK):
+        raise MedtasksError(f"--use_cache: {file} cannot be written; name another, or make it writable")
     if head and head != b"SQLite format 3\0":
         raise MedtasksError(f"--use_cache: {file} is no cache of lm_eval; name another, or move that file away")
-    if not is_writable:
-        raise MedtasksError(f"--use_cache: {file} cannot be written; name another, or make it writable")
+    try:
+        _read_through(file)
+    except Exception as error:  # of SQLite, or of pickle, which raises almost anything
+        raise MedtasksError(
+            f"--use_cache: {file} is damaged ({' '.join(str(error).split()) or type(error).__name__}): move it away, "
+            f"and all is asked again, or save what is whole with sqlite3 {file} .recover | sqlite3 whole_rank0.db and "
+            "take --use_cache whole"
+        ) from None
+
+
+def _read_through(file: Path) -> None:
+    """Read every page and every answer of a cache; one that another run is writing to is let be."""
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True)) as database:
+        try:
+            (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
+            if said != "ok":
+                raise sqlite3.DatabaseError(said)
+            if database.execute("SELECT 1 FROM sqlite_master WHERE name = 'unnamed'").fetchone():
+                for (answer,) in database.execute("SELECT value FROM unnamed"):
+                    sqlitedict.decode(answer)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
 
 
 class CarefulTracker(EvaluationTracker):  # type: ignore[misc]
@@ -95,9 +139,8 @@ class CarefulTracker(EvaluationTracker):  # type: ignore[misc]
         """The results file; None if there is none."""
         if not self.output_path or not hasattr(self, "date_id"):
             return None
-        path = Path(self.output_path)
-        name = f"{path.stem}_{self.date_id}.json" if path.suffix == ".json" else f"results_{self.date_id}.json"
-        file = folder_of(self.output_path, self.general_config_tracker.model_name) / name
+        folder = folder_of(self.output_path, self.general_config_tracker.model_name)
+        file = folder / file_of(self.output_path, self.date_id)
         return file if _is_whole(file) else None
 
     def save_results_aggregated(self, results: dict[str, Any], samples: Any = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ logger = logging.getLogger("lm_eval.medtasks")
 
 _CONNECTED_WITHIN = 5  # seconds
 _ANSWERED_WITHIN = 30  # seconds; a server that takes longer is busy, and alive
+_LATER = "try again later; the server's own log may say why"
 _SHOWN = 200  # characters of what a server says
 _REASONS = (
     "Connection refused",
@@ -29,7 +31,7 @@ class NoServerError(MedtasksError):
     """No server is there, or it cannot answer anything now."""
 
 
-def ask(request: dict[str, Any], model: str) -> None:
+def ask(request: dict[str, Any], model: str, by_proxy: bool = True) -> None:
     """Ask for one token.
 
     Whatever tells nothing for sure lets the run go on: no answer in time, a rate limit, or a complaint about the
@@ -38,14 +40,17 @@ def ask(request: dict[str, Any], model: str) -> None:
     Args:
         request: what ``requests.post`` takes.
         model: the name that the server knows the model by.
+        by_proxy: whether the run will heed ``http_proxy`` and its like; aiohttp does not.
 
     Raises:
         NoServerError: where there is none, or none that can answer.
         MedtasksError: where no request of this run can be answered.
     """
     url = request["url"]
+    session = requests.Session()
+    session.trust_env = by_proxy
     try:
-        reply = requests.post(**request, timeout=(_CONNECTED_WITHIN, _ANSWERED_WITHIN))
+        reply = session.post(**request, timeout=(_CONNECTED_WITHIN, _ANSWERED_WITHIN))
     except requests.exceptions.ReadTimeout:
         logger.warning("%s has not answered within %d s; going on", url, _ANSWERED_WITHIN)
         return
@@ -62,9 +67,20 @@ def ask(request: dict[str, Any], model: str) -> None:
         raise MedtasksError(
             "the key in OPENAI_API_KEY has a line end, or another character that no header may have: set it without"
         ) from None
-    except (requests.exceptions.RequestException, ValueError) as error:
+    except requests.exceptions.ProxyError as error:
         raise NoServerError(
-            f"no server answers at {url} ({_reason(error)}): start it, or correct base_url in --model_args"
+            f"{url} is asked by the proxy that {_proxy_variable(url)} names, which does not answer ({_reason(error)}): "
+            "unset it, or name the server in no_proxy"
+        ) from None
+    except requests.exceptions.TooManyRedirects:
+        raise MedtasksError(f"{url} redirects without end: is base_url right, and is no login needed?") from None
+    except requests.exceptions.ChunkedEncodingError:
+        raise NoServerError(f"{url} breaks off in the middle of its answer: {_LATER}") from None
+    except (requests.exceptions.RequestException, ValueError) as error:
+        proxy = "" if by_proxy else _proxy_variable(url)
+        unused = f" ({proxy} is not heeded with num_concurrent above 1)" if proxy else ""
+        raise NoServerError(
+            f"no server answers at {url} ({_reason(error)}): start it, or correct base_url in --model_args{unused}"
         ) from None
     explain(reply.status_code, _said(reply), url, model, request)
     _check_body(reply, url)
@@ -89,6 +105,14 @@ def explain(status: int, said: str, url: str, model: str, request: dict[str, Any
         raise NoServerError(f"{answer}: the server is not able to answer yet, or at all; its own log says why")
 
 
+def _proxy_variable(url: str) -> str:
+    """The environment variable that names a proxy for an address; empty where none does."""
+    if not requests.utils.get_environ_proxies(url, None):
+        return ""
+    names = (f"{urlsplit(url).scheme}_proxy", "all_proxy")
+    return next((each for name in names for each in (name, name.upper()) if os.environ.get(each)), "")
+
+
 def _whole(url: str) -> str:
     """The address that was probably meant, where a part of it was given."""
     parts = urlsplit(url)
@@ -105,10 +129,14 @@ def _check_body(reply: requests.Response, url: str) -> None:
     try:
         body = reply.json()
     except ValueError:
+        if reply.text.lstrip().startswith("{"):
+            raise NoServerError(f"{url} answers with JSON that is cut short: {_LATER}") from None
         kind = reply.headers.get("Content-Type", "something").partition(";")[0]
         raise MedtasksError(f"{url} answers with {kind}, not with JSON: is base_url right?{_whole(url)}") from None
     if not isinstance(body, dict) or not body.get("choices"):
-        raise MedtasksError(f"{url} answers without choices{_said(reply)}: is base_url right?{_whole(url)}")
+        said = _said(reply)
+        otherwise = f" If it is, {_LATER}" if said else ""
+        raise MedtasksError(f"{url} answers without choices{said}: is base_url right?{_whole(url)}{otherwise}")
 
 
 def _said(reply: requests.Response) -> str:

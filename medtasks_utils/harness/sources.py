@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import logging
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,8 @@ from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.harness import pinned
 from medtasks_utils.harness.options import DATA_KEY
 
+logger = logging.getLogger("lm_eval.medtasks")
+
 Row = dict[str, Any]
 
 PACKAGE = Path(__file__).parents[1]
@@ -27,6 +30,7 @@ SAMPLE = PACKAGE / "sample"
 ENVIRONMENT_VARIABLE = "MEDTASKS_DATA"
 
 _SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
+_PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".tar")
 _MAX_CELL = 10_000_000  # characters; csv's own limit of 131,072 is shorter than some patient notes
 
 
@@ -130,7 +134,7 @@ class Source:
 
 
 def _download(repository: str, revision: str | None, patterns: Sequence[str]) -> Path:
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     place = f"{repository}" + (f" at revision {revision}" if revision else "")
@@ -143,9 +147,10 @@ def _download(repository: str, revision: str | None, patterns: Sequence[str]) ->
             snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=list(patterns))
         )
     except LocalEntryNotFoundError:
-        raise DataError(
-            f"cannot reach the hub for {place}, and it is not in the hub's cache on this machine; {way_out}"
-        ) from None
+        reason = f"cannot reach the hub for {place}"
+        if constants.HF_HUB_OFFLINE:
+            reason, way_out = f"HF_HUB_OFFLINE is set, which forbids to download {place}", f"unset it, {way_out}"
+        raise DataError(f"{reason}, and it is not in the hub's cache on this machine; {way_out}") from None
     except (OSError, HFValidationError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise DataError(f"cannot download {place} from the hub ({reason}); {way_out}") from None
@@ -157,16 +162,21 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
     Names understood: ``test.csv``, ``test_data.csv``, ``test-00000-of-00002.parquet``, in the folder or in ``data/``,
     and a folder ``test/`` of shards. Where a split is there in several formats, one format is taken.
     """
+    found = _of_split(folder, *splits)
+    return [path for path in found if path.suffix == found[0].suffix]
+
+
+def _of_split(folder: Path, *splits: str) -> list[Path]:
+    """Its files in all formats, those of the one that is taken first."""
     for split in splits:
         config, _, name = split.rpartition("/")
         stem = re.compile(rf"{re.escape(name)}(_data)?(-\d+-of-\d+(-[0-9a-f]+)?)?", re.IGNORECASE)
         base = folder / config
         for place, shards in ((base, False), (base / "data", False), (base / name, True)):
-            for suffix in _SUFFIXES:
-                found = sorted(path for path in place.glob(f"*{suffix}") if not path.name.startswith("."))
-                found = [path for path in found if shards or stem.fullmatch(path.stem)]
-                if found:
-                    return found
+            there = [path for path in place.glob("[!.]*") if path.suffix in _SUFFIXES]
+            found = [path for path in there if shards or stem.fullmatch(path.stem)]
+            if found:
+                return sorted(found, key=lambda path: (_SUFFIXES.index(path.suffix), path))
     return []
 
 
@@ -179,8 +189,14 @@ def read_split(folder: Path, *splits: str) -> Table:
     files = find_split(folder, *splits)
     if not files:
         wanted = " or ".join(f"{split}.parquet|jsonl|csv|tsv" for split in splits)
-        present = ", ".join(sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))[:12])
-        raise DataError(f"{folder} has no file {wanted}; it has {present or 'nothing'}")
+        inside = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+        present = [str(path) for path in inside if not any(part.startswith(".") for part in path.parts)]
+        packed = next((name for name in present if Path(name).suffix in _PACKED), None)
+        way_out = f"; unpack {packed}" if packed else ""
+        raise DataError(f"{folder} has no file {wanted}; it has {', '.join(present[:12]) or 'nothing'}{way_out}")
+    others = sorted({path.suffix for path in _of_split(folder, *splits)} - {files[0].suffix})
+    if others:
+        logger.warning("%s is read, and not the same in %s beside it", files[0], " and ".join(others))
     tables = [(path, read_rows(path)) for path in files]
     return Table([row for _, rows in tables for row in rows], [(path, len(rows)) for path, rows in tables])
 
@@ -239,16 +255,17 @@ def _cells(path: Path) -> list[list[str]]:
 
 
 def _json_rows(text: str, path: Path) -> list[Row]:
+    rows: dict[str, Any] = {}
     if path.suffix == ".json" and text.lstrip().startswith("["):
-        rows = json.loads(text)
+        rows = {f"row {number}": row for number, row in enumerate(json.loads(text), start=1)}
     else:
-        rows = []
         for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():
                 try:
-                    rows.append(json.loads(line))
+                    rows[f"line {number}"] = json.loads(line)
                 except ValueError as error:
                     raise ValueError(f"line {number} is not JSON ({error})") from None
-    if not all(isinstance(row, dict) for row in rows):
-        raise ValueError("every row must be a JSON object")
-    return list(rows)
+    for place, row in rows.items():
+        if not isinstance(row, dict):
+            raise ValueError(f"{place} is no JSON object, as every row must be")
+    return list(rows.values())

@@ -125,6 +125,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def load_rows(self) -> list[Row]:
         """The documents to evaluate on."""
 
+    @classmethod
+    def check_single_row(cls, row: Mapping[str, Any]) -> None:
+        """Called for a row that is scored alone: the place to refuse what only its whole file could tell."""
+
     def load_fewshot_rows(self) -> list[Row]:
         """Documents that ``--num_fewshot`` may draw from."""
         raise DataError(

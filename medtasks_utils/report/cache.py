@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 import time
 from functools import cache, cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 import medtasks_utils
 from medtasks_utils.results import Run
+from medtasks_utils.writing import WriteError, write_whole
 
 _BLOCK = 1 << 20
 _DAYS_KEPT = 30
@@ -42,11 +42,9 @@ class BuildCache:
 
     def put(self, key: str, value: Any) -> None:
         """Keep an entry, if it can be kept."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, WriteError):
             self._prepared.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with tempfile.NamedTemporaryFile("w", dir=self._folder, delete=False, encoding="utf-8") as file:
-                json.dump(value, file)
-            os.replace(file.name, self._folder / f"{key}.json")
+            write_whole(self._folder / f"{key}.json", json.dumps(value))
 
     @cached_property
     def _prepared(self) -> Path:

@@ -15,6 +15,8 @@ from medtasks_utils.results.breakdowns import Estimate
 from medtasks_utils.statistics import Size
 
 FILTERS = ("strict-match", "flexible-extract")
+_NO_INTERVAL = " (–)"
+_NONE_SAID = "no interval: the examples that count are too few, or too much alike, for one"
 _SHORT = {"strict-match": "strict", "flexible-extract": "flexible"}
 
 
@@ -44,7 +46,7 @@ class Line:
             return "–"
         facts, found = self.unit.facts(self.metric), self.scores[name]
         if found.low is None:
-            return facts.shown(found.value)
+            return f"{facts.shown(found.value)}{_NO_INTERVAL}"
         few = FEW_MARK if found.is_of_too_few else ""
         return f"{facts.shown(found.value)} ({facts.shown(found.low)}–{facts.shown(found.high)}){few}"
 
@@ -104,10 +106,11 @@ def as_text(lines: Sequence[Line], width: int) -> str:
         first = FILTERS[0] if FILTERS[0] in line.scores else next(iter(line.scores))
         scores = line.score(first), line.score(FILTERS[1])
         rows.append((line.unit.name, line.metric, f"{line.n:,}", *scores, line.share_answered()))
-    few = [f"{FEW_MARK} {FEW_SAID}"] if any(FEW_MARK in cell for row in rows for cell in row) else []
+    marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL.strip(): _NONE_SAID}
+    few = [f"{mark} {said}" for mark, said in marks.items() if any(mark in cell for row in rows for cell in row)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     if sum(widths) + 2 * (len(widths) - 1) > width:
-        return "\n".join([*(_block(rows[0], row) for row in rows[1:]), *few])
+        return "\n".join([*(_block(rows[0], row) for row in rows[1:]), *(textwrap.fill(line, width) for line in few)])
     left = (0, 1)
     table = (
         "  ".join(

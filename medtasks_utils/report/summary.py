@@ -13,7 +13,7 @@ from medtasks_utils.report.outcomes import STRICT
 from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best
 from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.report.units import Unit
-from medtasks_utils.results import Run
+from medtasks_utils.results import Run, TaskRun
 
 _NAMED = 6  # tasks of which a sentence says how much of them was run
 
@@ -118,11 +118,16 @@ def problems(runs: Sequence[Run]) -> list[str]:
     found: list[str] = []
     for run in runs:
         found += [f"{run.name}: {problem}" for problem in run.problems]
-        expected = run.results.get("n-samples")
-        for task in run.tasks.values():
-            found += [f"{run.name}: {problem}" for problem in task.problems]
-            found += [f"{run.name}: {task.task}: {remark}" for remark in task.remarks]
-            count = expected.get(task.task, {}).get("effective") if isinstance(expected, dict) else None
-            if isinstance(count, int) and task.samples_path and len(task.samples) < count:
-                found.append(f"{run.name}: {task.task}: {len(task.samples):,} of {count:,} samples are in its log")
+        found += [problem for task in run.tasks.values() for problem in problems_of(run, task)]
+    return found
+
+
+def problems_of(run: Run, task: TaskRun) -> list[str]:
+    """What to be wary of in one task of a run."""
+    found = [f"{run.name}: {problem}" for problem in task.problems]
+    found += [f"{run.name}: {task.task}: {remark}" for remark in task.remarks]
+    expected = run.results.get("n-samples")
+    count = expected.get(task.task, {}).get("effective") if isinstance(expected, dict) else None
+    if isinstance(count, int) and task.samples_path and len(task.samples) < count:
+        found.append(f"{run.name}: {task.task}: {len(task.samples):,} of {count:,} samples are in its log")
     return found

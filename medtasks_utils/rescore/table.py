@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
-import os
+import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.extraction.printable import printable
+from medtasks_utils.writing import WriteError, write_whole
+
+_WAY_OUT = "name another place as --out_csv_prefix"
 
 JudgedRow = dict[str, str]
 
@@ -33,7 +36,7 @@ def check_place(path: Path, columns: Sequence[str]) -> None:
         if not there:
             path.unlink()
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise TableError(f"{path} cannot be written: {error.strerror or error}: {_WAY_OUT}") from None
     if found and found != header:
         raise TableError(
             f"{path} is not a table of this version of medtasks rescore, or another program has saved it since: name "
@@ -42,26 +45,21 @@ def check_place(path: Path, columns: Sequence[str]) -> None:
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[JudgedRow]) -> None:
-    """Write beside the place and move it there in one step. What UTF-8 or CSV cannot hold becomes U+FFFD.
+    """Write a table whole. What UTF-8 or CSV cannot hold becomes U+FFFD.
 
     Raises:
         TableError: if it cannot be written.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns)
+    writer.writeheader()
+    writer.writerows({name: writable(cell) for name, cell in row.items()} for row in rows)
     try:
-        with beside.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, columns)
-            writer.writeheader()
-            writer.writerows({name: writable(cell) for name, cell in row.items()} for row in rows)
-        os.replace(beside, path)
-    except OSError as error:
-        raise _unwritable(path, error) from None
+        write_whole(path, text.getvalue())
+    except WriteError as error:
+        raise TableError(f"{error}: {_WAY_OUT}") from None
 
 
 def writable(text: str) -> str:
     """The text without what UTF-8 or CSV cannot hold: lone surrogates and NUL become U+FFFD."""
     return printable(text).replace("\0", "\ufffd")
-
-
-def _unwritable(path: Path, error: OSError) -> TableError:
-    return TableError(f"{path} cannot be written ({error.strerror or error}): name another place as --out_csv_prefix")

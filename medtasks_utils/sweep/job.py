@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from medtasks_utils.sweep.plan import Job
+from medtasks_utils.writing import write_whole
 
 ATTEMPTS = 2
 """How often a job is tried in one sweep, before it is reported as failed."""
@@ -43,9 +44,7 @@ class Outcome:
 
     def save(self, folder: Path) -> None:
         """Write it in one step."""
-        beside = folder / ".job.json.part"
-        beside.write_text(json.dumps(asdict(self)), encoding="utf-8")
-        beside.replace(folder / "job.json")
+        write_whole(folder / "job.json", json.dumps(asdict(self)))
 
 
 def outcome_of(job: Job) -> Outcome | None:

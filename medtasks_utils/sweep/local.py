@@ -12,6 +12,7 @@ from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.sweep.job import ATTEMPTS, Outcome, answered, start, stop
 from medtasks_utils.sweep.plan import Job
 from medtasks_utils.sweep.watch import Watch
+from medtasks_utils.writing import WriteError
 
 _TICK = 0.1  # seconds between looks at the processes
 _COUNTED_EVERY = 1.0
@@ -98,10 +99,10 @@ class Queue:
                     counted = time.monotonic()
                     for running in self._running:
                         self._watch.counts(running.job, answered(running.job.folder))
-        except OSError as error:  # of a full disk, mostly
+        except (OSError, WriteError) as error:  # of a full disk, mostly
+            reason = error if isinstance(error, WriteError) else f"{error.filename or 'a file'}: {error.strerror}"
             raise MedtasksError(
-                f"{error.filename or 'a file of the sweep'}: {error.strerror or error}; the jobs are ended, and the "
-                "same command goes on with what was not answered"
+                f"{reason}; the jobs are ended, and the same command goes on with what was not answered"
             ) from None
         finally:
             for running in self._running:

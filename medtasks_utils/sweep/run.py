@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from tabulate import tabulate
 
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.saving import try_folder
 from medtasks_utils.sweep.job import is_done, last_lines
 from medtasks_utils.sweep.local import Machine, Queue
 from medtasks_utils.sweep.plan import Job, Plan
 from medtasks_utils.sweep.size import Size, size_of
 from medtasks_utils.sweep.watch import Watch
+from medtasks_utils.writing import write_whole
+
+logger = logging.getLogger("lm_eval.medtasks")
 
 
 def dry_run(plan: Plan) -> str:
@@ -52,13 +59,14 @@ def sweep(plan: Plan, machine: Machine | None = None, address: str | None = None
         address: of a Ray cluster to use in its place.
 
     Raises:
-        MedtasksError: for tasks, options or data that a job could not run with, before any is run.
+        MedtasksError: for tasks, options or data that a job could not run with, or another sweep in the same folder,
+            before any is run.
     """
     jobs = plan.jobs()
     try_folder(plan.output, "output")
     sizes = {job: size_of(job).requests for job in jobs}
-    waiting = [job for job in jobs if not is_done(job)]
-    with Watch(sizes) as watch:
+    with _alone_in(plan.output), Watch(sizes) as watch:
+        waiting = [job for job in jobs if not is_done(job)]
         for job in jobs:
             if job not in waiting:
                 watch.counts(job, sizes[job])
@@ -71,6 +79,25 @@ def sweep(plan: Plan, machine: Machine | None = None, address: str | None = None
             with Cluster(address) as cluster:
                 return cluster.run(waiting, watch)
         return Queue(waiting, machine or Machine.this_one(), watch).run()
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Within this, no other sweep runs jobs in the folder; a process that ends leaves it free."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise MedtasksError(
+            f"another sweep is running in {folder}: wait for its end, or give this plan an output of its own"
+        ) from None
+    except (OSError, NotImplementedError) as error:
+        logger.warning("%s takes no locks (%s): see to it that no other sweep runs there", folder, error)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
@@ -90,5 +117,5 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
         runs.append(run)
     name_apart(runs)
     path = plan.output / "report.html"
-    path.write_text(build_page(runs), encoding="utf-8", newline="\n")
+    write_whole(path, build_page(runs))
     return path

@@ -59,7 +59,9 @@ class MedHallu(MedTask):
 
     def load_rows(self) -> list[Row]:
         """Two examples per row, with the true and with the hallucinated answer; or one of them, drawn by seed."""
-        subset = self.options.subset
+        subset, reward = self.options.subset, self.options.unsure_reward
+        if reward > 1:
+            self.remark(f"unsure_reward={reward:g} rewards being unsure above being right")
         table = read_split(self.folder(), subset, f"{subset}/train")
         table.require_columns(_COLUMNS)
         documents: list[Row] = []

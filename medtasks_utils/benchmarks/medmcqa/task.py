@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import datasets
@@ -23,6 +23,7 @@ from medtasks_utils.harness.sources import Row, Table, find_split, read_split
 
 _COLUMNS = ("id", "question", "opa", "opb", "opc", "opd", "cop")
 _OPTION_COLUMNS = ("opa", "opb", "opc", "opd")
+_VALIDATION = ("validation", "dev")
 _INTEGER = re.compile(r"-?[0-9]{1,9}(?:\.0)?")  # 2.0: what a missing value elsewhere makes of 2
 _LETTERED = re.compile(r"(?:([a-d])[.)]|\(([a-d])\))\s*(.+)", re.DOTALL)
 _ORDERS = ["".join(order) for order in itertools.permutations(LETTERS)]
@@ -49,7 +50,21 @@ class MedMCQA(ChoiceTask):
 
     def load_rows(self) -> list[Row]:
         """Documents of the split; where there is no validation split, a tenth held out of train is it."""
-        return _take(self._split(self.options.split), self.options.num_eval_examples)
+        split = self.options.split
+        if split != "test" and self._lacks_validation():
+            part = "a tenth held out of train" if split == "validation" else "train without the tenth held out of it"
+            self.remark(f"there is no validation split: the rows are {part}")
+        return _take(self._split(split), self.options.num_eval_examples)
+
+    @classmethod
+    def check_single_row(cls, row: Mapping[str, Any]) -> None:
+        """Whether integers count from 0 or 1 is settled by all rows of a file; of one row, they are the hub's."""
+        label = _plain(row.get("cop"))
+        if _INTEGER.fullmatch(label) and int(label.removesuffix(".0")) not in range(len(LETTERS)):
+            raise DataError(
+                f"the row: cop is {label}, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the "
+                "letter where they count from 1"
+            )
 
     def load_fewshot_rows(self) -> list[Row]:
         """Documents of train, without those that were held out of it."""
@@ -62,11 +77,13 @@ class MedMCQA(ChoiceTask):
 
     def _split(self, split: str) -> list[Row]:
         """Documents of a split."""
-        folder = self.folder()
-        names = ("validation", "dev") if split == "validation" else (split,)
-        if split == "test" or find_split(folder, "validation", "dev"):
-            return self._documents(read_split(folder, *names))
-        return self._documents(read_split(folder, "train"), "test" if split == "validation" else "train")
+        if split != "test" and self._lacks_validation():
+            return self._documents(read_split(self.folder(), "train"), "test" if split == "validation" else "train")
+        return self._documents(read_split(self.folder(), *(_VALIDATION if split == "validation" else (split,))))
+
+    def _lacks_validation(self) -> bool:
+        """Whether a part of train has to stand in for it."""
+        return not find_split(self.folder(), *_VALIDATION) and bool(find_split(self.folder(), "train"))
 
     def _documents(self, table: Table, part: str | None = None) -> list[Row]:
         """Documents of a split, or of a part of it; either way the whole split settles the form of ``cop``."""

@@ -208,14 +208,19 @@ def _no_lost_tasks(record: logging.LogRecord) -> bool:
     return debugging() or "exception was never retrieved" not in record.getMessage()
 
 
+def _no_stacks(record: logging.LogRecord) -> bool:
+    return debugging()
+
+
 @contextmanager
 def _failed_calls_said_once() -> Iterator[None]:
-    """API models log every failed try of every request; one of each kind tells as much.
+    """API models log every failed try of every request; one of each kind tells as much. A cache logs its whole stack.
 
     When one request has failed for good, the others under way are left alone, and asyncio tells of each when it is
     cleared away, which may be after this.
     """
     logging.getLogger("asyncio").addFilter(_no_lost_tasks)
+    logging.getLogger("sqlitedict.SqliteMultithread").addFilter(_no_stacks)
     log = logging.getLogger("lm_eval.models.api_models")
     told: Counter[str] = Counter()
 

@@ -1,0 +1,54 @@
+"""Files that take the place of earlier ones: written whole, or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import uuid
+from pathlib import Path
+
+from medtasks_utils.errors import MedtasksError
+
+
+class WriteError(MedtasksError):
+    """A file that cannot be written; what was there before still is."""
+
+
+def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> None:
+    """Write beside the place and move it there in one step; nothing is left behind where that fails.
+
+    A link stays one. Devices and pipes, and files in a folder that takes no other, are written to as they are.
+
+    Args:
+        path: of the file.
+        content: text is written in UTF-8.
+        make_folder: whether to make the folder where it is not there.
+
+    Raises:
+        WriteError: with the reason.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        if make_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if (path.exists() and not path.is_file()) or not os.access(path.resolve().parent, os.W_OK):
+            path.write_bytes(data)
+            return
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        _replace(path.resolve(), data)
+    except OSError as error:
+        raise WriteError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def _replace(path: Path, data: bytes) -> None:
+    beside = path.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        with beside.open("xb") as file:
+            file.write(data)
+        if path.exists():
+            shutil.copymode(path, beside)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
