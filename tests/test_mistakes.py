@@ -173,8 +173,8 @@ def test_hf_without_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch, capsy
     def no_torch(name: str) -> Any:
         raise ModuleNotFoundError("No module named 'torch'", name="torch")
 
-    monkeypatch.setattr("medtasks_utils.harness.preflight.get_model", no_torch)
-    monkeypatch.setattr("medtasks_utils.harness.preflight.find_spec", lambda name: None)
+    monkeypatch.setattr("medtasks_utils.harness.preflight_model.get_model", no_torch)
+    monkeypatch.setattr("medtasks_utils.harness.preflight_model.find_spec", lambda name: None)
     assert run(*TASKS, "--model", "hf", "--model_args", "pretrained=org/name") == 1
     assert "needs torch, which is not installed: pip install 'medtasks[hf]'" in the_line(capsys)
 

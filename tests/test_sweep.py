@@ -166,11 +166,11 @@ def test_the_dry_run_says_how_large_the_jobs_are(
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"models": []}, "models: List should have at least 1 item"),
+        ({"models": []}, "models: a list with one entry at least is needed"),
         ({"runs": [{"name": "a", "tasks": "medhallu"}] * 2}, "run 'a' is there 2 times"),
         ({"runs": [{"name": "a/b", "tasks": "medhallu"}]}, "a name becomes a folder"),
         ({"runs": [{"name": "ä" * 101, "tasks": "medhallu"}]}, "200 bytes at most"),
-        ({"runs": [{"name": "a", "tasks": []}]}, "runs.0.tasks: List should have at least 1 item"),
+        ({"runs": [{"name": "a", "tasks": []}]}, "runs.0.tasks: a list with one entry"),
         ({"runs": [{"name": "a", "tasks": "medhallu", "flags": {"limt": 2}}]}, "m0/a: flags: unrecognized arguments"),
         ({"runs": [{"name": "a", "tasks": "medhallu", "flags": {"limit": "x"}}]}, "invalid float value: 'x'"),
         ({"models": [{"name": "m", "model": "dumy"}]}, "m/answers: there is no --model dumy"),

@@ -67,7 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     shows_all = arguments.full_table or (arguments.show_config if "show_config" in arguments else False)
     try:
-        outcome = evaluate.run(arguments, print if shows_all and not arguments.json else _drop)
+        outcome = evaluate.run(
+            arguments, partial(print, file=sys.stdout) if shows_all and not arguments.json else _drop
+        )
     except evaluate.Stopped as stopped:
         print(f"\nmedtasks: stopped; {stopped}", file=sys.stderr)
         return 130

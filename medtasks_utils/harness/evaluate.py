@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import gc
+import sys
 import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from statistics import median
@@ -15,22 +17,27 @@ from typing import Any
 
 from lm_eval.api.model import LM
 from lm_eval.config.evaluate_config import EvaluatorConfig
-from lm_eval.utils import setup_logging, simple_parse_args_string
+from lm_eval.utils import setup_logging
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.errors import MedtasksError, OptionError, UsageError, debugging
 from medtasks_utils.harness.catalog import benchmark_of, configurations, listings, task_class_of
 from medtasks_utils.harness.failures import explain
-from medtasks_utils.harness.options import default_text, read_options
+from medtasks_utils.harness.flags import read_settings
+from medtasks_utils.harness.options import check_effect, default_text, read_options
 from medtasks_utils.harness.patches import level_of, results_in_hand, started_quickly
 from medtasks_utils.harness.plain_flags import by_benchmark, with_plain_flags
-from medtasks_utils.harness.preflight import Asked, Plan, check_flags, check_model, check_places, check_tasks
+from medtasks_utils.harness.preflight import Asked, Plan, check_flags, check_places, check_tasks
+from medtasks_utils.harness.preflight_model import check_model, check_server, class_of
 from medtasks_utils.harness.quick_start import PackFirst
 from medtasks_utils.harness.saving import CarefulTracker
+from medtasks_utils.harness.secrets import not_logged, secrets_in
 from medtasks_utils.harness.sources import Source
 
 _OURS = ("command", "run", "whole", "version", "data", "set", "full_table", "json")
 """What our command line adds to the harness's namespace."""
+
+_WITH_SECRETS = ("model_args", "hf_hub_log_args", "wandb_args")
 
 
 @dataclass
@@ -85,20 +92,26 @@ def run(arguments: argparse.Namespace, show: Callable[[str], None]) -> Outcome:
 
     Args:
         arguments: of ``lm_eval run``, with ``data`` and ``set``.
-        show: takes what the harness prints on standard output.
+        show: takes the harness's own tables; all else that it prints goes to standard error.
 
     Raises:
         UsageError: for what can be seen to be wrong before anything is loaded.
         MedtasksError: for what the run needs and cannot have.
         Stopped: when the user interrupts it.
     """
+    empty = next((name for name, value in vars(arguments).items() if value in ("", {})), None)
+    if empty:
+        raise UsageError(f"--{empty} is empty (from a shell variable that is not set?): give a value, or leave it out")
+    _add_configuration_file(arguments)
     setup_logging(level_of(arguments.verbosity))
     arguments.verbosity = None  # done; handed on, it would only be called deprecated
-    from_file = _configuration_file(arguments.config)
-    metadata = arguments.metadata or _mapping(from_file.get("metadata"))
     if arguments.data is not None or arguments.set:
-        metadata = arguments.metadata = with_plain_flags(metadata, arguments.data, arguments.set)
-    outcome = Outcome(_plan(arguments, from_file, metadata))
+        arguments.metadata = with_plain_flags(arguments.metadata or {}, arguments.data, arguments.set)
+    if arguments.tasks:
+        arguments.tasks = names_of(arguments.tasks)
+    outcome = Outcome(
+        Plan({name: value for name, value in vars(arguments).items() if value is not None and name not in _OURS})
+    )
     try:
         model = check(outcome.plan, by_benchmark(arguments.set))
         _run(arguments, outcome, model, show)
@@ -112,15 +125,17 @@ def _run(arguments: argparse.Namespace, outcome: Outcome, model: type[LM], show:
 
     def make_tracker(**settings: Any) -> CarefulTracker:
         trackers.append(CarefulTracker(**settings))
-        trackers[0].extra = outcome.spent
+        trackers[0].extra, trackers[0].secrets = outcome.spent, secrets
         return trackers[0]
 
+    secrets = {text for name in _WITH_SECRETS for text in secrets_in(outcome.plan.mapping(name))}
     failure: MedtasksError | None = None
     start = time.perf_counter()
     theirs = argparse.Namespace(**{key: vars(arguments)[key] for key in vars(arguments) if key not in _OURS})
     try:
         in_hand = results_in_hand(make_tracker, show, model, outcome.count, outcome.times.append)
-        with started_quickly(outcome.plan.model or "hf", PackFirst), in_hand:
+        quick_start = started_quickly(outcome.plan.model or "hf", PackFirst)
+        with quick_start, in_hand, not_logged(secrets), redirect_stdout(sys.stderr):
             arguments.func(theirs)
     except Exception as error:
         failure = None if debugging() or isinstance(error, MedtasksError) else explain(error, outcome.plan)
@@ -141,43 +156,36 @@ def _how_to_go_on(plan: Plan) -> str:
     return "nothing was kept; with --use_cache results/cache, the same command would go on where it stopped"
 
 
-def _configuration_file(path: str | None) -> dict[str, Any]:
+def _add_configuration_file(arguments: argparse.Namespace) -> None:
+    """Put in what ``--config`` says and the command line does not.
+
+    The harness is not given the file: it would print all of it, and take any value as it is.
+    """
+    path, arguments.config = arguments.config, None
     if not path:
-        return {}
+        return
     try:
         settings: dict[str, Any] = EvaluatorConfig.load_yaml_config(path)
     except (OSError, TypeError, ValueError) as error:
         raise UsageError(f"--config: {' '.join(str(error).split())}") from None
-    known = {each.name for each in fields(EvaluatorConfig)}
-    unknown = sorted(settings.keys() - known)
+    known = {each.name for each in fields(EvaluatorConfig)} - {"config"}
+    unknown = sorted(map(str, settings.keys() - known))
     if unknown:
         raise UsageError(
             f"--config {path}: there is no setting {', '.join(unknown)}; there is {', '.join(sorted(known))}"
         )
-    return settings
-
-
-def _mapping(setting: Any) -> dict[str, Any]:
-    """A setting of a configuration file that may be written as ``key=value,key=value``."""
     try:
-        return dict(simple_parse_args_string(setting) if isinstance(setting, str) else setting or {})
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"--config: {setting!r} is neither a mapping nor key=value,key=value ({error})") from None
+        read = read_settings(settings)
+    except UsageError as error:
+        raise UsageError(f"--config {path}: {error}") from None
+    for name, value in read.items():
+        if vars(arguments).get(name) is None:
+            setattr(arguments, name, value)
 
 
-def _plan(arguments: argparse.Namespace, from_file: Mapping[str, Any], metadata: Mapping[str, Any]) -> Plan:
-    """Flags over the file's settings; names of tasks without the spaces and quotes that shells leave."""
-    on_the_line = {name: value for name, value in vars(arguments).items() if value is not None and name not in _OURS}
-    given = {**from_file, **on_the_line, "metadata": metadata}
-    for name in ("model_args", "hf_hub_log_args", "gen_kwargs"):
-        if name in given:
-            given[name] = _mapping(given[name])
-    tasks = given.get("tasks") or []
-    words = [word for part in ([tasks] if isinstance(tasks, str) else tasks) for word in str(part).split(",")]
-    given["tasks"] = [name for word in words if (name := word.strip(" \t'\""))]
-    if arguments.tasks:
-        arguments.tasks = given["tasks"]
-    return Plan(given)
+def names_of(tasks: Sequence[str]) -> list[str]:
+    """Names of tasks without the spaces and quotes that shells leave."""
+    return [name for word in ",".join(tasks).split(",") if (name := word.strip(" \t'\""))]
 
 
 # ---- checks
@@ -193,6 +201,24 @@ def check(plan: Plan, settings: Mapping[str, Sequence[str]]) -> type[LM]:
     Raises:
         MedtasksError: for the first mistake.
     """
+    asked = check_request(plan, settings)
+    check_places(plan)
+    kind = class_of(plan)
+    check_model(plan, asked, kind)
+    check_server(plan, kind)
+    return kind
+
+
+def check_request(plan: Plan, settings: Mapping[str, Sequence[str]] = MappingProxyType({})) -> list[Asked]:
+    """Find the mistakes that are the same on any machine, those of the model's arguments aside; returns the tasks.
+
+    Args:
+        plan: what is asked for.
+        settings: what ``--set`` says, by benchmark.
+
+    Raises:
+        MedtasksError: for the first mistake.
+    """
     if not plan.tasks:
         raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
     asked = asked_tasks(
@@ -200,8 +226,7 @@ def check(plan: Plan, settings: Mapping[str, Sequence[str]]) -> type[LM]:
     )
     check_flags(plan)
     check_tasks(plan, asked)
-    check_places(plan)
-    return check_model(plan, asked)
+    return asked
 
 
 def asked_tasks(
@@ -219,7 +244,7 @@ def asked_tasks(
         settings: what ``--set`` says, by benchmark.
 
     Raises:
-        OptionError: for a bad option, or one of a benchmark that no task is of.
+        OptionError: for a bad option, one that others turn off, or one of a benchmark that no task is of.
         UsageError: for a benchmark's name that is no task.
         DataError: for a data directory that is not there.
     """
@@ -235,6 +260,10 @@ def asked_tasks(
         benchmark = benchmark_of(task)
         asked.append(Asked(task, benchmark and _options(task, benchmark, metadata, settings.get(benchmark, ()))))
     used = {benchmark_of(each.settings) for each in asked}
+    for benchmark in filter(None, used):
+        own = [each for each in asked if benchmark_of(each.settings) == benchmark]
+        is_generated = any(each.settings.get("output_type", "generate_until") == "generate_until" for each in own)
+        check_effect(benchmark, [each.options for each in own], metadata.get(benchmark) or {}, is_generated)
     unused = sorted(settings.keys() - used)
     if unused and all(manager.known(name) for name in names):
         raise OptionError(f"--set names {', '.join(unused)}, but none of the tasks is of it: {', '.join(names)}")
@@ -248,7 +277,7 @@ def _options(task: Mapping[str, Any], benchmark: str, metadata: Mapping[str, Any
     options = read_options(task_class.options_type, benchmark, defaults, metadata, said_by)
     source = Source.from_metadata(metadata)
     if source.name != "hub":
-        source.folder(task_class.card, task_class.repository_of(options))
+        source.folder(task_class.card, task_class.repository_of(options), options.revision)
     return options
 
 

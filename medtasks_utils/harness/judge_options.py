@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, model_validator
 
-from medtasks_utils.harness.options import Options
+from medtasks_utils.harness.options import Need, Options
 from medtasks_utils.judging import JUDGES, judge_name
 from medtasks_utils.judging.settings import DEFAULT_MODEL, JudgeError, JudgeSettings, endpoint, find_key
 
@@ -30,6 +30,17 @@ class JudgeOptions(Options):
     refused: ClassVar = {
         "judge_api_key": "options are written to results, where everybody could read the key. Put it into an "
         "environment variable, and name that in judge_api_key_env"
+    }
+
+    needs: ClassVar = {
+        **dict.fromkeys(
+            ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env", "judge_concurrency", "judge_cache"),
+            Need("use_judge=true", lambda options: options.use_judge),
+        ),
+        "use_coverage": Need(
+            "use_judge=true and judge_mode=factscore",
+            lambda options: options.use_judge and options.judge_mode == "factscore",
+        ),
     }
 
     use_judge: bool = Field(False, description="let a judge score the explanations")

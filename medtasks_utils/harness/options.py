@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -12,10 +13,24 @@ from pydantic_core import ErrorDetails
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.errors import OptionError
 
+logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
+
 DATA_KEY = "medtasks_data"
 
 # Names that model arguments use too; lm_eval merges those into the same object, so they prove nothing there.
 _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
+
+
+class Need(NamedTuple):
+    """What an option is of no effect without.
+
+    Attributes:
+        says: the same for messages, as in ``use_judge=true``.
+        is_met: whether it holds.
+    """
+
+    says: str
+    is_met: Callable[[Any], bool]
 
 
 class Options(BaseModel):
@@ -32,6 +47,8 @@ class Options(BaseModel):
     """Other names of options."""
     refused: ClassVar[Mapping[str, str]] = {}
     """Names that are no options on purpose, and why."""
+    needs: ClassVar[Mapping[str, Need]] = {}
+    """Of options that others can turn off."""
 
     repeats: int = Field(1, ge=1, description="generations per example; metrics are means over them")
     revision: str | None = Field(None, description="revision of the hub repository; the pinned one if none")
@@ -89,6 +106,39 @@ def _plain(kind: type[Options], place: str, given: Mapping[str, Any]) -> dict[st
             raise OptionError(f"{place}: {key} is another name of {name}, and their values differ")
         plain[name] = value
     return plain
+
+
+def check_effect(benchmark: str, options: Sequence[Options], given: Mapping[str, Any], is_generated: bool) -> None:
+    """That what a user has set is of effect in one of the tasks at least.
+
+    Args:
+        benchmark: its name.
+        options: of its tasks.
+        given: what the user has set, by name; false and null set nothing.
+        is_generated: whether any of the tasks has text generated.
+
+    Raises:
+        OptionError: for the first option that others turn off in all of them, or that is for generated text.
+    """
+    for said in _of_no_effect(options, given):
+        raise OptionError(f"{benchmark}: {said}: set that too, or leave it out")
+    for name in (key for key, value in given.items() if key in type(options[0]).needs and value and not is_generated):
+        raise OptionError(f"{benchmark}: {name} is for generated answers, and the tasks score logits: leave it out")
+
+
+def warn_of_no_effect(task: str, options: Options, given: Mapping[str, Any] | None) -> None:
+    """Say which options others turn off, in a task that does not know whether another one takes them."""
+    for said in _of_no_effect([options], given or {}):
+        logger.warning("%s: %s", task, said)
+
+
+def _of_no_effect(options: Sequence[Options], given: Mapping[str, Any]) -> Iterator[str]:
+    kind = type(options[0])
+    for key, value in given.items():
+        name = kind.aliases.get(key, key)
+        need = kind.needs.get(name)
+        if need and value not in (None, False) and not any(need.is_met(each) for each in options):
+            yield f"{name} is of no effect without {need.says}"
 
 
 def _refuse(kind: type[Options], place: str, given: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import logging
+import json
 import netrc
 import os
 import re
@@ -12,24 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from lm_eval.api.model import LM
-from lm_eval.api.registry import get_model, model_registry
+from pydantic import Field, TypeAdapter, ValidationError
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.patches import probe_of, without_tokenizer
+from medtasks_utils.harness.generation_settings import check_generation_settings
 from medtasks_utils.harness.saving import A_DATE, file_of, folder_of, try_cache, try_folder
-from medtasks_utils.harness.server import NoServerError, ask
 
-logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
-
-_CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
+CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _KINDS = (
-    f"--model local-chat-completions --model_args {_CHAT_EXAMPLE} for a server, or "
+    f"--model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
     "--model hf --model_args pretrained=NAME for a model of the hub"
 )
-_EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}
 
 
 @dataclass(frozen=True)
@@ -87,16 +82,18 @@ def check_flags(plan: Plan) -> None:
     Raises:
         UsageError: for the first such.
     """
-    arguments = plan.mapping("model_args")
-    if not plan.model and "pretrained" not in arguments:
+    if not plan.model and "pretrained" not in plan.mapping("model_args"):
         raise UsageError(f"no model is named: give {_KINDS}")
-    for name, value in arguments.items():
-        run_together = re.search(r"\s([A-Za-z_]\w*=)", value) if isinstance(value, str) else None
-        if run_together and "://" not in name:
-            raise UsageError(
-                f"--model_args: {name}={value!r} has {run_together[1]} in it: separate arguments by commas, "
-                f"as in {_CHAT_EXAMPLE}"
-            )
+    for flag, example in (("model_args", CHAT_EXAMPLE), ("gen_kwargs", "temperature=0.7,max_gen_toks=4096")):
+        for name, value in plan.mapping(flag).items():
+            if not name.strip():
+                raise UsageError(f"--{flag}: {value!r} has no name: give NAME=VALUE, as in {example}")
+            run_together = re.search(r"\s([A-Za-z_]\w*=)", value) if isinstance(value, str) else None
+            if run_together and "://" not in name:
+                raise UsageError(
+                    f"--{flag}: {name}={value!r} has {run_together[1]} in it: separate arguments by commas, "
+                    f"as in {example}"
+                )
     if (plan.log_samples or plan.predict_only) and not plan.output_path:
         flag = "--log_samples" if plan.log_samples else "--predict_only"
         raise UsageError(f"{flag} needs a folder to write into: add --output_path results")
@@ -104,17 +101,16 @@ def check_flags(plan: Plan) -> None:
         raise UsageError("--output_path takes a folder; --json prints the scores as JSON on standard output")
     if plan.fewshot_as_multiturn and not plan.apply_chat_template:
         raise UsageError("--fewshot_as_multiturn needs --apply_chat_template")
+    check_generation_settings(plan.mapping("gen_kwargs"))
     _check_amounts(plan)
-    _check_logging(plan)
 
 
 def _check_amounts(plan: Plan) -> None:
     if plan.limit is not None and (not plan.limit > 0 or (plan.limit > 1 and plan.limit % 1)):
         raise UsageError(f"--limit {plan.limit:g}: give a number of examples, or a share below 1; leave it out for all")
-    if plan.samples and plan.limit is not None:
-        raise UsageError("--samples and --limit both choose examples: give one of them")
-    if plan.samples and isinstance(plan.samples, str) and not Path(plan.samples).is_file():
-        raise UsageError(f"--samples {plan.samples}: neither a file nor JSON as in '{{\"medhallu\": [0, 1, 2]}}'")
+    bad = next((seed for seed in plan.seed or () if seed is not None and not 0 <= seed < 2**32), None)
+    if bad is not None:
+        raise UsageError(f"--seed {bad}: give numbers from 0 to {2**32 - 1}")
     if plan.num_fewshot is not None and plan.num_fewshot < 0:
         raise UsageError(f"--num_fewshot {plan.num_fewshot}: give 0 or more")
     if plan.batch_size is not None and not re.fullmatch(r"auto(:\d+)?|[1-9]\d*", str(plan.batch_size)):
@@ -150,7 +146,7 @@ def _check_hub_upload(plan: Plan) -> None:
     known = [name for name in inspect.signature(EvaluationTracker).parameters if name != "output_path"]
     for name in settings:
         if name not in known:
-            raise UsageError(f"--hf_hub_log_args: there is no {name}{_meant(name, known)}; there is {', '.join(known)}")
+            raise UsageError(f"--hf_hub_log_args: there is no {name}{meant(name, known)}; there is {', '.join(known)}")
     if settings.get("push_results_to_hub") or settings.get("push_samples_to_hub"):
         if not (settings.get("token") or os.environ.get("HF_TOKEN")):
             raise MedtasksError("--hf_hub_log_args: pushing to the hub needs a token that may write: set HF_TOKEN")
@@ -174,17 +170,51 @@ def check_tasks(plan: Plan, tasks: Sequence[Asked]) -> None:
     with_tools = next((task for task in tasks if getattr(task.options, "tools", None)), None)
     if with_tools and not plan.apply_chat_template:
         raise UsageError(f"{with_tools.name}: tools need a conversation with the model: add --apply_chat_template")
+    _check_samples(plan, tasks)
     unsafe = next((task for task in tasks if _runs_code(task)), None)
     if unsafe and not plan.confirm_run_unsafe_code:
         raise UsageError(
             f"{unsafe.name}: code that the model writes will be run, in a sandbox: confirm that with "
             "--confirm_run_unsafe_code (docs/sandbox.md says what the sandbox stops)"
         )
+
+
+_Indices = TypeAdapter(dict[str, Annotated[list[Annotated[int, Field(ge=0, strict=True)]], Field(min_length=1)]])
+
+
+def _check_samples(plan: Plan, tasks: Sequence[Asked]) -> None:
+    """That ``--samples`` says which examples of which tasks; how many there are is known when a task is built."""
+    if plan.samples is None:
+        return
+    if plan.limit is not None:
+        raise UsageError("--samples and --limit both choose examples: give one of them")
+    given, form = plan.samples, "as in '{\"medhallu\": [0, 1, 2]}'"
+    try:
+        given = json.loads(Path(given).read_text(encoding="utf-8")) if isinstance(given, str) else given
+    except OSError:
+        raise UsageError(f"--samples {given}: neither a file nor JSON {form}") from None
+    except ValueError as error:
+        raise UsageError(f"--samples {given}: the file is no JSON ({error}); it is to be {form}") from None
+    try:
+        chosen = _Indices.validate_python(given)
+    except ValidationError as error:
+        at = error.errors()[0]
+        place = "".join(f"{each!r}: " for each in at["loc"][:1])
+        raise UsageError(f"--samples: {place}give numbers from 0, {form}, not {json.dumps(at['input'])}") from None
     names = [task.name for task in tasks]
-    if isinstance(plan.samples, Mapping) and tasks and all(task.options for task in tasks):
-        unknown = sorted(plan.samples.keys() - set(names))
+    if not chosen or (tasks and all(task.options for task in tasks)):
+        unknown, missing = sorted(chosen.keys() - set(names)), sorted(set(names) - chosen.keys())
         if unknown:
             raise UsageError(f"--samples names {', '.join(unknown)}, which is none of the tasks: {', '.join(names)}")
+        if missing:
+            raise UsageError(
+                f"--samples says nothing of {', '.join(missing)}, of which all would be run: add its examples, or run "
+                "it by itself"
+            )
+    for name, indices in chosen.items():
+        twice = next((index for index in indices if indices.count(index) > 1), None)
+        if twice is not None:
+            raise UsageError(f"--samples: {name}: {twice} is there more than once")
 
 
 def _runs_code(task: Asked) -> bool:
@@ -193,128 +223,16 @@ def _runs_code(task: Asked) -> bool:
     return bool(task.settings.get("unsafe_code"))
 
 
-def check_model(plan: Plan, tasks: Sequence[Asked]) -> type[LM]:
-    """The model's class, once its arguments are as they can be, and its server answers.
-
-    Raises:
-        UsageError: for a model that does not exist, or arguments that cannot be meant.
-        MedtasksError: for what the model needs and is not there.
-    """
-    from lm_eval.models.openai_completions import AzureOpenaiChatCompletionsLM, LocalChatCompletion, LocalCompletionsAPI
-
-    name = plan.model or "hf"
-    arguments = plan.mapping("model_args")
-    _check_place(arguments)
-    kind = _model_class(name, arguments)
-    _check_arguments(name, kind, arguments)
-    if issubclass(kind, LocalChatCompletion):
-        if not plan.apply_chat_template:
-            raise UsageError(f"--model {name} takes chats only: add --apply_chat_template")
-        of_logits = next((t for t in tasks if t.settings.get("output_type") in _OF_LOGITS), None)
-        if of_logits:
-            raise UsageError(
-                f"{of_logits.name} needs log-likelihoods, which chat servers do not give: take local-completions or "
-                "hf, or the task without logits"
-            )
-    if issubclass(kind, LocalCompletionsAPI) and kind is not AzureOpenaiChatCompletionsLM:
-        _check_server(plan, name, kind, arguments)
-    return kind
-
-
-_OF_LOGITS = ("multiple_choice", "loglikelihood", "loglikelihood_rolling")
-
-
-def _check_place(arguments: Mapping[str, Any]) -> None:
-    """A model in a folder has to be there; a name with one slash at most may be of the hub."""
-    named = str(arguments.get("pretrained", ""))
-    if re.match(r"[~/.]", named) or named.count("/") > 1:
-        if not Path(named).expanduser().exists():
-            raise MedtasksError(f"--model_args: pretrained={named}: there is no such folder")
-        if named.startswith("~"):
-            raise UsageError(f"--model_args: write pretrained={Path(named).expanduser()}; a ~ is not understood there")
-
-
-def _model_class(name: str, arguments: Mapping[str, Any]) -> type[LM]:
-    known = sorted(model_registry.keys())
-    if name not in known:
-        looks_like_a_path = "/" in name
-        meant = f"; a model of the hub is --model hf --model_args pretrained={name}" if looks_like_a_path else ""
-        raise UsageError(f"there is no --model {name}{_meant(name, known)}{meant}; there is {', '.join(known)}")
-    try:
-        kind: type[LM] = get_model(name)
-    except ImportError as error:
-        raise missing_package(error, f"--model {name}", "base_url" in arguments) from None
-    return kind
-
-
-def missing_package(error: ImportError, what: str, has_server: bool = False) -> MedtasksError:
-    """What to install, for something that needs a package that is not there."""
-    package = (error.name or "").partition(".")[0]
-    if not package or find_spec(package) is not None:
-        return MedtasksError(f"{what} cannot be loaded: {' '.join(str(error).split())}")
-    install = f"pip install 'medtasks[{_EXTRAS[package]}]'" if package in _EXTRAS else f"pip install {package}"
-    otherwise = "; for the server at base_url, --model local-chat-completions" if has_server else ""
-    return MedtasksError(f"{what} needs {package}, which is not installed: {install}{otherwise}")
-
-
-def _check_arguments(name: str, kind: type[LM], arguments: Mapping[str, Any]) -> None:
-    """Names that the model's constructors take; what they would pass on or ignore is a mistake if it is nearly one."""
-    signatures = [inspect.signature(vars(each)["__init__"]) for each in kind.__mro__ if "__init__" in vars(each)]
-    known = {
-        parameter.name
-        for signature in signatures
-        for parameter in signature.parameters.values()
-        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-    } - {"self"}
-    takes_others = all(any(p.kind is p.VAR_KEYWORD for p in s.parameters.values()) for s in signatures[:1])
-    for argument in arguments.keys() - known:
-        near = difflib.get_close_matches(argument, sorted(known), n=1, cutoff=0.8)
-        if near or not takes_others:
-            raise UsageError(f"--model_args: {name} takes no {argument}{_meant(argument, sorted(known))}")
-    needed = [p.name for p in signatures[0].parameters.values() if p.default is p.empty and p.name in known]
-    lacking = [each for each in needed if each not in arguments and each not in ("args", "kwargs")]
-    if lacking:
-        raise UsageError(f"--model {name} needs --model_args {','.join(f'{each}=...' for each in lacking)}")
-
-
-def _check_server(plan: Plan, name: str, kind: type[LM], arguments: Mapping[str, Any]) -> None:
-    if not (arguments.get("model") or arguments.get("pretrained")):
-        raise UsageError(f"--model {name} needs the model's name on the server: --model_args {_CHAT_EXAMPLE}")
-    url = arguments.get("base_url", "" if name.startswith("local-") else None)
-    if url == "":
-        raise UsageError(f"--model {name} needs the server's address: --model_args {_CHAT_EXAMPLE}")
-    path = str(url or "").rstrip("/")
-    is_chat_path = path.endswith("/chat/completions")
-    if url and path.endswith("/completions") and is_chat_path is not name.endswith("chat-completions"):
-        other = name.replace("chat-", "") if name.endswith("chat-completions") else name.replace("comp", "chat-comp")
-        raise UsageError(f"--model_args: base_url={url} is not of {name}: take --model {other}, or the other address")
-    for argument in ("num_concurrent", "max_retries", "timeout"):
-        if (value := arguments.get(argument)) is not None and not re.fullmatch(r"[1-9]\d*", str(value)):
-            raise UsageError(f"--model_args: {argument}={value}: give a whole number of 1 or more")
-    try:
-        request = probe_of(without_tokenizer(kind, arguments))
-    except (TypeError, ValueError, AttributeError) as error:
-        if "API key" in str(error):
-            raise MedtasksError(f"--model {name} needs a key: set OPENAI_API_KEY") from None
-        raise UsageError(f"--model_args: {' '.join(str(error).split())}") from None
-    try:
-        concurrent = int(arguments.get("num_concurrent") or 1) > 1
-        ask(request, str(arguments.get("model") or arguments.get("pretrained")), by_proxy=not concurrent)
-    except NoServerError as error:
-        if not (plan.use_cache and Path(f"{plan.use_cache}_rank0.db").exists()):
-            raise
-        logger.warning("%s; going on with what %s_rank*.db has of this model", error, plan.use_cache)
-
-
 # ---- places
 
 
 def check_places(plan: Plan) -> None:
-    """That results and answers can be kept.
+    """That results and answers can be kept, and sent where they are to go.
 
     Raises:
         MedtasksError: where they cannot.
     """
+    _check_logging(plan)
     if plan.output_path:
         name = file_of(plan.output_path, A_DATE)
         try_folder(folder_of(plan.output_path, plan.model_name), "--output_path", name)
@@ -322,6 +240,7 @@ def check_places(plan: Plan) -> None:
         try_cache(plan.use_cache)
 
 
-def _meant(name: str, known: Sequence[str]) -> str:
+def meant(name: str, known: Sequence[str]) -> str:
+    """The known name that another is nearly, as the end of a message; empty if there is none."""
     near = difflib.get_close_matches(name, known, n=1)
     return f" (did you mean {near[0]}?)" if near else ""

@@ -11,7 +11,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from lm_eval.loggers import EvaluationTracker
 from lm_eval.utils import sanitize_model_name
 
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.secrets import without
 
 A_DATE = "2026-01-31T12-00-00.123456"
 """As results files have it."""
@@ -119,6 +120,7 @@ class CarefulTracker(EvaluationTracker):  # type: ignore[misc]
     Attributes:
         results: what was to be saved; None until then.
         extra: gives what is put into the results under ``medtasks``, where there is anything.
+        secrets: texts that are not to be in the results.
         problem: what went wrong, as a line with what became of the results; None if all is well.
     """
 
@@ -127,6 +129,7 @@ class CarefulTracker(EvaluationTracker):  # type: ignore[misc]
         self.output_path: str | None = settings.get("output_path")
         self.results: dict[str, Any] | None = None
         self.extra: Callable[[], dict[str, Any]] = dict
+        self.secrets: Collection[str] = ()
         self.problem: str | None = None
         self._samples: Mapping[str, list[dict[str, Any]]] = {}
         self._is_elsewhere = False
@@ -142,6 +145,8 @@ class CarefulTracker(EvaluationTracker):  # type: ignore[misc]
 
     def save_results_aggregated(self, results: dict[str, Any], samples: Any = None) -> None:
         """Save the results; ``samples`` are those that :meth:`save_results_samples` will be given one by one."""
+        if self.secrets:
+            results = without(self.secrets, results)
         self.results, self._samples = results, samples or {}
         extra = self.extra()
         if extra:

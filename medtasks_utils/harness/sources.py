@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks.card import Card, Repository
-from medtasks_utils.errors import DataError
+from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.harness import pinned
 from medtasks_utils.harness.options import DATA_KEY
 
@@ -103,12 +103,18 @@ class Source:
             revision: commit, tag or branch of it, in place of its pinned one.
 
         Raises:
+            OptionError: for a revision of rows that do not come from the hub.
             DataError: where there is no such folder, or the hub cannot be reached and has not been before.
         """
         if self.name == "hub" and repository.files:
             return pinned.download(repository)
         if self.name == "hub":
             return _download(repository.name, revision or repository.revision, card.file_patterns)
+        if revision is not None:
+            raise OptionError(
+                f"{card.name}: revision={revision} is of the hub's repository, and the rows come from {self.name}: "
+                f"leave one of the two out (--data, {ENVIRONMENT_VARIABLE} or {DATA_KEY} says where from)"
+            )
         if self.name == "sample" and card.sample is not None:
             return card.sample
         root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()

@@ -32,7 +32,8 @@ from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.answer import Answer, Score, combined
-from medtasks_utils.harness.options import Options, read_options
+from medtasks_utils.harness.context import what_is_cut
+from medtasks_utils.harness.options import Options, read_options, warn_of_no_effect
 from medtasks_utils.harness.patches import ScoresAndDetails, model_of, prepare_harness, render
 from medtasks_utils.harness.run import this_run
 from medtasks_utils.harness.signature import digest, signature, signature_fields
@@ -73,6 +74,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         metadata = dict(settings.get("metadata") or {})
         defaults = dict(settings.get("dataset_kwargs") or {})
         self.options = read_options(self.options_type, self.benchmark, defaults, metadata)
+        warn_of_no_effect(settings["task"], self.options, metadata.get(self.benchmark))
         self.source = Source.from_metadata(metadata)
         self.left_out: Counter[str] = Counter()
         self._first_left_out: dict[str, str] = {}
@@ -280,6 +282,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         this_run.join(self)
         if self.OUTPUT_TYPE == "generate_until" and self.options.repeats > 1:
             generations.settle(self.config.task, self.instances, self.model, have_prompts=self.has_several_prompts)
+        said = what_is_cut(self.model, self.config, [instance.args[0] for instance in self.instances])
+        if said:
+            self.remark(said)
 
     def watched(self, chat_template: Callable[..., Any]) -> Callable[..., Any]:
         """The chat template that prompts are rendered with: the place to see what it is given."""

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from lm_eval.api.instance import Instance
 from pydantic import Field, create_model
@@ -18,7 +18,7 @@ from medtasks_utils.errors import MedtasksError, OptionError
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness.answer import Answer
 from medtasks_utils.harness.free import FreeBatch, NextPrompt
-from medtasks_utils.harness.options import Options
+from medtasks_utils.harness.options import Need, Options
 from medtasks_utils.harness.patches import can_be_asked_singly
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
@@ -33,6 +33,13 @@ logger = logging.getLogger("lm_eval.medtasks")
 
 
 class _TurnOptions(Options):
+    needs: ClassVar = {
+        "max_turns": Need(" or ".join(f"add_{name}_tool=true" for name in TOOLS), lambda options: options.tools),
+        **dict.fromkeys(
+            ("tool_timeout", "weak_sandbox"), Need("add_python_tool=true", lambda options: options.add_python_tool)
+        ),
+    }
+
     max_turns: int = Field(20, ge=1, description="replies of the model per example, at most, when it has tools")
     tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False, description="seconds for one call of the Python tool")
     weak_sandbox: bool = Field(

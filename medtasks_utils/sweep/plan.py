@@ -27,10 +27,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -40,13 +38,20 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from medtasks_utils.errors import UsageError
+from medtasks_utils.harness.flags import as_words
 from medtasks_utils.harness.signature import digest
 
 _RESERVED = frozenset(
     {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "use_cache", "config"}
 )
 """Flags that a job sets itself."""
-_WRONG = {"extra_forbidden": "a plan has no such key here", "missing": "is missing"}
+_WRONG = {
+    "extra_forbidden": "a plan has no such key here",
+    "missing": "is missing",
+    **dict.fromkeys(("list_type", "too_short"), "a list with one entry at least is needed"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "names with values are needed"),
+    **dict.fromkeys(("string_type", "path_type"), "a text is needed"),
+}
 """What is wrong with a plan, where pydantic's own words are those of its models."""
 _NAME = re.compile(r"\w[\w.+-]*")
 _LONGEST = 200  # bytes of a name; file systems take 255, and a run's folder has a hash besides
@@ -167,29 +172,17 @@ class Job:
         """Of ``medtasks eval``: the model's, the run's standing."""
         return {**self.model.flags, **self.run.flags}
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The flags that the plan sets beside ``flags``, folders aside."""
+        given = {"model_args": self.model.model_args, "metadata": self.run.options}
+        return {"model": self.model.model, "tasks": self.run.tasks, **{key: of for key, of in given.items() if of}}
+
     def arguments(self, folder: Path) -> list[str]:
         """What ``medtasks`` is called with, to run it in a folder."""
-        metadata: dict[str, Any] = dict(self.run.options)
-        given = [
-            *("eval", "--model", self.model.model, "--tasks", ",".join(self.run.tasks)),
-            *(("--model_args", json.dumps(self.model.model_args)) if self.model.model_args else ()),
-            *(("--metadata", json.dumps(metadata)) if metadata else ()),
-            *(("--data", self.data) if self.data else ()),
-            *("--output_path", str(folder), "--log_samples", "--use_cache", str(folder / "cache")),
-        ]
-        return [*given, *self.flag_arguments()]
-
-    def flag_arguments(self) -> list[str]:
-        """The flags alone, as words of a command line."""
-        return [word for name, value in self.flags.items() for word in _flag(name, value)]
-
-
-def _flag(name: str, value: Any) -> list[str]:
-    if value is None or value is False:
-        return []
-    if value is True:
-        return [f"--{name}"]
-    return [f"--{name}", json.dumps(value) if isinstance(value, Mapping | list) else str(value)]
+        data = ("--data", self.data) if self.data else ()
+        own = {"output_path": folder, "log_samples": True, "use_cache": folder / "cache"}
+        return ["eval", *data, *as_words({**self.settings, **own, **self.flags})]
 
 
 def read_plan(path: Path) -> Plan:
@@ -210,7 +203,7 @@ def read_plan(path: Path) -> Plan:
         return Plan(**content)
     except ValidationError as error:
         problems = [
-            f"{'.'.join(map(str, each['loc']))}: {_WRONG.get(each['type'], each['msg'].removeprefix('Value error, '))}"
+            f"{'.'.join(map(str, each['loc']))}: {_WRONG.get(each['type'], each['msg'].removeprefix('Input '))}"
             for each in error.errors()
         ]
         raise UsageError(f"{path}: {'; '.join(problems)}") from None

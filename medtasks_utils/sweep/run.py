@@ -64,12 +64,7 @@ def sweep(plan: Plan, machine: Machine | None = None, address: str | None = None
     """
     jobs = plan.jobs()
     try_folder(plan.output, "output")
-    sizes = {}
-    for job in jobs:
-        try:
-            sizes[job] = size_of(job).requests
-        except MedtasksError as error:
-            raise type(error)(f"{job.name}: {error}") from None
+    sizes = {job: size_of(job).requests for job in jobs}
     with _alone_in(plan.output), Watch(sizes) as watch:
         waiting = [job for job in jobs if not is_done(job)]
         for job in jobs:

@@ -6,13 +6,16 @@ import argparse
 import json
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any
 
-import lm_eval.models  # noqa: F401 - fills the registry
-from lm_eval.api.registry import model_registry
+from lm_eval.api.registry import get_model
 
-from medtasks_utils.errors import UsageError
-from medtasks_utils.harness.patches import add_flags_of_run
+from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.harness.evaluate import check_request, names_of
+from medtasks_utils.harness.flags import read_settings
+from medtasks_utils.harness.options import DATA_KEY
+from medtasks_utils.harness.preflight import Plan
+from medtasks_utils.harness.preflight_model import check_kind, check_model
 from medtasks_utils.harness.quick_start import PackFirst
 from medtasks_utils.sweep.plan import Job
 
@@ -46,9 +49,14 @@ def size_of(job: Job, count_tokens: bool = False) -> Size:
     Raises:
         MedtasksError: for a model's kind, flags, tasks, options or data that the job could not run with.
     """
-    if job.model.model not in model_registry:
-        raise UsageError(f"there is no --model {job.model.model}; there is {', '.join(sorted(model_registry))}")
-    _flags().parse_args(job.flag_arguments())
+    try:
+        return _size_of(job, count_tokens)
+    except MedtasksError as error:
+        raise type(error)(f"{job.name}: {error}") from None
+
+
+def _size_of(job: Job, count_tokens: bool) -> Size:
+    _check(job)
     tasks = _tasks(tuple(job.run.tasks), json.dumps(job.run.options), job.data)
     limit = job.flags.get("limit")
     tokenizer = _tokenizer(job) if count_tokens else None
@@ -71,21 +79,26 @@ def size_of(job: Job, count_tokens: bool = False) -> Size:
 @cache
 def _tasks(names: tuple[str, ...], options: str, data: str | None) -> dict[str, Any]:
     """The tasks of a run, which many models share."""
-    manager = PackFirst(None, {**json.loads(options), **({"medtasks_data": data} if data else {})})
+    manager = PackFirst(None, {**json.loads(options), **({DATA_KEY: data} if data else {})})
     tasks: dict[str, Any] = manager.load(manager.match_tasks(list(names)))["tasks"]
     return tasks
 
 
-class _Flags(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"flags: {message}")
-
-
-@cache
-def _flags() -> argparse.ArgumentParser:
-    parser = _Flags(add_help=False, allow_abbrev=False)
-    add_flags_of_run(parser)
-    return parser
+def _check(job: Job) -> None:
+    """What ``medtasks eval`` would find wrong with it, on any machine; of kinds of models that are installed here."""
+    try:
+        given = read_settings({**job.flags, **job.settings})
+    except UsageError as error:
+        raise UsageError(f"flags: {error}") from None
+    metadata = {**job.run.options, **({DATA_KEY: job.data} if job.data else {})}
+    plan = Plan({**given, "metadata": metadata, "tasks": names_of(given["tasks"])})
+    check_kind(job.model.model)
+    asked = check_request(plan)
+    try:
+        kind = get_model(job.model.model)
+    except ImportError:  # the nodes of a cluster may have what it needs
+        return
+    check_model(plan, asked, kind)
 
 
 def _limited(limit: float, count: int) -> int:

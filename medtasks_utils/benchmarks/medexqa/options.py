@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -10,6 +10,7 @@ from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS
 from medtasks_utils.harness.choices import ChoiceOptions
 from medtasks_utils.harness.judge_options import JudgeOptions
+from medtasks_utils.harness.options import Need
 
 
 def _specialty_names(value: Any) -> tuple[str, ...]:
@@ -47,6 +48,21 @@ class MedExQAOptions(JudgeOptions, ChoiceOptions):
     not_signed = JudgeOptions.not_signed | {
         *("use_explanations", "explanation_metrics", "bertscore_model"),  # the scorers' signatures tell
         *("bertscore_device", "bertscore_batch_size"),
+    }
+
+    needs: ClassVar = {
+        **JudgeOptions.needs,
+        **dict.fromkeys(
+            ("use_judge", "explanation_metrics", "mcq_weight", "explanation_weight"),
+            Need("use_explanations=true", lambda options: options.use_explanations),
+        ),
+        **dict.fromkeys(
+            ("bertscore_model", "bertscore_device", "bertscore_batch_size"),
+            Need(
+                "use_explanations=true and bertscore among explanation_metrics",
+                lambda options: "bertscore" in options.lexical_metrics,
+            ),
+        ),
     }
 
     specialty: Annotated[tuple[str, ...], BeforeValidator(_specialty_names)] = Field(

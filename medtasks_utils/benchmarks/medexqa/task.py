@@ -76,7 +76,7 @@ class MedExQA(ChoiceTask):
 
     def _documents(self, specialty: Specialty, split: str) -> list[Row]:
         table = self._read(specialty, split)
-        documents = []
+        documents: list[Row] = []
         for index, row in enumerate(table.rows):
             answer = str(row["answer"]).strip().upper()
             if len(answer) != 1 or answer not in LETTERS:
@@ -95,6 +95,11 @@ class MedExQA(ChoiceTask):
                     "explanation_1": row["explanation_1"],
                     "explanation_2": row["explanation_2"],
                 }
+            )
+        if not documents:  # a macro average over the others would look like one over all
+            raise DataError(
+                f"{self.config.task}: {table.location}: no rows are left of {specialty.name}; mend the file, or choose "
+                "other specialties (medexqa_all with the option specialty)"
             )
         return documents
 

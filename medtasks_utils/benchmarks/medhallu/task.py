@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -17,7 +17,7 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness.answer import Answer, Score
-from medtasks_utils.harness.options import Options
+from medtasks_utils.harness.options import Need, Options
 from medtasks_utils.harness.sources import Row, Table, read_split
 from medtasks_utils.harness.task import MedTask
 
@@ -35,6 +35,10 @@ class MedHalluOptions(Options):
     """Options under ``medhallu``."""
 
     choose_rows = frozenset({"subset", "difficulty", "pairing", "seed"})
+    needs: ClassVar = {
+        "seed": Need("pairing=sampled", lambda options: options.pairing == "sampled"),
+        "unsure_reward": Need("allow_unsure=true", lambda options: options.allow_unsure),
+    }
 
     subset: Literal["pqa_labeled", "pqa_artificial"] = Field("pqa_labeled", description="configuration of the data set")
     difficulty: Literal["easy", "medium", "hard", "all"] = Field("all", description="rows of one difficulty, or all")

@@ -62,13 +62,20 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
 def _object_or_pairs(flag: str, text: str) -> str:
     if text.lstrip().startswith("{"):
         try:
-            json.loads(text)
+            json.loads(text, object_pairs_hook=_each_once)
         except ValueError as error:
             raise argparse.ArgumentTypeError(
                 f"{text} is no JSON ({error}): put the whole object in single quotes and its names and texts in "
                 f"""double quotes, as in {flag} '{{"name": "value"}}'"""
             ) from None
     return text
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    twice = next((name for name, count in Counter(name for name, _ in pairs).items() if count > 1), None)
+    if twice is not None:
+        raise argparse.ArgumentTypeError(f"{twice!r} is there more than once, and only one of them would count")
+    return dict(pairs)
 
 
 def _with_reason(convert: Callable[[str], Any], text: str) -> Any:
@@ -85,11 +92,10 @@ def level_of(name: str | None) -> int:
         UsageError: for a name that is no level.
     """
     levels = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-    if name is None:
-        return logging.INFO
-    if name.upper() not in levels:
-        raise UsageError(f"--verbosity {name}: the levels are {', '.join(levels)}")
-    return int(getattr(logging, name.upper()))
+    for said, by in ((os.environ.get("LMEVAL_LOG_LEVEL"), "LMEVAL_LOG_LEVEL="), (name, "--verbosity ")):
+        if said and not isinstance(logging.getLevelName(said.upper()), int):
+            raise UsageError(f"{by}{said}: the levels are {', '.join(levels)}")
+    return int(getattr(logging, (name or "INFO").upper()))
 
 
 @contextmanager

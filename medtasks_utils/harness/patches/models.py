@@ -262,6 +262,32 @@ def _as_sent(model: Any, prompt: Any, settings: Mapping[str, Any]) -> Any:
     return tokens[-(model.max_length - settings.get("max_gen_toks", model._max_gen_toks)) :]
 
 
+def room_for_prompts(model: Any, max_gen_toks: int) -> int | None:
+    """Tokens of a prompt that a model reads beside an answer of some length; of longer ones it cuts the head.
+
+    ``max_length`` of ``HFLM`` and its like, and of API models that send tokens. Without this, only a line in the log
+    would tell of prompts that are not read whole. None for a model that cuts nothing, or does not say where.
+    """
+    limit = getattr(model, "max_length", None)
+    api = _api_type()
+    if api is not None and isinstance(model, api):
+        if not model.tokenized_requests or model.tokenizer_backend not in ("huggingface", "tiktoken"):
+            return None
+    elif not hasattr(model, "tok_encode"):
+        return None
+    if not isinstance(limit, int):
+        return None
+    return limit if getattr(model, "backend", "causal") == "seq2seq" else limit - max_gen_toks
+
+
+def is_longer(model: Any, prompt: str, room: int) -> bool:
+    """Whether a prompt has more tokens than this; few are counted, since none has more tokens than bytes."""
+    if len(prompt.encode()) <= room:
+        return False
+    tokens = model.tok_encode(prompt)
+    return len(tokens[0] if tokens and isinstance(tokens[0], list) else tokens) > room
+
+
 def probe_of(model: Any) -> dict[str, Any]:
     """What ``requests.post`` is given to ask an API model's server for one token, as the harness itself would ask.
 
