@@ -258,7 +258,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
-    holders, rest = held(text, ("answer", "choice"))
+    holders, rest = held(text, ("answer", "choice"), "[A-D]")
     inside = [found for holder in holders if (found := _inside(holder, text, options))]
     outside = list(_candidates(rest, options))
     return choose([*outside, *inside], _MENTIONS)
