@@ -11,7 +11,7 @@ ANSWER: Cues = {
     "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre)|:)",
     "fr": r"réponse|choix|proposition|(?:correcte|exacte|juste)(?=\s?:)",
     "es": r"respuesta|opción|alternativa|elección|correcta(?=:)",
-    "pt": r"resposta|opção|alternativa|escolha|(?<=a\s)correta(?=\sé)|correta(?=:)",
+    "pt": r"resposta|gabarito|opção|alternativa|escolha|(?<=a\s)correta(?=\sé)|correta(?=:)",
     "it": r"risposta|opzione|scelta|alternativa|(?:corretta|esatta|giusta)(?=:)",
     "ru": r"ответ|вариант|выбор",
     "ar": r"الإجابة|الاجابة|إجابة|الجواب|جواب|الخيار|الاختيار",
@@ -97,7 +97,7 @@ CORRECT: Cues = {
     r"|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i|they|you|we|the\s\w+)\b|(?:is"
     r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s(?:(?:the|a|therefore|thus|clearly|also|most|single"
     r"|likely|appropriate|suitable)\s){0,4}(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if"
-    r"|for|only))|true|better|answer|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))"
+    r"|for|only|\w{2,9}\sfor\b))|true|better|answer|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))"
     r"|only\s(?:answer|choice|option)|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
     r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?!\s(?:if|for|only|in|to)\b)|(?:best\s)?fits"
     r"|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe|has\sto\sbe)\b"
