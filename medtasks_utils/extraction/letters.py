@@ -144,6 +144,7 @@ _ALL_OPTIONS = re.compile(
 )
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
+_NOT_CHOSEN = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?$")
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
     rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)"
@@ -316,7 +317,9 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
 
 def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
-    named = named_options(plain, options, is_denied)
+    letters = bounded(_LONE_LETTER.finditer(plain))
+    denied = {one[0].upper() for one in letters if _denied(Candidate("", one.start(), one.end(), plain, "", 0))}
+    named = [(letter, at) for letter, at in named_options(plain, options, is_denied) if letter not in denied]
     yield from (Candidate(letter, at, at, plain, "named", 25 if len(named) == 1 else 0) for letter, at in named)
     sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
     if len(sentences) > 1:
@@ -350,6 +353,8 @@ def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Ite
     for match in bounded(pattern.finditer(text)):
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
+        if cue == "choose" and _NOT_CHOSEN.search(text[max(0, match.start() - 24) : match.start()]):
+            continue
         between = _ALL_OPTIONS.sub("", between)
         if _BETWEEN.search(between):
             yield Candidate(_letter(match), start, end, text, cue, support, (("_denied", -100),))
