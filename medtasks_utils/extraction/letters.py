@@ -124,27 +124,15 @@ _TOGETHER = re.compile(
     rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|not|nicht|pas|no|não|non"
     rf"|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
 )
-_MENTIONS = (
-    "box",
-    "bold",
-    "colon",
-    "option",
-    "leading",
-    "named",
-    "mark",
-    "predicate",
-    "only",
-    "mark",
-    "shown",
-    "concluding",
-)
+_MENTIONS = tuple("box bold colon option leading named mark predicate only shown concluding".split())
 
 _ALL_OPTIONS = re.compile(
     r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
 )
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
-_NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
-_NOT_CHOSEN = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?$")
+_NOT_BEFORE = re.compile(
+    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:\w{{2,12}}\s){{0,2}}|{_CHOOSE}\s(?:\w{{1,6}}\s){{0,2}})[(\[]?$"
+)
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
     rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)"
@@ -319,8 +307,9 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
     letters = bounded(_LONE_LETTER.finditer(plain))
     denied = {one[0].upper() for one in letters if _denied(Candidate("", one.start(), one.end(), plain, "", 0))}
-    named = [(letter, at) for letter, at in named_options(plain, options, is_denied) if letter not in denied]
-    yield from (Candidate(letter, at, at, plain, "named", 25 if len(named) == 1 else 0) for letter, at in named)
+    named = named_options(plain, options, is_denied)
+    support = 25 if len(named) == 1 and named[0][0] not in denied else 0
+    yield from (Candidate(letter, at, at, plain, "named", support) for letter, at in named)
     sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
     if len(sentences) > 1:
         first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
@@ -353,8 +342,6 @@ def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Ite
     for match in bounded(pattern.finditer(text)):
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
-        if cue == "choose" and _NOT_CHOSEN.search(text[max(0, match.start() - 24) : match.start()]):
-            continue
         between = _ALL_OPTIONS.sub("", between)
         if _BETWEEN.search(between):
             yield Candidate(_letter(match), start, end, text, cue, support, (("_denied", -100),))
