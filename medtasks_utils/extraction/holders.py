@@ -23,7 +23,7 @@ _KEY = re.compile(
 
 
 _NOT_THIS = re.compile(
-    r"\b(?:(?:al|even\s)?though|whereas|obwohl|bien\sque|aunque|embora|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|"
+    r"\b(?i:(?:al|even\s)?though|whereas|obwohl|bien\sque|aunque|embora|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|"
     r"\b(?:not|nor|nicht|pas|non|não|не|rather\sthan|instead\sof)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$"
 )
 _SENTENCE_END = re.compile(r"[.!?。…]\s|\n")

@@ -39,6 +39,7 @@ _INVENTED = re.compile(
     r"(?:<think>|^[#\s<|]{0,6}(?:im_start\|>)?(?:answer|A:|response|reply|assistant|antwort|r[eé]p|choices))",
     re.MULTILINE | re.IGNORECASE,
 )
+_PREAMBLE = re.compile(r"\W{0,3}(?i:let|okay|ok|sure|first|here|i\swill|to\sanswer)\b[^\n\\<]{0,160}")
 _FORM = re.compile(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
 _INSTRUCTED_BEFORE = re.compile(
     r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|(?:[,;]|\bor|\band)\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\."
@@ -120,7 +121,8 @@ def without_continuation(response: str) -> str:
 
 
 def _goes_on(own: str, response: str, at: int) -> bool:
-    return not _NEXT_QUESTION.match(own) and _INVENTED.match(response, at) is not None
+    restates = _NEXT_QUESTION.match(own) or _PREAMBLE.fullmatch(own)
+    return not restates and _INVENTED.match(response, at) is not None
 
 
 def without_next_question(text: str) -> tuple[str, ...]:

@@ -93,8 +93,8 @@ CHOSEN_BEFORE: Cues = {
 """What follows a letter that is chosen, where the verb comes last."""
 
 CORRECT: Cues = {
-    "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins|therefore(?=\W*(?:$|[.;]))|(?:would"
-    r"|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i|they|you|we|the\s\w+)\b|(?:is"
+    "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins"
+    r"|therefore(?=\W*(?:$|[.;]))|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i|they|you|we|the\s\w+)\b|(?:is"
     r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s(?:(?:the|a|therefore|thus|clearly|also|most|single"
     r"|likely|appropriate|suitable)\s){0,4}(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if"
     r"|for|only|\w{2,9}\sfor\b))|true|better|answer|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))"
@@ -154,7 +154,8 @@ NOT_BEFORE: Cues = {
 """What denies the letter that follows within two words."""
 
 WRONG_AFTER: Cues = {
-    "en": r"(?:\A\s(?:aside(?!\sfrom)|to\sone\sside)|(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?(?:incorrect|wrong|false|not"
+    "en": r"(?:\A\s(?:aside(?!\sfrom)|to\sone\sside)"
+    r"|(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?(?:incorrect|wrong|false|not"
     r"|no\b|unlikely|ruled\sout|excluded|out\b|less)|isn['’]t|(?:can|may|must|should|could)\sbe\s(?:ruled\sout"
     r"|excluded|set\saside|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped|crossed\s(?:off|out))|incorrectly|does\snot"
     r"|doesn['’]t)",
