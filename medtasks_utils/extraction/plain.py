@@ -111,7 +111,7 @@ def without_continuation(response: str) -> str:
     """The response, reasoning and all, up to a further question that it invents after its answer, and answers.
 
     >>> without_continuation("C\\n\\nQ: …?\\n<think>…</think>B"), without_continuation("So.\\nQuestion: …</think>B")
-    ('C\\n\\n', 'So.\\nQuestion: …</think>B')
+    ('C\\n', 'So.\\nQuestion: …</think>B')
     """
     for question in islice(_NEXT_QUESTION.finditer(response), 20):
         own, tag = final_text(response[: question.start()]), TAG.search(response, question.end())
