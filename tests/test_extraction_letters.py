@@ -24,6 +24,7 @@ ON_NERVES: dict[str | None, list[str]] = {
         "`C`",
         "$C$",
         r"\(C\)",
+        r"The answer is \boxed{C",
         r"$\text{C}$",
         r"$\mathbf{C}$",
         "  C \n",
@@ -237,7 +238,6 @@ ON_NERVES: dict[str | None, list[str]] = {
         r"\boxed{AB}",
         r"\boxed{A/B}",
         r"\boxed{5}",
-        r"The answer is \boxed{C",
         "<think>The answer is A.",
     ],
 }

@@ -119,6 +119,8 @@ RESPONSES: dict[str | None, list[str]] = {
         r"\boxed{not hallucinated}",
     ],
     "1": [
+        r"\boxed{1",
+        r"The answer is \boxed{1",
         "The answer fabricates evidence.",
         "回答：1",
         "1",
@@ -359,8 +361,6 @@ RESPONSES: dict[str | None, list[str]] = {
         r"\boxed{0.5}",
         r"\boxed{0 or 1}",
         r"\boxed{}",
-        r"\boxed{1",
-        r"The answer is \boxed{1",
         r"\boxed{-1}",
         r"\boxed{00}",
         r"\boxed{01}",

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 
 from medtasks_utils.extraction import cues
-from medtasks_utils.extraction.listings import LINE, MAX_LINE
+from medtasks_utils.extraction.listings import CALLED, LINE, MAX_LINE
 from medtasks_utils.extraction.options import LETTERS
 from medtasks_utils.extraction.weighing import Candidate, bounded
 
 _RIGHT, _WRONG = (cues.any_word(table) for table in (cues.RIGHT, cues.WRONG))
 _RIGHT_MARK = re.compile(
-    rf"\b(?i:correct|right|best|true|yes)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[✓✔✅]|{_RIGHT}"
+    rf"\b(?i:correct|right|best|true|yes)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[✓✔✅☑]|{_RIGHT}"
 )
 _WRONG_MARK = re.compile(
-    rf"(?i:\b(?:incorrect|wrong|false|no|not|unlikely|excluded|out|never)\b|n['’]t\b)|[✗✘❌]|{_WRONG}"
+    rf"(?i:\b(?:incorrect|wrong|false|no|not|unlikely|excluded|out|never)\b|n['’]t\b)|[✗✘❌☐]|{_WRONG}"
     rf"|{cues.either(cues.WRONG_AFTER)}"
 )
 _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
@@ -95,9 +95,7 @@ def _items(listing: str) -> Iterator[tuple[str, int, str]]:
     position = 0
     for line in listing.split("\n"):
         if match := LINE.match(line[:MAX_LINE]):
-            yield (
-                match["letter"].upper(),
-                position + match.start("letter"),
-                line[: match.start("letter")] + line[match.end("letter") :],
-            )
+            rest = line[: match.start("letter")] + line[match.end("letter") :]
+            said = re.match(CALLED, line[match.end("letter") :]) or re.search(r"\|[^|]*[✓✔✅☑✗✘❌☐][^|]*\|?\s*$", rest)
+            yield match["letter"].upper(), position + match.start("letter"), said[0] if said else rest
         position += len(line) + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from medtasks_utils.extraction.boxes import spans
 
@@ -23,6 +23,7 @@ _KEY = re.compile(
 
 
 _NOT_THIS = re.compile(
+    r"\b(?i:(?:al|even\s)?though|whereas|obwohl|bien\sque|aunque|embora|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|"
     r"\b(?:not|nor|nicht|pas|non|não|не|rather\sthan|instead\sof)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$"
 )
 _SENTENCE_END = re.compile(r"[.!?。…]\s|\n")
@@ -40,12 +41,13 @@ class Holder:
     key: str = ""
 
 
-def held(text: str, keys: Sequence[str]) -> tuple[list[Holder], str]:
+def held(text: str, keys: Sequence[str], token: str = "(?!)") -> tuple[list[Holder], str]:
     """The contents of boxes, tags and keys named so, and the text without its boxes and what an unclosed one holds.
 
     Args:
         text: the final text.
         keys: words that the name of an answer's key may hold (``final_answer`` holds ``answer``).
+        token: an answer of one character, which a box at the end holds though it is never closed.
     """
     closed, unclosed = spans(text)
     found = [
@@ -63,6 +65,9 @@ def held(text: str, keys: Sequence[str]) -> tuple[list[Holder], str]:
     else:
         rest += text[position:unclosed], *text[unclosed:].partition("\n")[1:]
     outside = " ".join(rest)
+    if not closed:
+        opened = re.search(rf"box(?:ed)?\s?\{{\s?(?:\\text\s?\{{)?(?P<braced>{token})[\s$*.)]{{0,4}}\Z", text[-40:])
+        found += [replace(_of(opened, "box", 97), start=len(text) - 1, end=len(text))] if opened else []
     if unclosed is None and not closed:
         found += [_of(match, "box", 98) for match in _NEAR_BOX.finditer(text)]
     found += [_of(match, "tag", 95) for match in _TAG.finditer(text)]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.elimination import called_unlike, marked, ranked, rated, remaining, wrong_lines
 from medtasks_utils.extraction.holders import Holder, held
-from medtasks_utils.extraction.listings import LINE, MAX_LINE, lists_options, split_listings
+from medtasks_utils.extraction.listings import CALLED, LINE, MAX_LINE, lists_options, split_listings
 from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_options, short_names, with_letters
 from medtasks_utils.extraction.plain import own_parts, unformatted
 from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY, plain_letters
@@ -21,7 +22,7 @@ _ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE, _ORDERED, _SHOWN = map(
 )
 _FILLERS = rf"(?:{_FILLER}){{0,12}}?"
 _LABEL = (
-    r"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|risposta|ответ|الإجابة|الجواب"
+    r"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|gabarito|risposta|ответ|الإجابة|الجواب"
     r"|الخيار\sالصحيح|उत्तर|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
 )
 _OPTION = (
@@ -62,7 +63,7 @@ _STATEMENTS = tuple(
         # "C is correct", "C (long thoracic nerve) is the best answer", "C ist richtig", "Cが正解".
         (
             "correct",
-            rf"(?P<letter>{LETTER})[)\].']?(?:\s\([^()\n]{{0,80}}\)|\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
+            rf"(?P<letter>{LETTER})[)\].']?(?:\s\([^()\n]{{0,80}}\)|(?<!A)\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
             55,
         ),
         # "Therefore, C.", "It's C", "sondern C", "所以C".
@@ -123,26 +124,15 @@ _TOGETHER = re.compile(
     rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|not|nicht|pas|no|não|non"
     rf"|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
 )
-_MENTIONS = (
-    "box",
-    "bold",
-    "colon",
-    "option",
-    "leading",
-    "named",
-    "mark",
-    "predicate",
-    "only",
-    "mark",
-    "shown",
-    "concluding",
-)
+_MENTIONS = ("box", "bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "shown", "concluding")
 
 _ALL_OPTIONS = re.compile(
     r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
 )
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
-_NOT_BEFORE = re.compile(rf"{cues.either(cues.NOT_BEFORE)}\s?(?:\w{{2,12}}\s){{0,2}}[(\[]?$")
+_NOT_BEFORE = re.compile(
+    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:\w{{2,12}}\s){{0,2}}|{_CHOOSE}\s(?:\w{{1,6}}\s){{0,2}})[(\[]?$"
+)
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
     rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)"
@@ -257,10 +247,20 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     return reading
 
 
+_REFUSED = re.compile(
+    r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t))\s(?:choose|pick|select|mark|commit\sto)\b"
+    r"(?!\s(?!any\b|one\b|either|between|among|from)\w)|\bnone\sof\s(?:the|these)\s(?!other|remaining|rest\b)(?:\w+\s){1,3}(?:is|are)"
+    r"\s(?:really\s|quite\s)?(?:correct|right|suitable|true)\b",
+    re.IGNORECASE,
+)
+
+
 def _read_part(text: str, options: Sequence[str]) -> Reading:
-    holders, rest = held(text, ("answer", "choice"))
+    holders, rest = held(text, ("answer", "choice"), "[A-D]")
     inside = [found for holder in holders if (found := _inside(holder, text, options))]
     outside = list(_candidates(rest, options))
+    if _REFUSED.search(rest):  # what is merely spoken of is not chosen then
+        outside = [one if one.support > _WEAK else replace(one, support=0) for one in outside]
     return choose([*outside, *inside], _MENTIONS)
 
 
@@ -305,8 +305,11 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
 
 def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
+    letters = bounded(_LONE_LETTER.finditer(plain))
+    denied = {one[0].upper() for one in letters if _denied(Candidate("", one.start(), one.end(), plain, "", 0))}
     named = named_options(plain, options, is_denied)
-    yield from (Candidate(letter, at, at, plain, "named", 25 if len(named) == 1 else 0) for letter, at in named)
+    support = 25 if len(named) == 1 and named[0][0] not in denied else 0
+    yield from (Candidate(letter, at, at, plain, "named", support) for letter, at in named)
     sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
     if len(sentences) > 1:
         first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
@@ -376,7 +379,7 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
     lone = [(place, 51) for place in written[1:-1] if letter_of(place[1].strip(" .:()[]"))]
     for (at, line), support in [(written[0], 52), *lone, (written[-1], 53)] if written else ():
         match = LINE.match(line[:MAX_LINE])
-        if match and not lists_options(line[:MAX_LINE]):
+        if match and not lists_options(line[:MAX_LINE]) and not re.match(CALLED, line[match.end("letter") :]):
             start, end = at + match.start("letter"), at + match.end("letter")
             yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), _RULES)
 

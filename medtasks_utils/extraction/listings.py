@@ -6,12 +6,18 @@ import re
 
 from medtasks_utils.extraction.tokens import ONE_ONLY
 
+CALLED = (
+    r"[*_]{0,3}\s(?i:is|ist|est|es|é|è)\s(?i:(?:clearly|also|not|nicht)\s)?(?i:(?:in|un)?(?:correct|true|accurate|right)"
+    r"|wrong|false|richtig|falsch|korrekt|(?:in)?(?:correcte|exacte|corre[ct]*[ao])|fausse|fals[ao]|verdadeir[ao]|errad[ao])\b"
+)
+"""What a line calls the option that it begins with."""
 LINE = re.compile(
     rf"[\s>#*_=\-•|✅✔✓👉☑️]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option"
     rf"|choice)\s)?[(\[]?(?P<letter>[A-D]|[a-d](?=[.)\]])){ONE_ONLY}"
     r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since"
     r"|as)\s|[*_]{0,3}\s[\-–—|(→]|[*_]{0,3}\s[-=]>\s|[*_]{0,3}\s\|"
-    r"|\s?[✓✔✅❌✗✘]|[\s*_)\]<=]*$)"
+    r"|\s?[✓✔✅❌✗✘☑☐]|[\s*_)\]<=]*$"
+    rf"|{CALLED})"
 )
 _ANNOUNCED = re.compile(r"\W{0,6}(?:[^\W\d]{1,12}\s){0,3}(?i:choices|options)(?:\s(?i:are))?\s?[:=]?\s")
 MAX_LINE = 300  # characters of a line that are looked at for its letter

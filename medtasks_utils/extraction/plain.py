@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from medtasks_utils.extraction.ends import both_ends
+from medtasks_utils.extraction.think import TAG, final_text
 
 _SPACES = "\u00a0\u2009\u202f\u3000\t"
 _CHARACTERS: dict[int, str] = {
@@ -25,12 +27,22 @@ _AFTER_HEADING = re.compile(
     r"|judge?ment)[*_]{0,3})[*_]{0,3})[ \t]{0,8}\n\s{0,8}(?![#|])"
 )
 _NEXT_QUESTION = re.compile(
-    r"^[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote)\s?\d{0,3}\s?[*_]{0,2}:|The\sfollowing\sis\sa\smultiple-choice\squestion)",
+    r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
+    r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)"
+    r"|#{1,4}\s(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human|User)\s?\d{0,3}\s?:?\s?$"
+    r"|(?:User|Human)\s?:\s|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)",
     re.MULTILINE | re.IGNORECASE,
 )
+# A question in bold or in a list is restated for an analysis; one that is answered line by line is another.
+_INVENTED = re.compile(
+    r"(?![\s>_-]{0,3}\*)[\s\S]{0,4000}?"
+    r"(?:<think>|^[#\s<|]{0,6}(?:im_start\|>)?(?:answer|A:|response|reply|assistant|antwort|r[eé]p|choices))",
+    re.MULTILINE | re.IGNORECASE,
+)
+_PREAMBLE = re.compile(r"\W{0,3}(?i:let|okay|ok|sure|first|here|i\swill|to\sanswer)\b[^\n\\<]{0,160}")
 _FORM = re.compile(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
 _INSTRUCTED_BEFORE = re.compile(
-    r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\."
+    r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|(?:[,;]|\bor|\band)\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\."
     r"|zum\sBeispiel|par\sexemple|p\.\s?ej\.|por\se(?:jemplo|xemplo)|ad\sesempio|например)|例如|例えば|예를\s들어|مثلا"
     r"|उदाहरण)[\s,:：]{0,3}$|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place"
     r"|enclose|return|output|provide|state|present|end|finish)\s(?:with\b|only\b|in\b|using\b|your\b|it\s(?:in|as)\b"
@@ -93,6 +105,24 @@ def own_parts(text: str) -> tuple[str, ...]:
     if len(words) == 1:
         text = words.pop()
     return without_next_question(without_instructions(one_script(text)))
+
+
+def without_continuation(response: str) -> str:
+    """The response, reasoning and all, up to a further question that it invents after its answer, and answers.
+
+    >>> without_continuation("C\\n\\nQ: …?\\n<think>…</think>B"), without_continuation("So.\\nQuestion: …</think>B")
+    ('C\\n', 'So.\\nQuestion: …</think>B')
+    """
+    for question in islice(_NEXT_QUESTION.finditer(response), 20):
+        own, tag = final_text(response[: question.start()]), TAG.search(response, question.end())
+        if not (tag and tag[1]) and own.strip() and _goes_on(own.strip(), response, question.start()):
+            return response[: question.start()]
+    return response
+
+
+def _goes_on(own: str, response: str, at: int) -> bool:
+    restates = _NEXT_QUESTION.match(own) or _PREAMBLE.fullmatch(own)
+    return not restates and _INVENTED.match(response, at) is not None
 
 
 def without_next_question(text: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_TAG = re.compile(r"<(/?)think>", re.IGNORECASE)
+TAG = re.compile(r"<(/?)think>", re.IGNORECASE)
 
 
 def final_text(response: str) -> str:
@@ -20,7 +20,7 @@ def final_text(response: str) -> str:
 def final_span(response: str) -> tuple[int, int]:
     """Where :func:`final_text` stands in the response."""
     start, end = 0, len(response)
-    for tag in _TAG.finditer(response):
+    for tag in TAG.finditer(response):
         if tag[1]:
             start, end = tag.end(), len(response)
         elif end == len(response):
@@ -31,7 +31,7 @@ def final_span(response: str) -> tuple[int, int]:
 def think_tags_pair_up(response: str) -> bool:
     """Whether every ``<think>`` is closed after it was opened, and no ``</think>`` stands alone."""
     depth = 0
-    for tag in _TAG.finditer(response):
+    for tag in TAG.finditer(response):
         depth += -1 if tag[1] else 1
         if depth < 0:
             return False
@@ -40,7 +40,7 @@ def think_tags_pair_up(response: str) -> bool:
 
 def is_one_block_then_answer(response: str) -> bool:
     """Whether the response is one think block followed by something, as reasoning models are asked to write."""
-    tags = [(tag[1], tag.span()) for tag in _TAG.finditer(response)]
+    tags = [(tag[1], tag.span()) for tag in TAG.finditer(response)]
     if [slash for slash, _ in tags] != ["", "/"]:
         return False
     (_, opened), (_, closed) = tags

@@ -22,7 +22,7 @@ from medtasks_utils.extraction.weighing import NOTHING, Candidate, Found, Readin
 _RESULT, _TOTAL, _SUMMED, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
     cues.any_word, (cues.RESULT, cues.TOTAL, cues.SUMMED, cues.EQUALS, cues.LINKED, cues.ABOUT, cues.THAT_IS)
 )
-_JOINED = rf"{_EQUALS}\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$"
+_JOINED = rf"{_EQUALS}(?:,\s[^\W\d]{{2,14}}(?:\s[^\W\d]{{1,14}}){{0,2}},)?\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$"
 _NEAR = rf"[^\n=≈:,;\d]{{0,30}}?{_LINKED}\s?(?:{_ABOUT}){{0,8}}$"
 _AFTER_RESULT = re.compile(
     rf"{_RESULT}(?:(?:\([^()\n]{{0,30}}\)|(?!(?<![\w.-])\d)[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)"

@@ -35,7 +35,11 @@ _WORDS_FOR = {
     "hallucinated": cues.HALLUCINATED,
     "factual": cues.FACTUAL,
     "right": cues.RIGHT,
-    "digit": dict.fromkeys(cues.JUDGED, rf"(?:(?<=[:是はは은는])\s?|{cues.LABEL}\s)[012](?![\d.,]\d)"),
+    "digit": dict.fromkeys(
+        cues.JUDGED,
+        rf"(?:(?<=[:是はは은는])\s?|(?<=ではなく)|(?<=ではなく,)|(?<=아니라)\s?|(?<=判为)|{cues.LABEL}\s)[012](?![\d.,]\d)"
+        r"|(?:(?<=lautet\s)|(?<=\sest\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y|e)\sn))",
+    ),
 }
 
 
@@ -106,6 +110,8 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
         mistaken = language.mistaken.search(sentence, max(map(sentence[: match.start()].rfind, ":;：；")) + 1)
         denied = (negations + bool(mistaken and mistaken.start() < match.start())) % 2 == 1
         foreign = kind == "digit" or not english or language.own.search(sentence)
+        if kind == "digit" and denied:
+            continue
         if not about and (kind in ("right", "wrong") or not foreign):
             continue
         value = _value(kind, match[0].strip(), denied)

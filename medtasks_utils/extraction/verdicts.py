@@ -221,7 +221,7 @@ def read_verdict(text: str) -> Reading:
     for part in own_parts(text):
         if all(scale.search(part.lower()) for scale in _CLASSES):
             part = _ON_THE_SCALE.sub(lambda match: _RANKS[match[1]], ordinals_as_letters(part))
-        holders, rest = held(part, _KEYS)
+        holders, rest = held(part, _KEYS, "[012]")
         inside = [found for holder in holders if (found := _inside(holder, part))]
         reading = choose([*_candidates(rest), *inside], ("box",))
         if reading.value is not None:

@@ -37,7 +37,7 @@ from medtasks_utils.benchmarks.medcalc_bench.rows import (
 from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.evidence import Kind
-from medtasks_utils.extraction.plain import without_instructions
+from medtasks_utils.extraction.plain import without_continuation, without_instructions
 from medtasks_utils.extraction.subjects import named
 from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text
@@ -209,6 +209,8 @@ class MedCalcBench(ToolTask):
 
     def _abstains(self, filter_name: str, response: str) -> str | None:
         """How a response says that the note lacks what is needed; None if it does not."""
+        if filter_name != "strict-match":
+            response = without_continuation(response)
         content, found_by = self._content(response)
         if content is not None and says_not_available(content):
             return found_by
@@ -227,9 +229,10 @@ class MedCalcBench(ToolTask):
         """What the answer says in any usual form, in the tag or box, or in a clearly stated value without one."""
         judgement: Judgement = doc["judgement"]
         reading = self.read(response, doc)
-        content, found_by = self._content(without_instructions(response))
+        own = without_continuation(response)
+        content, found_by = self._content(without_instructions(own))
         if content is None:
-            if not _is_clear(reading) and states_not_available(final_text(response)):
+            if not _is_clear(reading) and states_not_available(final_text(own)):
                 return _answer(None, judgement, response, "statement")
             found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
             return _answer(reading.value, judgement, response, found_by)
@@ -238,6 +241,7 @@ class MedCalcBench(ToolTask):
 
     def read(self, response: str, doc: Row) -> Reading:
         """What is weighed: in the tag or box, else in the whole text."""
+        response = without_continuation(response)
         content, _ = self._content(without_instructions(response))
         asked = "\n".join(doc[field] for field in ("question", "calculator_name") if field in doc)
         if content is None:

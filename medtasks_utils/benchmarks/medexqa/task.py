@@ -18,6 +18,7 @@ from medtasks_utils.benchmarks.medexqa.reading import (
 )
 from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.letters import LETTERS, found_by, read_letter
+from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness.answer import Answer, JudgedScore, Score
@@ -147,7 +148,7 @@ class MedExQA(ChoiceTask):
             return Answer(reading.value, response, found_by=found_by(reading))
         if reading.candidates:
             return Answer(None, response)
-        substituted = letters_for_options(final_text(response), doc["options"])
+        substituted = letters_for_options(final_text(without_continuation(response)), doc["options"])
         letter = only_letter(substituted)
         if letter:
             return Answer(letter, response, found_by="letter")
@@ -155,7 +156,7 @@ class MedExQA(ChoiceTask):
 
     def read(self, response: str, doc: Row) -> Reading:
         """What is weighed before the authors' rules are asked."""
-        return read_letter(final_text(response), doc["options"])
+        return read_letter(final_text(without_continuation(response)), doc["options"])
 
     # ---- score
 

@@ -13,6 +13,7 @@ from medtasks_utils import statistics
 from medtasks_utils.benchmarks.medhallu.card import CARD, DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Reading
@@ -118,7 +119,7 @@ class MedHallu(MedTask):
 
     def read(self, response: str, doc: Row) -> Reading:
         """What is weighed, boxes among it."""
-        return read_verdict(final_text(response))
+        return read_verdict(final_text(without_continuation(response)))
 
     @property
     def _verdicts(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from medtasks_utils.benchmarks.medmcqa.card import CARD
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
 from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
+from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness.answer import Answer, Score
@@ -125,7 +126,7 @@ class MedMCQA(ChoiceTask):
 
     def read(self, response: str, doc: Row) -> Reading:
         """What is weighed, boxes among it."""
-        return read_letter(final_text(response), doc["options"])
+        return read_letter(final_text(without_continuation(response)), doc["options"])
 
     # ---- score
 

@@ -11,7 +11,7 @@ ANSWER: Cues = {
     "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre)|:)",
     "fr": r"réponse|choix|proposition|(?:correcte|exacte|juste)(?=\s?:)",
     "es": r"respuesta|opción|alternativa|elección|correcta(?=:)",
-    "pt": r"resposta|opção|alternativa|escolha|(?<=a\s)correta(?=\sé)|correta(?=:)",
+    "pt": r"resposta|gabarito|opção|alternativa|escolha|(?<=a\s)correta(?=\sé)|correta(?=:)",
     "it": r"risposta|opzione|scelta|alternativa|(?:corretta|esatta|giusta)(?=:)",
     "ru": r"ответ|вариант|выбор",
     "ar": r"الإجابة|الاجابة|إجابة|الجواب|جواب|الخيار|الاختيار",
@@ -63,7 +63,7 @@ CHOOSE: Cues = {
     r"|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor|settled?\s(?:on|for)|(?:money(?:\sis|['’]s|\swould\sbe)?"
     r"|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor|goes\s(?:to|for)|for)|commit(?:ting)?\sto"
     r"|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward"
-    r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put|writ(?:e|ing))(?:\s(?:down|in))?",
+    r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put(?!\sfirst)|writ(?:e|ing))(?:\s(?:down|in))?",
     "de": r"wähle|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei"
     r"|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?"
     r"|entscheide\smich\s(?:\w+\s){0,2}für",
@@ -93,11 +93,11 @@ CHOSEN_BEFORE: Cues = {
 """What follows a letter that is chosen, where the verb comes last."""
 
 CORRECT: Cues = {
-    "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins|(?:would"
-    r"|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i|they|you|we|the\s\w+)\b|(?:is"
+    "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins"
+    r"|therefore(?=\W*(?:$|[.;]))|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i|they|you|we|the\s\w+)\b|(?:is"
     r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s(?:(?:the|a|therefore|thus|clearly|also|most|single"
     r"|likely|appropriate|suitable)\s){0,4}(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if"
-    r"|for|only))|true|better|answer|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))"
+    r"|for|only|\w{2,9}\sfor\b))|true|better|answer|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))"
     r"|only\s(?:answer|choice|option)|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
     r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?!\s(?:if|for|only|in|to)\b)|(?:best\s)?fits"
     r"|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe|has\sto\sbe)\b"
@@ -154,9 +154,10 @@ NOT_BEFORE: Cues = {
 """What denies the letter that follows within two words."""
 
 WRONG_AFTER: Cues = {
-    "en": r"(?:(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?(?:incorrect|wrong|false|not"
+    "en": r"(?:\A\s(?:aside(?!\sfrom)|to\sone\sside)"
+    r"|(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?(?:incorrect|wrong|false|not"
     r"|no\b|unlikely|ruled\sout|excluded|out\b|less)|isn['’]t|(?:can|may|must|should|could)\sbe\s(?:ruled\sout"
-    r"|excluded|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped|crossed\s(?:off|out))|incorrectly|does\snot"
+    r"|excluded|set\saside|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped|crossed\s(?:off|out))|incorrectly|does\snot"
     r"|doesn['’]t)",
     "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus"
     r"|passt\snicht)",
@@ -177,7 +178,7 @@ WRONG_AFTER: Cues = {
 EXCLUDE: Cues = {
     "en": r"eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
     r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|disqualif\w{1,4}|(?:argues?"
-    r"|speaks?|counts?)\sagainst|discount|forget(?:\sabout)?|ignore|set\saside|throw\w{0,2}\sout",
+    r"|speaks?|counts?)\sagainst|discount|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore|set\saside|throw\w{0,2}\sout",
     "de": r"schlie(?:ß|ss)\w{1,3}|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
     "fr": r"écart\w{1,4}|exclu(?!si)\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
     "es": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",

@@ -108,7 +108,7 @@ NO: Cues = {
 NO_AFTER: Cues = {
     "hi": r"\s?(?:नहीं|नही)",
     "zh": r"[^,。]{0,2}?(?:不符|相反|相悖|有出入|不一致)",
-    "ja": r"[^。、]{0,6}?(?:と(?:は)?異な|に反|とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)"
+    "ja": r"[^。、,]{0,6}?(?:と(?:は)?異な|に反|とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)"
     r"|[^。、]{0,4}(?:一つ|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません"
     r"|見当たりません)|と(?:は)?言い(?:がたい|難い)|では(?:ありません|ない|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない"
     r"|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
@@ -126,12 +126,12 @@ LABEL = r"(?:classe|klasse|clase|label|класс|метка)"
 """A noun that a digit follows."""
 
 CONCEDED: Cues = {
-    "de": r"\b(?:obwohl|zwar|wenngleich|auch\swenn|obgleich)\b",
-    "fr": r"\b(?:bien\sque|même\ssi|quoique|certes|malgré)\b",
-    "es": r"\b(?:aunque|si\sbien|a\spesar|pese)\b",
-    "pt": r"\b(?:embora|ainda\sque|apesar|mesmo\sque)\b",
-    "it": r"\b(?:sebbene|benché|anche\sse|per\squanto|nonostante)\b",
-    "ru": r"\b(?:хотя|несмотря)\b",
+    "de": r"\b(?:obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere)\b",
+    "fr": r"\b(?:bien\sque|même\ssi|quoique|certes|malgré|plusieurs|certain[es]{1,2})\b",
+    "es": r"\b(?:aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s)\b",
+    "pt": r"\b(?:embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas))\b",
+    "it": r"\b(?:sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie])\b",
+    "ru": r"\b(?:хотя|несмотря|некоторые|часть)\b",
     "ar": r"(?:رغم|مع\sأن)",
     "hi": r"(?:यद्यपि|हालाँकि|हालांकि|भले)",
     "zh": r"虽然|尽管|即使|与其|[前后]半?部分|一部分|看似",
@@ -179,7 +179,7 @@ JUDGED: Cues = {
     "ru": r"ответ\w{0,2}|вердикт|вывод|утверждение|заключение",
     "ar": r"الإجابة|إجابة|الحكم|الجواب|النتيجة",
     "hi": r"उत्तर|जवाब|निर्णय|निष्कर्ष",
-    "zh": r"回答|答案|判断|结论|判定",
+    "zh": r"回答|答案|判断|结论|判定|判为",
     "ja": r"回答|判定|結論|答え",
     "ko": r"답변|판정|결론|답",
 }

@@ -66,7 +66,8 @@ AND: Cues = {
 RESULT: Cues = {
     "en": r"answer|result|value|output|edd|(?<!scan\sis\s)(?<!visit\sis\s)due(?:\sdate)?|(?:date\sof\s)?conception"
     r"|gestational\sage|ga\b",
-    "de": r"ergebnis|wert|antwort|geburtstermin|gestationsalter",
+    "de": r"ergebnis|wert|antwort|(?:geburts|entbindungs)termin|(?:errechnete|voraussichtliche)r?\stermin"
+    r"|gestationsalter",
     "fr": r"résultat|réponse|valeur|date|âge\sgestationnel",
     "es": r"resultado|respuesta|valor|fecha|fpp|edad\sgestacional",
     "pt": r"resultado|resposta|valor|data|idade\sgestacional",
@@ -200,8 +201,8 @@ EARLIER: Cues = {
 """What speaks of another time, or of the value before it was put right."""
 
 CHECKED: Cues = {
-    "en": r"(?:sanity\s|double[-\s]?|cross[-\s]?)?check(?:ing)?|verif(?:y|ication|ying)|proof|confirm(?:ing|ation)?"
-    r"|difference|correction(?=\s(?:is|of|adds|amounts)|\s?[:=])|(?<!base\s)excess|surplus|shortfall|remainder|the\srest|deviation|discrepancy|change",
+    "en": r"(?<!can\s)(?:sanity\s|double[-\s]?|cross[-\s]?)?check(?:ing)?|verif(?:y|ication|ying)|proof"
+    r"|confirm(?:ing|ation)?|difference|correction(?=\s(?:is|of|adds|amounts)|\s?[:=])|(?<!base\s)excess|surplus|shortfall|remainder|the\srest|deviation|discrepancy|change",
     "de": r"probe|kontrolle|gegenprobe|überprüfung|differenz|überschuss|unterschied|abweichung",
     "fr": r"vérification|contrôle|différence|excès|écart",
     "es": r"comprobación|verificación|diferencia|exceso",
@@ -332,7 +333,8 @@ COMPARED: Cues = {
     "de": r"(?:ober|unter)halb\svon|über|unter|als|mindestens|ab|bis|beginnt\s(?:bei|ab)|höchstens",
     "fr": r"(?:commence|débute|débuterait)(?:\sà)?|dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde"
     r"|plus\sde|à\spartir\sde|dès|au-delà\sde|jusqu['’]à|au\smoins",
-    "es": r"debajo\sde|encima\sde|superior\sa|inferior\sa|menos\sde|más\sde|a\spartir\sde|desde|hasta|al\smenos",
+    "es": r"(?:may|men)or(?:es)?\s(?:de|que|a)"
+    r"|debajo\sde|encima\sde|superior\sa|inferior\sa|menos\sde|más\sde|a\spartir\sde|desde|hasta|al\smenos",
     "pt": r"acima\sde|abaixo\sde|menos\sde|mais\sde|a\spartir\sde|até|pelo\smenos",
     "it": r"sotto(?:\si)?|sopra(?:\si)?|superiore\sa|inferiore\sa|meno\sdi|più\sdi|a\spartire\sda|(?:dai|da|oltre"
     r"|fino\sa|almeno)",
@@ -347,7 +349,7 @@ COMPARED: Cues = {
 
 GIVEN: Cues = {
     "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester"
-    r"|scan|ultrasound|sonograph\w{1,3}|visit|presented|seen|today|plus|add(?:ing)?|subtract(?:ing)?|until|admission",
+    r"|scan|ultrasound|sonograph\w{1,3}|visit|presented|seen|today(?:['’]s\sdate\b[^.,;\d]{0,20}?\sis)?|plus|add(?:ing)?|subtract(?:ing)?|until|admission",
     "de": r"ultraschall\w*|sonographie|heute|untersuchung|letzten?\s(?:regel|periode)|vom|nach|seit|ab",
     "fr": r"échographie|consultation|visite|aujourd['’]hui|dernières?\srègles|ddr|depuis|après|à\spartir\sd[ue]",
     "es": r"ecografía|consulta|visita|hoy|fu[mr]|última\s(?:regla|menstruación)|desde|después\sde[l]?",
