@@ -112,6 +112,7 @@ def test_every_name_loads() -> None:
 # ---- the stock command on a chat server
 
 
+@pytest.mark.slow
 def test_lm_eval_run_on_a_local_chat_server(tmp_path: Path) -> None:
     tasks = manager().load(["medtasks", "medexqa"])["tasks"]
     answers = {}

@@ -234,6 +234,7 @@ def test_check_on_a_bare_machine_names_all_that_is_missing(hub: Hub, tmp_path: P
     assert hub.requests == []
 
 
+@pytest.mark.slow
 def test_check_finds_a_file_that_a_run_would_miss(hub: Hub, tmp_path: Path) -> None:
     machine = Machine(tmp_path, hub)
     assert machine.medtasks("fetch", "--only", "medexqa,medhallu").returncode == 0
@@ -246,6 +247,7 @@ def test_check_finds_a_file_that_a_run_would_miss(hub: Hub, tmp_path: Path) -> N
     assert found["medexqa"] != ["there"]
 
 
+@pytest.mark.slow
 def test_a_download_that_is_cut_off_goes_on_where_it_stopped(tmp_path: Path) -> None:
     train, validation = "data/train.parquet", "data/validation.jsonl"
     data = bytes(24_000_000)  # the client reads 10 MB at once, and goes on after the last whole piece
@@ -266,6 +268,7 @@ def test_a_download_that_is_cut_off_goes_on_where_it_stopped(tmp_path: Path) -> 
     assert fetched.read_bytes() == data
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_downloaded_again(hub: Hub, tmp_path: Path) -> None:
     machine = Machine(tmp_path, hub)
     file = "test/speech_pathologist_test.tsv"
@@ -286,6 +289,7 @@ def test_what_is_there_is_not_downloaded_again(hub: Hub, tmp_path: Path) -> None
     assert not there & set(hub.downloads())
 
 
+@pytest.mark.slow
 def test_what_fails_is_one_line_and_the_rest_is_fetched(hub: Hub, tmp_path: Path) -> None:
     machine = Machine(tmp_path, hub)
     hub.refusals = {MEDMCQA[1]: (403, "GatedRepo"), V1_2[1]: (404, "RepoNotFound"), MEDEXQA[1]: (500, "")}

@@ -112,6 +112,7 @@ def test_a_run_compared_with_itself_differs_in_nothing(saved: Path) -> None:
     assert tested and all(line.contrast.p == line.p_adjusted == 1 for line in tested)
 
 
+@pytest.mark.slow
 def test_a_planted_difference_is_found_and_chance_is_not(data: Path, tmp_path: Path) -> None:
     """2,000 questions through the real harness: 3 points more, and 13 % of the answers changed."""
     write_rows(medmcqa_rows(2000), data / "medmcqa" / "validation.jsonl")

@@ -58,6 +58,7 @@ def test_a_fifth_benchmark_runs_and_is_scored(results: Path) -> None:
     assert "opts:politely=true" in metadata["signature"]["strict-match"]
 
 
+@pytest.mark.slow
 def test_it_is_in_the_help_the_selfcheck_the_report_and_the_comparison(results: Path, tmp_path: Path) -> None:
     shown = medtasks("eval", "--help", cwd=tmp_path).stdout
     assert "toybench" in shown and "politely (false)" in shown

@@ -270,6 +270,7 @@ def test_a_setting_of_a_file_is_checked_like_a_flag(
     assert re.search(message, refused(["--data", "sample", "--config", "run.yaml"], capsys))
 
 
+@pytest.mark.slow
 def test_tasks_that_are_a_number(capsys: pytest.CaptureFixture[str]) -> None:
     Path("run.yaml").write_text("tasks: 5\nmodel: dummy\n")
     assert "no task, group or tag 5" in refused(["--data", "sample", "--config", "run.yaml"], capsys)

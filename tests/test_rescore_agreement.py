@@ -46,6 +46,7 @@ def test_alpha_is_the_published_value() -> None:
     assert agree(units).alpha == pytest.approx(0.849, abs=5e-4)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.floats(0, 100), st.floats(0, 100)), min_size=2, max_size=20),
     st.floats(-50, 50),

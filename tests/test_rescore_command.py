@@ -410,6 +410,7 @@ def test_after_a_kill_no_answered_call_is_made_twice(
     assert "macro average" in output
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done_and_the_next_start_goes_on(many: Path, tmp_path: Path, server: JudgeServer) -> None:
     server.latency = 0.05
     process = start(many, tmp_path, server, "--judge", "geval", "--concurrency", "4")

@@ -151,6 +151,7 @@ def test_docstring_examples(sandbox: Sandbox, module: str) -> None:
         assert differences(sandbox, programs[start : start + BATCH]) == {}
 
 
+@pytest.mark.slow
 def test_docstring_examples_in_short(sandbox: Sandbox) -> None:
     programs = [each for module in ("numpy", "scipy.stats") for each in itertools.islice(examples(module), 0, None, 40)]
     assert len(programs) >= 12

@@ -85,6 +85,7 @@ def test_on_the_sample_every_score_is_as_expected(capsys: pytest.CaptureFixture[
     assert "<html" in (tmp_path / "check" / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_as_json_and_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for _ in range(2):
         assert main(["selfcheck", "--limit", "1", "--json"]) == 0
@@ -192,6 +193,7 @@ def test_the_server_answers_by_model_and_prompt() -> None:
         post(address, {"model": "right", "messages": messages})
 
 
+@pytest.mark.slow
 def test_the_data_directory_is_the_one_given(shared: Path) -> None:
     checked = selfcheck.run(str(shared / "data"), [TASKS], limit=3)
     assert (checked.missed, checked.answers) == ([], 150)

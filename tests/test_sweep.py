@@ -76,6 +76,7 @@ def of_models(server: JudgeServer) -> Counter[tuple[str, str]]:
     return Counter((request["model"], whole(request["messages"])) for request in server.requests)
 
 
+@pytest.mark.slow
 def test_every_model_gets_every_run_and_a_second_start_asks_nothing(tmp_path: Path, server: JudgeServer) -> None:
     first = command(plan(tmp_path, server))
     output, errors = first.communicate(timeout=300)

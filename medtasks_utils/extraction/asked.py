@@ -73,7 +73,7 @@ def _subject(candidate: Candidate, patterns: re.Pattern[str]) -> int | None:
     named = unit and patterns.match(after(candidate), unit.end())
     if named:
         return named.lastindex
-    return _last_named(re.split(r"[,;。；，]", before(candidate))[-1], patterns)
+    return _last_named(re.split(r"[,;。；，]|\bthen\b", before(candidate))[-1], patterns)
 
 
 @lru_cache(maxsize=8)

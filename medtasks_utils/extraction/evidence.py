@@ -302,7 +302,7 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (restated, -25),
     (a_given_quantity, -60),
     (of_what_was_asked, 8),
-    (of_something_else, -20),
+    (of_something_else, -40),
     (in_another_unit, -40),
     (list_number, -100),
     (in_a_formula, -100),

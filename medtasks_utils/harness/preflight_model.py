@@ -181,7 +181,8 @@ def check_server(plan: Plan, kind: type[LM]) -> None:
             raise MedtasksError(f"--model {plan.model} needs a key: set OPENAI_API_KEY") from None
         raise UsageError(f"--model_args: {' '.join(str(error).split())}") from None
     try:
-        ask(request, str(arguments.get("model") or arguments.get("pretrained")))
+        concurrent = int(arguments.get("num_concurrent") or 1) > 1
+        ask(request, str(arguments.get("model") or arguments.get("pretrained")), by_proxy=not concurrent)
     except NoServerError as error:
         if not (plan.use_cache and Path(f"{plan.use_cache}_rank0.db").exists()):
             raise
