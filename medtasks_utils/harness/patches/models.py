@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -140,6 +141,19 @@ def number_processes(model: Any) -> None:
     accelerator = getattr(model, "accelerator", None)
     if accelerator is not None and accelerator.num_processes > 1:
         model._rank, model._world_size = accelerator.process_index, accelerator.num_processes
+        atexit.unregister(_leave_the_group)
+        atexit.register(_leave_the_group)
+
+
+def _leave_the_group() -> None:
+    """Before this process ends: torch may abort one that is still in the group, and the launcher then kills the others.
+
+    The first process is still scoring and saving when the others are done.
+    """
+    from torch import distributed
+
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 def model_of(chat_template: Callable[..., Any] | None) -> LM | None:
