@@ -5,19 +5,17 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 RETRACTED: Cues = {
-    "en": r"\bwait\b|\bhmm+\b|\bscratch\sthat|\bon\s(?:second\sthought|reflection|closer\sinspection)"
-    r"|\blet\sme\s(?:re-?consider|correct)|\bi\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|\bthat\s(?:was|is"
-    r"|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b|(?<![\w\s])\s?no,\s(?!not\b)"
-    r"|\?\s?no\b|\bactually,|(?<!out\s)\bcorrection:|\bredoing|\bi\s(?:take\sthat\sback|forgot|misread)"
-    r"|\bbut\sthat\swas|\bchange\smy\s(?:answer|mind)|\bapologi[sz]e|\bthat(?:['’]s|\sis)\snot\s(?:right|correct|it)\b"
-    r"|\b(?:wh?)?oops\b|\bmy\sbad\b",
-    "de": r"\bmoment\b|\bhalt,|\bstopp\b|\bkorrektur:|\bdoch\snicht\b|\bnein,|\bups\b|\bhoppla\b"
-    r"|\bich\shabe\s(?:\w+\s)?vergessen",
-    "fr": r"\battendez?\b|\bcorrection\s?:|\bnon,|\ben\sfait,|\boups\b|\bj['’]ai\soublié",
-    "es": r"\bespera\b|\bcorrección:|\bmejor\sdicho|\b[uh]ups\b|\bolvidé",
-    "pt": r"\bespere?\b|\bcorreção:|\bmelhor\sdizendo|\bop[sa]\b|\besqueci",
-    "it": r"\baspetta\b|\bcorrezione:|\banzi,|\bops\b|\b(?:ho\sdimenticato|dimenticavo)",
-    "ru": r"\bподождите?\b|\bстоп\b|\bисправление:|\bхотя\sнет|\b(?:ой|упс)\b|\bя\sзабыл",
+    "en": r"\b(?:wait\b|hmm+\b|scratch\sthat|on\s(?:second\sthought|reflection|closer\sinspection)|let\sme\s(?:re-?consider"
+    r"|correct)|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|that\s(?:was|is|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake"
+    r"|wrong|error|slip|typo|miscalculation)\b|actually,|(?<!out\s)correction:|redoing|i\s(?:take\sthat\sback|forgot"
+    r"|misread)|but\sthat\swas|change\smy\s(?:answer|mind)|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right|correct|it)\b"
+    r"|(?:wh?)?oops\b|my\sbad\b)|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
+    "de": r"\b(?:moment\b|halt,|stopp\b|korrektur:|doch\snicht\b|nein,|ups\b|hoppla\b|ich\shabe\s(?:\w+\s)?vergessen)",
+    "fr": r"\b(?:attendez?\b|correction\s?:|non,|en\sfait,|oups\b|j['’]ai\soublié)",
+    "es": r"\b(?:espera\b|corrección:|mejor\sdicho|[uh]ups\b|olvidé)",
+    "pt": r"\b(?:espere?\b|correção:|melhor\sdizendo|op[sa]\b|esqueci)",
+    "it": r"\b(?:aspetta\b|correzione:|anzi,|ops\b|ho\sdimenticato|dimenticavo)",
+    "ru": r"\b(?:подождите?\b|стоп\b|исправление:|хотя\sнет|(?:ой|упс)\b|я\sзабыл)",
     "ar": r"انتظر|تصحيح|نسيت",
     "hi": r"रुकिए|रुको|सुधार:|भूल\sगय",
     "zh": r"等等|等一下|更正|哎呀|我忘",
