@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 import time
@@ -50,6 +51,18 @@ class Asked:
         finally:
             with self._lock:
                 self._at_once -= 1
+
+
+def together(number: int, reply: Callable[[Body], str]) -> Callable[[Body], str]:
+    """The replies, the first of which wait until so many are asked for at once: no less would end the wait in time."""
+    first, met = itertools.count(), threading.Barrier(number)
+
+    def waiting(body: Body) -> str:
+        if next(first) < number:
+            met.wait(60)
+        return reply(body)
+
+    return waiting
 
 
 def answer_of(text: str) -> bytes:

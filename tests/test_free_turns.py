@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_server import Asked, Body, chat_server
+from chat_server import Asked, Body, chat_server, together
 from conftest import Row, clean_environment, manager, saved_samples
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -123,9 +123,9 @@ def prompts(limit: int) -> list[Any]:
     return list(task.instances)
 
 
-def test_never_more_than_the_connections_are_in_flight_and_no_slot_stays_empty() -> None:
+def test_never_more_than_the_connections_are_in_flight_and_all_of_them_are_used() -> None:
     for connections in (2, 5, 16):
-        with chat_server(caller, lambda body: 0.01) as server:
+        with chat_server(together(connections, caller)) as server:
             run(server, connections=connections, metadata={"medcalc_bench": {"max_turns": 5, "repeats": 3}})
         assert server.most_at_once == connections
 
@@ -138,7 +138,7 @@ def test_with_one_connection_the_rounds_are_the_harness_s() -> None:
 
 
 def test_several_tasks_share_the_connections() -> None:
-    with chat_server(caller, lambda body: 0.005) as server:
+    with chat_server(together(6, caller)) as server:
         result = simple_evaluate(
             model="local-chat-completions",
             model_args={"model": "m", "base_url": server.address, "num_concurrent": 6, "max_retries": 1},

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_server import Asked, Body, chat_server
+from chat_server import Asked, Body, chat_server, together
 from conftest import GENERATION_TASKS, Row, Scripted, documents, evaluate, load, manager, plain_stderr, right_answer
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -64,7 +64,7 @@ def by_prompt(bodies: list[Body]) -> dict[str, list[int]]:
     ("given", "base"), [({}, 1234), ({"model_args": {"seed": 5}}, 5), ({"gen_kwargs": "seed=9"}, 9)]
 )
 def test_a_server_that_honours_seeds_gives_different_texts(given: dict[str, Any], base: int) -> None:
-    with chat_server(of_seed, lambda body: 0.02) as server:
+    with chat_server(together(4, of_seed)) as server:
         result = run(server, "medmcqa_openmed", 4, limit=5, **given)
     assert list(by_prompt(server.bodies).values()) == [list(range(base, base + 4))] * 5
     logged = [s for s in result["samples"]["medmcqa_openmed"] if s["filter"] == "strict-match"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 RETRACTED: Cues = {
-    "en": r"\b(?:wait\b|hmm+\b|scratch\sthat|on\s(?:second\sthought|reflection|closer\sinspection)|let\sme\s(?:re-?consider"
-    r"|correct)|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|that\s(?:was|is|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake"
+    "en": r"\b(?:wait\b|hmm+\b|scratch\sthat|on\s(?:second\sthought|reflection|closer\sinspection)"
+    r"|let\sme\s(?:re-?consider|correct)|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|that\s(?:was|is|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake"
     r"|wrong|error|slip|typo|miscalculation)\b|actually,|(?<!out\s)correction:|redoing|i\s(?:take\sthat\sback|forgot"
     r"|misread)|but\sthat\swas|change\smy\s(?:answer|mind)|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right|correct|it)\b"
     r"|(?:wh?)?oops\b|my\sbad\b)|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
