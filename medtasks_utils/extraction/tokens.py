@@ -112,8 +112,21 @@ def _spoken(language: str) -> re.Pattern[str]:
     )
 
 
-_ORDINALS = [*map(_ordinal, cues.ORDINALS), *map(_cardinal, cues.CARDINALS)]
-_SPOKEN = {tuple(re.split(r"[\s|]", spelled)): _spoken(language) for language, spelled in cues.SPOKEN.items()}
+def _literals(spelled: str) -> tuple[str, ...]:
+    """For each alternative of a cue a stretch of letters without which it is not there.
+
+    >>> _literals("première?|1re deuxième")
+    ('premièr', '1re', 'deuxième')
+    """
+    runs = (re.findall(r"[^\W_]+(?![?*{])", each) for each in re.split(r"[ |]", re.sub(r"\[[^]]*\]", " ", spelled)))
+    return tuple(max(run, key=len) for run in runs if run)
+
+
+_RANKED = tuple(
+    (_literals(spelled), pattern(language))
+    for table, pattern in ((cues.ORDINALS, _ordinal), (cues.CARDINALS, _cardinal), (cues.SPOKEN, _spoken))
+    for language, spelled in table.items()
+)
 
 
 def ordinals_as_letters(text: str) -> str:
@@ -122,10 +135,9 @@ def ordinals_as_letters(text: str) -> str:
     >>> ordinals_as_letters("Take the third option."), ordinals_as_letters("应为第二项")
     ('Take the option C.', '应为 option B ')
     """
-    for pattern in _ORDINALS:
-        text = pattern.sub(_as_letter, text)
-    for letters, pattern in _SPOKEN.items():
-        if any(letter in text for letter in letters):
+    lowered = text.lower()
+    for literals, pattern in _RANKED:
+        if any(literal in lowered for literal in literals):  # far cheaper than the search
             text = pattern.sub(_as_letter, text)
     return text
 
