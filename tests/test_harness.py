@@ -6,6 +6,7 @@ import json
 import math
 import random
 import re
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -625,6 +626,22 @@ def test_two_ranks_that_fail_in_the_same_second_write_two_files(
         with pytest.raises(ScoringError):
             evaluate("medhallu", mixed, random_seed=0)  # as every rank does
     assert len(list(tmp_path.glob("medtasks_rescue_medhallu_*.jsonl"))) == 2
+
+
+def test_a_working_directory_that_takes_no_file_costs_no_generations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, temporary = tmp_path / "gone", tmp_path / "temporary"
+    gone.mkdir()
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setattr(MedHallu, "score", fail)
+    with monkeypatch.context() as context:
+        context.chdir(gone)
+        gone.rmdir()
+        with pytest.raises(ScoringError) as caught:
+            evaluate("medhallu", mixed, metadata={"medhallu": {"repeats": 2}})
+    check_rescued(str(caught.value), temporary)
 
 
 # ---- MedHallu's detection metrics

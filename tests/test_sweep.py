@@ -296,7 +296,11 @@ def test_gpus_are_shared_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, se
 
 
 def test_a_file_that_is_no_plan(tmp_path: Path) -> None:
-    for text, message in (("a: [", "is no YAML"), ("- 1", "holds no plan")):
+    for text, message in (
+        ("a: [", "is no YAML"),
+        ("- 1", "holds no plan"),
+        ("output: a\nmodels: []\noutput: b", "output stands twice in .* line 3, column 1"),
+    ):
         path = tmp_path / "p.yaml"
         path.write_text(text)
         with pytest.raises(UsageError, match=message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import tempfile
 import time
 import uuid
 import weakref
@@ -73,8 +74,17 @@ class Run:
             raise
 
     def _save_generations(self, name: str) -> Path:
-        """Write the responses of all tasks, since the ones still to be scored would be lost too."""
-        path = Path(f"medtasks_rescue_{name}_{time.strftime('%Y%m%dT%H%M%S')}_{uuid.uuid4().hex[:8]}.jsonl")
+        """Write the responses of all tasks, since the ones still to be scored would be lost too.
+
+        Where the working directory takes no file, the one for temporary files does.
+        """
+        file = f"medtasks_rescue_{name}_{time.strftime('%Y%m%dT%H%M%S')}_{uuid.uuid4().hex[:8]}.jsonl"
+        try:
+            return self._write_generations(Path(file))
+        except OSError:
+            return self._write_generations(Path(tempfile.gettempdir(), file))
+
+    def _write_generations(self, path: Path) -> Path:
         with path.open("w", encoding="utf-8") as file:
             for task in self._tasks:
                 for kept in map(task.kept, task.instances):
