@@ -15,6 +15,7 @@ from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_o
 from medtasks_utils.extraction.plain import own_parts, unformatted
 from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY, plain_letters
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
+from medtasks_utils.extraction.wordings import as_in_options
 
 _ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE, _ORDERED, _SHOWN = map(
     cues.either,
@@ -240,7 +241,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     reading = NOTHING
     if _DIALOGUE.search(text):
         text = _REPLY.sub("Answer:", text)
-    for part in own_parts(text):
+    for part in own_parts(as_in_options(text, options)):
         reading = _read_part(plain_letters(part), options)
         if reading.value is not None:
             break

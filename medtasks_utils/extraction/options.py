@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from medtasks_utils.extraction.tokens import ARTICLE
+from medtasks_utils.extraction.wordings import wordings
 
 LETTERS = "ABCD"
 MARKS = "\ue000\ue001\ue002\ue003"
@@ -52,16 +53,17 @@ def letter_of(token: str, *, digits: bool = False) -> str | None:
     return LETTERS[int(token)] if digits and token in "0123" else None
 
 
-def _pattern(option: str, folded: str) -> re.Pattern[str] | None:
-    """A search for an option's text as whole words, or None where it cannot stand in the folded text."""
-    words = option.strip().rstrip(".").split()
-    if not words or (len(words) == 1 and len(words[0]) == 1 and words[0].isalpha()):
-        return None  # an option "a" or "B" would be found in any text
-    if not all(word.lower().rstrip("%") in folded for word in words):
-        return None  # far cheaper than compiling a search for it
-    phrase = r"\s{1,4}".join(map(re.escape, words)).replace("%", r"\s?%")
+def _pattern(options: Sequence[str], index: int, folded: str) -> re.Pattern[str] | None:
+    """A search for an option's wordings as whole words, or None where none of them can stand in the folded text."""
+    possible = [
+        source
+        for needed, source in wordings(tuple(options))[index]
+        if all(word in folded for word in needed)  # far cheaper than compiling a search for it
+    ]
+    if not possible:
+        return None
     return re.compile(
-        rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,]){phrase}(?:-(?:Syndrom\w{{0,2}}|Krankheit"
+        rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,])(?:{'|'.join(possible)})(?:-(?:Syndrom\w{{0,2}}|Krankheit"
         rf"|disease))?(?![A-Za-z0-9À-ÿ])(?![.,]\d)",
         re.IGNORECASE,
     )
@@ -80,8 +82,9 @@ def short_names(options: Sequence[str]) -> list[str]:
     for index, option in enumerate(options):
         others = " ".join([*options[:index], *options[index + 1 :]]).lower()
         head, _, tail = option.rpartition(" ")
-        if len(tail) > 1 and head and all(other.startswith(f"{head} ") for other in options if other):
-            names.append(tail)
+        if head and all(other.startswith(f"{head} ") for other in options if other):
+            *_, last = head.split()
+            names.append(tail if len(tail) > 1 else f"{last} {tail}" if last != head else "")
             continue
         own = [word for word in words[index] if word.lower() not in others]
         own.sort(key=lambda word: (word[0].isupper() and not option.startswith(word), len(word)))
@@ -115,7 +118,7 @@ def with_letters(text: str, options: Sequence[str], letters: str = LETTERS) -> s
 
         replaced = _SEVERAL.sub(lettered, replaced)
     for index in _longest_first(options):
-        pattern = None if index in enumerations.values() else _pattern(options[index], folded)
+        pattern = None if index in enumerations.values() else _pattern(options, index, folded)
         if pattern:
             replaced = pattern.sub(partial(_lettered, letter=letters[index]), replaced)
     return text if replaced == text else _TWICE.sub(r"\1", replaced).replace(_NO_ARTICLE, "'")
@@ -131,7 +134,7 @@ def named_options(
     named = []
     folded = text.lower()
     for index in _longest_first(options):
-        pattern = _pattern(options[index], folded)
+        pattern = _pattern(options, index, folded)
         if pattern is None:
             continue
         places = [match.span() for match in pattern.finditer(text)]
