@@ -153,8 +153,9 @@ def test_a_version_follows_the_wording() -> None:
 
 
 @pytest.fixture
-def other_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The prompts' folder with one changed example."""
+def other_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A prompts' folder with other examples, once the prompt is loaded with its own."""
+    load(name)
     (tmp_path / "examples").mkdir()
     for specialty in specialties():
         found = [dict(example) for example in examples(specialty)]
