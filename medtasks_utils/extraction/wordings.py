@@ -59,8 +59,8 @@ def as_in_options(text: str, options: Sequence[str]) -> str:
 def wordings(options: tuple[str, ...]) -> tuple[tuple[tuple[frozenset[str], str], ...], ...]:
     """For each option the regular expressions of its wordings, the longest first, each with the words that it needs.
 
-    >>> [[source for _, source in each] for each in wordings(("Type II error", "Diastolic blood pressure (DBP)"))][0]
-    ['Type[\\s–-]{1,4}(?:II|2)[\\s–-]{1,4}error']
+    >>> [source for _, source in wordings(("pH > 7", "Neisseria meningitidis"))[1]]
+    ['(?:Neisseria|N\\\\.)[\\\\s–-]{1,4}meningitidis']
     """
     found = []
     for index, option in enumerate(options):
@@ -105,5 +105,5 @@ def _abbreviations(option: str) -> Iterable[str]:
     """The capitals that stand for an option: in brackets in it, or the initials of three words and more."""
     yield from re.findall(r"\(([A-Z][A-Z\d-]{1,6})\)", option)
     words = [word for word in re.split(r"[\s-]+", _without_brackets(option)) if word.lower() not in _SMALL]
-    if 3 <= len(words) <= 6 and all(word[0].isalpha() for word in words):
+    if 3 <= len(words) <= 6 and all(word[0].isalpha() and word not in _NUMERALS for word in words):
         yield "".join(word[0].upper() for word in words)

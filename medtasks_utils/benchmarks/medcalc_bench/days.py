@@ -22,7 +22,7 @@ def strict_days(text: str) -> float | None:
     """Days, out of weeks and days in the forms of the first release, whole weeks, or the last number.
 
     >>> strict_days("31"), strict_days("(4 weeks, 3 days)"), strict_days("29 weeks"), strict_days("about a month")
-    (31, 31, 203, None)
+    (31.0, 31, 203, None)
     """
     if pair := _WEEKS_AND_DAYS.search(text):
         weeks, days = (int(number) for number in pair.groups() if number is not None)
