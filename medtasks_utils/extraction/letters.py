@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from medtasks_utils.extraction import cues
@@ -39,7 +39,7 @@ _NOT_A_SUBJECT = (
 )
 _ENDED = (
     r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|rather|instead|that|to|zu|qu[ei]|quella|che"
-    r"|la\sque|die)\b|qu['’]|because\b|since\b|$))"
+    r"|la\sque|die)\b|qu['’]|because\b|since\b|です|である|だ|है|입니다|이다|$))"
 )
 
 # Each kind of statement, its pattern and its weight.
@@ -66,6 +66,13 @@ _STATEMENTS = tuple(
             "correct",
             rf"(?P<letter>{LETTER})[)\].']?(?:\s\([^()\n]{{0,80}}\)|(?<!A)\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
             55,
+        ),
+        # "Edit: C → D", "I change it from C to D".
+        (
+            "revised",
+            rf"(?i:\b(?:edit\w*|chang\w*|correct(?:ed|ion|ing)|revis\w+|updat\w+|switch\w*|amend\w*)\b)[^\n.;]{{0,40}}?"
+            rf"(?<![A-Za-z])[A-D]\s?(?:→|[-=]>|(?i:in)?to)\s?(?:{_FILLER})*?(?P<letter>{LETTER}){ONE_ONLY}",
+            59,
         ),
         # "Therefore, C.", "It's C", "sondern C", "所以C".
         (
@@ -149,7 +156,7 @@ _DISBELIEVED = re.compile(
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(
     rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s"
-    rf"|(?P<other>[A-D])[)\]]?\s?[,/&]\s?)[(\[]?$"
+    rf"|(?P<other>[A-D])[)\]]?\s?(?:[,/&]|(?:to|through|thru|bis)(?=\s))\s?)[(\[]?$"
 )
 _BUT = re.compile(
     r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally"
@@ -259,10 +266,23 @@ _REFUSED = re.compile(
 def _read_part(text: str, options: Sequence[str]) -> Reading:
     holders, rest = held(text, ("answer", "choice"), "[A-D]")
     inside = [found for holder in holders if (found := _inside(holder, text, options))]
-    outside = list(_candidates(rest, options))
+    outside = _unless_all_right(_candidates(rest, options))
     if _REFUSED.search(rest):  # what is merely spoken of is not chosen then
         outside = [one if one.support > _WEAK else replace(one, support=0) for one in outside]
     return choose([*outside, *inside], _MENTIONS)
+
+
+def _unless_all_right(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Three options that are called right are each right in a sense, and the fourth is the exception asked for.
+
+    As in "A is true. B is true. D is true (Crowe sign)."
+    """
+    every = list(candidates)
+    called = {one.value: one for one in every if one.cue == "correct" and one.weight > _WEAK}
+    if len(called) < 3:
+        return every
+    exception = [replace(called[max(called)], value=one, cue="remaining", support=24) for one in LETTERS if one not in called]
+    return [replace(one, support=0) if one.cue == "correct" else one for one in every] + exception
 
 
 def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | None:
@@ -307,9 +327,11 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
 def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
     letters = bounded(_LONE_LETTER.finditer(plain))
-    denied = {one[0].upper() for one in letters if _denied(Candidate("", one.start(), one.end(), plain, "", 0))}
+    spoken_of = [Candidate(one[0].upper(), one.start(), one.end(), plain, "", 0) for one in letters]
+    denied = {one.value for one in spoken_of if _denied(one)}
     named = named_options(plain, options, is_denied)
-    support = 25 if len(named) == 1 and named[0][0] not in denied else 0
+    others = {one.value for one in spoken_of} - denied | {letter for letter, _ in named_options(plain, short_names(options), is_denied)}
+    support = 25 if len(named) == 1 and named[0][0] not in denied and others <= {named[0][0]} else 0
     yield from (Candidate(letter, at, at, plain, "named", support) for letter, at in named)
     sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
     if len(sentences) > 1:

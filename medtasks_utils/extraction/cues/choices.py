@@ -96,10 +96,12 @@ CORRECT: Cues = {
     "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins"
     r"|therefore(?=\W*(?:$|[.;]))|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i|they|you|we|the\s\w+)\b|(?:is"
     r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s(?:(?:the|a|therefore|thus|clearly|also|most|single"
-    r"|likely|appropriate|suitable)\s){0,4}(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if"
-    r"|for|only|\w{2,9}\sfor\b))|true|better|answer|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if))"
+    r"|likely|appropriate|suitable)\s){0,4}(?:(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if"
+    r"|for|only|\w{2,9}\sfor\b))|true|better|answer|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if|distractor|alternative)))"
+    r"(?!(?:\s(?:answer|choice|option|one))?\s(?:when|where|in\s(?:questions|cases|patients|those|a\squestion)|to\sthe\squestion)\b)"
     r"|only\s(?:answer|choice|option)|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
-    r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?!\s(?:if|for|only|in|to)\b)|(?:best\s)?fits"
+    r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]"
+    r"|\s(?:here|true|up|as|because|since|and|but|while|whereas)\b)|(?:best\s)?fits"
     r"|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe|has\sto\sbe)\b"
     r"|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)|most\s\w+)|is\sthe\sone(?=\W*$"
     r"|[.,;])|correctly\s(?:identifies|describes)",
@@ -133,7 +135,7 @@ THEREFORE: Cues = {
     "ar": r"(?<!\w)(?:لذلك|إذن|بل)",
     "hi": r"(?:इसलिए|अतः|बल्कि)",
     "zh": r"(?:因此|所以|故|即)",
-    "ja": r"(?:したがって|よって|つまり)[、,]?",
+    "ja": r"(?:したがって|よって|つまり|ではなく)[、,]?",
     "ko": r"(?:따라서|그러므로)[,]?",
 }
 """What a letter alone follows as a conclusion."""
@@ -149,6 +151,7 @@ NOT_BEFORE: Cues = {
     "it": r"\b(?:non\sè|né|non)(?![\w-])",
     "ru": r"\b(?:не|ни)(?![\w-])",
     "ar": r"(?<!\w)(?:ليست?|لا|وليس)(?![\w-])",
+    "hi": r"(?<![^\s])न(?:हीं)?(?=\s)",
     "zh": r"(?:不是|不选|并非|而非)",
 }
 """What denies the letter that follows within two words."""
@@ -156,7 +159,8 @@ NOT_BEFORE: Cues = {
 WRONG_AFTER: Cues = {
     "en": r"(?:\A\s(?:aside(?!\sfrom)|to\sone\sside)"
     r"|(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?(?:incorrect|wrong|false|not"
-    r"|no\b|unlikely|ruled\sout|excluded|out\b|less)|isn['’]t|(?:can|may|must|should|could)\sbe\s(?:ruled\sout"
+    r"|no\b|unlikely|ruled\sout|excluded|out\b|less|(?:(?:the|thus|a|an|just|only|most|more|usual|common\w*|classic|typical)\s){0,4}(?:distractor|trap|lure|decoy|red\sherring|mistake|(?:\w+\s)?wrong\s(?:choice|answer|option))"
+    r"|(?:what|the\sone)\s(?:many|most|some|people|students)\b|(?:often|commonly|frequently)\s(?:chosen|picked|mistaken|confused))|isn['’]t|(?:can|may|must|should|could)\sbe\s(?:ruled\sout"
     r"|excluded|set\saside|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped|crossed\s(?:off|out))|incorrectly|does\snot"
     r"|doesn['’]t)",
     "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus"
@@ -167,9 +171,9 @@ WRONG_AFTER: Cues = {
     "it": r"(?:[:—–-]\sno\b|errat[ao]|sbagliata|scorretta|non\sè)",
     "ru": r"(?:[—–-]\sнет|неверен|неверно|неправил|не\sподходит|отпада|исключ)",
     "ar": r"(?:غير\sصحيح|خطأ|خاطئ)",
-    "hi": r"(?:गलत|सही\sनहीं)",
+    "hi": r"(?:गलत|(?:सही|\A)\sनहीं)",
     "zh": r"(?:错误|不正确|不对|都不|不符合|排除)",
-    "ja": r"(?:誤り|正しくな|間違い|不正解|ではありません|ではない)",
+    "ja": r"(?:誤り|正しくな|間違い|不正解|では(?:ありません|な[いく])|と(?:思う|考える|答える|選ぶ)(?:人|方|学生|受験生))",
     "ko": r"(?:틀|오답|아니|아닙니다)",
     "any": r"[❌✗✘]",
 }
@@ -207,16 +211,16 @@ OR: Cues = {
 """What joins two letters, so that neither is stated."""
 
 ORDINALS: dict[str, str] = {
-    "en": "first|1st second|2nd third|3rd fourth|4th|last",
-    "de": "erste[nrs]? zweite[nrs]? dritte[nrs]? vierte[nrs]?|letzte[nrs]?",
-    "fr": "première?|1re deuxième|seconde?|2e troisième|3e quatrième|dernière?|4e",
-    "es": "primer[oa]? segund[oa] tercer[oa]? cuart[oa]|últim[oa]",
-    "pt": "primeir[oa] segund[oa] terceir[oa] quart[oa]|últim[oa]",
-    "it": "prim[oa] second[oa] terz[oa] quart[oa]|ultim[oa]",
+    "en": "first|1st second|2nd third|3rd fourth|4th|last(?!\\sanswer)",
+    "de": "erste[nrs]? zweite[nrs]? dritte[nrs]? vierte[nrs]?|letzte[nrs]?(?!\\santwort)",
+    "fr": "première?|1re deuxième|seconde?|2e troisième|3e quatrième|dernière?(?!\\sréponse)|4e",
+    "es": "primer[oa]? segund[oa] tercer[oa]? cuart[oa]|últim[oa](?!\\srespuesta)",
+    "pt": "primeir[oa] segund[oa] terceir[oa] quart[oa]|últim[oa](?!\\sresposta)",
+    "it": "prim[oa] second[oa] terz[oa] quart[oa]|ultim[oa](?!\\srisposta)",
     "ru": "перв(?:ый|ая|ое|ого|ому|ую) втор(?:ой|ая|ое|ого|ому|ую) трет(?:ий|ья|ье|ьего|ьему|ью)"
-    " четв[её]рт(?:ый|ая|ое|ого|ому|ую)|последн(?:ий|яя|ее|его|юю)",
-    "ar": "الأولى?|الاولى? الثانية? الثالثة? الرابعة?|الأخيرة?",
-    "hi": "पहल[ाेी] दूसर[ाेी] तीसर[ाेी] चौथ[ाेी]|अंतिम",
+    " четв[её]рт(?:ый|ая|ое|ого|ому|ую)|последн(?:ий|яя|ее|его|юю)(?!\\sответ)",
+    "ar": "الأولى?|الاولى? الثانية? الثالثة? الرابعة?|الأخيرة?(?!\\sإجابة)",
+    "hi": "पहल[ाेी] दूसर[ाेी] तीसर[ाेी] चौथ[ाेी]|अंतिम(?!\\sउत्तर)",
     "zh": "第[一1] 第[二2] 第[三3] 第[四4]|最后一",
     "ja": "(?:第?[一1]番目|1つ目|第一) (?:第?[二2]番目|2つ目|第二) (?:第?[三3]番目|3つ目|第三)"
     " (?:第?[四4]番目|4つ目|第四|最後)",

@@ -8,7 +8,7 @@ RETRACTED: Cues = {
     "en": r"\b(?:wait\b|hmm+\b|scratch\sthat|on\s(?:second\sthought|reflection|closer\sinspection)"
     r"|let\sme\s(?:re-?consider|correct)|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|that\s(?:was|is|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake"
     r"|wrong|error|slip|typo|miscalculation)\b|actually,|(?<!out\s)correction:|redoing|i\s(?:take\sthat\sback|forgot"
-    r"|misread)|but\sthat\swas|change\smy\s(?:answer|mind)|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right|correct|it)\b"
+    r"|misread)|but\sthat\swas|change\smy\s(?:answer|mind)|edit(?:ed)?:|i\s(?:\w+ly\s|must\s|beg\sto\s)?disagree\b(?!\swith\s(?:the\s)?(?:option\s)?[A-D]\b)|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right|correct|it)\b"
     r"|(?:wh?)?oops\b|my\sbad\b)|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
     "de": r"\b(?:moment\b|halt,|stopp\b|korrektur:|doch\snicht\b|nein,|ups\b|hoppla\b|ich\shabe\s(?:\w+\s)?vergessen)",
     "fr": r"\b(?:attendez?\b|correction\s?:|non,|en\sfait,|oups\b|j['’]ai\soublié)",
@@ -28,8 +28,7 @@ TENTATIVE: Cues = {
     "en": r"\b(?:if(?!\s(?:i\s(?:must|ha(?:ve|d)\sto|were)|forced|pressed|pushed))|whether|unless|suppose|tempt(?:ed"
     r"|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct|idea|guess)|initial(?:ly)?|(?:first"
     r"|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|said|guess|went|consider|suspect|answer)\w*|(?:one|you"
-    r"|someone|some|many|most(?=\s(?:would|people|students))|people|students|candidates"
-    r"|others)\s(?:\w+\s){0,2}(?:might|may|could|will|would|say|think|claim|pick|choose|mark|tick)|common\s(?:error"
+    r"|someone|some|many|most(?=\s(?:would|people|students))|people|\w{2,9}(?:ents|ates|ers|ors|ists|ians|ants|eagues|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|say|think|claim|pick|choose|mark|tick)|common\s(?:error"
     r"|mistake)"
     r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto|torn|often\sconfused"
     r"|had\sasked)\b",
@@ -69,9 +68,9 @@ ASIDE: Cues = {
     "en": r"incidentally|by\sthe\sway|as\san?\saside|note|remember|reminder|p\.?s\.?|for\s(?:completeness|the\srecord)"
     r"|in\spassing|(?:a\s)?(?:curious|side)\s\w+|of\snote|fun\sfact",
     "de": r"übrigens|nebenbei|anmerkung|hinweis|zur\serinnerung|merke|am\srande",
-    "fr": r"au\spassage|remarque|rappel|à\snoter|soit\sdit",
-    "es": r"por\scierto|nota|dicho\ssea\sde\spaso|recordatorio",
-    "pt": r"a\spropósito|nota|lembrete|diga-se\sde\spassagem",
+    "fr": r"au\spassage|remarque|observation(?=\s?:)|rappel|à\snoter|soit\sdit",
+    "es": r"por\scierto|nota|observación(?=:)|dicho\ssea\sde\spaso|recordatorio",
+    "pt": r"a\spropósito|nota|obs(?:ervação)?(?=[.:])|lembrete|diga-se\sde\spassagem",
     "it": r"per\sinciso|nota|a\sproposito|promemoria",
     "ru": r"кстати|примечание|к\sслову|напомню",
     "zh": r"顺便|注[:：意]|备注",
