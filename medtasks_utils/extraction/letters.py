@@ -330,7 +330,9 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     spoken_of = [Candidate(one[0].upper(), one.start(), one.end(), plain, "", 0) for one in letters]
     denied = {one.value for one in spoken_of if _denied(one)}
     named = named_options(plain, options, is_denied)
-    others = {one.value for one in spoken_of} - denied | {letter for letter, _ in named_options(plain, short_names(options), is_denied)}
+    last = named[0][1] + len(options[LETTERS.index(named[0][0])]) if len(named) == 1 else 0
+    others = {one.value for one in spoken_of if one.start >= last and not is_denied(plain, one.start, one.end)} - denied
+    others |= {letter for letter, _ in named_options(plain, short_names(options), is_denied)}
     support = 25 if len(named) == 1 and named[0][0] not in denied and others <= {named[0][0]} else 0
     yield from (Candidate(letter, at, at, plain, "named", support) for letter, at in named)
     sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
@@ -377,7 +379,7 @@ def _letter(match: re.Match[str]) -> str:
 
 
 _TOGETHER_WITH = re.compile(rf"(?:,\s|,?\s{cues.either(cues.OR)}\s)[A-D](?![A-Za-z0-9).])")
-_CONTRASTED = re.compile(r"(?i)\b(?:whereas|unlike|while|in\scontrast\sto|compared\s(?:with|to))\s(?:the\s|an?\s)?$")
+_CONTRASTED = re.compile(rf"(?<![^\W_]){cues.either(cues.CONTRASTED)}\s?(?:{_FILLER})*$")
 
 
 def is_denied(text: str, start: int, end: int) -> bool:

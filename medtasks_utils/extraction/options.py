@@ -86,10 +86,13 @@ def short_names(options: Sequence[str]) -> list[str]:
             *_, last = head.split()
             names.append(tail if len(tail) > 1 else f"{last} {tail}" if last != head else "")
             continue
-        own = [word for word in words[index] if word.lower() not in others]
+        own = [word for word in words[index] if word.lower() not in others and word not in _GENERIC]
         own.sort(key=lambda word: (word[0].isupper() and not option.startswith(word), len(word)))
         names.append(own[-1] if own and len(option.split()) > 1 else "")
     return names
+
+
+_GENERIC = {"disease", "syndrome", "disorder", "deficiency", "therapy", "test", "method"}
 
 
 def _longest_first(options: Sequence[str]) -> list[int]:

@@ -14,7 +14,7 @@ _CHARACTERS: dict[int, str] = {
     **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
     **{ord(space): " " for space in _SPACES},
     ord("\ufeff"): "",
-    **{ord(mark): end for mark, end in zip("、।؟", ",.?", strict=True)},
+    **{ord(mark): end for mark, end in zip("、،।؟؛", ",,.?;", strict=True)},
 }
 
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")

@@ -42,8 +42,8 @@ LINK: Cues = {
 FILLER: Cues = {
     "any": r"[\s:：,(\[（【<'=\-–—«…]|\.{3}",
     "en": r"\b(?:the|would|be|is|therefore|thus|then|clearly|most|likely|probably|indeed|definitely|simply|just|only"
-    r"|correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still)\b",
-    "de": r"\b(?:die|der|das|daher|also|somit|demnach|folglich|mithin|antwort|option|möglichkeit|variante"
+    r"|correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still|by\sdefinition)\b",
+    "de": r"\b(?:d(?:ie|er|as|es|em|en)|ich|um|eine?[rnms]?|daher|also|somit|demnach|folglich|mithin|antwort|option|möglichkeit|variante"
     r"|wahrscheinlich)\b",
     "fr": r"\b(?:la|le|donc|bien|ainsi|réponse|option|proposition|l['’])\b|\bl['’]",
     "es": r"\b(?:la|el|pues|entonces|opción|respuesta|alternativa|letra|por|tanto)\b",
@@ -69,13 +69,13 @@ CHOOSE: Cues = {
     r"|entscheide\smich\s(?:\w+\s){0,2}für",
     "fr": r"choisi(?:s|rais)|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix|balance)\s(?:se\sporte"
     r"|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne"
-    r"|(?:opte|décide)\s(?:donc\s)?pour",
+    r"|(?:opte|décide)\s(?:donc\s)?pour|conclus\s(?:donc\s)?(?:à|pour)",
     "es": r"marc(?:o|amos|aría)|señalo|inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor"
     r"|(?:me\s)?quedo\scon|me\sinclino(?:\s\w+){0,2}?\spor|apuesto\spor|diría|creo\sque(?:\ses)?|escojo|selecciono"
-    r"|elegiría|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
+    r"|elegiría|concluyo\s(?:\w+\s)?(?:que|por)|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
     "pt": r"escolho|assinal(?:o|e(?:-se)?)|marc(?:o|aria)|fic(?:o|aria)(?:,\sportanto,)?\scom|aposto\sn?a|diria"
-    r"|acho\sque(?:\sé)?|seleciono|escolheria|(?:opto|decido-me),?\s(?:(?:portanto|então),?\s)?por",
-    "it": r"scelgo|segn(?:o|erei)|scelta\scade\ssu|punto\ssu|propendo\sper|direi|penso\sche\ssia|credo\ssia|seleziono"
+    r"|acho\sque(?:\sé)?|seleciono|escolheria|concluo\s(?:\w+\s)?(?:que|por)|(?:opto|decido-me),?\s(?:(?:portanto|então),?\s)?por",
+    "it": r"scelgo|segn(?:o|erei)|scelta\scade\ssu|punto\ssu|propendo\sper|conclud[oe]\s(?:\w+\s)?per|direi|penso\sche\ssia|credo\ssia|seleziono"
     r"|sceglierei|(?:opto|opterei|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
     "ru": r"выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
     "ar": r"أختار|اختار|سأختار",
@@ -97,7 +97,7 @@ CORRECT: Cues = {
     r"|therefore(?=\W*(?:$|[.;]))|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i|they|you|we|the\s\w+)\b|(?:is"
     r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s(?:(?:the|a|therefore|thus|clearly|also|most|single"
     r"|likely|appropriate|suitable)\s){0,4}(?:(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if"
-    r"|for|only|\w{2,9}\sfor\b))|true|better|answer|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if|distractor|alternative)))"
+    r"|for|only|\w{2,9}\sfor\b))|true|better|answer|(?<=te\s)(?:choice|option)|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if|distractor|alternative)))"
     r"(?!(?:\s(?:answer|choice|option|one))?\s(?:when|where|in\s(?:questions|cases|patients|those|a\squestion)|to\sthe\squestion)\b)"
     r"|only\s(?:answer|choice|option)|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
     r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]"
@@ -179,6 +179,17 @@ WRONG_AFTER: Cues = {
 }
 """What calls a letter or option wrong that it follows."""
 
+CONTRASTED: Cues = {
+    "en": r"whereas|unlike|while|in\scontrast\sto|compared\s(?:with|to)|had\sit\sbeen",
+    "de": r"im\sgegensatz\szu[rm]?|anders\sals|während|im\sunterschied\szu[rm]?",
+    "fr": r"contrairement\s(?:à|au)|à\sla\sdifférence\sd[eu]|(?:alors|tandis)\sque",
+    "es": r"a\sdiferencia\sdel?|mientras\sque|al\scontrario\s(?:del?|que)",
+    "pt": r"ao\scontrário\sd[aeo]|diferente(?:mente)?\sd[aeo]|enquanto",
+    "it": r"a\sdifferenza\sd\w{1,4}|mentre|al\scontrario\sd\w{1,4}",
+    "ru": r"в\sотличие\sот|тогда\sкак",
+}
+"""What contrasts the option that follows with the one spoken of."""
+
 EXCLUDE: Cues = {
     "en": r"eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
     r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|disqualif\w{1,4}|(?:argues?"
@@ -187,7 +198,7 @@ EXCLUDE: Cues = {
     "fr": r"écart\w{1,4}|exclu(?!si)\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
     "es": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
     "pt": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|afast\w{1,4}",
-    "it": r"esclud\w{1,4}|scart\w{1,4}|elimin\w{1,4}",
+    "it": r"esclu[ds]\w{1,4}|scart\w{1,4}|elimin\w{1,4}",
     "ru": r"исключ\w{1,6}|отброс\w{1,4}|отбрас\w{1,6}|отверга\w{1,5}",
     "ar": r"(?:ن|أ|ي|ت)?ستبعد|استبعاد",
     "zh": r"排除(?!法)|否定",
