@@ -12,11 +12,12 @@ from medtasks_utils.extraction.weighing import Candidate, bounded
 
 _RIGHT, _WRONG = (cues.any_word(table) for table in (cues.RIGHT, cues.WRONG))
 _RIGHT_MARK = re.compile(
-    rf"\b(?i:correct|right|best|true|yes)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[✓✔✅☑]|{_RIGHT}"
+    rf"\b(?i:correct|right|best|true|yes)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[{cues.TICKS}]|{_RIGHT}"
+    rf"|{cues.any_word(cues.YES)}(?=\W*$)"
 )
 _WRONG_MARK = re.compile(
-    rf"(?i:\b(?:incorrect|wrong|false|no|not|unlikely|excluded|out|never)\b|n['’]t\b)|[✗✘❌☐]|{_WRONG}"
-    rf"|{cues.either(cues.WRONG_AFTER)}"
+    rf"(?i:\b(?:incorrect|wrong|false|no|not|unlikely|excluded|out|never)\b|n['’]t\b)|[{cues.CROSSES}]|{_WRONG}"
+    rf"|{cues.either(cues.WRONG_AFTER)}|{cues.any_word(cues.NO)}(?=\W*$)"
 )
 _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
 _RANKING = re.compile(
@@ -36,15 +37,18 @@ def marked(listing: str) -> Iterator[Candidate]:
     As in "C: True", "C. … ✅", and "A – true, B – true, C – false, D – true" (where the
     question asks for the exception).
     """
-    right: list[tuple[str, int]] = []
-    wrong: list[tuple[str, int]] = []
-    for letter, place, rest in _items(listing):
-        if _WRONG_MARK.search(rest):
-            wrong.append((letter, place))
-        elif _RIGHT_MARK.search(rest):
-            right.append((letter, place))
-    if len({letter for letter, _ in right}) == 3 and len({letter for letter, _ in wrong}) == 1:
-        right = wrong[-1:]
+    for by_last_cell in (True, False):
+        right: list[tuple[str, int]] = []
+        wrong: list[tuple[str, int]] = []
+        for letter, place, rest in _items(listing, by_last_cell):
+            if _WRONG_MARK.search(rest):
+                wrong.append((letter, place))
+            elif _RIGHT_MARK.search(rest):
+                right.append((letter, place))
+        if len({letter for letter, _ in right}) == 3 and len({letter for letter, _ in wrong}) == 1:
+            right = wrong[-1:]
+        if len({letter for letter, _ in right}) == 1:
+            break
     yield from (Candidate(letter, at, at + 1, listing, "mark", 40) for letter, at in right)
 
 
@@ -90,12 +94,17 @@ def wrong_lines(listing: str) -> dict[str, int]:
     return {letter: place for letter, place, rest in _items(listing) if _WRONG_MARK.search(rest)}
 
 
-def _items(listing: str) -> Iterator[tuple[str, int, str]]:
-    """The letter of each line of a list, its place, and what follows it."""
+_LAST_CELL = re.compile(
+    rf"\|(?:[^|]*[{cues.TICKS}{cues.CROSSES}][^|]*|\W*(?:{cues.any_word(cues.YES)}|{cues.any_word(cues.NO)})\W*)\|?\s*$"
+)
+
+
+def _items(listing: str, by_last_cell: bool = True) -> Iterator[tuple[str, int, str]]:
+    """The letter of each line of a list, its place, and what follows it: of a table's row, the last cell if it judges."""
     position = 0
     for line in listing.split("\n"):
         if match := LINE.match(line[:MAX_LINE]):
             rest = line[: match.start("letter")] + line[match.end("letter") :]
-            said = re.match(CALLED, line[match.end("letter") :]) or re.search(r"\|[^|]*[✓✔✅☑✗✘❌☐][^|]*\|?\s*$", rest)
+            said = re.match(CALLED, line[match.end("letter") :]) or (by_last_cell and _LAST_CELL.search(rest))
             yield match["letter"].upper(), position + match.start("letter"), said[0] if said else rest
         position += len(line) + 1

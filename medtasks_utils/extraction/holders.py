@@ -16,6 +16,7 @@ _TAG = re.compile(
     r"|choice|result|verdict)>",
     re.IGNORECASE,
 )
+_ATTRIBUTE = r"<(?i:(?:final_?)?(?:answer|choice|select\w{2,3}|result))\s[^<>\n]{0,80}?=\s?[\"']"
 _KEY = re.compile(
     r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\""
     r"|'(?P<single>(?:[^'\\\n]|\\.){0,400})'|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))"
@@ -71,6 +72,7 @@ def held(text: str, keys: Sequence[str], token: str = "(?!)") -> tuple[list[Hold
     if unclosed is None and not closed:
         found += [_of(match, "box", 98) for match in _NEAR_BOX.finditer(text)]
     found += [_of(match, "tag", 95) for match in _TAG.finditer(text)]
+    found += [_of(match, "tag", 95) for match in re.finditer(rf"{_ATTRIBUTE}(?P<content>{token})[\"']", text)]
     for match in _KEY.finditer(text):
         name = match["key"].lower()
         if any(key in name for key in keys):

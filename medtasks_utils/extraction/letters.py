@@ -9,6 +9,7 @@ from dataclasses import replace
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.elimination import called_unlike, marked, ranked, rated, remaining, wrong_lines
+from medtasks_utils.extraction.ends import cut_off
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import CALLED, LINE, MAX_LINE, lists_options, split_listings
 from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_options, short_names, with_letters
@@ -267,7 +268,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     holders, rest = held(text, ("answer", "choice"), "[A-D]")
     inside = [found for holder in holders if (found := _inside(holder, text, options))]
     outside = _unless_all_right(_candidates(rest, options))
-    if _REFUSED.search(rest):  # what is merely spoken of is not chosen then
+    if _REFUSED.search(rest) or cut_off(rest):  # what is merely spoken of is not chosen then
         outside = [one if one.support > _WEAK else replace(one, support=0) for one in outside]
     return choose([*outside, *inside], _MENTIONS)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.tokens import ONE_ONLY
 
 CALLED = (
@@ -12,11 +13,11 @@ CALLED = (
 )
 """What a line calls the option that it begins with."""
 LINE = re.compile(
-    rf"[\s>#*_=\-•|✅✔✓👉☑️]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option"
+    rf"[\s>#*_=\-•|👉️{cues.TICKS}]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option"
     rf"|choice)\s)?[(\[]?(?P<letter>[A-D]|[a-d](?=[.)\]])){ONE_ONLY}"
     r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since"
     r"|as)\s|[*_]{0,3}\s[\-–—|(→]|[*_]{0,3}\s[-=]>\s|[*_]{0,3}\s\|"
-    r"|\s?[✓✔✅❌✗✘☑☐]|[\s*_)\]<=]*$"
+    rf"|\s?[{cues.TICKS}{cues.CROSSES}]|[\s*_)\]<=]*$"
     rf"|{CALLED})"
 )
 _ANNOUNCED = re.compile(r"\W{0,6}(?:[^\W\d]{1,12}\s){0,3}(?i:choices|options)(?:\s(?i:are))?\s?[:=]?\s")

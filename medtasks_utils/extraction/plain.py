@@ -17,8 +17,8 @@ _CHARACTERS: dict[int, str] = {
     **{ord(mark): end for mark, end in zip("、،।؟؛", ",,.?;", strict=True)},
 }
 
-_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
-_SPACE = re.compile(r"\\[,;:! ]|(?<![~])~(?![~])")
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>")
+_SPACE = re.compile(r"\\[,;:! ]|(?<![~])~(?![~])|</?(?!think|answer)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?>")
 _FORMATTING = re.compile(
     r"\*{1,3}|__|[`${}\"“”„«»「」『』]|\\(?:text|textbf|textit|mathrm|mathbf|boldsymbol|rm|bf)\b|\\[()\[\]]"
 )

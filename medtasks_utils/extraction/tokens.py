@@ -142,6 +142,10 @@ def ordinals_as_letters(text: str) -> str:
     return text
 
 
+_SPEAKER = re.compile(
+    r"\b((?:Dr|Prof|Mrs?|Ms)\.?|(?i:doctor|student|expert|reviewer|rater|speaker|examiner|colleague|panell?ist|resident))"
+    r"\s[A-D]\b(?!\.\s[A-Z])"
+)
 _SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
 
 
@@ -151,7 +155,7 @@ def plain_letters(text: str) -> str:
     >>> plain_letters("Ⓑ"), plain_letters("anwser: the third option")
     ('B', 'answer: the option C')
     """
-    return ordinals_as_letters(latin_letters(_SPELLING.corrected(text)))
+    return ordinals_as_letters(latin_letters(_SPELLING.corrected(_SPEAKER.sub(r"\1", text))))
 
 
 def _as_letter(match: re.Match[str]) -> str:

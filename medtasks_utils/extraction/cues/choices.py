@@ -190,6 +190,19 @@ CONTRASTED: Cues = {
 }
 """What contrasts the option that follows with the one spoken of."""
 
+TICKS, CROSSES = "✓✔✅☑★⭐🎯🏆", "✗✘❌☐✖⛔🚫"
+"""Signs that mark an option as right or wrong."""
+
+YES: Cues = {
+    "en": "yes|ja|oui|sí|sim|sì|да|نعم|हाँ",
+    "zh": "是|符合|はい|○|예",
+}
+NO: Cues = {
+    "en": "no|nein|non|não|нет|لا|नहीं",
+    "zh": "否|不符合|いいえ|아니[오요]",
+}
+"""The verdict of a table's cell."""
+
 EXCLUDE: Cues = {
     "en": r"eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
     r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|disqualif\w{1,4}|(?:argues?"
