@@ -23,8 +23,14 @@ _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
 _RANKING = re.compile(
     rf"(?:(?<=worst:\s)|(?<=least\slikely:\s)){_LETTER}(?:,\s{_LETTER}){{2,3}}|{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
 )
+_COMPARED = re.compile(
+    rf"(?P<better>{_LETTER})[)\]]?\s(?:\w+ly\s)?(?i:beats|outranks|trumps|outweighs|surpasses|wins\sover"
+    r"|(?:is|fits|scores|ranks)\s(?:\w+\s)?(?:better|higher|likelier|stronger|more\s\w+)\sthan)"
+    rf"\s(?P<worse>{_LETTER}(?:(?:,\s?|\s?(?:and|or)\s){{1,2}}{_LETTER}){{0,2}})"
+)
 _RATING = re.compile(
-    rf"(?P<letter>{_LETTER})[)\]\"':=\s(–-]{{1,6}}(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)\s?(?P<percent>%)?"
+    rf"(?P<letter>{_LETTER})[)\]\"':=\s(–-]{{1,6}}(?:(?i:the|remaining|about|around|only|roughly|score:?)\s){{0,2}}~?(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)"
+    rf"\s?(?:%|(?i:/|of|out\sof|von|sur|de|su)\s?(?P<most>\d{{1,3}}))?"
 )
 _BUT_NOT_IT = re.compile(
     rf"(?:\s?\([^()\n]{{0,80}}\))?[)\].'’]?(?:\s\w{{1,12}}ly)?[^\n.;:。A-D]{{0,40}}?(?<![^\W_])(?:{cues.either(cues.UNLIKE_IT)})"
@@ -53,18 +59,22 @@ def marked(listing: str) -> Iterator[Candidate]:
 
 
 def ranked(text: str) -> Iterator[Candidate]:
-    """The first of a ranking of the options: "B > A > C > D", "C, then A, then B"."""
+    """The first of a ranking of the options: "B > A > C > D", "C, then A, then B", "C beats A, and A beats B and D"."""
+    pairs = bounded(_COMPARED.finditer(text))
+    best = {pair["better"]: pair for pair in pairs if not any(pair["better"] in other["worse"] for other in pairs)}
+    if len(best) == 1:
+        yield from (Candidate(one, at.start(), at.end(), text, "ranking", 40) for one, at in best.items())
     for match in bounded(_RANKING.finditer(text)):
         if len(set(re.findall(_LETTER, match[0]))) > 2:
             yield Candidate(match[0][0], match.start(), match.start() + 1, text, "ranking", 40)
 
 
 def rated(text: str) -> Iterator[Candidate]:
-    """The option with the largest share where at least three have one: "A 10 %, B 75 %, C 15 %"."""
+    """The option with the largest share or score where at least three have one: "A 10 %, B 75 %, C 15 %", "A: 1/5, …"."""
     shares = {match["letter"]: match for match in bounded(_RATING.finditer(text))}
     values = {letter: float(match["share"].replace(",", ".")) for letter, match in shares.items()}
-    total = sum(values.values())
-    if len(values) < 3 or not (0.9 <= total <= 1.1 or 90 <= total <= 110):
+    total, scales = sum(values.values()), {match["most"] for match in shares.values()}
+    if len(values) < 3 or len(scales) > 1 or not (scales != {None} or 0.9 <= total <= 1.1 or 90 <= total <= 110):
         return
     best = max(values, key=lambda letter: values[letter])
     if list(values.values()).count(values[best]) == 1:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from medtasks_utils.extraction.boxes import spans
 
 _NEAR_BOX = re.compile(
-    r"\\?f?box(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=\\boxed)\s(?P<bare>[A-Da-d](?![\w])|-?\d[\d.,/]{0,20}))"
+    r"(?:\\?f?b|\x08|(?<!\w))ox(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=ed)\((?P<round>[A-Da-d]|-?\d[\d.,/]{0,20})\)"
+    r"|(?<=\\boxed)\s(?P<bare>[A-Da-d](?![\w])|-?\d[\d.,/]{0,20}))"
 )
 _TAG = re.compile(
     r"<(?:final_?)?(?:answer|final|choice|result|verdict)>(?P<content>[^<]{0,2000})<[/\\](?:final_?)?(?:answer|final"

@@ -320,7 +320,7 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
     lines = with_letters(unformatted("\n".join(listed)), options)
     yield from marked(lines)
     yield from ranked(plain)
-    yield from rated(plain)
+    yield from rated(f"{plain}\n{lines}")
     yield from _named(plain, options)
     yield from _left_over(substituted, lines)
 

@@ -70,19 +70,20 @@ def latin_letters(text: str) -> str:
 
 def _ordinal(language: str) -> re.Pattern[str]:
     ranks = cues.ORDINALS[language].split()
-    groups = [_counted(ranks, mark) for mark in "_x"]
+    groups = [_counted(ranks, mark) for mark in "_xyz"]
     noun = cues.ORDERED[language]
     if language in ("zh", "ja", "ko"):
         return re.compile(rf"(?:{groups[0]}){noun}")
     verb = (
-        rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è|es|é"
+        rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|{cues.REMAINS[language]}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è|es|é"
         rf"|это|هو|هي)"
     )
+    placed = cues.PLACED[language].replace("{}", f"(?:{groups[2]})", 1).replace("{}", f"(?:{groups[3]})")
     link = (
         rf"(?:[—–:=-]\s?|(?:[^\W\d_]{{1,12}}\s)?{cues.either(cues.LINK)}[\s:]\s?(?:{cues.either(cues.FILLER)}){{0,4}})?"
     )
     return re.compile(
-        rf"(?<![^\W_])(?:(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
+        rf"(?<![^\W_])(?:{placed}|(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
         rf"|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})(?:\s(?:{noun})"
         rf"|(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n]|\s-|$)|\s(?:because\b|since\b|weil\b|है)"
         rf"|\s?{cues.either(cues.CORRECT)})))(?![^\W_])",
@@ -143,9 +144,10 @@ def ordinals_as_letters(text: str) -> str:
 
 
 _SPEAKER = re.compile(
-    r"\b((?:Dr|Prof|Mrs?|Ms)\.?|(?i:doctor|student|expert|reviewer|rater|speaker|examiner|colleague|panell?ist|resident))"
-    r"\s[A-D]\b(?!\.\s[A-Z])"
+    r"\b(Dr|Prof|Mrs?|Ms|(?i:doctor|student|expert|reviewer|rater|speaker|examiner|colleague|panell?ist|resident))"
+    r"\.?\s[A-D]\b(?!\.\s[A-Z])"
 )
+_IS = re.compile(r"(?<=answer |choice )si(?= )")
 _SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
 
 
@@ -155,7 +157,8 @@ def plain_letters(text: str) -> str:
     >>> plain_letters("Ⓑ"), plain_letters("anwser: the third option")
     ('B', 'answer: the option C')
     """
-    return ordinals_as_letters(latin_letters(_SPELLING.corrected(_SPEAKER.sub(r"\1", text))))
+    text = _IS.sub("is", _SPELLING.corrected(_SPEAKER.sub(r"\1", text)))
+    return ordinals_as_letters(latin_letters(text))
 
 
 def _as_letter(match: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 ANSWER: Cues = {
-    "en": r"answer|ans\b\.?|sol\b\.?|response(?=\s?:)|selection|choice|letter|pick|option|solution|conclusion"
+    "en": r"answer|ans\b\.?|consensus(?=[^.:\n]{0,60}:)|sol\b\.?|response(?=\s?:)|selection|choice|letter|pick|option|solution|conclusion"
     r"|(?:correct|final|verdict)(?=:)|\b(?:correct|right|best|appropriate|likely|suitable|final)\s(?:one|response"
     r"|letter|match|diagnosis|statement)\b",
     "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre)|:)",
@@ -62,7 +62,7 @@ CHOOSE: Cues = {
     "en": r"choose|chose|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe|say|guess|favou?rs?"
     r"|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor|settled?\s(?:on|for)|(?:money(?:\sis|['’]s|\swould\sbe)?"
     r"|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor|goes\s(?:to|for)|for)|commit(?:ting)?\sto"
-    r"|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward"
+    r"|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward|(?:i['’]d|i\swould(?!\snot))\s(?:\w+ly\s)?(?:order|give|start(?:\swith)?|use|prescribe|recommend|request|perform|offer|suspect|diagnose|call\s(?:it|this))"
     r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put(?!\sfirst)|writ(?:e|ing))(?:\s(?:down|in))?",
     "de": r"wähle|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei"
     r"|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?"
@@ -99,7 +99,7 @@ CORRECT: Cues = {
     r"|likely|appropriate|suitable)\s){0,4}(?:(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if"
     r"|for|only|\w{2,9}\sfor\b))|true|better|answer|(?<=te\s)(?:choice|option)|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if|distractor|alternative)))"
     r"(?!(?:\s(?:answer|choice|option|one))?\s(?:when|where|in\s(?:questions|cases|patients|those|a\squestion)|to\sthe\squestion)\b)"
-    r"|only\s(?:answer|choice|option)|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
+    r"|only\s(?:answer|choice|option)|(?:the\s)?one\sto\s(?:pick|choose|mark|select)|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
     r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]"
     r"|\s(?:here|true|up|as|because|since|and|but|while|whereas)\b)|(?:best\s)?fits"
     r"|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe|has\sto\sbe)\b"
@@ -175,7 +175,7 @@ WRONG_AFTER: Cues = {
     "zh": r"(?:错误|不正确|不对|都不|不符合|排除)",
     "ja": r"(?:誤り|正しくな|間違い|不正解|では(?:ありません|な[いく])|と(?:思う|考える|答える|選ぶ)(?:人|方|学生|受験生))",
     "ko": r"(?:틀|오답|아니|아닙니다)",
-    "any": r"[❌✗✘]",
+    "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|no(?:t|,\snot)?(?!\sdoubt))(?!\w)",
 }
 """What calls a letter or option wrong that it follows."""
 
@@ -251,6 +251,24 @@ ORDINALS: dict[str, str] = {
     "ko": "첫\\s?번째 두\\s?번째 세\\s?번째 네\\s?번째|마지막",
 }
 """Ordinal numbers, four in a row, by which an option may be named."""
+
+PLACED: dict[str, str] = {
+    "en": r"(?:listed|named|printed|placed)\s{}(?:\s(?:among|in|on|of)\s(?:the|these)\s\w+)?|{}\s(?:\w+\s)?(?:of|on|in|from|among)"
+    r"\s(?:the|these|those|all)\s(?:\w+\s)?(?:four|list|options|choices|answers|alternatives)",
+    "de": r"an\s{}r?\sstelle(?=\s(?:steht|stehend\w*|genannt\w*|aufgeführt\w*|der\sliste))|{}\s(?:der|(?:von|unter)\sden|(?:in|auf)\sder)"
+    r"\s(?:\w+\s)?(?:vier|liste|optionen|möglichkeiten|antworten)",
+    "fr": r"en\s{}\s(?:position|place)|{}\s(?:de\sla|des|dans\sla|parmi\sles)\s(?:quatre|liste|propositions|options|réponses)",
+    "es": r"en\s{}\s(?:posición|lugar)|{}\s(?:de\slas?|en\sla|entre\slas)\s(?:cuatro|lista|opciones|respuestas)",
+    "pt": r"em\s{}\slugar|{}\s(?:das?|na|entre\sas)\s(?:quatro|lista|opções|alternativas)",
+    "it": r"al\s{}\sposto|{}\s(?:dell[ae]|nell[ae'’]|tra\sle)\s?(?:quattro|lista|elenco|opzioni|risposte)",
+    "ru": r"на\s{}\sместе|{}\s(?:из|в|по)\s(?:четыр[её]х|списк\w|вариант\w+|сч[её]ту)",
+    "ar": r"{}\sفي\sالقائمة|{}\sمن\sالأربعة",
+    "hi": r"सूची\sमें\s{}|चारों\sमें\s(?:से\s)?{}",
+    "zh": r"(?:排在|列在){}(?:位|个)?|列表(?:中|里)的?{}(?:个)?",
+    "ja": r"{}に(?:挙げ|書か)|{}に載",
+    "ko": r"{}로\s(?:나온|제시된)|{}에\s(?:있는|제시된)",
+}
+"""An option named by its place in the list; ``{}`` stands for the ordinal number."""
 
 CARDINALS: dict[str, str] = {
     "en": r"one|(?<=option\s)1 two|(?<=option\s)2 three|(?<=option\s)3 four|(?<=option\s)4",
