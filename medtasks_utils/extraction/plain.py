@@ -30,7 +30,7 @@ _NEXT_QUESTION = re.compile(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
     r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)"
     r"|#{1,4}\s(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human|User)\s?\d{0,3}\s?:?\s?$"
-    r"|(?:User|Human)\s?:\s|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)",
+    r"|(?:User|Human)\s?:\s(?!(?:are|is)\s\w+\s(?:sure|right|correct)\b|really\b|but\b|why\b)|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)",
     re.MULTILINE | re.IGNORECASE,
 )
 # A question in bold or in a list is restated for an analysis; one that is answered line by line is another.
