@@ -73,12 +73,12 @@ _STATEMENTS = tuple(
             "revised",
             rf"(?i:\b(?:edit\w*|chang\w*|correct(?:ed|ion|ing)|revis\w+|updat\w+|switch\w*|amend\w*)\b)[^\n.;]{{0,40}}?"
             rf"(?<![A-Za-z])[A-D]\s?(?:→|[-=]>|(?i:in)?to)\s?(?:{_FILLER})*?(?P<letter>{LETTER}){ONE_ONLY}",
-            59,
+            61,
         ),
         # "Therefore, C.", "It's C", "sondern C", "所以C".
         (
             "therefore",
-            rf"{_THEREFORE}[,:]?(?:(?i:it\sis|it\smust\sbe|rather)"
+            rf"(?:{_THEREFORE}|{cues.any_word(cues.BUT)})[,:]?(?:(?i:it\sis|it\smust\sbe|rather)"
             rf"|{_FILLER}){{0,12}}?[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
             50,
         ),
@@ -157,11 +157,11 @@ _DISBELIEVED = re.compile(
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(
     rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s"
-    rf"|(?P<other>[A-D])[)\]]?\s?(?:[,/&]|(?:to|through|thru|bis)(?=\s))\s?)[(\[]?$"
+    rf"|(?P<other>[A-D])[)\]]?\s?[,/&]\s?|(?i:options|choices|letters|optionen|of|any)\s[A-D]\s(?:to|through|thru|bis)\s)[(\[]?$"
 )
 _BUT = re.compile(
     r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally"
-    r"|after)\b|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?|지만),|但是?|不过|لكن"
+    r"|after)\b|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?),|지만|但是?|不过|لكن"
     r"|लेकिन",
     re.IGNORECASE,
 )
@@ -211,7 +211,7 @@ def _only_counterfactual(candidate: Candidate) -> bool:
 
 def _one_of_several(candidate: Candidate) -> bool:
     """As in "A or C", "both B and C", "A, C"."""
-    paired = _PAIRED.search(candidate.before[-12:])
+    paired = _PAIRED.search(candidate.before[-24:])
     return bool(paired and paired["other"] != candidate.value)
 
 

@@ -42,14 +42,14 @@ LINK: Cues = {
 FILLER: Cues = {
     "any": r"[\s:：,(\[（【<'=\-–—«…]|\.{3}",
     "en": r"\b(?:the|would|be|is|therefore|thus|then|clearly|most|likely|probably|indeed|definitely|simply|just|only"
-    r"|correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still|by\sdefinition)\b",
+    r"|correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still|by\sdefinition|however|rather|instead|in\sfact|actually|nevertheless|of\scourse|consequently|hence)\b",
     "de": r"\b(?:d(?:ie|er|as|es|em|en)|ich|um|eine?[rnms]?|daher|also|somit|demnach|folglich|mithin|antwort|option|möglichkeit|variante"
-    r"|wahrscheinlich)\b",
-    "fr": r"\b(?:la|le|donc|bien|ainsi|réponse|option|proposition|l['’])\b|\bl['’]",
-    "es": r"\b(?:la|el|pues|entonces|opción|respuesta|alternativa|letra|por|tanto)\b",
-    "pt": r"\b(?:a|o|então|pois|assim|opção|resposta|alternativa|letra|portanto)\b",
-    "it": r"\b(?:la|il|pertanto|dunque|perciò|opzione|risposta|lettera|quindi)\b",
-    "ru": r"\b(?:вариант|ответ|под|буквой)\b",
+    r"|wahrscheinlich|jedoch|aber|vielmehr|hingegen|natürlich)\b",
+    "fr": r"\b(?:la|le|donc|bien|ainsi|alors|plutôt|en\sfait|par\sconséquent|cependant|réponse|option|proposition|l['’])\b|\bl['’]",
+    "es": r"\b(?:la|el|pues|entonces|sin\sembargo|en\srealidad|claramente|opción|respuesta|alternativa|letra|por|tanto)\b",
+    "pt": r"\b(?:a|o|então|pois|assim|porém|na\sverdade|claramente|opção|resposta|alternativa|letra|portanto)\b",
+    "it": r"\b(?:la|il|pertanto|dunque|perciò|invece|però|allora|in\srealtà|opzione|risposta|lettera|quindi)\b",
+    "ru": r"\b(?:всё(?:\s|-)(?:же|таки)|однако|конечно|именно|вариант|ответ|под|буквой)\b",
     "ar": r"(?<!\w)(?:الخيار|الإجابة|حرف|الحرف)(?!\w)",
     "hi": r"विकल्प|उत्तर",
     "zh": r"选项|答案|选择|更可能|最可能|更?倾向于|的?[选是为]",
@@ -87,8 +87,8 @@ CHOOSE: Cues = {
 CHOSEN_BEFORE: Cues = {
     "de": r"\s(?:wählen|nehmen|ankreuzen|nennen)",
     "hi": r"\s?(?:को\s)?चुन",
-    "ja": r"を(?:選|取り)",
-    "ko": r"(?:번|을|를)\s?(?:선택|고르|고른|택)",
+    "ja": r"を(?:選|取り)(?!\w{0,2}(?:人|方|学生|受験))",
+    "ko": r"(?:번|을|를)\s?(?:선택|고르(?!지만)|고른|택)",
 }
 """What follows a letter that is chosen, where the verb comes last."""
 
@@ -98,7 +98,7 @@ CORRECT: Cues = {
     r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s(?:(?:the|a|therefore|thus|clearly|also|most|single"
     r"|likely|appropriate|suitable)\s){0,4}(?:(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if"
     r"|for|only|\w{2,9}\sfor\b))|true|better|answer|(?<=te\s)(?:choice|option)|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if|distractor|alternative)))"
-    r"(?!(?:\s(?:answer|choice|option|one))?\s(?:when|where|in\s(?:questions|cases|patients|those|a\squestion)|to\sthe\squestion)\b)"
+    r"(?!(?:\s(?:answer|choice|option|one))?\s(?:when|where|(?:in|for)\s(?!th[ie]s?\b|our\b|such\b|an?\s(?!question)|light\b|view\b|my\b|all\b)|to\sthe\squestion))"
     r"|only\s(?:answer|choice|option)|(?:the\s)?one\sto\s(?:pick|choose|mark|select)|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
     r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]"
     r"|\s(?:here|true|up|as|because|since|and|but|while|whereas)\b)|(?:best\s)?fits"
@@ -121,21 +121,21 @@ CORRECT: Cues = {
 """What follows a letter that is called right."""
 
 THEREFORE: Cues = {
-    "any": r"=>|⇒|∴",
+    "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление|更正|訂正|정정|सुधार|تصحيح)\s?:",
     "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus|hence"
-    r"|so|leav(?:es?|ing)(?:\sus\swith)?|but|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?|in\sthe\send"
+    r"|so|leav(?:es?|ing)(?:\sus\swith)?|makes?\sit|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?|in\sthe\send"
     r"|ultimately|eventually|on\sbalance|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely|probably"
     r"|in\sconclusion)",
-    "de": r"\b(?:also|daher|demnach|somit|folglich|sondern|wahrscheinlich|es\sist|ist\ses|d\.\s?h\.)",
-    "fr": r"\b(?:c['’]est(?:\sla)?|donc|mais|plutôt|probablement)",
-    "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|es\sdecir|sino|por\s(?:lo\s)?tanto|entonces|probablemente)",
-    "pt": r"(?<!\w)(?:é\sa(?=\s)|mas\ssim|ou\sseja|portanto|logo|provavelmente)",
-    "it": r"(?<!\w)(?:è(?:\s(?:quindi|dunque))?\sla|cioè|ossia|quindi|dunque|bensì|ma|probabilmente)",
-    "ru": r"\b(?:поэтому|значит|то\sесть|скорее|следовательно|итак|именно|а)",
-    "ar": r"(?<!\w)(?:لذلك|إذن|بل)",
-    "hi": r"(?:इसलिए|अतः|बल्कि)",
+    "de": r"\b(?:also|daher|demnach|somit|folglich|wahrscheinlich|es\sist|ist\ses|d\.\s?h\.)",
+    "fr": r"\b(?:c['’]est(?:\sla)?|donc|plutôt|probablement)",
+    "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|es\sdecir|por\s(?:lo\s)?tanto|entonces|probablemente)",
+    "pt": r"(?<!\w)(?:é\sa(?=\s)|ou\sseja|portanto|logo|provavelmente)",
+    "it": r"(?<!\w)(?:è(?:\s(?:quindi|dunque))?\sla|cioè|ossia|quindi|dunque|probabilmente)",
+    "ru": r"\b(?:поэтому|значит|то\sесть|скорее|следовательно|итак|именно)",
+    "ar": r"(?<!\w)(?:لذلك|إذن)",
+    "hi": r"(?:इसलिए|अतः)",
     "zh": r"(?:因此|所以|故|即)",
-    "ja": r"(?:したがって|よって|つまり|ではなく)[、,]?",
+    "ja": r"(?:したがって|よって|つまり)[、,]?",
     "ko": r"(?:따라서|그러므로)[,]?",
 }
 """What a letter alone follows as a conclusion."""
@@ -175,7 +175,7 @@ WRONG_AFTER: Cues = {
     "zh": r"(?:错误|不正确|不对|都不|不符合|排除)",
     "ja": r"(?:誤り|正しくな|間違い|不正解|では(?:ありません|な[いく])|と(?:思う|考える|答える|選ぶ)(?:人|方|学生|受験生))",
     "ko": r"(?:틀|오답|아니|아닙니다)",
-    "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|no(?:t|,\snot)?(?!\sdoubt))(?!\w)",
+    "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\s?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|no(?:t|,\snot)?(?!\sdoubt))(?!\w)",
 }
 """What calls a letter or option wrong that it follows."""
 

@@ -27,29 +27,29 @@ RETRACTED: Cues = {
 TENTATIVE: Cues = {
     "en": r"\b(?:if(?!\s(?:i\s(?:must|ha(?:ve|d)\sto|were)|forced|pressed|pushed))|whether|unless|suppose|tempt(?:ed"
     r"|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct|idea|guess)|initial(?:ly)?|(?:first"
-    r"|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|said|guess|went|consider|suspect|answer)\w*|(?:one|you"
-    r"|someone|some|many|most(?=\s(?:would|people|students))|people|\w{2,9}(?:ents|ates|ers|ors|ists|ians|ants|eagues|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|say|think|claim|pick|choose|mark|tick)|common\s(?:error"
+    r"|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|put|mark|said|guess|went|consider|suspect|answer)\w*|(?:one|you"
+    r"|someone|some|many|most(?=\s(?:would|people|students))|people|\w{2,9}(?:ents|ates|ers|ors|ists|ians|ants|eagues|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|sa(?:y|id)|think|thought|wrote|claim|suggest|pick|cho+se|mark|tick|put)(?:ed)?|common\s(?:error"
     r"|mistake)"
     r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto|torn|often\sconfused"
     r"|had\sasked)\b",
     "de": r"\b(?:auf\sden\sersten\sblick|erste[rn]?\s(?:gedanke|impuls|instinkt|eindruck|vermutung|idee)|anfangs|wenn"
-    r"|falls|ob|zunächst|zuerst|könnte|vielleicht)\b",
+    r"|falls|ob|zunächst|zuerst|könnte|vielleicht|(?:viele|manche|einige|die\smeisten)\s(?:\w+\s)?(?:würden|wählen|denken|meinen|halten|kreuzen))\b",
     "fr": r"\b(?:à\spremière\svue|premi(?:er|ère)\s(?:idée|pensée|intuition|impression|réflexe)|au\s(?:départ|début"
-    r"|premier\sabord)|si|peut-être|pourrait|d['’]abord)\b",
+    r"|premier\sabord)|si|peut-être|pourrait|d['’]abord|(?:beaucoup|certains|plusieurs)\s(?:\w+\s)?(?:choisi\w+|pens\w+|dir\w+|coch\w+|répond\w+))\b",
     "es": r"\b(?:a\sprimera\svista|primer[ao]?\s(?:idea|impresión|intuición|pensamiento|impulso)|inicialmente"
-    r"|en\sun\sprincipio|empecé|si|quizás|podría|al\sprincipio)\b",
+    r"|en\sun\sprincipio|empecé|si|quizás|podría|al\sprincipio|(?:muchos|algunos)\s(?:\w+\s)?(?:elig\w+|pien\w+|dirí\w+|marc\w+|respond\w+|cre\w+))\b",
     "pt": r"\b(?:à\sprimeira\svista|primeir[ao]\s(?:ideia|impressão|intuição|pensamento|impulso|palpite)|inicialmente"
-    r"|de\sinício|se|talvez|poderia|a\sprincípio)\b",
+    r"|de\sinício|se|talvez|poderia|a\sprincípio|(?:muitos|alguns)\s(?:\w+\s)?(?:escolh\w+|pens\w+|diri\w+|marc\w+|respond\w+|ach\w+))\b",
     "it": r"\b(?:a\sprima\svista|prim[ao]\s(?:idea|impressione|intuizione|pensiero|istinto)|all['’]inizio"
-    r"|in\sun\sprimo\smomento|se|forse|potrebbe|inizialmente)\b",
+    r"|in\sun\sprimo\smomento|se|forse|potrebbe|inizialmente|(?:molti|alcuni)\s(?:\w+\s)?(?:scel\w+|pens\w+|dire\w+|segn\w+|rispond\w+|cred\w+))\b",
     "ru": r"\b(?:если|может\sбыть|возможно|сначала|сперва|поначалу|вначале|первоначально|перв(?:ая|ой)\s(?:мысль\w?"
-    r"|идея|догадка)|на\sпервый\sвзгляд)\b",
+    r"|идея|догадка)|на\sпервый\sвзгляд|(?:многие|некоторые)\s(?:\w+\s)?(?:выб\w+|дума\w+|счита\w+|отвеча\w+))\b",
     "ar": r"(?<!\w)(?:إذا|ربما|لو|في\sالبداية|للوهلة\sالأولى)(?!\w)",
-    "hi": r"(?:यदि|अगर|शायद|पहले\s(?:तो\s)?(?:मुझे|मैंने|लगा|सोचा)|शुरू\sमें|पहली\sनज़र)",
+    "hi": r"(?:यदि|अगर|शायद|पहले\s(?:तो\s)?(?:मुझे|मैंने|लगा|सोचा)|शुरू\sमें|पहली\sनज़र|(?:कई|अधिकतर|बहुत\sसे)\s(?:लोग|छात्र))",
     "zh": r"(?:一开始|最初|起先|刚开始|最开始|第一反应|乍一看|乍看|初看|本来|原以为|如果|若是?|也许"
-    r"|(?<![更最])可能是|起初)",
-    "ja": r"(?:もし|かもしれ|最初[はに]|初めは|当初|一見)",
-    "ko": r"(?:만약|아마|처음에|처음엔|언뜻)",
+    r"|(?<![更最])可能是|起初|(?:很多|许多|不少|有些|多数)(?:人|考生|学生|同学))",
+    "ja": r"(?:もし|かもしれ|最初[はに]|初めは|当初|一見|多くの(?:人|学生|受験生))",
+    "ko": r"(?:만약|아마|처음에|처음엔|언뜻|많은\s(?:사람|학생|수험생))",
 }
 """What makes a sentence a supposition, an earlier thought or someone else's."""
 
