@@ -24,7 +24,7 @@ _RANKING = re.compile(
     rf"(?:(?<=worst:\s)|(?<=least\slikely:\s)){_LETTER}(?:,\s{_LETTER}){{2,3}}|{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
 )
 _COMPARED = re.compile(
-    rf"(?P<better>{_LETTER})[)\]]?\s(?:\w+ly\s)?(?i:beats|outranks|trumps|outweighs|surpasses|wins\sover"
+    rf"(?P<better>{_LETTER})[)\]]?\s(?:\w+ly\s)?(?i:beats|outranks|trumps|outweighs|surpasses|(?:wins\s)?over"
     r"|(?:is|fits|scores|ranks)\s(?:\w+\s)?(?:better|higher|likelier|stronger|more\s\w+)\sthan)"
     rf"\s(?P<worse>{_LETTER}(?:(?:,\s?|\s?(?:and|or)\s){{1,2}}{_LETTER}){{0,2}})"
 )

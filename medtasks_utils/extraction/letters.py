@@ -78,7 +78,7 @@ _STATEMENTS = tuple(
         # "Therefore, C.", "It's C", "sondern C", "所以C".
         (
             "therefore",
-            rf"(?:{_THEREFORE}|{cues.any_word(cues.BUT)})[,:]?(?:(?i:it\sis|it\smust\sbe|rather)"
+            rf"(?:{_THEREFORE}|{cues.any_word(cues.BUT)})[,:]?(?:(?i:it\sis|it\smust\sbe|rather|to)"
             rf"|{_FILLER}){{0,12}}?[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
             50,
         ),
@@ -144,7 +144,7 @@ _NOT_BEFORE = re.compile(
 )
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
-    rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)"
+    rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}(?:(?:\s\w+){{0,2}}:)?\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)"
     rf"|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
     r"|(?i:options?|choices?|the|both|la|le|les|die))\s){0,12}$"
 )
@@ -279,10 +279,14 @@ def _unless_all_right(candidates: Iterable[Candidate]) -> list[Candidate]:
     As in "A is true. B is true. D is true (Crowe sign)."
     """
     every = list(candidates)
-    called = {one.value: one for one in every if one.cue == "correct" and one.weight > _WEAK}
+    called = {
+        one.value: one
+        for one in every
+        if one.cue == "correct" and one.support > _WEAK and not {name for name, _ in one.evidence} - {"_one_of_several"}
+    }
     if len(called) < 3:
         return every
-    exception = [replace(called[max(called)], value=one, cue="remaining", support=24) for one in LETTERS if one not in called]
+    exception = [replace(called[max(called)], value=one, cue="remaining", support=24, evidence=()) for one in LETTERS if one not in called]
     return [replace(one, support=0) if one.cue == "correct" else one for one in every] + exception
 
 

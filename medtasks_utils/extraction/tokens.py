@@ -147,6 +147,7 @@ _SPEAKER = re.compile(
     r"\b(Dr|Prof|Mrs?|Ms|(?i:doctor|student|expert|reviewer|rater|speaker|examiner|colleague|panell?ist|resident))"
     r"\.?\s[A-D]\b(?!\.\s[A-Z])"
 )
+_MAPPED = re.compile(r"\w+[\"']?\s?[:=]\s?\{(?=\s*[\"']?A[\"']?\s?:)")  # {"answer": {"A": 0.1, …}}
 _IS = re.compile(r"(?<=answer |choice )si(?= )")
 _SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
 
@@ -157,7 +158,7 @@ def plain_letters(text: str) -> str:
     >>> plain_letters("Ⓑ"), plain_letters("anwser: the third option")
     ('B', 'answer: the option C')
     """
-    text = _IS.sub("is", _SPELLING.corrected(_SPEAKER.sub(r"\1", text)))
+    text = _IS.sub("is", _SPELLING.corrected(_SPEAKER.sub(r"\1", _MAPPED.sub("{", text))))
     return ordinals_as_letters(latin_letters(text))
 
 

@@ -67,17 +67,17 @@ CHOOSE: Cues = {
     "de": r"wähle|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei"
     r"|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?"
     r"|entscheide\smich\s(?:\w+\s){0,2}für",
-    "fr": r"choisi(?:s|rais)|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix|balance)\s(?:se\sporte"
+    "fr": r"va(?:is)?\s(?:donc\s)?pour|choisi(?:s|rais)|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix|balance)\s(?:se\sporte"
     r"|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne"
     r"|(?:opte|décide)\s(?:donc\s)?pour|conclus\s(?:donc\s)?(?:à|pour)",
-    "es": r"marc(?:o|amos|aría)|señalo|inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor"
+    "es": r"(?:me\s)?voy\s(?:con|por)|voto\spor|marc(?:o|amos|aría)|señalo|inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor"
     r"|(?:me\s)?quedo\scon|me\sinclino(?:\s\w+){0,2}?\spor|apuesto\spor|diría|creo\sque(?:\ses)?|escojo|selecciono"
     r"|elegiría|concluyo\s(?:\w+\s)?(?:que|por)|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
-    "pt": r"escolho|assinal(?:o|e(?:-se)?)|marc(?:o|aria)|fic(?:o|aria)(?:,\sportanto,)?\scom|aposto\sn?a|diria"
+    "pt": r"vou\s(?:de|com|n?a|pela)|voto\sn?a|escolho|assinal(?:o|e(?:-se)?)|marc(?:o|aria)|fic(?:o|aria)(?:,\sportanto,)?\scom|aposto\sn?a|diria"
     r"|acho\sque(?:\sé)?|seleciono|escolheria|concluo\s(?:\w+\s)?(?:que|por)|(?:opto|decido-me),?\s(?:(?:portanto|então),?\s)?por",
-    "it": r"scelgo|segn(?:o|erei)|scelta\scade\ssu|punto\ssu|propendo\sper|conclud[oe]\s(?:\w+\s)?per|direi|penso\sche\ssia|credo\ssia|seleziono"
+    "it": r"vado\s(?:con|per|su)|voto\sper|scelgo|segn(?:o|erei)|scelta\scade\ssu|punto\ssu|propendo\sper|conclud[oe]\s(?:\w+\s)?per|direi|penso\sche\ssia|credo\ssia|seleziono"
     r"|sceglierei|(?:opto|opterei|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
-    "ru": r"выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
+    "ru": r"беру|голосую\sза|выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
     "ar": r"أختار|اختار|سأختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
     "zh": r"应?勾?选择?|故选|因此选|应(?:该|当)?[为是]",
@@ -130,7 +130,7 @@ THEREFORE: Cues = {
     "fr": r"\b(?:c['’]est(?:\sla)?|donc|plutôt|probablement)",
     "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|es\sdecir|por\s(?:lo\s)?tanto|entonces|probablemente)",
     "pt": r"(?<!\w)(?:é\sa(?=\s)|ou\sseja|portanto|logo|provavelmente)",
-    "it": r"(?<!\w)(?:è(?:\s(?:quindi|dunque))?\sla|cioè|ossia|quindi|dunque|probabilmente)",
+    "it": r"(?<!\w)(?:è(?:\s(?:quindi|dunque))?\sla|cioè|ossia|quindi|dunque|allora|probabilmente)",
     "ru": r"\b(?:поэтому|значит|то\sесть|скорее|следовательно|итак|именно)",
     "ar": r"(?<!\w)(?:لذلك|إذن)",
     "hi": r"(?:इसलिए|अतः)",
@@ -173,9 +173,9 @@ WRONG_AFTER: Cues = {
     "ar": r"(?:غير\sصحيح|خطأ|خاطئ)",
     "hi": r"(?:गलत|(?:सही|\A)\sनहीं)",
     "zh": r"(?:错误|不正确|不对|都不|不符合|排除)",
-    "ja": r"(?:誤り|正しくな|間違い|不正解|では(?:ありません|な[いく])|と(?:思う|考える|答える|選ぶ)(?:人|方|学生|受験生))",
+    "ja": r"(?:誤り|正しくな|間違い|不正解|で[はも](?:ありません|な[いく])|と(?:思う|考える|答える|選ぶ)(?:人|方|学生|受験生))",
     "ko": r"(?:틀|오답|아니|아닙니다)",
-    "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\s?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|no(?:t|,\snot)?(?!\sdoubt))(?!\w)",
+    "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\s?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|tampoco|menos|nemmeno|neanche|nem|também\snão|auch\snicht|no(?:r|t|,\snot)?(?!\sdoubt))(?!\w)",
 }
 """What calls a letter or option wrong that it follows."""
 
@@ -204,7 +204,7 @@ NO: Cues = {
 """The verdict of a table's cell."""
 
 EXCLUDE: Cues = {
-    "en": r"eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
+    "en": r"(?:incorrect|wrong|false|out)(?=\s?:)|eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
     r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|disqualif\w{1,4}|(?:argues?"
     r"|speaks?|counts?)\sagainst|discount|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore|set\saside|throw\w{0,2}\sout",
     "de": r"schlie(?:ß|ss)\w{1,3}|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",

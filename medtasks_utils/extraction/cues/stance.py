@@ -14,7 +14,7 @@ RETRACTED: Cues = {
     "fr": r"\b(?:attendez?\b|correction\s?:|non,|en\sfait,|oups\b|j['’]ai\soublié)",
     "es": r"\b(?:espera\b|corrección:|mejor\sdicho|[uh]ups\b|olvidé)",
     "pt": r"\b(?:espere?\b|correção:|melhor\sdizendo|op[sa]\b|esqueci)",
-    "it": r"\b(?:aspetta\b|correzione:|anzi,|ops\b|ho\sdimenticato|dimenticavo)",
+    "it": r"\b(?:aspetta\b|correzione:|anzi(?:\sno)?[,:]|ops\b|ho\sdimenticato|dimenticavo)",
     "ru": r"\b(?:подождите?\b|стоп\b|исправление:|хотя\sнет|(?:ой|упс)\b|я\sзабыл)",
     "ar": r"انتظر|تصحيح|نسيت",
     "hi": r"रुकिए|रुको|सुधार:|भूल\sगय",
@@ -47,7 +47,7 @@ TENTATIVE: Cues = {
     "ar": r"(?<!\w)(?:إذا|ربما|لو|في\sالبداية|للوهلة\sالأولى)(?!\w)",
     "hi": r"(?:यदि|अगर|शायद|पहले\s(?:तो\s)?(?:मुझे|मैंने|लगा|सोचा)|शुरू\sमें|पहली\sनज़र|(?:कई|अधिकतर|बहुत\sसे)\s(?:लोग|छात्र))",
     "zh": r"(?:一开始|最初|起先|刚开始|最开始|第一反应|乍一看|乍看|初看|本来|原以为|如果|若是?|也许"
-    r"|(?<![更最])可能是|起初|(?:很多|许多|不少|有些|多数)(?:人|考生|学生|同学))",
+    r"|(?<![更最])可能是|起初|(?:很多|许多|不少|有些?|多数)(?:人|考生|学生|同学))",
     "ja": r"(?:もし|かもしれ|最初[はに]|初めは|当初|一見|多くの(?:人|学生|受験生))",
     "ko": r"(?:만약|아마|처음에|처음엔|언뜻|많은\s(?:사람|학생|수험생))",
 }
