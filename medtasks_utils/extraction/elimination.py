@@ -12,7 +12,8 @@ from medtasks_utils.extraction.weighing import Candidate, bounded
 
 _RIGHT, _WRONG = (cues.any_word(table) for table in (cues.RIGHT, cues.WRONG))
 _RIGHT_MARK = re.compile(
-    rf"\b(?i:correct|right|best|true|yes)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[{cues.TICKS}]|{_RIGHT}"
+    rf"\b(?i:correct|right|best|true|yes)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[{cues.TICKS}]"
+    rf"|{_RIGHT}"
     rf"|{cues.any_word(cues.YES)}(?=\W*$)"
 )
 _WRONG_MARK = re.compile(
@@ -21,7 +22,8 @@ _WRONG_MARK = re.compile(
 )
 _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
 _RANKING = re.compile(
-    rf"(?:(?<=worst:\s)|(?<=least\slikely:\s)){_LETTER}(?:,\s{_LETTER}){{2,3}}|{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
+    rf"(?:(?<=worst:\s)|(?<=least\slikely:\s)){_LETTER}(?:,\s{_LETTER}){{2,3}}|{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫"
+    rf"|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
 )
 _COMPARED = re.compile(
     rf"(?P<better>{_LETTER})[)\]]?\s(?:\w+ly\s)?(?i:beats|outranks|trumps|outweighs|surpasses|(?:wins\s)?over"
@@ -29,7 +31,8 @@ _COMPARED = re.compile(
     rf"\s(?P<worse>{_LETTER}(?:(?:,\s?|\s?(?:and|or)\s){{1,2}}{_LETTER}){{0,2}})"
 )
 _RATING = re.compile(
-    rf"(?P<letter>{_LETTER})[)\]\"':=\s(–-]{{1,6}}(?:(?i:the|remaining|about|around|only|roughly|score:?)\s){{0,2}}~?(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)"
+    rf"(?P<letter>{_LETTER})[)\]\"':=\s(–-]{{1,6}}(?:(?i:the|remaining|about|around|only|roughly"
+    rf"|score:?)\s){{0,2}}~?(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)"
     rf"\s?(?:%|(?i:/|of|out\sof|von|sur|de|su)\s?(?P<most>\d{{1,3}}))?"
 )
 _BUT_NOT_IT = re.compile(
@@ -70,7 +73,7 @@ def ranked(text: str) -> Iterator[Candidate]:
 
 
 def rated(text: str) -> Iterator[Candidate]:
-    """The option with the largest share or score where at least three have one: "A 10 %, B 75 %, C 15 %", "A: 1/5, …"."""
+    """The option with the largest share or score of at least three: "A 10 %, B 75 %, C 15 %", "A: 1/5, B: 4/5, …"."""
     shares = {match["letter"]: match for match in bounded(_RATING.finditer(text))}
     values = {letter: float(match["share"].replace(",", ".")) for letter, match in shares.items()}
     total, scales = sum(values.values()), {match["most"] for match in shares.values()}
@@ -110,7 +113,7 @@ _LAST_CELL = re.compile(
 
 
 def _items(listing: str, by_last_cell: bool = True) -> Iterator[tuple[str, int, str]]:
-    """The letter of each line of a list, its place, and what follows it: of a table's row, the last cell if it judges."""
+    """The letter of each line of a list, its place, and what follows it: a table's last cell where that judges."""
     position = 0
     for line in listing.split("\n"):
         if match := LINE.match(line[:MAX_LINE]):

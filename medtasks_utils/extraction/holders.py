@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from medtasks_utils.extraction.boxes import spans
 
 _NEAR_BOX = re.compile(
-    r"(?:\\?f?b|\x08|(?<!\w))ox(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=ed)\((?P<round>[A-Da-d]|-?\d[\d.,/]{0,20})\)"
+    r"(?:\\?f?b|\x08|(?<!\w))ox(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=ed)\((?P<round>[A-Da-d]"
+    r"|-?\d[\d.,/]{0,20})\)"
     r"|(?<=\\boxed)\s(?P<bare>[A-Da-d](?![\w])|-?\d[\d.,/]{0,20}))"
 )
 _TAG = re.compile(
@@ -25,7 +26,8 @@ _KEY = re.compile(
 
 
 _NOT_THIS = re.compile(
-    r"\b(?i:(?:al|even\s)?though|whereas|obwohl|bien\sque|aunque|embora|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|"
+    r"\b(?i:(?:al|even\s)?though|whereas|obwohl|bien\sque|aunque|embora"
+    r"|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|"
     r"\b(?:not|nor|nicht|pas|non|não|не|rather\sthan|instead\sof)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$"
 )
 _SENTENCE_END = re.compile(r"[.!?。…]\s|\n")

@@ -14,120 +14,11 @@ from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import CALLED, LINE, MAX_LINE, lists_options, split_listings
 from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_options, short_names, with_letters
 from medtasks_utils.extraction.plain import own_parts, unformatted
-from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY, plain_letters
+from medtasks_utils.extraction.statements import BOLD, LEADING, PREDICATE, STATEMENTS
+from medtasks_utils.extraction.tokens import LETTER, plain_letters
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
 from medtasks_utils.extraction.wordings import as_in_options
 
-_ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE, _ORDERED, _SHOWN = map(
-    cues.either,
-    (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE, cues.ORDERED, cues.SHOWN),
-)
-_FILLERS = rf"(?:{_FILLER}){{0,12}}?"
-_LABEL = (
-    r"(?<![A-Za-z])(?i:answer|ans\.?|sol\.?|antwort|réponse|respuesta|resposta|gabarito|risposta|ответ|الإجابة|الجواب"
-    r"|الخيار\sالصحيح|उत्तर|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
-)
-_OPTION = (
-    r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار"
-    r"|विकल्प|选项)"
-)
-_REASON = (
-    r"(?:because|since|as|for|due|given|which\sis|with|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché"
-    r"|так\sкак|потому|है|ही|सही|क्योंकि|هي|هو|صحيح|لأن)"
-)
-_NOT_A_SUBJECT = (
-    rf"(?![)\]]?(?:\s\([^()\n]{{0,60}}\))?,?\s(?!{_REASON}(?![^\W_]))[a-zà-ÿа-я\u0620-\u064a\u0904-\u0939])"
-)
-_ENDED = (
-    r"(?=[)\]]?\s?(?:[,;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|rather|instead|that|to|zu|qu[ei]|quella|che"
-    r"|la\sque|die)\b|qu['’]|because\b|since\b|です|である|だ|है|입니다|이다|$))"
-)
-
-# Each kind of statement, its pattern and its weight.
-_STATEMENTS = tuple(
-    (cue, re.compile(pattern, re.MULTILINE), weight)
-    for cue, pattern, weight in (
-        # "The answer is (C)", "Correct option: C", "正解はC".
-        (
-            "answer",
-            rf"(?<![A-Za-z]){_ANSWER}(?!s\b)(?P<between>[^\n.?!;。]{{0,100}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
-            60,
-        ),
-        # "Answer C", "Antwort C", "उत्तर C".
-        (
-            "answer",
-            rf"{_LABEL}(?:{_ORDERED}\s)?(?P<letter>{LETTER}){ONE_ONLY}{_NOT_A_SUBJECT}",
-            58,
-        ),
-        # "I choose C", "C を選びます".
-        ("choose", rf"(?<![A-Za-z]){_CHOOSE}(?![a-z]){_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", 57),
-        ("choose", rf"(?P<letter>{LETTER})[)\]]?{cues.either(cues.CHOSEN_BEFORE)}", 57),
-        # "C is correct", "C (long thoracic nerve) is the best answer", "C ist richtig", "Cが正解".
-        (
-            "correct",
-            rf"(?P<letter>{LETTER})[)\].']?(?:\s\([^()\n]{{0,80}}\)|(?<!A)\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
-            55,
-        ),
-        # "Edit: C → D", "I change it from C to D".
-        (
-            "revised",
-            rf"(?i:\b(?:edit\w*|chang\w*|correct(?:ed|ion|ing)|revis\w+|updat\w+|switch\w*|amend\w*)\b)[^\n.;]{{0,40}}?"
-            rf"(?<![A-Za-z])[A-D]\s?(?:→|[-=]>|(?i:in)?to)\s?(?:{_FILLER})*?(?P<letter>{LETTER}){ONE_ONLY}",
-            61,
-        ),
-        # "Therefore, C.", "It's C", "sondern C", "所以C".
-        (
-            "therefore",
-            rf"(?:{_THEREFORE}|{cues.any_word(cues.BUT)})[,:]?(?:(?i:it\sis|it\smust\sbe|rather|to)"
-            rf"|{_FILLER}){{0,12}}?[(\['<]?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}",
-            50,
-        ),
-        # "Given the short QT: C.", "Which option? D."
-        (
-            "colon",
-            r"(?:[:?;→—–]|--|\b(?:is|be)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s\())",
-            32,
-        ),
-        ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$|,\s)", 32),
-        ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}{_NOT_A_SUBJECT}", 30),
-        ("option", rf"(?<![A-Za-z])(?:{_OPTION}|{_LABEL})\s?[(\[]?(?P<letter>{LETTER}){ONE_ONLY}", 23),
-        # "Only C fits", "Somit passt nur C", "seul C".
-        (
-            "only",
-            rf"(?:^|[.:;,]\s)(?:[^\W\d][\w'’]{{0,12}}\s){{0,4}}?{cues.either(cues.ONLY)}\s?(?:{_FILLER}|der\s|das\s"
-            rf"|les?\s)*?(?P<letter>{LETTER}){ONE_ONLY}(?!\s(?i:in|when|if)\b)",
-            34,
-        ),
-        # "✅ C", "👉 C" on a line.
-        ("mark", rf"^[\s>#*_•-]{{0,8}}[✅✔✓👉☑➡▶★⭐⇒]\W{{0,6}}(?P<letter>{LETTER})(?=\W{{0,4}}$|\s?[:(–—-])", 40),
-        # "C": {"text": …, "correct": true}
-        (
-            "mark",
-            r"(?<![A-Za-z])(?P<letter>[A-D]):\s(?:(?:(?![A-D]:)[^\n]){0,200}?(?i:correct|right|answer"
-            r"|true):\s)?(?i:true|yes)\b",
-            40,
-        ),
-        # "This points to C".
-        ("shown", rf"{_SHOWN}(?:{_FILLER}){{0,5}}?(?P<letter>{LETTER}){ONE_ONLY}{_ENDED}", 33),
-        # "What is left is D", "Bleibt C", "剩下D".
-        ("remaining", rf"(?<![^\W_]){cues.either(cues.REMAINS)}[,:]?\s?{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", 56),
-    )
-)
-# Of the options that a text names, the one that it puts first.
-_LEADING = re.compile(
-    rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely|common(?:ly)?|appropriate"
-    rf"|suitable|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|(?:drug|treatment|test"
-    rf"|investigation|method)\sof\schoice|gold\sstandard|first-line|hallmark))(?!\s(?i:in|among|cause\sof\sdeath)\b)"
-)
-_BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
-# "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
-_PREDICATE = re.compile(
-    rf"(?:{_LINK}|['’]s|\?|{_SHOWN})\s?(?:{_FILLER}|(?i:an?|eine?[rnms]?|un[aeo]?"
-    rf"|uma?)\s){{0,6}}(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
-    rf"|[{MARKS}])(?:['’]s)?(?:\s?\((?:\w+\s)?[A-D])?\)?(?=[*_\s]{{0,3}}(?:(?:\s[a-z]{{3,12}})?[.!;](?:\s|$)"
-    rf"|,\s(?:whereas|while|but|not|rather|of\scourse)\b|$))",
-    re.MULTILINE,
-)
 _LONE_LETTER = re.compile(LETTER)
 _TOGETHER = re.compile(
     rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|not|nicht|pas|no|não|non"
@@ -140,7 +31,7 @@ _ALL_OPTIONS = re.compile(
 )
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT_BEFORE = re.compile(
-    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:\w{{2,12}}\s){{0,2}}|{_CHOOSE}\s(?:\w{{1,6}}\s){{0,2}})[(\[]?$"
+    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:\w{{2,12}}\s){{0,2}}|{cues.either(cues.CHOOSE)}\s(?:\w{{1,6}}\s){{0,2}})[(\[]?$"
 )
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
@@ -157,7 +48,8 @@ _DISBELIEVED = re.compile(
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(
     rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s"
-    rf"|(?P<other>[A-D])[)\]]?\s?[,/&]\s?|(?i:options|choices|letters|optionen|of|any)\s[A-D]\s(?:to|through|thru|bis)\s)[(\[]?$"
+    rf"|(?P<other>[A-D])[)\]]?\s?[,/&]\s?|(?i:options|choices|letters|optionen|of|any)\s[A-D]\s(?:to|through|thru"
+    rf"|bis)\s)[(\[]?$"
 )
 _BUT = re.compile(
     r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally"
@@ -257,8 +149,10 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 
 _REFUSED = re.compile(
-    r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t))\s(?:choose|pick|select|mark|commit\sto)\b"
-    r"(?!\s(?!any\b|one\b|either|between|among|from)\w)|\bnone\sof\s(?:the|these)\s(?!other|remaining|rest\b)(?:\w+\s){1,3}(?:is|are)"
+    r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t))\s(?:choose|pick|select|mark"
+    r"|commit\sto)\b"
+    r"(?!\s(?!any\b|one\b|either|between|among|from)\w)|\bnone\sof\s(?:the|these)\s(?!other|remaining"
+    r"|rest\b)(?:\w+\s){1,3}(?:is|are)"
     r"\s(?:really\s|quite\s)?(?:correct|right|suitable|true)\b",
     re.IGNORECASE,
 )
@@ -286,7 +180,11 @@ def _unless_all_right(candidates: Iterable[Candidate]) -> list[Candidate]:
     }
     if len(called) < 3:
         return every
-    exception = [replace(called[max(called)], value=one, cue="remaining", support=24, evidence=()) for one in LETTERS if one not in called]
+    exception = [
+        replace(called[max(called)], value=one, cue="remaining", support=24, evidence=())
+        for one in LETTERS
+        if one not in called
+    ]
     return [replace(one, support=0) if one.cue == "correct" else one for one in every] + exception
 
 
@@ -310,17 +208,17 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
         alone = letter_of(unwrap(reading.strip(" \n'<>[].:")))
         if alone and "<" not in reading:
             yield Candidate(alone, 0, len(reading), reading, "alone", 85)
-        for cue, pattern, support in _STATEMENTS:
+        for cue, pattern, support in STATEMENTS:
             yield from _found(pattern, reading, cue, support - less)
     shortened = with_letters(plain, short_names(options))
     if shortened != plain:
-        for cue, pattern, support in _STATEMENTS:
+        for cue, pattern, support in STATEMENTS:
             yield from _found(pattern, shortened, cue, support - 10)
-        yield from _found(_PREDICATE, with_letters(plain, short_names(options), MARKS), "predicate", 20)
-    yield from _found(_LEADING, substituted, "leading", 28)
-    yield from _found(_PREDICATE, with_letters(plain, options, MARKS), "predicate", 30)
+        yield from _found(PREDICATE, with_letters(plain, short_names(options), MARKS), "predicate", 20)
+    yield from _found(LEADING, substituted, "leading", 28)
+    yield from _found(PREDICATE, with_letters(plain, options, MARKS), "predicate", 30)
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
-    yield from _found(_BOLD, with_letters("\n".join(kept), options), "bold", 35)
+    yield from _found(BOLD, with_letters("\n".join(kept), options), "bold", 35)
     lines = with_letters(unformatted("\n".join(listed)), options)
     yield from marked(lines)
     yield from ranked(plain)
@@ -384,7 +282,7 @@ def _letter(match: re.Match[str]) -> str:
 
 
 _TOGETHER_WITH = re.compile(rf"(?:,\s|,?\s{cues.either(cues.OR)}\s)[A-D](?![A-Za-z0-9).])")
-_CONTRASTED = re.compile(rf"(?<![^\W_]){cues.either(cues.CONTRASTED)}\s?(?:{_FILLER})*$")
+_CONTRASTED = re.compile(rf"(?<![^\W_]){cues.either(cues.CONTRASTED)}\s?(?:{cues.either(cues.FILLER)})*$")
 
 
 def is_denied(text: str, start: int, end: int) -> bool:

@@ -8,8 +8,10 @@ from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.tokens import ONE_ONLY
 
 CALLED = (
-    r"[*_]{0,3}\s(?i:is|ist|est|es|é|è)\s(?i:(?:clearly|also|not|nicht)\s)?(?i:(?:in|un)?(?:correct|true|accurate|right)"
-    r"|wrong|false|richtig|falsch|korrekt|(?:in)?(?:correcte|exacte|corre[ct]*[ao])|fausse|fals[ao]|verdadeir[ao]|errad[ao])\b"
+    r"[*_]{0,3}\s(?i:is|ist|est|es|é|è)\s(?i:(?:clearly|also|not|nicht)\s)?(?i:(?:in|un)?(?:correct|true|accurate"
+    r"|right)"
+    r"|wrong|false|richtig|falsch|korrekt|(?:in)?(?:correcte|exacte|corre[ct]*[ao])|fausse|fals[ao]|verdadeir[ao]"
+    r"|errad[ao])\b"
 )
 """What a line calls the option that it begins with."""
 LINE = re.compile(

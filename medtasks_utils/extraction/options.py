@@ -92,7 +92,19 @@ def short_names(options: Sequence[str]) -> list[str]:
     return names
 
 
-_GENERIC = {"disease", "syndrome", "disorder", "deficiency", "therapy", "test", "method", "law", "equation", "principle", "effect"}
+_GENERIC = {
+    "disease",
+    "syndrome",
+    "disorder",
+    "deficiency",
+    "therapy",
+    "test",
+    "method",
+    "law",
+    "equation",
+    "principle",
+    "effect",
+}
 
 
 def _longest_first(options: Sequence[str]) -> list[int]:

@@ -30,7 +30,8 @@ _NEXT_QUESTION = re.compile(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
     r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)"
     r"|#{1,4}\s(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human|User)\s?\d{0,3}\s?:?\s?$"
-    r"|(?:User|Human)\s?:\s(?!(?:are|is)\s\w+\s(?:sure|right|correct)\b|really\b|but\b|why\b)|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)",
+    r"|(?:User|Human)\s?:\s(?!(?:are|is)\s\w+\s(?:sure|right|correct)\b|really\b|but\b|why\b)|<\|?(?:im_start\|>\s?"
+    r"|\|)?(?:user|start_header_id)\b)",
     re.MULTILINE | re.IGNORECASE,
 )
 # A question in bold or in a list is restated for an analysis; one that is answered line by line is another.
@@ -42,7 +43,8 @@ _INVENTED = re.compile(
 _PREAMBLE = re.compile(r"\W{0,3}(?i:let|okay|ok|sure|first|here|i\swill|to\sanswer)\b[^\n\\<]{0,160}")
 _FORM = re.compile(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
 _INSTRUCTED_BEFORE = re.compile(
-    r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|(?:[,;]|\bor|\band)\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\."
+    r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|(?:[,;]|\bor|\band)\slike|like\sthis"
+    r"|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\."
     r"|zum\sBeispiel|par\sexemple|p\.\s?ej\.|por\se(?:jemplo|xemplo)|ad\sesempio|например)|例如|例えば|예를\s들어|مثلا"
     r"|उदाहरण)[\s,:：]{0,3}$|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place"
     r"|enclose|return|output|provide|state|present|end|finish)\s(?:with\b|only\b|in\b|using\b|your\b|it\s(?:in|as)\b"

@@ -75,7 +75,8 @@ def _ordinal(language: str) -> re.Pattern[str]:
     if language in ("zh", "ja", "ko"):
         return re.compile(rf"(?:{groups[0]}){noun}")
     verb = (
-        rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|{cues.REMAINS[language]}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è|es|é"
+        rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|{cues.REMAINS[language]}|(?<![^.:;,\n]\s)(?:it\sis|it['’]s"
+        rf"|es\sist|c['’]est|è|es|é"
         rf"|это|هو|هي)"
     )
     placed = cues.PLACED[language].replace("{}", f"(?:{groups[2]})", 1).replace("{}", f"(?:{groups[3]})")
@@ -147,7 +148,7 @@ _SPEAKER = re.compile(
     r"\b(Dr|Prof|Mrs?|Ms|(?i:doctor|student|expert|reviewer|rater|speaker|examiner|colleague|panell?ist|resident))"
     r"\.?\s[A-D]\b(?!\.\s[A-Z])"
 )
-_MAPPED = re.compile(r"\w+[\"']?\s?[:=]\s?\{(?=\s*[\"']?A[\"']?\s?:)")  # {"answer": {"A": 0.1, …}}
+_MAPPED = re.compile(r"(?i:answers?)[\"']?\s?[:=]\s?\{(?=\s*[\"']?A[\"']?\s?:)")  # {"answer": {"A": 0.1, …}}
 _IS = re.compile(r"(?<=answer |choice )si(?= )")
 _SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
 

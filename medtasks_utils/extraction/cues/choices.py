@@ -5,7 +5,8 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 ANSWER: Cues = {
-    "en": r"answer|ans\b\.?|consensus(?=[^.:\n]{0,60}:)|sol\b\.?|response(?=\s?:)|selection|choice|letter|pick|option|solution|conclusion"
+    "en": r"answer|ans\b\.?|consensus(?=[^.:\n]{0,60}:)|sol\b\.?|response(?=\s?:)|selection|choice|letter|pick|option"
+    r"|solution|conclusion"
     r"|(?:correct|final|verdict)(?=:)|\b(?:correct|right|best|appropriate|likely|suitable|final)\s(?:one|response"
     r"|letter|match|diagnosis|statement)\b",
     "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre)|:)",
@@ -42,11 +43,15 @@ LINK: Cues = {
 FILLER: Cues = {
     "any": r"[\s:：,(\[（【<'=\-–—«…]|\.{3}",
     "en": r"\b(?:the|would|be|is|therefore|thus|then|clearly|most|likely|probably|indeed|definitely|simply|just|only"
-    r"|correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still|by\sdefinition|however|rather|instead|in\sfact|actually|nevertheless|of\scourse|consequently|hence)\b",
-    "de": r"\b(?:d(?:ie|er|as|es|em|en)|ich|um|eine?[rnms]?|daher|also|somit|demnach|folglich|mithin|antwort|option|möglichkeit|variante"
+    r"|correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still|by\sdefinition|however"
+    r"|rather|instead|in\sfact|actually|nevertheless|of\scourse|consequently|hence)\b",
+    "de": r"\b(?:d(?:ie|er|as|es|em|en)|ich|um|eine?[rnms]?|daher|also|somit|demnach|folglich|mithin|antwort|option"
+    r"|möglichkeit|variante"
     r"|wahrscheinlich|jedoch|aber|vielmehr|hingegen|natürlich)\b",
-    "fr": r"\b(?:la|le|donc|bien|ainsi|alors|plutôt|en\sfait|par\sconséquent|cependant|réponse|option|proposition|l['’])\b|\bl['’]",
-    "es": r"\b(?:la|el|pues|entonces|sin\sembargo|en\srealidad|claramente|opción|respuesta|alternativa|letra|por|tanto)\b",
+    "fr": r"\b(?:la|le|donc|bien|ainsi|alors|plutôt|en\sfait|par\sconséquent|cependant|réponse|option|proposition"
+    r"|l['’])\b|\bl['’]",
+    "es": r"\b(?:la|el|pues|entonces|sin\sembargo|en\srealidad|claramente|opción|respuesta|alternativa|letra|por"
+    r"|tanto)\b",
     "pt": r"\b(?:a|o|então|pois|assim|porém|na\sverdade|claramente|opção|resposta|alternativa|letra|portanto)\b",
     "it": r"\b(?:la|il|pertanto|dunque|perciò|invece|però|allora|in\srealtà|opzione|risposta|lettera|quindi)\b",
     "ru": r"\b(?:всё(?:\s|-)(?:же|таки)|однако|конечно|именно|вариант|ответ|под|буквой)\b",
@@ -62,22 +67,30 @@ CHOOSE: Cues = {
     "en": r"choose|chose|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe|say|guess|favou?rs?"
     r"|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor|settled?\s(?:on|for)|(?:money(?:\sis|['’]s|\swould\sbe)?"
     r"|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor|goes\s(?:to|for)|for)|commit(?:ting)?\sto"
-    r"|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward|(?:i['’]d|i\swould(?!\snot))\s(?:\w+ly\s)?(?:order|give|start(?:\swith)?|use|prescribe|recommend|request|perform|offer|suspect|diagnose|call\s(?:it|this))"
+    r"|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward"
+    r"|(?:i['’]d|i\swould(?!\snot))\s(?:\w+ly\s)?(?:order|give|start(?:\swith)?|use|prescribe|recommend|request"
+    r"|perform|offer|suspect|diagnose|call\s(?:it|this))"
     r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put(?!\sfirst)|writ(?:e|ing))(?:\s(?:down|in))?",
     "de": r"wähle|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei"
     r"|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?"
     r"|entscheide\smich\s(?:\w+\s){0,2}für",
-    "fr": r"va(?:is)?\s(?:donc\s)?pour|choisi(?:s|rais)|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix|balance)\s(?:se\sporte"
+    "fr": r"va(?:is)?\s(?:donc\s)?pour|choisi(?:s|rais)|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix"
+    r"|balance)\s(?:se\sporte"
     r"|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne"
     r"|(?:opte|décide)\s(?:donc\s)?pour|conclus\s(?:donc\s)?(?:à|pour)",
-    "es": r"(?:me\s)?voy\s(?:con|por)|voto\spor|marc(?:o|amos|aría)|señalo|inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor"
+    "es": r"(?:me\s)?voy\s(?:con|por)|voto\spor|marc(?:o|amos|aría)|señalo|inclina\s(?:la\sbalanza\s)?(?:hacia|por)"
+    r"|elijo|(?:me\s)?decanto\spor"
     r"|(?:me\s)?quedo\scon|me\sinclino(?:\s\w+){0,2}?\spor|apuesto\spor|diría|creo\sque(?:\ses)?|escojo|selecciono"
     r"|elegiría|concluyo\s(?:\w+\s)?(?:que|por)|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
-    "pt": r"vou\s(?:de|com|n?a|pela)|voto\sn?a|escolho|assinal(?:o|e(?:-se)?)|marc(?:o|aria)|fic(?:o|aria)(?:,\sportanto,)?\scom|aposto\sn?a|diria"
-    r"|acho\sque(?:\sé)?|seleciono|escolheria|concluo\s(?:\w+\s)?(?:que|por)|(?:opto|decido-me),?\s(?:(?:portanto|então),?\s)?por",
-    "it": r"vado\s(?:con|per|su)|voto\sper|scelgo|segn(?:o|erei)|scelta\scade\ssu|punto\ssu|propendo\sper|conclud[oe]\s(?:\w+\s)?per|direi|penso\sche\ssia|credo\ssia|seleziono"
+    "pt": r"vou\s(?:de|com|n?a|pela)|voto\sn?a|escolho|assinal(?:o|e(?:-se)?)|marc(?:o|aria)|fic(?:o"
+    r"|aria)(?:,\sportanto,)?\scom|aposto\sn?a|diria"
+    r"|acho\sque(?:\sé)?|seleciono|escolheria|concluo\s(?:\w+\s)?(?:que|por)|(?:opto|decido-me),?\s(?:(?:portanto"
+    r"|então),?\s)?por",
+    "it": r"vado\s(?:con|per|su)|voto\sper|scelgo|segn(?:o|erei)|scelta\scade\ssu|punto\ssu|propendo\sper"
+    r"|conclud[oe]\s(?:\w+\s)?per|direi|penso\sche\ssia|credo\ssia|seleziono"
     r"|sceglierei|(?:opto|opterei|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
-    "ru": r"беру|голосую\sза|выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
+    "ru": r"беру|голосую\sза|выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна"
+    r"|склоняюсь\sк",
     "ar": r"أختار|اختار|سأختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
     "zh": r"应?勾?选择?|故选|因此选|应(?:该|当)?[为是]",
@@ -94,12 +107,17 @@ CHOSEN_BEFORE: Cues = {
 
 CORRECT: Cues = {
     "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins"
-    r"|therefore(?=\W*(?:$|[.;]))|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i|they|you|we|the\s\w+)\b|(?:is"
+    r"|therefore(?=\W*(?:$|[.;]))|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i"
+    r"|they|you|we|the\s\w+)\b|(?:is"
     r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s(?:(?:the|a|therefore|thus|clearly|also|most|single"
-    r"|likely|appropriate|suitable)\s){0,4}(?:(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))|right(?!\s(?:if"
-    r"|for|only|\w{2,9}\sfor\b))|true|better|answer|(?<=te\s)(?:choice|option)|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if|distractor|alternative)))"
-    r"(?!(?:\s(?:answer|choice|option|one))?\s(?:when|where|(?:in|for)\s(?!th[ie]s?\b|our\b|such\b|an?\s(?!question)|light\b|view\b|my\b|all\b)|to\sthe\squestion))"
-    r"|only\s(?:answer|choice|option)|(?:the\s)?one\sto\s(?:pick|choose|mark|select)|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
+    r"|likely|appropriate|suitable)\s){0,4}(?:(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))"
+    r"|right(?!\s(?:if"
+    r"|for|only|\w{2,9}\sfor\b))|true|better|answer|(?<=te\s)(?:choice|option)|best(?:\s(?:answer|choice|option|fit"
+    r"|match))?(?!\s(?:for|known|seen|avoided|if|distractor|alternative)))"
+    r"(?!(?:\s(?:answer|choice|option|one))?\s(?:when|where|(?:in|for)\s(?!th[ie]s?\b|our\b|such\b|an?\s(?!question)"
+    r"|light\b|view\b|my\b|all\b)|to\sthe\squestion))"
+    r"|only\s(?:answer|choice|option)|(?:the\s)?one\sto\s(?:pick|choose|mark|select)|(?:one\s)?(?:i['’]d"
+    r"|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
     r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]"
     r"|\s(?:here|true|up|as|because|since|and|but|while|whereas)\b)|(?:best\s)?fits"
     r"|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe|has\sto\sbe)\b"
@@ -121,9 +139,11 @@ CORRECT: Cues = {
 """What follows a letter that is called right."""
 
 THEREFORE: Cues = {
-    "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление|更正|訂正|정정|सुधार|تصحيح)\s?:",
+    "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление"
+    r"|更正|訂正|정정|सुधार|تصحيح)\s?:",
     "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus|hence"
-    r"|so|leav(?:es?|ing)(?:\sus\swith)?|makes?\sit|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?|in\sthe\send"
+    r"|so|leav(?:es?|ing)(?:\sus\swith)?|makes?\sit|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?"
+    r"|in\sthe\send"
     r"|ultimately|eventually|on\sbalance|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely|probably"
     r"|in\sconclusion)",
     "de": r"\b(?:also|daher|demnach|somit|folglich|wahrscheinlich|es\sist|ist\ses|d\.\s?h\.)",
@@ -159,9 +179,12 @@ NOT_BEFORE: Cues = {
 WRONG_AFTER: Cues = {
     "en": r"(?:\A\s(?:aside(?!\sfrom)|to\sone\sside)"
     r"|(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?(?:incorrect|wrong|false|not"
-    r"|no\b|unlikely|ruled\sout|excluded|out\b|less|(?:(?:the|thus|a|an|just|only|most|more|usual|common\w*|classic|typical)\s){0,4}(?:distractor|trap|lure|decoy|red\sherring|mistake|(?:\w+\s)?wrong\s(?:choice|answer|option))"
-    r"|(?:what|the\sone)\s(?:many|most|some|people|students)\b|(?:often|commonly|frequently)\s(?:chosen|picked|mistaken|confused))|isn['’]t|(?:can|may|must|should|could)\sbe\s(?:ruled\sout"
-    r"|excluded|set\saside|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped|crossed\s(?:off|out))|incorrectly|does\snot"
+    r"|no\b|unlikely|ruled\sout|excluded|out\b|less|(?:(?:the|thus|a|an|just|only|most|more|usual|common\w*|classic"
+    r"|typical)\s){0,4}(?:distractor|trap|lure|decoy|red\sherring|mistake|(?:\w+\s)?wrong\s(?:choice|answer|option))"
+    r"|(?:what|the\sone)\s(?:many|most|some|people|students)\b|(?:often|commonly|frequently)\s(?:chosen|picked"
+    r"|mistaken|confused))|isn['’]t|(?:can|may|must|should|could)\sbe\s(?:ruled\sout"
+    r"|excluded|set\saside|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped|crossed\s(?:off|out))"
+    r"|incorrectly|does\snot"
     r"|doesn['’]t)",
     "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus"
     r"|passt\snicht)",
@@ -173,9 +196,11 @@ WRONG_AFTER: Cues = {
     "ar": r"(?:غير\sصحيح|خطأ|خاطئ)",
     "hi": r"(?:गलत|(?:सही|\A)\sनहीं)",
     "zh": r"(?:错误|不正确|不对|都不|不符合|排除)",
-    "ja": r"(?:誤り|正しくな|間違い|不正解|で[はも](?:ありません|な[いく])|と(?:思う|考える|答える|選ぶ)(?:人|方|学生|受験生))",
+    "ja": r"(?:誤り|正しくな|間違い|不正解|で[はも](?:ありません|な[いく])"
+    r"|と(?:思う|考える|答える|選ぶ)(?:人|方|学生|受験生))",
     "ko": r"(?:틀|오답|아니|아닙니다)",
-    "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\s?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|tampoco|menos|nemmeno|neanche|nem|também\snão|auch\snicht|no(?:r|t|,\snot)?(?!\sdoubt))(?!\w)",
+    "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\s?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|tampoco|menos|nemmeno"
+    r"|neanche|nem|também\snão|auch\snicht|no(?:r|t|,\snot)?(?!\sdoubt))(?!\w)",
 }
 """What calls a letter or option wrong that it follows."""
 
@@ -204,9 +229,11 @@ NO: Cues = {
 """The verdict of a table's cell."""
 
 EXCLUDE: Cues = {
-    "en": r"(?:incorrect|wrong|false|out)(?=\s?:)|eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
+    "en": r"(?:incorrect|wrong|false|out)(?=\s?:)|eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout"
+    r"|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
     r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|disqualif\w{1,4}|(?:argues?"
-    r"|speaks?|counts?)\sagainst|discount|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore|set\saside|throw\w{0,2}\sout",
+    r"|speaks?|counts?)\sagainst|discount|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore"
+    r"|set\saside|throw\w{0,2}\sout",
     "de": r"schlie(?:ß|ss)\w{1,3}|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
     "fr": r"écart\w{1,4}|exclu(?!si)\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
     "es": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
@@ -253,11 +280,14 @@ ORDINALS: dict[str, str] = {
 """Ordinal numbers, four in a row, by which an option may be named."""
 
 PLACED: dict[str, str] = {
-    "en": r"(?:listed|named|printed|placed)\s{}(?:\s(?:among|in|on|of)\s(?:the|these)\s\w+)?|{}\s(?:\w+\s)?(?:of|on|in|from|among)"
+    "en": r"(?:listed|named|printed|placed)\s{}(?:\s(?:among|in|on|of)\s(?:the|these)\s\w+)?|{}\s(?:\w+\s)?(?:of|on"
+    r"|in|from|among)"
     r"\s(?:the|these|those|all)\s(?:\w+\s)?(?:four|list|options|choices|answers|alternatives)",
-    "de": r"an\s{}r?\sstelle(?=\s(?:steht|stehend\w*|genannt\w*|aufgeführt\w*|der\sliste))|{}\s(?:der|(?:von|unter)\sden|(?:in|auf)\sder)"
+    "de": r"an\s{}r?\sstelle(?=\s(?:steht|stehend\w*|genannt\w*|aufgeführt\w*|der\sliste))|{}\s(?:der|(?:von"
+    r"|unter)\sden|(?:in|auf)\sder)"
     r"\s(?:\w+\s)?(?:vier|liste|optionen|möglichkeiten|antworten)",
-    "fr": r"en\s{}\s(?:position|place)|{}\s(?:de\sla|des|dans\sla|parmi\sles)\s(?:quatre|liste|propositions|options|réponses)",
+    "fr": r"en\s{}\s(?:position|place)|{}\s(?:de\sla|des|dans\sla|parmi\sles)\s(?:quatre|liste|propositions|options"
+    r"|réponses)",
     "es": r"en\s{}\s(?:posición|lugar)|{}\s(?:de\slas?|en\sla|entre\slas)\s(?:cuatro|lista|opciones|respuestas)",
     "pt": r"em\s{}\slugar|{}\s(?:das?|na|entre\sas)\s(?:quatro|lista|opções|alternativas)",
     "it": r"al\s{}\sposto|{}\s(?:dell[ae]|nell[ae'’]|tra\sle)\s?(?:quattro|lista|elenco|opzioni|risposte)",

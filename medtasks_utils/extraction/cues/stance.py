@@ -6,9 +6,12 @@ Cues = dict[str, str]
 
 RETRACTED: Cues = {
     "en": r"\b(?:wait\b|hmm+\b|scratch\sthat|on\s(?:second\sthought|reflection|closer\sinspection)"
-    r"|let\sme\s(?:re-?consider|correct)|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|that\s(?:was|is|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake"
+    r"|let\sme\s(?:re-?consider|correct)|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|that\s(?:was|is"
+    r"|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake"
     r"|wrong|error|slip|typo|miscalculation)\b|actually,|(?<!out\s)correction:|redoing|i\s(?:take\sthat\sback|forgot"
-    r"|misread)|but\sthat\swas|change\smy\s(?:answer|mind)|edit(?:ed)?:|i\s(?:\w+ly\s|must\s|beg\sto\s)?disagree\b(?!\swith\s(?:the\s)?(?:option\s)?[A-D]\b)|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right|correct|it)\b"
+    r"|misread)|but\sthat\swas|change\smy\s(?:answer|mind)|edit(?:ed)?:|i\s(?:\w+ly\s|must\s"
+    r"|beg\sto\s)?disagree\b(?!\swith\s(?:the\s)?(?:option\s)?[A-D]\b)|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right"
+    r"|correct|it)\b"
     r"|(?:wh?)?oops\b|my\sbad\b)|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
     "de": r"\b(?:moment\b|halt,|stopp\b|korrektur:|doch\snicht\b|nein,|ups\b|hoppla\b|ich\shabe\s(?:\w+\s)?vergessen)",
     "fr": r"\b(?:attendez?\b|correction\s?:|non,|en\sfait,|oups\b|j['’]ai\soublié)",
@@ -27,25 +30,34 @@ RETRACTED: Cues = {
 TENTATIVE: Cues = {
     "en": r"\b(?:if(?!\s(?:i\s(?:must|ha(?:ve|d)\sto|were)|forced|pressed|pushed))|whether|unless|suppose|tempt(?:ed"
     r"|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct|idea|guess)|initial(?:ly)?|(?:first"
-    r"|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|put|mark|said|guess|went|consider|suspect|answer)\w*|(?:one|you"
-    r"|someone|some|many|most(?=\s(?:would|people|students))|people|\w{2,9}(?:ents|ates|ers|ors|ists|ians|ants|eagues|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|sa(?:y|id)|think|thought|wrote|claim|suggest|pick|cho+se|mark|tick|put)(?:ed)?|common\s(?:error"
+    r"|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|put|mark|said|guess|went|consider|suspect|answer)\w*|(?:one"
+    r"|you"
+    r"|someone|some|many|most(?=\s(?:would|people|students))|people|\w{2,9}(?:ents|ates|ers|ors|ists|ians|ants|eagues"
+    r"|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|sa(?:y|id)|think|thought|wrote|claim|suggest|pick|cho+se"
+    r"|mark|tick|put)(?:ed)?|common\s(?:error"
     r"|mistake)"
     r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto|torn|often\sconfused"
     r"|had\sasked)\b",
     "de": r"\b(?:auf\sden\sersten\sblick|erste[rn]?\s(?:gedanke|impuls|instinkt|eindruck|vermutung|idee)|anfangs|wenn"
-    r"|falls|ob|zunächst|zuerst|könnte|vielleicht|(?:viele|manche|einige|die\smeisten)\s(?:\w+\s)?(?:würden|wählen|denken|meinen|halten|kreuzen))\b",
+    r"|falls|ob|zunächst|zuerst|könnte|vielleicht|(?:viele|manche|einige|die\smeisten)\s(?:\w+\s)?(?:würden|wählen"
+    r"|denken|meinen|halten|kreuzen))\b",
     "fr": r"\b(?:à\spremière\svue|premi(?:er|ère)\s(?:idée|pensée|intuition|impression|réflexe)|au\s(?:départ|début"
-    r"|premier\sabord)|si|peut-être|pourrait|d['’]abord|(?:beaucoup|certains|plusieurs)\s(?:\w+\s)?(?:choisi\w+|pens\w+|dir\w+|coch\w+|répond\w+))\b",
+    r"|premier\sabord)|si|peut-être|pourrait|d['’]abord|(?:beaucoup|certains|plusieurs)\s(?:\w+\s)?(?:choisi\w+"
+    r"|pens\w+|dir\w+|coch\w+|répond\w+))\b",
     "es": r"\b(?:a\sprimera\svista|primer[ao]?\s(?:idea|impresión|intuición|pensamiento|impulso)|inicialmente"
-    r"|en\sun\sprincipio|empecé|si|quizás|podría|al\sprincipio|(?:muchos|algunos)\s(?:\w+\s)?(?:elig\w+|pien\w+|dirí\w+|marc\w+|respond\w+|cre\w+))\b",
+    r"|en\sun\sprincipio|empecé|si|quizás|podría|al\sprincipio|(?:muchos|algunos)\s(?:\w+\s)?(?:elig\w+|pien\w+"
+    r"|dirí\w+|marc\w+|respond\w+|cre\w+))\b",
     "pt": r"\b(?:à\sprimeira\svista|primeir[ao]\s(?:ideia|impressão|intuição|pensamento|impulso|palpite)|inicialmente"
-    r"|de\sinício|se|talvez|poderia|a\sprincípio|(?:muitos|alguns)\s(?:\w+\s)?(?:escolh\w+|pens\w+|diri\w+|marc\w+|respond\w+|ach\w+))\b",
+    r"|de\sinício|se|talvez|poderia|a\sprincípio|(?:muitos|alguns)\s(?:\w+\s)?(?:escolh\w+|pens\w+|diri\w+|marc\w+"
+    r"|respond\w+|ach\w+))\b",
     "it": r"\b(?:a\sprima\svista|prim[ao]\s(?:idea|impressione|intuizione|pensiero|istinto)|all['’]inizio"
-    r"|in\sun\sprimo\smomento|se|forse|potrebbe|inizialmente|(?:molti|alcuni)\s(?:\w+\s)?(?:scel\w+|pens\w+|dire\w+|segn\w+|rispond\w+|cred\w+))\b",
+    r"|in\sun\sprimo\smomento|se|forse|potrebbe|inizialmente|(?:molti|alcuni)\s(?:\w+\s)?(?:scel\w+|pens\w+|dire\w+"
+    r"|segn\w+|rispond\w+|cred\w+))\b",
     "ru": r"\b(?:если|может\sбыть|возможно|сначала|сперва|поначалу|вначале|первоначально|перв(?:ая|ой)\s(?:мысль\w?"
     r"|идея|догадка)|на\sпервый\sвзгляд|(?:многие|некоторые)\s(?:\w+\s)?(?:выб\w+|дума\w+|счита\w+|отвеча\w+))\b",
     "ar": r"(?<!\w)(?:إذا|ربما|لو|في\sالبداية|للوهلة\sالأولى)(?!\w)",
-    "hi": r"(?:यदि|अगर|शायद|पहले\s(?:तो\s)?(?:मुझे|मैंने|लगा|सोचा)|शुरू\sमें|पहली\sनज़र|(?:कई|अधिकतर|बहुत\sसे)\s(?:लोग|छात्र))",
+    "hi": r"(?:यदि|अगर|शायद|पहले\s(?:तो\s)?(?:मुझे|मैंने|लगा|सोचा)|शुरू\sमें|पहली\sनज़र|(?:कई|अधिकतर"
+    r"|बहुत\sसे)\s(?:लोग|छात्र))",
     "zh": r"(?:一开始|最初|起先|刚开始|最开始|第一反应|乍一看|乍看|初看|本来|原以为|如果|若是?|也许"
     r"|(?<![更最])可能是|起初|(?:很多|许多|不少|有些?|多数)(?:人|考生|学生|同学))",
     "ja": r"(?:もし|かもしれ|最初[はに]|初めは|当初|一見|多くの(?:人|学生|受験生))",
