@@ -229,14 +229,8 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
 
 def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
-    letters = bounded(_LONE_LETTER.finditer(plain))
-    spoken_of = [Candidate(one[0].upper(), one.start(), one.end(), plain, "", 0) for one in letters]
-    denied = {one.value for one in spoken_of if _denied(one)}
     named = named_options(plain, options, is_denied)
-    last = named[0][1] + len(options[LETTERS.index(named[0][0])]) if len(named) == 1 else 0
-    others = {one.value for one in spoken_of if one.start >= last and not is_denied(plain, one.start, one.end)} - denied
-    others |= {letter for letter, _ in named_options(plain, short_names(options), is_denied)}
-    support = 25 if len(named) == 1 and named[0][0] not in denied and others <= {named[0][0]} else 0
+    support = 25 if len(named) == 1 and _is_alone(*named[0], plain, options) else 0
     yield from (Candidate(letter, at, at, plain, "named", support) for letter, at in named)
     sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
     if len(sentences) > 1:
@@ -244,6 +238,17 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
         if len(last) == 1 and (len(first) != 1 or first == last):
             at = plain.rfind(sentences[-1])
             yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))
+
+
+def _is_alone(letter: str, at: int, plain: str, options: Sequence[str]) -> bool:
+    """Whether a text that names this option does not deny its letter, go on to another, or name another for short."""
+    matches = bounded(_LONE_LETTER.finditer(plain))
+    spoken_of = [Candidate(one[0].upper(), one.start(), one.end(), plain, "", 0) for one in matches]
+    denied = {one.value for one in spoken_of if _denied(one)}
+    end = at + len(options[LETTERS.index(letter)])
+    later = {one.value for one in spoken_of if one.start >= end and not is_denied(plain, one.start, one.end)}
+    named = {other for other, _ in named_options(plain, short_names(options), is_denied)}
+    return letter not in denied and (later - denied) | named <= {letter}
 
 
 _ASIDE = re.compile(rf"\W{{0,6}}\(|\W{{0,6}}{cues.any_word(cues.ASIDE)}")
