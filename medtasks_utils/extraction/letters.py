@@ -45,6 +45,7 @@ _QUESTIONED = re.compile(
 _DISBELIEVED = re.compile(
     r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|(?<!no\s)(?<!without\s)doubt)\b"
 )
+_REPORTED = re.compile(r"[.,]?\s(?:says|said|claims|claimed|insists|insisted|wrote|argues|argued|objects)\s(?!I\b)\w")
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(
     rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s"
@@ -108,8 +109,8 @@ def _one_of_several(candidate: Candidate) -> bool:
 
 
 def _supposed(candidate: Candidate) -> bool:
-    """As in "If it were acute, the answer would be C"", "some would say C"."""
-    return bool(_TENTATIVE.search(_BUT.split(candidate.before)[-1]))
+    """As in "If it were acute, the answer would be C"", "some would say C", "It's C, says the resident"."""
+    return bool(_TENTATIVE.search(_BUT.split(candidate.before)[-1]) or _REPORTED.match(candidate.after))
 
 
 def _asked(candidate: Candidate) -> bool:
@@ -238,6 +239,19 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
         if len(last) == 1 and (len(first) != 1 or first == last):
             at = plain.rfind(sentences[-1])
             yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))
+    if sentences:
+        yield from _ending(sentences[-1])
+
+
+_AT_THE_END = re.compile(rf"(?P<letter>{LETTER})(?=[^\w\n]*$|\s?[^\sA-Za-z0-9]{{1,8}}(?:\s[^\sA-Za-z0-9]{{1,6}})?[.。]?\s*$)")
+
+
+def _ending(sentence: str) -> Iterator[Candidate]:
+    """The only letter that the last sentence speaks of, at its end: "…, B.", "подходит В.", "D를 씁니다."."""
+    letters = [Candidate(one[0].upper(), *one.span(), sentence, "ending", 10) for one in _LONE_LETTER.finditer(sentence)]
+    weighed = [one for one in (weigh(one, (*_RULES, (_only_counterfactual, -100))) for one in letters) if one.weight > 0]
+    if len({one.value for one in weighed}) == 1 and _AT_THE_END.match(sentence, weighed[-1].start):
+        yield weighed[-1]
 
 
 def _is_alone(letter: str, at: int, plain: str, options: Sequence[str]) -> bool:

@@ -77,7 +77,7 @@ def short_names(options: Sequence[str]) -> list[str]:
     >>> short_names(["A-mode", "B-mode", "Doppler mode", "Type A personality"])
     ['', '', 'Doppler', 'personality']
     """
-    words = [[word for word in option.split() if len(word) > 3 and word.isalpha()] for option in options]
+    words = [re.findall(r"(?<![\w-])[^\W\d_]{3,}(?![\w-])", option) for option in options]
     names = []
     for index, option in enumerate(options):
         others = " ".join([*options[:index], *options[index + 1 :]]).lower()

@@ -75,7 +75,7 @@ STATEMENTS = tuple(
         # "Given the short QT: C.", "Which option? D."
         (
             "colon",
-            r"(?:[:?;→—–]|--|\b(?:is|be)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s\())",
+            r"(?:[:?;→—–]|--|\b(?:is|be)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s[(—–]))",
             32,
         ),
         ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$|,\s)", 32),
@@ -90,6 +90,8 @@ STATEMENTS = tuple(
         ),
         # "✅ C", "👉 C" on a line.
         ("mark", rf"^[\s>#*_•-]{{0,8}}[✅✔✓👉☑➡▶★⭐⇒]\W{{0,6}}(?P<letter>{LETTER})(?=\W{{0,4}}$|\s?[:(–—-])", 40),
+        # "A no, B no, C yes"
+        ("mark", rf"(?P<letter>{LETTER})[)\]:]?\s(?:[–—:-]\s)?{cues.any_word(cues.YES)}(?=\s?(?:[.,;!]|$))", 40),
         # "C": {"text": …, "correct": true}
         (
             "mark",

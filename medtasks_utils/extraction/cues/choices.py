@@ -115,7 +115,7 @@ CORRECT: Cues = {
     r"|for|only|\w{2,9}\sfor\b))|true|better|answer|(?<=te\s)(?:choice|option)|best(?:\s(?:answer|choice|option|fit"
     r"|match))?(?!\s(?:for|known|seen|avoided|if|distractor|alternative)))"
     r"(?!(?:\s(?:answer|choice|option|one))?\s(?:when|where|(?:in|for)\s(?!th[ie]s?\b|our\b|such\b|an?\s(?!question)"
-    r"|light\b|view\b|my\b|all\b)|to\sthe\squestion))"
+    r"|light\b|view\b|my\b|all\b)|to\s(?:the\s(?:next|previous|other|following|question\s(?:on|about|of))|another|an?\s)))"
     r"|only\s(?:answer|choice|option)|(?:the\s)?one\sto\s(?:pick|choose|mark|select)|(?:one\s)?(?:i['’]d"
     r"|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
     r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]"

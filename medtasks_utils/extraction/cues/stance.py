@@ -34,7 +34,8 @@ TENTATIVE: Cues = {
     r"|you"
     r"|someone|some|many|most(?=\s(?:would|people|students))|people|\w{2,9}(?:ents|ates|ers|ors|ists|ians|ants|eagues"
     r"|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|sa(?:y|id)|think|thought|wrote|claim|suggest|pick|cho+se"
-    r"|mark|tick|put)(?:ed)?|common\s(?:error"
+    r"|mark|tick|put)(?:ed)?|(?:resident|student|intern|colleague|roommate|friend|user|classmate|neighbou?r)\s(?:\w+ly\s)?(?:says?|said|thinks|claims|insists|argues"
+    r"|suggests|wrote|writes|swears|picked|chose)|common\s(?:error"
     r"|mistake)"
     r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto|torn|often\sconfused"
     r"|had\sasked)\b",
