@@ -239,17 +239,22 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
         if len(last) == 1 and (len(first) != 1 or first == last):
             at = plain.rfind(sentences[-1])
             yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))
-    if sentences:
         yield from _ending(sentences[-1])
 
 
-_AT_THE_END = re.compile(rf"(?P<letter>{LETTER})(?=[^\w\n]*$|\s?[^\sA-Za-z0-9]{{1,8}}(?:\s[^\sA-Za-z0-9]{{1,6}})?[.。]?\s*$)")
+_AT_THE_END = re.compile(
+    rf"(?P<letter>{LETTER})(?=[^\w\n]*$|\s?[^\sA-Za-z0-9]{{1,8}}(?:\s[^\sA-Za-z0-9]{{1,6}})?[.。]?\s*$)"
+)
 
 
 def _ending(sentence: str) -> Iterator[Candidate]:
     """The only letter that the last sentence speaks of, at its end: "…, B.", "подходит В.", "D를 씁니다."."""
-    letters = [Candidate(one[0].upper(), *one.span(), sentence, "ending", 10) for one in _LONE_LETTER.finditer(sentence)]
-    weighed = [one for one in (weigh(one, (*_RULES, (_only_counterfactual, -100))) for one in letters) if one.weight > 0]
+    letters = [
+        Candidate(one[0].upper(), *one.span(), sentence, "ending", 10) for one in _LONE_LETTER.finditer(sentence)
+    ]
+    weighed = [
+        one for one in (weigh(one, (*_RULES, (_only_counterfactual, -100))) for one in letters) if one.weight > 0
+    ]
     if len({one.value for one in weighed}) == 1 and _AT_THE_END.match(sentence, weighed[-1].start):
         yield weighed[-1]
 
