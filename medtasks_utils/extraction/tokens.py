@@ -68,6 +68,12 @@ def latin_letters(text: str) -> str:
     return _CYRILLIC.sub(lambda match: match[0].translate(table), text) if found else text
 
 
+_NOT_FINAL = (  # "my last answer" is no fourth option
+    r"(?!(?:last|letzte|dernière|última|ultima|последний|अंतिम)\s(?:answer|antwort|réponse|respuesta|resposta|risposta|ответ"
+    r"|उत्तर))"
+)
+
+
 def _ordinal(language: str) -> re.Pattern[str]:
     ranks = cues.ORDINALS[language].split()
     groups = [_counted(ranks, mark) for mark in "_xyz"]
@@ -84,7 +90,7 @@ def _ordinal(language: str) -> re.Pattern[str]:
         rf"(?:[—–:=-]\s?|(?:[^\W\d_]{{1,12}}\s)?{cues.either(cues.LINK)}[\s:]\s?(?:{cues.either(cues.FILLER)}){{0,4}})?"
     )
     return re.compile(
-        rf"(?<![^\W_])(?:{placed}|(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
+        rf"(?<![^\W_]){_NOT_FINAL}(?:{placed}|(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
         rf"|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})(?:\s(?:{noun})"
         rf"|(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n]|\s-|$)|\s(?:because\b|since\b|weil\b|है)"
         rf"|\s?{cues.either(cues.CORRECT)})))(?![^\W_])",

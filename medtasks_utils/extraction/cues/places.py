@@ -5,16 +5,16 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 ORDINALS: dict[str, str] = {
-    "en": "first|1st second|2nd third|3rd fourth|4th|last(?!\\sanswer)",
-    "de": "erste[nrs]? zweite[nrs]? dritte[nrs]? vierte[nrs]?|letzte[nrs]?(?!\\santwort)",
-    "fr": "première?|1re deuxième|seconde?|2e troisième|3e quatrième|dernière?(?!\\sréponse)|4e",
-    "es": "primer[oa]? segund[oa] tercer[oa]? cuart[oa]|últim[oa](?!\\srespuesta)",
-    "pt": "primeir[oa] segund[oa] terceir[oa] quart[oa]|últim[oa](?!\\sresposta)",
-    "it": "prim[oa] second[oa] terz[oa] quart[oa]|ultim[oa](?!\\srisposta)",
+    "en": "first|1st second|2nd third|3rd fourth|4th|last",
+    "de": "erste[nrs]? zweite[nrs]? dritte[nrs]? vierte[nrs]?|letzte[nrs]?",
+    "fr": "première?|1re deuxième|seconde?|2e troisième|3e quatrième|dernière?|4e",
+    "es": "primer[oa]? segund[oa] tercer[oa]? cuart[oa]|últim[oa]",
+    "pt": "primeir[oa] segund[oa] terceir[oa] quart[oa]|últim[oa]",
+    "it": "prim[oa] second[oa] terz[oa] quart[oa]|ultim[oa]",
     "ru": "перв(?:ый|ая|ое|ого|ому|ую) втор(?:ой|ая|ое|ого|ому|ую) трет(?:ий|ья|ье|ьего|ьему|ью)"
-    " четв[её]рт(?:ый|ая|ое|ого|ому|ую)|последн(?:ий|яя|ее|его|юю)(?!\\sответ)",
-    "ar": "الأولى?|الاولى? الثانية? الثالثة? الرابعة?|الأخيرة?(?!\\sإجابة)",
-    "hi": "पहल[ाेी] दूसर[ाेी] तीसर[ाेी] चौथ[ाेी]|अंतिम(?!\\sउत्तर)",
+    " четв[её]рт(?:ый|ая|ое|ого|ому|ую)|последн(?:ий|яя|ее|его|юю)",
+    "ar": "الأولى?|الاولى? الثانية? الثالثة? الرابعة?|الأخيرة?",
+    "hi": "पहल[ाेी] दूसर[ाेी] तीसर[ाेी] चौथ[ाेी]|अंतिम",
     "zh": "第[一1] 第[二2] 第[三3] 第[四4]|最后一",
     "ja": "(?:第?[一1]番目|1つ目|第一) (?:第?[二2]番目|2つ目|第二) (?:第?[三3]番目|3つ目|第三)"
     " (?:第?[四4]番目|4つ目|第四|最後)",
