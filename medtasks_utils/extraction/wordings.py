@@ -18,6 +18,7 @@ _GAPS = re.compile(r"(\s+|[-–])")
 _SMALL = frozenset(["a", "an", "and", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"])
 
 
+@lru_cache(maxsize=8192)
 def _spelling(word: str) -> str:
     """What British and American spelling, accents and the plural leave of a word."""
     word = "".join(letter for letter in unicodedata.normalize("NFKD", word) if not unicodedata.combining(letter))
