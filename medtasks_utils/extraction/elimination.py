@@ -46,18 +46,15 @@ def marked(listing: str) -> Iterator[Candidate]:
     As in "C: True", "C. … ✅", and "A – true, B – true, C – false, D – true" (where the
     question asks for the exception).
     """
-    for by_last_cell in (True, False):
-        right: list[tuple[str, int]] = []
-        wrong: list[tuple[str, int]] = []
-        for letter, place, rest in _items(listing, by_last_cell):
-            if _WRONG_MARK.search(rest):
-                wrong.append((letter, place))
-            elif _RIGHT_MARK.search(rest):
-                right.append((letter, place))
-        if len({letter for letter, _ in right}) == 3 and len({letter for letter, _ in wrong}) == 1:
-            right = wrong[-1:]
-        if len({letter for letter, _ in right}) == 1:
-            break
+    right: list[tuple[str, int]] = []
+    wrong: list[tuple[str, int]] = []
+    for letter, place, rest in _items(listing):
+        if _WRONG_MARK.search(rest):
+            wrong.append((letter, place))
+        elif _RIGHT_MARK.search(rest):
+            right.append((letter, place))
+    if len({letter for letter, _ in right}) == 3 and len({letter for letter, _ in wrong}) == 1:
+        right = wrong[-1:]
     yield from (Candidate(letter, at, at + 1, listing, "mark", 40) for letter, at in right)
 
 
@@ -107,17 +104,12 @@ def wrong_lines(listing: str) -> dict[str, int]:
     return {letter: place for letter, place, rest in _items(listing) if _WRONG_MARK.search(rest)}
 
 
-_LAST_CELL = re.compile(
-    rf"\|(?:[^|]*[{cues.TICKS}{cues.CROSSES}][^|]*|\W*(?:{cues.any_word(cues.YES)}|{cues.any_word(cues.NO)})\W*)\|?\s*$"
-)
-
-
-def _items(listing: str, by_last_cell: bool = True) -> Iterator[tuple[str, int, str]]:
-    """The letter of each line of a list, its place, and what follows it: a table's last cell where that judges."""
+def _items(listing: str) -> Iterator[tuple[str, int, str]]:
+    """The letter of each line of a list, its place, and what stands beside it."""
     position = 0
     for line in listing.split("\n"):
         if match := LINE.match(line[:MAX_LINE]):
             rest = line[: match.start("letter")] + line[match.end("letter") :]
-            said = re.match(CALLED, line[match.end("letter") :]) or (by_last_cell and _LAST_CELL.search(rest))
+            said = re.match(CALLED, line[match.end("letter") :])
             yield match["letter"].upper(), position + match.start("letter"), said[0] if said else rest
         position += len(line) + 1

@@ -305,7 +305,6 @@ def _letter(match: re.Match[str]) -> str:
     return LETTERS[MARKS.index(match["letter"])] if match["letter"] in MARKS else match["letter"].upper()
 
 
-_TOGETHER_WITH = re.compile(rf"(?:,\s|,?\s{cues.either(cues.OR)}\s)[A-D](?![A-Za-z0-9).])")
 _CONTRASTED = re.compile(rf"(?<![^\W_]){cues.either(cues.CONTRASTED)}\s?(?:{cues.either(cues.FILLER)})*$")
 
 
@@ -316,7 +315,6 @@ def is_denied(text: str, start: int, end: int) -> bool:
         _denied(candidate)
         or _asked(candidate)
         or _CONTRASTED.search(candidate.before) is not None
-        or _TOGETHER_WITH.match(text, end) is not None
         or _only_counterfactual(candidate)
     )
 

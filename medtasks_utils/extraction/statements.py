@@ -43,12 +43,6 @@ STATEMENTS = tuple(
             rf"(?<![A-Za-z]){_ANSWER}(?!s\b)(?P<between>[^\n.?!;。]{{0,100}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
             60,
         ),
-        # "Answer C", "Antwort C", "उत्तर C".
-        (
-            "answer",
-            rf"{_LABEL}(?:{_ORDERED}\s)?(?P<letter>{LETTER}){ONE_ONLY}{_NOT_A_SUBJECT}",
-            58,
-        ),
         # "I choose C", "C を選びます".
         ("choose", rf"(?<![A-Za-z]){_CHOOSE}(?![a-z]){_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}", 57),
         ("choose", rf"(?P<letter>{LETTER})[)\]]?{cues.either(cues.CHOSEN_BEFORE)}", 57),
