@@ -105,6 +105,6 @@ def _phrase(phrase: str) -> tuple[frozenset[str], str]:
 def _abbreviations(option: str) -> Iterable[str]:
     """The capitals that stand for an option: in brackets in it, or the initials of three words and more."""
     yield from re.findall(r"\(([A-Z][A-Z\d-]{1,6})\)", option)
-    words = [word for word in re.split(r"[\s-]+", _without_brackets(option)) if word.lower() not in _SMALL]
+    words = [word for word in re.split(r"[\s-]+", _without_brackets(option)) if word and word.lower() not in _SMALL]
     if 3 <= len(words) <= 6 and all(word[0].isalpha() and word not in _NUMERALS for word in words):
         yield "".join(word[0].upper() for word in words)
