@@ -46,7 +46,10 @@ _WORDS_FOR = {
 
 
 # What joins a verdict and the word by which it is called a mistake: "… zu nennen, wäre falsch".
-_CALLED_SO = r"(?:,?\s(?:wäre|serait|sería|seria|sarebbe|было|будет)(?:\sбы)?\s|とす?る?[^。]{1,6}[のこ]と?は|것은|(?:कहना|मानना|बताना)\s)"
+_CALLED_SO = (
+    r"(?:,?\s(?:wäre|serait|sería|seria|sarebbe|было|будет)(?:\sбы)?\s|と[^。]{1,6}[のこ]と?は|것은"
+    r"|(?:कहना|मानना|बताना)\s)"
+)
 
 
 def _language(name: str) -> _Language:
@@ -82,7 +85,7 @@ _IF_AFTER = re.compile(
 )
 # "1 steht für halluziniert, 2 für unsicher".
 _LEGEND = re.compile(
-    rf"(?<!\w)([012])\s?(?:{'|'.join(cues.MEANS.values())})[^.。]{{1,60}}?(?<!\w)(?!\1)[012]\s?[^\W\d]"
+    rf"(?<![a-z\d])([012])\s?(?:{'|'.join(cues.MEANS.values())})[^.。]{{1,60}}?(?<![a-z\d])(?!\1)[012]\s?[^\W\d]"
 )
 _SCALED = re.compile(r"(?<!\w)0(?!\w).{1,60}(?<!\w)1(?!\w)")
 _KANA = re.compile("[ぁ-ヿ]")
@@ -93,7 +96,7 @@ _CLAUSE = re.compile(
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
 _EARLIER = re.compile(
     r"\b(?:zunächst|anfangs|zuerst|au\s(?:départ|début)|d['’]abord|al\sprincipio|inicialmente|comecei|all['’]inizio"
-    r"|сначала|сперва|поначалу)\b|起初|一开始|最初|当初|처음에"
+    r"|сначала|сперва|поначалу|eu\sia|ia\sa|iba\sa|wollte|j['’]allais)\b|起初|一开始|最初|当初|처음에"
 )
 _WITHOUT = re.compile(r"\b(?:ohne|sans|sin|sem|senza|без)\b.*|(?:बिना|دون|بدون).*")
 _OPEN = re.compile(

@@ -29,7 +29,7 @@ FACTUAL: Cues = {
     "ru": r"достовер\w{1,4}|фактическ[иа]\w{0,3}\s(?:верн|точ|прав)\w{0,5}|соответствует\sфактам",
     "ar": r"واقعية?|حقيقية?",
     "hi": r"तथ्यों\sपर\sआधारित|तथ्यात्मक|तथ्यपूर्ण",
-    "zh": r"事实|属实|真实",
+    "zh": r"事[实実]|属实|真实",
     "ja": r"事実|ファクト",
     "ko": r"사실",
 }
@@ -83,11 +83,11 @@ UNSURE: Cues = {
     r"|certaine?)|incertaine?|impossible\sde\s(?:dire|juger|déterminer|trancher|savoir)",
     "es": r"no\s(?:tengo|hay)\s(?:forma|manera|modo)\sde\s\w+|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede"
     r"|es\sposible)\s(?:decir(?!\sque)|decidir|juzgar|determinar)",
-    "pt": r"não\s(?:sei|há\scomo|dá\spara|consigo|posso|é\spossível)\s(?:dizer(?!\sque)|saber|decidir|julgar|determinar)"
-    r"|não\stenho\scerteza|incert[ao]|insegur[ao]",
+    "pt": r"não\s(?:sei|há\scomo|dá\spara|consigo|posso|é\spossível)\s(?:dizer(?!\sque)|saber|decidir|julgar"
+    r"|determinar)|não\stenho\scerteza|incert[ao]|insegur[ao]",
     "it": r"non\s(?:so|saprei|posso|è\spossibile|si\spuò)\s(?:dire(?!\sche)|decidere|giudicare|determinare)"
     r"|non\ssono\s(?:sicur|cert)[ao]|incert[ao]",
-    "ru": r"(?:решить|определить|судить|сказать)\s(?:невозможно|нельзя|трудно|сложно)|(?:трудно|сложно|нельзя|невозможно)"
+    "ru": r"(?:решить|определить|судить|сказать)\s(?:невозможно|нельзя|трудно)|(?:трудно|сложно|нельзя|невозможно)"
     r"\s(?:сказать|судить|решить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|сказать)",
     "ar": r"لا\s(?:أستطيع|يمكن(?:ني)?)\s(?:أن\sأحدد|الحكم|الجزم|التحديد)|(?:لست|غير)\sمتأكدة?ا?|غير\sمؤكد",
     "hi": r"निर्णय\sनहीं\sकर\sसक|तय\sकरना\s(?:संभव|मुमकिन)\sनहीं|कहना\s(?:मुश्किल|कठिन)|पता\sनहीं|निश्चित\sनहीं"
@@ -186,7 +186,7 @@ MEANS: Cues = {
     "hi": r"का\s(?:अर्थ|मतलब)",
     "zh": r"代表|表示|意味着|指",
     "ja": r"は",
-    "ko": r"[은는이]",
+    "ko": r"[은는]",
 }
 """What stands between a digit and its meaning in a legend."""
 
@@ -209,7 +209,7 @@ JUDGED: Cues = {
     "ru": r"ответ\w{0,2}|вердикт|вывод|утверждение|заключение|результат",
     "ar": r"الإجابة|إجابة|الحكم|الجواب|النتيجة",
     "hi": r"उत्तर|जवाब|निर्णय|निष्कर्ष",
-    "zh": r"回答|答案|判断|结论|判定|判为|结果",
+    "zh": r"回答|答案|判断|结论|判定|判为|结果|結果",
     "ja": r"回答|判定|結論|答え|結果",
     "ko": r"답변|판정|결론|답",
 }
