@@ -69,7 +69,7 @@ _SHARE_AFTER = re.compile(rf"\s(?:[^\s\d.]{{1,14}}\s){{0,7}}?(?:\w['’])?(?:{_A
 
 
 def statements(text: str) -> str:
-    """The text in lower case without formatting and scales; elements, one-row tables and answered questions are said.
+    """The text in lower case without formatting and scales; elements, answered questions and shares are said.
 
     >>> statements("<hallucination>no</hallucination>"), statements("Factual: 90 %, hallucinated: 10 %")
     ('hallucination: no.\\n', 'verdict: factual.\\nfactual: 90 %, hallucinated: 10 %')
@@ -94,8 +94,9 @@ def _by_share(plain: str) -> str:
         before = _SHARE_BEFORE.search(plain, max(0, number.start() - 50), number.start())
         if named := before or _SHARE_AFTER.match(plain, number.end()):
             found[named.lastgroup] = float((number[1] or number[2]).replace(",", "."))
-    best = max(found, key=lambda verdict: found[verdict], default=None)
-    return f"verdict: {best}.\n{plain}" if len(set(found.values())) > 1 else plain
+    if len(set(found.values())) < 2 or not (0.98 <= sum(found.values()) <= 1.02 or 98 <= sum(found.values()) <= 102):
+        return plain
+    return f"verdict: {max(found, key=lambda verdict: found[verdict])}.\n{plain}"
 
 
 def _without_scale(lines: re.Match[str]) -> str:

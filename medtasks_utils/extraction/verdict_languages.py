@@ -85,7 +85,8 @@ _IF_AFTER = re.compile(
 )
 # "1 steht für halluziniert, 2 für unsicher".
 _LEGEND = re.compile(
-    rf"(?<![a-z\d])([012])\s?(?:{'|'.join(cues.MEANS.values())})[^.。]{{1,60}}?(?<![a-z\d])(?!\1)[012]\s?[^\W\d]"
+    r"(?<![a-z\d])([012])\s?(?:(?:steht\sfür|bedeutet|désigne|signifie|correspond\sà|significa|indica|corris?ponde?\sa"
+    r"|означает|значит|обозначает|يعني|تعني)\s|का\s(?:अर्थ|मतलब)|代表|表示|意味着|指|は|[은는])[^.。]{1,60}?(?<![a-z\d])(?!\1)[012]\s?[^\W\d]"
 )
 _SCALED = re.compile(r"(?<!\w)0(?!\w).{1,60}(?<!\w)1(?!\w)")
 _KANA = re.compile("[ぁ-ヿ]")
@@ -94,11 +95,6 @@ _CLAUSE = re.compile(
     r"|sino|mas|ma|но|а)\b"
 )
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
-_EARLIER = re.compile(
-    r"\b(?:zunächst|anfangs|zuerst|au\s(?:départ|début)|d['’]abord|al\sprincipio|inicialmente|comecei|all['’]inizio"
-    r"|сначала|сперва|поначалу|eu\sia|ia\sa|iba\sa|wollte|j['’]allais)\b|起初|一开始|最初|当初|처음에"
-)
-_WITHOUT = re.compile(r"\b(?:ohne|sans|sin|sem|senza|без)\b.*|(?:बिना|دون|بدون).*")
 _OPEN = re.compile(
     r"(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils|en\spartie"
 )
@@ -144,7 +140,7 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
     for match in matches:
         kind = str(match.lastgroup)
         clause = _CLAUSE.split(sentence[: match.start()])[-1]
-        if _CONCEDED.search(clause) or _EARLIER.search(clause):
+        if _CONCEDED.search(clause):
             continue
         denied = _denied(language, sentence, match, clause) != bool(replied and replied[1] == "no")
         foreign = kind == "digit" or not english or language.own.search(sentence)
@@ -172,11 +168,7 @@ def _supposed(language: _Language, sentence: str, matches: list[re.Match[str]]) 
 def _leaves_open(language: _Language, sentence: str, match: re.Match[str]) -> bool:
     """Whether a word for being unsure is meant so: not denied, not one of the three that a task names."""
     clause, after = _CLAUSE.split(sentence[: match.start()])[-1], sentence[match.end() : match.end() + 40]
-    denied = (
-        language.no.search(_WITHOUT.sub("", clause))
-        or language.no_after.match(sentence, match.end())
-        or _DROPPED.search(after)
-    )
+    denied = language.no.search(clause) or language.no_after.match(sentence, match.end()) or _DROPPED.search(after)
     named = _SCALED.search(sentence) or language.if_.search(clause) or _IF_AFTER.match(after)
     return not (denied or named)
 

@@ -18,7 +18,7 @@ from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, boun
 
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
-    r"(?:(?<!\w)(?:(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|(?:(?:methodological\sand\s)?evidence\s)?fabricat(?:ed|ions?)"
+    r"(?:(?<!\w)(?:(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|(?:(?:methodological\sand\s)?evidence\s(?=fabrication:))?fabricat(?:ed|ions?)"
     r"|ficti(?:on(?:al)?|tious)|nonsense|bogus|confabulat\w+|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s"
     r"|ions?))|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|opposite\sof|erroneous"
     r"|(?<!standard\s)(?<!be\san\s)(?:error|inaccurac|falsehood)(?:s|y|ies)?|misleading|un(?:supported|grounded"

@@ -44,9 +44,9 @@ RIGHT: Cues = {
     "ru": r"подтвержда\w+|подтвержд[её]н\w*|соответствует|согласуется|совпадает|верен|верна|верно|верный|правил\w{1,5}",
     "ar": r"يدعم\w*|مدعومة?|تتفق|تتوافق|مطابقة|صحيحة?|دقيقة?",
     "hi": r"समर्थित|प्रमाणित|मेल\sखात|अनुरूप|सही|सटीक",
-    "zh": r"依据|有据|相符|吻合|符合|正确|准确|一致",
-    "ja": r"裏付け|合致|整合|正しい|正しく|正確",
-    "ko": r"근거|뒷받침|부합|정확|옳|맞습|일치",
+    "zh": r"相符|吻合|符合|正确|准确|一致",
+    "ja": r"合致|整合|正しい|正しく|正確",
+    "ko": r"뒷받침|부합|정확|옳|맞습|일치",
 }
 """Words for a right answer, which are also said of its parts."""
 
@@ -79,21 +79,15 @@ TO_SAY: Cues = {
 UNSURE: Cues = {
     "de": r"\bunsicher\b|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen"
     r"|entscheiden)|unklar",
-    "fr": r"ne\s(?:saurais|peux|peut|puis)\s(?:pas\s)?(?:dire|trancher|juger|me\sprononcer)(?!\squ)|pas\s(?:sûre?"
-    r"|certaine?)|incertaine?|impossible\sde\s(?:dire|juger|déterminer|trancher|savoir)",
-    "es": r"no\s(?:tengo|hay)\s(?:forma|manera|modo)\sde\s\w+|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede"
-    r"|es\sposible)\s(?:decir(?!\sque)|decidir|juzgar|determinar)",
-    "pt": r"não\s(?:sei|há\scomo|dá\spara|consigo|posso|é\spossível)\s(?:dizer(?!\sque)|saber|decidir|julgar"
-    r"|determinar)|não\stenho\scerteza|incert[ao]|insegur[ao]",
-    "it": r"non\s(?:so|saprei|posso|è\spossibile|si\spuò)\s(?:dire(?!\sche)|decidere|giudicare|determinare)"
-    r"|non\ssono\s(?:sicur|cert)[ao]|incert[ao]",
-    "ru": r"(?:решить|определить|судить|сказать)\s(?:невозможно|нельзя|трудно)|(?:трудно|сложно|нельзя|невозможно)"
-    r"\s(?:сказать|судить|решить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|сказать)",
+    "fr": r"ne\s(?:saurais|peux|puis)\s(?:pas\s)?(?:dire|trancher|juger)(?!\squ)|pas\s(?:sûre?|certaine?)|incertaine?"
+    r"|impossible\sde\s(?:dire|juger|déterminer)",
+    "es": r"no\s(?:tengo|hay)\s(?:forma|manera)\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede)\s(?:determinar|decidir)",
+    "pt": r"não\s(?:sei|há\scomo|consigo|posso|é\spossível)\s(?:dizer(?!\sque)|saber|determinar)|não\stenho\scerteza|incert[ao]|insegur[ao]",
+    "it": r"non\s(?:so|saprei|posso|è\spossibile)\s(?:dire(?!\sche)|decidere|determinare)|non\ssono\s(?:sicur|cert)[ao]|incert[ao]",
+    "ru": r"(?:трудно|сложно|невозможно)\s(?:сказать|судить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|сказать)",
     "ar": r"لا\s(?:أستطيع|يمكن(?:ني)?)\s(?:أن\sأحدد|الحكم|الجزم|التحديد)|(?:لست|غير)\sمتأكدة?ا?|غير\sمؤكد",
-    "hi": r"निर्णय\sनहीं\sकर\sसक|तय\sकरना\s(?:संभव|मुमकिन)\sनहीं|कहना\s(?:मुश्किल|कठिन)|पता\sनहीं|निश्चित\sनहीं"
-    r"|अनिश्चित|तय\sनहीं\sकर|कह\sनहीं\sसकत",
-    "zh": r"无法(?:下|得出)结论|无法决定|无法作出|难以(?:判断|确定|断定)|不好说|无从判断|说不准|不能判断|不确定"
-    r"|无法确定|无法判断|不能确定",
+    "hi": r"निर्णय\sनहीं\sकर\sसक|निश्चित\sनहीं|अनिश्चित|तय\sनहीं\sकर|कह\sनहीं\sसकत",
+    "zh": r"无法下结论|难以(?:判断|确定)|不能判断|不确定|无法确定|无法判断|不能确定",
     "ja": r"判断できません|わかりません|不明です|確信が持てません|判断できない|不確か",
     "ko": r"확실하지\s않|판단할\s수\s없|모르겠|불확실",
 }
@@ -107,7 +101,7 @@ NO: Cues = {
     "it": r"\b(?:non|nessun[ao']?|nulla|senza|né|affatto|mai|tutt['’]altro\sche|lungi\sdall)\b",
     "ru": r"\b(?:не|нет|ничего|без|ни|нельзя|никак\w{0,3}|вряд\sли|едва\sли|невозможно)\b",
     "ar": r"(?<!\w)(?:ليست?|لا|غير|لم|بدون|خالية?)(?!\w)",
-    "zh": r"不(?![如仅但过])|没有|无|非(?!常)|未|谈不上",
+    "zh": r"缺乏|缺少|不(?![如仅但过])|没有|无|非(?!常)|未|谈不上",
     "hi": r"(?<![\w\u0900-\u097f])(?:न|ना|बिना|कोई)(?![\w\u0900-\u097f])",
 }
 """What denies the verdict that follows it in its clause."""
@@ -136,19 +130,19 @@ LABEL = r"(?:classe|klasse|clase|label|класс|метка)"
 """A noun that a digit follows."""
 
 CONCEDED: Cues = {
-    "de": r"\b(?:obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere)\b",
-    "fr": r"\b(?:bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs|certain[es]{1,2})\b",
-    "es": r"\b(?:aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s)\b",
-    "pt": r"\b(?:embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas))\b",
-    "it": r"\b(?:sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie])\b",
-    "ru": r"\b(?:хотя|несмотря|некоторые|часть)\b",
+    "de": r"\b(?:zunächst|anfangs|zuerst|obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere)\b",
+    "fr": r"\b(?:d['’]abord|au\sd(?:épart|ébut)|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs|certain[es]{1,2})\b",
+    "es": r"\b(?:al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s)\b",
+    "pt": r"\b(?:comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas))\b",
+    "it": r"\b(?:all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie])\b",
+    "ru": r"\b(?:сначала|сперва|хотя|несмотря|некоторые|часть)\b",
     "ar": r"(?:رغم|مع\sأن)",
     "hi": r"(?:यद्यपि|हालाँकि|हालांकि|भले)",
-    "zh": r"虽然|尽管|即使|与其|[前后]半?部分|一部分|看似",
-    "ja": r"一見|一部|前半|ものの",
-    "ko": r"비록|일부|언뜻",
+    "zh": r"起初|一开始|最初|虽然|尽管|即使|与其|[前后]半?部分|一部分|看似",
+    "ja": r"最初は|当初|一見|一部|前半|ものの",
+    "ko": r"처음에|비록|일부|언뜻",
 }
-"""What makes a clause a concession, or says it of a part."""
+"""What makes a clause a concession or an earlier thought, or says it of a part."""
 
 MISTAKE: Cues = {
     "de": r"fehler|irrtum|unfair|verfehlt",
@@ -167,28 +161,11 @@ IF: Cues = {
     "pt": r"(?<![\w-])(?:se(?!\s(?:trata|pode|deve))|poderia|teria)\b",
     "it": r"\b(?:se|potrebbe|avrebbe)\b",
     "ru": r"\b(?:если|ли|может)\b",
-    "ar": r"(?<!\w)(?:إذا|إن\sكانت?|لو|هل|ما\sإذا)(?!\w)",
-    "hi": r"(?<!\w)(?:यदि|अगर|क्या)(?!\w)",
     "zh": r"如果|若|假如|倘若|的话",
     "ja": r"もし|なら|(?<!この)(?<!その)場合|であれば",
     "ko": r"만약|이?라면|이면|[인한]\s경우|하면|않으면",
 }
 """What before a verdict leaves it open."""
-
-MEANS: Cues = {
-    "de": r"steht\sfür|bedeutet|heißt|für",
-    "fr": r"désigne|signifie|veut\sdire|correspond\sà|pour",
-    "es": r"significa|indica|corresponde\sa|para",
-    "pt": r"significa|indica|corresponde\sa|para",
-    "it": r"significa|indica|corrisponde\sa|per",
-    "ru": r"означает|значит|обозначает|соответствует",
-    "ar": r"يعني|تعني",
-    "hi": r"का\s(?:अर्थ|मतलब)",
-    "zh": r"代表|表示|意味着|指",
-    "ja": r"は",
-    "ko": r"[은는]",
-}
-"""What stands between a digit and its meaning in a legend."""
 
 COMMON: Cues = {
     "de": r"\b(?:der|die|das|ist|eine?|und|es|nicht|keine?|von|mit|ich|im|dem|auf|ob|sich)\b",
