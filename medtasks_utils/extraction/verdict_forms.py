@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from medtasks_utils.extraction import cues
-from medtasks_utils.extraction.weighing import bounded
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 
@@ -39,10 +38,8 @@ _BLANK = re.compile(
     re.IGNORECASE,
 )
 _ELEMENT = re.compile(r"<(?P<name>[a-z_]{3,24})>\s{0,4}([^<>\n]{1,40}?)\s{0,4}</(?P=name)>", re.IGNORECASE)
-# "(1) The question is …", "2) it gives …": parts of a list; "(1) hallucinated" is none.
-_ENUMERATED = re.compile(r"(?<![\w.])\(?[0-9]\)\s(?=[a-z]+\s)(?!(?:hal|fact|unsure|because|since|as|if|when|for)\w*\b)")
 _NESTED = re.compile(r":\s?\{\s?[\"']?(?:detected|present|found|value|label|verdict|answer)[\"']?\s?:")
-# "Halluzination: nein", "Factual: ❌"; "number of hallucinated claims: 2", "hallucination score: 0/10".
+# "Halluzination: nein"; "number of hallucinated claims: 2", "hallucination score: 0/10".
 _KEYED = re.compile(
     rf"(?<=\w)\s?[:=→]\s?(?:({cues.any_word(cues.REPLY_YES)}|✅)|{cues.any_word(cues.REPLY_NO)}|❌)(?=\W*(?:\n|$))"
 )
@@ -56,16 +53,14 @@ _KIND = re.compile(
     r"|fabricat\w+\sof)[^\n:–|—]{0,50}(?:[:–|—]|\s-\s)[^\n]*$",
     re.MULTILINE,
 )
-_CLASSES = {
-    "factual": cues.any_word({"en": r"factual\w*", **cues.FACTUAL}),
-    "hallucinated": cues.any_word({"en": r"hall?ucinat\w+|fabricat\w+", **cues.HALLUCINATED}),
-    "unsure": cues.any_word({"en": r"unsure|uncertain", **cues.UNSURE}),
-}
-_ANY_CLASS = "|".join(f"(?P<{name}>{words})" for name, words in _CLASSES.items())
+_ANY_CLASS = (
+    rf"(?P<factual>{cues.any_word({'en': 'factual[a-z]*', **cues.FACTUAL})})"
+    rf"|(?P<hallucinated>{cues.any_word({'en': 'hallucinat[a-z]+', **cues.HALLUCINATED})})|(?P<unsure>uns(?:ure|icher))"
+)
 # "Factual: 88 %", "(hallucinated) = 0.93", "85 % certain that it is factual".
 _SHARE = re.compile(r"(?<![\w.,])(?:(\d{1,3}(?:[.,]\d{1,4})?)\s?%|([01][.,]\d{1,4}))(?!\w|\s?of\b)")
 _SHARE_BEFORE = re.compile(rf"(?:{_ANY_CLASS})\)?\s?[:=(|≈~→–-]{{1,3}}\s?$")
-_SHARE_AFTER = re.compile(rf"\s(?:[^\s\d.]{{1,14}}\s){{0,7}}?(?:\w['’])?(?:{_ANY_CLASS})")
+_SHARE_AFTER = re.compile(rf"\s(?:[^\s\d.]{{1,14}}\s){{0,5}}?(?:\w['’])?(?:{_ANY_CLASS})")
 
 
 def statements(text: str) -> str:
@@ -75,28 +70,25 @@ def statements(text: str) -> str:
     ('hallucination: no.\\n', 'verdict: factual.\\nfactual: 90 %, hallucinated: 10 %')
     """
     text = _NESTED.sub(":", text)
-    text = _ELEMENT.sub(r"\1: \2.\n", _BLANK.sub("", text) if re.search("[|/<]", text) else text)
+    text = _ELEMENT.sub(r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"[|<]|[01so]\s?/", text) else text)
     text = _INLINE_SCALE.sub("; the scale;", _BOLD_DIGIT.sub(r"\1: ", _QUOTED_QUESTION.sub("", text)))
     plain = _SCALE.sub(_without_scale, _FORMATTING.sub("", text.lower()).replace("_", " "))
     plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"is not\1.", re.sub(r" {2,}", " ", plain)))
     plain = _KEYED.sub(lambda match: f": {'yes' if match[1] else 'no'}.", plain)
     plain = _COUNTED.sub(lambda match: f"{match[1]}: {'no' if match[2] else 'yes'}", plain)
-    if len(_ENUMERATED.findall(plain)) > 1:
-        plain = _ENUMERATED.sub("", plain)
     return _by_share(_KIND.sub("", plain) if len(_KIND.findall(plain)) > 2 else plain)
 
 
 def _by_share(plain: str) -> str:
     """The text, before it the verdict with the greatest share, where several have one."""
     found: dict[str | None, float] = {}
-    numbers = bounded(_SHARE.finditer(plain))
-    for number in numbers if len(numbers) > 1 else ():
+    for number in _SHARE.finditer(plain):
         before = _SHARE_BEFORE.search(plain, max(0, number.start() - 50), number.start())
         if named := before or _SHARE_AFTER.match(plain, number.end()):
             found[named.lastgroup] = float((number[1] or number[2]).replace(",", "."))
-    if len(set(found.values())) < 2 or not (0.98 <= sum(found.values()) <= 1.02 or 98 <= sum(found.values()) <= 102):
-        return plain
-    return f"verdict: {max(found, key=lambda verdict: found[verdict])}.\n{plain}"
+    if len(set(found.values())) > 1 and round(sum(found.values()), 1) in (1, 100):
+        return f"verdict: {max(found, key=lambda verdict: found[verdict])}.\n{plain}"
+    return plain
 
 
 def _without_scale(lines: re.Match[str]) -> str:

@@ -80,9 +80,6 @@ _REPLIED = re.compile(r"[^:.]{0,80}:\s?(yes|no)(?=\W*(?:;|$))")
 _ALONE = re.compile(r"\W*(?:\w{1,3}\W+)?\W*")
 _DROPPED = re.compile(r"отпада|исключ|scart|descart|descartad|écart|entfällt|scheidet|排除|नहीं")
 _WHEN = re.compile(r",?\s(?:wenn(?!\sauch)|falls|sofern|si(?!\sbien)|s['’]il|lorsqu|cuando|quando|se|если|когда)\b")
-_IF_AFTER = re.compile(
-    r"\W?(?:(?:な|である|だった)?(?:なら|の?場合|れば|ったら)|的话|(?:이?라|이)?면|[인한일]\s?경우|하면|हो(?:ं)?\sतो)"
-)
 # "1 steht für halluziniert, 2 für unsicher".
 _LEGEND = re.compile(
     r"(?<![a-z\d])([012])\s?(?:(?:steht\sfür|bedeutet|désigne|signifie|correspond\sà|significa|indica|corris?ponde?\sa"
@@ -162,14 +159,14 @@ def _supposed(language: _Language, sentence: str, matches: list[re.Match[str]]) 
     if _OPEN.search(sentence) or language.if_.search(sentence, 0, matches[-1].start()):
         return True
     scale = {match.lastgroup for match in matches} >= {"factual", "hallucinated"} and _SCALED.search(sentence)
-    return bool(scale or _IF_AFTER.match(sentence, first.end()) or _WHEN.match(sentence, first.end()))
+    return bool(scale or _WHEN.match(sentence, first.end()))
 
 
 def _leaves_open(language: _Language, sentence: str, match: re.Match[str]) -> bool:
     """Whether a word for being unsure is meant so: not denied, not one of the three that a task names."""
     clause, after = _CLAUSE.split(sentence[: match.start()])[-1], sentence[match.end() : match.end() + 40]
     denied = language.no.search(clause) or language.no_after.match(sentence, match.end()) or _DROPPED.search(after)
-    named = _SCALED.search(sentence) or language.if_.search(clause) or _IF_AFTER.match(after)
+    named = _SCALED.search(sentence) or language.if_.search(clause)
     return not (denied or named)
 
 

@@ -27,7 +27,7 @@ _VERDICT = (
     r"|fact))|truthful|supported|grounded|substantiated|right|valid|borne\sout|stands(?:\sup)?(?=\W*(?:$|[.,;]))"
     r"|holds\sup|checks\sout)|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d"
-    r"|\.\s\w|\s(?:or|and)\b|:\s(?:no|none|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)"
+    r"|\)\s(?!hal|fact|uns|because|since|as\b|if\b|when|for\b)[a-z]|\.\s\w|\s(?:or|and)\b|:\s(?:no|none|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)"
     r"|here|from\sme)\b))"
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}

@@ -79,12 +79,11 @@ TO_SAY: Cues = {
 UNSURE: Cues = {
     "de": r"\bunsicher\b|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen"
     r"|entscheiden)|unklar",
-    "fr": r"ne\s(?:saurais|peux|puis)\s(?:pas\s)?(?:dire|trancher|juger)(?!\squ)|pas\s(?:sûre?|certaine?)|incertaine?"
-    r"|impossible\sde\s(?:dire|juger|déterminer)",
-    "es": r"no\s(?:tengo|hay)\s(?:forma|manera)\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede)\s(?:determinar|decidir)",
-    "pt": r"não\s(?:sei|há\scomo|consigo|posso|é\spossível)\s(?:dizer(?!\sque)|saber|determinar)|não\stenho\scerteza|incert[ao]|insegur[ao]",
-    "it": r"non\s(?:so|saprei|posso|è\spossibile)\s(?:dire(?!\sche)|decidere|determinare)|non\ssono\s(?:sicur|cert)[ao]|incert[ao]",
-    "ru": r"(?:трудно|сложно|невозможно)\s(?:сказать|судить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|сказать)",
+    "fr": r"ne\s(?:saurais|peux)\s(?:pas\s)?(?:dire|trancher)|pas\s(?:sûre?|certaine?)|incertain|impossible\sde",
+    "es": r"no\s(?:tengo|hay)\sforma\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede)\sdeterminar",
+    "pt": r"não\s(?:sei|há\scomo|posso)\s(?:dizer(?!\sque)|saber|determinar)|não\stenho\scerteza|in(?:cert|segur)[ao]",
+    "it": r"non\s(?:saprei|posso|è\spossibile)\s(?:dire(?!\sche)|determinare)|non\ssono\s(?:sicur|cert)[ao]|incert[ao]",
+    "ru": r"(?:трудно|невозможно)\s(?:сказать|судить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|сказать)",
     "ar": r"لا\s(?:أستطيع|يمكن(?:ني)?)\s(?:أن\sأحدد|الحكم|الجزم|التحديد)|(?:لست|غير)\sمتأكدة?ا?|غير\sمؤكد",
     "hi": r"निर्णय\sनहीं\sकर\sसक|निश्चित\sनहीं|अनिश्चित|तय\sनहीं\sकर|कह\sनहीं\sसकत",
     "zh": r"无法下结论|难以(?:判断|确定)|不能判断|不确定|无法确定|无法判断|不能确定",
@@ -131,7 +130,7 @@ LABEL = r"(?:classe|klasse|clase|label|класс|метка)"
 
 CONCEDED: Cues = {
     "de": r"\b(?:zunächst|anfangs|zuerst|obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere)\b",
-    "fr": r"\b(?:d['’]abord|au\sd(?:épart|ébut)|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs|certain[es]{1,2})\b",
+    "fr": r"\b(?:d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs|certain[es]{1,2})\b",
     "es": r"\b(?:al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s)\b",
     "pt": r"\b(?:comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas))\b",
     "it": r"\b(?:all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie])\b",
@@ -163,7 +162,6 @@ IF: Cues = {
     "ru": r"\b(?:если|ли|может)\b",
     "zh": r"如果|若|假如|倘若|的话",
     "ja": r"もし|なら|(?<!この)(?<!その)場合|であれば",
-    "ko": r"만약|이?라면|이면|[인한]\s경우|하면|않으면",
 }
 """What before a verdict leaves it open."""
 

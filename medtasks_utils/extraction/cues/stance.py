@@ -75,7 +75,6 @@ COUNTERFACTUAL: Cues = {
     "pt": r"\bt(?:eria|ivesse)\b",
     "it": r"\b(?:avre(?:i|bbe)|fosse)\b",
     "ru": r"\bесли\sбы\b",
-    "zh": r"本(?:会|应|该)|就会",
 }
 """What makes a sentence speak of what is not the case."""
 
