@@ -31,14 +31,13 @@ _INLINE_SCALE = re.compile(
     r"\(?\b0\s?[=:–-]\s?[^\n()]{1,120}?[,;·]\s?1\s?[=:–-]\s?[^\n()]{1,120}?[,;·](?:\sand"
     r"|\sor)?\s?2\s?[=:–-]\s?[^\n(),.;]{1,80}\)?"
 )
-# What a template leaves to be filled in: "<true|false>", "0|1|2", "<0 or 1 or 2>".
+# What a template leaves to be filled in: "<true|false>", "0|1|2".
 _BLANK = re.compile(
     r"(?:[\"']?\b\w{1,24}[\"']?\s?[:=]\s?[\"']?)?(?:<[^<>\n]{0,40}(?:\||\bor\b)[^<>\n]{0,40}>"
     r"|\b(?:true\s?[|/]\s?false|yes\s?[|/]\s?no|0\s?[|/]\s?1(?:\s?[|/]\s?2)?|factual\s?[|/]\s?hallucinated\w*)\b)",
     re.IGNORECASE,
 )
 _ELEMENT = re.compile(r"<(?P<name>[a-z_]{3,24})>\s{0,4}([^<>\n]{1,40}?)\s{0,4}</(?P=name)>", re.IGNORECASE)
-_NESTED = re.compile(r":\s?\{\s?[\"']?(?:detected|present|found|value|label|verdict|answer)[\"']?\s?:")
 # "Halluzination: nein"; "number of hallucinated claims: 2", "hallucination score: 0/10".
 _KEYED = re.compile(
     rf"(?<=\w)\s?[:=→]\s?(?:({cues.any_word(cues.REPLY_YES)}|✅)|{cues.any_word(cues.REPLY_NO)}|❌)(?=\W*(?:\n|$))"
@@ -69,7 +68,6 @@ def statements(text: str) -> str:
     >>> statements("<hallucination>no</hallucination>"), statements("Factual: 90 %, hallucinated: 10 %")
     ('hallucination: no.\\n', 'verdict: factual.\\nfactual: 90 %, hallucinated: 10 %')
     """
-    text = _NESTED.sub(":", text)
     text = _ELEMENT.sub(r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"[|<]|[01so]\s?/", text) else text)
     text = _INLINE_SCALE.sub("; the scale;", _BOLD_DIGIT.sub(r"\1: ", _QUOTED_QUESTION.sub("", text)))
     plain = _SCALE.sub(_without_scale, _FORMATTING.sub("", text.lower()).replace("_", " "))

@@ -73,7 +73,7 @@ _STATEMENTS = tuple(
         # "Hallucinated: yes", "Is the answer factual? No", "hallucinated = false".
         (
             "reply",
-            rf"{_VERDICT}(?:\s(?:{_NOUN}|details?|facts?|claims?|statements?|errors?|figures?|numbers?|mechanisms?"
+            rf"{_VERDICT}(?::?\s(?:{_NOUN}|details?|facts?|claims?|statements?|errors?|figures?|numbers?|mechanisms?"
             rf"|data|content|information|by\sthe\s\w+|detected|found|present|identified|status|check"
             rf"|flag))?(?:\s(?:here|at\sall|in\s(?:it|here|this)))?[^\w\n]{{0,4}}[:?=→][^\w\n]{{0,4}}(?P<reply>yes"
             rf"|no{_NOT_FOUND}|none|true|false)\b",
@@ -321,9 +321,12 @@ def _read(match: re.Match[str]) -> str | None:
         continued and not (kind == "wrong" and "about" in continued[0])
     ):
         return None
+    said_no = groups.get("reply") in ("no", "none", "false", "0")
     if kind == "unsure":
-        return None if groups.get("reply") in ("no", "none", "false", "0") else UNSURE
-    negations = len(_NEGATION.findall(before)) + (groups.get("reply") in ("no", "none", "false", "0"))
+        return None if said_no else UNSURE
+    negations = len(_NEGATION.findall(before))
+    # "None of the kinds of hallucination: no misreading, no …" denies it once.
+    negations += said_no and not (negations and match.string[match.end() :].startswith(" "))
     negations += bool(groups.get("nothing")) + bool(_MISTAKEN.match(match.string, match.end(kind)))
     if kind == "digit":
         if not _BEFORE_DIGIT.search(sentence) or re.search(

@@ -116,8 +116,7 @@ NO_AFTER: Cues = {
     "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다"
     r"|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없"
     r"|어렵|힘들|는?\s?어렵))",
-    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|wert|einstuf|bewert|sprech|gelten|betracht|angeseh)"
-    r"|[^.,(]{0,20}?\b(?:nicht|keine\srede)\b",
+    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|[^.,(]{0,20}?\b(?:nicht|keine\srede)\b",
     "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
     "ru": r"[^.,(]{0,20}?\b(?:нет|не\s(?:назов|назыв|явля|счит|призна|обнаруж|выявл|найд|содерж|приход|след|мо[гж])\w*"
     r"|отсутству\w+|нельзя|невозможно)\b",
