@@ -300,6 +300,7 @@ RESPONSES: dict[str | None, list[str]] = {
         r"\boxed{1 – hallucinated}",
     ],
     "2": [
+        "There is not enough information to determine whether it is factual.",
         "2",
         " 2 ",
         "Judgement: 2",
@@ -378,7 +379,6 @@ RESPONSES: dict[str | None, list[str]] = {
         "Reply with 0 if factual, 1 if hallucinated.",
         "The correctness is uncertain.",
         "It's impossible to say.",
-        "There is not enough information to determine whether it is factual.",
         "The patient's grade was 2.",
         "Type 1 diabetes.",
         "Stage 2",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import spans
 
 _NEAR_BOX = re.compile(
@@ -27,9 +28,11 @@ _KEY = re.compile(
 
 _NOT_THIS = re.compile(
     r"\b(?i:(?:al|even\s)?though|whereas|obwohl|bien\sque|aunque|embora"
-    r"|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|"
-    r"\b(?:not|nor|nicht|pas|non|não|не|rather\sthan|instead\sof)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$"
+    r"|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|(?:\b(?:not|nor|nicht|pas|non|não|не|rather\sthan"
+    r"|instead\sof)\s(?:\w{1,6}\s)?|≠\s?)[$(\\]{0,4}boxed\s{0,8}\{$"
 )
+# "I would have given \\boxed{1}": another box than the one that is meant.
+_SUPPOSED = re.compile(rf"{cues.either(cues.COUNTERFACTUAL)}(?!\sto\s)[^.!?;\n]{{0,80}}boxed\s{{0,8}}\{{$")
 _SENTENCE_END = re.compile(r"[.!?。…]\s|\n")
 
 
@@ -54,11 +57,10 @@ def held(text: str, keys: Sequence[str], token: str = "(?!)") -> tuple[list[Hold
         token: an answer of one character, which a box at the end holds though it is never closed.
     """
     closed, unclosed = spans(text)
-    found = [
-        Holder(text[start:end], start, end, "box", 100 if _last(text, end, closed) else 98)
-        for start, end in closed
-        if not _NOT_THIS.search(text[max(0, start - 40) : start])
-    ]
+    meant = [one for one in closed if not _NOT_THIS.search(text[max(0, one[0] - 40) : one[0]])]
+    if len(meant) > 1:
+        meant = [one for one in meant if not _SUPPOSED.search(text[max(0, one[0] - 140) : one[0]])] or meant
+    found = [Holder(text[start:end], start, end, "box", 100 if _last(text, end, meant) else 98) for start, end in meant]
     rest, position = [], 0
     for start, end in closed:
         opening = text.rfind("\\boxed", position, start)

@@ -30,10 +30,12 @@ _NEXT_QUESTION = re.compile(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
     r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)"
     r"|#{1,4}\s(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human|User)\s?\d{0,3}\s?:?\s?$"
-    r"|(?:User|Human)\s?:\s(?!(?:are|is)\s\w+\s(?:sure|right|correct)\b|really\b|but\b|why\b)|<\|?(?:im_start\|>\s?"
-    r"|\|)?(?:user|start_header_id)\b)",
+    r"|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s|#{1,4}\sInstruction\s?:\s|<\|?(?:im_start\|>\s?|\|)?(?:user"
+    r"|start_header_id)\b)",
     re.MULTILINE | re.IGNORECASE,
 )
+# What a speaker asks of the answer before it, which the answer after it may change.
+_OBJECTION = re.compile(r"(?:are|is)\s\w+\s(?:sure|right|correct)\b|really\b|but\b|why\b", re.IGNORECASE)
 # A question in bold or in a list is restated for an analysis; one that is answered line by line is another.
 _INVENTED = re.compile(
     r"(?![\s>_-]{0,3}\*)[\s\S]{0,4000}?"
@@ -133,7 +135,7 @@ def without_next_question(text: str) -> tuple[str, ...]:
     >>> without_next_question("C\\nQuestion: …\\nAnswer: B"), without_next_question("Question: … Answer: C")
     (('C\\n', 'Question: …\\nAnswer: B'), ('Question: … Answer: C',))
     """
-    starts = [match.start() for match in _NEXT_QUESTION.finditer(text)]
+    starts = [one.start() for one in _NEXT_QUESTION.finditer(text) if not _OBJECTION.match(text, one.end())]
     if not starts:
         return (text,)
     before = text[: starts[0]]

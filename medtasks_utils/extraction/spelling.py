@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 _WORD = re.compile(r"[A-Za-z]?[a-z]{4,15}")
 
@@ -18,11 +19,12 @@ class Spelling:
     def __init__(self, words: Iterable[str], others: Iterable[str]) -> None:
         words = list(words)
         self._known = {*words, *others}
+        self._cached = lru_cache(maxsize=4096)(self._word)
         self._near = {form: word for word in reversed(words) for form in _shortened(word)}
 
     def corrected(self, text: str) -> str:
         """The text with such words as they should be, in lower case."""
-        return _WORD.sub(lambda match: self._word(match[0]), text)
+        return _WORD.sub(lambda match: self._cached(match[0]), text)
 
     def _word(self, word: str) -> str:
         written, word = word, word.lower()

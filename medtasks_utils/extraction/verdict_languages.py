@@ -6,8 +6,7 @@ import re
 from typing import NamedTuple
 
 from medtasks_utils.extraction import cues
-
-FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
+from medtasks_utils.extraction.verdict_forms import FACTUAL, HALLUCINATED, UNSURE
 
 
 class Stated(NamedTuple):
@@ -25,6 +24,7 @@ class _Language(NamedTuple):
     no: re.Pattern[str]
     no_after: re.Pattern[str]
     mistaken: re.Pattern[str]
+    mistaken_after: re.Pattern[str]
     if_: re.Pattern[str]
     own: re.Pattern[str]
 
@@ -37,38 +37,59 @@ _WORDS_FOR = {
     "right": cues.RIGHT,
     "digit": dict.fromkeys(
         cues.JUDGED,
-        rf"(?:(?<=[:是はは은는])\s?|(?<=ではなく)|(?<=ではなく,)|(?<=아니라)\s?|(?<=判为)|{cues.LABEL}\s)[012](?![\d.,]\d)"
-        r"|(?:(?<=lautet\s)|(?<=\sest\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y|e)\sn))",
+        rf"(?:(?<=[:是はは은는])\s?|(?<=ではなく)|(?<=ではなく,)|(?<=아니라)\s?|(?<=判为)"
+        rf"|{cues.LABEL}\s)[012](?![\d.,]\d)"
+        r"|(?:(?<=lautet\s)|(?<=\sest\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y"
+        r"|e)\sn))",
     ),
 }
 
 
+# What joins a verdict and the word by which it is called a mistake: "… zu nennen, wäre falsch".
+_CALLED_SO = (
+    r"(?:,?\s(?:wäre|serait|sería|seria|sarebbe|было|будет)(?:\sбы)?\s|と[^。]{1,6}[のこ]と?は|것은"
+    r"|(?:कहना|मानना|बताना)\s)"
+)
+
+
 def _language(name: str) -> _Language:
-    mistaken = rf"(?:{cues.WRONG.get(name, '(?!)')}|{cues.MISTAKE.get(name, '(?!)')}){cues.TO_SAY.get(name, '(?!)')}"
+    def cue(table: cues.Cues) -> str:
+        return table.get(name, "(?!)")
+
+    wrong = rf"(?:{cue(cues.WRONG)}|{cue(cues.MISTAKE)})"
+    mistaken = rf"{wrong}{cue(cues.TO_SAY)}"
     groups = (
-        rf"(?P<{kind}>(?<![a-zà-ÿа-я])(?!{mistaken})(?:{table[name]})(?![a-zà-ÿа-я]))"
-        if name in table
-        else rf"(?P<{kind}>(?!))"
+        rf"(?P<{kind}>(?<![a-zà-ÿа-я])(?!{mistaken})(?:{cue(table)})(?![a-zà-ÿа-я]))"
         for kind, table in _WORDS_FOR.items()
     )
-    return _Language(
-        re.compile("|".join(groups)),
-        *map(
-            re.compile,
-            (
-                *(table.get(name, "(?!)") for table in (cues.JUDGED, cues.NO, cues.NO_AFTER)),
-                mistaken,
-                cues.IF.get(name, "(?!)"),
-                cues.COMMON.get(name, "(?!)"),
-            ),
-        ),
+    patterns = (
+        "|".join(groups),
+        cue(cues.JUDGED),
+        cue(cues.NO),
+        cue(cues.NO_AFTER),
+        mistaken,
+        rf"[^.,;:，。]{{0,40}}?{_CALLED_SO}\s?(?:[^\W\d]{{1,12}}\s){{0,3}}?{wrong}",
+        cue(cues.IF),
+        cue(cues.COMMON),
     )
+    return _Language(*map(re.compile, patterns))
 
 
 _LANGUAGES = {name: _language(name) for name in cues.JUDGED}
+_REPLIED = re.compile(r"[^:.]{0,80}:\s?(yes|no)(?=\W*(?:;|$))")
+_ALONE = re.compile(r"\W*(?:\w{1,3}\W+)?\W*")
+_DROPPED = re.compile(r"отпада|исключ|scart|descart|descartad|écart|entfällt|scheidet|排除|नहीं")
+_WHEN = re.compile(r",?\s(?:wenn(?!\sauch)|falls|sofern|si(?!\sbien)|s['’]il|lorsqu|cuando|quando|se|если|когда)\b")
+# "1 steht für halluziniert, 2 für unsicher".
+_LEGEND = re.compile(
+    r"(?<![a-z\d])([012])\s?(?:(?:steht\sfür|bedeutet|désigne|signifie|correspond\sà|significa|indica|corris?ponde?\sa"
+    r"|означает|значит|обозначает|يعني|تعني)\s|का\s(?:अर्थ|मतलब)|代表|表示|意味着|指|は|[은는])[^.。]{1,60}?(?<![a-z\d])(?!\1)[012]\s?[^\W\d]"
+)
+_SCALED = re.compile(r"(?<!\w)0(?!\w).{1,60}(?<!\w)1(?!\w)")
 _KANA = re.compile("[ぁ-ヿ]")
 _CLAUSE = re.compile(
-    r"[,;:،؛，]\s?|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b"
+    r"[,;:،؛，。]\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु|\b(?:und|aber|sondern|mais|et|pero"
+    r"|sino|mas|ma|но|а)\b"
 )
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
 _OPEN = re.compile(
@@ -77,50 +98,83 @@ _OPEN = re.compile(
 
 
 def stated(sentence: str, *, english: bool) -> Stated | None:
-    """The verdict of a sentence in the language whose noun for the answer it has, else in the first that it may be.
+    """The verdict of a sentence in its language: the one with the most words of it, where several have its verdicts.
 
     Args:
         sentence: in lower case.
         english: whether it has an English word for a verdict, so that it needs a further word of its language.
     """
-    languages = [language for name, language in _LANGUAGES.items() if name != "zh" or not _KANA.search(sentence)]
+    named = {name: one for name, one in _LANGUAGES.items() if one.verdict.search(sentence)}
+    if "zh" in named:
+        named.pop("zh" if _KANA.search(sentence) else "ja", None)
+    languages = list(named.values())
+    if len(languages) > 1:
+        words = [len(one.own.findall(sentence)) + 2 * len(one.judged.findall(sentence)) for one in languages]
+        languages = [one for one, count in zip(languages, words, strict=True) if count == max(words)]
     found = [one for language in languages if (one := _in_language(language, sentence, english))]
     return max(found, key=lambda one: one.support, default=None)
 
 
 def _in_language(language: _Language, sentence: str, english: bool) -> Stated | None:
+    if _LEGEND.search(sentence):
+        return None
     about = language.judged.search(sentence) is not None
     matches = [
         match
         for match in language.verdict.finditer(sentence)
         if not match["digit"] or match["digit"][0].isalpha() or about
     ]
+    open_ = next((match for match in matches if match["unsure"] and _leaves_open(language, sentence, match)), None)
+    if open_:
+        return Stated(UNSURE, open_.start(), open_.end(), 60)
+    matches = [match for match in matches if not match["unsure"]]
     if not matches:
         return None
-    supposed = _OPEN.search(sentence) or language.if_.search(sentence, 0, matches[0].start())
-    if supposed and not matches[0]["unsure"]:
+    replied = _REPLIED.search(sentence, matches[0].end())
+    if not replied and _supposed(language, sentence, matches):
         return None
     found = None
     for match in matches:
         kind = str(match.lastgroup)
         clause = _CLAUSE.split(sentence[: match.start()])[-1]
-        if _CONCEDED.search(clause) or (kind == "unsure" and language.no.search(clause)):
+        if _CONCEDED.search(clause):
             continue
-        negations = bool(language.no.search(clause)) + bool(language.no_after.match(sentence, match.end()))
-        mistaken = language.mistaken.search(sentence, max(map(sentence[: match.start()].rfind, ":;：；")) + 1)
-        denied = (negations + bool(mistaken and mistaken.start() < match.start())) % 2 == 1
+        denied = _denied(language, sentence, match, clause) != bool(replied and replied[1] == "no")
         foreign = kind == "digit" or not english or language.own.search(sentence)
         if kind == "digit" and denied:
             continue
-        if not about and (kind in ("right", "wrong") or not foreign):
+        alone = replied or _ALONE.fullmatch(sentence[: match.start()] + sentence[match.end() :])
+        if not about and not alone and (kind in ("right", "wrong") or not foreign):
             continue
         value = _value(kind, match[0].strip(), denied)
         support = (60 if about else 45) - (6 if kind in ("right", "wrong") else 0)
-        if kind == "unsure":
-            return Stated(UNSURE, match.start(), match.end(), 60)
         if found is None or support >= found.support:
             found = Stated(value, match.start(), match.end(), support)
     return found
+
+
+def _supposed(language: _Language, sentence: str, matches: list[re.Match[str]]) -> bool:
+    """Whether a sentence leaves its verdict open: an "or", an "if", a scale."""
+    first = matches[0]
+    if _OPEN.search(sentence) or language.if_.search(sentence, 0, matches[-1].start()):
+        return True
+    scale = {match.lastgroup for match in matches} >= {"factual", "hallucinated"} and _SCALED.search(sentence)
+    return bool(scale or _WHEN.match(sentence, first.end()))
+
+
+def _leaves_open(language: _Language, sentence: str, match: re.Match[str]) -> bool:
+    """Whether a word for being unsure is meant so: not denied, not one of the three that a task names."""
+    clause, after = _CLAUSE.split(sentence[: match.start()])[-1], sentence[match.end() : match.end() + 40]
+    denied = language.no.search(clause) or language.no_after.match(sentence, match.end()) or _DROPPED.search(after)
+    named = _SCALED.search(sentence) or language.if_.search(clause)
+    return not (denied or named)
+
+
+def _denied(language: _Language, sentence: str, match: re.Match[str], clause: str) -> bool:
+    negations = bool(language.no.search(clause)) + bool(language.no_after.match(sentence, match.end()))
+    mistaken = language.mistaken.search(sentence, max(map(sentence[: match.start()].rfind, ":;：；")) + 1)
+    before = mistaken is not None and mistaken.start() < match.start()
+    return (negations + bool(before or language.mistaken_after.match(sentence, match.end()))) % 2 == 1
 
 
 def _value(kind: str, word: str, denied: bool) -> str:

@@ -12,55 +12,71 @@ from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.plain import own_parts
 from medtasks_utils.extraction.spelling import Spelling
 from medtasks_utils.extraction.tokens import ordinals_as_letters
-from medtasks_utils.extraction.verdict_languages import FACTUAL, HALLUCINATED, UNSURE, stated
+from medtasks_utils.extraction.verdict_forms import FACTUAL, HALLUCINATED, UNSURE, statements
+from medtasks_utils.extraction.verdict_languages import stated
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until
 
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
-    r"(?:(?<!\w)(?:(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|fabricat(?:ed|ions?)"
-    r"|ficti(?:on(?:al)?|tious)|nonsense|bogus|confabulat\w+|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s))"
-    r"|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|erroneous|misleading|un(?:supported|grounded|substantiated"
-    r"|founded))|(?P<factual>fact(?:ual|aul|ula))|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)|(?<=is\s)"
-    r"|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true(?!\s(?:first|second|sentence|statement|part|premise|fact))"
-    r"|truthful|supported|grounded|substantiated|right|valid|borne\sout|stands(?:\sup)?(?=\W*(?:$|[.,;]))|holds\sup"
-    r"|checks\sout)|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
+    r"(?:(?<!\w)(?:(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|(?:(?:methodological\sand\s)?evidence\s(?=fabrication:))?fabricat(?:ed|ions?)"
+    r"|ficti(?:on(?:al)?|tious)|nonsense|bogus|confabulat\w+|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s"
+    r"|ions?))|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|opposite\sof|erroneous"
+    r"|(?<!standard\s)(?<!be\san\s)(?:error|inaccurac|falsehood)(?:s|y|ies)?|misleading|un(?:supported|grounded"
+    r"|substantiated|founded))|(?P<factual>fact(?:ual|aul|ula)(?!\sas\san?\b))|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)"
+    r"|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true(?!\s(?:first|second|sentence|statement|part|premise"
+    r"|fact))|truthful|supported|grounded|substantiated|right|valid|borne\sout|stands(?:\sup)?(?=\W*(?:$|[.,;]))"
+    r"|holds\sup|checks\sout)|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d"
-    r"|\.\s\w|\s(?:or|and)\b|:\s(?:no|none|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)"
-    r"|here)\b))"
+    r"|\)\s(?!hal|fact|uns|because|since|as\b|if\b|when|for\b)[a-z]|\.\s\w|\s(?:or|and)\b|:\s(?:no|none|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)"
+    r"|here|from\sme)\b))"
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _NOUN = (
     r"\b(?:answer|response|reply|verdict|label|class(?:ification)?|judg(?:e?ment)|conclusion|output|result|rating"
-    r"|decision|statement|assessment|analysis|evaluation|score|choice|prediction)\b"
+    r"|decision|statement|assessment|analysis|evaluation|score|choice|prediction|mine)\b"
 )
 _COPULA = (
-    r"(?:\b(?:is|was|are|be|does|do|contains?|includes?|has|shows?|seems?|appears?|looks?|as)(?:n['’]t)?\b|[:=→\-–])"
+    r"(?:\b(?:is|was|are|be|been|does|do|contains?|includes?|has|shows?|seems?|appears?|looks?|as)(?:n['’]t)?\b"
+    r"|\b(?:find|found|detect(?:ed)?|spot(?:ted)?)\b|[:=→\-–])"
 )
 _RIGHT_VERB = (
-    r"\b(?P<right>holds?\sup|withstands?|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual|every"
-    r"|muster))|tall(?:y|ies)\swith|match(?:es)?|agrees?\swith|reflects?|consistent\swith|in\sline\swith|trust(?:ed"
-    r"|worthy)?|reliable|relied\son|faithful(?:ly)?)\b"
+    r"\b(?P<right>holds?\s(?:up|water)|withstands?|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual"
+    r"|every|muster))|tall(?:y|ies)\swith|(?:none|not\sone)\sof\sth\w+\s(?:\w+\s){0,5}?(?:appl(?:y|ies)|present|found|fits?|met)|match(?:es)?|agrees?\swith|reflects?|consistent\swith|in\sline\swith"
+    r"|trust(?:ed|worthy)?|reliable|relied\son|faithful(?:ly)?)\b"
 )
 _WRONG_VERB = (
-    r"\b(?P<wrong>fails?(?!\sto)|flunks?|contradicts?|misstates?|misrepresents?|distorts?|falls\s(?:apart|flat)"
-    r"|collapses|at\sodds\swith|conflicts?\swith|invents|fabricates|makes\s(?:it|things|this|that)\sup)\b"
+    r"\b(?P<wrong>no\ssuch\s(?:\w+\s){1,2}exists?|there\s(?:is|are|was|were)\sno\ssuch|(?:the\s)?(?:source|abstract|text|passage"
+    r"|knowledge)\s\w+\s(?:\w+\s)?the\s(?:\w+\s)?(?:opposite|contrary)|fails?(?!\sto)|flunks?|(?:gets|got)\s(?:\w+\s){1,4}?wrong|contradicts?|misstates?|misrepresents?"
+    r"|distorts?|falls\s(?:apart|flat)|collapses|at\sodds\swith|conflicts?\swith|invents|fabricates|makes?\s(?:it"
+    r"|things|this|that|anything|something)\sup)\b"
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
-    r"far\sfrom|anything\sbut|neither|textbook|(?:example|instance)\sof|not|no|non|a|an|the|entirely|fully|factually"
-    r"|completely|likely|most|very|highly|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely"
-    r"|total|signs?\sof|evidence\sof|clear\scase\sof|case\sof|is"
+    r"zero|clean|clear|plain|far\sfrom|free\s(?:of|from)|anything\sbut|neither|all|nothing|everything|textbook"
+    r"|(?:example|instance)\sof|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly"
+    r"|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely|total|signs?\sof|evidence\sof"
+    r"|clear\scase\sof|case\sof|is"
 )
 
+# "Fabrication: no such trial is mentioned": a reason, not a reply.
+_NOT_FOUND = (
+    r"(?!\s[^.;]{0,60}?\b(?:exist(?:s|ed)?|mention(?:ed|s)|described?|given|gives|reported|stated|named?|took\splace"
+    r"|says|supports?|appears?)\b)"
+)
+_KIND = (
+    r"\b(?P<hallucinated>(?:type|kind|category)(?:\sof\shallucination)?)(?::|(?::|\s)\s?\W?[1-4]\W{1,3}?)"
+    r"\s?(?=misint|incompl|mechan|method|evidence|fabric)(?!.*(?:category|type|kind)\b)"
+)
 _STATEMENTS = tuple(
     (cue, re.compile(statement), support)
     for cue, statement, support in (
         # "Hallucinated: yes", "Is the answer factual? No", "hallucinated = false".
         (
             "reply",
-            rf"{_VERDICT}(?:\s(?:{_NOUN}|details?|facts?|claims?|content|information|detected|found|present|identified"
-            rf"|status|check|flag))?(?:\s(?:here|at\sall|in\s(?:it|here"
-            rf"|this)))?[^\w\n]{{0,4}}[:?=][^\w\n]{{0,4}}(?P<reply>yes|no|none|true|false)\b",
+            rf"{_VERDICT}(?::?\s(?:{_NOUN}|details?|facts?|claims?|statements?|errors?|figures?|numbers?|mechanisms?"
+            rf"|data|content|information|by\sthe\s\w+|detected|found|present|identified|status|check"
+            rf"|flag))?(?:\s(?:here|at\sall|in\s(?:it|here|this)))?[^\w\n]{{0,4}}[:?=→][^\w\n]{{0,4}}(?P<reply>yes"
+            rf"|no{_NOT_FOUND}|none|true|false)\b",
             62,
         ),
         # "hallucinated: 0" alone.
@@ -69,21 +85,23 @@ _STATEMENTS = tuple(
         (
             "alone",
             rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt|hesitation"
-            rf"|question)|okay|ok|frankly|to\sme|as\s(?:things|it)\sstands?|on\sbalance|all\stold|final|overall"
-            rf"|correct|judged|marked|labell?ed|classified|rated|deemed|as|so|therefore|thus|hence|is"
-            rf"|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|detected"
-            rf"|present|found|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround|enough"
-            rf"|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|and|i|in\smy|unfortunately"
-            rf"|sadly|obviously|clearly|definitely|of\scourse|then|though)\b)",
+            rf"|question)|okay|ok|sadly|happily|(?:un)?fortunately|frankly|to\sme|as\s(?:things|it)\sstands?"
+            rf"|on\sbalance|all\stold|final|overall|correct|return|judged|marked|labell?ed|classified|rated|deemed|as"
+            rf"|so|therefore|thus|hence|is"
+            rf"|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|claims?"
+            rf"|figures?|content|information|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected"
+            rf"|found|seen)|present|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround"
+            rf"|enough|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none|and"
+            rf"|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though)\b)",
             60,
         ),
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
         (
             "answer",
             rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judge|consider|deem|rate|call|mark|find)(?:ing)?"
-            rf"|label(?:l?ed)?|classify|say|choose|pick|select|put|go\s(?:with|for)|settl(?:e|ing)\son|leaves|(?:bet"
-            rf"|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|(?:would|will"
-            rf"|['’]d|['’]ll|i)\sanswer)\b){_WORDS}{_VERDICT}",
+            rf"|label(?:l?ed)?|classify|say|choose|pick|select|put|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)"
+            rf"|settl(?:e|ing)\son|leaves|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|(?:earn|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
+            rf"|i)\sanswer)\b){_WORDS}{_VERDICT}",
             60,
         ),
         # "Hallucinated is my verdict", "factual is what I say".
@@ -91,18 +109,24 @@ _STATEMENTS = tuple(
         # "…, so 0.", "Hallucinated, hence 1."
         ("answer", rf"\b(?:so|hence|thus|therefore|then),?\s(?P<words>){_VERDICT}(?=\W*$)", 56),
         # "In one word: hallucinated".
-        ("answer", rf":\s(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}})(?=hal|fab|fac|mad|[012]|inv){_VERDICT}(?=\W*$)", 36),
+        (
+            "answer",
+            rf"(?::|→|[=-]>)\s(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}})(?=hal|fab|fac|mad|[012]|inv){_VERDICT}(?=\W*$)",
+            36,
+        ),
+        # "Category: mechanism and pathway misattribution".
+        ("answer", _KIND, 44),
         # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
         (
             "of_it",
-            r"\b(?:it|this|that|there|i|information|claims?|nothing|none|what\s(?:we|i|you))\b(?P<between>[^:]{0,60}?)"
-            rf"(?:{_COPULA}|['’][sm]\b|\bam\b|\bsee\b){_WORDS}{_VERDICT}",
+            r"\b(?:(?<!with\s)it|this|that|there|i|information|claims?|nothing|none|what\s(?:we|i|you))\b(?P<between>[^:]{0,60}?)"
+            rf"(?:{_COPULA}|['’][sm]\b|(?<=\bit)s\b|\bam\b|\bsee\b){_WORDS}{_VERDICT}",
             40,
         ),
         # "The answer holds up", "It contradicts the abstract", "Passes my check", "Would I trust it? No".
         (
             "does",
-            rf"(?:^\W{{0,12}}|(?:{_NOUN}|\b(?:it|this|that|everything|all"
+            rf"(?:^\W{{0,12}}|\bbut\s|(?:{_NOUN}|\b(?:model|it|this|that|everything|all"
             rf"|i)\b)\s(?:[\w'’]{{1,12}}\s){{0,4}}?)(?:{_RIGHT_VERB}|{_WRONG_VERB})"
             r"(?:\s(?P<nothing>nothing|no\s|none)|(?:[^.:]{0,60}:\s(?P<reply>yes|no)\b)?)",
             38,
@@ -110,35 +134,44 @@ _STATEMENTS = tuple(
     )
 )
 _ANY_VERDICT = re.compile(_VERDICT)
-_ANY = re.compile(re.sub(r"\?P<\w+>", "?:", f"{_VERDICT}|{_RIGHT_VERB}|{_WRONG_VERB}"))
+_ANY = re.compile(re.sub(r"\?P<\w+>", "?:", f"{_VERDICT}|{_RIGHT_VERB}|{_WRONG_VERB}|{_KIND}"))
 # A sentence that names all three classes states the task.
 _CLASSES = tuple(map(re.compile, (r"\bfactual", r"\bhall?ucinat", r"\b(?:unsure|uncertain)\b|\b2\s?[=:)]|\b2\s\(")))
 _ON_THE_SCALE = re.compile(r"\b(?:option|the) ([A-D])\b(?:\sof\sthe\s\w+)?")
 _RANKS = {"A": FACTUAL, "B": HALLUCINATED, "C": UNSURE, "D": UNSURE}
+_IN_CASE = re.compile(
+    r"\b(?:if(?!\s(?:you\sask|i\s(?:must|ha[vd]|am\shonest)))|when|where|in\scase|should|unless)\b[^.;]{0,60}$"
+)
 _NO_VERDICT = re.compile(
     r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle|decide\sbetween"
-    r"|be\s(?:sure|certain))d?\b|\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\babstain\b|\bimpossible\sto\s\w+\s(?:from|whether|if)\b|\brather\snot\s(?:decide|say|judge|commit)\b"
+    r"|be\s(?:sure|certain))d?\b|\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b"
+    r"|\bfifty-fifty\b|\babstain\b|\bundecidable\b|\bindeterminate\b|\bi\s(?:really\s|just\s)?do(?:n['’]t"
+    r"|\snot)\sknow(?!\s(?:of|any|that|what|how|why|who))|\bneed\b[^.;]{0,40}\sto\s(?:decide|judge|tell|know)\b"
+    r"|\bimpossible\sto\s\w+\s(?:from|whether|if)\b|\brather\snot\s(?:decide|say|judge|commit)\b|\b(?:insufficient"
+    r"|not\senough|too\slittle)\s(?:\w+\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b"
     r"|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain"
     r"|not\s(?:entirely\s|completely\s)?(?:sure|certain))\b)",
 )
 
 _NEGATION = re.compile(
-    r"\b(?:fail(?:s|ed)?\sto|not|neither|nor|cannot|no|non|never|without|free|nothing|none|hardly|far\sfrom"
+    r"\b(?:fail(?:s|ed)?\sto|not|neither|nor|nobody|cannot|no|non|zero|never|without|free|nothing|none|hardly|far\sfrom"
     r"|anything\sbut|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
     r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|n['’]t\b"
 )
-_CLAUSE = re.compile(r"[,;:]\s|(?=\bnor\b)|\b(?:and|but|so|therefore|thus)\b")
+_CLAUSE = re.compile(r"[,;:]\s|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
-    r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view)\sthat\s['‘]?(?:the\s|this\s)?(?:answer"
-    r"|response|it|this)|(?:love|like|want(?:ed)?)\sto|defined|definition"
-    r"|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says"
-    r"|said|might|may|could|mix(?:ture)?|evidence\sthat|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas"
-    r"|although|even\s(?:if|though)|rest|initial|original|parts?|portions?|remainder|some|first|at\sfirst|initially"
-    r"|to\sdecide|to\sjudge)\b|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish"
-    r"|exclude)\b|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)"
-    r"|(?:had|were)\s(?:it|this))\b",
+    r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view|accusation)\s(?:that\s)?['‘]?(?:the\s"
+    r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho|much\sin"
+    r"|other|earlier|preceding|prior|previous|(?:love|like|want(?:ed)?)\sto|defined|definition"
+    r"|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|insists|believes|argues|maintains|asserts"
+    r"|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said|might|may|could|mix(?:ture)?|evidence\sthat"
+    r"|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|initial|original"
+    r"|(?:most|half|much|bulk)\sof|parts?|portions?|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
+    r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an"
+    r"|any)\s(?:answer|response)\s(?:that|which|is|would)\b|\botherwise\b|^\W*(?:(?:in\sorder\s"
+    r"|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b",
 )
-_COUNTERFACTUAL = re.compile(cues.COUNTERFACTUAL["en"] + r"|['’]d\shave\b")
+_COUNTERFACTUAL = re.compile(cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b")
 _MISTAKEN = re.compile(
     r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|unfair|unjust(?:ified)?"
     r"|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading)\b"
@@ -146,23 +179,12 @@ _MISTAKEN = re.compile(
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 _CONTINUED = re.compile(
     r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only\sif|if\s(?:it|there))\b|\sin\s(?:that"
-    r"|stating|saying|its|part)\b"
+    r"|stating|saying|its|part|tone|style|form)\b"
 )
 _CONCLUDED = re.compile(
     r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b"
 )
 
-_ONLY_SEEMS = re.compile(
-    r"\b(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?((?:\s\w+){1,4}?)[.,;]\s(?:but\s)?(?:it|this"
-    r"|that)\s(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]"
-)
-_ANSWERED_QUESTION = re.compile(
-    r"\?\s{1,4}(?:a(?:nswer)?:\s)?(?:(?P<said>yes|no|true|false)\b|(?P<no>no(?:thing|ne|pe)\b|nah\b|(?:absolutely\s"
-    r"|certainly\s)?not\b(?=\W*(?:$|[.,;!])|\s(?:at\sall|really|quite|in|by|that|with|for|if)\b)|hardly\b|never\b"
-    r"|far\sfrom\sit"
-    r"|[✘✗❌]|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b)|(?P<yes>[✔✓✅]|indeed|absolutely|certainly"
-    r"|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;]))))"
-)
 _SPELLING = Spelling(
     [
         "hallucinated",
@@ -177,21 +199,12 @@ _SPELLING = Spelling(
     ],
     ["actual", "hallucinate", "fabricate", "support", "answered", "answers", "inaccuracy", "unsupported", "accurate"],
 )
-_QUOTED_QUESTION = re.compile(r"(?<!\w)['\"‘“«][^'\"\n]{1,80}\?['\"’”»]")
-_BOLD_DIGIT = re.compile(r"^\s{0,4}(?:\*\*|__)([012])(?:\*\*|__)[.:]?\s", re.MULTILINE)
-_FORMATTING = re.compile(r"[*`${}\"“”„«»「」『』#]|\\(?:text|textbf|mathrm|mathbf)\b|\\[()\[\],;! ]|</?\w{1,12}>")
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
-# "0 – factual", "1 – hallucinated", "2 – unsure" on a line each.
-_SCALE = re.compile(r"(?:(?:^|\n)[ \t>(•-]{0,8}[012]\s?[-–—:=.)→][^\n]{1,80}){2,3}")
-# "(0 = factual, 1 = hallucinated, 2 = can't tell)".
-_INLINE_SCALE = re.compile(
-    r"\(?\b0\s?[=:–-]\s?[^\n()]{1,120}?[,;]\s?1\s?[=:–-]\s?[^\n()]{1,120}?[,;](?:\sand|\sor)?\s?2\s?[=:–-]\s?[^\n(),.;]{1,80}\)?"
-)
 _BEFORE_DIGIT = re.compile(
     r"(?:^|[^\w\s]\s*|\b(?:an?|is|be|as|say|answer|label|verdict|class\w*|category|scored?|rat(?:e|ing)|mark|with|for"
     r"|to|on|pick|choos\w+|select|choice|option|number|value|code|digit|result|judge?ment|decision|conclusion|output"
-    r"|prediction|so|hence|thus|therefore|then|clear|plain|definite|solid|firm|the|it|leaves|give|put|response|final"
-    r"|likely|probably|but|rather|not|still|just|simply|i|assessment|find)\s)$"
+    r"|prediction|so|hence|thus|therefore|then|clean|clear|plain|definite|solid|firm|the|it|leaves|give|put|response"
+    r"|final|likely|probably|but|rather|not|still|just|simply|i|assessment|find)\s)$"
 )
 _ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there)\b")
 _MAX_SENTENCE = 600  # characters
@@ -246,17 +259,14 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
 
 
 def _candidates(text: str) -> Iterator[Candidate]:
-    text = _QUOTED_QUESTION.sub("", text)
-    text = _BOLD_DIGIT.sub(r"\1: ", text)
-    text = _INLINE_SCALE.sub("the scale", text)
-    plain = _SCALE.sub(_without_scale, _FORMATTING.sub("", text.lower()).replace("_", " "))
-    plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"is not\1.", re.sub(r" {2,}", " ", plain)))
+    plain = statements(text)
     for sentence in bounded(_SENTENCE.finditer(plain)):
         stripped = sentence[0].strip()[:_MAX_SENTENCE]
         start = sentence.start() + len(sentence[0]) - len(sentence[0].lstrip())
-        if _NO_VERDICT.search(stripped):
+        unsure = _NO_VERDICT.search(stripped)
+        if unsure and not _IN_CASE.search(stripped, 0, unsure.start()):
             yield _weighed(UNSURE, plain, start, start + len(stripped), "unsure", 60)
-        elif all(name.search(stripped) for name in _CLASSES[: 2 if "neither" in stripped else 3]):
+        elif unsure or all(name.search(stripped) for name in _CLASSES[: 2 if "neither" in stripped else 3]):
             continue
         elif not stripped.endswith(("?", "？")):
             spelled = _SPELLING.corrected(stripped) if _ENGLISH.search(stripped) else stripped
@@ -266,16 +276,6 @@ def _candidates(text: str) -> Iterator[Candidate]:
                 found = stated(stripped, english=_ANY_VERDICT.search(stripped) is not None)
                 if found:
                     yield _weighed(found.value, plain, start + found.start, start + found.end, "answer", found.support)
-
-
-def _without_scale(lines: re.Match[str]) -> str:
-    """Nothing for a scale that is restated, line by line from 0 on; the text of any other numbered list."""
-    numbers = re.findall(r"(?:^|\n)[^\w\n]*(\d)", lines[0])
-    return "\n" if "0" in numbers and len(set(numbers)) == len(numbers) else lines[0]
-
-
-def _answered(match: re.Match[str]) -> str:
-    return f": {match['said'] or ('no' if match['no'] else 'yes')};"
 
 
 def _english(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
@@ -312,14 +312,21 @@ def _read(match: re.Match[str]) -> str | None:
     kind = next(name for name in _KINDS if groups.get(name))
     sentence = match.string[: match.start(kind)]
     before = _CLAUSE.split(sentence)[-1]
-    if _COUNTERFACTUAL.search(re.split(r"[;:]\s|\bbut\b", sentence)[-1]):
+    says_factual = kind in ("factual", "right")
+    supposed = _COUNTERFACTUAL.search(re.split(r"[;:]\s|\bbut\b", sentence)[-1])
+    if supposed:
         return None
     continued = None if groups.get("reply") else _CONTINUED.match(match.string, match.end())
-    if _OPEN.search(before) or (continued and not (kind == "wrong" and "about" in continued[0])):
+    if _OPEN.search(before.replace(" could ", " ") if _NEGATION.search(before) else before) or (
+        continued and not (kind == "wrong" and "about" in continued[0])
+    ):
         return None
+    said_no = groups.get("reply") in ("no", "none", "false", "0")
     if kind == "unsure":
-        return UNSURE
-    negations = len(_NEGATION.findall(before)) + (groups.get("reply") in ("no", "none", "false", "0"))
+        return None if said_no else UNSURE
+    negations = len(_NEGATION.findall(before))
+    # "None of the kinds of hallucination: no misreading, no …" denies it once.
+    negations += said_no and not (negations and match.string[match.end() :].startswith(" "))
     negations += bool(groups.get("nothing")) + bool(_MISTAKEN.match(match.string, match.end(kind)))
     if kind == "digit":
         if not _BEFORE_DIGIT.search(sentence) or re.search(
@@ -327,7 +334,6 @@ def _read(match: re.Match[str]) -> str | None:
         ):
             return None
         return None if negations else _DIGITS.get(groups["digit"], groups["digit"])
-    says_factual = kind in ("factual", "right")
     if says_factual and not negations and _HALF.search(before):
         return None
     return FACTUAL if says_factual == (negations % 2 == 0) else HALLUCINATED

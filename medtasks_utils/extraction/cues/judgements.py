@@ -28,40 +28,40 @@ FACTUAL: Cues = {
     "it": r"fattual[ei]|fedel[ei]|veritier[ao]",
     "ru": r"достовер\w{1,4}|фактическ[иа]\w{0,3}\s(?:верн|точ|прав)\w{0,5}|соответствует\sфактам",
     "ar": r"واقعية?|حقيقية?",
-    "hi": r"तथ्यात्मक|तथ्यपूर्ण",
-    "zh": r"事实|属实|真实",
+    "hi": r"तथ्यों\sपर\sआधारित|तथ्यात्मक|तथ्यपूर्ण",
+    "zh": r"事[实実]|属实|真实",
     "ja": r"事実|ファクト",
     "ko": r"사실",
 }
 """Words for a factual answer."""
 
 RIGHT: Cues = {
-    "de": r"korrekt|richtig|zutreffend|wahr",
-    "fr": r"correcte?|juste|vraie?",
-    "es": r"correct[ao]|ciert[ao]|verdader[ao]",
-    "pt": r"corret[ao]|verdadeir[ao]|precis[ao]",
-    "it": r"corrett[ao]|ver[ao]|esatt[ao]",
-    "ru": r"верен|верна|верно|верный|правил\w{1,5}",
-    "ar": r"صحيحة?|دقيقة?",
-    "hi": r"सही|सटीक",
-    "zh": r"正确|准确|一致",
-    "ja": r"正しい|正しく|正確",
-    "ko": r"정확|옳|맞습|일치",
+    "de": r"belegt|gedeckt|gestützt|deckt\ssich|stimmt\b|im\seinklang|entspricht|korrekt|richtig|zutreffend|wahr",
+    "fr": r"étayée?|corroborée?|confirmée?|concorde|conforme|correcte?|juste|vraie?",
+    "es": r"respaldad[ao]|sustentad[ao]|apoyad[ao]|coincide|concuerda|correct[ao]|ciert[ao]|verdader[ao]",
+    "pt": r"apoiad[ao]|sustentad[ao]|confirmad[ao]|coincide|condiz|corret[ao]|verdadeir[ao]|precis[ao]",
+    "it": r"supportat[ao]|sostenut[ao]|riscontr[oi]|coincide|concorda|corrett[ao]|ver[ao]|esatt[ao]",
+    "ru": r"подтвержда\w+|подтвержд[её]н\w*|соответствует|согласуется|совпадает|верен|верна|верно|верный|правил\w{1,5}",
+    "ar": r"يدعم\w*|مدعومة?|تتفق|تتوافق|مطابقة|صحيحة?|دقيقة?",
+    "hi": r"समर्थित|प्रमाणित|मेल\sखात|अनुरूप|सही|सटीक",
+    "zh": r"相符|吻合|符合|正确|准确|一致",
+    "ja": r"合致|整合|正しい|正しく|正確",
+    "ko": r"뒷받침|부합|정확|옳|맞습|일치",
 }
 """Words for a right answer, which are also said of its parts."""
 
 WRONG: Cues = {
-    "de": r"falsch|inkorrekt|unrichtig|unzutreffend",
-    "fr": r"incorrecte?|fau(?:x|sses?)|erreur(?=\sd)|erronée?|inexacte?",
-    "es": r"incorrect[ao]|fals[ao]|erróne[ao]|inexact[ao]",
-    "pt": r"incorret[ao]|fals[ao]|errad[ao]|imprecis[ao]",
-    "it": r"scorrett[ao]|fals[ao]|errat[ao]|sbagliat[ao]|inesatt[ao]",
-    "ru": r"неверен|неверна|неверно|неверный|неправил\w{1,5}|ошибоч\w{1,5}|недостовер\w{1,4}|ложн\w{1,4}",
-    "ar": r"خاطئة?|خطأ|كاذبة?",
-    "hi": r"गलत|असत्य",
-    "zh": r"错误|不实|不正确|不准确",
-    "ja": r"誤り|誤って|間違い|間違って",
-    "ko": r"틀렸|틀린|거짓|잘못",
+    "de": r"widersprich\w+|im\swiderspruch|das\sgegenteil|falsch|inkorrekt|unrichtig|unzutreffend",
+    "fr": r"contredi\w+|l['’]inverse\sde|le\scontraire\sde|incorrecte?|fau(?:x|sses?)|erreur(?=\sd)|erronée?|inexacte?",
+    "es": r"contradice|(?:lo\scontrario|lo\sopuesto)\s(?:de|a)|incorrect[ao]|fals[ao]|erróne[ao]|inexact[ao]",
+    "pt": r"contradiz|o\s(?:contrário|oposto)\sd|incorret[ao]|fals[ao]|errad[ao]|imprecis[ao]",
+    "it": r"contraddice|(?:il\scontrario|l['’]opposto)\sd|scorrett[ao]|fals[ao]|errat[ao]|sbagliat[ao]|inesatt[ao]",
+    "ru": r"противореч\w+|неверен|неверна|неверно|неверный|неправил\w{1,5}|ошибоч\w{1,5}|недостовер\w{1,4}|ложн\w{1,4}",
+    "ar": r"تتناقض|تناقض|تتعارض|عكس\sما|خاطئة?|خطأ|كاذبة?",
+    "hi": r"विपरीत|विरोधाभास\w*|गलत|असत्य",
+    "zh": r"矛盾|张冠李戴|(?<!没)有(?:问题|误)|错误|不实|不正确|不准确",
+    "ja": r"矛盾|誤り|誤って|間違い|間違って",
+    "ko": r"모순|반대|틀렸|틀린|거짓|잘못",
 }
 """Words for a wrong answer."""
 
@@ -79,14 +79,14 @@ TO_SAY: Cues = {
 UNSURE: Cues = {
     "de": r"\bunsicher\b|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen"
     r"|entscheiden)|unklar",
-    "fr": r"pas\s(?:sûre?|certaine?)|incertain|impossible\sde\s(?:dire|juger|déterminer)",
-    "es": r"no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede)\sdeterminar",
-    "pt": r"não\stenho\scerteza|incert[ao]|não\s(?:posso|é\spossível)\sdeterminar|insegur[ao]",
-    "it": r"non\ssono\s(?:sicur|cert)[ao]|incert[ao]|non\s(?:posso|è\spossibile)\sdeterminare",
-    "ru": r"не\sувер\w{1,3}|невозможно\sопределить|не\sмогу\s(?:определить|сказать)",
-    "ar": r"(?:لست|غير)\sمتأكدة?ا?|لا\sيمكن\sالتحديد|لا\sأستطيع\sالتحديد|غير\sمؤكد",
-    "hi": r"निश्चित\sनहीं|अनिश्चित|तय\sनहीं\sकर|कह\sनहीं\sसकत",
-    "zh": r"不确定|无法确定|无法判断|不能确定",
+    "fr": r"ne\s(?:saurais|peux)\s(?:pas\s)?(?:dire|trancher)|pas\s(?:sûre?|certaine?)|incertain|impossible\sde",
+    "es": r"no\s(?:tengo|hay)\sforma\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede)\sdeterminar",
+    "pt": r"não\s(?:sei|há\scomo|posso)\s(?:dizer(?!\sque)|saber|determinar)|não\stenho\scerteza|in(?:cert|segur)[ao]",
+    "it": r"non\s(?:saprei|posso|è\spossibile)\s(?:dire(?!\sche)|determinare)|non\ssono\s(?:sicur|cert)[ao]|incert[ao]",
+    "ru": r"(?:трудно|невозможно)\s(?:сказать|судить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|сказать)",
+    "ar": r"لا\s(?:أستطيع|يمكن(?:ني)?)\s(?:أن\sأحدد|الحكم|الجزم|التحديد)|(?:لست|غير)\sمتأكدة?ا?|غير\sمؤكد",
+    "hi": r"निर्णय\sनहीं\sकर\sसक|निश्चित\sनहीं|अनिश्चित|तय\sनहीं\sकर|कह\sनहीं\sसकत",
+    "zh": r"无法下结论|难以(?:判断|确定)|不能判断|不确定|无法确定|无法判断|不能确定",
     "ja": r"判断できません|わかりません|不明です|確信が持てません|判断できない|不確か",
     "ko": r"확실하지\s않|판단할\s수\s없|모르겠|불확실",
 }
@@ -94,30 +94,32 @@ UNSURE: Cues = {
 
 NO: Cues = {
     "de": r"\b(?:nicht|kein(?:e|en|er|erlei|es|esfalls|eswegs)?|nichts|ohne|weder|nie(?:mals)?|mitnichten|kaum)\b",
-    "fr": r"\b(?:pas|aucune?(?:ment)?|rien|sans|ni|nullement|guère|jamais|loin\sd)\b|\bloin\sd['’]",
-    "es": r"\b(?:no|ning[uú]n[ao]?|nada|sin|tampoco|jamás|lejos\sde)\b",
+    "fr": r"\b(?:non|pas|aucune?(?:ment)?|rien|sans|ni|nullement|guère|jamais|loin\sd)\b|\bloin\sd['’]",
+    "es": r"\b(?:dista\s(?:mucho\s)?de|no|ning[uú]n[ao]?|nada|sin|tampoco|jamás|lejos\sde)\b",
     "pt": r"\b(?:não|nenhum[a]?|nada|sem|nem|tampouco|jamais|longe\sde)\b",
     "it": r"\b(?:non|nessun[ao']?|nulla|senza|né|affatto|mai|tutt['’]altro\sche|lungi\sdall)\b",
     "ru": r"\b(?:не|нет|ничего|без|ни|нельзя|никак\w{0,3}|вряд\sли|едва\sли|невозможно)\b",
     "ar": r"(?<!\w)(?:ليست?|لا|غير|لم|بدون|خالية?)(?!\w)",
-    "zh": r"不(?![如仅但过])|没有|无|非(?!常)|未|谈不上",
-    "hi": r"(?<!\w)(?:न|ना|बिना|कोई)(?!\w)",
+    "zh": r"缺乏|缺少|不(?![如仅但过])|没有|无|非(?!常)|未|谈不上",
+    "hi": r"(?<![\w\u0900-\u097f])(?:न|ना|बिना|कोई)(?![\w\u0900-\u097f])",
 }
 """What denies the verdict that follows it in its clause."""
 
 NO_AFTER: Cues = {
     "hi": r"\s?(?:नहीं|नही)",
     "zh": r"[^,。]{0,2}?(?:不符|相反|相悖|有出入|不一致)",
-    "ja": r"[^。、,]{0,6}?(?:と(?:は)?異な|に反|とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)"
-    r"|[^。、]{0,4}(?:一つ|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません"
-    r"|見当たりません)|と(?:は)?言い(?:がたい|難い)|では(?:ありません|ない|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない"
-    r"|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
+    "ja": r"[^。、,]{0,6}?(?:と(?:は)?(?:認める|言う|みなす|見なす|する)?わけ(?:に)?は(?:いきません|いかない"
+    r"|ありません|ない)|と(?:は)?異な|に反|とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)|[^。、]{0,4}(?:一つ"
+    r"|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません|見当たりません)|と(?:は)?言い(?:がたい|難い)"
+    r"|では(?:ありません|ない|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません|いない)"
+    r"|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
     "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다"
     r"|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없"
     r"|어렵|힘들|는?\s?어렵))",
-    "de": r"[^.,]{0,20}?\b(?:nicht|keine\srede)\b",
+    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|[^.,(]{0,20}?\b(?:nicht|keine\srede)\b",
     "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
-    "ru": r"[^.,]{0,20}?\b(?:нет|не\s(?:обнаруж|выявл|найд|содерж)\w*|отсутству\w+)\b",
+    "ru": r"[^.,(]{0,20}?\b(?:нет|не\s(?:назов|назыв|явля|счит|призна|обнаруж|выявл|найд|содерж|приход|след|мо[гж])\w*"
+    r"|отсутству\w+|нельзя|невозможно)\b",
     "ar": r"\sغير\sموجود",
 }
 """What denies the verdict that it follows."""
@@ -126,19 +128,19 @@ LABEL = r"(?:classe|klasse|clase|label|класс|метка)"
 """A noun that a digit follows."""
 
 CONCEDED: Cues = {
-    "de": r"\b(?:obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere)\b",
-    "fr": r"\b(?:bien\sque|même\ssi|quoique|certes|malgré|plusieurs|certain[es]{1,2})\b",
-    "es": r"\b(?:aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s)\b",
-    "pt": r"\b(?:embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas))\b",
-    "it": r"\b(?:sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie])\b",
-    "ru": r"\b(?:хотя|несмотря|некоторые|часть)\b",
+    "de": r"\b(?:zunächst|anfangs|zuerst|obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere)\b",
+    "fr": r"\b(?:d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs|certain[es]{1,2})\b",
+    "es": r"\b(?:al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s)\b",
+    "pt": r"\b(?:comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas))\b",
+    "it": r"\b(?:all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie])\b",
+    "ru": r"\b(?:сначала|сперва|хотя|несмотря|некоторые|часть)\b",
     "ar": r"(?:رغم|مع\sأن)",
     "hi": r"(?:यद्यपि|हालाँकि|हालांकि|भले)",
-    "zh": r"虽然|尽管|即使|与其|[前后]半?部分|一部分|看似",
-    "ja": r"一見|一部|前半|ものの",
-    "ko": r"비록|일부|언뜻",
+    "zh": r"起初|一开始|最初|虽然|尽管|即使|与其|[前后]半?部分|一部分|看似",
+    "ja": r"最初は|当初|一見|一部|前半|ものの",
+    "ko": r"처음에|비록|일부|언뜻",
 }
-"""What makes a clause a concession, or says it of a part."""
+"""What makes a clause a concession or an earlier thought, or says it of a part."""
 
 MISTAKE: Cues = {
     "de": r"fehler|irrtum|unfair|verfehlt",
@@ -154,33 +156,65 @@ IF: Cues = {
     "de": r"\b(?:ob|wenn|falls|könnte|hätte|sei)\b",
     "fr": r"\b(?:si|pourrait)\b|\bs['’]il",
     "es": r"\b(?:si|podría|habría)\b",
-    "pt": r"(?<![\w-])(?:se(?!\strata)|poderia|teria)\b",
+    "pt": r"(?<![\w-])(?:se(?!\s(?:trata|pode|deve))|poderia|teria)\b",
     "it": r"\b(?:se|potrebbe|avrebbe)\b",
     "ru": r"\b(?:если|ли|может)\b",
+    "zh": r"如果|若|假如|倘若|的话",
+    "ja": r"もし|なら|(?<!この)(?<!その)場合|であれば",
 }
 """What before a verdict leaves it open."""
 
 COMMON: Cues = {
-    "de": r"\b(?:der|die|das|ist|eine?|und|es|nicht|keine?|von|mit|ich)\b",
-    "fr": r"\b(?:le|la|les|est|une?|il|et|ne|pas|de|que|dans|je)\b|\b[cl]['’]",
-    "es": r"\b(?:el|la|los|es|una?|y|se|hay|en|de|que|con)\b",
-    "pt": r"\b(?:o|os|é|uma?|e|trata-se|não|há|em|de|que|com)\b",
-    "it": r"\b(?:il|lo|di|una?|è|si|non|che|con|della?)\b",
+    "de": r"\b(?:der|die|das|ist|eine?|und|es|nicht|keine?|von|mit|ich|im|dem|auf|ob|sich)\b",
+    "fr": r"\b(?:le|la|les|est|une?|il|et|ne|pas|de|que|dans|je|du|des|si|ou)\b|\b[cl]['’]",
+    "es": r"\b(?:el|la|las|los|es|una?|y|se|si|hay|en|de|del|al|que|con|no|estoy|su)\b",
+    "pt": r"\b(?:o|os|é|uma?|e|trata-se|não|há|em|de|do|da|na|no|ao|se|que|com|ou)\b",
+    "it": r"\b(?:il|lo|di|una?|è|si|non|che|con|del|della?|la|se|o)\b",
     "ru": r"[а-я]",
 }
 """Words by which a sentence is known to be of the language, though a word of it is English too."""
 
 JUDGED: Cues = {
     "de": r"antwort|urteil|fazit|ergebnis|aussage|bewertung",
-    "fr": r"réponse|verdict|jugement|conclusion|affirmation",
-    "es": r"respuesta|veredicto|juicio|conclusión|afirmación",
-    "pt": r"resposta|veredi[c]?to|julgamento|conclusão|afirmação",
-    "it": r"risposta|verdetto|giudizio|conclusione|affermazione",
-    "ru": r"ответ\w{0,2}|вердикт|вывод|утверждение|заключение",
+    "fr": r"réponse|verdict|jugement|conclusion|affirmation|résultat",
+    "es": r"respuesta|veredicto|juicio|conclusión|afirmación|resultado",
+    "pt": r"resposta|veredi[c]?to|julgamento|conclusão|afirmação|resultado",
+    "it": r"risposta|verdetto|giudizio|conclusione|affermazione|risultato",
+    "ru": r"ответ\w{0,2}|вердикт|вывод|утверждение|заключение|результат",
     "ar": r"الإجابة|إجابة|الحكم|الجواب|النتيجة",
     "hi": r"उत्तर|जवाब|निर्णय|निष्कर्ष",
-    "zh": r"回答|答案|判断|结论|判定|判为",
-    "ja": r"回答|判定|結論|答え",
+    "zh": r"回答|答案|判断|结论|判定|判为|结果|結果",
+    "ja": r"回答|判定|結論|答え|結果",
     "ko": r"답변|판정|결론|답",
 }
 """Nouns for the answer that is judged, and for the judgement."""
+
+REPLY_NO: Cues = {
+    "de": r"nein|(?:wohl\skaum|keineswegs|mitnichten)",
+    "fr": r"non|nullement|pas\sdu\stout",
+    "es": r"tampoco|en\sabsoluto|para\snada",
+    "pt": r"não|de\s(?:modo|forma)\salgum\w?",
+    "it": r"affatto|per\sn(?:iente|ulla)",
+    "ru": r"нет|вовсе\sнет|ничуть",
+    "ar": r"لا|كلا",
+    "hi": r"नहीं|नही",
+    "zh": r"不是|不存在|没有|并非|并不|否|无",
+    "ja": r"いいえ|違います|ありません|なし|無し",
+    "ko": r"아니(?:요|오|다)|아닙니다|없습니다",
+}
+"""What says no to a question."""
+
+REPLY_YES: Cues = {
+    "de": r"ja",
+    "fr": r"oui",
+    "es": r"sí",
+    "pt": r"sim",
+    "it": r"sì",
+    "ru": r"да",
+    "ar": r"نعم",
+    "hi": r"(?:जी\s)?हाँ|हां",
+    "zh": r"是的?|对|有",
+    "ja": r"はい|あり",
+    "ko": r"네|예|그렇습니다",
+}
+"""What says yes to it."""

@@ -67,13 +67,14 @@ TENTATIVE: Cues = {
 """What makes a sentence a supposition, an earlier thought or someone else's."""
 
 COUNTERFACTUAL: Cues = {
-    "en": r"would(?:n['’]t)?(?:\snot)?\shave|had\s(?:it|he|she|they|there|the|this|that)\b[^.]{0,40}?\s(?:been|had"
-    r"|shown|come)",
-    "de": r"hätten?",
-    "fr": r"aurai(?:en)?t",
-    "es": r"habría|hubiera",
-    "pt": r"teria|tivesse",
-    "it": r"avrebbe|fosse",
+    "en": r"\b(?:(?:would|could|might|['’]d)(?:n['’]t)?(?:\s\w+)?\shave|would\s(?:get|deserve|receive|merit|earn))\b"
+    r"|\bhad\s(?:it|he|she|they|there|the|this|that)\b[^.]{0,40}?\s(?:been|had|shown|come)\b",
+    "de": r"\bhätten?\b",
+    "fr": r"\baurai(?:[st]|ent)\b",
+    "es": r"\b(?:habría|hubiera)",
+    "pt": r"\bt(?:eria|ivesse)\b",
+    "it": r"\b(?:avre(?:i|bbe)|fosse)\b",
+    "ru": r"\bесли\sбы\b",
 }
 """What makes a sentence speak of what is not the case."""
 
