@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import islice
 
 from medtasks_utils.extraction.cues import names
+from medtasks_utils.extraction.quantities import Percentage
 from medtasks_utils.extraction.surroundings import after, before
 from medtasks_utils.extraction.weighing import Candidate
 
@@ -27,11 +28,13 @@ _UNITS = re.compile(rf"\s?(?:({')|('.join(names.UNITS.split())}))")
 _WHAT = re.compile(r"(?i)\bwhat(?:\sis|\sare|['’]s)\b")
 _IN_UNITS = re.compile(r"(?i)\bin(?:\sterms\sof)?(?=\s)")
 _ASKED = re.compile(
-    r"(?i)\b(?:question|asked|requests?|requested|wanted|wants|stem|task|frage|gefragt|question|demandée?|pregunta"
+    r"(?i)\b(?:question|as\stold|(?:we|i)\suse|asked|requests?|requested|wanted|wants|stem|task|frage|gefragt|question|demandée?|pregunta"
     r"|pide|pergunta|pede|domanda|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|题目|要求|題|求め|設問|질문|السؤال|प्रश्न"
 )
+_PERCENT = re.compile(r"(?i)\bpercent|%")
 _OPERAND_AFTER = re.compile(r"\)?\s?(?:[×÷*/+^]|-\s)")
 _OPERAND_BEFORE = re.compile(r"[×÷*/+(]\s?$|\s-\s$")
+_PART_START = re.compile(r"[,;。；，]|\bthen\b(?!\sbe)|\((?=[^()]*$)|→(?=.*[^\W\d_]{3})")
 _NAMED_AFTER = re.compile(
     r"\s?(?:mc?g|µg|m[lL]/min|mEq/L|mmol/L|kg|ms(?:ec)?|points?)\s(?:of\s|on\s(?:the\s)?|oral\s|PO\s)?"
 )
@@ -73,7 +76,7 @@ def _subject(candidate: Candidate, patterns: re.Pattern[str]) -> int | None:
     named = unit and patterns.match(after(candidate), unit.end())
     if named:
         return named.lastindex
-    return _last_named(re.split(r"[,;。；，]|\bthen\b", before(candidate))[-1], patterns)
+    return _last_named(_PART_START.split(before(candidate))[-1], patterns)
 
 
 @lru_cache(maxsize=8)
@@ -84,11 +87,15 @@ def _last_named(left: str, patterns: re.Pattern[str]) -> int | None:
 
 
 def _is_operand(name: re.Match[str], text: str) -> bool:
-    return bool(_OPERAND_AFTER.match(text, name.end()) or _OPERAND_BEFORE.search(text[: name.start()]))
+    in_brackets = text[: name.start()].endswith("(") and text[name.end() :].startswith(")")
+    before_it = not in_brackets and _OPERAND_BEFORE.search(text[: name.start()])
+    return bool(_OPERAND_AFTER.match(text, name.end()) or before_it)
 
 
 def of_what_was_asked(candidate: Candidate) -> bool:
-    """As in "the anion gap is 15", where the anion gap was asked for."""
+    """As in "the anion gap is 15", where the anion gap was asked for, "12 %", where it was a percentage."""
+    if isinstance(candidate.value, Percentage) and _PERCENT.search(candidate.asked):
+        return True
     topics = ((patterns, _asked(candidate, patterns)) for patterns in (_QUANTITIES, _FORMULAS))
     return any(topic is not None and _subject(candidate, patterns) == topic for patterns, topic in topics)
 
@@ -120,4 +127,6 @@ def _unit(text: str) -> int | None:
 def in_another_unit(candidate: Candidate) -> bool:
     """As in "2.44 mmol/L", where the question wants mg/dL."""
     asked, unit = _unit_asked(candidate.asked), _unit(after(candidate)[:20])
+    if before(candidate).endswith('"') and after(candidate).startswith('"'):
+        return False
     return None not in (asked, unit) and asked != unit

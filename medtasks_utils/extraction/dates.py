@@ -17,6 +17,7 @@ _MONTH_NUMBERS = [
     for number, name in enumerate(names.split(), start=1)
 ]
 _MONTH = "|".join(name for names in cues.MONTHS.values() for name in names.split())
+_ERA = r"(?:令和|平成)(?:\d{1,2}|元)年"
 _LETTER = r"[^\W\d_]"
 _WRITTEN = re.compile(
     r"(?<!\d)(?P<y1>\d{4})\s?[-/.]\s?(?P<m1>\d{1,2})\s?[-/.]\s?(?P<d1>\d{1,2})(?!\d)"
@@ -26,7 +27,7 @@ _WRITTEN = re.compile(
     rf"|(?<!\d)(?P<d4>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?[\s-]{{0,3}}(?:of\s"
     rf"|de\s)?(?P<m4>{_MONTH})(?!{_LETTER})\.?,?[\s-]{{0,3}}"
     r"(?:de\s|del\s)?(?P<y4>\d{4})(?!\d)"
-    r"|(?<!\d)(?P<y5>\d{4})\s?[年년]\s?(?P<m5>\d{1,2})\s?[月월]\s?(?P<d5>\d{1,2})\s?[日일号]",
+    rf"|(?<!\d)(?:{_ERA}(?P<era>\()?)?(?P<y5>\d{{4}})\s?[年년](?(era)\))(?:\({_ERA}\))?\s?(?P<m5>\d{{1,2}})\s?[月월]\s?(?P<d5>\d{{1,2}})\s?[日일号]",
     re.IGNORECASE,
 )
 _SPACE = re.compile(r"[_`${}~]|\\(?:boxed|text|mathrm|textbf|[,;:! ])")

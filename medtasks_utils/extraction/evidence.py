@@ -11,6 +11,7 @@ from medtasks_utils.extraction.asked import (
     of_something_else,
     of_what_was_asked,
 )
+from medtasks_utils.extraction.numerals import spelled_numbers
 from medtasks_utils.extraction.quantities import BOLD
 from medtasks_utils.extraction.subjects import (
     a_check,
@@ -23,7 +24,7 @@ from medtasks_utils.extraction.subjects import (
     only_supposed,
     unfinished,
 )
-from medtasks_utils.extraction.surroundings import after, before, clause
+from medtasks_utils.extraction.surroundings import after, before
 from medtasks_utils.extraction.weighing import Candidate, Rule, taken_back_until
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
@@ -44,9 +45,12 @@ _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
     r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\d{1,2}/\d|,\s?\d{1,3},\s\d|/\s?[a-zA-Z][^=(\n.;,]{0,60}="
-    r"|/\s?\(|[-+/]\s{0,2}$)"
+    r"|/\s?\(|x\s[a-z]{2}|[-+/]\s{0,2}$)"
 )
-_OPERATOR_BEFORE = re.compile(r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\()$")
+_OPERATOR_BEFORE = re.compile(
+    r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\("
+    r"|\d\s?\+\s[^\W\d][^\n=≈+:;.,→]{0,24}\s)$"
+)
 _CONTINUED = re.compile(
     r"[^\n,;.()]{0,24}?\s?(?:[=≈]\s?(?:\(|[A-Za-z\s]{0,12}-?[\d.√])|→\s?[≈~]?\s?-?[\d.√(]"
     r"|\b(?:corresponds?|equivalent|equates?|converts?)\sto\s[A-Za-z\s]{0,20}\d)"
@@ -64,13 +68,13 @@ _THRESHOLD_AFTER = re.compile(
     r"|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))|\s?\+(?=\s|$)",
     re.IGNORECASE,
 )
-_NORMAL_BEFORE = re.compile(_NORMAL)
 _NAMED_BEFORE = re.compile(
     r"(?i:\b(?:class|stage|grade|step|type|category|phase|level|group|version|factor|item|criterion|criteria"
-    r"|option|age[ds]?|day|table|figure|part|ckd|bmi\sclass|vitamin|page|row|ref))\s?[:#]?\s?[A-Z]?$"
+    r"|option|age[ds]?|day|table|figure|part|ckd|bmi\sclass|vitamin|page|row|ref|(?:call|dial|ring)(?:ing)?|notruf"
+    r"|wähl\w{1,3}\s(?:\w+\s){0,2}die|appelez\sle|llam[ea]\sal|ligue\spara\so|chiam[ai]\sil))\s?[:#]?\s?[A-Z]?$|(?:拨打|电话)\s?$"
 )
 _TIME_AFTER = re.compile(
-    r"['′]\s?\d|[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|patients|steps|labs|year-old|yo"
+    r"['′]\s?\d|[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|d[eé]cimal\w*|casas\sdec|significant|patients|steps|labs|year-old|yo"
     r"|(?:c?m|in(?:ches)?|f(?:ee|oo)?t|kg|lbs?|pounds)\s(?:tall|heavy|groß|schwer))\b",
     re.IGNORECASE,
 )
@@ -81,6 +85,7 @@ _OF_BEFORE = re.compile(
     r"|of(?:\sa)?(?:\smaximum|\stotal|\spossible)?(?:\sof)?|von|sur|su|de|из|من|में\sसे)\s?(?:maximal\s|max\.?\s)?$",
     re.IGNORECASE,
 )
+_OF_AFTER_WORD = re.compile(r"(?i)([^\W\d_]+)\s(?:out\sof|of|von|sur|su|de|из|من|में\sसे)\s$")
 _OUT_OF_AFTER = re.compile(r"(?:\spoints?)?\s?(?:/\s?\d|out\sof|of\s(?:a\s)?(?:\d|max|poss|total))", re.IGNORECASE)
 _RESTATED = re.compile(
     r"\d[^\d\n]{0,30}?(?i:\bi\.?e\.?,?|\bequivalent\sto|\bor\b|\bin\sother\swords|\bwhich\sis"
@@ -98,6 +103,11 @@ _UNDECIDED = re.compile(
     r"|judge)\swh(?:ich|at)|nicht\s(?:sagen|entscheiden),?\swelche|(?:dire|savoir)\sl(?:equel|aquelle)|(?:decir"
     r"|saber)\scuál|(?:dizer|saber)\squal|(?:dire|sapere)\squale|(?:сказать|определить),?\sкак)|无法(?:确定"
     r"|判断)(?:是?哪)|どちら[^。]{0,12}(?:ません|できない)|어느[^.]{0,12}없"
+)
+_BOTH = re.compile(
+    r"(?i)\b(?:both|beide|les\sdeux|amb[ao]s|entrambi|оба)\b[^.;\n]{0,30}\s(?:equally|are\s(?:my|the|final|valid|correct|right"
+    r"|possible|acceptable)|stand\b|gleicher|sont\s(?:valables|possibles)|son\s(?:válid|posibl)|são\s(?:válid|possív)"
+    r"|sono\s(?:valid|possibil)|верн)"
 )
 _EXPLAINED_AFTER = re.compile(
     r"(?i)\s?[A-Za-z/%²]{0,14}(?:\s\([^()\n]{0,40}\))?[.\x01\s]{0,3}(?::[ \x01]*\n+\s*(?:[-•|*]|\d[.)])\s?"
@@ -135,7 +145,7 @@ def in_a_range(candidate: Candidate) -> bool:
     words = _BETWEEN.search(left) and _BETWEEN_AFTER.match(right)
     second = _RANGE_BEFORE.search(left)
     if second and re.search(r"(?i)\b(?:a|al|à|e|y|et|und|and)\s?$", second[0]):
-        second = _BETWEEN.search(left[: second.start()]) or _NORMAL_BEFORE.search(clause(candidate))
+        second = _BETWEEN.search(left[: second.start()])
     return bool(words or second or _RANGE_AFTER.match(right))
 
 
@@ -160,7 +170,8 @@ def compared_with(candidate: Candidate) -> bool:
 
 def a_time(candidate: Candidate) -> bool:
     """As in "in 6 months", "within 48 hours", "249 patients", "is made of 5 items"."""
-    return bool(_TIME_AFTER.match(after(candidate)) or _PARTS_AFTER.match(after(candidate)))
+    is_clock = re.search(r"(?<!\d)\d\d?:$", before(candidate)) and candidate.end - candidate.start == 2
+    return bool(is_clock or _TIME_AFTER.match(after(candidate)) or _PARTS_AFTER.match(after(candidate)))
 
 
 def a_year(candidate: Candidate) -> bool:
@@ -172,8 +183,9 @@ def a_year(candidate: Candidate) -> bool:
 
 
 def a_maximum(candidate: Candidate) -> bool:
-    """The second number of "4 out of 9", "4/9"."""
-    return bool(_OF_BEFORE.search(before(candidate)))
+    """The second number of "4 out of 9", "4/9", "four of nine"."""
+    word = _OF_AFTER_WORD.search(before(candidate))
+    return bool(_OF_BEFORE.search(before(candidate)) or (word and any(spelled_numbers(word[1]))))
 
 
 def out_of(candidate: Candidate) -> bool:
@@ -220,8 +232,10 @@ def an_example(candidate: Candidate) -> bool:
 
 
 def one_of_two(candidate: Candidate) -> bool:
-    """As in "3 or 4 points", "94 (Friedewald) or 103 (Hopkins): I cannot say which"."""
+    """As in "3 or 4 points", "94 (Friedewald) or 103 (Hopkins): I cannot say which", "Both are my answer"."""
     left, right = before(candidate), after(candidate)
+    if _BOTH.search(candidate.text, candidate.end, candidate.end + 300) and candidate.cue == "answer":
+        return True
     if re.match(rf"\s{_OR}\s-?\d", right) or re.search(rf"\d\s{_OR}\s$", left):
         return True
     apart = re.match(rf"[^.;\n\d]{{0,40}}\s{_OR}\s[^\d\n]{{0,12}}\d", right) or re.search(

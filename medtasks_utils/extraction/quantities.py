@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from medtasks_utils.extraction.numerals import spelled_numbers
+from medtasks_utils.extraction.numerals import MINUS, spelled_numbers
 from medtasks_utils.extraction.weighing import Found
 
 BOLD = "\x01"
@@ -47,7 +47,12 @@ _FRACTION = re.compile(
 )
 _MIXED = re.compile(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/]|\.\d)")
 # A proper fraction alone; not an operand, a date or a blood pressure.
-_SIMPLE = re.compile(r"(?<![\w./^(×*+÷-])(?<![×*+÷-]\s)([1-9])/([2-9]|10)(?![\d/.)^]|\s?[×*+÷=≈^-])")
+_PART_OF = r"\s(?:of\sthe|de\sla|de[srl]|du|d[ao]|della)\b"
+_SIMPLE = re.compile(rf"(?<![\w./^(×*+÷-])(?<![×*+÷-]\s)([1-9])/([2-9]|10)(?![\d/.)^]|\s?[×*+÷=≈^-]|{_PART_OF})")
+_PROPER = re.compile(
+    rf"(?<=[=≈]\s)({_NUM})\s?/\s?({_NUM})(?=\s*(?:\n|$)|[.,;](?:\s|$))|(?<=\b(?:is|es|st)\s)(\d{{1,3}})/(\d{{1,3}})(?=[\s.,])(?!{_PART_OF})"
+)
+_SCORED = re.compile(r"(?i)wells|points?\b|score|criteria")
 _VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _VULGAR_FRACTION = re.compile(rf"(\d{{0,6}})\s?([{''.join(_VULGAR)}])")
 _POWER_OF_TEN = re.compile(
@@ -71,17 +76,21 @@ _ONE_POINT = re.compile(
     r"|um)\s)(?=(?:point|punkt|punto|ponto)\b)",
     re.IGNORECASE,
 )
+_CLASS = re.compile(r"((?i:pugh)[^\n\d]{0,24}?[\s:=(*])[ABC](?=\d{1,2}\b)")
 _TOLERANCE = re.compile(r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?")
 _UNITS = re.compile(
     r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?|(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m"
     r"|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?|(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)"
 )
 _BEFORE_STOP = re.compile(r"(?<=[\w)]) {1,3}(?=[.,;:](?:\s|$))")
-_THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
+_MARKED_THOUSANDS = re.compile(r"(?<=\d)['’_](?=\d{3}(?!\d))")
+_THOUSANDS = re.compile(r"(?<![\d.])([1-9]\d{0,2})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
 _POINT_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2})(?!\d|,\d)")
-_LONG_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,2}),(\d{3,4})(?!\d|,\d)")
-_MINUS_WORD = re.compile(r"\b(?:minus|negative|meno|menos|moins|минус)\s(?=\d)", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2}|(?!(?:19|20)\d\d\b)\d{4,9}|(?<=\b0,)\d{3})(?!\d|,\d)")
+_POINT = re.compile(r"\d\.\d{1,2}(?!\d)|\d\.\d{4}|\d{4}\.\d|(?<!\d)0\.\d")
+_THOUSANDS_POINT = re.compile(r"(\d)\.(?=\d{3}(?!\d))")
+_LONG_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,4}),(\d{3,4})(?!\d|,\d)")
+_MINUS_WORD = re.compile(rf"(?i)(?<!\w){MINUS}(?=\d)")
 _NUMBER = re.compile(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?"
     r"|\.\d{1,300})(?P<exponent>[eE][+-]?\d{1,3})?"
@@ -112,14 +121,16 @@ def prepared(text: str, *, score: bool = False) -> str:
     if not score:
         text = _MIXED.sub(_mixed, text)
         text = _SIMPLE.sub(lambda match: _mixed(match, 0), text)
+        text = text if _SCORED.search(text) else _PROPER.sub(_proper, text)
     else:
-        text = _ONE_POINT.sub("1 ", _MAXIMUM_FIRST.sub("", text))
+        text = _CLASS.sub(r"\1", _ONE_POINT.sub("1 ", _MAXIMUM_FIRST.sub("", text)))
     text = _TIMES.sub(" × ", _POWER.sub("^", text).replace("**", BOLD))
     text = text.replace("__", BOLD).replace("*", "")
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
     text = _BEFORE_STOP.sub("", _UNITS.sub(" ", _TOLERANCE.sub("", _LATEX.sub("", text))))
-    if not re.search(r"\d\.\d", text) and len(_DECIMAL_COMMA.findall(text)) > 1:
-        text = _LONG_DECIMAL_COMMA.sub(r"\1.\2", text)
+    if not _POINT.search(text) and len(_DECIMAL_COMMA.findall(text)) > 1:
+        text = _LONG_DECIMAL_COMMA.sub(r"\1.\2", _THOUSANDS_POINT.sub(r"\1", text))
+    text = _MARKED_THOUSANDS.sub("", text)
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
     return _MINUS_WORD.sub("-", _DECIMAL_COMMA.sub(r"\1.\2", text))
@@ -143,6 +154,11 @@ def _quotient(fraction: re.Match[str]) -> str:
     if not divisor:
         return fraction[0]
     return f" {int(fraction['whole'] or 0) + float(fraction['over']) / divisor:.10g} "
+
+
+def _proper(fraction: re.Match[str]) -> str:
+    over, under = (float(part) for part in fraction.groups() if part is not None)
+    return f"{over / under:.10g}" if 0 < over < under else fraction[0]
 
 
 def _mixed(match: re.Match[str], *whole: int) -> str:

@@ -17,9 +17,9 @@ _NORMAL_BEFORE, _RISK_BEFORE, _EARLIER, _CHECKED, _DERIVED = (
     re.compile(cues.any_word(table)) for table in (cues.NORMAL, cues.RISK, cues.EARLIER, cues.CHECKED, cues.DERIVED)
 )
 _RISK_AFTER = re.compile(rf"[^\n,;.()]{{0,24}}?{_RISK}")
-_EARLIER_FIRST = re.compile(rf"^\W*{cues.any_word(cues.EARLIER)}[^:=\d]{{0,40}}[,:]\s")
+_RISK_ASKED = re.compile(r"(?i)framingham|\byear\s(?:\w+\s){0,3}risk\b|\brisk\sof\b")
 _EARLIER_AFTER = re.compile(
-    r"[^\d.,;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|before|(?:on"
+    r"[^\d.,;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|(?<!day\s)(?<!days\s)before|(?:on"
     r"|in|at)\s(?:my|the|a)\sfirst\s(?:pass|try|attempt|go|count|reading)|on\sadmission|yesterday|when\s\w+\sstill|(?:that\s)?(?:one"
     r"|you|we)\s(?:aims?|wants?|looks?)|uncorrected|too\s(?:low|high))\b|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다"
     r"|이었습니다)",
@@ -38,11 +38,12 @@ _NOT_BEFORE = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$"
 )
 _ONLY_IF = re.compile(
-    r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|for\s\w+ing|without|had|if|were|wenn"
-    r"|bei|mit|hätte|wäre|avec|si|s['’]il|con|se|com|если|при)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:be|have|give|get"
-    r"|become)\b|\b(?:wäre|würde|ergäbe|läge|serait|donnerait|sería|daría|seria|daria|sarebbe|darebbe|бы)\b)"
+    r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|for\s\w+ing|without|had|if|were|by|per|under|according\sto|wenn"
+    r"|bei|mit|nach|hätte|wäre|avec|selon|d['’]après|si|s['’]il|con|según|se|com|segundo|secondo|если|при|по)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:be|have|give|get"
+    r"|become)\b|\b(?:wären?|würden?|ergäben?|lägen?|serai(?:en)?t|donnerai(?:en)?t|serían?|darían?|seriam?|dariam?|sarebbero?|darebbero?|бы)\b)"
     r"|\bwould\s(?:give|add|count|score)\s$|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer|wish)\b)"
 )
+_COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))
 _NOT_ASKED = re.compile(
     r"(?i)[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)|nicht\sgefragt"
     r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))"
@@ -58,7 +59,9 @@ def called_normal(candidate: Candidate) -> bool:
 
 
 def a_risk(candidate: Candidate) -> bool:
-    """As in "mortality of 9.3 %", "9.3 % mortality"."""
+    """As in "mortality of 9.3 %", "9.3 % mortality", where no risk was asked for."""
+    if _RISK_ASKED.search(candidate.asked) or "framingham" in candidate.text[:200].lower():
+        return False
     right = after(candidate)
     share = isinstance(candidate.value, Percentage) and _RISK_AFTER.match(right)
     return bool(_RISK_BEFORE.search(clause(candidate)) or share)
@@ -66,11 +69,7 @@ def a_risk(candidate: Candidate) -> bool:
 
 def earlier(candidate: Candidate) -> bool:
     """As in "up from 31.9", "before correction it was 7.4", "104 on admission"."""
-    return bool(
-        _EARLIER.search(clause(candidate)[-60:])
-        or _EARLIER_FIRST.search(before(candidate))
-        or _EARLIER_AFTER.match(after(candidate))
-    )
+    return bool(_EARLIER.search(clause(candidate)[-60:]) or _EARLIER_AFTER.match(after(candidate)))
 
 
 def a_check(candidate: Candidate) -> bool:
@@ -108,7 +107,8 @@ def in_a_side_clause(candidate: Candidate) -> bool:
 
 def only_supposed(candidate: Candidate) -> bool:
     """As in "with the actual weight it would be 64.4", "23.8 corrected, but nobody asked for that"."""
-    return bool(_ONLY_IF.search(before(candidate)) or _NOT_ASKED.match(after(candidate)))
+    left = re.split(r"[;；]", before(candidate))[-1]
+    return bool(_ONLY_IF.search(left) or _COUNTERFACTUAL.search(left) or _NOT_ASKED.match(after(candidate)))
 
 
 def unfinished(candidate: Candidate) -> bool:

@@ -25,18 +25,13 @@ _RESULT, _TOTAL, _SUMMED, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
 _JOINED = rf"{_EQUALS}(?:,\s[^\W\d]{{2,14}}(?:\s[^\W\d]{{1,14}}){{0,2}},)?\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$"
 _NEAR = rf"[^\n=≈:,;\d]{{0,30}}?{_LINKED}\s?(?:{_ABOUT}){{0,8}}$"
 _AFTER_RESULT = re.compile(
-    rf"{_RESULT}(?:(?:\([^()\n]{{0,30}}\)|(?!(?<![\w.-])\d)[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)"
+    rf"{_RESULT}(?:(?:\([^()\n]{{0,30}}\)|(?!(?<![A-Za-zÀ-ʯ\d_.-])\d)[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)"
 )
-_AFTER_HEADING = re.compile(rf"{_RESULT}[\s:#{BOLD}]{{0,6}}\n[\s>$≈~={BOLD}]{{0,12}}$")
 _AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:,;]{{0,40}}?{_JOINED}|{_NEAR}|,?\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
-_HAS = re.compile(r"(?i)\b(?:has|hat|tiene|tem|ha)\s$")
 _AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
 _NOT_BUT = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}[^\n]{{0,60}}[,\s]\s?{cues.any_word(cues.BUT)}\s?(?:{_ABOUT}){{0,4}}$"
-)
-_RESULT_AFTER = re.compile(
-    rf"(?:\s(?:is|was|will\sbe|ist|est|es|è|é)\s(?:the|der|die|das|la|le|el|il|o|a)\s(?:\w+\s){{0,2}}?|[がは]){_RESULT}"
 )
 _VERB_FIRST = re.compile(r"(?i:\b(?:beträgt|liegt|ergibt|lautet)\s(?:die|der|das)\s[^\d\n.,;:]{3,40}\s(?:bei\s)?)$")
 _COUNTED_AFTER = re.compile(
@@ -46,17 +41,26 @@ _COUNTED_AFTER = re.compile(
 _SUMMED_BEFORE = re.compile(rf"(?:{_SUMMED},?(?:\s?{_EQUALS})?\s?(?:{_ABOUT}){{0,4}})$")
 _SUM = re.compile(r"\d\s?\+\s?\d{1,3}\)?\s?=\s?$")
 _SUMMED_AFTER = re.compile(rf"\s?[A-Za-z/%µ²]{{0,12}}\s{_SUMMED}(?!\s(?:chol|bili|body|prot))")
-_UNDER_A_LINE = re.compile(r"\n[ \t]*[-—–=_]{2,}[ \t]*\n[^\n\d]{0,40}$")
+_UNDER_A_LINE = re.compile(r"\n[ \t]*[-—–―─=_]{2,}[ \t]*\n[^\n\d]{0,40}$")
 _SAID_AFTER = re.compile(
     r"\s?[A-Za-z/%µ²ऀ-ॿ]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता"
     r"|बनता|निकलता)\sहै|\sहै)"
 )
-_IN_DIGITS = re.compile(r"[^()\n.,;\d]{0,20}\((-?\d{1,15}(?:\.\d{1,15})?)(?=[^()\n\d]{0,20}\))")
+_STEPS = re.compile(
+    r"[\"'][A-Za-z_ ]{2,40}[\"']\s?:\s?\[\s?(?:\{[^{}]{0,400}\}\s?,\s?){1,40}\{[^{}]{0,400}\}\s?\]"
+    r"|[\"'](?:\w+_)?(?:inputs?|param\w*|given|variables|compon\w+|criteria|refer\w+|normal\w*|patient\w*|steps|labs|items|factors"
+    r"|findings|breakdown|scores|points|values|data|details)(?:_\w+)?[\"']\s?:\s?\{(?:[^{}]|\{[^{}]{0,200}\}){0,800}\}"
+)
+_CALCULATED = re.compile(r"[\d)\s]\s?[×÷*/+^-]\s?[\d(√][^=]*[=≈]\s?$")
+_ROUNDED = re.compile(
+    rf"(?i)\b(?:round(?:s|ed|ing)?|gerundet|arrondie?|redonde\w+|arredond\w+|arrotond\w+|округл\w+)(?:\s[^\W_]+){{0,6}}[,:]?\s"
+    rf"(?:that['’]s\s|(?:is|gives|ergibt|donne|es|da|é|dà)\s)?(?:{_ABOUT}){{0,3}}$"
+)
 _LIMIT_KEY = re.compile(r"max|min(?!ut)|thresh|cut|limit|normal|refer|range|possible|previous|prior")
 _ROW = re.compile(rf"(?:^|\n)\|[^\n|]*[^\s|:-][^\n|]*\|[\s{BOLD}]{{0,4}}$")
 _TOTAL_ROW = re.compile(
     rf"(?:^|\n)\|[\s{BOLD}]{{0,4}}(?:{_TOTAL}|{_RESULT})(?:\s(?:{_TOTAL}|points))?[\s:{BOLD}]{{0,4}}\|(?:[^\n"
-    rf"|\d]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
+    rf"|]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
 )
 _NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?,?\s?(?P<link>(?:{_ABOUT}){{0,4}})$")
 _NAMED_AFTER = re.compile(
@@ -67,7 +71,7 @@ _LINE_START = re.compile(
 )
 _ASIDE_HEADING = re.compile(
     r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning"
-    r"|rationale|for\s(?:reference|comparison)|score\sbands|risk|normal|category|stage|staging|next\sstep"
+    r"|rationale|for\s(?:reference|comparison)|score\sbands|risk(?!\s?=)|normal|category|stage|staging|next\sstep"
     r"|recommendation|significance|a\sfew\snotes|caveats?)",
     re.IGNORECASE,
 )
@@ -75,6 +79,7 @@ _RESULT_HEADING = re.compile(
     r"^[\s>#*\-_✅\x01]{0,8}(?:final|result|answer|total|conclusion|calculation)", re.IGNORECASE
 )
 _MENTIONS = ("mention", "bold")
+_OUTRIGHT = ("answer", "stated", "total")
 
 _FINDERS: dict[Kind, Callable[[str], Iterable[Found]]] = {
     "decimal": numbers,
@@ -101,6 +106,7 @@ def read_value(
 
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Reading:
+    text = _STEPS.sub("", text)
     holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "count", "weeks"))
     opened = unclosed_tag(rest)
     if opened:
@@ -116,7 +122,22 @@ def _lone(candidates: list[Candidate], kind: Kind) -> list[Candidate]:
         replace(one, evidence=(*one.evidence, ("an_operand", -6.0))) if one.value in operands else one
         for one in candidates
     ]
-    stated = Counter(str(one.value) for one in candidates if one.weight > 0)
+    open_ones = [one for one in candidates if ("one_of_two", -100) in one.evidence]
+    undecided = {one.value for one in open_ones} if any(one.cue == "answer" for one in open_ones) else set()
+    candidates = [
+        replace(one, evidence=(*one.evidence, ("one_of_two", -100))) if one.value in undecided else one
+        for one in candidates
+    ]
+    stated = Counter(str(one.value) for one in candidates if one.weight > 0 and ("worked_on", -30) not in one.evidence)
+    if kind == "decimal":
+        outright = [one for one in candidates if one.cue in _OUTRIGHT and not _CALCULATED.search(before(one))]
+        candidates = [
+            replace(one, evidence=(*one.evidence, ("rounded_elsewhere", -10.0)))
+            if any(_rounds(one.value, to.value) and to.weight >= one.weight - 8 for to in outright)
+            and _CALCULATED.search(before(one))
+            else one
+            for one in candidates
+        ]
     candidates = [
         replace(one, evidence=(*one.evidence, ("repeated", 3.0)))
         if kind != "integer" and stated[str(one.value)] > 1 and one.weight > 0
@@ -129,6 +150,16 @@ def _lone(candidates: list[Candidate], kind: Kind) -> list[Candidate]:
     if len({str(one.value) for one in counted}) == 1:
         return candidates
     return [weigh(one, ((one_of_many, -20),)) if one.cue == "mention" else one for one in candidates]
+
+
+def _rounds(value: float, to: float) -> bool:
+    """Whether the second number is the first with fewer decimals, rounded or cut off.
+
+    >>> _rounds(143.208, 143.2), _rounds(143.208, 143.3), _rounds(143.2, 143.208)
+    (True, False, False)
+    """
+    decimals = len(f"{to:.10g}".partition(".")[2])
+    return value != to and abs(value - to) < 10.0**-decimals
 
 
 def _is_operand(candidate: Candidate) -> bool:
@@ -168,6 +199,20 @@ def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
     return Reading(stated[-1].value, stated[-1].cue, candidates) if stated else Reading(None, "none", candidates)
 
 
+def holds_no_result(content: str, kind: Kind) -> bool:
+    """Whether an answer tag or box is empty, or holds a sum that is not worked out.
+
+    >>> holds_no_result("...", "decimal"), holds_no_result("liver 2 + renal 1", "integer")
+    (True, True)
+    """
+    if not re.search(r"\w", content):
+        return True
+    if kind not in ("decimal", "integer") or not re.search(r"[+×*]", content):
+        return False
+    candidates = list(_candidates(content[:_MAX_CONTENT], kind, ""))
+    return bool(candidates) and all(any(rule == "in_a_formula" for rule, _ in one.evidence) for one in candidates)
+
+
 def _excluded(candidate: Candidate) -> bool:
     """Whether a lone number is no value even with nothing else beside it: an operand, an end of a range."""
     return any(rule in ("in_a_formula", "in_a_range", "list_number") for rule, _ in candidate.evidence)
@@ -181,12 +226,12 @@ def _candidates(text: str, kind: Kind, asked: str) -> Iterator[Candidate]:
         cue, support = _cue(text, found, kind)
         if found.is_word and cue in ("mention", "linked", "row"):
             continue
-        exact = _IN_DIGITS.match(text, found.end) if found.is_word and is_number else None
-        value = float(exact[1]) if exact else found.value
         evidence = [("in_an_aside", -30.0)] if any(start <= found.start < end for start, end in aside) else []
         if kind == "integer" and "%" in text[found.start : found.end]:
             evidence.append(("a_percentage", -60.0))
-        yield weigh(Candidate(value, found.start, found.end, text, cue, support, tuple(evidence), asked), RULES[kind])
+        yield weigh(
+            Candidate(found.value, found.start, found.end, text, cue, support, tuple(evidence), asked), RULES[kind]
+        )
 
 
 def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
@@ -195,7 +240,7 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
     left = before(candidate)
     if not text[: found.start].strip(f" \n{BOLD}([<'\"≈~=") and not re.search(r"\w", text[found.end : found.end + 200]):
         return "alone", 85
-    if _AFTER_RESULT.search(left) or _AFTER_HEADING.search(text[max(0, found.start - 60) : found.start]):
+    if _AFTER_RESULT.search(left):
         return "answer", 60
     if kind == "integer" and (_AFTER_TOTAL.search(left) or _SUM.search(left)):
         return "total", 56
@@ -205,9 +250,7 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         or _UNDER_A_LINE.search(text[max(0, found.start - 80) : found.start])
     ):
         return "total", 56
-    if kind == "decimal" and _HAS.search(left):
-        return "linked", 40
-    if any(pattern.search(left) for pattern in (_AFTER_LINK, _NOT_BUT, _VERB_FIRST)):
+    if any(pattern.search(left) for pattern in (_AFTER_LINK, _NOT_BUT, _VERB_FIRST, _ROUNDED)):
         return "stated", 50
     name = _NAMED_BEFORE.search(left)
     if name or _NAMED_AFTER.match(text, found.end):
@@ -217,8 +260,6 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
             else ("linked", 46 if _LINE_START.search(text[max(0, found.start - 40) : found.start]) else 40)
         )
     if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
-        return "stated", 50
-    if _RESULT_AFTER.match(text, found.end):
         return "stated", 50
     if _SAID_AFTER.match(text, found.end) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
         return "stated", 48

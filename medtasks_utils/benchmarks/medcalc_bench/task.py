@@ -41,7 +41,7 @@ from medtasks_utils.extraction.plain import without_continuation, without_instru
 from medtasks_utils.extraction.subjects import named
 from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.extraction.values import content_value, read_value
+from medtasks_utils.extraction.values import content_value, holds_no_result, read_value
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness import pinned
 from medtasks_utils.harness.answer import Answer, Score
@@ -230,23 +230,29 @@ class MedCalcBench(ToolTask):
         judgement: Judgement = doc["judgement"]
         reading = self.read(response, doc)
         own = without_continuation(response)
-        content, found_by = self._content(without_instructions(own))
+        content, found_by = self._result(own, doc)
         if content is None:
             if not _is_clear(reading) and states_not_available(final_text(own)):
                 return _answer(None, judgement, response, "statement")
             found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
             return _answer(reading.value, judgement, response, found_by)
-        value = authors_value(content, judgement) if reading.value is None else reading.value
+        value = reading.value if reading.candidates else authors_value(content, judgement)
         return _answer(value, judgement, response, found_by)
 
     def read(self, response: str, doc: Row) -> Reading:
         """What is weighed: in the tag or box, else in the whole text."""
         response = without_continuation(response)
-        content, _ = self._content(without_instructions(response))
+        content, _ = self._result(response, doc)
         asked = "\n".join(doc[field] for field in ("question", "calculator_name") if field in doc)
         if content is None:
             return self._reading(partial(read_value, final_text(response), asked=asked), doc)
         return self._reading(partial(content_value, content, asked=asked), doc)
+
+    def _result(self, response: str, doc: Row) -> tuple[str | None, str]:
+        """The same as ``_content``, but of a response without continuation, and none that holds no result."""
+        content, found_by = self._content(without_instructions(response))
+        is_open = content is not None and holds_no_result(content, doc["judgement"])
+        return (None, "none") if is_open else (content, found_by)
 
     def _reading(self, read: Callable[[Kind], Reading], doc: Row) -> Reading:
         return reading_in_days(read) if doc["judgement"] == "days" else read(doc["judgement"])

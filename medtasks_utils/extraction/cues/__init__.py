@@ -26,7 +26,11 @@ def compiled(cues: dict[str, str]) -> re.Pattern[str]:
 
 def any_word(cues: dict[str, str]) -> str:
     """One group of all languages' cues as whole words; scripts without spaces need none around them."""
-    spaced = [cue for language, cue in cues.items() if language not in ("zh", "ja", "ko", "any")]
+    spaced = [
+        f"[وف]?ب?(?:ال)?(?:{cue})" if language == "ar" else cue
+        for language, cue in cues.items()
+        if language not in ("zh", "ja", "ko", "any")
+    ]
     joined = [cue for language, cue in cues.items() if language in ("zh", "ja", "ko", "any")]
     words = rf"(?<![^\W\d_])(?:{'|'.join(spaced)})(?![^\W\d_])"
     return f"(?i:{'|'.join([words, *joined])})"

@@ -62,7 +62,8 @@ DATES = (
 """What a date may be of: the birth, the conception."""
 
 UNITS = (
-    r"m[lL]\s?/\s?min|мл/мин m[lL]\s?/\s?(?:hr?|hour|h|Std)(?![a-z])|мл/ч mg\s?/\s?d[lL]|мг/дл g\s?/\s?d[lL]|г/дл"
+    r"m[lL]\s?/\s?min|мл/мин m[lL]\s?/\s?(?:hr?|hour|h|Std)(?![a-z])|мл/ч m[lL]\s?/\s?(?:d|day|24\s?h|tag"
+    r"|jour|día|dia|giorno)(?![a-z])|мл/сут mg\s?/\s?d[lL]|мг/дл g\s?/\s?d[lL]|г/дл"
     r" (?:mEq|mmol|ммоль)\s?/\s?[lLл]|мэкв/л|mOsm(?:ol)? mm\s?Hg|мм\sрт bpm|beats kgs?(?![A-Za-z/])|kilograms?"
     r"|кг(?!/) lbs?(?![A-Za-z])|pounds? cm(?![A-Za-z])|centimet\w+|см(?![а-я]) inch(?:es)?|[\x22]|in\."
     r" m(?:illi)?s(?:ec(?:onds?)?)?(?![A-Za-z])|мс(?![а-я]) s(?:ec(?:onds?)?)?(?![A-Za-z]) m(?![A-Za-z²/])"

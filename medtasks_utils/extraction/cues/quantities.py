@@ -50,12 +50,13 @@ DAYS: Cues = {
 }
 
 AND: Cues = {
-    "en": r"and|plus",
-    "de": r"und|mit",
-    "fr": r"et|avec",
-    "es": r"y|con",
-    "pt": r"e|com",
-    "ru": r"и",
+    "en": r"(?:and|plus|with)(?:\sa\sremainder\sof)?|remainder",
+    "de": r"(?:und|mit)(?:\s(?:es\s)?(?:bleib(?:en|t)|verbleib(?:en|t)|einem\srest\svon))?|rest",
+    "fr": r"(?:et|avec)(?:\sil)?(?:\s(?:reste(?:nt)?|un\sreste\sde))?|reste",
+    "es": r"(?:y|con)(?:\s(?:sobran?|quedan?|(?:un\s)?resto\sde))?|resto",
+    "pt": r"(?:e|com)(?:\s(?:sobram?|restam?|resto\s(?:de\s)?))?|resto",
+    "it": r"(?:e|con)(?:\s(?:resta(?:no)?|avanza(?:no)?|(?:il\s)?resto\sdi))?|resto",
+    "ru": r"(?:и|с)(?:\sостатком(?:\sв)?|\sостаётся)?|остаток",
     "ar": r"و",
     "hi": r"और",
     "zh": r"零|又",
@@ -64,17 +65,18 @@ AND: Cues = {
 """What joins weeks and days."""
 
 RESULT: Cues = {
-    "en": r"answer|result|value|output|edd|(?<!scan\sis\s)(?<!visit\sis\s)due(?:\sdate)?|(?:date\sof\s)?conception"
+    "en": r"answer|result|value|output|correct(?=\sis)|final(?=\s?[:=→])|i(?:['’](?:ll|d)|\swill|\swould)?\s(?:report"
+    r"|answer|submit|say|put(?=\sit))|edd|(?<!scan\sis\s)(?<!visit\sis\s)due(?:\sdate)?|(?:date\sof\s)?conception"
     r"|gestational\sage|ga\b",
     "de": r"ergebnis|wert|antwort|(?:geburts|entbindungs)termin|(?:errechnete|voraussichtliche)r?\stermin"
-    r"|gestationsalter",
+    r"|gestationsalter|schwangerschaftsalter|ssw(?=:?\s?$)",
     "fr": r"résultat|réponse|valeur|date|âge\sgestationnel",
     "es": r"resultado|respuesta|valor|fecha|fpp|edad\sgestacional",
     "pt": r"resultado|resposta|valor|data|idade\sgestacional",
     "it": r"risultato|risposta|valore|data|età\sgestazionale",
     "ru": r"результат|ответ|значение|итого|дата|срок(?:е|а|ом)?",
     "ar": r"النتيجة|الإجابة|القيمة|تاريخ|عمر|موعد\sالولادة(?:\sالمتوقع)?",
-    "hi": r"परिणाम|उत्तर|मान|तिथि|आयु",
+    "hi": r"परिणाम|उत्तर|मान|तिथि|(?:गर्भ(?:कालीन|ावधि)?|भ्रूण\sकी|गर्भ\sकी)\sआयु|गर्भावधि",
     "zh": r"结果|答案|答|数值|预产期|孕龄|胎龄|孕周",
     "ja": r"結果|答え|答|値|予定日|週数|妊娠",
     "ko": r"결과|답|값|예정일|임신",
@@ -127,15 +129,18 @@ EQUALS: Cues = {
     "any": r"[:=≈→⟹⇒⟶~]|(?:(?<=[^\W\d]\s)|(?<=,\s))[—–-](?=\s)",
     "en": r"(?:is|was|be|it['’]s|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came"
     r"|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains"
-    r"|turns\sout(?:\sto\sbe)?|totals|leaves|leaving|stands\sat|amounts\sto|arrive\sat|end\sup\s(?:at|with)|call\sit"
+    r"|turns\sout(?:\sto\sbe)?|(?:i|we)(?:['’]d|['’]ll|\swould|\swill)?\s(?:go|went)\s(?:for|with)|totals"
+    r"|leaves|leaving|stands\sat|amounts\sto|arrive\sat|end(?:s|ed)?\s(?:up\s)?(?:at|with)|call\sit"
     r"|round(?:ed|s\sto)(?:\sto)?|scores?|count|have|has|meets|are|(?:so|thus|hence|therefore),?)",
     "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird"
     r"|erhält\sman|erhalten\swir|entspricht|wird\smit|gerundet|hat|erreicht|kommt\sauf)",
     "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|arrondie?(?:\sà)?|s['’]élève\sà"
     r"|s['’]établit\sà)",
-    "es": r"(?:es|son|suma|totaliza|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta|asciende\sa|da|tiene|reúne"
+    "es": r"(?:es|son|salen?|pasa\sa\sser|suma|totaliza|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta"
+    r"|asciende\sa|da|tiene|reúne"
     r"|alcanza|acumula)",
-    "pt": r"(?:é|são|soma|totaliza|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá|tem|reúne|atinge"
+    "pt": r"(?:é|são|passa\sa\sser|soma|totaliza|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá"
+    r"|tem|reúne|atinge"
     r"|acumula)",
     "it": r"(?:è|sono|totalizza|vale|ottiene|otteniamo|diventa|pari\sa|risulta|ammonta\sa|dà|ha|raggiunge)",
     "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это|набира\w{2,5}|набрал[аи]?|получа\w{2,5})",
@@ -178,31 +183,32 @@ EARLIER: Cues = {
     r"|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)|yesterday|had\sbeen"
     r"|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly|original(?:ly)?|(?:lab|chart"
     r"|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake|on\sadmission|erroneously"
-    r"|instead\sof|rather\sthan|without",
+    r"|instead\sof|rather\sthan|without|tomorrow|next\s(?:week|visit|month)|by\s\w+day",
     "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}"
     r"|gemessene\w?|statt|laut\s(?:labor|befund|akte)"
-    r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|letzte[sn]?\s(?:jahr|monat)",
-    "fr": r"avant|auparavant|précéde\w{2,6}|initialement|il\sy\sa\s\w+\s(?:an|mois|jour)s?|hier"
+    r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|morgen|nächste[nr]?\s(?:woche|termin)|letzte[sn]?\s(?:jahr|monat)",
+    "fr": r"avant|auparavant|précéde\w{2,6}|initialement|il\sy\sa\s\w+\s(?:an|mois|jour)s?|hier|demain"
     r"|non\scorrigée?|mesurée?|au\slieu\sde",
-    "es": r"antes|anterior(?:mente)?|previ[oa]|hace\s\w+\s(?:año|mes|día)s?|ayer|al\singreso|inicial(?:mente)?"
+    "es": r"antes|anterior(?:mente)?|previ[oa]|hace\s\w+\s(?:año|mes|día)s?|ayer|mañana|al\singreso|inicial(?:mente)?"
     r"|sin\scorregir|medid[oa]|en\slugar\sde",
-    "pt": r"antes|anterior(?:mente)?|prévi[oa]|há\s\w+\s(?:ano|mês|mes|dia)\w{0,2}|ontem|inicial(?:mente)?"
+    "pt": r"antes|anterior(?:mente)?|prévi[oa]|há\s\w+\s(?:ano|mês|mes|dia)\w{0,2}|ontem|amanhã|inicial(?:mente)?"
     r"|sem\scorreção|medid[oa]|em\svez\sde",
-    "it": r"prima|precedente(?:mente)?|un\s(?:anno|mese)\sfa|ieri|all['’]ingresso|iniziale?(?:mente)?"
+    "it": r"prima|precedente(?:mente)?|un\s(?:anno|mese)\sfa|ieri|domani|all['’]ingresso|iniziale?(?:mente)?"
     r"|non\scorrett[oa]|misurat[oa]|invece\sdi",
-    "ru": r"(?:год|месяц|неделю)\sназад|вчера|при\sпоступлении|раньше|ранее|прежн\w{2,3}|до\sкоррекции"
+    "ru": r"(?:год|месяц|неделю)\sназад|вчера|завтра|при\sпоступлении|раньше|ранее|прежн\w{2,3}|до\sкоррекции"
     r"|исходн\w{2,3}|измеренн\w{2,3}|вместо",
     "ar": r"سابقا|السابقة?|قبل",
     "hi": r"पहले|पिछला|मापा",
-    "zh": r"去年|入院时|上次|之前|此前|原来|校正前|实测|修正前",
-    "ja": r"来院時|入院時|昨年|以前|補正前|前回|実測",
-    "ko": r"작년|내원\s?시|입원\s?시|이전|보정\s?전|교정\s?전|측정",
+    "zh": r"去年|明天|入院时|上次|之前|此前|原来|校正前|实测|修正前",
+    "ja": r"来院時|明日|入院時|昨年|以前|補正前|前回|実測",
+    "ko": r"작년|내일|내원\s?시|입원\s?시|이전|보정\s?전|교정\s?전|측정",
 }
 """What speaks of another time, or of the value before it was put right."""
 
 CHECKED: Cues = {
     "en": r"(?<!can\s)(?:sanity\s|double[-\s]?|cross[-\s]?)?check(?:ing)?|verif(?:y|ication|ying)|proof"
-    r"|confirm(?:ing|ation)?|difference|correction(?=\s(?:is|of|adds|amounts)|\s?[:=])|(?<!base\s)excess|surplus|shortfall|remainder|the\srest|deviation|discrepancy|change",
+    r"|confirm(?:ing|ation)?|difference|correction(?=\s(?:is|of|adds|amounts)|\s?[:=])|(?<!base\s)excess"
+    r"|surplus|shortfall|remainder|to\s(?:lose|gain|reach)|the\srest|deviation|discrepancy|change",
     "de": r"probe|kontrolle|gegenprobe|überprüfung|differenz|überschuss|unterschied|abweichung",
     "fr": r"vérification|contrôle|différence|excès|écart",
     "es": r"comprobación|verificación|diferencia|exceso",
@@ -218,10 +224,10 @@ CHECKED: Cues = {
 """What a calculation follows that only checks or compares the result."""
 
 INPUT: Cues = {
-    "en": r"age|ioni[sz]ed\scalcium|wbc|white\s(?:blood\s)?cells?|respiratory\srate|pulse|ha?emoglobin|ha?ematocrit"
-    r"|lactate|spo2|pao2|paco2|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium"
+    "en": r"age|s?he(?=\sis\s$)|ioni[sz]ed\scalcium|wbc|white\s(?:blood\s)?cells?|respiratory\srate|pulse"
+    r"|ha?emoglobin|ha?ematocrit|lactate|spo2|pao2|paco2|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)|sodium"
     r"|(?<!-)na\+?|potassium|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|(?:serum\s)?creatinine|scr|albumin"
-    r"|bilirubin|inr|hdl|triglycerides|total\scholesterol|sbp|dbp|heart\srate|hr|systolic|diastolic|temperature"
+    r"|bilirubin|inr|hdl|triglycerides|tgs?|total\scholesterol|sbp|dbp|heart\srate|hr|systolic|diastolic|temperature"
     r"|insulin|platelets|ast|alt|cycle(?:\slength)?|qt|rr",
     "de": r"alter|gewicht|größe|natrium|kalium|chlorid|bikarbonat|harnstoff|glukose|kreatinin|albumin|triglyceride"
     r"|gesamtcholesterin|herzfrequenz|puls",
@@ -235,7 +241,7 @@ INPUT: Cues = {
     r"|albumina|trigliceridi|colesterolo\stotale|frequenza\scardiaca",
     "ru": r"возраст|вес|рост|натрий|калий|хлор|бикарбонат|мочевина|глюкоза|креатинин|альбумин|триглицериды",
     "ar": r"العمر|الوزن|الطول|الصوديوم|الكرياتينين|الألبومين|الجلوكوز",
-    "hi": r"उम्र|वजन|लंबाई|सोडियम|क्रिएटिनिन|एल्ब्यूमिन|ग्लूकोज",
+    "hi": r"उम्र|आयु|वजन|लंबाई|सोडियम|क्रिएटिनिन|एल्ब्यूमिन|ग्लूकोज",
     "zh": r"年龄|体重|身高|血?钠|血?钾|血?氯|尿素氮?|血糖|肌酐|白蛋白|甘油三酯|总胆固醇|心率",
     "ja": r"年齢|体重|身長|ナトリウム|クレアチニン|アルブミン|血糖|心拍数",
     "ko": r"나이|체중|키|나트륨|크레아티닌|알부민|혈당|심박수",
@@ -261,13 +267,13 @@ DERIVED: Cues = {
 """What makes a quantity one that is calculated, though it be named after one that is given ("corrected sodium")."""
 
 ABOUT: Cues = {
-    "any": r"[≈~≃=\s(\[<]|\x01",
+    "any": r"[≈~≃=\s(\[<\"“«]|\x01",
     "en": r"(?:approximately|about|around|roughly|approx\.?|exactly|therefore|thus|then|also|only|now|just|calculated"
     r"|estimated|equal|to|be|a|an|hence|so|indeed|precisely|the|this|him|her|us|you|total|value|score|of|out|rounded"
     r"|nearly|patient|exact|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)",
     "de": r"(?:etwa|ungefähr|ca\.|circa|rund|also|somit|daher|demnach|folglich|mithin|insgesamt|genau|der|die|das|den"
     r"|dem|(?:mon|diens|donners|frei|sams|sonn)tag,?|mittwoch,?)",
-    "fr": r"(?:environ|donc|ainsi|alors|exactement|à\speu\sprès|d['’]environ|de|le|la|(?:lun|mar|mercre|jeu|vendre"
+    "fr": r"(?:environ|donc|ainsi|alors|exactement|à\speu\sprès|d['’](?:environ)?|de|le|la|(?:lun|mar|mercre|jeu|vendre"
     r"|same)di|dimanche)",
     "es": r"(?:aproximadamente|unos|cerca|entonces|así|exactamente|por\s(?:lo\s)?tanto,?|pues|de|el|la|lunes,?|martes,?"
     r"|miércoles,?|jueves,?|viernes,?|sábado,?|domingo,?)",
@@ -277,7 +283,7 @@ ABOUT: Cues = {
     r"|sabato|domenica)",
     "ru": r"(?:примерно|около|приблизительно|ровно|таким\sобразом,?|следовательно,?|(?:понедельник|вторник|сред[ау]"
     r"|четверг|пятниц[ау]|суббот[ау]|воскресенье),?)",
-    "ar": r"(?:حوالي|تقريبا|نحو)",
+    "ar": r"(?:حوالي|تقريبا|نحو|يوم|في)",
     "hi": r"(?:लगभग|है|का|के)",
     "zh": r"(?:大约|约|患者的?)",
     "ja": r"(?:約|およそ)",
@@ -293,11 +299,12 @@ NORMAL: Cues = {
     r"|aims?(?:\sfor)?|(?:obesity|overweight)\sis|ceiling|floor",
     "de": r"norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal"
     r"|ziel(?:wert|bereich)?|üblich\w{0,2}",
-    "fr": r"moyenne|norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
+    "fr": r"(?<!artérielle\s)moyenne|norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
     "es": r"normal(?:es)?|referencia|umbral|límites?|entre|rango|máximo|sobre|objetivo|meta",
     "pt": r"norma(?:l|is)|referência|limiar|limites?|entre|intervalo|máximo|meta|objetivo",
     "it": r"normal[ei]|riferimento|soglia|limit[ei]|tra|fra|massimo|obiettivo",
-    "ru": r"норма|средн\w{2,3}|нормальн\w{0,4}|порог|границ\w{1,3}|референс\w{0,5}|максим\w{0,5}",
+    "ru": r"норма|средн\w{2,3}(?!\s(?:артериальн|ад\b))|нормальн\w{0,4}|порог|границ\w{1,3}|референс\w{0,5}"
+    r"|максим\w{0,5}",
     "ar": r"الطبيعي|طبيعي|المعدل|الحد",
     "hi": r"सामान्य|सीमा|अधिकतम",
     "zh": r"正常|参考|范围|阈值|满分|最高",
@@ -327,7 +334,8 @@ RISK: Cues = {
 COMPARED: Cues = {
     "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost"
     r"|(?<!\badd\s)(?<!\b(?:adds|sums)\s)(?<!\badding\s)up\sto|beyond|past|least|from\sthat\son\sday|(?:begins?"
-    r"|beginning|starts?|starting|sets?\sin|kicks?\sin|applies|ends?|defined|cut\soff|clear|short|well)\s(?:at|from"
+    r"|beginning|starts?|starting|sets?\sin|kicks?\sin|applies|ends?(?!\swith)|defined|cut\soff|clear"
+    r"|short|well)\s(?:at|from"
     r"|as|of|with|only\sat)|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+|stage\s\w+)\s(?:at"
     r"|from)|(?<=;\s)at|reach(?:es|ed)?|towards?",
     "de": r"(?:ober|unter)halb\svon|über|unter|als|mindestens|ab|bis|beginnt\s(?:bei|ab)|höchstens",
@@ -360,6 +368,6 @@ GIVEN: Cues = {
     "hi": r"आज|जाँच|पिछले\sमासिक|अंतिम\sमासिक|से|बाद",
     "zh": r"超声|今天|就诊|末次月经|从|自",
     "ja": r"超音波|受診|本日|検査日|最終月経|から",
-    "ko": r"초음파|오늘|방문|검사일|마지막\s월경|부터",
+    "ko": r"초음파|오늘|방문|검사일|마지막\s(?:월경|생리)(?:\s?시작일)?|부터",
 }
 """What a date follows that is given, not found."""
