@@ -87,9 +87,7 @@ def _last_named(left: str, patterns: re.Pattern[str]) -> int | None:
 
 
 def _is_operand(name: re.Match[str], text: str) -> bool:
-    in_brackets = text[: name.start()].endswith("(") and text[name.end() :].startswith(")")
-    before_it = not in_brackets and _OPERAND_BEFORE.search(text[: name.start()])
-    return bool(_OPERAND_AFTER.match(text, name.end()) or before_it)
+    return bool(_OPERAND_AFTER.match(text, name.end()) or _OPERAND_BEFORE.search(text[: name.start()]))
 
 
 def of_what_was_asked(candidate: Candidate) -> bool:

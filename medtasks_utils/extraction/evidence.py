@@ -226,7 +226,9 @@ def an_example(candidate: Candidate) -> bool:
     """As in "a number such as 12.5", "e.g. 7"."""
     return bool(
         re.search(
-            r"(?i)\b(?:such\sas|e\.g\.,?|for\s(?:example|instance),?|z\.\s?b\.|like)\s[^\d\n]{0,12}$", before(candidate)
+            r"(?i)\b(?:such\sas|e\.g\.,?|for\s(?:example|instance),?|z\.\s?b\.|par\sexemple|por\se(?:jemplo|xemplo)"
+            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$|(?:例如|例えば|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
+            before(candidate),
         )
     )
 

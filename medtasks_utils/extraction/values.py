@@ -106,7 +106,8 @@ def read_value(
 
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Reading:
-    text = _STEPS.sub("", text)
+    stripped = _STEPS.sub("", text)
+    text = stripped if re.search(r"\d", stripped) else text
     holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "count", "weeks"))
     opened = unclosed_tag(rest)
     if opened:
@@ -153,11 +154,7 @@ def _lone(candidates: list[Candidate], kind: Kind) -> list[Candidate]:
 
 
 def _rounds(value: float, to: float) -> bool:
-    """Whether the second number is the first with fewer decimals, rounded or cut off.
-
-    >>> _rounds(143.208, 143.2), _rounds(143.208, 143.3), _rounds(143.2, 143.208)
-    (True, False, False)
-    """
+    """Whether the second number is the first with fewer decimals, rounded or cut off: 143.208 and 143.2."""
     decimals = len(f"{to:.10g}".partition(".")[2])
     return value != to and abs(value - to) < 10.0**-decimals
 

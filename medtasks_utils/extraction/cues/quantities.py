@@ -137,11 +137,9 @@ EQUALS: Cues = {
     "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|arrondie?(?:\sà)?|s['’]élève\sà"
     r"|s['’]établit\sà)",
     "es": r"(?:es|son|salen?|pasa\sa\sser|suma|totaliza|vale|obtiene|obtenemos|queda\sen|igual\sa|resulta"
-    r"|asciende\sa|da|tiene|reúne"
-    r"|alcanza|acumula)",
+    r"|asciende\sa|da|tiene|reúne|alcanza|acumula)",
     "pt": r"(?:é|são|passa\sa\sser|soma|totaliza|vale|obtém(?:-se)?|obtemos|fica\sem|igual\sa|resulta\sem|dá"
-    r"|tem|reúne|atinge"
-    r"|acumula)",
+    r"|tem|reúne|atinge|acumula)",
     "it": r"(?:è|sono|totalizza|vale|ottiene|otteniamo|diventa|pari\sa|risulta|ammonta\sa|dà|ha|raggiunge)",
     "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это|набира\w{2,5}|набрал[аи]?|получа\w{2,5})",
     "ar": r"(?:هي|هو|تساوي|يساوي)",
@@ -183,7 +181,7 @@ EARLIER: Cues = {
     r"|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)|yesterday|had\sbeen"
     r"|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly|original(?:ly)?|(?:lab|chart"
     r"|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake|on\sadmission|erroneously"
-    r"|instead\sof|rather\sthan|without|tomorrow|next\s(?:week|visit|month)|by\s\w+day",
+    r"|instead\sof|rather\sthan|without|tomorrow|next\s(?:week|visit|month)|by\s(?!to)\w+day",
     "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}"
     r"|gemessene\w?|statt|laut\s(?:labor|befund|akte)"
     r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|morgen|nächste[nr]?\s(?:woche|termin)|letzte[sn]?\s(?:jahr|monat)",
