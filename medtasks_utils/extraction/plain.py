@@ -104,10 +104,12 @@ def without_instructions(text: str) -> str:
     '\\sqrt{{2.993}} \\approx 1.73'
     """
 
+    few = text.count("\\boxed") < 20
+
     def stated(form: re.Match[str]) -> str:
         before, after = text[max(0, form.start() - 120) : form.start()], text[form.end() : form.end() + 20]
-        is_operand = _OPERAND_BEFORE.search(before) or _OPERAND_AFTER.match(after)
-        if form[0].startswith("\\") and (is_operand or _is_worked_on(form[0], text, form.end())):
+        is_operand = _OPERAND_BEFORE.search(before[-12:]) or _OPERAND_AFTER.match(after)
+        if form[0].startswith("\\") and (is_operand or (few and _is_worked_on(form[0], text, form.end()))):
             return form[0][form[0].index("{") :]
         return "" if _INSTRUCTED_BEFORE.search(before) or _INSTRUCTED_AFTER.match(after) else form[0]
 
