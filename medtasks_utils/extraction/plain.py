@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice
 
 from medtasks_utils.extraction.ends import both_ends
 from medtasks_utils.extraction.think import TAG, final_text
+from medtasks_utils.extraction.weighing import bounded
 
 _SPACES = "\u00a0\u2009\u202f\u3000\t"
 _CHARACTERS: dict[int, str] = {
@@ -95,6 +97,7 @@ def _is_worked_on(box: str, text: str, end: int) -> bool:
     return any(match[2][:3].rstrip(".") in text[match.end(2) :][:600] for match in later)
 
 
+@lru_cache(maxsize=2)
 def without_instructions(text: str) -> str:
     r"""The text without boxes and answer tags that only show what an answer is to look like, or hold an operand.
 
@@ -103,13 +106,14 @@ def without_instructions(text: str) -> str:
     >>> without_instructions(r"\sqrt{\boxed{2.993}} \approx 1.73")
     '\\sqrt{{2.993}} \\approx 1.73'
     """
-
-    few = text.count("\\boxed") < 20
+    looked_at = {form.start() for form in bounded(_FORM.finditer(text))}
 
     def stated(form: re.Match[str]) -> str:
+        if form.start() not in looked_at:
+            return form[0]
         before, after = text[max(0, form.start() - 120) : form.start()], text[form.end() : form.end() + 20]
         is_operand = _OPERAND_BEFORE.search(before[-12:]) or _OPERAND_AFTER.match(after)
-        if form[0].startswith("\\") and (is_operand or (few and _is_worked_on(form[0], text, form.end()))):
+        if form[0].startswith("\\") and (is_operand or _is_worked_on(form[0], text, form.end())):
             return form[0][form[0].index("{") :]
         return "" if _INSTRUCTED_BEFORE.search(before) or _INSTRUCTED_AFTER.match(after) else form[0]
 
