@@ -12,12 +12,12 @@ from medtasks_utils.extraction.weighing import Candidate, bounded
 
 _RIGHT, _WRONG = (cues.any_word(table) for table in (cues.RIGHT, cues.WRONG))
 _RIGHT_MARK = re.compile(
-    rf"\b(?i:correct|right|best|true|yes)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[{cues.TICKS}]"
+    rf"\b(?i:correct|right|best|true|yes|fits|match(?:es|ing)|trifft\szu)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[{cues.TICKS}]"
     rf"|{_RIGHT}"
     rf"|{cues.any_word(cues.YES)}(?=\W*$)"
 )
 _WRONG_MARK = re.compile(
-    rf"(?i:\b(?:incorrect|wrong|false|no|not|unlikely|excluded|out|never)\b|n['’]t\b)|[{cues.CROSSES}]|{_WRONG}"
+    rf"(?i:\b(?:incorrect|wrong|false|no|not|nicht|unlikely|excluded|out|never)\b|n['’]t\b)|[{cues.CROSSES}]|{_WRONG}"
     rf"|{cues.either(cues.WRONG_AFTER)}|{cues.any_word(cues.NO)}(?=\W*$)"
 )
 _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
@@ -34,6 +34,9 @@ _RATING = re.compile(
     rf"(?P<letter>{_LETTER})[)\]\"':=\s(–-]{{1,6}}(?:(?i:the|remaining|about|around|only|roughly"
     rf"|score:?)\s){{0,2}}~?(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)"
     rf"\s?(?:%|(?i:/|of|out\sof|von|sur|de|su)\s?(?P<most>\d{{1,3}}))?"
+)
+_LAST_WORDS = re.compile(
+    rf"(?<=[.;] )(?:{cues.either(cues.WRONG_AFTER)}|(?i:not\s)?(?i:correct|right|true|fits|match(?:es|ing)|yes))\W*$"
 )
 _BUT_NOT_IT = re.compile(
     rf"(?:\s?\([^()\n]{{0,80}}\))?[)\].'’]?(?:\s\w{{1,12}}ly)?[^\n.;:。A-D]{{0,40}}?(?<![^\W_])(?:{cues.either(cues.UNLIKE_IT)})"
@@ -110,6 +113,6 @@ def _items(listing: str) -> Iterator[tuple[str, int, str]]:
     for line in listing.split("\n"):
         if match := LINE.match(line[:MAX_LINE]):
             rest = line[: match.start("letter")] + line[match.end("letter") :]
-            said = re.match(CALLED, line[match.end("letter") :])
+            said = re.match(CALLED, line[match.end("letter") :]) or _LAST_WORDS.search(rest)
             yield match["letter"].upper(), position + match.start("letter"), said[0] if said else rest
         position += len(line) + 1

@@ -29,7 +29,8 @@ _KEY = re.compile(
 _NOT_THIS = re.compile(
     r"\b(?i:(?:al|even\s)?though|whereas|obwohl|bien\sque|aunque|embora"
     r"|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|(?:\b(?:not|nor|nicht|pas|non|não|не|rather\sthan"
-    r"|instead\sof)\s(?:\w{1,6}\s)?|≠\s?)[$(\\]{0,4}boxed\s{0,8}\{$"
+    r"|instead\sof)\s(?:\w{1,6}\s)?|≠\s?)[$(\\]{0,4}boxed\s{0,8}\{"
+    r"(?:[A-D]\}[$)\\]{0,2},?\s(?:(?:or|nor|and)\s)?[$(\\]{0,4}boxed\s{0,8}\{){0,3}$"
 )
 # "I would have given \\boxed{1}": another box than the one that is meant.
 _SUPPOSED = re.compile(rf"{cues.either(cues.COUNTERFACTUAL)}(?!\sto\s)[^.!?;\n]{{0,80}}boxed\s{{0,8}}\{{$")

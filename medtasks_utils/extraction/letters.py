@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
@@ -21,7 +22,7 @@ from medtasks_utils.extraction.wordings import as_in_options
 
 _LONE_LETTER = re.compile(LETTER)
 _TOGETHER = re.compile(
-    rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|not|nicht|pas|no|não|non"
+    rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|only|not|nicht|pas|no|não|non"
     rf"|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
 )
 _MENTIONS = ("box", "bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "shown", "concluding")
@@ -46,6 +47,7 @@ _DISBELIEVED = re.compile(
     r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|(?<!no\s)(?<!without\s)doubt)\b"
 )
 _REPORTED = re.compile(r"[.,]?\s(?:says|said|claims|claimed|insists|insisted|wrote|argues|argued|objects)\s(?!I\b)\w")
+_BRACKETED = re.compile(r"(?:\(|^)[^()]*\)")
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(
     rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s"
@@ -110,7 +112,7 @@ def _one_of_several(candidate: Candidate) -> bool:
 
 def _supposed(candidate: Candidate) -> bool:
     """As in "If it were acute, the answer would be C"", "some would say C", "It's C, says the resident"."""
-    return bool(_TENTATIVE.search(_BUT.split(candidate.before)[-1]) or _REPORTED.match(candidate.after))
+    return bool(_TENTATIVE.search(_BUT.split(_BRACKETED.sub("", candidate.before))[-1]) or _REPORTED.match(candidate.after))
 
 
 def _asked(candidate: Candidate) -> bool:
@@ -121,6 +123,23 @@ def _asked(candidate: Candidate) -> bool:
 def _taken_back(candidate: Candidate) -> bool:
     """As in "The answer is C. Wait, …"."""
     return taken_back_until(candidate.text) >= candidate.end
+
+
+_HOWEVER = re.compile(
+    r"(?:^|(?<=[.!?]\s))\W{0,4}(?i:however|but|still|yet|allerdings|aber|cependant|toutefois|pero|sin\sembargo|porém"
+    r"|no\sentanto|tuttavia|però|однако|но)(?![^\W_])|但是?|不过|然而|しかし|하지만|그러나",
+    re.MULTILINE,
+)
+
+
+@lru_cache(maxsize=8)
+def _objected_at(text: str) -> int:
+    return max((match.start() for match in _HOWEVER.finditer(text)), default=-1)
+
+
+def _objected(candidate: Candidate) -> bool:
+    """As in "A is the best choice. However, … Thus C is what I'd choose": any later statement outweighs it."""
+    return _objected_at(candidate.text) >= candidate.end
 
 
 _WEAK = 40  # what is no statement on the answer
@@ -216,6 +235,8 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
         for cue, pattern, support in STATEMENTS:
             yield from _found(pattern, shortened, cue, support - 10)
         yield from _found(PREDICATE, with_letters(plain, short_names(options), MARKS), "predicate", 20)
+        if not LINE.match(plain):
+            yield from (replace(one, support=32) for one in _on_a_line(shortened.split("\n", 1)[0]))
     yield from _found(LEADING, substituted, "leading", 28)
     yield from _found(PREDICATE, with_letters(plain, options, MARKS), "predicate", 30)
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
@@ -230,10 +251,11 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
 
 def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
+    sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
+    plain = "\n".join(sentences)
     named = named_options(plain, options, is_denied)
     support = 25 if len(named) == 1 and _is_alone(*named[0], plain, options) else 0
     yield from (Candidate(letter, at, at, plain, "named", support) for letter, at in named)
-    sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
     if len(sentences) > 1:
         first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
         if len(last) == 1 and (len(first) != 1 or first == last):
@@ -270,7 +292,7 @@ def _is_alone(letter: str, at: int, plain: str, options: Sequence[str]) -> bool:
     return letter not in denied and (later - denied) | named <= {letter}
 
 
-_ASIDE = re.compile(rf"\W{{0,6}}\(|\W{{0,6}}{cues.any_word(cues.ASIDE)}")
+_ASIDE = re.compile(rf"\W{{0,6}}\((?!\w{{1,2}}\))|\W{{0,6}}{cues.any_word(cues.ASIDE)}")
 _SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа-я])|\n+|(?<=[。！？])")
 
 
@@ -290,7 +312,7 @@ def _left_over(text: str, lines: str) -> Iterator[Candidate]:
 
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
-    rules = (*_RULES, (_only_counterfactual, -100)) if support <= _WEAK else _RULES
+    rules = (*_RULES, (_only_counterfactual, -100) if support <= _WEAK else (_objected, -11))
     for match in bounded(pattern.finditer(text)):
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
@@ -313,6 +335,7 @@ def is_denied(text: str, start: int, end: int) -> bool:
     candidate = Candidate("", start, end, text, "named", 0)
     return (
         _denied(candidate)
+        or _listed_as_wrong(candidate)
         or _asked(candidate)
         or _CONTRASTED.search(candidate.before) is not None
         or _only_counterfactual(candidate)

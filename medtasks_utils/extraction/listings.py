@@ -18,7 +18,7 @@ LINE = re.compile(
     rf"[\s>#*_=\-•|👉️{cues.TICKS}]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option"
     rf"|choice)\s)?[(\[]?(?P<letter>[A-D]|[a-d](?=[.)\]])){ONE_ONLY}"
     r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since"
-    r"|as)\s|[*_]{0,3}\s[\-–—|(→]|[*_]{0,3}\s[-=]>\s|[*_]{0,3}\s\|"
+    r"|as)\s|[*_]{0,3}\s[\-–—|(→\[]|[*_]{0,3}\s[-=]>\s|[*_]{0,3}\s\|"
     rf"|\s?[{cues.TICKS}{cues.CROSSES}]|[\s*_)\]<=]*$"
     rf"|{CALLED})"
 )
@@ -65,7 +65,9 @@ def split_listings(text: str, lettered: str) -> tuple[list[str], list[str]]:
             end_run()
         run.append(line)
         letters.update(match["letter"].upper() if match else ())
-    end_run()
+    looping = len(letters) == 1 and sum(line.startswith(run[0]) for line in listed) > 1
+    if not looping:
+        end_run()
     return kept, listed
 
 

@@ -22,7 +22,7 @@ _CHARACTERS: dict[int, str] = {
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>")
 _SPACE = re.compile(r"\\[,;:! ]|(?<![~])~(?![~])|</?(?!think|answer)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?>")
 _FORMATTING = re.compile(
-    r"\*{1,3}|__|[`${}\"“”„«»「」『』]|\\(?:text|textbf|textit|mathrm|mathbf|boldsymbol|rm|bf)\b|\\[()\[\]]"
+    r"\*{1,3}|__|[`${}\"“”„«»「」『』]|\\(?:text|textbf|textit|mathrm|mathbf|boldsymbol|rm|bf)\b|\\(?=%)|\\[()\[\]]"
 )
 _AFTER_HEADING = re.compile(
     r"((?:[:：]|(?i:answer|choice|conclusion|verdict|result|value"
@@ -32,7 +32,7 @@ _NEXT_QUESTION = re.compile(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
     r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)"
     r"|#{1,4}\s(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human|User)\s?\d{0,3}\s?:?\s?$"
-    r"|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s|#{1,4}\sInstruction\s?:\s|<\|?(?:im_start\|>\s?|\|)?(?:user"
+    r"|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s|#{1,4}\sInstruction\s?:\s|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?|\|)?(?:user"
     r"|start_header_id)\b)",
     re.MULTILINE | re.IGNORECASE,
 )

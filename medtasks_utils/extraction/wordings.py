@@ -85,7 +85,7 @@ def _without_brackets(option: str) -> str:
 
 
 def _phrase(phrase: str) -> tuple[frozenset[str], str]:
-    *pieces, last = _GAPS.split(phrase)
+    *pieces, last = _GAPS.split(phrase.replace(" %", "%"))
     needed, source = set(), ""
     for piece in (*pieces, last):
         if not piece:
@@ -98,8 +98,14 @@ def _phrase(phrase: str) -> tuple[frozenset[str], str]:
             source += f"(?:{re.escape(piece)}|{piece[0]}\\.)"  # N. meningitidis
         else:
             needed.update(re.findall(r"\w+", piece.lower()))
-            source += re.escape(piece).replace("'", "['’]?").replace("%", r"\s?%")
+            source += _variants(re.escape(piece))
     return frozenset(needed), source
+
+
+def _variants(escaped: str) -> str:
+    for written, pattern in (("'", "['’]?"), ("%", r"\s?%"), (":", r"\s?:\s?"), (r"\(", r"\(?"), (r"\)", r"\)?")):
+        escaped = escaped.replace(written, pattern)
+    return escaped
 
 
 def _abbreviations(option: str) -> Iterable[str]:

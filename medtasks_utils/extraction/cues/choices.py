@@ -15,9 +15,9 @@ ANSWER: Cues = {
     "pt": r"resposta|gabarito|opção|alternativa|escolha|(?<=a\s)correta(?=\sé)|correta(?=:)",
     "it": r"risposta|opzione|scelta|alternativa|(?:corretta|esatta|giusta)(?=:)",
     "ru": r"ответ|вариант|выбор",
-    "ar": r"الإجابة|الاجابة|إجابة|الجواب|جواب|الخيار|الاختيار",
+    "ar": r"الإجابة|الاجابة|إجابة|الجواب|جواب|الخيار(?!ات)|الاختيار",
     "hi": r"उत्तर|जवाब|विकल्प",
-    "zh": r"答案|正确选项|正确的?是|选项|回答",
+    "zh": r"答案|正确选项|正确的?是|(?<![其他余])选项|回答",
     "ja": r"正解|正答|答え|解答|回答|選択肢",
     "ko": r"정답|답변|답안|답|(?:옳은|맞는|알맞은|적[절합]한|해당하는)\s(?:것|보기|선택지)",
 }
@@ -64,36 +64,36 @@ FILLER: Cues = {
 """What may stand between the link and the letter."""
 
 CHOOSE: Cues = {
-    "en": r"choose|chose|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe|say|guess|favou?rs?"
+    "en": r"choose|chose|i\smeant?(?:\sto\s(?:say|write|pick))?|(?:chang|switch|revis|updat|amend)\w*\s(?:my|the)\s(?:\w+\s)?(?:answer|choice)\sto|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe|say|guess|favou?rs?"
     r"|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor|settled?\s(?:on|for)|(?:money(?:\sis|['’]s|\swould\sbe)?"
     r"|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor|goes\s(?:to|for)|for)|commit(?:ting)?\sto"
     r"|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward"
     r"|(?:i['’]d|i\swould(?!\snot))\s(?:\w+ly\s)?(?:order|give|start(?:\swith)?|use|prescribe|recommend|request"
     r"|perform|offer|suspect|diagnose|call\s(?:it|this))"
     r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put(?!\sfirst)|writ(?:e|ing))(?:\s(?:down|in))?",
-    "de": r"wähle|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei"
+    "de": r"wähle|ändere\smeine\s(?:antwort|wahl)\s(?:auf|zu|in)|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei"
     r"|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?"
     r"|entscheide\smich\s(?:\w+\s){0,2}für",
-    "fr": r"va(?:is)?\s(?:donc\s)?pour|choisi(?:s|rais)|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix"
+    "fr": r"change\s(?:donc\s)?(?:ma|de)\sréponse\s(?:pour|en|par)|va(?:is)?\s(?:donc\s)?pour|choisi(?:s|rais)|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix"
     r"|balance)\s(?:se\sporte"
     r"|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne"
     r"|(?:opte|décide)\s(?:donc\s)?pour|conclus\s(?:donc\s)?(?:à|pour)",
-    "es": r"(?:me\s)?voy\s(?:con|por)|voto\spor|marc(?:o|amos|aría)|señalo|inclina\s(?:la\sbalanza\s)?(?:hacia|por)"
+    "es": r"cambio\smi\srespuesta\s(?:a|por)|(?:me\s)?voy\s(?:con|por)|voto\spor|marc(?:o|amos|aría)|señalo|inclina\s(?:la\sbalanza\s)?(?:hacia|por)"
     r"|elijo|(?:me\s)?decanto\spor"
     r"|(?:me\s)?quedo\scon|me\sinclino(?:\s\w+){0,2}?\spor|apuesto\spor|diría|creo\sque(?:\ses)?|escojo|selecciono"
     r"|elegiría|concluyo\s(?:\w+\s)?(?:que|por)|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
-    "pt": r"vou\s(?:de|com|n?a|pela)|voto\sn?a|escolho|assinal(?:o|e(?:-se)?)|marc(?:o|aria)|fic(?:o"
+    "pt": r"mudo\s(?:a\s)?minha\sresposta\spara|vou\s(?:de|com|n?a|pela)|voto\sn?a|escolho|assinal(?:o|e(?:-se)?)|marc(?:o|aria)|fic(?:o"
     r"|aria)(?:,\sportanto,)?\scom|aposto\sn?a|diria"
     r"|acho\sque(?:\sé)?|seleciono|escolheria|concluo\s(?:\w+\s)?(?:que|por)|(?:opto|decido-me),?\s(?:(?:portanto"
     r"|então),?\s)?por",
-    "it": r"vado\s(?:con|per|su)|voto\sper|scelgo|segn(?:o|erei)|scelta\scade\ssu|punto\ssu|propendo\sper"
+    "it": r"cambio\s(?:la\s(?:mia\s)?)?risposta\sin|vado\s(?:con|per|su)|voto\sper|scelgo|segn(?:o|erei)|scelta\scade\ssu|punto\ssu|propendo\sper"
     r"|conclud[oe]\s(?:\w+\s)?per|direi|penso\sche\ssia|credo\ssia|seleziono"
     r"|sceglierei|(?:opto|opterei|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
     "ru": r"беру|голосую\sза|выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна"
     r"|склоняюсь\sк",
-    "ar": r"أختار|اختار|سأختار",
+    "ar": r"أغيّ?ر\sإجابتي\sإلى|أختار|اختار|سأختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
-    "zh": r"应?勾?选择?|故选|因此选|应(?:该|当)?[为是]",
+    "zh": r"(?<!不)应?勾?(?<!不)选择?|故选|因此选|应(?:该|当)?[为是]",
 }
 """Verbs that a choice follows."""
 
@@ -121,8 +121,8 @@ CORRECT: Cues = {
     r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]"
     r"|\s(?:here|true|up|as|because|since|and|but|while|whereas)\b)|(?:best\s)?fits"
     r"|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe|has\sto\sbe)\b"
-    r"|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)|most\s\w+)|is\sthe\sone(?=\W*$"
-    r"|[.,;])|correctly\s(?:identifies|describes)",
+    r"|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)|most\s\w+)|is\sthe\s(?:one|organism|diagnosis|cause|culprit|drug|agent|treatment|test|nerve|enzyme|site)(?=\W*$"
+    r"|[.,;])|are\sthe\sanswer|correctly\s(?:identifies|describes)",
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
     "fr": r"[:—–-]\soui\b|est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
     "es": r"[:—–-]\ssí\b|es\s(?:la\s|por\stanto\s)*(?:correcta|adecuada|respuesta)",
@@ -229,7 +229,7 @@ NO: Cues = {
 """The verdict of a table's cell."""
 
 EXCLUDE: Cues = {
-    "en": r"(?:incorrect|wrong|false|out)(?=\s?:)|eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout"
+    "en": r"(?:incorrect|wrong|false|out)(?=(?:\s(?:answer|option|choice)s?(?:\s\d)?)?\s?:)|distractors?|eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout"
     r"|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
     r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|disqualif\w{1,4}|(?:argues?"
     r"|speaks?|counts?)\sagainst|discount|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore"
@@ -282,11 +282,11 @@ SHOWN: Cues = {
     "en": r"\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
     r"|belongs?\sto|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely"
     r"|points?\s(?:to|at)|need|use)\b",
-    "de": r"\b(?:spricht\sfür|beschreibt|entspricht|passt\szu[mr]?|(?:deutet|weist)\sauf|handelt\ses\ssich\sum)\b",
-    "fr": r"\b(?:évoque|correspond\sà|s['’]agit\sd['’e]|oriente\svers)",
-    "es": r"\b(?:sugiere|indica|corresponde\sa|se\strata\sde|apunta\sa|compatible\scon)\b",
+    "de": r"\b(?:es\sfehlt|spricht\sfür|beschreibt|entspricht|passt\szu[mr]?|(?:deutet|weist)\sauf|handelt\ses\ssich\s(?:also\s|daher\s|somit\s)?um)\b",
+    "fr": r"\b(?:évoque|correspond\sà|s['’]agit\s(?:donc\s)?d['’e]|oriente\svers)",
+    "es": r"\b(?:sugiere|indica|corresponde\sa|se\strata\s(?:pues\s)?de|apunta\sa|compatible\scon)\b",
     "pt": r"\b(?:sugere|indica|aponta\spara|corresponde\sa|trata-se\sde|compatível\scom)\b",
-    "it": r"\b(?:suggerisce|indica|corrisponde\sa|si\stratta\sdi|depone\sper)\b",
+    "it": r"\b(?:suggerisce|indica|corrisponde\sa|si\stratta\s(?:quindi\s)?di|depone\sper)\b",
     "ru": r"\b(?:говорит\sо|указывает\sна|соответствует)\b",
     "zh": r"符合|提示|考虑为?|诊断为|属于",
 }

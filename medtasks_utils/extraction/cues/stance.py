@@ -12,12 +12,12 @@ RETRACTED: Cues = {
     r"|misread)|but\sthat\swas|change\smy\s(?:answer|mind)|edit(?:ed)?:|i\s(?:\w+ly\s|must\s"
     r"|beg\sto\s)?disagree\b(?!\swith\s(?:the\s)?(?:option\s)?[A-D]\b)|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right"
     r"|correct|it)\b"
-    r"|(?:wh?)?oops\b|my\sbad\b)|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
-    "de": r"\b(?:moment\b|halt,|stopp\b|korrektur:|doch\snicht\b|nein,|ups\b|hoppla\b|ich\shabe\s(?:\w+\s)?vergessen)",
-    "fr": r"\b(?:attendez?\b|correction\s?:|non,|en\sfait,|oups\b|j['’]ai\soublié)",
-    "es": r"\b(?:espera\b|corrección:|mejor\sdicho|[uh]ups\b|olvidé)",
-    "pt": r"\b(?:espere?\b|correção:|melhor\sdizendo|op[sa]\b|esqueci)",
-    "it": r"\b(?:aspetta\b|correzione:|anzi(?:\sno)?[,:]|ops\b|ho\sdimenticato|dimenticavo)",
+    r"|(?:wh?)?oops\b|my\sbad\b|sorry,\s(?:i\smean|wrong))|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
+    "de": r"\b(?:moment\b|halt,|stopp\b|korrektur:|doch\snicht\b|nein,|ups\b|hoppla\b|ich\shabe\smich\s(?:vertan|geirrt|verlesen)|ich\shabe\s(?:\w+\s)?vergessen)",
+    "fr": r"\b(?:attendez?\b|correction\s?:|non,|en\sfait,|oups\b|je\sme\ssuis\stromp|j['’]ai\soublié)",
+    "es": r"\b(?:espera\b|perdón\b|me\she\sequivocado|corrección:|mejor\sdicho|[uh]ups\b|olvidé)",
+    "pt": r"\b(?:espere?\b|(?:me\senganei|enganei-me)|correção:|melhor\sdizendo|op[sa]\b|esqueci)",
+    "it": r"\b(?:aspetta\b|mi\ssono\ssbagliat|correzione:|anzi(?:\sno)?[,:]|ops\b|ho\sdimenticato|dimenticavo)",
     "ru": r"\b(?:подождите?\b|стоп\b|исправление:|хотя\sнет|(?:ой|упс)\b|я\sзабыл)",
     "ar": r"انتظر|تصحيح|نسيت",
     "hi": r"रुकिए|रुको|सुधार:|भूल\sगय",
