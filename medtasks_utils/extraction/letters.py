@@ -228,12 +228,10 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
         alone = letter_of(unwrap(reading.strip(" \n'<>[].:")))
         if alone and "<" not in reading:
             yield Candidate(alone, 0, len(reading), reading, "alone", 85)
-        for cue, pattern, support in STATEMENTS:
-            yield from _found(pattern, reading, cue, support - less)
-    shortened = with_letters(plain, short_names(options))
-    if shortened != plain:
-        for cue, pattern, support in STATEMENTS:
-            yield from _found(pattern, shortened, cue, support - 10)
+        yield from _stated(reading, less)
+    shortened = with_letters(substituted, short_names(options))
+    if shortened != substituted:
+        yield from _stated(shortened, 10)
         yield from _found(PREDICATE, with_letters(plain, short_names(options), MARKS), "predicate", 20)
         if not LINE.match(plain):
             yield from (replace(one, support=32) for one in _on_a_line(shortened.split("\n", 1)[0]))
@@ -247,6 +245,12 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
     yield from rated(f"{plain}\n{lines}")
     yield from _named(plain, options)
     yield from _left_over(substituted, lines)
+
+
+def _stated(text: str, less: float) -> Iterator[Candidate]:
+    if _LONE_LETTER.search(text):
+        for cue, pattern, support in STATEMENTS:
+            yield from _found(pattern, text, cue, support - less)
 
 
 def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
@@ -304,6 +308,7 @@ def _left_over(text: str, lines: str) -> Iterator[Candidate]:
         if _denied(one) or _listed_as_wrong(one) or called_unlike(one.after):
             denied[one.value] = one.start
             affirmed.discard(one.value)
+            yield replace(one, evidence=(("_denied", -100),))
         elif one.value in denied:
             continue
         else:

@@ -101,9 +101,9 @@ STATEMENTS = tuple(
 )
 # Of the options that a text names, the one that it puts first.
 LEADING = re.compile(
-    rf"(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely|common(?:ly)?|appropriate"
-    rf"|suitable|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|(?:drug|agent|treatment|test"
-    rf"|investigation|method)\sof\schoice|gold\sstandard|first-line|hallmark))(?!\s(?i:in|among|cause\sof\sdeath)\b)"
+    rf"(?P<opening>\A\W{{0,4}})?(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely|common(?:ly)?|appropriate"
+    rf"|suitable|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|[a-z]{{4,14}}"
+    rf"\sof\schoice|gold\sstandard|first-line|hallmark))(?(opening)|(?!\s(?i:in|among|cause\sof\sdeath)\b))"
 )
 BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
