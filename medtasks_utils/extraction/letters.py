@@ -248,9 +248,24 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
 
 
 def _stated(text: str, less: float) -> Iterator[Candidate]:
-    if _LONE_LETTER.search(text):
-        for cue, pattern, support in STATEMENTS:
-            yield from _found(pattern, text, cue, support - less)
+    for cue, pattern, support in STATEMENTS:
+        yield from _found(pattern, text, cue, support - less)
+
+
+_OPTION = re.compile(rf"{LETTER}|[{MARKS}]")
+_STATEMENT_BEFORE, _STATEMENT_AFTER = 260, 160  # characters of a statement on either side of its letter
+
+
+@lru_cache(maxsize=4)
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where a text may state a letter: around those in it, which is far less to search than the whole."""
+    spans: list[tuple[int, int]] = []
+    for option in bounded(_OPTION.finditer(text)):
+        start, end = max(0, option.start() - _STATEMENT_BEFORE), option.end() + _STATEMENT_AFTER
+        if spans and start <= spans[-1][1]:
+            start = spans.pop()[0]
+        spans.append((start, end))
+    return spans
 
 
 def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
@@ -318,7 +333,7 @@ def _left_over(text: str, lines: str) -> Iterator[Candidate]:
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
     rules = (*_RULES, (_only_counterfactual, -100) if support <= _WEAK else (_objected, -11))
-    for match in bounded(pattern.finditer(text)):
+    for match in bounded(match for span in _spans(text) for match in pattern.finditer(text, *span)):
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
         between = _ALL_OPTIONS.sub("", between)
