@@ -12,7 +12,8 @@ from medtasks_utils.extraction.weighing import Candidate, bounded
 
 _RIGHT, _WRONG = (cues.any_word(table) for table in (cues.RIGHT, cues.WRONG))
 _RIGHT_MARK = re.compile(
-    rf"\b(?i:correct|right|best|true|yes|fits|match(?:es|ing)|trifft\szu)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[{cues.TICKS}]"
+    rf"\b(?i:correct|right|best|true|yes|fits|match(?:es|ing)|trifft\szu)(?:\s(?:answer|option|choice"
+    rf"|one))?(?=\W*(?:$|[.,;:!()—–]))|[{cues.TICKS}]"
     rf"|{_RIGHT}"
     rf"|{cues.any_word(cues.YES)}(?=\W*$)"
 )

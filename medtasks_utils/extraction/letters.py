@@ -32,7 +32,8 @@ _ALL_OPTIONS = re.compile(
 )
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT_BEFORE = re.compile(
-    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:\w{{2,12}}\s){{0,2}}|{cues.either(cues.CHOOSE)}\s(?:\w{{1,6}}\s){{0,2}})[(\[]?$"
+    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:\w{{2,12}}\s){{0,2}}"
+    rf"|{cues.either(cues.CHOOSE)}\s(?:\w{{1,6}}\s){{0,2}})[(\[]?$"
 )
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
@@ -112,7 +113,9 @@ def _one_of_several(candidate: Candidate) -> bool:
 
 def _supposed(candidate: Candidate) -> bool:
     """As in "If it were acute, the answer would be C"", "some would say C", "It's C, says the resident"."""
-    return bool(_TENTATIVE.search(_BUT.split(_BRACKETED.sub("", candidate.before))[-1]) or _REPORTED.match(candidate.after))
+    return bool(
+        _TENTATIVE.search(_BUT.split(_BRACKETED.sub("", candidate.before))[-1]) or _REPORTED.match(candidate.after)
+    )
 
 
 def _asked(candidate: Candidate) -> bool:
@@ -253,7 +256,7 @@ def _stated(text: str, less: float) -> Iterator[Candidate]:
 
 
 _OPTION = re.compile(rf"{LETTER}|[{MARKS}]")
-_STATEMENT_BEFORE, _STATEMENT_AFTER = 260, 160  # characters of a statement on either side of its letter
+_STATEMENT_BEFORE, _STATEMENT_AFTER = 200, 100  # characters of a statement on either side of its letter
 
 
 @lru_cache(maxsize=4)

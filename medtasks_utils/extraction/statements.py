@@ -101,7 +101,8 @@ STATEMENTS = tuple(
 )
 # Of the options that a text names, the one that it puts first.
 LEADING = re.compile(
-    rf"(?P<opening>\A\W{{0,4}})?(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely|common(?:ly)?|appropriate"
+    rf"(?P<opening>\A\W{{0,4}})?(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely"
+    rf"|common(?:ly)?|appropriate"
     rf"|suitable|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|[a-z]{{4,14}}"
     rf"\sof\schoice|gold\sstandard|first-line|hallmark))(?(opening)|(?!\s(?i:in|among|cause\sof\sdeath)\b))"
 )
@@ -109,7 +110,8 @@ BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 PREDICATE = re.compile(
     rf"(?:{_LINK}|['’]s|\?|{_SHOWN})\s?(?:{_FILLER}|(?i:an?|eine?[rnms]?|un[aeo]?"
-    rf"|uma?)\s){{0,6}}(?:(?:[^\W\d_]{{4,16}}\s){{1,3}}(?:of|de|di|von)\s)?(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
+    rf"|uma?)\s){{0,6}}(?:(?:[^\W\d_]{{4,16}}\s){{1,3}}(?:of|de|di"
+    rf"|von)\s)?(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
     rf"|[{MARKS}])(?:['’]s)?(?:\s?\((?:\w+\s)?[A-D])?\)?(?=[*_\s]{{0,3}}(?:(?:\s[a-z]{{3,12}})?[.!;](?:\s|$)"
     rf"|,\s(?:whereas|while|but|not|rather|of\scourse)\b|$))",
     re.MULTILINE,

@@ -69,7 +69,8 @@ def latin_letters(text: str) -> str:
 
 
 _NOT_FINAL = (  # "my last answer" is no fourth option
-    r"(?!(?:last|letzte|dernière|última|ultima|последний|अंतिम)\s(?:answer|antwort|réponse|respuesta|resposta|risposta|ответ"
+    r"(?!(?:last|letzte|dernière|última|ultima|последний|अंतिम)\s(?:answer|antwort|réponse|respuesta|resposta"
+    r"|risposta|ответ"
     r"|उत्तर)|(?:second|third)\schoice(?!\sis\s(?:the\s)?(?:correct|right|best|answer)))"
 )
 
@@ -81,7 +82,8 @@ def _ordinal(language: str) -> re.Pattern[str]:
     if language in ("zh", "ja", "ko"):
         return re.compile(rf"(?:{groups[0]}){noun}")
     verb = (
-        rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|{cues.REMAINS[language]}|(?:richtig|korrekt)\sist|(?<![^.:;,\n]\s)(?:it\sis|it['’]s"
+        rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|{cues.REMAINS[language]}|(?:richtig|korrekt)\sist"
+        rf"|(?<![^.:;,\n]\s)(?:it\sis|it['’]s"
         rf"|es\sist|c['’]est|è|es|é"
         rf"|это|هو|هي)"
     )

@@ -44,11 +44,11 @@ FILLER: Cues = {
     "any": r"[\s:：,(\[（【<'=\-–—«…]|\.{3}",
     "en": r"\b(?:the|would|be|is|therefore|thus|then|clearly|most|likely|probably|indeed|definitely|simply|just|only"
     r"|correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still|by\sdefinition|however"
-    r"|rather|instead|in\sfact|actually|nevertheless|of\scourse|consequently|hence)\b",
-    "de": r"\b(?:d(?:ie|er|as|es|em|en)|ich|um|eine?[rnms]?|daher|also|somit|demnach|folglich|mithin|antwort|option"
+    r"|rather|instead|in\sfact|actually|nevertheless|of\scourse|hence)\b",
+    "de": r"\b(?:d(?:ie|er|as|es|em|en)|ich|um|eine?[rnms]?|daher|also|somit|demnach|folglich|antwort|option"
     r"|möglichkeit|variante"
-    r"|wahrscheinlich|jedoch|aber|vielmehr|hingegen|natürlich)\b",
-    "fr": r"\b(?:la|le|donc|bien|ainsi|alors|plutôt|en\sfait|par\sconséquent|cependant|réponse|option|proposition"
+    r"|wahrscheinlich|jedoch|aber)\b",
+    "fr": r"\b(?:la|le|donc|bien|ainsi|alors|plutôt|en\sfait|par\sconséquent|réponse|option|proposition"
     r"|l['’])\b|\bl['’]",
     "es": r"\b(?:la|el|pues|entonces|sin\sembargo|en\srealidad|claramente|opción|respuesta|alternativa|letra|por"
     r"|tanto)\b",
@@ -64,34 +64,39 @@ FILLER: Cues = {
 """What may stand between the link and the letter."""
 
 CHOOSE: Cues = {
-    "en": r"choose|chose|i\smeant?(?:\sto\s(?:say|write|pick))?|(?:chang|switch|revis|updat|amend)\w*\s(?:my|the)\s(?:\w+\s)?(?:answer|choice)\sto|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe|say|guess|favou?rs?"
-    r"|go(?:ing)?\s(?:with|for)|opt(?:ing)?\sfor|settled?\s(?:on|for)|(?:money(?:\sis|['’]s|\swould\sbe)?"
+    "en": r"choose|chose|i\smeant?(?:\sto\s(?:say|write|pick))?|(?:chang|switch|revis|updat|amend)\w*\s(?:my"
+    r"|the)\s(?:\w+\s)?(?:answer|choice)\sto|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe"
+    r"|say|guess|favou?rs?"
+    r"|go(?:ing)?\s(?:with|for)|settled?\s(?:on|for)|(?:money(?:\sis|['’]s|\swould\sbe)?"
     r"|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor|goes\s(?:to|for)|for)|commit(?:ting)?\sto"
-    r"|in\sfavou?r\sof|plump(?:ing)?\sfor|sid(?:e|ing)\swith|end\sup\s(?:with|at)|com(?:e|ing)\sdown\son|toward"
+    r"|in\sfavou?r\sof|sid(?:e|ing)\swith|toward"
     r"|(?:i['’]d|i\swould(?!\snot))\s(?:\w+ly\s)?(?:order|give|start(?:\swith)?|use|prescribe|recommend|request"
     r"|perform|offer|suspect|diagnose|call\s(?:it|this))"
     r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put(?!\sfirst)|writ(?:e|ing))(?:\s(?:down|in))?",
-    "de": r"wähle|ändere\smeine\s(?:antwort|wahl)\s(?:auf|zu|in)|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|tippe\sauf|bleibe\sbei"
-    r"|plädiere\sfür|setze\sauf|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?"
+    "de": r"wähle|ändere\smeine\s(?:antwort|wahl)\s(?:auf|zu|in)|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die"
+    r"|meine)\swahl\s)auf|nehme|bleibe\sbei|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?"
     r"|entscheide\smich\s(?:\w+\s){0,2}für",
-    "fr": r"change\s(?:donc\s)?(?:ma|de)\sréponse\s(?:pour|en|par)|va(?:is)?\s(?:donc\s)?pour|choisi(?:s|rais)|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix"
+    "fr": r"change\s(?:donc\s)?(?:ma|de)\sréponse\s(?:pour|en|par)|va(?:is)?\s(?:donc\s)?pour|choisi(?:s|rais)"
+    r"|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix"
     r"|balance)\s(?:se\sporte"
-    r"|penche)\s(?:donc\s)?(?:sur|vers)|retiens|penche\spour|parie\ssur|dirais|pense\sque\sc['’]est|sélectionne"
+    r"|penche)\s(?:donc\s)?(?:sur|vers)|retiens|dirais|pense\sque\sc['’]est|sélectionne"
     r"|(?:opte|décide)\s(?:donc\s)?pour|conclus\s(?:donc\s)?(?:à|pour)",
-    "es": r"cambio\smi\srespuesta\s(?:a|por)|(?:me\s)?voy\s(?:con|por)|voto\spor|marc(?:o|amos|aría)|señalo|inclina\s(?:la\sbalanza\s)?(?:hacia|por)"
+    "es": r"cambio\smi\srespuesta\s(?:a|por)|(?:me\s)?voy\s(?:con|por)|marc(?:o|amos|aría)"
+    r"|inclina\s(?:la\sbalanza\s)?(?:hacia|por)"
     r"|elijo|(?:me\s)?decanto\spor"
-    r"|(?:me\s)?quedo\scon|me\sinclino(?:\s\w+){0,2}?\spor|apuesto\spor|diría|creo\sque(?:\ses)?|escojo|selecciono"
+    r"|(?:me\s)?quedo\scon|me\sinclino(?:\s\w+){0,2}?\spor|diría|creo\sque(?:\ses)?|escojo|selecciono"
     r"|elegiría|concluyo\s(?:\w+\s)?(?:que|por)|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
-    "pt": r"mudo\s(?:a\s)?minha\sresposta\spara|vou\s(?:de|com|n?a|pela)|voto\sn?a|escolho|assinal(?:o|e(?:-se)?)|marc(?:o|aria)|fic(?:o"
-    r"|aria)(?:,\sportanto,)?\scom|aposto\sn?a|diria"
+    "pt": r"mudo\s(?:a\s)?minha\sresposta\spara|vou\s(?:de|com|n?a|pela)|escolho|assinal(?:o|e(?:-se)?)|marc(?:o"
+    r"|aria)|fic(?:o"
+    r"|aria)(?:,\sportanto,)?\scom|diria"
     r"|acho\sque(?:\sé)?|seleciono|escolheria|concluo\s(?:\w+\s)?(?:que|por)|(?:opto|decido-me),?\s(?:(?:portanto"
     r"|então),?\s)?por",
-    "it": r"cambio\s(?:la\s(?:mia\s)?)?risposta\sin|vado\s(?:con|per|su)|voto\sper|scelgo|segn(?:o|erei)|scelta\scade\ssu|punto\ssu|propendo\sper"
+    "it": r"cambio\s(?:la\s(?:mia\s)?)?risposta\sin|vado\s(?:con|per|su)|scelgo|segn(?:o|erei)"
     r"|conclud[oe]\s(?:\w+\s)?per|direi|penso\sche\ssia|credo\ssia|seleziono"
     r"|sceglierei|(?:opto|opterei|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
-    "ru": r"беру|голосую\sза|выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна"
+    "ru": r"выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна"
     r"|склоняюсь\sк",
-    "ar": r"أغيّ?ر\sإجابتي\sإلى|أختار|اختار|سأختار",
+    "ar": r"أغيّ?ر\sإجابتي\sإلى|أختار|اختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
     "zh": r"(?<!不)应?勾?(?<!不)选择?|故选|因此选|应(?:该|当)?[为是]",
 }
@@ -115,13 +120,15 @@ CORRECT: Cues = {
     r"|for|only|\w{2,9}\sfor\b))|true|better|answer|(?<=te\s)(?:choice|option)|best(?:\s(?:answer|choice|option|fit"
     r"|match))?(?!\s(?:for|known|seen|avoided|if|distractor|alternative)))"
     r"(?!(?:\s(?:answer|choice|option|one))?\s(?:when|where|(?:in|for)\s(?!th[ie]s?\b|our\b|such\b|an?\s(?!question)"
-    r"|light\b|view\b|my\b|all\b)|to\s(?:the\s(?:next|previous|other|following|question\s(?:on|about|of))|another|an?\s)))"
+    r"|light\b|view\b|my\b|all\b)|to\s(?:the\s(?:next|previous|other|following|question\s(?:on|about|of))|another"
+    r"|an?\s)))"
     r"|only\s(?:answer|choice|option)|(?:the\s)?one\sto\s(?:pick|choose|mark|select)|(?:one\s)?(?:i['’]d"
     r"|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
     r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]"
     r"|\s(?:here|true|up|as|because|since|and|but|while|whereas)\b)|(?:best\s)?fits"
     r"|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe|has\sto\sbe)\b"
-    r"|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)|most\s\w+)|is\sthe\s(?:one|organism|diagnosis|cause|culprit|drug|agent|treatment|test|nerve|enzyme|site)(?=\W*$"
+    r"|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)|most\s\w+)|is\sthe\s(?:one"
+    r"|organism|diagnosis|cause|culprit|drug|agent|treatment|test|nerve|enzyme|site)(?=\W*$"
     r"|[.,;])|are\sthe\sanswer|correctly\s(?:identifies|describes)",
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
     "fr": r"[:—–-]\soui\b|est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
@@ -229,17 +236,18 @@ NO: Cues = {
 """The verdict of a table's cell."""
 
 EXCLUDE: Cues = {
-    "en": r"(?:incorrect|wrong|false|out)(?=(?:\s(?:answer|option|choice)s?(?:\s\d)?)?\s?:)|distractors?|eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout"
+    "en": r"(?:incorrect|wrong|false|out)(?=(?:\s(?:answer|option|choice)s?(?:\s\d)?)?\s?:)|distractors?"
+    r"|eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout"
     r"|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
-    r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|disqualif\w{1,4}|(?:argues?"
-    r"|speaks?|counts?)\sagainst|discount|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore"
+    r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|(?:argues?"
+    r"|speaks?|counts?)\sagainst|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore"
     r"|set\saside|throw\w{0,2}\sout",
     "de": r"schlie(?:ß|ss)\w{1,3}|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
     "fr": r"écart\w{1,4}|exclu(?!si)\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
     "es": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
-    "pt": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|afast\w{1,4}",
+    "pt": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}",
     "it": r"esclu[ds]\w{1,4}|scart\w{1,4}|elimin\w{1,4}",
-    "ru": r"исключ\w{1,6}|отброс\w{1,4}|отбрас\w{1,6}|отверга\w{1,5}",
+    "ru": r"исключ\w{1,6}|отброс\w{1,4}|отбрас\w{1,6}",
     "ar": r"(?:ن|أ|ي|ت)?ستبعد|استبعاد",
     "zh": r"排除(?!法)|否定",
 }
@@ -282,7 +290,8 @@ SHOWN: Cues = {
     "en": r"\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
     r"|belongs?\sto|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely"
     r"|points?\s(?:to|at)|need|use)\b",
-    "de": r"\b(?:es\sfehlt|spricht\sfür|beschreibt|entspricht|passt\szu[mr]?|(?:deutet|weist)\sauf|handelt\ses\ssich\s(?:also\s|daher\s|somit\s)?um)\b",
+    "de": r"\b(?:es\sfehlt|spricht\sfür|beschreibt|entspricht|passt\szu[mr]?|(?:deutet|weist)\sauf"
+    r"|handelt\ses\ssich\s(?:also\s|daher\s|somit\s)?um)\b",
     "fr": r"\b(?:évoque|correspond\sà|s['’]agit\s(?:donc\s)?d['’e]|oriente\svers)",
     "es": r"\b(?:sugiere|indica|corresponde\sa|se\strata\s(?:pues\s)?de|apunta\sa|compatible\scon)\b",
     "pt": r"\b(?:sugere|indica|aponta\spara|corresponde\sa|trata-se\sde|compatível\scom)\b",
@@ -309,11 +318,10 @@ UNLIKE_IT: Cues = {
     "en": r"would\s(?:not\s)?(?:be|give|cause|produce|show|have|lead|need|require|present|make|suggest|affect|mean"
     r"|involve|raise|lower)|lack(?:s|ed)\b|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|has\sno(?:thing)?"
     r"|have\sno(?:thing)?|plays?\sno)\b|never\b|eliminated|rather\b",
-    "de": r"würde|hätte|wäre|gäbe|verursacht\w*\seher|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht"
+    "de": r"würde|hätte|wäre|gäbe|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht"
     r"|kein",
-    "fr": r"à\s(?:écarter|exclure|éliminer)|(?:écartée?|exclue?|éliminée?)s?|donnerait|serait|aurait|entraînerait"
-    r"|provoquerait|éliminée?|exclue?|écartée?",
-    "es": r"daría|sería|causaría|tendría|produciría|descartad[ao]s?|descarta[rn]?|excluid[ao]s?",
+    "fr": r"à\s(?:écarter|exclure|éliminer)|(?:écartée?|exclue?|éliminée?)s?|donnerait|serait|aurait",
+    "es": r"daría|sería|causaría|tendría|descartad[ao]s?|descarta[rn]?|excluid[ao]s?",
     "pt": r"daria|seria|causaria|teria|descartad[ao]|descarta|excluíd[ao]",
     "it": r"darebbe|sarebbe|causerebbe|avrebbe|esclus[oaei]|scartat[oaei]|esclude(?:re)?|da\sescludere",
     "ru": r"дал[ао]?\sбы|был[ао]?\sбы|вызвал[ао]?\sбы|исключ\w+|отпада\w+",
