@@ -227,11 +227,10 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
     kept, listed = split_listings(text, with_letters(text, options))
     plain = unformatted("\n".join(kept))
     substituted = with_letters(plain, options)
-    for reading, less in {plain: 0.5, substituted: 0.0}.items():
-        alone = letter_of(unwrap(reading.strip(" \n'<>[].:")))
-        if alone and "<" not in reading:
-            yield Candidate(alone, 0, len(reading), reading, "alone", 85)
-        yield from _stated(reading, less)
+    alone = letter_of(unwrap(substituted.strip(" \n'<>[].:")))
+    if alone and "<" not in substituted:
+        yield Candidate(alone, 0, len(substituted), substituted, "alone", 85)
+    yield from _stated(substituted, 0)
     shortened = with_letters(substituted, short_names(options))
     if shortened != substituted:
         yield from _stated(shortened, 10)

@@ -13,7 +13,8 @@ LETTERS = "ABCD"
 MARKS = "\ue000\ue001\ue002\ue003"
 """What stands for the four options in a text that has letters of its own."""
 _TWICE = re.compile(
-    r"(?<![A-Za-z0-9])([A-D])[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s)?\(?\1(?![A-Za-z0-9])\)?"
+    r"(?<![A-Za-z0-9])(?i:([A-D]))(?:(?<=[A-D])|(?=[)\].:,]))[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s)?"
+    r"\(?((?i:\1))(?![A-Za-z0-9])\)?"
 )
 
 
@@ -136,7 +137,7 @@ def with_letters(text: str, options: Sequence[str], letters: str = LETTERS) -> s
         pattern = None if index in enumerations.values() else _pattern(options, index, folded)
         if pattern:
             replaced = pattern.sub(partial(_lettered, letter=letters[index]), replaced)
-    return text if replaced == text else _TWICE.sub(r"\1", replaced).replace(_NO_ARTICLE, "'")
+    return text if replaced == text else _TWICE.sub(r"\2", replaced).replace(_NO_ARTICLE, "'")
 
 
 def named_options(

@@ -13,8 +13,8 @@ RETRACTED: Cues = {
     r"|beg\sto\s)?disagree\b(?!\swith\s(?:the\s)?(?:option\s)?[A-D]\b)|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right"
     r"|correct|it)\b"
     r"|(?:wh?)?oops\b|my\sbad\b|sorry,\s(?:i\smean|wrong))|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
-    "de": r"\b(?:moment\b|halt,|stopp\b|korrektur:|doch\snicht\b|nein,|ups\b|hoppla\b|ich\shabe\smich\s(?:vertan|geirrt|verlesen)"
-    r"|ich\shabe\s(?:\w+\s)?vergessen)",
+    "de": r"\b(?:moment\b|halt,|stopp\b|korrektur:|doch\snicht\b|nein,|ups\b|hoppla\b"
+    r"|ich\shabe\smich\s(?:vertan|geirrt|verlesen)|ich\shabe\s(?:\w+\s)?vergessen)",
     "fr": r"\b(?:attendez?\b|correction\s?:|non,|en\sfait,|oups\b|je\sme\ssuis\stromp|j['’]ai\soublié)",
     "es": r"\b(?:espera\b|perdón\b|me\she\sequivocado|corrección:|mejor\sdicho|[uh]ups\b|olvidé)",
     "pt": r"\b(?:espere?\b|(?:me\senganei|enganei-me)|correção:|melhor\sdizendo|op[sa]\b|esqueci)",
