@@ -6,9 +6,8 @@ Cues = dict[str, str]
 
 ANSWER: Cues = {
     "en": r"answer|ans\b\.?|consensus(?=[^.:\n]{0,60}:)|sol\b\.?|response(?=\s?:)|selection|choice|letter|pick|option"
-    r"|solution|conclusion"
-    r"|(?:correct|final|verdict)(?=:)|\b(?:correct|right|best|appropriate|likely|suitable|final)\s(?:one|response"
-    r"|letter|match|diagnosis|statement)\b",
+    r"|solution|conclusion|(?:correct|final|verdict)(?=:)|\b(?:correct|right|best|appropriate|likely|suitable"
+    r"|final)\s(?:one|response|letter|match|diagnosis|statement)\b",
     "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre)|:)",
     "fr": r"réponse|choix|proposition|(?:correcte|exacte|juste)(?=\s?:)",
     "es": r"respuesta|opción|alternativa|elección|correcta(?=:)",
@@ -46,10 +45,9 @@ FILLER: Cues = {
     r"|correct|best|option|choice|answer|letter|number|one|labell?ed|statement|single|still|by\sdefinition|however"
     r"|rather|instead|in\sfact|actually|nevertheless|of\scourse|hence)\b",
     "de": r"\b(?:d(?:ie|er|as|es|em|en)|ich|um|eine?[rnms]?|daher|also|somit|demnach|folglich|antwort|option"
-    r"|möglichkeit|variante"
-    r"|wahrscheinlich|jedoch|aber)\b",
-    "fr": r"\b(?:la|le|donc|bien|ainsi|alors|plutôt|en\sfait|par\sconséquent|réponse|option|proposition"
-    r"|l['’])\b|\bl['’]",
+    r"|möglichkeit|variante|wahrscheinlich|jedoch|aber)\b",
+    "fr": r"\b(?:la|le|donc|bien|ainsi|alors|plutôt|en\sfait|par\sconséquent|réponse|option|proposition|l['’])\b"
+    r"|\bl['’]",
     "es": r"\b(?:la|el|pues|entonces|sin\sembargo|en\srealidad|claramente|opción|respuesta|alternativa|letra|por"
     r"|tanto)\b",
     "pt": r"\b(?:a|o|então|pois|assim|porém|na\sverdade|claramente|opção|resposta|alternativa|letra|portanto)\b",
@@ -66,36 +64,29 @@ FILLER: Cues = {
 CHOOSE: Cues = {
     "en": r"choose|chose|i\smeant?(?:\sto\s(?:say|write|pick))?|(?:chang|switch|revis|updat|amend)\w*\s(?:my"
     r"|the)\s(?:\w+\s)?(?:answer|choice)\sto|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe"
-    r"|say|guess|favou?rs?"
-    r"|go(?:ing)?\s(?:with|for)|settled?\s(?:on|for)|(?:money(?:\sis|['’]s|\swould\sbe)?"
+    r"|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|settled?\s(?:on|for)|(?:money(?:\sis|['’]s|\swould\sbe)?"
     r"|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor|goes\s(?:to|for)|for)|commit(?:ting)?\sto"
-    r"|in\sfavou?r\sof|sid(?:e|ing)\swith|toward"
-    r"|(?:i['’]d|i\swould(?!\snot))\s(?:\w+ly\s)?(?:order|give|start(?:\swith)?|use|prescribe|recommend|request"
-    r"|perform|offer|suspect|diagnose|call\s(?:it|this))"
+    r"|in\sfavou?r\sof|sid(?:e|ing)\swith|toward|(?:i['’]d|i\swould(?!\snot))\s(?:\w+ly\s)?(?:order|give"
+    r"|start(?:\swith)?|use|prescribe|recommend|request|perform|offer|suspect|diagnose|call\s(?:it|this))"
     r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put(?!\sfirst)|writ(?:e|ing))(?:\s(?:down|in))?",
     "de": r"wähle|ändere\smeine\s(?:antwort|wahl)\s(?:auf|zu|in)|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die"
     r"|meine)\swahl\s)auf|nehme|bleibe\sbei|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?"
     r"|entscheide\smich\s(?:\w+\s){0,2}für",
     "fr": r"change\s(?:donc\s)?(?:ma|de)\sréponse\s(?:pour|en|par)|va(?:is)?\s(?:donc\s)?pour|choisi(?:s|rais)"
-    r"|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix"
-    r"|balance)\s(?:se\sporte"
-    r"|penche)\s(?:donc\s)?(?:sur|vers)|retiens|dirais|pense\sque\sc['’]est|sélectionne"
-    r"|(?:opte|décide)\s(?:donc\s)?pour|conclus\s(?:donc\s)?(?:à|pour)",
+    r"|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)"
+    r"|retiens|dirais|pense\sque\sc['’]est|sélectionne|(?:opte|décide)\s(?:donc\s)?pour|conclus\s(?:donc\s)?(?:à"
+    r"|pour)",
     "es": r"cambio\smi\srespuesta\s(?:a|por)|(?:me\s)?voy\s(?:con|por)|marc(?:o|amos|aría)"
-    r"|inclina\s(?:la\sbalanza\s)?(?:hacia|por)"
-    r"|elijo|(?:me\s)?decanto\spor"
-    r"|(?:me\s)?quedo\scon|me\sinclino(?:\s\w+){0,2}?\spor|diría|creo\sque(?:\ses)?|escojo|selecciono"
-    r"|elegiría|concluyo\s(?:\w+\s)?(?:que|por)|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
+    r"|inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon"
+    r"|me\sinclino(?:\s\w+){0,2}?\spor|diría|creo\sque(?:\ses)?|escojo|selecciono|elegiría|concluyo\s(?:\w+\s)?(?:que"
+    r"|por)|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
     "pt": r"mudo\s(?:a\s)?minha\sresposta\spara|vou\s(?:de|com|n?a|pela)|escolho|assinal(?:o|e(?:-se)?)|marc(?:o"
-    r"|aria)|fic(?:o"
-    r"|aria)(?:,\sportanto,)?\scom|diria"
-    r"|acho\sque(?:\sé)?|seleciono|escolheria|concluo\s(?:\w+\s)?(?:que|por)|(?:opto|decido-me),?\s(?:(?:portanto"
-    r"|então),?\s)?por",
+    r"|aria)|fic(?:o|aria)(?:,\sportanto,)?\scom|diria|acho\sque(?:\sé)?|seleciono|escolheria"
+    r"|concluo\s(?:\w+\s)?(?:que|por)|(?:opto|decido-me),?\s(?:(?:portanto|então),?\s)?por",
     "it": r"cambio\s(?:la\s(?:mia\s)?)?risposta\sin|vado\s(?:con|per|su)|scelgo|segn(?:o|erei)"
-    r"|conclud[oe]\s(?:\w+\s)?per|direi|penso\sche\ssia|credo\ssia|seleziono"
-    r"|sceglierei|(?:opto|opterei|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
-    "ru": r"выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна"
-    r"|склоняюсь\sк",
+    r"|conclud[oe]\s(?:\w+\s)?per|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|(?:opto|opterei"
+    r"|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
+    "ru": r"выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
     "ar": r"أغيّ?ر\sإجابتي\sإلى|أختار|اختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
     "zh": r"(?<!不)应?勾?(?<!不)选择?|故选|因此选|应(?:该|当)?[为是]",
@@ -113,23 +104,19 @@ CHOSEN_BEFORE: Cues = {
 CORRECT: Cues = {
     "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins"
     r"|therefore(?=\W*(?:$|[.;]))|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i"
-    r"|they|you|we|the\s\w+)\b|(?:is"
-    r"|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s(?:(?:the|a|therefore|thus|clearly|also|most|single"
-    r"|likely|appropriate|suitable)\s){0,4}(?:(?:correct(?!\s(?:if|for|only|that|in\s(?:stating|saying)))"
-    r"|right(?!\s(?:if"
-    r"|for|only|\w{2,9}\sfor\b))|true|better|answer|(?<=te\s)(?:choice|option)|best(?:\s(?:answer|choice|option|fit"
-    r"|match))?(?!\s(?:for|known|seen|avoided|if|distractor|alternative)))"
-    r"(?!(?:\s(?:answer|choice|option|one))?\s(?:when|where|(?:in|for)\s(?!th[ie]s?\b|our\b|such\b|an?\s(?!question)"
-    r"|light\b|view\b|my\b|all\b)|to\s(?:the\s(?:next|previous|other|following|question\s(?:on|about|of))|another"
-    r"|an?\s)))"
-    r"|only\s(?:answer|choice|option)|(?:the\s)?one\sto\s(?:pick|choose|mark|select)|(?:one\s)?(?:i['’]d"
-    r"|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct"
-    r"|true|right)|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]"
-    r"|\s(?:here|true|up|as|because|since|and|but|while|whereas)\b)|(?:best\s)?fits"
-    r"|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is|must\sbe|has\sto\sbe)\b"
-    r"|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)|most\s\w+)|is\sthe\s(?:one"
-    r"|organism|diagnosis|cause|culprit|drug|agent|treatment|test|nerve|enzyme|site)(?=\W*$"
-    r"|[.,;])|are\sthe\sanswer|correctly\s(?:identifies|describes)",
+    r"|they|you|we|the\s\w+)\b|(?:is|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s(?:(?:the|a|therefore"
+    r"|thus|clearly|also|most|single|likely|appropriate|suitable)\s){0,4}(?:(?:correct(?!\s(?:if|for|only|that"
+    r"|in\s(?:stating|saying)))|right(?!\s(?:if|for|only|\w{2,9}\sfor\b))|true|better|answer|(?<=te\s)(?:choice"
+    r"|option)|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if|distractor"
+    r"|alternative)))(?!(?:\s(?:answer|choice|option|one))?\s(?:when|where|(?:in|for)\s(?!th[ie]s?\b|our\b|such\b"
+    r"|an?\s(?!question)|light\b|view\b|my\b|all\b)|to\s(?:the\s(?:next|previous|other|following|question\s(?:on"
+    r"|about|of))|another|an?\s)))|only\s(?:answer|choice|option)|(?:the\s)?one\sto\s(?:pick|choose|mark|select)"
+    r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct|true|right)"
+    r"|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]|\s(?:here|true|up|as|because|since|and|but"
+    r"|while|whereas)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is"
+    r"|must\sbe|has\sto\sbe)\b|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
+    r"|most\s\w+)|is\sthe\s(?:one|organism|diagnosis|cause|culprit|drug|agent|treatment|test|nerve|enzyme"
+    r"|site)(?=\W*$|[.,;])|are\sthe\sanswer|correctly\s(?:identifies|describes)",
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
     "fr": r"[:—–-]\soui\b|est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
     "es": r"[:—–-]\ssí\b|es\s(?:la\s|por\stanto\s)*(?:correcta|adecuada|respuesta)",
@@ -139,20 +126,19 @@ CORRECT: Cues = {
     "ar": r"(?:هي|هو)\s(?:الإجابة\s)?(?:الصحيحة?|صحيحة?)|صحيحة?",
     "hi": r"(?:ही\s)?सही(?:\sउत्तर|\sविकल्प)?\sहै",
     "zh": r"(?:是|才是?)?(?:正确|对的)",
-    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|(?:が|と)考えられ|であろう|だろう|だと(?:思|考)"
-    r"|(?:が|は)(?:正しい|正解|最も適切|適切)",
+    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|(?:が|と)考えられ|であろう|だろう|だと(?:思|考)|(?:が"
+    r"|は)(?:正しい|正解|最も適切|適切)",
     "ko": r"(?:번)?(?:이|가)\s?(?:정?답|맞|옳|적절|적합|알맞)",
 }
 """What follows a letter that is called right."""
 
 THEREFORE: Cues = {
-    "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление"
-    r"|更正|訂正|정정|सुधार|تصحيح)\s?:",
-    "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus|hence"
-    r"|so|leav(?:es?|ing)(?:\sus\swith)?|makes?\sit|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?"
-    r"|in\sthe\send"
-    r"|ultimately|eventually|on\sbalance|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely|probably"
-    r"|in\sconclusion)",
+    "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление|更正|訂正|정정|सुधार"
+    r"|تصحيح)\s?:",
+    "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus"
+    r"|hence|so|leav(?:es?|ing)(?:\sus\swith)?|makes?\sit|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?"
+    r"|in\sthe\send|ultimately|eventually|on\sbalance|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely"
+    r"|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|demnach|somit|folglich|wahrscheinlich|es\sist|ist\ses|d\.\s?h\.)",
     "fr": r"\b(?:c['’]est(?:\sla)?|donc|plutôt|probablement)",
     "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|es\sdecir|por\s(?:lo\s)?tanto|entonces|probablemente)",
@@ -184,15 +170,13 @@ NOT_BEFORE: Cues = {
 """What denies the letter that follows within two words."""
 
 WRONG_AFTER: Cues = {
-    "en": r"(?:\A\s(?:aside(?!\sfrom)|to\sone\sside)"
-    r"|(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s|therefore\s)?(?:incorrect|wrong|false|not"
-    r"|no\b|unlikely|ruled\sout|excluded|out\b|less|(?:(?:the|thus|a|an|just|only|most|more|usual|common\w*|classic"
-    r"|typical)\s){0,4}(?:distractor|trap|lure|decoy|red\sherring|mistake|(?:\w+\s)?wrong\s(?:choice|answer|option))"
-    r"|(?:what|the\sone)\s(?:many|most|some|people|students)\b|(?:often|commonly|frequently)\s(?:chosen|picked"
-    r"|mistaken|confused))|isn['’]t|(?:can|may|must|should|could)\sbe\s(?:ruled\sout"
-    r"|excluded|set\saside|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped|crossed\s(?:off|out))"
-    r"|incorrectly|does\snot"
-    r"|doesn['’]t)",
+    "en": r"(?:\A\s(?:aside(?!\sfrom)|to\sone\sside)|(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s"
+    r"|therefore\s)?(?:incorrect|wrong|false|not|no\b|unlikely|ruled\sout|excluded|out\b|less|(?:(?:the|thus|a|an"
+    r"|just|only|most|more|usual|common\w*|classic|typical)\s){0,4}(?:distractor|trap|lure|decoy|red\sherring|mistake"
+    r"|(?:\w+\s)?wrong\s(?:choice|answer|option))|(?:what|the\sone)\s(?:many|most|some|people|students)\b|(?:often"
+    r"|commonly|frequently)\s(?:chosen|picked|mistaken|confused))|isn['’]t|(?:can|may|must|should"
+    r"|could)\sbe\s(?:ruled\sout|excluded|set\saside|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped"
+    r"|crossed\s(?:off|out))|incorrectly|does\snot|doesn['’]t)",
     "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus"
     r"|passt\snicht)",
     "fr": r"(?:[:—–-]\snon\b|incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
@@ -203,10 +187,11 @@ WRONG_AFTER: Cues = {
     "ar": r"(?:غير\sصحيح|خطأ|خاطئ)",
     "hi": r"(?:गलत|(?:सही|\A)\sनहीं)",
     "zh": r"(?:错误|不正确|不对|都不|不符合|排除)",
-    "ja": r"(?:誤り|正しくな|間違い|不正解|で[はも](?:ありません|な[いく])"
-    r"|と(?:思う|考える|答える|選ぶ)(?:人|方|学生|受験生))",
+    "ja": r"(?:誤り|正しくな|間違い|不正解|で[はも](?:ありません|な[いく])|と(?:思う|考える|答える|選ぶ)(?:人|方"
+    r"|学生|受験生))",
     "ko": r"(?:틀|오답|아니|아닙니다)",
-    "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\s?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|tampoco|menos|nemmeno"
+    "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\s?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|tampoco|menos"
+    r"|nemmeno"
     r"|neanche|nem|também\snão|auch\snicht|no(?:r|t|,\snot)?(?!\sdoubt))(?!\w)",
 }
 """What calls a letter or option wrong that it follows."""
@@ -237,11 +222,10 @@ NO: Cues = {
 
 EXCLUDE: Cues = {
     "en": r"(?:incorrect|wrong|false|out)(?=(?:\s(?:answer|option|choice)s?(?:\s\d)?)?\s?:)|distractors?"
-    r"|eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout"
-    r"|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
-    r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|(?:argues?"
-    r"|speaks?|counts?)\sagainst|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore"
-    r"|set\saside|throw\w{0,2}\sout",
+    r"|eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
+    r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|(?:argues?|speaks?"
+    r"|counts?)\sagainst|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore|set\saside"
+    r"|throw\w{0,2}\sout",
     "de": r"schlie(?:ß|ss)\w{1,3}|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
     "fr": r"écart\w{1,4}|exclu(?!si)\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
     "es": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
@@ -318,8 +302,7 @@ UNLIKE_IT: Cues = {
     "en": r"would\s(?:not\s)?(?:be|give|cause|produce|show|have|lead|need|require|present|make|suggest|affect|mean"
     r"|involve|raise|lower)|lack(?:s|ed)\b|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|has\sno(?:thing)?"
     r"|have\sno(?:thing)?|plays?\sno)\b|never\b|eliminated|rather\b",
-    "de": r"würde|hätte|wäre|gäbe|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht"
-    r"|kein",
+    "de": r"würde|hätte|wäre|gäbe|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht|kein",
     "fr": r"à\s(?:écarter|exclure|éliminer)|(?:écartée?|exclue?|éliminée?)s?|donnerait|serait|aurait",
     "es": r"daría|sería|causaría|tendría|descartad[ao]s?|descarta[rn]?|excluid[ao]s?",
     "pt": r"daria|seria|causaria|teria|descartad[ao]|descarta|excluíd[ao]",

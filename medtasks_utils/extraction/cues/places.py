@@ -24,11 +24,9 @@ ORDINALS: dict[str, str] = {
 
 PLACED: dict[str, str] = {
     "en": r"(?:listed|named|printed|placed)\s{}(?:\s(?:among|in|on|of)\s(?:the|these)\s\w+)?|{}\s(?:\w+\s)?(?:of|on"
-    r"|in|from|among)"
-    r"\s(?:the|these|those|all)\s(?:\w+\s)?(?:four|list|options|choices|answers|alternatives)",
+    r"|in|from|among)\s(?:the|these|those|all)\s(?:\w+\s)?(?:four|list|options|choices|answers|alternatives)",
     "de": r"an\s{}r?\sstelle(?=\s(?:steht|stehend\w*|genannt\w*|aufgeführt\w*|der\sliste))|{}\s(?:der|(?:von"
-    r"|unter)\sden|(?:in|auf)\sder)"
-    r"\s(?:\w+\s)?(?:vier|liste|optionen|möglichkeiten|antworten)",
+    r"|unter)\sden|(?:in|auf)\sder)\s(?:\w+\s)?(?:vier|liste|optionen|möglichkeiten|antworten)",
     "fr": r"en\s{}\s(?:position|place)|{}\s(?:de\sla|des|dans\sla|parmi\sles)\s(?:quatre|liste|propositions|options"
     r"|réponses)",
     "es": r"en\s{}\s(?:posición|lugar)|{}\s(?:de\slas?|en\sla|entre\slas)\s(?:cuatro|lista|opciones|respuestas)",
@@ -63,9 +61,9 @@ SPOKEN: dict[str, str] = {
 """The letters A to D in other scripts' spelling."""
 
 ORDERED: Cues = {
-    "en": r"(?:answer\s|listed\s)?(?:option|choice|alternative|possibility|answer|one|statement|item|entry|proposition"
-    r"|value|label|class|group|category|verdict|of\sthe\s(?:three|four))\b(?!\s(?:choice|thought|guess|instinct"
-    r"|is\sto\b))",
+    "en": r"(?:answer\s|listed\s)?(?:option|choice|alternative|possibility|answer|one|statement|item|entry"
+    r"|proposition|value|label|class|group|category|verdict|of\sthe\s(?:three|four))\b(?!\s(?:choice|thought|guess"
+    r"|instinct|is\sto\b))",
     "de": r"(?:antwort)?(?:option|möglichkeit|antwort|alternative|variante|aussage)",
     "fr": r"(?:proposition|option|réponse|choix)",
     "es": r"(?:opción|alternativa|respuesta)",

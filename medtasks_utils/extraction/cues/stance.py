@@ -7,14 +7,13 @@ Cues = dict[str, str]
 RETRACTED: Cues = {
     "en": r"\b(?:wait\b|hmm+\b|scratch\sthat|on\s(?:second\sthought|reflection|closer\sinspection)"
     r"|let\sme\s(?:re-?consider|correct)|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|that\s(?:was|is"
-    r"|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake"
-    r"|wrong|error|slip|typo|miscalculation)\b|actually,|(?<!out\s)correction:|redoing|i\s(?:take\sthat\sback|forgot"
-    r"|misread)|but\sthat\swas|change\smy\s(?:answer|mind)|edit(?:ed)?:|i\s(?:\w+ly\s|must\s"
-    r"|beg\sto\s)?disagree\b(?!\swith\s(?:the\s)?(?:option\s)?[A-D]\b)|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right"
-    r"|correct|it)\b"
-    r"|(?:wh?)?oops\b|my\sbad\b|sorry,\s(?:i\smean|wrong))|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
-    "de": r"\b(?:moment\b|halt,|stopp\b|korrektur:|doch\snicht\b|nein,|ups\b|hoppla\b"
-    r"|ich\shabe\smich\s(?:vertan|geirrt|verlesen)|ich\shabe\s(?:\w+\s)?vergessen)",
+    r"|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b|actually,"
+    r"|(?<!out\s)correction:|redoing|i\s(?:take\sthat\sback|forgot|misread)|but\sthat\swas|change\smy\s(?:answer"
+    r"|mind)|edit(?:ed)?:|i\s(?:\w+ly\s|must\s|beg\sto\s)?disagree\b(?!\swith\s(?:the\s)?(?:option\s)?[A-D]\b)"
+    r"|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right|correct|it)\b|(?:wh?)?oops\b|my\sbad\b|sorry,\s(?:i\smean"
+    r"|wrong))|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
+    "de": r"\b(?:moment\b|halt,|stopp\b|korrektur:|doch\snicht\b|nein,|ups\b|hoppla\b|ich\shabe\smich\s(?:vertan"
+    r"|geirrt|verlesen)|ich\shabe\s(?:\w+\s)?vergessen)",
     "fr": r"\b(?:attendez?\b|correction\s?:|non,|en\sfait,|oups\b|je\sme\ssuis\stromp|j['’]ai\soublié)",
     "es": r"\b(?:espera\b|perdón\b|me\she\sequivocado|corrección:|mejor\sdicho|[uh]ups\b|olvidé)",
     "pt": r"\b(?:espere?\b|(?:me\senganei|enganei-me)|correção:|melhor\sdizendo|op[sa]\b|esqueci)",
@@ -32,14 +31,12 @@ TENTATIVE: Cues = {
     "en": r"\b(?:if(?!\s(?:i\s(?:must|ha(?:ve|d)\sto|were)|forced|pressed|pushed))|whether|unless|suppose|tempt(?:ed"
     r"|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct|idea|guess)|initial(?:ly)?|(?:first"
     r"|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|put|mark|said|guess|went|consider|suspect|answer)\w*|(?:one"
-    r"|you"
-    r"|someone|some|many|most(?=\s(?:would|people|students))|people|\w{2,9}(?:ents|ates|ers|ors|ists|ians|ants|eagues"
-    r"|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|sa(?:y|id)|think|thought|wrote|claim|suggest|pick|cho+se"
-    r"|mark|tick|put)(?:ed)?|(?:resident|student|intern|colleague|roommate|friend|user|classmate|neighbou?r)\s(?:\w+ly\s)?(?:says?|said|thinks|claims|insists|argues"
-    r"|suggests|wrote|writes|swears|picked|chose)|common\s(?:error"
-    r"|mistake)"
-    r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto|torn|often\sconfused"
-    r"|had\sasked)\b",
+    r"|you|someone|some|many|most(?=\s(?:would|people|students))|people|\w{2,9}(?:ents|ates|ers|ors|ists|ians|ants"
+    r"|eagues|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|sa(?:y|id)|think|thought|wrote|claim|suggest|pick"
+    r"|cho+se|mark|tick|put)(?:ed)?|(?:resident|student|intern|colleague|roommate|friend|user|classmate"
+    r"|neighbou?r)\s(?:\w+ly\s)?(?:says?|said|thinks|claims|insists|argues|suggests|wrote|writes|swears|picked|chose)"
+    r"|common\s(?:error|mistake)|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto"
+    r"|torn|often\sconfused|had\sasked)\b",
     "de": r"\b(?:auf\sden\sersten\sblick|erste[rn]?\s(?:gedanke|impuls|instinkt|eindruck|vermutung|idee)|anfangs|wenn"
     r"|falls|ob|zunächst|zuerst|könnte|vielleicht|(?:viele|manche|einige|die\smeisten)\s(?:\w+\s)?(?:würden|wählen"
     r"|denken|meinen|halten|kreuzen))\b",
@@ -80,8 +77,8 @@ COUNTERFACTUAL: Cues = {
 """What makes a sentence speak of what is not the case."""
 
 ASIDE: Cues = {
-    "en": r"incidentally|by\sthe\sway|as\san?\saside|note|remember|reminder|p\.?s\.?|for\s(?:completeness|the\srecord)"
-    r"|in\spassing|(?:a\s)?(?:curious|side)\s\w+|of\snote|fun\sfact",
+    "en": r"incidentally|by\sthe\sway|as\san?\saside|note|remember|reminder|p\.?s\.?|for\s(?:completeness"
+    r"|the\srecord)|in\spassing|(?:a\s)?(?:curious|side)\s\w+|of\snote|fun\sfact",
     "de": r"übrigens|nebenbei|anmerkung|hinweis|zur\serinnerung|merke|am\srande",
     "fr": r"au\spassage|remarque|observation(?=\s?:)|rappel|à\snoter|soit\sdit",
     "es": r"por\scierto|nota|observación(?=:)|dicho\ssea\sde\spaso|recordatorio",
