@@ -214,10 +214,6 @@ YES: Cues = {
     "en": "yes|ja|oui|sí|sim|sì|да|نعم|हाँ",
     "zh": "是|符合|はい|○|예",
 }
-NO: Cues = {
-    "en": "no|nein|non|não|нет|لا|नहीं",
-    "zh": "否|不符合|いいえ|아니[오요]",
-}
 """The verdict of a table's cell."""
 
 EXCLUDE: Cues = {
