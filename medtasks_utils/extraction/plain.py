@@ -64,10 +64,6 @@ _INSTRUCTED_AFTER = re.compile(
 )
 
 
-_OPERAND_BEFORE = re.compile(r"(?:\\sqrt\s?\{|\\frac\s?\{|\d\s?(?:\\times|\\cdot|[×*/]))\s?$")
-_OPERAND_AFTER = re.compile(r"\s?(?:\\times|\\cdot|\\div|[×*/])\s?\d")
-
-
 def one_script(text: str) -> str:
     """Full-width letters and Arabic or Devanagari digits as ASCII, struck-out text gone; the two ends of a long text.
 
@@ -88,24 +84,12 @@ def unformatted(text: str, *, headings: bool = True) -> str:
     return _AFTER_HEADING.sub(r"\1 ", _FORMATTING.sub("", _AFTER_HEADING.sub(r"\1 ", _SPACE.sub(" ", text))))
 
 
-_WORKED_ON = re.compile(r"(?<![\d.])(-?\d[\d.]{0,12})\s?(?:\\times|\\cdot|[×*+−-])(?=[^=\n]{1,60}=\s?(\d[\d.]{0,12}))")
-
-
-def _is_worked_on(box: str, text: str, end: int) -> bool:
-    """Whether the number in a box is an operand later on, of a result that is stated again."""
-    box = box[box.index("{") + 1 : -1].strip()
-    later = (match for match in _WORKED_ON.finditer(text, end, end + 600) if match[1] == box)
-    return any(match[2][:3].rstrip(".") in text[match.end(2) :][:600] for match in later)
-
-
 @lru_cache(maxsize=2)
 def without_instructions(text: str) -> str:
-    r"""The text without boxes and answer tags that only show what an answer is to look like, or hold an operand.
+    r"""The text without boxes and answer tags that only show what an answer is to look like.
 
     >>> without_instructions(r"Reply with \boxed{0} if it is factual."), without_instructions(r"So \boxed{0}.")
     ('Reply with  if it is factual.', 'So \\boxed{0}.')
-    >>> without_instructions(r"\sqrt{\boxed{2.993}} \approx 1.73")
-    '\\sqrt{{2.993}} \\approx 1.73'
     """
     looked_at = {form.start() for form in bounded(_FORM.finditer(text))}
 
@@ -113,9 +97,6 @@ def without_instructions(text: str) -> str:
         if form.start() not in looked_at:
             return form[0]
         before, after = text[max(0, form.start() - 120) : form.start()], text[form.end() : form.end() + 20]
-        is_operand = _OPERAND_BEFORE.search(before[-12:]) or _OPERAND_AFTER.match(after)
-        if form[0].startswith("\\") and (is_operand or _is_worked_on(form[0], text, form.end())):
-            return form[0][form[0].index("{") :]
         return "" if _INSTRUCTED_BEFORE.search(before) or _INSTRUCTED_AFTER.match(after) else form[0]
 
     return _FORM.sub(stated, text)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from medtasks_utils.extraction import cues
-from medtasks_utils.extraction.boxes import unwrap
+from medtasks_utils.extraction.boxes import unwrap, without_operands
 from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
 from medtasks_utils.extraction.evidence import RULES, Kind, in_bold, one_of_many
@@ -98,7 +98,7 @@ def read_value(
     9.76
     """
     reading = NOTHING
-    for part in own_parts(text):
+    for part in own_parts(without_operands(text)):
         reading = _read_part(part, kind, keys, asked)
         if reading.value is not None:
             break

@@ -35,7 +35,7 @@ from medtasks_utils.benchmarks.medcalc_bench.rows import (
     stratified,
 )
 from medtasks_utils.errors import DataError, OptionError
-from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.boxes import last_box, unwrap, without_operands
 from medtasks_utils.extraction.evidence import Kind
 from medtasks_utils.extraction.plain import without_continuation, without_instructions
 from medtasks_utils.extraction.subjects import named
@@ -250,7 +250,7 @@ class MedCalcBench(ToolTask):
 
     def _result(self, response: str, doc: Row) -> tuple[str | None, str]:
         """The same as ``_content``, but of a response without continuation, and none that holds no result."""
-        content, found_by = self._content(without_instructions(response))
+        content, found_by = self._content(without_instructions(without_operands(response)))
         is_open = content is not None and holds_no_result(content, doc["judgement"])
         return (None, "none") if is_open else (content, found_by)
 
