@@ -41,6 +41,7 @@ def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TQDM_DISABLE", "1")  # the command sets it; here it is unset again
 
 
+@pytest.mark.slow
 def test_on_the_sample_every_score_is_as_expected(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["selfcheck", "--table", "-o", "check"]) == 0
     output, progress = capsys.readouterr()

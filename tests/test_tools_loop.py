@@ -87,6 +87,7 @@ def forever(chat: Chat) -> str:
 # ---- what happens in a run
 
 
+@pytest.mark.slow
 def test_every_form_well_and_badly() -> None:
     """The conversations of a model that does everything there is, over all rows and several prompts."""
     seen: set[str] = set()
