@@ -166,15 +166,19 @@ _OPEN = re.compile(
     r"|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|insists|believes|argues|maintains|asserts"
     r"|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said|might|may|could|mix(?:ture)?|evidence\sthat"
     r"|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|initial|original"
-    r"|(?:most|half|much|bulk)\sof|parts?|portions?|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge)\b"
+    r"|(?:most|half|much|bulk)\sof|parts?|portions?|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge"
+    r"|was\s(?:going|about)\sto|(?:lay|casual|strict|lenient|hasty|superficial|generous|careless)\s(?:reader|judge|grader))\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an"
     r"|any)\s(?:answer|response)\s(?:that|which|is|would)\b|\botherwise\b|^\W*(?:(?:in\sorder\s"
     r"|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b",
 )
-_COUNTERFACTUAL = re.compile(cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b")
+_COUNTERFACTUAL = re.compile(
+    cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b"
+    r"|\bif\s(?:the|it|this|that)\s[^;:]{1,200}?,\s(?:then\s)?(?:it|this|that|the\s\w+)\swould\sbe\b"
+)
 _MISTAKEN = re.compile(
-    r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|unfair|unjust(?:ified)?"
-    r"|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading)\b"
+    r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|false|untrue|unfair"
+    r"|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading)\b"
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 _CONTINUED = re.compile(
@@ -204,7 +208,7 @@ _BEFORE_DIGIT = re.compile(
     r"(?:^|[^\w\s]\s*|\b(?:an?|is|be|as|say|answer|label|verdict|class\w*|category|scored?|rat(?:e|ing)|mark|with|for"
     r"|to|on|pick|choos\w+|select|choice|option|number|value|code|digit|result|judge?ment|decision|conclusion|output"
     r"|prediction|so|hence|thus|therefore|then|clean|clear|plain|definite|solid|firm|the|it|leaves|give|put|response"
-    r"|final|likely|probably|but|rather|not|still|just|simply|i|assessment|find)\s)$"
+    r"|final|likely|probably|but|rather|not|still|just|simply|i|it['’]s|assessment|find)\s)$"
 )
 _ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there)\b")
 _MAX_SENTENCE = 600  # characters
