@@ -87,13 +87,16 @@ _LEGEND = re.compile(
 )
 _SCALED = re.compile(r"(?<!\w)0(?!\w).{1,60}(?<!\w)1(?!\w)")
 _KANA = re.compile("[ぁ-ヿ]")
+# "Man kann nicht sagen, dass …" and "À première vue, …" are one clause with what follows.
+_JOINED = "сказать|утверждать|sagen|behaupten|vue|lecture|vista|lectura|leitura|lettura|взгляд|之下|一看"
+_NOT_AFTER = "".join(f"(?<!{word})" for word in _JOINED.split("|"))
 _CLAUSE = re.compile(
-    r"[,;:،؛，。]\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु|\b(?:und|aber|sondern|mais|et|pero"
+    rf"(?:{_NOT_AFTER}[,，]|[;:،؛。])\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु|\b(?:und|aber|sondern|mais|et|pero"
     r"|sino|mas|ma|но|а)\b"
 )
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
 _OPEN = re.compile(
-    r"(?:oder|ou|oppure|или)\s|还是|或|是否|かどうか|または|인지|또는|या\s|أم\s|أو\s|请判断|teils|en\spartie"
+    r"(?<![\w\u0900-\u0963])(?:oder|ou|oppure|или|या|أم|أو)\s|还是|或|是否|かどうか|または|인지|또는|请判断|teils|en\spartie"
 )
 
 

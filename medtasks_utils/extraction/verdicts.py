@@ -36,7 +36,7 @@ _NOUN = (
     r"|decision|statement|assessment|analysis|evaluation|score|choice|prediction|mine)\b"
 )
 _COPULA = (
-    r"(?:\b(?:is|was|are|be|been|does|do|contains?|includes?|has|shows?|seems?|appears?|looks?|as)(?:n['’]t)?\b"
+    r"(?:\b(?:is|was|are|be|been|does|do|contains?|includes?|has|shows?|seems?|appears?|looks?|as)(?:n['’]?t)?\b"
     r"|\b(?:find|found|detect(?:ed)?|spot(?:ted)?)\b|[:=→\-–])"
 )
 _RIGHT_VERB = (
@@ -92,7 +92,7 @@ _STATEMENTS = tuple(
             rf"|figures?|content|information|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected"
             rf"|found|seen)|present|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround"
             rf"|enough|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none|and"
-            rf"|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though)\b)",
+            rf"|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though|however|even)\b)",
             60,
         ),
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
@@ -119,8 +119,8 @@ _STATEMENTS = tuple(
         # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
         (
             "of_it",
-            r"\b(?:(?<!with\s)it|this|that|there|i|information|claims?|nothing|none|what\s(?:we|i|you))\b(?P<between>[^:]{0,60}?)"
-            rf"(?:{_COPULA}|['’][sm]\b|(?<=\bit)s\b|\bam\b|\bsee\b){_WORDS}{_VERDICT}",
+            r"\b(?:(?<!with\s)it|(?:it|that)s(?=\s(?:not\s|an?\s)?\w+\s?(?:[,.;]|$))|this|that|there|i|information|claims?|nothing|none|what\s(?:we|i|you))\b(?P<between>[^:]{0,60}?)"
+            rf"(?:{_COPULA}|['’][sm]\b|(?:(?<=\bits)|(?<=\bthats))\b|\bam\b|\bsee\b){_WORDS}{_VERDICT}",
             40,
         ),
         # "The answer holds up", "It contradicts the abstract", "Passes my check", "Would I trust it? No".
@@ -156,7 +156,7 @@ _NO_VERDICT = re.compile(
 _NEGATION = re.compile(
     r"\b(?:fail(?:s|ed)?\sto|not|neither|nor|nobody|cannot|no|non|zero|never|without|free|nothing|none|hardly|far\sfrom"
     r"|anything\sbut|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
-    r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|n['’]t\b"
+    r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are|was|does)n)t\b"
 )
 _CLAUSE = re.compile(r"[,;:]\s|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
@@ -178,7 +178,7 @@ _COUNTERFACTUAL = re.compile(
 )
 _MISTAKEN = re.compile(
     r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|false|untrue|unfair"
-    r"|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading)\b"
+    r"|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading|hallucination)\b"
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 _CONTINUED = re.compile(
@@ -259,7 +259,8 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
         value = choose(_candidates(content)).value
     if value is None:
         return None
-    return Candidate(value, holder.start, holder.end, text, holder.cue, holder.support)
+    less = (("taken_back", -2.0),) if taken_back_until(text) >= holder.end else ()
+    return Candidate(value, holder.start, holder.end, text, holder.cue, holder.support, less)
 
 
 def _candidates(text: str) -> Iterator[Candidate]:
@@ -321,9 +322,9 @@ def _read(match: re.Match[str]) -> str | None:
     if supposed:
         return None
     continued = None if groups.get("reply") else _CONTINUED.match(match.string, match.end())
-    if _OPEN.search(before.replace(" could ", " ") if _NEGATION.search(before) else before) or (
-        continued and not (kind == "wrong" and "about" in continued[0])
-    ):
+    mistaken = _MISTAKEN.match(match.string, match.end(kind))  # "To call it factual would be wrong" is no task
+    opened = _OPEN.search(before.replace(" could ", " ") if _NEGATION.search(before) else before)
+    if (opened and not mistaken) or (continued and not (kind == "wrong" and "about" in continued[0])):
         return None
     said_no = groups.get("reply") in ("no", "none", "false", "0")
     if kind == "unsure":
@@ -331,7 +332,7 @@ def _read(match: re.Match[str]) -> str | None:
     negations = len(_NEGATION.findall(before))
     # "None of the kinds of hallucination: no misreading, no …" denies it once.
     negations += said_no and not (negations and match.string[match.end() :].startswith(" "))
-    negations += bool(groups.get("nothing")) + bool(_MISTAKEN.match(match.string, match.end(kind)))
+    negations += bool(groups.get("nothing")) + bool(mistaken)
     if kind == "digit":
         if not _BEFORE_DIGIT.search(sentence) or re.search(
             r"\d\s?(?:,|or|and|/)\s?$", match.string[: match.start(kind)]

@@ -128,15 +128,19 @@ LABEL = r"(?:classe|klasse|clase|label|класс|метка)"
 """A noun that a digit follows."""
 
 CONCEDED: Cues = {
-    "de": r"\b(?:zunächst|anfangs|zuerst|obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere)\b",
-    "fr": r"\b(?:d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs|certain[es]{1,2})\b",
-    "es": r"\b(?:al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s)\b",
-    "pt": r"\b(?:comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas))\b",
-    "it": r"\b(?:all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie])\b",
-    "ru": r"\b(?:сначала|сперва|хотя|несмотря|некоторые|часть)\b",
+    "de": r"\b(?:zunächst|anfangs|zuerst|obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere"
+    r"|ersten\sblick)\b",
+    "fr": r"\b(?:d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs|certain[es]{1,2}"
+    r"|première\s(?:vue|lecture))\b",
+    "es": r"\b(?:al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s|primera\s(?:vista|lectura))\b",
+    "pt": r"\b(?:comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas)"
+    r"|primeira\s(?:vista|leitura))\b",
+    "it": r"\b(?:all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie]"
+    r"|prima\s(?:vista|lettura))\b",
+    "ru": r"\b(?:сначала|сперва|хотя|несмотря|некоторые|часть|первый\sвзгляд)\b",
     "ar": r"(?:رغم|مع\sأن)",
     "hi": r"(?:यद्यपि|हालाँकि|हालांकि|भले)",
-    "zh": r"起初|一开始|最初|虽然|尽管|即使|与其|[前后]半?部分|一部分|看似",
+    "zh": r"起初|一开始|最初|虽然|尽管|即使|乍[一]?看|与其|[前后]半?部分|一部分|看似",
     "ja": r"最初は|当初|一見|一部|前半|ものの",
     "ko": r"처음에|비록|일부|언뜻",
 }
