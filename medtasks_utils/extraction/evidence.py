@@ -75,6 +75,7 @@ _NAMED_BEFORE = re.compile(
 )
 _TIME_AFTER = re.compile(
     r"['′]\s?\d|[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|d[eé]cimal\w*|casas\sdec|significant|patients|steps|labs|year-old|yo"
+    r"|point(?<=-point)(?!\s(?:score|total|result|sum))"
     r"|(?:c?m|in(?:ches)?|f(?:ee|oo)?t|kg|lbs?|pounds)\s(?:tall|heavy|groß|schwer))\b",
     re.IGNORECASE,
 )
