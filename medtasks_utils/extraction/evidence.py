@@ -29,7 +29,9 @@ from medtasks_utils.extraction.weighing import Candidate, Rule, taken_back_until
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
-_ABOUT, _NORMAL, _COMPARED, _GIVEN = map(cues.any_word, (cues.ABOUT, cues.NORMAL, cues.COMPARED, cues.GIVEN))
+_ABOUT, _NORMAL, _COMPARED, _GIVEN, _EQUALS, _LINKED = map(
+    cues.any_word, (cues.ABOUT, cues.NORMAL, cues.COMPARED, cues.GIVEN, cues.EQUALS, cues.LINKED)
+)
 
 # ---- evidence
 
@@ -63,7 +65,7 @@ _THRESHOLD_AFTER = re.compile(
     r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))"
     r"|\s(?:away|to\sgo|left|ago|short|remaining|overdue|as\sa\s(?:lower|upper)\s(?:bound|limit)"
     r"|of\s(?:the\s|his\s|her\s)?(?:ideal|ibw|normal|predicted|actual|expected|usual|target))\b"
-    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하"
+    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하|まで|까지"
     r"|미만|초과|以上|及以上"
     r"|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))|\s?\+(?=\s|$)",
     re.IGNORECASE,
@@ -228,7 +230,11 @@ def an_example(candidate: Candidate) -> bool:
     return bool(
         re.search(
             r"(?i)\b(?:such\sas|e\.g\.,?|for\s(?:example|instance),?|z\.\s?b\.|par\sexemple|por\se(?:jemplo|xemplo)"
-            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$|(?:例如|例えば|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
+            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$"
+            r"|\b(?:another|further|weiteres|autre|otro|outro|altro)\s(?:example|beispiel|exemple|e[jx]emplo|esempio)\b"
+            r"|(?:example|beispiel|exemple|e[jx]emplo|esempio)\b[^\n]{0,60}\s(?:would|wär|ergäb|serai|donnerai|ser[íi]a|dar[íi]a"
+            r"|sareb|dareb)"
+            r"|(?:例如|例えば|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
             before(candidate),
         )
     )
@@ -293,6 +299,17 @@ _BY_PERIOD = re.compile(
 _GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields|->)[^\n.,):=→]){{0,30}}$")
 
 
+def of_the_due_date(candidate: Candidate) -> bool:
+    """As in "the due date is at 40 weeks and 0 days", "予定日は40週0日"."""
+    return bool(_DUE_BEFORE.search(before(candidate)))
+
+
+_DUE_BEFORE = re.compile(
+    rf"(?i:due\sdate|edd|(?:geburts|entbindungs)termin|fpp|dpp|(?:fecha|data)\s(?:\w+\s){{1,2}}parto|预产期|予定日|예정일)"
+    rf"\s?(?:{_EQUALS}\s?)?(?:{_ABOUT}|{_LINKED}\s){{0,4}}$"
+)
+
+
 def only_weeks(candidate: Candidate) -> bool:
     """An age in weeks alone or in days alone."""
     written = candidate.text[candidate.start : candidate.end]
@@ -343,7 +360,7 @@ RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
     "date": (*_EVERY, (given, -60), (compared_with, -60), (of_something_else, -20)),
-    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6)),
+    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (of_the_due_date, -60), (only_weeks, -6)),
 }
 
 

@@ -53,7 +53,7 @@ _STEPS = re.compile(
 )
 _CALCULATED = re.compile(r"[\d)\s]\s?[×÷*/+^-]\s?[\d(√][^=]*[=≈]\s?$")
 _ROUNDED = re.compile(
-    rf"(?i)\b(?:round(?:s|ed|ing)?|gerundet|arrondie?|redonde\w+|arredond\w+|arrotond\w+|округл\w+)(?:\s[^\W_]+){{0,6}}[,:]?\s"
+    rf"(?i)\b(?:round(?:s|ed|ing)?|gerundet|arrondie?|redonde\w+|arredond\w+|arrotond\w+|округл\w+)(?:\s[^\W_]+){{0,6}}(?:[,:]|\s→)?\s"
     rf"(?:that['’]s\s|(?:is|gives|ergibt|donne|es|da|é|dà)\s)?(?:{_ABOUT}){{0,3}}$"
 )
 _LIMIT_KEY = re.compile(r"max|min(?!ut)|thresh|cut|limit|normal|refer|range|possible|previous|prior")
