@@ -162,7 +162,7 @@ def _rounds(value: float, to: float) -> bool:
 def _is_operand(candidate: Candidate) -> bool:
     """Whether a result is worked out of it, and not checked with it."""
     found = {rule for rule, _ in candidate.evidence}
-    return "in_a_formula" in found and "a_check" not in found
+    return "in_a_formula" in found and not found & {"a_check", "in_a_range"}
 
 
 def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str], asked: str) -> Candidate | None:
