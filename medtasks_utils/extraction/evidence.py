@@ -29,9 +29,7 @@ from medtasks_utils.extraction.weighing import Candidate, Rule, taken_back_until
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
-_ABOUT, _NORMAL, _COMPARED, _GIVEN, _EQUALS, _LINKED = map(
-    cues.any_word, (cues.ABOUT, cues.NORMAL, cues.COMPARED, cues.GIVEN, cues.EQUALS, cues.LINKED)
-)
+_ABOUT, _NORMAL, _COMPARED, _GIVEN = map(cues.any_word, (cues.ABOUT, cues.NORMAL, cues.COMPARED, cues.GIVEN))
 
 # ---- evidence
 
@@ -299,17 +297,6 @@ _BY_PERIOD = re.compile(
 _GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields|->)[^\n.,):=→]){{0,30}}$")
 
 
-def of_the_due_date(candidate: Candidate) -> bool:
-    """As in "the due date is at 40 weeks and 0 days", "予定日は40週0日"."""
-    return bool(_DUE_BEFORE.search(before(candidate)))
-
-
-_DUE_BEFORE = re.compile(
-    rf"(?i:due\sdate|edd|(?:geburts|entbindungs)termin|fpp|dpp|(?:fecha|data)\s(?:\w+\s){{1,2}}parto|预产期|予定日|예정일)"
-    rf"\s?(?:{_EQUALS}\s?)?(?:{_ABOUT}|{_LINKED}\s){{0,4}}$"
-)
-
-
 def only_weeks(candidate: Candidate) -> bool:
     """An age in weeks alone or in days alone."""
     written = candidate.text[candidate.start : candidate.end]
@@ -360,7 +347,7 @@ RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
     "date": (*_EVERY, (given, -60), (compared_with, -60), (of_something_else, -20)),
-    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (of_the_due_date, -60), (only_weeks, -6)),
+    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6)),
 }
 
 

@@ -20,11 +20,7 @@ def last_tag(text: str) -> tuple[str, int] | None:
 
 
 def unclosed_tag(text: str) -> str | None:
-    """What follows an answer tag that is never closed, or closed by one that opens; up to the end of its line, or None.
-
-    >>> unclosed_tag("<answer>5"), unclosed_tag("<answer>12<answer> is normal."), unclosed_tag("<answer>5</answer>")
-    ('5', '12', None)
-    """
+    """What follows an answer tag up to the end of its line, where none closes it, or one that opens; or None."""
     content = opened = None
     for tag in _TAG.finditer(text):
         between = "" if opened is None else text[opened : tag.start()].strip()
