@@ -295,8 +295,8 @@ NORMAL: Cues = {
     r"|uncorrected|raw|unadjusted|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?|viability"
     r"|full\sterm|due\sdate(?=\s(?:is|at|would)\b)|pregnancy\slasts|trimester|needed|required|recommended|published|validated|guideline|goals?"
     r"|aims?(?:\sfor)?|(?:obesity|overweight)\sis|ceiling|floor",
-    "de": r"(?:geburts|entbindungs)termin(?=\s(?:ist|liegt|bei|wäre))|norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}|referenz(?:bereich)?"
-    r"|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?|üblich\w{0,2}",
+    "de": r"(?:geburts|entbindungs)termin(?=\s(?:ist|liegt|bei|wäre))|norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}"
+    r"|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?|üblich\w{0,2}",
     "fr": r"(?<!artérielle\s)moyenne|norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
     "es": r"fecha\s\w+\sde\sparto(?=\s(?:es|sería))|normal(?:es)?|referencia|umbral|límites?|entre|rango|máximo|sobre"
     r"|objetivo|meta",
