@@ -45,6 +45,8 @@ def test_last_tag(text: str, content: str | None) -> None:
         ("<answer>4</answer><answer>5", "5"),
         ("<answer>5</answer>", None),
         ("<answer>4<answer>5</answer>", None),
+        ("<answer>12<answer> is normal.", "12"),
+        ("<answer>4<answer>\n<answer>5", "5"),
         ("<answer>", ""),
         ("5", None),
     ],

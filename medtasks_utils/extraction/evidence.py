@@ -63,7 +63,7 @@ _THRESHOLD_AFTER = re.compile(
     r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))"
     r"|\s(?:away|to\sgo|left|ago|short|remaining|overdue|as\sa\s(?:lower|upper)\s(?:bound|limit)"
     r"|of\s(?:the\s|his\s|her\s)?(?:ideal|ibw|normal|predicted|actual|expected|usual|target))\b"
-    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하"
+    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하|まで|까지"
     r"|미만|초과|以上|及以上"
     r"|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))|\s?\+(?=\s|$)",
     re.IGNORECASE,
@@ -75,6 +75,7 @@ _NAMED_BEFORE = re.compile(
 )
 _TIME_AFTER = re.compile(
     r"['′]\s?\d|[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|d[eé]cimal\w*|casas\sdec|significant|patients|steps|labs|year-old|yo"
+    r"|point(?<=-point)(?!\s(?:score|total|result|sum))"
     r"|(?:c?m|in(?:ches)?|f(?:ee|oo)?t|kg|lbs?|pounds)\s(?:tall|heavy|groß|schwer))\b",
     re.IGNORECASE,
 )
@@ -227,7 +228,11 @@ def an_example(candidate: Candidate) -> bool:
     return bool(
         re.search(
             r"(?i)\b(?:such\sas|e\.g\.,?|for\s(?:example|instance),?|z\.\s?b\.|par\sexemple|por\se(?:jemplo|xemplo)"
-            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$|(?:例如|例えば|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
+            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$"
+            r"|\b(?:another|further|weiteres|autre|otro|outro|altro)\s(?:example|beispiel|exemple|e[jx]emplo|esempio)\b"
+            r"|(?:example|beispiel|exemple|e[jx]emplo|esempio)\b[^\n]{0,60}\s(?:would|wär|ergäb|serai|donnerai|ser[íi]a|dar[íi]a"
+            r"|sareb|dareb)"
+            r"|(?:例如|例えば|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
             before(candidate),
         )
     )

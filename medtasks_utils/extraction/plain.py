@@ -16,6 +16,7 @@ _CHARACTERS: dict[int, str] = {
     **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
     **{ord(space): " " for space in _SPACES},
     ord("\ufeff"): "",
+    **dict.fromkeys(map(ord, "➔➙➜➝➞➡⇨"), "→"),
     **{ord(mark): end for mark, end in zip("、،।؟؛", ",,.?;", strict=True)},
 }
 
@@ -31,6 +32,7 @@ _AFTER_HEADING = re.compile(
 _NEXT_QUESTION = re.compile(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
     r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)"
+    r"|[#*\s]{0,6}(?:Next|New)\s(?:patient|case|question)\s?\d{0,3}[:*_]{0,3}\s?$"
     r"|#{1,4}\s(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human|User)\s?\d{0,3}\s?:?\s?$"
     r"|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s|#{1,4}\sInstruction\s?:\s|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?"
     r"|\|)?(?:user"

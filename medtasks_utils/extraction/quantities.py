@@ -89,6 +89,10 @@ _POINT_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2}|(?!(?:19|20)\d\d\b)\d{4,9}|(?<=\b0,)\d{3})(?!\d|,\d)")
 _POINT = re.compile(r"\d\.\d{1,2}(?!\d)|\d\.\d{4}|\d{4}\.\d|(?<!\d)0\.\d")
 _THOUSANDS_POINT = re.compile(r"(\d)\.(?=\d{3}(?!\d))")
+_PRODUCT = re.compile(
+    r"(?<![\d.,])(\d{1,9}(?:[.,]\d{1,9})?)(?:\s?[A-Za-z/]{1,8})?\s×\s(\d{1,9}(?:[.,]\d{1,9})?)(?:\s?[A-Za-z/]{1,8})?\s?=\s?"
+    r"(\d{1,3})\.(\d{3})(?![\d.])"
+)
 _LONG_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,4}),(\d{3,4})(?!\d|,\d)")
 _MINUS_WORD = re.compile(rf"(?i)(?<!\w){MINUS}(?=\d)")
 _NUMBER = re.compile(
@@ -130,6 +134,8 @@ def prepared(text: str, *, score: bool = False) -> str:
     text = _BEFORE_STOP.sub("", _UNITS.sub(" ", _TOLERANCE.sub("", _LATEX.sub("", text))))
     if not _POINT.search(text) and len(_DECIMAL_COMMA.findall(text)) > 1:
         text = _LONG_DECIMAL_COMMA.sub(r"\1.\2", _THOUSANDS_POINT.sub(r"\1", text))
+    elif any(map(_is_in_thousands, _PRODUCT.finditer(text))):
+        text = _THOUSANDS_POINT.sub(r"\1", text)
     text = _MARKED_THOUSANDS.sub("", text)
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
@@ -147,6 +153,12 @@ def _in_digits(text: str) -> Iterator[Found]:
         if math.isfinite(value):
             end = match.end("percent") if match["percent"] else match.end()
             yield Found(Percentage(value) if match["percent"] else value, match.start(), end)
+
+
+def _is_in_thousands(product: re.Match[str]) -> bool:
+    """As in "5 × 250 = 1.250", where the point is no decimal point."""
+    left, right = (float(operand.replace(",", ".")) for operand in product.groups()[:2])
+    return left * right == int(product[3] + product[4])
 
 
 def _quotient(fraction: re.Match[str]) -> str:

@@ -20,8 +20,10 @@ def last_tag(text: str) -> tuple[str, int] | None:
 
 
 def unclosed_tag(text: str) -> str | None:
-    """What follows an answer tag that is opened last and never closed, up to the end of its line, or None."""
-    last = None
+    """What follows an answer tag up to the end of its line, where none closes it, or one that opens; or None."""
+    content = opened = None
     for tag in _TAG.finditer(text):
-        last = None if tag[1] else tag.end()
-    return None if last is None else text[last:].strip().split("\n", 1)[0].rstrip()
+        between = "" if opened is None else text[opened : tag.start()].strip()
+        content = between if between and "\n" not in between and not tag[1] else None
+        opened = None if tag[1] or content else tag.end()
+    return content if opened is None else text[opened:].strip().split("\n", 1)[0].rstrip()

@@ -53,7 +53,7 @@ _STEPS = re.compile(
 )
 _CALCULATED = re.compile(r"[\d)\s]\s?[×÷*/+^-]\s?[\d(√][^=]*[=≈]\s?$")
 _ROUNDED = re.compile(
-    rf"(?i)\b(?:round(?:s|ed|ing)?|gerundet|arrondie?|redonde\w+|arredond\w+|arrotond\w+|округл\w+)(?:\s[^\W_]+){{0,6}}[,:]?\s"
+    rf"(?i)\b(?:round(?:s|ed|ing)?|gerundet|arrondie?|redonde\w+|arredond\w+|arrotond\w+|округл\w+)(?:\s[^\W_]+){{0,6}}(?:[,:]|\s→)?\s"
     rf"(?:that['’]s\s|(?:is|gives|ergibt|donne|es|da|é|dà)\s)?(?:{_ABOUT}){{0,3}}$"
 )
 _LIMIT_KEY = re.compile(r"max|min(?!ut)|thresh|cut|limit|normal|refer|range|possible|previous|prior")
@@ -162,7 +162,7 @@ def _rounds(value: float, to: float) -> bool:
 def _is_operand(candidate: Candidate) -> bool:
     """Whether a result is worked out of it, and not checked with it."""
     found = {rule for rule, _ in candidate.evidence}
-    return "in_a_formula" in found and "a_check" not in found
+    return "in_a_formula" in found and not found & {"a_check", "in_a_range"}
 
 
 def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str], asked: str) -> Candidate | None:

@@ -293,21 +293,22 @@ NORMAL: Cues = {
     "en": r"normal(?:ly)?|reference|ref\.?|range|threshold|cut-?\s?off|limits?|targets?(?!\sweight)|average|healthy"
     r"|typical(?:ly)?|usual(?:ly)?|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison"
     r"|uncorrected|raw|unadjusted|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?|viability"
-    r"|full\sterm|pregnancy\slasts|trimester|needed|required|recommended|published|validated|guideline|goals?"
+    r"|full\sterm|due\sdate(?=\s(?:is|at|would)\b)|pregnancy\slasts|trimester|needed|required|recommended|published|validated|guideline|goals?"
     r"|aims?(?:\sfor)?|(?:obesity|overweight)\sis|ceiling|floor",
-    "de": r"norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal"
-    r"|ziel(?:wert|bereich)?|üblich\w{0,2}",
+    "de": r"(?:geburts|entbindungs)termin(?=\s(?:ist|liegt|bei|wäre))|norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}"
+    r"|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?|üblich\w{0,2}",
     "fr": r"(?<!artérielle\s)moyenne|norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
-    "es": r"normal(?:es)?|referencia|umbral|límites?|entre|rango|máximo|sobre|objetivo|meta",
+    "es": r"fecha\s\w+\sde\sparto(?=\s(?:es|sería))|normal(?:es)?|referencia|umbral|límites?|entre|rango|máximo|sobre"
+    r"|objetivo|meta",
     "pt": r"norma(?:l|is)|referência|limiar|limites?|entre|intervalo|máximo|meta|objetivo",
     "it": r"normal[ei]|riferimento|soglia|limit[ei]|tra|fra|massimo|obiettivo",
     "ru": r"норма|средн\w{2,3}(?!\s(?:артериальн|ад\b))|нормальн\w{0,4}|порог|границ\w{1,3}|референс\w{0,5}"
     r"|максим\w{0,5}",
     "ar": r"الطبيعي|طبيعي|المعدل|الحد",
     "hi": r"सामान्य|सीमा|अधिकतम",
-    "zh": r"正常|参考|范围|阈值|满分|最高",
-    "ja": r"正常|基準|範囲|最大|満点",
-    "ko": r"정상|기준|범위|최대|만점",
+    "zh": r"预产期[是为在]|正常|参考|范围|阈值|满分|最高",
+    "ja": r"予定日[はが]|正常|基準|範囲|最大|満点",
+    "ko": r"예정일[은이]|정상|기준|범위|최대|만점",
 }
 """Nouns and adverbs for what a value is compared with."""
 
