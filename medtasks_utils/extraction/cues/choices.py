@@ -5,8 +5,9 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 ANSWER: Cues = {
-    "en": r"answer|ans\b\.?|(?:consensus|majority)(?=[^.:→\n]{0,60}[:→])|sol\b\.?|response(?=\s?:)|selection|choice|letter|pick"
-    r"|option|solution|conclusion|(?:correct|final|verdict)(?=:)|\b(?:correct|right|best|appropriate|likely|suitable"
+    "en": r"answer|ans\b\.?|(?:consensus|majority)(?=[^.:→\n]{0,60}[:→])|sol\b\.?|response(?=\s?:)|selection|choice"
+    r"|letter|pick|option|solution|conclusion|(?:correct|final|verdict)(?=:)"
+    r"|\b(?:correct|right|best|appropriate|likely|suitable"
     r"|final)\s(?:one|response|letter|match|diagnosis|statement)\b",
     "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre)|:)",
     "fr": r"réponse|choix|proposition|(?:correcte|exacte|juste)(?=\s?:)",
@@ -250,8 +251,8 @@ OR: Cues = {
 """What joins two letters, so that neither is stated."""
 
 REMAINS: Cues = {
-    "en": r"(?:what|which|that|all\sthat|only)?\s?(?:remains?|leaves(?:\sus\swith)?|is\sleft)(?:\sis|\swith)?|remaining(?=:)"
-    r"|(?:left|remain(?:ing)?)\s(?:option|choice|one)\sis|(?:left)\swith|by\s(?:elimination|exclusion)",
+    "en": r"(?:what|which|that|all\sthat|only)?\s?(?:remains?|leaves(?:\sus\swith)?|is\sleft)(?:\sis|\swith)?"
+    r"|remaining(?=:)|(?:left|remain(?:ing)?)\s(?:option|choice|one)\sis|(?:left)\swith|by\s(?:elimination|exclusion)",
     "de": r"(?:(?:übrig\s)?bleibt(?:\s(?:nur|also|somit|daher|noch|damit))*|per\sausschluss|im\sausschlussverfahren)",
     "fr": r"(?:(?:il\s)?(?:ne\s)?reste(?:\sdonc|\sque)*|par\sélimination)",
     "es": r"(?:(?:solo\s|sólo\s)?queda(?:\s(?:entonces|solo|sólo|pues))*|por\s(?:descarte|eliminación))",
