@@ -95,7 +95,7 @@ CHOOSE: Cues = {
 """Verbs that a choice follows."""
 
 CHOSEN_BEFORE: Cues = {
-    "de": r"\s(?:wählen|nehmen|ankreuzen|nennen|entscheiden)",
+    "de": r"\s(?:wählen|nehmen|ankreuzen|nennen|entscheiden)(?!,\s(?:wenn|falls)\b)",
     "hi": r"\s?(?:को\s)?चुन",
     "ja": r"を(?:選|取り)(?!\w{0,2}(?:人|方|学生|受験))",
     "ko": r"(?:번|을|를)\s?(?:선택|고르(?!지만)|고른|택)",
@@ -115,7 +115,7 @@ CORRECT: Cues = {
     r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct|true|right)"
     r"|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]|\s(?:here|true|up|as|because|since|and|but"
     r"|while|whereas)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is"
-    r"|must\sbe|has\sto\sbe)(?=\W*$|[.,;:!—–]|\snot\b)|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
+    r"|must\sbe|has\sto\sbe)(?=\W*$|[.,;:!—–]|\s(?:not|then)\b)|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
     r"|most\s\w+)|is\sthe\s(?:one|organism|diagnosis|cause|culprit|drug|agent|treatment|test|nerve|enzyme"
     r"|site)(?=\W*$|[.,;])|are\sthe\sanswer|correctly\s(?:identifies|describes)",
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
