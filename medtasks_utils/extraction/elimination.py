@@ -14,11 +14,11 @@ _RIGHT, _WRONG = (cues.any_word(table) for table in (cues.RIGHT, cues.WRONG))
 _RIGHT_MARK = re.compile(
     rf"\b(?i:correct|right|best|true|yes|fits|match(?:es|ing)|trifft\szu)(?:\s(?:answer|option|choice"
     rf"|one))?(?=\W*(?:$|[.,;:!()—–]))|[{cues.TICKS}]"
-    rf"|{_RIGHT}"
+    rf"|{_RIGHT}|[○◯](?=\W*$)"
     rf"|{cues.any_word(cues.YES)}(?=\W*$)"
 )
 _WRONG_MARK = re.compile(
-    rf"(?i:\b(?:incorrect|wrong|false|no|not|nicht|unlikely|excluded|out|never)\b|n['’]t\b)|[{cues.CROSSES}]|{_WRONG}"
+    rf"(?i:\b(?:incorrect|wrong|false|no|not|nicht|unlikely|excluded|out|never)\b|n['’]t\b)|[{cues.CROSSES}]|×(?=\W*$)|{_WRONG}"
     rf"|{cues.either(cues.WRONG_AFTER)}|{cues.any_word(cues.NO)}(?=\W*$)"
 )
 _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
@@ -32,7 +32,7 @@ _COMPARED = re.compile(
     rf"\s(?P<worse>{_LETTER}(?:(?:,\s?|\s?(?:and|or)\s){{1,2}}{_LETTER}){{0,2}})"
 )
 _RATING = re.compile(
-    rf"(?P<letter>{_LETTER})[)\]\"':=\s(–-]{{1,6}}(?:(?i:the|remaining|about|around|only|roughly"
+    rf"(?P<letter>{_LETTER})[)\]\"':=|\s(–-]{{1,6}}(?:(?i:the|remaining|about|around|only|roughly"
     rf"|score:?)\s){{0,2}}~?(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)"
     rf"\s?(?:%|(?i:/|of|out\sof|von|sur|de|su)\s?(?P<most>\d{{1,3}}))?"
 )

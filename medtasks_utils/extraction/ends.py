@@ -21,7 +21,7 @@ class CutOff(Enum):
     IN_WORDS = "words"
 
 
-_OPEN_CALCULATION = re.compile(r"[=+×÷^√(\[{≈→−*/:,–-]\s*$")
+_OPEN_CALCULATION = re.compile(r"(?:[=+÷^√(\[{≈→−*/:,–-]|(?<![\u3040-\u9fff])×)\s*$")
 _LEFT_OPEN = re.compile(
     r"\n[\s\d.,()+×÷*/^√−-]*\d\s[+×÷*/^−-]\s[\d(][\s\d.,()+×÷*/^√−-]*$"
     r"|(?:^|\n)(?!.*[=≈→]).*(?:\d\s?[×*÷]\s?[\d.]+|\d\.\d+\s/\s\d+|\d\s/\s\d+\.\d+|\d\s\+\s\d+)\)?$"

@@ -56,7 +56,7 @@ _PAIRED = re.compile(
     rf"|bis)\s)[(\[]?$"
 )
 _BUT = re.compile(
-    r"\b(?:but|however|yet|instead|in\sfact)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally"
+    r"\b(?:but|however|yet|instead|in\sfact|(?:chang|revis|switch)\w*\smy\s(?:first|initial|original)(?:\s\w+)?)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally"
     r"|after)\b|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?),|지만|但是?|不过|لكن"
     r"|लेकिन",
     re.IGNORECASE,
@@ -172,7 +172,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 
 _REFUSED = re.compile(
-    r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t))\s(?:choose|pick|select|mark"
+    r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t)|(?:not|un)\s?able\sto)\s(?:choose|pick|select|mark"
     r"|commit\sto)\b"
     r"(?!\s(?!any\b|one\b|either|between|among|from)\w)|\bnone\sof\s(?:the|these)\s(?!other|remaining"
     r"|rest\b)(?:\w+\s){1,3}(?:is|are)"
@@ -279,12 +279,17 @@ def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
     yield from (Candidate(letter, at, at, plain, "named", support) for letter, at in named)
     if len(sentences) > 1:
         first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
-        if len(last) == 1 and (len(first) != 1 or first == last):
+        if (
+            len(last) == 1
+            and last.issuperset(_IN_BRACKETS.findall(sentences[-1]))
+            and (len(first) != 1 or first == last)
+        ):
             at = plain.rfind(sentences[-1])
             yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))
         yield from _ending(sentences[-1])
 
 
+_IN_BRACKETS = re.compile(r"\(([A-D])\)")
 _AT_THE_END = re.compile(
     rf"(?P<letter>{LETTER})(?=[^\w\n]*$|\s?[^\sA-Za-z0-9]{{1,8}}(?:\s[^\sA-Za-z0-9]{{1,6}})?[.。]?\s*$)"
 )

@@ -17,15 +17,15 @@ CALLED = (
 LINE = re.compile(
     rf"[\s>#*_=\-•|👉️{cues.TICKS}]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option"
     rf"|choice)\s)?[(\[]?(?P<letter>[A-D]|[a-d](?=[.)\]])){ONE_ONLY}"
-    r"(?:[)\].:]{1,3}(?:[\s*_]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since"
+    r"(?:[)\].:]{1,3}(?:[\s*_\u3040-\u9fff]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since"
     r"|as)\s|[*_]{0,3}\s[\-–—|(→\[]|[*_]{0,3}\s[-=]>\s|[*_]{0,3}\s\|"
-    rf"|\s?[{cues.TICKS}{cues.CROSSES}]|[\s*_)\]<=]*$"
+    rf"|:?\s?[{cues.TICKS}{cues.CROSSES}○◯×]|[\s*_)\]<=]*$"
     rf"|{CALLED})"
 )
 _ANNOUNCED = re.compile(r"\W{0,6}(?:[^\W\d]{1,12}\s){0,3}(?i:choices|options)(?:\s(?i:are))?\s?[:=]?\s")
 MAX_LINE = 300  # characters of a line that are looked at for its letter
 
-_MARKER = re.compile(r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D])[\"']?[).:\]]\s")
+_MARKER = re.compile(r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D])(?:[\"']?[).:\]]|(?<![,и]\s[A-D])\s[–—-])\s")
 
 
 def split_listings(text: str, lettered: str) -> tuple[list[str], list[str]]:

@@ -36,7 +36,7 @@ _NEXT_QUESTION = re.compile(
     r"|#{1,4}\s(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human|User)\s?\d{0,3}\s?:?\s?$"
     r"|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s|#{1,4}\sInstruction\s?:\s|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?"
     r"|\|)?(?:user"
-    r"|start_header_id)\b)",
+    r"|start_header_id)\b)|(?<!\S)Exercise\s[2-9]:",
     re.MULTILINE | re.IGNORECASE,
 )
 # What a speaker asks of the answer before it, which the answer after it may change.
@@ -148,5 +148,7 @@ def without_next_question(text: str) -> tuple[str, ...]:
     if not starts:
         return (text,)
     before = text[: starts[0]]
+    if text.startswith("Exercise", starts[0]) and before.strip():
+        return (before,)
     echoed = text[starts[0] : starts[1]] if len(starts) > 1 else text[starts[0] :]
     return (before, echoed) if before.strip() else (echoed,)

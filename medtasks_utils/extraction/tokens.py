@@ -14,7 +14,7 @@ from medtasks_utils.extraction.spelling import Spelling
 _SMALL_WORDS = (
     "because|since|as|is|for|due|given|which|so|but|not|in|with|and|or|rather|ist|est|es|no|ne|weil|car|porque"
     r"|perch\w{0,2}|den|"
-    "und|ni|né|nem|noch|nor|quella|aus|fällt|passt|scheidet|makes|best|fits|matches|correctly|would|seems|must|should"
+    "wählen|nehmen|ankreuzen|entscheiden|und|ni|né|nem|noch|nor|quella|aus|fällt|passt|scheidet|makes|best|fits|matches|correctly|would|seems|must|should"
     r"|appears|only|an"
     r"|remains|it|instead|over|here|then"
 )

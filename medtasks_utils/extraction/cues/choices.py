@@ -5,8 +5,9 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 ANSWER: Cues = {
-    "en": r"answer|ans\b\.?|consensus(?=[^.:\n]{0,60}:)|sol\b\.?|response(?=\s?:)|selection|choice|letter|pick|option"
-    r"|solution|conclusion|(?:correct|final|verdict)(?=:)|\b(?:correct|right|best|appropriate|likely|suitable"
+    "en": r"answer|ans\b\.?|(?:consensus|majority)(?=[^.:→\n]{0,60}[:→])|sol\b\.?|response(?=\s?:)|selection|choice"
+    r"|letter|pick|option|solution|conclusion|(?:correct|final|verdict)(?=:)"
+    r"|\b(?:correct|right|best|appropriate|likely|suitable"
     r"|final)\s(?:one|response|letter|match|diagnosis|statement)\b",
     "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre)|:)",
     "fr": r"réponse|choix|proposition|(?:correcte|exacte|juste)(?=\s?:)",
@@ -26,10 +27,10 @@ LINK: Cues = {
     "any": r"[:：=\-–—>→⟹]",
     "en": r"\b(?:is|be|was|as|remains|to)\b",
     "de": r"\b(?:ist|lautet|wäre|bleibt)\b",
-    "fr": r"\b(?:est|serait)\b",
-    "es": r"\b(?:es|sería)\b",
+    "fr": r"\b(?:est|serait|peut\sêtre\sque)\b",
+    "es": r"\b(?:es|sería|puede\sser\sotra\sque)\b",
     "pt": r"(?<!\w)(?:é|seria)(?!\w)",
-    "it": r"(?<!\w)(?:è|sarebbe)(?!\w)",
+    "it": r"(?<!\w)(?:è|sarebbe|(?:può\sche|solo)\sessere|può\sessere\s(?:che|solo))(?!\w)",
     "ru": r"\b(?:это|является)\b",
     "ar": r"(?<!\w)(?:هي|هو)(?!\w)",
     "hi": r"(?:है|होगा)(?=[\s:,])",
@@ -94,7 +95,7 @@ CHOOSE: Cues = {
 """Verbs that a choice follows."""
 
 CHOSEN_BEFORE: Cues = {
-    "de": r"\s(?:wählen|nehmen|ankreuzen|nennen)",
+    "de": r"\s(?:wählen|nehmen|ankreuzen|nennen|entscheiden)(?!,\s(?:wenn|falls)\b)",
     "hi": r"\s?(?:को\s)?चुन",
     "ja": r"を(?:選|取り)(?!\w{0,2}(?:人|方|学生|受験))",
     "ko": r"(?:번|을|를)\s?(?:선택|고르(?!지만)|고른|택)",
@@ -114,7 +115,7 @@ CORRECT: Cues = {
     r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct|true|right)"
     r"|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]|\s(?:here|true|up|as|because|since|and|but"
     r"|while|whereas)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is"
-    r"|must\sbe|has\sto\sbe)\b|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
+    r"|must\sbe|has\sto\sbe)(?=\W*$|[.,;:!—–]|\s(?:not|then)\b)|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
     r"|most\s\w+)|is\sthe\s(?:one|organism|diagnosis|cause|culprit|drug|agent|treatment|test|nerve|enzyme"
     r"|site)(?=\W*$|[.,;])|are\sthe\sanswer|correctly\s(?:identifies|describes)",
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
@@ -136,7 +137,7 @@ THEREFORE: Cues = {
     "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление|更正|訂正|정정|सुधार"
     r"|تصحيح)\s?:",
     "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus"
-    r"|hence|so|leav(?:es?|ing)(?:\sus\swith)?|makes?\sit|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?"
+    r"|hence|so|leav(?:es?|ing)(?:\sus\swith)?|(?<!(?<!th(?:at|is)\s)would\s)makes?\sit|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?"
     r"|in\sthe\send|ultimately|eventually|on\sbalance|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely"
     r"|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|demnach|somit|folglich|wahrscheinlich|es\sist|ist\ses|d\.\s?h\.)",
@@ -250,8 +251,8 @@ OR: Cues = {
 """What joins two letters, so that neither is stated."""
 
 REMAINS: Cues = {
-    "en": r"(?:what|which|that|all\sthat|only)?\s?(?:remains?|leaves(?:\sus\swith)?|is\sleft)(?:\sis|\swith)?|(?:left"
-    r"|remain(?:ing)?)\s(?:option|choice|one)\sis|(?:left)\swith|by\s(?:elimination|exclusion)",
+    "en": r"(?:what|which|that|all\sthat|only)?\s?(?:remains?|leaves(?:\sus\swith)?|is\sleft)(?:\sis|\swith)?"
+    r"|remaining(?=:)|(?:left|remain(?:ing)?)\s(?:option|choice|one)\sis|(?:left)\swith|by\s(?:elimination|exclusion)",
     "de": r"(?:(?:übrig\s)?bleibt(?:\s(?:nur|also|somit|daher|noch|damit))*|per\sausschluss|im\sausschlussverfahren)",
     "fr": r"(?:(?:il\s)?(?:ne\s)?reste(?:\sdonc|\sque)*|par\sélimination)",
     "es": r"(?:(?:solo\s|sólo\s)?queda(?:\s(?:entonces|solo|sólo|pues))*|por\s(?:descarte|eliminación))",

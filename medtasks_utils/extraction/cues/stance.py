@@ -8,7 +8,8 @@ RETRACTED: Cues = {
     "en": r"\b(?:wait\b|hmm+\b|scratch\sthat|on\s(?:second\sthought|reflection|closer\sinspection)"
     r"|let\sme\s(?:re-?consider|correct)|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|that\s(?:was|is"
     r"|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b|actually,"
-    r"|(?<!out\s)correction:|redoing|i\s(?:take\sthat\sback|forgot|misread)|but\sthat\swas|change\smy\s(?:answer"
+    r"|(?<!out\s)correction:|redoing|i\s(?:take\sthat\sback|forgot|misread|(?:must|(?:have|need)\sto)\s(?:withdraw"
+    r"|retract))|but\sthat\swas|change\smy\s(?:answer"
     r"|mind|verdict)|edit(?:ed)?:|i\s(?:\w+ly\s|must\s|beg\sto\s)?disagree\b(?!\swith\s(?:the\s)?(?:option\s)?[A-D]\b)"
     r"|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right|correct|it)\b|(?:wh?)?oops\b|my\sbad\b|sorry,\s(?:i\smean"
     r"|wrong))|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
