@@ -18,7 +18,8 @@ _RIGHT_MARK = re.compile(
     rf"|{cues.any_word(cues.YES)}(?=\W*$)"
 )
 _WRONG_MARK = re.compile(
-    rf"(?i:\b(?:incorrect|wrong|false|no|not|nicht|unlikely|excluded|out|never)\b|n['’]t\b)|[{cues.CROSSES}]|×(?=\W*$)|{_WRONG}"
+    rf"(?i:\b(?:incorrect|wrong|false|no|not|nicht|unlikely|excluded|out|never)\b|n['’]t\b)|[{cues.CROSSES}]|×(?=\W*$)"
+    rf"|{_WRONG}"
     rf"|{cues.either(cues.WRONG_AFTER)}|{cues.any_word(cues.NO)}(?=\W*$)"
 )
 _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"

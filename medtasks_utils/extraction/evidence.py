@@ -44,7 +44,8 @@ _BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
-    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\d{1,2}/\d|,\s?\d{1,3},\s\d|/\s?[a-zA-Z][^=(\n.;,]{0,60}="
+    r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\d{1,2}/\d|,\s?\d{1,3},\s\d"
+    r"|/\s?[a-zA-Z][^=(\n.;,]{0,60}="
     r"|/\s?\(|x\s[a-z]{2}|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(
@@ -63,7 +64,8 @@ _THRESHOLD_AFTER = re.compile(
     r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))"
     r"|\s(?:away|to\sgo|left|ago|short|remaining|overdue|as\sa\s(?:lower|upper)\s(?:bound|limit)"
     r"|of\s(?:the\s|his\s|her\s)?(?:ideal|ibw|normal|predicted|actual|expected|usual|target))\b"
-    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하|まで|까지"
+    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하|まで"
+    r"|까지"
     r"|미만|초과|以上|及以上"
     r"|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))|\s?\+(?=\s|$)",
     re.IGNORECASE,
@@ -71,10 +73,12 @@ _THRESHOLD_AFTER = re.compile(
 _NAMED_BEFORE = re.compile(
     r"(?i:\b(?:class|stage|grade|step|type|category|phase|level|group|version|factor|item|criterion|criteria"
     r"|option|age[ds]?|day|table|figure|part|ckd|bmi\sclass|vitamin|page|row|ref|(?:call|dial|ring)(?:ing)?|notruf"
-    r"|wähl\w{1,3}\s(?:\w+\s){0,2}die|appelez\sle|llam[ea]\sal|ligue\spara\so|chiam[ai]\sil))\s?[:#]?\s?[A-Z]?$|(?:拨打|电话)\s?$"
+    r"|wähl\w{1,3}\s(?:\w+\s){0,2}die|appelez\sle|llam[ea]\sal|ligue\spara\so|chiam[ai]\sil))\s?[:#]?\s?[A-Z]?$|(?:拨打"
+    r"|电话)\s?$"
 )
 _TIME_AFTER = re.compile(
-    r"['′]\s?\d|[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|d[eé]cimal\w*|casas\sdec|significant|patients|steps|labs|year-old|yo"
+    r"['′]\s?\d|[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|d[eé]cimal\w*|casas\sdec"
+    r"|significant|patients|steps|labs|year-old|yo"
     r"|point(?<=-point)(?!\s(?:score|total|result|sum))"
     r"|(?:c?m|in(?:ches)?|f(?:ee|oo)?t|kg|lbs?|pounds)\s(?:tall|heavy|groß|schwer))\b",
     re.IGNORECASE,
@@ -106,7 +110,8 @@ _UNDECIDED = re.compile(
     r"|判断)(?:是?哪)|どちら[^。]{0,12}(?:ません|できない)|어느[^.]{0,12}없"
 )
 _BOTH = re.compile(
-    r"(?i)\b(?:both|beide|les\sdeux|amb[ao]s|entrambi|оба)\b[^.;\n]{0,30}\s(?:equally|are\s(?:my|the|final|valid|correct|right"
+    r"(?i)\b(?:both|beide|les\sdeux|amb[ao]s|entrambi|оба)\b[^.;\n]{0,30}\s(?:equally|are\s(?:my|the|final|valid"
+    r"|correct|right"
     r"|possible|acceptable)|stand\b|gleicher|sont\s(?:valables|possibles)|son\s(?:válid|posibl)|são\s(?:válid|possív)"
     r"|sono\s(?:valid|possibil)|верн)"
 )
@@ -230,7 +235,8 @@ def an_example(candidate: Candidate) -> bool:
             r"(?i)\b(?:such\sas|e\.g\.,?|for\s(?:example|instance),?|z\.\s?b\.|par\sexemple|por\se(?:jemplo|xemplo)"
             r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$"
             r"|\b(?:another|further|weiteres|autre|otro|outro|altro)\s(?:example|beispiel|exemple|e[jx]emplo|esempio)\b"
-            r"|(?:example|beispiel|exemple|e[jx]emplo|esempio)\b[^\n]{0,60}\s(?:would|wär|ergäb|serai|donnerai|ser[íi]a|dar[íi]a"
+            r"|(?:example|beispiel|exemple|e[jx]emplo|esempio)\b[^\n]{0,60}\s(?:would|wär|ergäb|serai|donnerai|ser[íi]a"
+            r"|dar[íi]a"
             r"|sareb|dareb)"
             r"|(?:例如|例えば|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
             before(candidate),

@@ -56,7 +56,8 @@ _PAIRED = re.compile(
     rf"|bis)\s)[(\[]?$"
 )
 _BUT = re.compile(
-    r"\b(?:but|however|yet|instead|in\sfact|(?:chang|revis|switch)\w*\smy\s(?:first|initial|original)(?:\s\w+)?)\b|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally"
+    r"\b(?:but|however|yet|instead|in\sfact|(?:chang|revis|switch)\w*\smy\s(?:first|initial|original)(?:\s\w+)?)\b"
+    r"|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally"
     r"|after)\b|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?),|지만|但是?|不过|لكن"
     r"|लेकिन",
     re.IGNORECASE,
@@ -172,7 +173,8 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 
 _REFUSED = re.compile(
-    r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t)|(?:not|un)\s?able\sto)\s(?:choose|pick|select|mark"
+    r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t)|(?:not|un)\s?able\sto)\s(?:choose"
+    r"|pick|select|mark"
     r"|commit\sto)\b"
     r"(?!\s(?!any\b|one\b|either|between|among|from)\w)|\bnone\sof\s(?:the|these)\s(?!other|remaining"
     r"|rest\b)(?:\w+\s){1,3}(?:is|are)"

@@ -50,7 +50,8 @@ _MIXED = re.compile(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/]|\.\d)")
 _PART_OF = r"\s(?:of\sthe|de\sla|de[srl]|du|d[ao]|della)\b"
 _SIMPLE = re.compile(rf"(?<![\w./^(×*+÷-])(?<![×*+÷-]\s)([1-9])/([2-9]|10)(?![\d/.)^]|\s?[×*+÷=≈^-]|{_PART_OF})")
 _PROPER = re.compile(
-    rf"(?<=[=≈]\s)({_NUM})\s?/\s?({_NUM})(?=\s*(?:\n|$)|[.,;](?:\s|$))|(?<=\b(?:is|es|st)\s)(\d{{1,3}})/(\d{{1,3}})(?=[\s.,])(?!{_PART_OF})"
+    rf"(?<=[=≈]\s)({_NUM})\s?/\s?({_NUM})(?=\s*(?:\n|$)|[.,;](?:\s|$))|(?<=\b(?:is|es"
+    rf"|st)\s)(\d{{1,3}})/(\d{{1,3}})(?=[\s.,])(?!{_PART_OF})"
 )
 _SCORED = re.compile(r"(?i)wells|points?\b|score|criteria")
 _VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}

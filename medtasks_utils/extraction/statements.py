@@ -29,7 +29,8 @@ _NOT_A_SUBJECT = (
     rf"(?![)\]]?(?:\s\([^()\n]{{0,60}}\))?,?\s(?!{_REASON}(?![^\W_]))[a-zà-ÿа-я\u0620-\u064a\u0904-\u0939])"
 )
 _ENDED = (
-    r"(?=[)\]]?\s?(?:,(?!\swhich\s[^,.\n]{1,60},\s(?:can|could|will|would|does|do|has)(?:not)?\b)|[;:!?。…]|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|rather|instead|that|to|zu|qu[ei]|quella|che"
+    r"(?=[)\]]?\s?(?:,(?!\swhich\s[^,.\n]{1,60},\s(?:can|could|will|would|does|do|has)(?:not)?\b)|[;:!?。…]"
+    r"|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|rather|instead|that|to|zu|qu[ei]|quella|che"
     r"|la\sque|die)\b|qu['’]|because\b|since\b|です|である|だ|है|입니다|이다|$))"
 )
 

@@ -19,15 +19,18 @@ _NORMAL_BEFORE, _RISK_BEFORE, _EARLIER, _CHECKED, _DERIVED = (
 _RISK_AFTER = re.compile(rf"[^\n,;.()]{{0,24}}?{_RISK}")
 _RISK_ASKED = re.compile(r"(?i)framingham|\byear\s(?:\w+\s){0,3}risk\b|\brisk\sof\b")
 _EARLIER_AFTER = re.compile(
-    r"[^\d.,;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier|(?<!day\s)(?<!days\s)before|(?:on"
-    r"|in|at)\s(?:my|the|a)\sfirst\s(?:pass|try|attempt|go|count|reading)|on\sadmission|yesterday|when\s\w+\sstill|(?:that\s)?(?:one"
+    r"[^\d.,;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier"
+    r"|(?<!day\s)(?<!days\s)before|(?:on"
+    r"|in|at)\s(?:my|the|a)\sfirst\s(?:pass|try|attempt|go|count|reading)|on\sadmission|yesterday|when\s\w+\sstill"
+    r"|(?:that\s)?(?:one"
     r"|you|we)\s(?:aims?|wants?|looks?)|uncorrected|too\s(?:low|high))\b|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다"
     r"|이었습니다)",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile("|".join(map(cues.any_word, (cues.RESULT, cues.TOTAL, cues.QUANTITY, cues.DERIVED))))
 _SIDE_CLAUSE = re.compile(
-    r"(?i)(?:\b(?:while|whereas|since|because|weil|puisque|ya\sque|porque|poiché|потому\sчто|так\sкак|während|wohingegen|alors\sque|tandis\sque|mientras(?:\sque)?|enquanto|mentre"
+    r"(?i)(?:\b(?:while|whereas|since|because|weil|puisque|ya\sque|porque|poiché|потому\sчто|так\sкак|während"
+    r"|wohingegen|alors\sque|tandis\sque|mientras(?:\sque)?|enquanto|mentre"
     r"|тогда\sкак|в\sто\sвремя\sкак)\b|بينما|जबकि|而)"
 )
 _INPUT_NAMED = re.compile(
@@ -38,9 +41,12 @@ _NOT_BEFORE = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$"
 )
 _ONLY_IF = re.compile(
-    r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|for\s\w+ing|without|had|if|were|by|per|under|according\sto|wenn"
-    r"|bei|mit|nach|hätte|wäre|avec|selon|d['’]après|si|s['’]il|con|según|se|com|segundo|secondo|если|при|по)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:be|have|give|get"
-    r"|become)\b|\b(?:wären?|würden?|ergäben?|lägen?|serai(?:en)?t|donnerai(?:en)?t|serían?|darían?|seriam?|dariam?|sarebbero?|darebbero?|бы)\b)"
+    r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|for\s\w+ing|without|had|if"
+    r"|were|by|per|under|according\sto|wenn"
+    r"|bei|mit|nach|hätte|wäre|avec|selon|d['’]après|si|s['’]il|con|según|se|com|segundo|secondo|если|при"
+    r"|по)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:be|have|give|get"
+    r"|become)\b|\b(?:wären?|würden?|ergäben?|lägen?|serai(?:en)?t|donnerai(?:en)?t|serían?|darían?|seriam?|dariam?"
+    r"|sarebbero?|darebbero?|бы)\b)"
     r"|\bwould\s(?:give|add|count|score)\s$|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer|wish)\b)"
 )
 _COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))

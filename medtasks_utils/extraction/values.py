@@ -25,7 +25,8 @@ _RESULT, _TOTAL, _SUMMED, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
 _JOINED = rf"{_EQUALS}(?:,\s[^\W\d]{{2,14}}(?:\s[^\W\d]{{1,14}}){{0,2}},)?\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$"
 _NEAR = rf"[^\n=≈:,;\d]{{0,30}}?{_LINKED}\s?(?:{_ABOUT}){{0,8}}$"
 _AFTER_RESULT = re.compile(
-    rf"{_RESULT}(?:(?:\([^()\n]{{0,30}}\)|(?!(?<![A-Za-zÀ-ʯ\d_.-])\d)[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}|\s?(?:{_ABOUT}){{0,4}}$)"
+    rf"{_RESULT}(?:(?:\([^()\n]{{0,30}}\)|(?!(?<![A-Za-zÀ-ʯ\d_.-])\d)[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}"
+    rf"|\s?(?:{_ABOUT}){{0,4}}$)"
 )
 _AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:,;]{{0,40}}?{_JOINED}|{_NEAR}|,?\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
@@ -48,12 +49,14 @@ _SAID_AFTER = re.compile(
 )
 _STEPS = re.compile(
     r"[\"'][A-Za-z_ ]{2,40}[\"']\s?:\s?\[\s?(?:\{[^{}]{0,400}\}\s?,\s?){1,40}\{[^{}]{0,400}\}\s?\]"
-    r"|[\"'](?:\w+_)?(?:inputs?|param\w*|given|variables|compon\w+|criteria|refer\w+|normal\w*|patient\w*|steps|labs|items|factors"
+    r"|[\"'](?:\w+_)?(?:inputs?|param\w*|given|variables|compon\w+|criteria|refer\w+|normal\w*|patient\w*|steps|labs"
+    r"|items|factors"
     r"|findings|breakdown|scores|points|values|data|details)(?:_\w+)?[\"']\s?:\s?\{(?:[^{}]|\{[^{}]{0,200}\}){0,800}\}"
 )
 _CALCULATED = re.compile(r"[\d)\s]\s?[×÷*/+^-]\s?[\d(√][^=]*[=≈]\s?$")
 _ROUNDED = re.compile(
-    rf"(?i)\b(?:round(?:s|ed|ing)?|gerundet|arrondie?|redonde\w+|arredond\w+|arrotond\w+|округл\w+)(?:\s[^\W_]+){{0,6}}(?:[,:]|\s→)?\s"
+    rf"(?i)\b(?:round(?:s|ed|ing)?|gerundet|arrondie?|redonde\w+|arredond\w+|arrotond\w+"
+    rf"|округл\w+)(?:\s[^\W_]+){{0,6}}(?:[,:]|\s→)?\s"
     rf"(?:that['’]s\s|(?:is|gives|ergibt|donne|es|da|é|dà)\s)?(?:{_ABOUT}){{0,3}}$"
 )
 _LIMIT_KEY = re.compile(r"max|min(?!ut)|thresh|cut|limit|normal|refer|range|possible|previous|prior")

@@ -18,7 +18,8 @@ from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, boun
 
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
-    r"(?:(?<!\w)(?:(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)|(?:(?:methodological\sand\s)?evidence\s(?=fabrication:))?fabricat(?:ed|ions?)"
+    r"(?:(?<!\w)(?:(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)"
+    r"|(?:(?:methodological\sand\s)?evidence\s(?=fabrication:))?fabricat(?:ed|ions?)"
     r"|ficti(?:on(?:al)?|tious)|nonsense|bogus|confabulat\w+|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s"
     r"|ions?))|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|opposite\sof|erroneous"
     r"|(?<!standard\s)(?<!be\san\s)(?:error|inaccurac|falsehood)(?:s|y|ies)?|misleading|un(?:supported|grounded"
@@ -27,7 +28,8 @@ _VERDICT = (
     r"|fact))|truthful|supported|grounded|substantiated|right|valid|borne\sout|stands(?:\sup)?(?=\W*(?:$|[.,;]))"
     r"|holds\sup|checks\sout)|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d"
-    r"|\)\s(?!hal|fact|uns|because|since|as\b|if\b|when|for\b)[a-z]|\.\s\w|\s(?:or|and)\b|:\s(?:no|none|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)"
+    r"|\)\s(?!hal|fact|uns|because|since|as\b|if\b|when|for\b)[a-z]|\.\s\w|\s(?:or|and)\b|:\s(?:no|none"
+    r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)"
     r"|here|from\sme)\b))"
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
@@ -41,12 +43,15 @@ _COPULA = (
 )
 _RIGHT_VERB = (
     r"\b(?P<right>holds?\s(?:up|water)|withstands?|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual"
-    r"|every|muster))|tall(?:y|ies)\swith|(?:none|not\sone)\sof\sth\w+\s(?:\w+\s){0,5}?(?:appl(?:y|ies)|present|found|fits?|met)|match(?:es)?|agrees?\swith|reflects?|consistent\swith|in\sline\swith"
+    r"|every|muster))|tall(?:y|ies)\swith|(?:none|not\sone)\sof\sth\w+\s(?:\w+\s){0,5}?(?:appl(?:y|ies)|present|found"
+    r"|fits?|met)|match(?:es)?|agrees?\swith|reflects?|consistent\swith|in\sline\swith"
     r"|trust(?:ed|worthy)?|reliable|relied\son|faithful(?:ly)?)\b"
 )
 _WRONG_VERB = (
-    r"\b(?P<wrong>no\ssuch\s(?:\w+\s){1,2}exists?|there\s(?:is|are|was|were)\sno\ssuch|(?:the\s)?(?:source|abstract|text|passage"
-    r"|knowledge)\s\w+\s(?:\w+\s)?the\s(?:\w+\s)?(?:opposite|contrary)|fails?(?!\sto)|flunks?|(?:gets|got)\s(?:\w+\s){1,4}?wrong|contradicts?|misstates?|misrepresents?"
+    r"\b(?P<wrong>no\ssuch\s(?:\w+\s){1,2}exists?|there\s(?:is|are|was|were)\sno\ssuch|(?:the\s)?(?:source|abstract"
+    r"|text|passage"
+    r"|knowledge)\s\w+\s(?:\w+\s)?the\s(?:\w+\s)?(?:opposite|contrary)|fails?(?!\sto)|flunks?|(?:gets"
+    r"|got)\s(?:\w+\s){1,4}?wrong|contradicts?|misstates?|misrepresents?"
     r"|distorts?|falls\s(?:apart|flat)|collapses|at\sodds\swith|conflicts?\swith|invents|fabricates|makes?\s(?:it"
     r"|things|this|that|anything|something)\sup)\b"
 )
@@ -100,7 +105,8 @@ _STATEMENTS = tuple(
             "answer",
             rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judge|consider|deem|rate|call|mark|find)(?:ing)?"
             rf"|label(?:l?ed)?|classify|say|choose|pick|select|put|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)"
-            rf"|settl(?:e|ing)\son|leaves|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|(?:earn|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
+            rf"|settl(?:e|ing)\son|leaves|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it"
+            rf"|this|the\s\w+)|(?:earn|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
             rf"|i)\sanswer)\b){_WORDS}{_VERDICT}",
             60,
         ),
@@ -119,7 +125,8 @@ _STATEMENTS = tuple(
         # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
         (
             "of_it",
-            r"\b(?:(?<!with\s)it|(?:it|that)s(?=\s(?:not\s|an?\s)?\w+\s?(?:[,.;]|$))|this|that|there|i|information|claims?|nothing|none|what\s(?:we|i|you))\b(?P<between>[^:]{0,60}?)"
+            r"\b(?:(?<!with\s)it|(?:it|that)s(?=\s(?:not\s|an?\s)?\w+\s?(?:[,.;]|$))|this|that|there|i|information"
+            r"|claims?|nothing|none|what\s(?:we|i|you))\b(?P<between>[^:]{0,60}?)"
             rf"(?:{_COPULA}|['’][sm]\b|(?:(?<=\bits)|(?<=\bthats))\b|\bam\b|\bsee\b){_WORDS}{_VERDICT}",
             40,
         ),
@@ -156,7 +163,8 @@ _NO_VERDICT = re.compile(
 _NEGATION = re.compile(
     r"\b(?:fail(?:s|ed)?\sto|not|neither|nor|nobody|cannot|no|non|zero|never|without|free|nothing|none|hardly|far\sfrom"
     r"|anything\sbut|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
-    r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are|was|does)n)t\b"
+    r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are|was"
+    r"|does)n)t\b"
 )
 _CLAUSE = re.compile(r"[,;:]\s|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|but|so|therefore|thus)\b")
 _OPEN = re.compile(
@@ -167,7 +175,8 @@ _OPEN = re.compile(
     r"|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said|might|may|could|mix(?:ture)?|evidence\sthat"
     r"|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|initial|original"
     r"|(?:most|half|much|bulk)\sof|parts?|portions?|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge"
-    r"|was\s(?:going|about)\sto|(?:lay|casual|strict|lenient|hasty|superficial|generous|careless)\s(?:reader|judge|grader))\b"
+    r"|was\s(?:going|about)\sto|(?:lay|casual|strict|lenient|hasty|superficial|generous|careless)\s(?:reader|judge"
+    r"|grader))\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an"
     r"|any)\s(?:answer|response)\s(?:that|which|is|would)\b|\botherwise\b|^\W*(?:(?:in\sorder\s"
     r"|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b",

@@ -21,7 +21,8 @@ _RULES = tuple(
     re.compile(rule)
     for rule in (
         # 1: "choose C", "the answer is C", "choice: C", unless "not" or "n't" follows soon.
-        rf"(?:[Cc]hoose|(?:[Aa]nswer|[Cc]hoice)(?!{_NEAR}{{0,20}}{_NO}){_NEAR}{{0,10}}\b(?:is\b|be\b|:\b)?){_NEAR}{{0,20}}{_LONE}",
+        rf"(?:[Cc]hoose|(?:[Aa]nswer|[Cc]hoice)(?!{_NEAR}{{0,20}}{_NO}){_NEAR}{{0,10}}\b(?:is\b|be\b"
+        rf"|:\b)?){_NEAR}{{0,20}}{_LONE}",
         # 2: "C is correct", "C seems right", unless negated.
         rf"{_LONE}(?!{_NEAR}{{0,8}}{_NO}{_NEAR}{{0,5}}(?:correct|right)){_NEAR}{{0,10}}\b(?:correct|right)\b",
         # 3: the response begins with "C." or its like.

@@ -115,7 +115,8 @@ CORRECT: Cues = {
     r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct|true|right)"
     r"|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]|\s(?:here|true|up|as|because|since|and|but"
     r"|while|whereas)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is"
-    r"|must\sbe|has\sto\sbe)(?=\W*$|[.,;:!—–]|\s(?:not|then)\b)|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)"
+    r"|must\sbe|has\sto\sbe)(?=\W*$|[.,;:!—–]|\s(?:not|then)\b)|(?:as\s)?the\s(?:(?:better|best|right"
+    r"|correct)\s(?:choice|answer|option|fit)"
     r"|most\s\w+)|is\sthe\s(?:one|organism|diagnosis|cause|culprit|drug|agent|treatment|test|nerve|enzyme"
     r"|site)(?=\W*$|[.,;])|are\sthe\sanswer|correctly\s(?:identifies|describes)",
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
@@ -137,7 +138,8 @@ THEREFORE: Cues = {
     "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление|更正|訂正|정정|सुधार"
     r"|تصحيح)\s?:",
     "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus"
-    r"|hence|so|leav(?:es?|ing)(?:\sus\swith)?|(?<!(?<!th(?:at|is)\s)would\s)makes?\sit|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?"
+    r"|hence|so|leav(?:es?|ing)(?:\sus\swith)?|(?<!(?<!th(?:at|is)\s)would\s)makes?\sit|it(?:['’]s|\s(?:is|(?:must"
+    r"|should|would)\sbe))|final(?:ly)?"
     r"|in\sthe\send|ultimately|eventually|on\sbalance|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely"
     r"|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|demnach|somit|folglich|wahrscheinlich|es\sist|ist\ses|d\.\s?h\.)",
