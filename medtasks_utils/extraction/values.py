@@ -214,8 +214,8 @@ def holds_no_result(content: str, kind: Kind) -> bool:
 
 
 def _excluded(candidate: Candidate) -> bool:
-    """Whether a lone number is no value even with nothing else beside it, such as an operand."""
-    return any(rule in ("in_a_formula", "list_number") for rule, _ in candidate.evidence)
+    """Whether a lone number is no value even with nothing else beside it: an operand, an end of a range."""
+    return any(rule in ("in_a_formula", "in_a_range", "list_number") for rule, _ in candidate.evidence)
 
 
 def _candidates(text: str, kind: Kind, asked: str) -> Iterator[Candidate]:

@@ -236,7 +236,8 @@ class MedCalcBench(ToolTask):
                 return _answer(None, judgement, response, "statement")
             found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
             return _answer(reading.value, judgement, response, found_by)
-        value = reading.value if reading.candidates else authors_value(content, judgement)
+        is_range = all(rule == "in_a_range" for one in reading.candidates for rule, _ in one.evidence)
+        value = authors_value(content, judgement) if reading.value is None and is_range else reading.value
         return _answer(value, judgement, response, found_by)
 
     def read(self, response: str, doc: Row) -> Reading:
