@@ -235,7 +235,8 @@ def test_first_replies_from_the_cache_begin_at_once(tmp_path: Path) -> None:
     assert keys(second.bodies) == keys(later)
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_ended_from_outside_is_resumed_where_it_was(tmp_path: Path, how: signal.Signals) -> None:
     """All that is answered before the end stays answered: both runs together make the requests of one."""
     hold = threading.Event()

@@ -388,7 +388,8 @@ def many(tmp_path: Path) -> Path:
     return tmp_path / "logs"
 
 
-@pytest.mark.parametrize("judge", ["geval", pytest.param("factscore", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("judge", ["geval", "factscore"])
 def test_after_a_kill_no_answered_call_is_made_twice(
     judge: str, many: Path, tmp_path: Path, server: JudgeServer
 ) -> None:

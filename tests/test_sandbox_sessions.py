@@ -276,6 +276,7 @@ def test_a_sandbox_that_is_killed_is_started_anew(caplog: pytest.LogCaptureFixtu
         assert "lost and started anew" in caplog.text
 
 
+@pytest.mark.slow
 def test_code_that_runs_again_has_the_time_of_one_call() -> None:
     with Sandbox(timeout=1.5, alive=1) as sandbox:
         sandbox.run([("a", "import time\ntime.sleep(1)\nx = 1")] * 2)

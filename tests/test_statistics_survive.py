@@ -298,6 +298,7 @@ def cells(module: ModuleType, makers: tuple[str, ...], wanted: Callable[[str], b
     return [cell for maker in makers for cell in getattr(module, maker)() if wanted(cell.name)]
 
 
+@pytest.mark.slow
 def test_intervals_cover(simulation: ModuleType) -> None:
     """The table of measurements/statistics.md with 150 draws a cell: no cell is off by more than chance allows."""
     makers = ("share_cells", "ratio_cells", "score_cells", "difference_cells")
@@ -311,6 +312,7 @@ def test_intervals_cover(simulation: ModuleType) -> None:
         assert float(covered.rstrip("%")) / 100 >= least, (cell.name, covered)
 
 
+@pytest.mark.slow
 def test_nulls_are_kept(simulation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """Likewise for the tests: equal models are called different in some 5 % of 100 draws."""
     monkeypatch.setattr(family, "_DRAWS", family._DRAWS)  # which the simulation lowers

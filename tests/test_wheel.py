@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, TASKS, clean_environment
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import json
 from lm_eval.tasks import TaskManager
