@@ -236,8 +236,9 @@ class MedCalcBench(ToolTask):
                 return _answer(None, judgement, response, "statement")
             found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
             return _answer(reading.value, judgement, response, found_by)
-        is_range = all(rule == "in_a_range" for one in reading.candidates for rule, _ in one.evidence)
-        value = authors_value(content, judgement) if reading.value is None and is_range else reading.value
+        # The authors' rule decides where nothing is found, or the ends of a range alone.
+        is_open = all(set(dict(one.evidence)) <= {"in_a_range"} for one in reading.candidates)
+        value = authors_value(content, judgement) if reading.value is None and is_open else reading.value
         return _answer(value, judgement, response, found_by)
 
     def read(self, response: str, doc: Row) -> Reading:
