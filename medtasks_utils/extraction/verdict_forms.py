@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from medtasks_utils.extraction import cues
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
+
+
+class Stated(NamedTuple):
+    """A verdict, where it stands, and the weight of the statement."""
+
+    value: str
+    start: int
+    end: int
+    support: float
+
 
 _ONLY_SEEMS = re.compile(
     r"\b(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?((?:\s\w+){1,4}?)[.,;]\s(?:but\s)?(?:it|this"
@@ -46,6 +57,17 @@ _COUNTED = re.compile(
     r"\b((?:hallucinat|fabricat|invent|unsupport|factual)\w*\s(?:claims?|statements?|sentences?|facts?|figures?"
     r"|details?|errors?|score)(?:\sfound)?)\s?[:=]\s?(?:(0)|\d+)\b(?:\s?(?:/|out\sof)\s?\d+)?"
 )
+# "0 of the 4 are hallucinated", "0/5 claims", "0 are invented".
+_NONE_OF = re.compile(
+    r"(?<![\w.,/:] )(?<![\w.,/])0(?=\s(?:out\s)?of\s(?:the|them|these|all|\d)|/\d\s[a-z]{4,}|\s(?:are|were)\b"
+    r"|\s(?:hallucinated|invented|fabricated|unsupported|false|wrong)\b)(?:/(?=\d))?"
+)
+# What denies the sentence that follows it: "it cannot be said that", "nobody would call".
+_NOT_TO_SAY = re.compile(
+    r"\b(?:(?:it\s)?can(?:not|['’]t|\snot|\shardly)\sbe\s(?:said|claimed|maintained|argued)\sthat"
+    r"|(?:(?:one|you|we)\scan(?:not|['’]t|\snot|\shardly)|no(?:body|\sone)\s(?:can|could|would))\s(?:say|claim|argue"
+    r"|maintain)\sthat|far\sbe\sit\sfrom\sme\sto|not\s(?:go\s)?so\sfar\sas\sto)\s"
+)
 # A kind of hallucination with its meaning, or with what was found of it.
 _KIND = re.compile(
     r"^[^\w\n]{0,8}(?:\d[.)]\s?)?[^\w\n]{0,4}(?:misinterpret\w*|incomplete|mechanism|methodological|evidence\sfabricat"
@@ -62,6 +84,11 @@ _SHARE_BEFORE = re.compile(rf"(?:{_ANY_CLASS})\)?\s?[:=(|≈~→–-]{{1,3}}\s?$
 _SHARE_AFTER = re.compile(rf"\s(?:[^\s\d.]{{1,14}}\s){{0,5}}?(?:\w['’])?(?:{_ANY_CLASS})")
 
 
+def unformatted(text: str) -> str:
+    """The text in lower case without formatting."""
+    return _FORMATTING.sub("", text.lower()).replace("_", " ")
+
+
 def statements(text: str) -> str:
     """The text in lower case without formatting and scales; elements, answered questions and shares are said.
 
@@ -70,7 +97,8 @@ def statements(text: str) -> str:
     """
     text = _ELEMENT.sub(r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"[|<]|[01so]\s?/", text) else text)
     text = _INLINE_SCALE.sub("; the scale;", _BOLD_DIGIT.sub(r"\1: ", _QUOTED_QUESTION.sub("", text)))
-    plain = _SCALE.sub(_without_scale, _FORMATTING.sub("", text.lower()).replace("_", " "))
+    plain = _NONE_OF.sub("none", _SCALE.sub(_without_scale, unformatted(text)))
+    plain = _NOT_TO_SAY.sub("not ", plain)
     plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"is not\1.", re.sub(r" {2,}", " ", plain)))
     plain = _KEYED.sub(lambda match: f": {'yes' if match[1] else 'no'}.", plain)
     plain = _COUNTED.sub(lambda match: f"{match[1]}: {'no' if match[2] else 'yes'}", plain)

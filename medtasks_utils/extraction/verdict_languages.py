@@ -6,16 +6,7 @@ import re
 from typing import NamedTuple
 
 from medtasks_utils.extraction import cues
-from medtasks_utils.extraction.verdict_forms import FACTUAL, HALLUCINATED, UNSURE
-
-
-class Stated(NamedTuple):
-    """A verdict, where its word stands in the sentence, and the weight of the statement."""
-
-    value: str
-    start: int
-    end: int
-    support: float
+from medtasks_utils.extraction.verdict_forms import FACTUAL, HALLUCINATED, UNSURE, Stated
 
 
 class _Language(NamedTuple):

@@ -12,8 +12,9 @@ from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.plain import own_parts
 from medtasks_utils.extraction.spelling import Spelling
 from medtasks_utils.extraction.tokens import ordinals_as_letters
-from medtasks_utils.extraction.verdict_forms import FACTUAL, HALLUCINATED, UNSURE, statements
+from medtasks_utils.extraction.verdict_forms import FACTUAL, HALLUCINATED, UNSURE, statements, unformatted
 from medtasks_utils.extraction.verdict_languages import stated
+from medtasks_utils.extraction.verdict_marks import marked
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until
 
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
@@ -273,6 +274,8 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
 
 
 def _candidates(text: str) -> Iterator[Candidate]:
+    for found in marked(unformatted(text)):
+        yield Candidate(found.value, found.start, found.end, text, "marks", found.support)
     plain = statements(text)
     for sentence in bounded(_SENTENCE.finditer(plain)):
         stripped = sentence[0].strip()[:_MAX_SENTENCE]
