@@ -20,15 +20,19 @@ class Stated(NamedTuple):
 
 
 _ONLY_SEEMS = re.compile(
-    r"\b(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?((?:\s\w+){1,4}?)[.,;]\s(?:but\s)?(?:it|this"
-    r"|that)\s(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]"
+    r"\b(?:(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?|(?:suggests|insists|says|claims|thinks|believes|said)"
+    r"\s(?:that\s)?(?:it|this|the\s\w+)\s(?:is|was))((?:\s\w+){1,4}?)[.,;]\s(?:but\s)?(?:(?:it|this|that)\s"
+    r"(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]|i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
 )
 _ANSWERED_QUESTION = re.compile(
     r"\?\s{0,4}(?:a(?:nswer)?:\s|[^.?!\n]{0,60}\bthe\sanswer\sis\s(?=yes|no))?(?:(?P<said>(?<=\s)(?:yes|no|true"
-    r"|false))\b|(?P<no>(?<=\s)(?:no(?:thing|ne|pe)|nah|hardly|never|far\sfrom\sit)\b|(?<=\s)(?:absolutely\s"
+    r"|false))\b|(?P<no>(?<=\s)(?:no(?:thing|ne|pe)|nah|hardly|never|far\sfrom\sit|not\s(?:a\sthing|any\s?more)|in\sno\s\w+"
+    r"|i\s(?:find|found|see|saw)\snothing|i['’]m\safraid\snot|i\sdo(?:n['’]t|\snot)\sthink\sso"
+    r"|(?:let\sme\s\w+|here\sis|this\sis)\swhy\s(?:it\s\w+\s)?not|(?:\w+ly,\s)?it\s(?:is|does|was)\snot(?=\W*(?:$|[.;!])))\b|(?<=\s)(?:absolutely\s"
     r"|certainly\s)?not\b(?=\W*(?:$|[.,;!])|\s(?:at\sall|really|quite|in|by|that|with|for|if)\b)"
     rf"|[✘✗❌]|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b(?!\sknow)|{cues.any_word(cues.REPLY_NO)})"
-    r"|(?P<yes>[✔✓✅]|(?<=\s)(?:indeed|absolutely|certainly"
+    r"|(?P<yes>[✔✓✅]|(?<=\s)(?:(?:i['’]m\safraid|i\s(?:\w+\s)?(?:think|say|believe))\s(?:so|it\s(?:is|does))"
+    r"|in\sall\s\w+\sit\s(?:is|was|does)|everything\spoints\sto\sit|indeed|absolutely|certainly"
     r"|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;])))"
     rf"|{cues.any_word(cues.REPLY_YES)}(?=\W*(?:$|[.,;!]|\s(?:the|la|die|el|o|ответ)\b))))"
 )
@@ -57,16 +61,13 @@ _COUNTED = re.compile(
     r"\b((?:hallucinat|fabricat|invent|unsupport|factual)\w*\s(?:claims?|statements?|sentences?|facts?|figures?"
     r"|details?|errors?|score)(?:\sfound)?)\s?[:=]\s?(?:(0)|\d+)\b(?:\s?(?:/|out\sof)\s?\d+)?"
 )
-# "0 of the 4 are hallucinated", "0/5 claims", "0 are invented".
-_NONE_OF = re.compile(
-    r"(?<![\w.,/:] )(?<![\w.,/])0(?=\s(?:out\s)?of\s(?:the|them|these|all|\d)|/\d\s[a-z]{4,}|\s(?:are|were)\b"
-    r"|\s(?:hallucinated|invented|fabricated|unsupported|false|wrong)\b)(?:/(?=\d))?"
-)
+# "0 of the 4 are hallucinated", "0 are invented".
+_NONE_OF = re.compile(r"(?<![\w.,/])0(?=\s(?:out\s)?of\s(?:the|them|these|all|\d)|\s(?:are|were)\b)")
 # What denies the sentence that follows it: "it cannot be said that", "nobody would call".
 _NOT_TO_SAY = re.compile(
-    r"\b(?:(?:it\s)?can(?:not|['’]t|\snot|\shardly)\sbe\s(?:said|claimed|maintained|argued)\sthat"
-    r"|(?:(?:one|you|we)\scan(?:not|['’]t|\snot|\shardly)|no(?:body|\sone)\s(?:can|could|would))\s(?:say|claim|argue"
-    r"|maintain)\sthat|far\sbe\sit\sfrom\sme\sto|not\s(?:go\s)?so\sfar\sas\sto)\s"
+    r"(?:\b(?:it\s)?can(?:not|['’]t|\snot|\shardly)\sbe\s(?:said|claimed|maintained|argued)\sthat"
+    r"|\b(?:(?:one|you|we)\scan(?:not|['’]t|\snot|\shardly)|no(?:body|\sone)\s(?:can|could|would))\s(?:say|claim|argue"
+    r"|maintain|call)(?:\sthat)?|\bfar\sbe\sit\sfrom\sme\sto|(?:n['’]t|not)\s(?:go\s)?so\sfar\sas\sto)\s"
 )
 # A kind of hallucination with its meaning, or with what was found of it.
 _KIND = re.compile(

@@ -104,8 +104,8 @@ _STATEMENTS = tuple(
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
         (
             "answer",
-            rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judge|consider|deem|rate|call|mark|find)(?:ing)?"
-            rf"|label(?:l?ed)?|classify|say|choose|pick|select|put|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)"
+            rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judg|consider|deem|rat|call|mark|find)(?:e|ing)?"
+            rf"|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)|correct(?:ed)?\s(?:it|this|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|select|put|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)"
             rf"|settl(?:e|ing)\son|leaves|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it"
             rf"|this|the\s\w+)|(?:earn|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
             rf"|i)\sanswer)\b){_WORDS}{_VERDICT}",
@@ -151,14 +151,22 @@ _IN_CASE = re.compile(
     r"\b(?:if(?!\s(?:you\sask|i\s(?:must|ha[vd]|am\shonest)))|when|where|in\scase|should|unless)\b[^.;]{0,60}$"
 )
 _NO_VERDICT = re.compile(
-    r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle|decide\sbetween"
-    r"|be\s(?:sure|certain))d?\b|\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b"
-    r"|\bfifty-fifty\b|\babstain\b|\bundecidable\b|\bindeterminate\b|\bi\s(?:really\s|just\s)?do(?:n['’]t"
-    r"|\snot)\sknow(?!\s(?:of|any|that|what|how|why|who))|\bneed\b[^.;]{0,40}\sto\s(?:decide|judge|tell|know)\b"
-    r"|\bimpossible\sto\s\w+\s(?:from|whether|if)\b|\brather\snot\s(?:decide|say|judge|commit)\b|\b(?:insufficient"
-    r"|not\senough|too\slittle)\s(?:\w+\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b"
-    r"|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain"
-    r"|not\s(?:entirely\s|completely\s)?(?:sure|certain))\b)",
+    r"(?<!that\s)(?<!which\s)\bcan(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle"
+    r"|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)"
+    r"|\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b|\bfifty-fifty\b|\babstain\b"
+    r"|\bundecidable\b|\bindeterminate\b|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what"
+    r"|how|why|who|where))|\bneed\b[^.;]{0,40}\sto\s(?:decide|judge|tell|know)\b|\bimpossible\sto\s\w+\s(?:from|whether"
+    r"|if)\b|\b(?:rather|prefer)\snot\s(?:to\s)?(?:decide|say|judge|commit)\b|\b(?:insufficient|not\senough"
+    r"|too\slittle)\s(?:\w+\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b|\btoss-?up\b"
+    r"|\bno\sway\s(?:to|of)\s(?:tell|know|say)|(?:\bi\s(?:am|stay|remain)|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely"
+    r"\s|completely\s)?(?:sure|certain))\b(?!\s(?:why|what|how|where|who|that)\b|\s(?:whether|if)\s(?:i|an?|the\sauthors?)\b"
+    r"|\sabout\sthe\s(?!answer|verdict)|\s?[:=])",
+)
+# A refusal, or a request for what is to be judged.
+_NOT_JUDGED = re.compile(
+    r"\bas\s(?:i\sam\s)?(?:just\s)?an?\s(?:ai|language\smodel)\b|\b(?:sorry|apologi[sz]e)\b.*\bcan(?:not|['’]t)\s(?:judge"
+    r"|determine|label|provide|evaluate|assess|assist|help)\b|\b(?:please|could\syou)\s(?:provide|share|send|paste)\b"
+    r"|\bno\sanswer\swas\s\w+"
 )
 
 _NEGATION = re.compile(
@@ -172,7 +180,7 @@ _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view|accusation)\s(?:that\s)?['‘]?(?:the\s"
     r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho|much\sin"
     r"|other|earlier|preceding|prior|previous|(?:love|like|want(?:ed)?)\sto|defined|definition"
-    r"|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|insists|believes|argues|maintains|asserts"
+    r"|claims\s(?=that|to|the|an?\b|it|this)|states|says|insists|believes|argues|maintains|asserts"
     r"|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said|might|may|could|mix(?:ture)?|evidence\sthat"
     r"|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|initial|original"
     r"|(?:most|half|much|bulk)\sof|parts?|portions?|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge"
@@ -180,20 +188,27 @@ _OPEN = re.compile(
     r"|grader))\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an"
     r"|any)\s(?:answer|response)\s(?:that|which|is|would)\b|\botherwise\b|^\W*(?:(?:in\sorder\s"
-    r"|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b",
+    r"|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b|\bmust\s$",
 )
 _COUNTERFACTUAL = re.compile(
     cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b"
     r"|\bif\s(?:the|it|this|that)\s[^;:]{1,200}?,\s(?:then\s)?(?:it|this|that|the\s\w+)\swould\sbe\b"
 )
 _MISTAKEN = re.compile(
-    r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|false|untrue|unfair"
-    r"|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading|hallucination)\b"
+    r"\s(?:[\w-]+\s){0,3}?(?:would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|false|untrue|unfair"
+    r"|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading|hallucination"
+    r"|indefensible|absurd|(?:too\s)?far|too\smuch|excessive)|(?:does|did)\snot\shold|was\snot\s(?:confirmed|justified)"
+    r"|(?:is|was|proved|proves|turned\sout)\s(?:to\sbe\s)?(?:unfounded|baseless|groundless))\b"
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
+# "…, which is factual", "statement 2 is true": said of a part.
+_PART = re.compile(
+    r"^which\s(?:is|was|are|were)\b|\bonly\b|\b(?:statement|sentence|claim|point|item|paragraph|half)s?\s"
+    r"(?:\d|one|two|three)|\b(?:first|second|third|last)\s(?:statement|sentence|claim|point|item|half)\b"
+)
 _CONTINUED = re.compile(
-    r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only\sif|if\s(?:it|there))\b|\sin\s(?:that"
-    r"|stating|saying|its|part|tone|style|form)\b"
+    r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only|as\sfar\sas|if\s(?:it|there))\b"
+    r"|\sin\s(?:that|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
 )
 _CONCLUDED = re.compile(
     r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b"
@@ -280,6 +295,8 @@ def _candidates(text: str) -> Iterator[Candidate]:
     for sentence in bounded(_SENTENCE.finditer(plain)):
         stripped = sentence[0].strip()[:_MAX_SENTENCE]
         start = sentence.start() + len(sentence[0]) - len(sentence[0].lstrip())
+        if _NOT_JUDGED.search(stripped):
+            continue
         unsure = _NO_VERDICT.search(stripped)
         if unsure and not _IN_CASE.search(stripped, 0, unsure.start()):
             yield _weighed(UNSURE, plain, start, start + len(stripped), "unsure", 60)
@@ -340,7 +357,7 @@ def _read(match: re.Match[str]) -> str | None:
         return None
     said_no = groups.get("reply") in ("no", "none", "false", "0")
     if kind == "unsure":
-        return None if said_no else UNSURE
+        return None if said_no or _NEGATION.search(before) else UNSURE
     negations = len(_NEGATION.findall(before))
     # "None of the kinds of hallucination: no misreading, no …" denies it once.
     negations += said_no and not (negations and match.string[match.end() :].startswith(" "))
@@ -351,6 +368,6 @@ def _read(match: re.Match[str]) -> str | None:
         ):
             return None
         return None if negations else _DIGITS.get(groups["digit"], groups["digit"])
-    if says_factual and not negations and _HALF.search(before):
+    if says_factual and not negations and (_HALF.search(before) or _PART.search(before)):
         return None
     return FACTUAL if says_factual == (negations % 2 == 0) else HALLUCINATED
