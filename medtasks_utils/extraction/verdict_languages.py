@@ -129,7 +129,7 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
     replied = _REPLIED.search(sentence, matches[0].end())
     if not replied and _supposed(language, sentence, matches):
         return None
-    found = None
+    found, both = None, set()
     for match in matches:
         kind = str(match.lastgroup)
         clause = _CLAUSE.split(sentence[: match.start()])[-1]
@@ -142,7 +142,8 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
         alone = replied or _ALONE.fullmatch(sentence[: match.start()] + sentence[match.end() :])
         if not about and not alone and (kind in ("right", "wrong") or not foreign):
             continue
-        value = _value(kind, match[0].strip(), denied)
+        both |= {kind} if denied and kind in ("factual", "hallucinated") else set()
+        value = UNSURE if len(both) > 1 else _value(kind, match[0].strip(), denied)
         support = (60 if about else 45) - (6 if kind in ("right", "wrong") else 0)
         if found is None or support >= found.support:
             found = Stated(value, match.start(), match.end(), support)
@@ -162,7 +163,7 @@ def _leaves_open(language: _Language, sentence: str, match: re.Match[str]) -> bo
     """Whether a word for being unsure is meant so: not denied, not one of the three that a task names."""
     clause, after = _CLAUSE.split(sentence[: match.start()])[-1], sentence[match.end() : match.end() + 40]
     denied = language.no.search(clause) or language.no_after.match(sentence, match.end()) or _DROPPED.search(after)
-    named = _SCALED.search(sentence) or language.if_.search(clause)
+    named = re.search(r"\b2\b", sentence[: match.start()] + after) and _SCALED.search(sentence) or language.if_.search(clause)
     return not (denied or named)
 
 

@@ -150,6 +150,11 @@ _RANKS = {"A": FACTUAL, "B": HALLUCINATED, "C": UNSURE, "D": UNSURE}
 _IN_CASE = re.compile(
     r"\b(?:if(?!\s(?:you\sask|i\s(?:must|ha[vd]|am\shonest)))|when|where|in\scase|should|unless)\b[^.;]{0,60}$"
 )
+# What somebody is unsure of that is not the answer.
+_ELSE = (
+    r"\s(?:why|what|how|where|who|that)\b|\s(?:whether|if)\s(?:i|an?|the\sauthors?)\b|\sabout\sthe\s(?!answer|verdict)"
+    r"|\s?[:=]"
+)
 _NO_VERDICT = re.compile(
     r"(?<!that\s)(?<!which\s)\bcan(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle"
     r"|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)"
@@ -159,9 +164,9 @@ _NO_VERDICT = re.compile(
     r"|if)\b|\b(?:rather|prefer)\snot\s(?:to\s)?(?:decide|say|judge|commit)\b|\b(?:insufficient|not\senough"
     r"|too\slittle)\s(?:\w+\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b|\btoss-?up\b"
     r"|\bno\sway\s(?:to|of)\s(?:tell|know|say)|(?:\bi\s(?:am|stay|remain)|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely"
-    r"\s|completely\s)?(?:sure|certain))\b(?!\s(?:why|what|how|where|who|that)\b|\s(?:whether|if)\s(?:i|an?|the\sauthors?)\b"
-    r"|\sabout\sthe\s(?!answer|verdict)|\s?[:=])",
+    rf"\s|completely\s)?(?:sure|certain))\b(?!{_ELSE})",
 )
+_OF_ELSE = re.compile(_ELSE)
 # A refusal, or a request for what is to be judged.
 _NOT_JUDGED = re.compile(
     r"\bas\s(?:i\sam\s)?(?:just\s)?an?\s(?:ai|language\smodel)\b|\b(?:sorry|apologi[sz]e)\b.*\bcan(?:not|['’]t)\s(?:judge"
@@ -195,7 +200,7 @@ _COUNTERFACTUAL = re.compile(
     r"|\bif\s(?:the|it|this|that)\s[^;:]{1,200}?,\s(?:then\s)?(?:it|this|that|the\s\w+)\swould\sbe\b"
 )
 _MISTAKEN = re.compile(
-    r"\s(?:[\w-]+\s){0,3}?(?:would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|false|untrue|unfair"
+    r"\s(?:\([^()]{1,40}\)\s)?(?:[\w-]+\s){0,3}?(?:would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|false|untrue|unfair"
     r"|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading|hallucination"
     r"|indefensible|absurd|(?:too\s)?far|too\smuch|excessive)|(?:does|did)\snot\shold|was\snot\s(?:confirmed|justified)"
     r"|(?:is|was|proved|proves|turned\sout)\s(?:to\sbe\s)?(?:unfounded|baseless|groundless))\b"
@@ -207,7 +212,7 @@ _PART = re.compile(
     r"(?:\d|one|two|three)|\b(?:first|second|third|last)\s(?:statement|sentence|claim|point|item|half)\b"
 )
 _CONTINUED = re.compile(
-    r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only|as\sfar\sas|if\s(?:it|there))\b"
+    r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only|as\sfar\sas\sit\sgoes|if\s(?:it|there))\b"
     r"|\sin\s(?:that|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
 )
 _CONCLUDED = re.compile(
@@ -225,6 +230,7 @@ _SPELLING = Spelling(
         "incorrect",
         "inaccurate",
         "verdict",
+        "because",
     ],
     ["actual", "hallucinate", "fabricate", "support", "answered", "answers", "inaccuracy", "unsupported", "accurate"],
 )
@@ -316,12 +322,15 @@ def _english(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
     if not _ANY.search(sentence):
         return
     for cue, statement, support in _STATEMENTS:
-        read = [(value, match) for match in statement.finditer(sentence) if (value := _read(match))]
+        matches = list(statement.finditer(sentence))
+        read = [(value, match) for match in matches if (value := _read(match))]
+        if len({value for value, _ in read}) > 1 and re.search(r"\bnor\b", sentence):
+            read = [(UNSURE, match) for _, match in read[-1:]]
         for value, match in read:
             kind = next(name for name in _KINDS if match.groupdict().get(name))
             less = 6 if kind in ("right", "wrong") else 0
             yield _weighed(value, text, offset + match.start(kind), offset + match.end(kind), cue, support - less)
-        if read:
+        if read or (matches and cue == "reply"):
             return
 
 
@@ -357,7 +366,7 @@ def _read(match: re.Match[str]) -> str | None:
         return None
     said_no = groups.get("reply") in ("no", "none", "false", "0")
     if kind == "unsure":
-        return None if said_no or _NEGATION.search(before) else UNSURE
+        return None if said_no or _NEGATION.search(before) or _OF_ELSE.match(match.string, match.end()) else UNSURE
     negations = len(_NEGATION.findall(before))
     # "None of the kinds of hallucination: no misreading, no …" denies it once.
     negations += said_no and not (negations and match.string[match.end() :].startswith(" "))

@@ -78,23 +78,23 @@ TO_SAY: Cues = {
 
 UNSURE: Cues = {
     "de": r"\bunsicher\b|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen"
-    r"|entscheiden)|unklar",
-    "fr": r"ne\s(?:saurais|peux)\s(?:pas\s)?(?:dire|trancher)|pas\s(?:sûre?|certaine?)|incertain|impossible\sde",
-    "es": r"no\s(?:tengo|hay)\sforma\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede)\sdeterminar",
-    "pt": r"não\s(?:sei|há\scomo|posso)\s(?:dizer(?!\sque)|saber|determinar)|não\stenho\scerteza|in(?:cert|segur)[ao]",
-    "it": r"non\s(?:saprei|posso|è\spossibile)\s(?:dire(?!\sche)|determinare)|non\ssono\s(?:sicur|cert)[ao]|incert[ao]",
-    "ru": r"(?:трудно|невозможно)\s(?:сказать|судить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|сказать)",
+    r"|entscheiden|sagen)|nicht\sfest\b|unklar",
+    "fr": r"ne\s(?:saurais|peux|parviens)\s(?:pas\s)?(?:à\s)?(?:dire|trancher|décider)|pas\s(?:sûre?|certaine?)|incertain|impossible\sde",
+    "es": r"no\s(?:tengo|hay)\sforma\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|consigo|logro|sé|se\spuede)\s(?:determinar|decidir)",
+    "pt": r"não\s(?:sei|há\scomo|posso|consigo)\s(?:dizer(?!\sque)|saber|determinar|decidir)|não\stenho\scerteza|in(?:cert|segur)[ao]",
+    "it": r"non\s(?:saprei|so|posso|riesco\sa|è\spossibile)\s(?:dire(?!\sche)|determinare|decidere)|non\ssono\s(?:sicur|cert)[ao]|incert[ao]",
+    "ru": r"(?:трудно|невозможно)\s(?:сказать|судить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|решить|сказать)",
     "ar": r"لا\s(?:أستطيع|يمكن(?:ني)?)\s(?:أن\sأحدد|الحكم|الجزم|التحديد)|(?:لست|غير)\sمتأكدة?ا?|غير\sمؤكد",
     "hi": r"निर्णय\sनहीं\sकर\sसक|निश्चित\sनहीं|अनिश्चित|तय\sनहीं\sकर|कह\sनहीं\sसकत",
-    "zh": r"无法下结论|难以(?:判断|确定)|不能判断|不确定|无法确定|无法判断|不能确定",
-    "ja": r"判断できません|わかりません|不明です|確信が持てません|判断できない|不確か",
+    "zh": r"无法(?:下结论|(?:[^,。]{1,8})?(?:做出|作出|抉择))|难以(?:判断|确定)|不能判断|不确定|无法确定|无法判断|不能确定",
+    "ja": r"判断できません|わかりません|不明です|確信が持てません|判断できない|決められ(?:ません|ない)|不確か",
     "ko": r"확실하지\s않|판단할\s수\s없|모르겠|불확실",
 }
 """What leaves the verdict open."""
 
 NO: Cues = {
     "de": r"\b(?:nicht|kein(?:e|en|er|erlei|es|esfalls|eswegs)?|nichts|ohne|weder|nie(?:mals)?|mitnichten|kaum)\b",
-    "fr": r"\b(?:non|pas|aucune?(?:ment)?|rien|sans|ni|nullement|guère|jamais|loin\sd)\b|\bloin\sd['’]",
+    "fr": r"\b(?:non|pas|aucune?(?:ment)?|rien|sans|ni|nullement|guère|jamais|loin\sd)\b|\bloin\sd['’]|ne\ssaurait",
     "es": r"\b(?:dista\s(?:mucho\s)?de|no|ning[uú]n[ao]?|nada|sin|tampoco|jamás|lejos\sde)\b",
     "pt": r"\b(?:não|nenhum[a]?|nada|sem|nem|tampouco|jamais|longe\sde)\b",
     "it": r"\b(?:non|nessun[ao']?|nulla|senza|né|affatto|mai|tutt['’]altro\sche|lungi\sdall)\b",
@@ -116,7 +116,8 @@ NO_AFTER: Cues = {
     "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다"
     r"|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없"
     r"|어렵|힘들|는?\s?어렵))",
-    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|[^.,(]{0,20}?\b(?:nicht|keine\srede)\b",
+    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|[^.,(]{0,20}?\b(?:nichts?|keine\srede)\b"
+    r"|\s(?:\([012]\)\s)?bin\sich\s[^.,]{0,40}?\bnicht\b",
     "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
     "ru": r"[^.,(]{0,20}?\b(?:нет|не\s(?:назов|назыв|явля|счит|призна|обнаруж|выявл|найд|содерж|приход|след|мо[гж])\w*"
     r"|отсутству\w+|нельзя|невозможно)\b",
@@ -124,20 +125,20 @@ NO_AFTER: Cues = {
 }
 """What denies the verdict that it follows."""
 
-LABEL = r"(?:classe|klasse|clase|label|класс|метка)"
+LABEL = r"(?:classe|klasse|clase|label|k?ode|códig[oe]|codice|класс|метка|код)"
 """A noun that a digit follows."""
 
 CONCEDED: Cues = {
     "de": r"\b(?:zunächst|anfangs|zuerst|obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere"
-    r"|ersten\sblick)\b",
+    r"|anfang|einleitung|erste[nr]?\s(?:blick|satz|teil))\b",
     "fr": r"\b(?:d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs|certain[es]{1,2}"
-    r"|première\s(?:vue|lecture))\b",
-    "es": r"\b(?:al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s|primera\s(?:vista|lectura))\b",
+    r"|début|introduction|première\s(?:vue|lecture|phrase|partie))\b",
+    "es": r"\b(?:al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s|principio|inicio|primera\s(?:vista|lectura|frase|parte))\b",
     "pt": r"\b(?:comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas)"
-    r"|primeira\s(?:vista|leitura))\b",
+    r"|início|primeira\s(?:vista|leitura|frase|parte))\b",
     "it": r"\b(?:all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie]"
-    r"|prima\s(?:vista|lettura))\b",
-    "ru": r"\b(?:сначала|сперва|хотя|несмотря|некоторые|часть|первый\sвзгляд)\b",
+    r"|inizio|prima\s(?:vista|lettura|frase|parte))\b",
+    "ru": r"\b(?:сначала|сперва|хотя|несмотря|некоторые|часть|начало|первый\sвзгляд)\b",
     "ar": r"(?:رغم|مع\sأن)",
     "hi": r"(?:यद्यपि|हालाँकि|हालांकि|भले)",
     "zh": r"起初|一开始|最初|虽然|尽管|即使|乍[一]?看|与其|[前后]半?部分|一部分|看似",
@@ -157,14 +158,15 @@ MISTAKE: Cues = {
 """What a judgement is called, besides wrong, that is not to be made."""
 
 IF: Cues = {
-    "de": r"\b(?:ob|wenn|falls|könnte|hätte|sei)\b",
-    "fr": r"\b(?:si|pourrait)\b|\bs['’]il",
-    "es": r"\b(?:si|podría|habría)\b",
-    "pt": r"(?<![\w-])(?:se(?!\s(?:trata|pode|deve))|poderia|teria)\b",
-    "it": r"\b(?:se|potrebbe|avrebbe)\b",
+    "de": r"\b(?:ob|wenn|falls|könnte|hätte|sei)\b|\bkann\s(?:\w+\s){0,2}(?=fakt|halluz|erfun|korrekt|richtig)",
+    "fr": r"\b(?:si|pourrait)\b|\bs['’]il|\bpeut\s(?:\w+\s)?être(?!\s(?:consid|qualif|class|jug))",
+    "es": r"\b(?:si|podría|habría)\b|\bpuede\s(?:\w+\s)?ser(?!\s(?:consid|califi|clasif))",
+    "pt": r"(?<![\w-])(?:se(?!\s(?:trata|pode|deve))|poderia|teria)\b|\bpode\s(?:\w+\s)?ser(?!\s(?:consid|classif))",
+    "it": r"\b(?:se|potrebbe|avrebbe)\b|\bpuò\s(?:\w+\s)?essere(?!\s(?:consid|class|defin))",
     "ru": r"\b(?:если|ли|может)\b",
-    "zh": r"如果|若|假如|倘若|的话",
-    "ja": r"もし|なら|(?<!この)(?<!その)場合|であれば",
+    "zh": r"如果|若|假如|倘若|的话|可能是",
+    "ko": r"수도\s있",
+    "ja": r"もし|なら|かもしれ|(?<!この)(?<!その)場合|であれば",
 }
 """What before a verdict leaves it open."""
 
