@@ -163,7 +163,7 @@ def _leaves_open(language: _Language, sentence: str, match: re.Match[str]) -> bo
     """Whether a word for being unsure is meant so: not denied, not one of the three that a task names."""
     clause, after = _CLAUSE.split(sentence[: match.start()])[-1], sentence[match.end() : match.end() + 40]
     denied = language.no.search(clause) or language.no_after.match(sentence, match.end()) or _DROPPED.search(after)
-    named = re.search(r"\b2\b", sentence[: match.start()] + after) and _SCALED.search(sentence) or language.if_.search(clause)
+    named = re.search(r"(?<!\d)2(?!\d)", sentence[: match.start()] + after) and _SCALED.search(sentence) or language.if_.search(clause)
     return not (denied or named)
 
 

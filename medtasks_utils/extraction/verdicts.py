@@ -216,7 +216,9 @@ _CONTINUED = re.compile(
     r"|\sin\s(?:that|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
 )
 _CONCLUDED = re.compile(
-    r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b"
+    r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence"
+    r"|donc|daher|somit|also|demnach|por\s(?:lo\s)?tanto|portanto|quindi|dunque|следовательно|поэтому)\b"
+    r"|因此|所以|したがって|よって|따라서"
 )
 
 _SPELLING = Spelling(

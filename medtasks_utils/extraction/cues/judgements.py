@@ -22,7 +22,7 @@ HALLUCINATED: Cues = {
 FACTUAL: Cues = {
     "de": r"fakt(?:isch|entreu|enbasiert|uell)\w{0,2}(?!\s(?:falsch|nicht|inkorrekt|unzutreffend|unrichtig))"
     r"|sachlich\srichtig|(?:fakten|quellen|text)treu",
-    "fr": r"factuel(?:le)?s?|conforme\saux\sfaits|fidèles?|exacte?s?",
+    "fr": r"factuel(?:le)?s?|conforme\saux\sfaits|fidèles?",
     "es": r"factual(?:es)?|fiel(?:es)?|fáctic[ao]s?|veraz|veraces",
     "pt": r"factua(?:l|is)|fi(?:el|éis)|fatua(?:l|is)|veraz",
     "it": r"fattual[ei]|fedel[ei]|veritier[ao]",
@@ -37,7 +37,7 @@ FACTUAL: Cues = {
 
 RIGHT: Cues = {
     "de": r"belegt|gedeckt|gestützt|deckt\ssich|stimmt\b|im\seinklang|entspricht|korrekt|richtig|zutreffend|wahr",
-    "fr": r"étayée?|corroborée?|confirmée?|concorde|conforme|correcte?|juste|vraie?",
+    "fr": r"exacte?s?|étayée?|corroborée?|confirmée?|concorde|conforme|correcte?|juste|vraie?",
     "es": r"respaldad[ao]|sustentad[ao]|apoyad[ao]|coincide|concuerda|correct[ao]|ciert[ao]|verdader[ao]",
     "pt": r"apoiad[ao]|sustentad[ao]|confirmad[ao]|coincide|condiz|corret[ao]|verdadeir[ao]|precis[ao]",
     "it": r"supportat[ao]|sostenut[ao]|riscontr[oi]|coincide|concorda|corrett[ao]|ver[ao]|esatt[ao]",
@@ -78,7 +78,7 @@ TO_SAY: Cues = {
 
 UNSURE: Cues = {
     "de": r"\bunsicher\b|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen"
-    r"|entscheiden|sagen)|nicht\sfest\b|unklar",
+    r"|entscheiden|sagen(?!,?\sdass))|nicht\sfest\b|unklar",
     "fr": r"ne\s(?:saurais|peux|parviens)\s(?:pas\s)?(?:à\s)?(?:dire|trancher|décider)|pas\s(?:sûre?|certaine?)|incertain|impossible\sde",
     "es": r"no\s(?:tengo|hay)\sforma\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|consigo|logro|sé|se\spuede)\s(?:determinar|decidir)",
     "pt": r"não\s(?:sei|há\scomo|posso|consigo)\s(?:dizer(?!\sque)|saber|determinar|decidir)|não\stenho\scerteza|in(?:cert|segur)[ao]",
