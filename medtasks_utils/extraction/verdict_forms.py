@@ -25,7 +25,7 @@ _ONLY_SEEMS = re.compile(
     r"(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]|i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
 )
 _ANSWERED_QUESTION = re.compile(
-    r"\?\s{0,4}(?:a(?:nswer)?:\s|[^.?!\n]{0,60}\bthe\sanswer\sis\s(?=yes|no))?(?:(?P<said>(?<=\s)(?:yes|no|true"
+    r"\?\s{0,4}(?:a(?:nswer)?:\s|[^?!\n]{0,60}\b(?:the\sanswer\sis|(?:have\sto|must)\ssay)\s(?=yes|no))?(?:(?P<said>(?<=\s)(?:yes|no|true"
     r"|false))\b|(?P<no>(?<=\s)(?:no(?:thing|ne|pe)|nah|hardly|never|far\sfrom\sit|not\s(?:a\sthing|any\s?more)|in\sno\s\w+"
     r"|i\s(?:find|found|see|saw)\snothing|i['’]m\safraid\snot|i\sdo(?:n['’]t|\snot)\sthink\sso"
     r"|(?:let\sme\s\w+|here\sis|this\sis)\swhy\s(?:it\s\w+\s)?not|(?:\w+ly,\s)?it\s(?:is|does|was)\snot(?=\W*(?:$|[.;!])))\b|(?<=\s)(?:absolutely\s"
@@ -58,8 +58,9 @@ _KEYED = re.compile(
     rf"(?<=\w)\s?[:=→]\s?(?:({cues.any_word(cues.REPLY_YES)}|✅)|{cues.any_word(cues.REPLY_NO)}|❌)(?=\W*(?:\n|$))"
 )
 _COUNTED = re.compile(
-    r"\b((?:hallucinat|fabricat|invent|unsupport|factual)\w*\s(?:claims?|statements?|sentences?|facts?|figures?"
-    r"|details?|errors?|score)(?:\sfound)?)\s?[:=]\s?(?:(0)|\d+)\b(?:\s?(?:/|out\sof)\s?\d+)?"
+    r"\b((?:hallucinat|fabricat|invent|unsupport|factual)\w*)\s(?:claims?|statements?|sentences?|facts?|figures?"
+    r"|details?|errors?|elements?|parts?|score)(?:\sfound)?\s?[:=]\s?(?:(0\b|none\b|n/a|\(none\)|[-–—]+(?=\W*$))|\d+\b)"
+    r"(?:\s?(?:/|out\sof)\s?\d+)?", re.MULTILINE,
 )
 # "0 of the 4 are hallucinated", "0 are invented".
 _NONE_OF = re.compile(r"(?<![\w.,/])0(?=\s(?:out\s)?of\s(?:the|them|these|all|\d)|\s(?:are|were)\b)")
@@ -100,7 +101,7 @@ def statements(text: str) -> str:
     text = _INLINE_SCALE.sub("; the scale;", _BOLD_DIGIT.sub(r"\1: ", _QUOTED_QUESTION.sub("", text)))
     plain = _NONE_OF.sub("none", _SCALE.sub(_without_scale, unformatted(text)))
     plain = _NOT_TO_SAY.sub(" not ", plain)
-    plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"is not\1.", re.sub(r" {2,}", " ", plain)))
+    plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"it is not\1.", re.sub(r" {2,}", " ", plain)))
     plain = _KEYED.sub(lambda match: f": {'yes' if match[1] else 'no'}.", plain)
     plain = _COUNTED.sub(lambda match: f"{match[1]}: {'no' if match[2] else 'yes'}", plain)
     return _by_share(_KIND.sub("", plain) if len(_KIND.findall(plain)) > 2 else plain)

@@ -30,7 +30,7 @@ _WORDS_FOR = {
         cues.JUDGED,
         rf"(?:(?<=[:是はは은는])\s?|(?<=ではなく)|(?<=ではなく,)|(?<=아니라)\s?|(?<=判为)"
         rf"|{cues.LABEL}\s)[012](?![\d.,]\d)"
-        r"|(?:(?<=lautet\s)|(?<=\sest\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y"
+        r"|\b(?:also|daher|somit|donc|quindi|portanto)\s[012](?=\W*$)|(?:(?<=lautet\s)|(?<=['’\s]est\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y"
         r"|e)\sn))",
     ),
 }
@@ -80,7 +80,7 @@ _LEGEND = re.compile(
 _SCALED = re.compile(r"(?<!\w)0(?!\w).{1,60}(?<!\w)1(?!\w)")
 _KANA = re.compile("[ぁ-ヿ]")
 # "Man kann nicht sagen, dass …" and "À première vue, …" are one clause with what follows.
-_JOINED = "сказать|утверждать|sagen|behaupten|vue|lecture|vista|lectura|leitura|lettura|взгляд|之下|一看"
+_JOINED = "nichts|сказать|утверждать|sagen|behaupten|vue|lecture|vista|lectura|leitura|lettura|взгляд|之下|一看"
 _NOT_AFTER = "".join(f"(?<!{word})" for word in _JOINED.split("|"))
 _CLAUSE = re.compile(
     rf"(?:{_NOT_AFTER}[,，]|[;:،؛。])\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु|\b(?:und|aber|sondern"
@@ -168,7 +168,7 @@ def _leaves_open(language: _Language, sentence: str, match: re.Match[str]) -> bo
 
 
 def _denied(language: _Language, sentence: str, match: re.Match[str], clause: str) -> bool:
-    negations = bool(language.no.search(clause)) + bool(language.no_after.match(sentence, match.end()))
+    negations = bool(language.no.search(clause)) or bool(language.no_after.match(sentence, match.end()))
     mistaken = language.mistaken.search(sentence, max(map(sentence[: match.start()].rfind, ":;：；")) + 1)
     before = mistaken is not None and mistaken.start() < match.start()
     return (negations + bool(before or language.mistaken_after.match(sentence, match.end()))) % 2 == 1

@@ -29,7 +29,8 @@ _EXCLUDED = re.compile(
     rf"(?:\b(?:neither|nor|rul(?:es?|ed|ing)\sout|exclud(?:e|es|ed|ing)|(?:no|not\sa)\s(?:case|need|room|ground)s?\sfor"
     rf"|not(?:\s(?:\w+\s)?for)?|kein\sfall\sfür)\s{_CODES}(?=\W*(?:$|[.,;!\n])|\s(?:fits?|appl|can|would|is|in|either))"
     rf"|{_CODES},?\s(?:\w+\s){{0,3}}?(?:(?:not|n['’]t)\s(?:apply|fit|needed)|excluded|ruled\sout|out\sof\sthe\squestion"
-    rf"|unjust|nicht\sin\sfrage|scheide|(?:à|da)\s(?:exclure|escludere))|{_CODES}都?不适用)"
+    rf"|unjust|nicht\sin\sfrage|scheide|(?:à|da)\s(?:exclure|escludere)|ist\s(?:\w+\s)?nicht)|{_CODES}都?不适用"
+    rf"|{_CODES}[.,;]\s(?:but\s)?i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
 )
 _CLASSES = {"f": FACTUAL, "0": FACTUAL, "h": HALLUCINATED, "1": HALLUCINATED, "u": UNSURE, "2": UNSURE}
 

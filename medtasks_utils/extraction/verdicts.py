@@ -46,19 +46,19 @@ _RIGHT_VERB = (
     r"\b(?P<right>holds?\s(?:up|water)|withstands?|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual"
     r"|every|muster))|tall(?:y|ies)\swith|(?:none|not\sone)\sof\sth\w+\s(?:\w+\s){0,5}?(?:appl(?:y|ies)|present|found"
     r"|fits?|met)|match(?:es)?|agrees?\swith|reflects?|consistent\swith|in\sline\swith"
-    r"|trust(?:ed|worthy)?|reliable|relied\son|faithful(?:ly)?)\b"
+    r"|c[ao]me\s(?:back|up|away)\sempty(?:-handed)?|trust(?:ed|worthy)?|reliable|relied\son|faithful(?:ly)?)\b"
 )
 _WRONG_VERB = (
     r"\b(?P<wrong>no\ssuch\s(?:\w+\s){1,2}exists?|there\s(?:is|are|was|were)\sno\ssuch|(?:the\s)?(?:source|abstract"
     r"|text|passage"
     r"|knowledge)\s\w+\s(?:\w+\s)?the\s(?:\w+\s)?(?:opposite|contrary)|fails?(?!\sto)|flunks?|(?:gets"
-    r"|got)\s(?:\w+\s){1,4}?wrong|contradicts?|misstates?|misrepresents?"
+    r"|got)\s(?:\w+\s){1,4}?wrong|goes\sastray|contradicts?|misstates?|misrepresents?"
     r"|distorts?|falls\s(?:apart|flat)|collapses|at\sodds\swith|conflicts?\swith|invents|fabricates|makes?\s(?:it"
     r"|things|this|that|anything|something)\sup)\b"
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
-    r"zero|clean|clear|plain|far\sfrom|free\s(?:of|from)|anything\sbut|neither|all|nothing|everything|textbook"
+    r"zero|clean|clear|plain|far\sfrom|free\s(?:of|from)|(?:any|every)thing\sbut|neither|all|nothing|everything|textbook"
     r"|(?:example|instance)\sof|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly"
     r"|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely|total|signs?\sof|evidence\sof"
     r"|clear\scase\sof|case\sof|is"
@@ -70,8 +70,12 @@ _NOT_FOUND = (
     r"|says|supports?|appears?)\b)"
 )
 _KIND = (
-    r"\b(?P<hallucinated>(?:type|kind|category)(?:\sof\shallucination)?)(?::|(?::|\s)\s?\W?[1-4]\W{1,3}?)"
-    r"\s?(?=misint|incompl|mechan|method|evidence|fabric)(?!.*(?:category|type|kind)\b)"
+    r"\b(?:(?:belongs?\sto|falls?\s(?:under|into)|suffers?\sfrom|case\sof)\s(?:the\s)?(?:category\sof\s)?(?=(?:first|second"
+    r"|third|fourth)\s(?:type|kind|category)|misint|incomplete\sinf|mechanism|methodolog|evidence\sfab))?(?P<hallucinated>"
+    r"(?:type|kind|category)(?:\sof\shallucination)?(?=(?::|(?::|\s)\s?\W?[1-4]\W{1,3}?)\s?(?:misint|incompl|mechan"
+    r"|method|evidence|fabric))(?!.*(?:category|type|kind)\b)|(?:(?<=to\sthe\s)|(?<=under\sthe\s)|(?<=into\sthe\s))(?:first"
+    r"|second|third|fourth)\s(?:type|kind|category)|(?:(?<=case\sof\s)|(?<=suffers\sfrom\s)|(?<=category\sof\s))(?![^.\n]{0,60}[:?])(?:misint"
+    r"|incomplete|mechanism|methodolog|evidence)\w*)"
 )
 _STATEMENTS = tuple(
     (cue, re.compile(statement), support)
@@ -97,7 +101,7 @@ _STATEMENTS = tuple(
             rf"|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|claims?"
             rf"|figures?|content|information|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected"
             rf"|found|seen)|present|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround"
-            rf"|enough|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none|and"
+            rf"|enough|fine|it\sis))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none|and"
             rf"|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though|however|even)\b)",
             60,
         ),
@@ -135,7 +139,7 @@ _STATEMENTS = tuple(
         (
             "does",
             rf"(?:^\W{{0,12}}|\bbut\s|(?:{_NOUN}|\b(?:model|it|this|that|everything|all"
-            rf"|i)\b)\s(?:[\w'’]{{1,12}}\s){{0,4}}?)(?:{_RIGHT_VERB}|{_WRONG_VERB})"
+            rf"|i)\b)\s(?:[\w'’]{{1,12}}\s){{0,5}}?)(?:{_RIGHT_VERB}|{_WRONG_VERB})"
             r"(?:\s(?P<nothing>nothing|no\s|none)|(?:[^.:]{0,60}:\s(?P<reply>yes|no)\b)?)",
             38,
         ),
@@ -159,7 +163,7 @@ _NO_VERDICT = re.compile(
     r"(?<!that\s)(?<!which\s)\bcan(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle"
     r"|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)"
     r"|\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b|\bfifty-fifty\b|\babstain\b"
-    r"|\bundecidable\b|\bindeterminate\b|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what"
+    r"|\bneither\sverdict\b|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what"
     r"|how|why|who|where))|\bneed\b[^.;]{0,40}\sto\s(?:decide|judge|tell|know)\b|\bimpossible\sto\s\w+\s(?:from|whether"
     r"|if)\b|\b(?:rather|prefer)\snot\s(?:to\s)?(?:decide|say|judge|commit)\b|\b(?:insufficient|not\senough"
     r"|too\slittle)\s(?:\w+\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b|\btoss-?up\b"
@@ -171,19 +175,19 @@ _OF_ELSE = re.compile(_ELSE)
 _NOT_JUDGED = re.compile(
     r"\bas\s(?:i\sam\s)?(?:just\s)?an?\s(?:ai|language\smodel)\b|\b(?:sorry|apologi[sz]e)\b.*\bcan(?:not|['’]t)\s(?:judge"
     r"|determine|label|provide|evaluate|assess|assist|help)\b|\b(?:please|could\syou)\s(?:provide|share|send|paste)\b"
-    r"|\bno\sanswer\swas\s\w+"
+    r"|\bno\sanswer\swas\s\w+|^(?:an|any|many|most)\s(?:\w+\s)?answers?\s(?:can|may|might|could|would|are)\b"
 )
 
 _NEGATION = re.compile(
     r"\b(?:fail(?:s|ed)?\sto|not|neither|nor|nobody|cannot|no|non|zero|never|without|free|nothing|none|hardly|far\sfrom"
-    r"|anything\sbut|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
+    r"|(?:any|every)thing\sbut|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
     r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are|was"
     r"|does)n)t\b"
 )
-_CLAUSE = re.compile(r"[,;:]\s|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|but|so|therefore|thus)\b")
+_CLAUSE = re.compile(r"[,;:]\s|→|[=-]>|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|(?<!thing\s)but|so|therefore|thus)\b")
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view|accusation)\s(?:that\s)?['‘]?(?:the\s"
-    r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho|much\sin"
+    r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho|(?:colleagues|authors|many|most|people|others)\swould|between\s$|much\sin"
     r"|other|earlier|preceding|prior|previous|(?:love|like|want(?:ed)?)\sto|defined|definition"
     r"|claims\s(?=that|to|the|an?\b|it|this)|states|says|insists|believes|argues|maintains|asserts"
     r"|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said|might|may|could|mix(?:ture)?|evidence\sthat"
@@ -239,11 +243,11 @@ _SPELLING = Spelling(
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
 _BEFORE_DIGIT = re.compile(
     r"(?:^|[^\w\s]\s*|\b(?:an?|is|be|as|say|answer|label|verdict|class\w*|category|scored?|rat(?:e|ing)|mark|with|for"
-    r"|to|on|pick|choos\w+|select|choice|option|number|value|code|digit|result|judge?ment|decision|conclusion|output"
+    r"|to|on|pick|choos\w+|select|choice|option|number|value|code|digit|mean|result|judge?ment|decision|conclusion|output"
     r"|prediction|so|hence|thus|therefore|then|clean|clear|plain|definite|solid|firm|the|it|leaves|give|put|response"
     r"|final|likely|probably|but|rather|not|still|just|simply|i|it['’]s|assessment|find)\s)$"
 )
-_ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there)\b")
+_ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither)\b")
 _MAX_SENTENCE = 600  # characters
 
 _KEYS = (

@@ -95,7 +95,7 @@ UNSURE: Cues = {
 NO: Cues = {
     "de": r"\b(?:nicht|kein(?:e|en|er|erlei|es|esfalls|eswegs)?|nichts|ohne|weder|nie(?:mals)?|mitnichten|kaum)\b",
     "fr": r"\b(?:non|pas|aucune?(?:ment)?|rien|sans|ni|nullement|guère|jamais|loin\sd)\b|\bloin\sd['’]|ne\ssaurait",
-    "es": r"\b(?:dista\s(?:mucho\s)?de|no|ning[uú]n[ao]?|nada|sin|tampoco|jamás|lejos\sde)\b",
+    "es": r"\b(?:dista\s(?:mucho\s)?de|no|ni|ning[uú]n[ao]?|nada|sin|tampoco|jamás|lejos\sde)\b",
     "pt": r"\b(?:não|nenhum[a]?|nada|sem|nem|tampouco|jamais|longe\sde)\b",
     "it": r"\b(?:non|nessun[ao']?|nulla|senza|né|affatto|mai|tutt['’]altro\sche|lungi\sdall)\b",
     "ru": r"\b(?:не|нет|ничего|без|ни|нельзя|никак\w{0,3}|вряд\sли|едва\sли|невозможно)\b",
@@ -129,20 +129,20 @@ LABEL = r"(?:classe|klasse|clase|label|k?ode|códig[oe]|codice|класс|мет
 """A noun that a digit follows."""
 
 CONCEDED: Cues = {
-    "de": r"\b(?:zunächst|anfangs|zuerst|obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere"
+    "de": r"\b(?:zunächst|anfangs|zuerst|obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere|nur(?!\sdie\santwort)|in\s\w+\steilen"
     r"|anfang|einleitung|erste[nr]?\s(?:blick|satz|teil))\b",
-    "fr": r"\b(?:d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs|certain[es]{1,2}"
+    "fr": r"\b(?:seule?s?|d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs|certain[es]{1,2}"
     r"|début|introduction|première\s(?:vue|lecture|phrase|partie))\b",
-    "es": r"\b(?:al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s|principio|inicio|primera\s(?:vista|lectura|frase|parte))\b",
-    "pt": r"\b(?:comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas)"
+    "es": r"\b(?:s[oó]lo|al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s|principio|inicio|primera\s(?:vista|lectura|frase|parte))\b",
+    "pt": r"\b(?:só|comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas)"
     r"|início|primeira\s(?:vista|leitura|frase|parte))\b",
-    "it": r"\b(?:all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie]"
+    "it": r"\b(?:solo|all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie]"
     r"|inizio|prima\s(?:vista|lettura|frase|parte))\b",
-    "ru": r"\b(?:сначала|сперва|хотя|несмотря|некоторые|часть|начало|первый\sвзгляд)\b",
+    "ru": r"\b(?:только|сначала|сперва|хотя|несмотря|некоторые|часть|начало|первый\sвзгляд)\b",
     "ar": r"(?:رغم|مع\sأن)",
     "hi": r"(?:यद्यपि|हालाँकि|हालांकि|भले)",
-    "zh": r"起初|一开始|最初|虽然|尽管|即使|乍[一]?看|与其|[前后]半?部分|一部分|看似",
-    "ja": r"最初は|当初|一見|一部|前半|ものの",
+    "zh": r"只有|起初|一开始|最初|虽然|尽管|即使|乍[一]?看|与其|[前后]半?部分|一部分|看似",
+    "ja": r"だけ|最初は|当初|一見|一部|前半|ものの",
     "ko": r"처음에|비록|일부|언뜻",
 }
 """What makes a clause a concession or an earlier thought, or says it of a part."""
@@ -158,11 +158,11 @@ MISTAKE: Cues = {
 """What a judgement is called, besides wrong, that is not to be made."""
 
 IF: Cues = {
-    "de": r"\b(?:ob|wenn|falls|könnte|hätte|sei)\b|\bkann\s(?:\w+\s){0,2}(?=fakt|halluz|erfun|korrekt|richtig)",
-    "fr": r"\b(?:si|pourrait)\b|\bs['’]il|\bpeut\s(?:\w+\s)?être(?!\s(?:consid|qualif|class|jug))",
-    "es": r"\b(?:si|podría|habría)\b|\bpuede\s(?:\w+\s)?ser(?!\s(?:consid|califi|clasif))",
+    "de": r"\b(?:ob|(?<!auch\s)wenn|falls|könnte|hätte|sei)\b|\bkann\s(?:\w+\s){0,2}(?=fakt|halluz|erfun|korrekt|richtig)",
+    "fr": r"\b(?:(?<!même\s)si|pourrait)\b|\bs['’]il|\bpeut\s(?:\w+\s)?être(?!\s(?:consid|qualif|class|jug))",
+    "es": r"\b(?:si(?!\sbien)|podría|habría)\b|\bpuede\s(?:\w+\s)?ser(?!\s(?:consid|califi|clasif))",
     "pt": r"(?<![\w-])(?:se(?!\s(?:trata|pode|deve))|poderia|teria)\b|\bpode\s(?:\w+\s)?ser(?!\s(?:consid|classif))",
-    "it": r"\b(?:se|potrebbe|avrebbe)\b|\bpuò\s(?:\w+\s)?essere(?!\s(?:consid|class|defin))",
+    "it": r"\b(?:(?<!anche\s)se|potrebbe|avrebbe)\b|\bpuò\s(?:\w+\s)?essere(?!\s(?:consid|class|defin))",
     "ru": r"\b(?:если|ли|может)\b",
     "zh": r"如果|若|假如|倘若|的话|可能是",
     "ko": r"수도\s있",
