@@ -48,7 +48,7 @@ def _language(name: str) -> _Language:
         return table.get(name, "(?!)")
 
     wrong = rf"(?:{cue(cues.WRONG)}|{cue(cues.MISTAKE)})"
-    mistaken = rf"{wrong}{cue(cues.TO_SAY)}"
+    mistaken = rf"{wrong}(?:{cue(cues.TO_SAY)})"
     groups = (
         rf"(?P<{kind}>(?<![a-zà-ÿа-я])(?!{mistaken})(?:{cue(table)})(?![a-zà-ÿа-я]))"
         for kind, table in _WORDS_FOR.items()
@@ -77,10 +77,12 @@ _LEGEND = re.compile(
     r"|означает|значит|обозначает|يعني|تعني)\s|का\s(?:अर्थ|मतलब)|代表|表示|意味着|指|は"
     r"|[은는])[^.。]{1,60}?(?<![a-z\d])(?!\1)[012]\s?[^\W\d]"
 )
+# "The answer says that the old hypothesis was wrong".
+_SAYS = re.compile(r"\b(?:dit|affirme|dice|diz|afirma)\s(?:que|che)\b|\b(?:sagt|besagt|behauptet)\b|\bговорит")
 _SCALED = re.compile(r"(?<!\w)0(?!\w).{1,60}(?<!\w)1(?!\w)")
 _KANA = re.compile("[ぁ-ヿ]")
 # "Man kann nicht sagen, dass …" and "À première vue, …" are one clause with what follows.
-_JOINED = "nichts|сказать|утверждать|sagen|behaupten|vue|lecture|vista|lectura|leitura|lettura|взгляд|之下|一看"
+_JOINED = "nichts|nicht zu|сказать|утверждать|sagen|behaupten|vue|lecture|vista|lectura|leitura|lettura|взгляд|之下|一看"
 _NOT_AFTER = "".join(f"(?<!{word})" for word in _JOINED.split("|"))
 _CLAUSE = re.compile(
     rf"(?:{_NOT_AFTER}[,，]|[;:،؛。])\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु|\b(?:und|aber|sondern"
@@ -137,14 +139,14 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
             continue
         denied = _denied(language, sentence, match, clause) != bool(replied and replied[1] == "no")
         foreign = kind == "digit" or not english or language.own.search(sentence)
-        if kind == "digit" and denied:
+        if (kind == "digit" and denied) or (kind in ("right", "wrong") and _SAYS.search(clause)):
             continue
         alone = replied or _ALONE.fullmatch(sentence[: match.start()] + sentence[match.end() :])
         if not about and not alone and (kind in ("right", "wrong") or not foreign):
             continue
         both |= {kind} if denied and kind in ("factual", "hallucinated") else set()
         value = UNSURE if len(both) > 1 else _value(kind, match[0].strip(), denied)
-        support = (60 if about else 45) - (6 if kind in ("right", "wrong") else 0)
+        support = (60 if about or alone else 45) - (6 if kind in ("right", "wrong") else 0)
         if found is None or support >= found.support:
             found = Stated(value, match.start(), match.end(), support)
     return found

@@ -31,7 +31,7 @@ _VERDICT = (
     r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d"
     r"|\)\s(?!hal|fact|uns|because|since|as\b|if\b|when|for\b)[a-z]|\.\s\w|\s(?:or|and)\b|:\s(?:no|none"
     r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)"
-    r"|here|from\sme)\b))"
+    r"|here|from\sme|rather|instead|it\sis)\b))"
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _NOUN = (
@@ -109,8 +109,8 @@ _STATEMENTS = tuple(
         (
             "answer",
             rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judg|consider|deem|rat|call|mark|find)(?:e|ing)?"
-            rf"|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)|correct(?:ed)?\s(?:it|this|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|select|put|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)"
-            rf"|settl(?:e|ing)\son|leaves|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it"
+            rf"|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)|correct(?:ed)?\s(?:it|this|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|take|select|put|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)"
+            rf"|settl(?:e|ing)\s(?:on|for)|leaves|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it"
             rf"|this|the\s\w+)|(?:earn|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
             rf"|i)\sanswer)\b){_WORDS}{_VERDICT}",
             60,
@@ -118,7 +118,7 @@ _STATEMENTS = tuple(
         # "Hallucinated is my verdict", "factual is what I say".
         ("answer", rf"{_VERDICT}\s(?:it\s)?(?:is|would\sbe)\s(?:what\si|my|the\s(?:\w+\s)?{_NOUN})\b", 58),
         # "…, so 0.", "Hallucinated, hence 1."
-        ("answer", rf"\b(?:so|hence|thus|therefore|then),?\s(?P<words>){_VERDICT}(?=\W*$)", 56),
+        ("answer", rf"\b(?:so|hence|thus|therefore|then),?\s(?P<words>){_VERDICT}(?=(?:\sit\sis)?\W*$)", 56),
         # "In one word: hallucinated".
         (
             "answer",
@@ -163,7 +163,7 @@ _NO_VERDICT = re.compile(
     r"(?<!that\s)(?<!which\s)\bcan(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle"
     r"|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)"
     r"|\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b|\bfifty-fifty\b|\babstain\b"
-    r"|\bneither\sverdict\b|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what"
+    r"|\bneither\sverdict\b|\bno\sverdict\sis\b|\bjury\sis\s(?:still\s)?out\b|\binsufficient\sinformation\W*$|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what"
     r"|how|why|who|where))|\bneed\b[^.;]{0,40}\sto\s(?:decide|judge|tell|know)\b|\bimpossible\sto\s\w+\s(?:from|whether"
     r"|if)\b|\b(?:rather|prefer)\snot\s(?:to\s)?(?:decide|say|judge|commit)\b|\b(?:insufficient|not\senough"
     r"|too\slittle)\s(?:\w+\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b|\btoss-?up\b"

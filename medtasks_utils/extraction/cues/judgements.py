@@ -67,12 +67,12 @@ WRONG: Cues = {
 
 TO_SAY: Cues = {
     "de": r"(?:\swäre\ses)?,?\s(?:(?:hier\s)?von\s(?:einer\s)?(?:halluz|erfind)|(?:\w+\s){0,6}zu\s(?:nennen|bezeichnen"
-    r"|werten|behaupten|sagen|betrachten|sprechen))",
-    "fr": r"\s(?:de\s|d['’])(?:dire|affirmer|parler|prétendre|considérer|qualifier|y\svoir|conclure)",
-    "es": r"\s(?:decir|afirmar|hablar|considerar|calificar|llamar|tachar|concluir)",
-    "pt": r"\s(?:dizer|afirmar|falar|considerar|classificar|chamar|rotular|concluir)",
-    "it": r"\s(?:dire|affermare|parlare|considerar|definir|classificar|concludere)",
-    "ru": r"\s(?:был[оа]\sбы\s)?(?:говорить|утверждать|сказать|считать|называть|назвать)",
+    r"|werten|behaupten|sagen|betrachten|sprechen)|dass)",
+    "fr": r"\s(?:de\s|d['’])(?:dire|affirmer|parler|prétendre|considérer|qualifier|y\svoir|conclure)|\sque\b",
+    "es": r"\s(?:que\b|decir|afirmar|hablar|considerar|calificar|llamar|tachar|concluir)",
+    "pt": r"\s(?:que\b|dizer|afirmar|falar|considerar|classificar|chamar|rotular|concluir)",
+    "it": r"\s(?:che\b|dire|affermare|parlare|considerar|definir|classificar|concludere)",
+    "ru": r",\sчто\b|\s(?:был[оа]\sбы\s)?(?:говорить|утверждать|сказать|считать|называть|назвать)",
 }
 """What follows a word for "wrong" that is said of a judgement: "it would be wrong to call it …"."""
 
@@ -86,7 +86,7 @@ UNSURE: Cues = {
     "ru": r"(?:трудно|невозможно)\s(?:сказать|судить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|решить|сказать)",
     "ar": r"لا\s(?:أستطيع|يمكن(?:ني)?)\s(?:أن\sأحدد|الحكم|الجزم|التحديد)|(?:لست|غير)\sمتأكدة?ا?|غير\sمؤكد",
     "hi": r"निर्णय\sनहीं\sकर\sसक|निश्चित\sनहीं|अनिश्चित|तय\sनहीं\sकर|कह\sनहीं\sसकत",
-    "zh": r"无法(?:下结论|(?:[^,。]{1,8})?(?:做出|作出|抉择))|难以(?:判断|确定)|不能判断|不确定|无法确定|无法判断|不能确定",
+    "zh": r"无法(?:下结论|(?:[^,。]{1,8})?(?:做出|作出|抉择))|难以(?:判断|确定)|信息不足|不能判断|不确定|无法确定|无法判断|不能确定",
     "ja": r"判断できません|わかりません|不明です|確信が持てません|判断できない|決められ(?:ません|ない)|不確か",
     "ko": r"확실하지\s않|판단할\s수\s없|모르겠|불확실",
 }
@@ -107,7 +107,7 @@ NO: Cues = {
 
 NO_AFTER: Cues = {
     "hi": r"\s?(?:नहीं|नही)",
-    "zh": r"[^,。]{0,2}?(?:不符|相反|相悖|有出入|不一致)",
+    "zh": r"[^,。]{0,2}?(?:不符|相反|相悖|有出入|不一致)|是(?:不对|不妥|错误|不正确)的",
     "ja": r"[^。、,]{0,6}?(?:と(?:は)?(?:認める|言う|みなす|見なす|する)?わけ(?:に)?は(?:いきません|いかない"
     r"|ありません|ない)|と(?:は)?異な|に反|とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)|[^。、]{0,4}(?:一つ"
     r"|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません|見当たりません)|と(?:は)?言い(?:がたい|難い)"
@@ -117,7 +117,7 @@ NO_AFTER: Cues = {
     r"|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없"
     r"|어렵|힘들|는?\s?어렵))",
     "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|[^.,(]{0,20}?\b(?:nichts?|keine\srede)\b"
-    r"|\s(?:\([012]\)\s)?bin\sich\s[^.,]{0,40}?\bnicht\b",
+    r"|[^.(]{0,12},\s(?:lässt\ssich|kann\s(?:ich|man))\s(?:\w+\s)?nicht\s(?:erkenn|sag|behaupt|bestätig|feststell)|\s(?:\([012]\)\s)?bin\sich\s[^.,]{0,40}?\bnicht\b",
     "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
     "ru": r"[^.,(]{0,20}?\b(?:нет|не\s(?:назов|назыв|явля|счит|призна|обнаруж|выявл|найд|содерж|приход|след|мо[гж])\w*"
     r"|отсутству\w+|нельзя|невозможно)\b",
