@@ -25,7 +25,7 @@ _ONLY_SEEMS = re.compile(
     r"(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]|i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
 )
 _ANSWERED_QUESTION = re.compile(
-    r"\?\s{0,4}(?:a(?:nswer)?:\s|[^?!\n]{0,60}\b(?:the\sanswer\sis|(?:have\sto|must)\ssay)\s(?=yes|no))?(?:(?P<said>(?<=\s)(?:yes|no|true"
+    r"(?:\?|(?<=か)。)\s{0,4}(?:a(?:nswer)?:\s|[^?!\n]{0,60}\b(?:the\sanswer\sis|(?:have\sto|must)\ssay)\s(?=yes|no))?(?:(?P<said>(?<=\s)(?:yes|no|true"
     r"|false))\b|(?P<no>(?<=\s)(?:no(?:thing|ne|pe)|nah|hardly|never|far\sfrom\sit|not\s(?:a\sthing|any\s?more)|in\sno\s\w+"
     r"|i\s(?:find|found|see|saw)\snothing|i['’]m\safraid\snot|i\sdo(?:n['’]t|\snot)\sthink\sso"
     r"|(?:let\sme\s\w+|here\sis|this\sis)\swhy\s(?:it\s\w+\s)?not|(?:\w+ly,\s)?it\s(?:is|does|was)\snot(?=\W*(?:$|[.;!])))\b|(?<=\s)(?:absolutely\s"

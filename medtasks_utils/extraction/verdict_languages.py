@@ -30,7 +30,7 @@ _WORDS_FOR = {
         cues.JUDGED,
         rf"(?:(?<=[:是はは은는])\s?|(?<=ではなく)|(?<=ではなく,)|(?<=아니라)\s?|(?<=判为)"
         rf"|{cues.LABEL}\s)[012](?![\d.,]\d)"
-        r"|\b(?:also|daher|somit|donc|quindi|portanto)\s[012](?=\W*$)|(?:(?<=lautet\s)|(?<=['’\s]est\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y"
+        r"|\b(?:also|daher|somit|donc|quindi|portanto|por\stanto),?\s[012](?=\W*$)|(?:(?<=lautet\s)|(?<=['’\s]est\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y"
         r"|e)\sn))",
     ),
 }

@@ -22,7 +22,7 @@ _VERDICT = (
     r"(?:(?<!\w)(?:(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)"
     r"|(?:(?:methodological\sand\s)?evidence\s(?=fabrication:))?fabricat(?:ed|ions?)"
     r"|ficti(?:on(?:al)?|tious)|nonsense|bogus|confabulat\w+|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s"
-    r"|ions?))|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|opposite\sof|erroneous"
+    r"|ions?))|(?P<wrong>incorrect|inaccurate|wrong|false(?![\s-](?:negative|positive|alarm|premise))|untrue|opposite\sof|erroneous"
     r"|(?<!standard\s)(?<!be\san\s)(?:error|inaccurac|falsehood)(?:s|y|ies)?|misleading|un(?:supported|grounded"
     r"|substantiated|founded))|(?P<factual>fact(?:ual|aul|ula)(?!\sas\san?\b))|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)"
     r"|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true(?!\s(?:first|second|sentence|statement|part|premise"
@@ -163,7 +163,7 @@ _NO_VERDICT = re.compile(
     r"(?<!that\s)(?<!which\s)\bcan(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle"
     r"|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)"
     r"|\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b|\bfifty-fifty\b|\babstain\b"
-    r"|\bneither\sverdict\b|\bno\sverdict\sis\b|\bjury\sis\s(?:still\s)?out\b|\binsufficient\sinformation\W*$|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what"
+    r"|\bneither\sverdict\b|\bno\sverdict\sis\b|\bremains?\sopen\b|\bcould\sbe\seither\b|\bnot\sdecidable\b|\bjury\sis\s(?:still\s)?out\b|\binsufficient\sinformation\W*$|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what"
     r"|how|why|who|where))|\bneed\b[^.;]{0,40}\sto\s(?:decide|judge|tell|know)\b|\bimpossible\sto\s\w+\s(?:from|whether"
     r"|if)\b|\b(?:rather|prefer)\snot\s(?:to\s)?(?:decide|say|judge|commit)\b|\b(?:insufficient|not\senough"
     r"|too\slittle)\s(?:\w+\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b|\btoss-?up\b"
@@ -187,17 +187,17 @@ _NEGATION = re.compile(
 _CLAUSE = re.compile(r"[,;:]\s|→|[=-]>|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|(?<!thing\s)but|so|therefore|thus)\b")
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view|accusation)\s(?:that\s)?['‘]?(?:the\s"
-    r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho|(?:colleagues|authors|many|most|people|others)\swould|between\s$|much\sin"
+    r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho|(?:colleagues|authors|many|most|people|others)\swould|much\sin"
     r"|other|earlier|preceding|prior|previous|(?:love|like|want(?:ed)?)\sto|defined|definition"
     r"|claims\s(?=that|to|the|an?\b|it|this)|states|says|insists|believes|argues|maintains|asserts"
     r"|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said|might|may|could|mix(?:ture)?|evidence\sthat"
     r"|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|initial|original"
-    r"|(?:most|half|much|bulk)\sof|parts?|portions?|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge"
+    r"|half\s(?:of|the)|(?:most|much|bulk)\sof|parts?|portions?|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge"
     r"|was\s(?:going|about)\sto|(?:lay|casual|strict|lenient|hasty|superficial|generous|careless)\s(?:reader|judge"
     r"|grader))\b"
     r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an"
     r"|any)\s(?:answer|response)\s(?:that|which|is|would)\b|\botherwise\b|^\W*(?:(?:in\sorder\s"
-    r"|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b|\bmust\s$",
+    r"|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b|\b(?:must|between)\s$|^\W*reading\s(?:it|this)\b",
 )
 _COUNTERFACTUAL = re.compile(
     cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b"
@@ -212,9 +212,11 @@ _MISTAKEN = re.compile(
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 # "…, which is factual", "statement 2 is true": said of a part.
 _PART = re.compile(
-    r"^which\s(?:is|was|are|were)\b|\bonly\b|\b(?:statement|sentence|claim|point|item|paragraph|half)s?\s"
-    r"(?:\d|one|two|three)|\b(?:first|second|third|last)\s(?:statement|sentence|claim|point|item|half)\b"
+    r"^which\s(?:is|was|are|were)\b|\bonly\b|\b(?:statement|sentence)\s(?:\w+\s){4,}|\b(?:statement|sentence|claim|point|item|paragraph|half)s?\s"
+    r"(?:\d|one|two|three)\b[\w\s,)]{0,30}$|\b(?:first|second|third|last)\s(?:statement|sentence|claim|point|item|half)\b"
 )
+_SAYS = re.compile(r"\b(?:says|states|mentions)\b")
+_ITEM = re.compile(r"\W*(?:statement|claim|sentence|part|point|step)?\s?\d\s?[:.)–-]")
 _CONTINUED = re.compile(
     r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only|as\sfar\sas\sit\sgoes|if\s(?:it|there))\b"
     r"|\sin\s(?:that|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
@@ -335,6 +337,7 @@ def _english(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
         for value, match in read:
             kind = next(name for name in _KINDS if match.groupdict().get(name))
             less = 6 if kind in ("right", "wrong") else 0
+            less += 24 if _SAYS.search(match.groupdict().get("between") or "") else 0
             yield _weighed(value, text, offset + match.start(kind), offset + match.end(kind), cue, support - less)
         if read or (matches and cue == "reply"):
             return
@@ -345,6 +348,8 @@ def _weighed(value: str, text: str, start: int, end: int, cue: str, support: flo
     sentence = text[max(0, start - 60) : start].rsplit("\n", 1)[-1]
     if _CONCLUDED.search(sentence):
         evidence.append(("concluded", 10.0))
+    if value == FACTUAL and cue == "of_it" and _ITEM.match(text, text.rfind("\n", 0, start) + 1):
+        evidence.append(("of_an_item", -15.0))
     if cue in ("of_it", "does") and cut_off(text):
         evidence.append(("unfinished", -60.0))
     if taken_back_until(text) >= end:
@@ -383,6 +388,6 @@ def _read(match: re.Match[str]) -> str | None:
         ):
             return None
         return None if negations else _DIGITS.get(groups["digit"], groups["digit"])
-    if says_factual and not negations and (_HALF.search(before) or _PART.search(before)):
+    if says_factual and not negations and (_HALF.search(before) or _PART.search(before) or _PART.search(sentence[-40:])):
         return None
     return FACTUAL if says_factual == (negations % 2 == 0) else HALLUCINATED

@@ -77,7 +77,7 @@ TO_SAY: Cues = {
 """What follows a word for "wrong" that is said of a judgement: "it would be wrong to call it …"."""
 
 UNSURE: Cues = {
-    "de": r"\bunsicher\b|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen"
+    "de": r"\bunsicher\b|kein\surteil|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen"
     r"|entscheiden|sagen(?!,?\sdass))|nicht\sfest\b|unklar",
     "fr": r"ne\s(?:saurais|peux|parviens)\s(?:pas\s)?(?:à\s)?(?:dire|trancher|décider)|pas\s(?:sûre?|certaine?)|incertain|impossible\sde",
     "es": r"no\s(?:tengo|hay)\sforma\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|consigo|logro|sé|se\spuede)\s(?:determinar|decidir)",
@@ -173,7 +173,7 @@ IF: Cues = {
 COMMON: Cues = {
     "de": r"\b(?:der|die|das|ist|eine?|und|es|nicht|keine?|von|mit|ich|im|dem|auf|ob|sich)\b",
     "fr": r"\b(?:le|la|les|est|une?|il|et|ne|pas|de|que|dans|je|du|des|si|ou)\b|\b[cl]['’]",
-    "es": r"\b(?:el|la|las|los|es|una?|y|se|si|hay|en|de|del|al|que|con|no|estoy|su)\b",
+    "es": r"\b(?:el|la|las|los|es|una?|y|se|si|ni|me|hay|en|de|del|al|que|con|no|estoy|su)\b",
     "pt": r"\b(?:o|os|é|uma?|e|trata-se|não|há|em|de|do|da|na|no|ao|se|que|com|ou)\b",
     "it": r"\b(?:il|lo|di|una?|è|si|non|che|con|del|della?|la|se|o)\b",
     "ru": r"[а-я]",
