@@ -60,7 +60,8 @@ _KEYED = re.compile(
 _COUNTED = re.compile(
     r"\b((?:hallucinat|fabricat|invent|unsupport|factual)\w*)\s(?:claims?|statements?|sentences?|facts?|figures?"
     r"|details?|errors?|elements?|parts?|score)(?:\sfound)?\s?[:=]\s?(?:(0\b|none\b|n/a|\(none\)|[-–—]+(?=\W*$))|\d+\b)"
-    r"(?:\s?(?:/|out\sof)\s?\d+)?", re.MULTILINE,
+    r"(?:\s?(?:/|out\sof)\s?\d+)?",
+    re.MULTILINE,
 )
 # "0 of the 4 are hallucinated", "0 are invented".
 _NONE_OF = re.compile(r"(?<![\w.,/])0(?=\s(?:out\s)?of\s(?:the|them|these|all|\d)|\s(?:are|were)\b)")

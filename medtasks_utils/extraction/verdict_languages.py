@@ -82,7 +82,9 @@ _SAYS = re.compile(r"\b(?:dit|affirme|dice|diz|afirma)\s(?:que|che)\b|\b(?:sagt|
 _SCALED = re.compile(r"(?<!\w)0(?!\w).{1,60}(?<!\w)1(?!\w)")
 _KANA = re.compile("[ぁ-ヿ]")
 # "Man kann nicht sagen, dass …" and "À première vue, …" are one clause with what follows.
-_JOINED = "nichts|nicht zu|сказать|утверждать|sagen|behaupten|vue|lecture|vista|lectura|leitura|lettura|взгляд|之下|一看"
+_JOINED = (
+    "nichts|nicht zu|сказать|утверждать|sagen|behaupten|vue|lecture|vista|lectura|leitura|lettura|взгляд|之下|一看"
+)
 _NOT_AFTER = "".join(f"(?<!{word})" for word in _JOINED.split("|"))
 _CLAUSE = re.compile(
     rf"(?:{_NOT_AFTER}[,，]|[;:،؛。])\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु|\b(?:und|aber|sondern"
@@ -165,7 +167,11 @@ def _leaves_open(language: _Language, sentence: str, match: re.Match[str]) -> bo
     """Whether a word for being unsure is meant so: not denied, not one of the three that a task names."""
     clause, after = _CLAUSE.split(sentence[: match.start()])[-1], sentence[match.end() : match.end() + 40]
     denied = language.no.search(clause) or language.no_after.match(sentence, match.end()) or _DROPPED.search(after)
-    named = re.search(r"(?<!\d)2(?!\d)", sentence[: match.start()] + after) and _SCALED.search(sentence) or language.if_.search(clause)
+    named = (
+        re.search(r"(?<!\d)2(?!\d)", sentence[: match.start()] + after)
+        and _SCALED.search(sentence)
+        or language.if_.search(clause)
+    )
     return not (denied or named)
 
 

@@ -68,7 +68,11 @@ def _of_kinds(plain: str) -> str | None:
 
 def _left_over(plain: str) -> str | None:
     """The class that is left when the others are excluded; an excluded 0 or 1 alone leaves the other of the two."""
-    names = {name for found in _EXCLUDED.finditer(plain) for name in re.findall(r"[012]|factual|hallucinated|unsure", found[0])}
+    names = {
+        name
+        for found in _EXCLUDED.finditer(plain)
+        for name in re.findall(r"[012]|factual|hallucinated|unsure", found[0])
+    }
     excluded = {_CLASSES[name[0]] for name in names}
     left = [one for one in (FACTUAL, HALLUCINATED, UNSURE) if one not in excluded]
     return left[0] if left and excluded - {UNSURE} and (len(names) > 1 or min(names) < "a") else None

@@ -388,6 +388,10 @@ def _read(match: re.Match[str]) -> str | None:
         ):
             return None
         return None if negations else _DIGITS.get(groups["digit"], groups["digit"])
-    if says_factual and not negations and (_HALF.search(before) or _PART.search(before) or _PART.search(sentence[-40:])):
+    if (
+        says_factual
+        and not negations
+        and (_HALF.search(before) or _PART.search(before) or _PART.search(sentence[-40:]))
+    ):
         return None
     return FACTUAL if says_factual == (negations % 2 == 0) else HALLUCINATED
