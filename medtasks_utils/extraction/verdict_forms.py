@@ -20,21 +20,22 @@ class Stated(NamedTuple):
 
 
 _ONLY_SEEMS = re.compile(
-    r"\b(?:(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?|(?:suggests|insists|says|claims|thinks|believes|said)"
-    r"\s(?:that\s)?(?:it|this|the\s\w+)\s(?:is|was))((?:\s\w+){1,4}?)[.,;]\s(?:but\s)?(?:(?:it|this|that)\s"
-    r"(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]|i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
+    r"\b(?:(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?|(?:suggests|insists|says|claims|thinks|believes"
+    r"|said)\s(?:that\s)?(?:it|this|the\s\w+)\s(?:is|was))((?:\s\w+){1,4}?)[.,;]\s(?:but\s)?(?:(?:it|this"
+    r"|that)\s(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]|i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
 )
 _ANSWERED_QUESTION = re.compile(
-    r"(?:\?|(?<=か)。)\s{0,4}(?:a(?:nswer)?:\s|[^?!\n]{0,60}\b(?:the\sanswer\sis|(?:have\sto|must)\ssay)\s(?=yes|no))?(?:(?P<said>(?<=\s)(?:yes|no|true"
-    r"|false))\b|(?P<no>(?<=\s)(?:no(?:thing|ne|pe)|nah|hardly|never|far\sfrom\sit|not\s(?:a\sthing|any\s?more)|in\sno\s\w+"
-    r"|i\s(?:find|found|see|saw)\snothing|i['’]m\safraid\snot|i\sdo(?:n['’]t|\snot)\sthink\sso"
-    r"|(?:let\sme\s\w+|here\sis|this\sis)\swhy\s(?:it\s\w+\s)?not|(?:\w+ly,\s)?it\s(?:is|does|was)\snot(?=\W*(?:$|[.;!])))\b|(?<=\s)(?:absolutely\s"
-    r"|certainly\s)?not\b(?=\W*(?:$|[.,;!])|\s(?:at\sall|really|quite|in|by|that|with|for|if)\b)"
+    r"(?:\?|(?<=か)。)\s{0,4}(?:a(?:nswer)?:\s|[^?!\n]{0,60}\b(?:the\sanswer\sis|(?:have\sto|must)\ssay)\s(?=yes"
+    r"|no))?(?:(?P<said>(?<=\s)(?:yes|no|true|false))\b|(?P<no>(?<=\s)(?:no(?:thing|ne|pe)|nah|hardly|never"
+    r"|far\sfrom\sit|not\s(?:a\sthing|any\s?more)|in\sno\s\w+|i\s(?:find|found|see|saw)\snothing|i['’]m\safraid\snot"
+    r"|i\sdo(?:n['’]t|\snot)\sthink\sso|(?:let\sme\s\w+|here\sis|this\sis)\swhy\s(?:it\s\w+\s)?not"
+    r"|(?:\w+ly,\s)?it\s(?:is|does|was)\snot(?=\W*(?:$|[.;!])))\b|(?<=\s)(?:absolutely\s|certainly\s)?not\b(?=\W*(?:$"
+    r"|[.,;!])|\s(?:at\sall|really|quite|in|by|that|with|for|if)\b)"
     rf"|[✘✗❌]|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b(?!\sknow)|{cues.any_word(cues.REPLY_NO)})"
-    r"|(?P<yes>[✔✓✅]|(?<=\s)(?:(?:i['’]m\safraid|i\s(?:\w+\s)?(?:think|say|believe))\s(?:so|it\s(?:is|does))"
-    r"|in\sall\s\w+\sit\s(?:is|was|does)|everything\spoints\sto\sit|indeed|absolutely|certainly"
-    r"|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;])))"
-    rf"|{cues.any_word(cues.REPLY_YES)}(?=\W*(?:$|[.,;!]|\s(?:the|la|die|el|o|ответ)\b))))"
+    rf"|(?P<yes>[✔✓✅]|(?<=\s)(?:(?:i['’]m\safraid|i\s(?:\w+\s)?(?:think|say|believe))\s(?:so|it\s(?:is|does))"
+    rf"|in\sall\s\w+\sit\s(?:is|was|does)|everything\spoints\sto\sit|indeed|absolutely|certainly|definitely|it\s(?:is"
+    rf"|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;])))|{cues.any_word(cues.REPLY_YES)}(?=\W*(?:$|[.,;!]|\s(?:the"
+    rf"|la|die|el|o|ответ)\b))))"
 )
 _QUOTED_QUESTION = re.compile(r"(?<!\w)['\"‘“«][^'\"\n]{1,80}\?['\"’”»]")
 _BOLD_DIGIT = re.compile(r"^\s{0,4}(?:\*\*|__)([012])(?:\*\*|__)[.:]?\s", re.MULTILINE)
@@ -48,8 +49,8 @@ _INLINE_SCALE = re.compile(
 )
 # What a template leaves to be filled in: "<true|false>", "0|1|2".
 _BLANK = re.compile(
-    r"(?:[\"']?\b\w{1,24}[\"']?\s?[:=]\s?[\"']?)?(?:<[^<>\n]{0,40}(?:\||\bor\b)[^<>\n]{0,40}>"
-    r"|\b(?:true\s?[|/]\s?false|yes\s?[|/]\s?no|0\s?[|/]\s?1(?:\s?[|/]\s?2)?|factual\s?[|/]\s?hallucinated\w*)\b)",
+    r"(?:[\"']?\b\w{1,24}[\"']?\s?[:=]\s?[\"']?)?(?:<[^<>\n]{0,40}(?:\||\bor\b)[^<>\n]{0,40}>|\b(?:true\s?[|/]\s?false"
+    r"|yes\s?[|/]\s?no|0\s?[|/]\s?1(?:\s?[|/]\s?2)?|factual\s?[|/]\s?hallucinated\w*)\b)",
     re.IGNORECASE,
 )
 _ELEMENT = re.compile(r"<(?P<name>[a-z_]{3,24})>\s{0,4}([^<>\n]{1,40}?)\s{0,4}</(?P=name)>", re.IGNORECASE)
@@ -59,17 +60,17 @@ _KEYED = re.compile(
 )
 _COUNTED = re.compile(
     r"\b((?:hallucinat|fabricat|invent|unsupport|factual)\w*)\s(?:claims?|statements?|sentences?|facts?|figures?"
-    r"|details?|errors?|elements?|parts?|score)(?:\sfound)?\s?[:=]\s?(?:(0\b|none\b|n/a|\(none\)|[-–—]+(?=\W*$))|\d+\b)"
-    r"(?:\s?(?:/|out\sof)\s?\d+)?",
+    r"|details?|errors?|elements?|parts?|score)(?:\sfound)?\s?[:=]\s?(?:(0\b|none\b|n/a|\(none\)|[-–—]+(?=\W*$))"
+    r"|\d+\b)(?:\s?(?:/|out\sof)\s?\d+)?",
     re.MULTILINE,
 )
 # "0 of the 4 are hallucinated", "0 are invented".
 _NONE_OF = re.compile(r"(?<![\w.,/])0(?=\s(?:out\s)?of\s(?:the|them|these|all|\d)|\s(?:are|were)\b)")
 # What denies the sentence that follows it: "it cannot be said that", "nobody would call".
 _NOT_TO_SAY = re.compile(
-    r"(?:\b(?:it\s)?can(?:not|['’]t|\snot|\shardly)\sbe\s(?:said|claimed|maintained|argued)\sthat"
-    r"|\b(?:(?:one|you|we)\scan(?:not|['’]t|\snot|\shardly)|no(?:body|\sone)\s(?:can|could|would))\s(?:say|claim|argue"
-    r"|maintain)\sthat|\bfar\sbe\sit\sfrom\sme\sto|(?:n['’]t|not)\s(?:go\s)?so\sfar\sas\sto)\s"
+    r"(?:\b(?:it\s)?can(?:not|['’]t|\snot|\shardly)\sbe\s(?:said|claimed|maintained|argued)\sthat|\b(?:(?:one|you"
+    r"|we)\scan(?:not|['’]t|\snot|\shardly)|no(?:body|\sone)\s(?:can|could|would))\s(?:say|claim|argue|maintain)\sthat"
+    r"|\bfar\sbe\sit\sfrom\sme\sto|(?:n['’]t|not)\s(?:go\s)?so\sfar\sas\sto)\s"
 )
 # A kind of hallucination with its meaning, or with what was found of it.
 _KIND = re.compile(

@@ -28,19 +28,15 @@ _WORDS_FOR = {
     "right": cues.RIGHT,
     "digit": dict.fromkeys(
         cues.JUDGED,
-        rf"(?:(?<=[:是はは은는])\s?|(?<=ではなく)|(?<=ではなく,)|(?<=아니라)\s?|(?<=判为)"
-        rf"|{cues.LABEL}\s)[012](?![\d.,]\d)"
-        r"|\b(?:also|daher|somit|donc|quindi|portanto|por\stanto),?\s[012](?=\W*$)|(?:(?<=lautet\s)|(?<=['’\s]est\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y"
-        r"|e)\sn))",
+        rf"(?:(?<=[:是はは은는])\s?|(?<=ではなく)|(?<=ではなく,)|(?<=아니라)\s?|(?<=判为)|{cues.LABEL}\s)[012](?![\d.,]\d)|\b(?:also"
+        rf"|daher|somit|donc|quindi|portanto|por\stanto),?\s[012](?=\W*$)|(?:(?<=lautet\s)|(?<=['’\s]est\s)"
+        rf"|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y|e)\sn))",
     ),
 }
 
 
 # What joins a verdict and the word by which it is called a mistake: "… zu nennen, wäre falsch".
-_CALLED_SO = (
-    r"(?:,?\s(?:wäre|serait|sería|seria|sarebbe|было|будет)(?:\sбы)?\s|と[^。]{1,6}[のこ]と?は|것은"
-    r"|(?:कहना|मानना|बताना)\s)"
-)
+_CALLED_SO = r"(?:,?\s(?:wäre|serait|sería|seria|sarebbe|было|будет)(?:\sбы)?\s|と[^。]{1,6}[のこ]と?は|것은|(?:कहना|मानना|बताना)\s)"
 
 
 def _language(name: str) -> _Language:
@@ -74,8 +70,8 @@ _WHEN = re.compile(r",?\s(?:wenn(?!\sauch)|falls|sofern|si(?!\sbien)|s['’]il|l
 # "1 steht für halluziniert, 2 für unsicher".
 _LEGEND = re.compile(
     r"(?<![a-z\d])([012])\s?(?:(?:steht\sfür|bedeutet|désigne|signifie|correspond\sà|significa|indica|corris?ponde?\sa"
-    r"|означает|значит|обозначает|يعني|تعني)\s|का\s(?:अर्थ|मतलब)|代表|表示|意味着|指|は"
-    r"|[은는])[^.。]{1,60}?(?<![a-z\d])(?!\1)[012]\s?[^\W\d]"
+    r"|означает|значит|обозначает|يعني|تعني)\s|का\s(?:अर्थ|मतलब)|代表|表示|意味着|指|は|[은는])[^.。]{1,60}?(?<![a-z\d])(?!\1)[012]"
+    r"\s?[^\W\d]"
 )
 # "The answer says that the old hypothesis was wrong".
 _SAYS = re.compile(r"\b(?:dit|affirme|dice|diz|afirma)\s(?:que|che)\b|\b(?:sagt|besagt|behauptet)\b|\bговорит")
@@ -88,8 +84,7 @@ _JOINED = (
 _NOT_AFTER = "".join(f"(?<!{word})" for word in _JOINED.split("|"))
 _CLAUSE = re.compile(
     rf"(?:{_NOT_AFTER}[,，]|[;:،؛。])\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु|\b(?:und|aber|sondern"
-    rf"|mais|et|pero"
-    r"|sino|mas|ma|но|а)\b"
+    rf"|mais|et|pero|sino|mas|ma|но|а)\b"
 )
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
 _OPEN = re.compile(

@@ -19,8 +19,8 @@ _FOUND = re.compile(
     r"|(?P<yes>[:?|–-]\W{0,5}(?:yes|present|detected|found)\b|☑)|(?P<cross>[✗✘❌])|(?P<tick>[✓✔✅])"
 )
 _CODE = (
-    r"(?:\b(?:codes?|labels?|class(?:es)?|options?|categor(?:y|ies)|códigos?|codic[ie])\s)?"
-    r"(?:(?<![\w.,/])[012](?![\w%]|[.,/]\d)|\b(?:factual|hallucinated|unsure)\b)"
+    r"(?:\b(?:codes?|labels?|class(?:es)?|options?|categor(?:y|ies)|códigos?|codic[ie])\s)?(?:(?<![\w.,/])[012](?![\w%]"
+    r"|[.,/]\d)|\b(?:factual|hallucinated|unsure)\b)"
 )
 _CODES = (
     rf"(?:the\s|an?\s)?{_CODE}(?:,?\s?(?:and|or|nor|und|et|y|e|oder|和|と)\s?(?:not\s)?(?:for\s|the\s|an?\s)?{_CODE})?"

@@ -20,9 +20,9 @@ from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, boun
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
     r"(?:(?<!\w)(?:(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)"
-    r"|(?:(?:methodological\sand\s)?evidence\s(?=fabrication:))?fabricat(?:ed|ions?)"
-    r"|ficti(?:on(?:al)?|tious)|nonsense|bogus|confabulat\w+|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s"
-    r"|ions?))|(?P<wrong>incorrect|inaccurate|wrong|false(?![\s-](?:negative|positive|alarm|premise))|untrue|opposite\sof|erroneous"
+    r"|(?:(?:methodological\sand\s)?evidence\s(?=fabrication:))?fabricat(?:ed|ions?)|ficti(?:on(?:al)?|tious)|nonsense"
+    r"|bogus|confabulat\w+|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s|ions?))|(?P<wrong>incorrect|inaccurate"
+    r"|wrong|false(?![\s-](?:negative|positive|alarm|premise))|untrue|opposite\sof|erroneous"
     r"|(?<!standard\s)(?<!be\san\s)(?:error|inaccurac|falsehood)(?:s|y|ies)?|misleading|un(?:supported|grounded"
     r"|substantiated|founded))|(?P<factual>fact(?:ual|aul|ula)(?!\sas\san?\b))|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)"
     r"|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true(?!\s(?:first|second|sentence|statement|part|premise"
@@ -30,8 +30,8 @@ _VERDICT = (
     r"|holds\sup|checks\sout)|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d"
     r"|\)\s(?!hal|fact|uns|because|since|as\b|if\b|when|for\b)[a-z]|\.\s\w|\s(?:or|and)\b|:\s(?:no|none"
-    r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)"
-    r"|here|from\sme|rather|instead|it\sis)\b))"
+    r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)|here|from\sme|rather|instead"
+    r"|it\sis)\b))"
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _NOUN = (
@@ -45,22 +45,21 @@ _COPULA = (
 _RIGHT_VERB = (
     r"\b(?P<right>holds?\s(?:up|water)|withstands?|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual"
     r"|every|muster))|tall(?:y|ies)\swith|(?:none|not\sone)\sof\sth\w+\s(?:\w+\s){0,5}?(?:appl(?:y|ies)|present|found"
-    r"|fits?|met)|match(?:es)?|agrees?\swith|reflects?|consistent\swith|in\sline\swith"
-    r"|c[ao]me\s(?:back|up|away)\sempty(?:-handed)?|trust(?:ed|worthy)?|reliable|relied\son|faithful(?:ly)?)\b"
+    r"|fits?|met)|match(?:es)?|agrees?\swith|reflects?|consistent\swith|in\sline\swith|c[ao]me\s(?:back|up"
+    r"|away)\sempty(?:-handed)?|trust(?:ed|worthy)?|reliable|relied\son|faithful(?:ly)?)\b"
 )
 _WRONG_VERB = (
     r"\b(?P<wrong>no\ssuch\s(?:\w+\s){1,2}exists?|there\s(?:is|are|was|were)\sno\ssuch|(?:the\s)?(?:source|abstract"
-    r"|text|passage"
-    r"|knowledge)\s\w+\s(?:\w+\s)?the\s(?:\w+\s)?(?:opposite|contrary)|fails?(?!\sto)|flunks?|(?:gets"
-    r"|got)\s(?:\w+\s){1,4}?wrong|goes\sastray|contradicts?|misstates?|misrepresents?"
-    r"|distorts?|falls\s(?:apart|flat)|collapses|at\sodds\swith|conflicts?\swith|invents|fabricates|makes?\s(?:it"
-    r"|things|this|that|anything|something)\sup)\b"
+    r"|text|passage|knowledge)\s\w+\s(?:\w+\s)?the\s(?:\w+\s)?(?:opposite|contrary)|fails?(?!\sto)|flunks?|(?:gets"
+    r"|got)\s(?:\w+\s){1,4}?wrong|goes\sastray|contradicts?|misstates?|misrepresents?|distorts?|falls\s(?:apart|flat)"
+    r"|collapses|at\sodds\swith|conflicts?\swith|invents|fabricates|makes?\s(?:it|things|this|that|anything"
+    r"|something)\sup)\b"
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
-    r"zero|clean|clear|plain|far\sfrom|free\s(?:of|from)|(?:any|every)thing\sbut|neither|all|nothing|everything|textbook"
-    r"|(?:example|instance)\sof|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly"
-    r"|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely|total|signs?\sof|evidence\sof"
+    r"zero|clean|clear|plain|far\sfrom|free\s(?:of|from)|(?:any|every)thing\sbut|neither|all|nothing|everything"
+    r"|textbook|(?:example|instance)\sof|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very"
+    r"|highly|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely|total|signs?\sof|evidence\sof"
     r"|clear\scase\sof|case\sof|is"
 )
 
@@ -70,12 +69,13 @@ _NOT_FOUND = (
     r"|says|supports?|appears?)\b)"
 )
 _KIND = (
-    r"\b(?:(?:belongs?\sto|falls?\s(?:under|into)|suffers?\sfrom|case\sof)\s(?:the\s)?(?:category\sof\s)?(?=(?:first|second"
-    r"|third|fourth)\s(?:type|kind|category)|misint|incomplete\sinf|mechanism|methodolog|evidence\sfab))?(?P<hallucinated>"
-    r"(?:type|kind|category)(?:\sof\shallucination)?(?=(?::|(?::|\s)\s?\W?[1-4]\W{1,3}?)\s?(?:misint|incompl|mechan"
-    r"|method|evidence|fabric))(?!.*(?:category|type|kind)\b)|(?:(?<=to\sthe\s)|(?<=under\sthe\s)|(?<=into\sthe\s))(?:first"
-    r"|second|third|fourth)\s(?:type|kind|category)|(?:(?<=case\sof\s)|(?<=suffers\sfrom\s)|(?<=category\sof\s))(?![^.\n]{0,60}[:?])(?:misint"
-    r"|incomplete|mechanism|methodolog|evidence)\w*)"
+    r"\b(?:(?:belongs?\sto|falls?\s(?:under|into)|suffers?\sfrom|case\sof)\s(?:the\s)?(?:category\sof\s)?(?=(?:first"
+    r"|second|third|fourth)\s(?:type|kind|category)|misint|incomplete\sinf|mechanism|methodolog"
+    r"|evidence\sfab))?(?P<hallucinated>(?:type|kind|category)(?:\sof\shallucination)?(?=(?::|(?::"
+    r"|\s)\s?\W?[1-4]\W{1,3}?)\s?(?:misint|incompl|mechan|method|evidence|fabric))(?!.*(?:category|type|kind)\b)"
+    r"|(?:(?<=to\sthe\s)|(?<=under\sthe\s)|(?<=into\sthe\s))(?:first|second|third|fourth)\s(?:type|kind|category)"
+    r"|(?:(?<=case\sof\s)|(?<=suffers\sfrom\s)|(?<=category\sof\s))(?![^.\n]{0,60}[:?])(?:misint|incomplete|mechanism"
+    r"|methodolog|evidence)\w*)"
 )
 _STATEMENTS = tuple(
     (cue, re.compile(statement), support)
@@ -97,22 +97,23 @@ _STATEMENTS = tuple(
             rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt|hesitation"
             rf"|question)|okay|ok|sadly|happily|(?:un)?fortunately|frankly|to\sme|as\s(?:things|it)\sstands?"
             rf"|on\sbalance|all\stold|final|overall|correct|return|judged|marked|labell?ed|classified|rated|deemed|as"
-            rf"|so|therefore|thus|hence|is"
-            rf"|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|claims?"
-            rf"|figures?|content|information|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected"
-            rf"|found|seen)|present|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround"
-            rf"|enough|fine|it\sis))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none|and"
-            rf"|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though|however|even)\b)",
+            rf"|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}"
+            rf"(?:\s(?:{_NOUN}|claims?|figures?|content|information|(?:(?:was|were|is|are|has|have|can|could|been"
+            rf"|be)\s){{0,2}}(?:detected|found|seen)|present|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+"
+            rf"|to\sme|overall|all\sround|enough|fine|it\sis))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b"
+            rf"|,\s(?:no|not|zero|nothing|none|and|i|in\smy|unfortunately|sadly|obviously|clearly|definitely"
+            rf"|of\scourse|then|though|however|even)\b)",
             60,
         ),
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
         (
             "answer",
             rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judg|consider|deem|rat|call|mark|find)(?:e|ing)?"
-            rf"|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)|correct(?:ed)?\s(?:it|this|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|take|select|put|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)"
-            rf"|settl(?:e|ing)\s(?:on|for)|leaves|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it"
-            rf"|this|the\s\w+)|(?:earn|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
-            rf"|i)\sanswer)\b){_WORDS}{_VERDICT}",
+            rf"|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)|correct(?:ed)?\s(?:it|this"
+            rf"|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|take|select|put|lean(?:ing)?\s(?:towards?|to)"
+            rf"|go\s(?:with|for)|settl(?:e|ing)\s(?:on|for)|leaves|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it"
+            rf"|this)\sto|makes?\s(?:it|this|the\s\w+)|(?:earn|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will"
+            rf"|['’]d|['’]ll|i)\sanswer)\b){_WORDS}{_VERDICT}",
             60,
         ),
         # "Hallucinated is my verdict", "factual is what I say".
@@ -161,59 +162,65 @@ _ELSE = (
 )
 _NO_VERDICT = re.compile(
     r"(?<!that\s)(?<!which\s)\bcan(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle"
-    r"|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)"
-    r"|\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b|\bfifty-fifty\b|\babstain\b"
-    r"|\bneither\sverdict\b|\bno\sverdict\sis\b|\bremains?\sopen\b|\bcould\sbe\seither\b|\bnot\sdecidable\b|\bjury\sis\s(?:still\s)?out\b|\binsufficient\sinformation\W*$|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what"
-    r"|how|why|who|where))|\bneed\b[^.;]{0,40}\sto\s(?:decide|judge|tell|know)\b|\bimpossible\sto\s\w+\s(?:from|whether"
-    r"|if)\b|\b(?:rather|prefer)\snot\s(?:to\s)?(?:decide|say|judge|commit)\b|\b(?:insufficient|not\senough"
-    r"|too\slittle)\s(?:\w+\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b|\btoss-?up\b"
-    r"|\bno\sway\s(?:to|of)\s(?:tell|know|say)|(?:\bi\s(?:am|stay|remain)|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely"
+    r"|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)|\b(?:goes|cuts"
+    r"|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b|\bfifty-fifty\b|\babstain\b|\bneither\sverdict\b"
+    r"|\bno\sverdict\sis\b|\bremains?\sopen\b|\bcould\sbe\seither\b|\bnot\sdecidable\b|\bjury\sis\s(?:still\s)?out\b"
+    r"|\binsufficient\sinformation\W*$|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)"
+    r"|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b"
+    r"|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what|how|why|who|where))"
+    r"|\bneed\b[^.;]{0,40}\sto\s(?:decide|judge|tell|know)\b|\bimpossible\sto\s\w+\s(?:from|whether|if)\b|\b(?:rather"
+    r"|prefer)\snot\s(?:to\s)?(?:decide|say|judge|commit)\b|\b(?:insufficient|not\senough|too\slittle)\s(?:\w+"
+    r"\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell"
+    r"|know|say)|(?:\bi\s(?:am|stay|remain)|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely"
     rf"\s|completely\s)?(?:sure|certain))\b(?!{_ELSE})",
 )
 _OF_ELSE = re.compile(_ELSE)
 # A refusal, or a request for what is to be judged.
 _NOT_JUDGED = re.compile(
-    r"\bas\s(?:i\sam\s)?(?:just\s)?an?\s(?:ai|language\smodel)\b|\b(?:sorry|apologi[sz]e)\b.*\bcan(?:not|['’]t)\s(?:judge"
-    r"|determine|label|provide|evaluate|assess|assist|help)\b|\b(?:please|could\syou)\s(?:provide|share|send|paste)\b"
-    r"|\bno\sanswer\swas\s\w+|^(?:an|any|many|most)\s(?:\w+\s)?answers?\s(?:can|may|might|could|would|are)\b"
+    r"\bas\s(?:i\sam\s)?(?:just\s)?an?\s(?:ai|language\smodel)\b|\b(?:sorry|apologi[sz]e)\b.*\bcan(?:not"
+    r"|['’]t)\s(?:judge|determine|label|provide|evaluate|assess|assist|help)\b|\b(?:please|could\syou)\s(?:provide"
+    r"|share|send|paste)\b|\bno\sanswer\swas\s\w+|^(?:an|any|many|most)\s(?:\w+\s)?answers?\s(?:can|may|might|could"
+    r"|would|are)\b"
 )
 
 _NEGATION = re.compile(
     r"\b(?:fail(?:s|ed)?\sto|not|neither|nor|nobody|cannot|no|non|zero|never|without|free|nothing|none|hardly|far\sfrom"
-    r"|(?:any|every)thing\sbut|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
-    r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are|was"
-    r"|does)n)t\b"
+    r"|(?:any|every)thing\sbut|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous"
+    r"|unfair|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are"
+    r"|was|does)n)t\b"
 )
 _CLAUSE = re.compile(r"[,;:]\s|→|[=-]>|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|(?<!thing\s)but|so|therefore|thus)\b")
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view|accusation)\s(?:that\s)?['‘]?(?:the\s"
-    r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho|(?:colleagues|authors|many|most|people|others)\swould|much\sin"
-    r"|other|earlier|preceding|prior|previous|(?:love|like|want(?:ed)?)\sto|defined|definition"
-    r"|claims\s(?=that|to|the|an?\b|it|this)|states|says|insists|believes|argues|maintains|asserts"
-    r"|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said|might|may|could|mix(?:ture)?|evidence\sthat"
-    r"|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|initial|original"
-    r"|half\s(?:of|the)|(?:most|much|bulk)\sof|parts?|portions?|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge"
-    r"|was\s(?:going|about)\sto|(?:lay|casual|strict|lenient|hasty|superficial|generous|careless)\s(?:reader|judge"
-    r"|grader))\b"
-    r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an"
-    r"|any)\s(?:answer|response)\s(?:that|which|is|would)\b|\botherwise\b|^\W*(?:(?:in\sorder\s"
-    r"|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b|\b(?:must|between)\s$|^\W*reading\s(?:it|this)\b",
+    r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho"
+    r"|(?:colleagues|authors|many|most|people|others)\swould|much\sin|other|earlier|preceding|prior|previous|(?:love"
+    r"|like|want(?:ed)?)\sto|defined|definition|claims\s(?=that|to|the|an?\b|it|this)|states|says|insists|believes"
+    r"|argues|maintains|asserts|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said|might|may|could"
+    r"|mix(?:ture)?|evidence\sthat|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if"
+    r"|though)|rest|initial|original|half\s(?:of|the)|(?:most|much|bulk)\sof|parts?|portions?|remainder|some|first"
+    r"|at\sfirst|initially|to\sdecide|to\sjudge|was\s(?:going|about)\sto|(?:lay|casual|strict|lenient|hasty"
+    r"|superficial|generous|careless)\s(?:reader|judge|grader))\b|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s"
+    r"(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an|any)\s(?:answer|response)\s(?:that|which|is|would)\b"
+    r"|\botherwise\b|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge"
+    r"|say)|(?:had|were)\s(?:it|this))\b|\b(?:must|between)\s$|^\W*reading\s(?:it|this)\b",
 )
 _COUNTERFACTUAL = re.compile(
-    cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b"
-    r"|\bif\s(?:the|it|this|that)\s[^;:]{1,200}?,\s(?:then\s)?(?:it|this|that|the\s\w+)\swould\sbe\b"
+    cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b|\bif\s(?:the|it|this"
+    r"|that)\s[^;:]{1,200}?,\s(?:then\s)?(?:it|this|that|the\s\w+)\swould\sbe\b"
 )
 _MISTAKEN = re.compile(
-    r"\s(?:\([^()]{1,40}\)\s)?(?:[\w-]+\s){0,3}?(?:would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|false|untrue|unfair"
-    r"|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading|hallucination"
-    r"|indefensible|absurd|(?:too\s)?far|too\smuch|excessive)|(?:does|did)\snot\shold|was\snot\s(?:confirmed|justified)"
-    r"|(?:is|was|proved|proves|turned\sout)\s(?:to\sbe\s)?(?:unfounded|baseless|groundless))\b"
+    r"\s(?:\([^()]{1,40}\)\s)?(?:[\w-]+\s){0,3}?(?:would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect"
+    r"|false|untrue|unfair|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading"
+    r"|hallucination|indefensible|absurd|(?:too\s)?far|too\smuch|excessive)|(?:does|did)\snot\shold"
+    r"|was\snot\s(?:confirmed|justified)|(?:is|was|proved|proves|turned\sout)\s(?:to\sbe\s)?(?:unfounded|baseless"
+    r"|groundless))\b"
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 # "…, which is factual", "statement 2 is true": said of a part.
 _PART = re.compile(
-    r"^which\s(?:is|was|are|were)\b|\bonly\b|\b(?:statement|sentence)\s(?:\w+\s){4,}|\b(?:statement|sentence|claim|point|item|paragraph|half)s?\s"
-    r"(?:\d|one|two|three)\b[\w\s,)]{0,30}$|\b(?:first|second|third|last)\s(?:statement|sentence|claim|point|item|half)\b"
+    r"^which\s(?:is|was|are|were)\b|\bonly\b|\b(?:statement|sentence)\s(?:\w+\s){4,}|\b(?:statement|sentence|claim"
+    r"|point|item|paragraph|half)s?\s(?:\d|one|two|three)\b[\w\s,)]{0,30}$|\b(?:first|second|third|last)\s(?:statement"
+    r"|sentence|claim|point|item|half)\b"
 )
 _SAYS = re.compile(r"\b(?:says|states|mentions)\b")
 _ITEM = re.compile(r"\W*(?:statement|claim|sentence|part|point|step)?\s?\d\s?[:.)–-]")
@@ -222,9 +229,8 @@ _CONTINUED = re.compile(
     r"|\sin\s(?:that|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
 )
 _CONCLUDED = re.compile(
-    r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence"
-    r"|donc|daher|somit|also|demnach|por\s(?:lo\s)?tanto|portanto|quindi|dunque|следовательно|поэтому)\b"
-    r"|因此|所以|したがって|よって|따라서"
+    r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence|donc|daher|somit|also"
+    r"|demnach|por\s(?:lo\s)?tanto|portanto|quindi|dunque|следовательно|поэтому)\b|因此|所以|したがって|よって|따라서"
 )
 
 _SPELLING = Spelling(
@@ -245,9 +251,9 @@ _SPELLING = Spelling(
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
 _BEFORE_DIGIT = re.compile(
     r"(?:^|[^\w\s]\s*|\b(?:an?|is|be|as|say|answer|label|verdict|class\w*|category|scored?|rat(?:e|ing)|mark|with|for"
-    r"|to|on|pick|choos\w+|select|choice|option|number|value|code|digit|mean|result|judge?ment|decision|conclusion|output"
-    r"|prediction|so|hence|thus|therefore|then|clean|clear|plain|definite|solid|firm|the|it|leaves|give|put|response"
-    r"|final|likely|probably|but|rather|not|still|just|simply|i|it['’]s|assessment|find)\s)$"
+    r"|to|on|pick|choos\w+|select|choice|option|number|value|code|digit|mean|result|judge?ment|decision|conclusion"
+    r"|output|prediction|so|hence|thus|therefore|then|clean|clear|plain|definite|solid|firm|the|it|leaves|give|put"
+    r"|response|final|likely|probably|but|rather|not|still|just|simply|i|it['’]s|assessment|find)\s)$"
 )
 _ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither)\b")
 _MAX_SENTENCE = 600  # characters

@@ -77,8 +77,8 @@ TO_SAY: Cues = {
 """What follows a word for "wrong" that is said of a judgement: "it would be wrong to call it …"."""
 
 UNSURE: Cues = {
-    "de": r"\bunsicher\b|kein\surteil|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen"
-    r"|entscheiden|sagen(?!,?\sdass))|nicht\sfest\b|unklar",
+    "de": r"\bunsicher\b|kein\surteil|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher"
+    r"|nicht\s(?:zu\s)?(?:beurteilen|entscheiden|sagen(?!,?\sdass))|nicht\sfest\b|unklar",
     "fr": r"ne\s(?:saurais|peux|parviens)\s(?:pas\s)?(?:à\s)?(?:dire|trancher|décider)|pas\s(?:sûre?|certaine?)|incertain|impossible\sde",
     "es": r"no\s(?:tengo|hay)\sforma\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|consigo|logro|sé|se\spuede)\s(?:determinar|decidir)",
     "pt": r"não\s(?:sei|há\scomo|posso|consigo)\s(?:dizer(?!\sque)|saber|determinar|decidir)|não\stenho\scerteza|in(?:cert|segur)[ao]",
@@ -108,16 +108,15 @@ NO: Cues = {
 NO_AFTER: Cues = {
     "hi": r"\s?(?:नहीं|नही)",
     "zh": r"[^,。]{0,2}?(?:不符|相反|相悖|有出入|不一致)|是(?:不对|不妥|错误|不正确)的",
-    "ja": r"[^。、,]{0,6}?(?:と(?:は)?(?:認める|言う|みなす|見なす|する)?わけ(?:に)?は(?:いきません|いかない"
-    r"|ありません|ない)|と(?:は)?異な|に反|とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)|[^。、]{0,4}(?:一つ"
-    r"|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません|見当たりません)|と(?:は)?言い(?:がたい|難い)"
-    r"|では(?:ありません|ない|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません|いない)"
-    r"|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
-    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다"
-    r"|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없"
+    "ja": r"[^。、,]{0,6}?(?:と(?:は)?(?:認める|言う|みなす|見なす|する)?わけ(?:に)?は(?:いきません|いかない|ありません|ない)|と(?:は)?異な|に反|とは(?:言え|いえ|認められ"
+    r"|見なせ)(?:ない|ません)|[^。、]{0,4}(?:一つ|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません|見当たりません)|と(?:は)?言い(?:がたい|難い)|では(?:ありません|ない"
+    r"|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)"
+    r"|ございません))",
+    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없"
     r"|어렵|힘들|는?\s?어렵))",
     "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|[^.,(]{0,20}?\b(?:nichts?|keine\srede)\b"
-    r"|[^.(]{0,12},\s(?:lässt\ssich|kann\s(?:ich|man))\s(?:\w+\s)?nicht\s(?:erkenn|sag|behaupt|bestätig|feststell)|\s(?:\([012]\)\s)?bin\sich\s[^.,]{0,40}?\bnicht\b",
+    r"|[^.(]{0,12},\s(?:lässt\ssich|kann\s(?:ich|man))\s(?:\w+\s)?nicht\s(?:erkenn|sag|behaupt|bestätig"
+    r"|feststell)|\s(?:\([012]\)\s)?bin\sich\s[^.,]{0,40}?\bnicht\b",
     "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
     "ru": r"[^.,(]{0,20}?\b(?:нет|не\s(?:назов|назыв|явля|счит|призна|обнаруж|выявл|найд|содерж|приход|след|мо[гж])\w*"
     r"|отсутству\w+|нельзя|невозможно)\b",
@@ -129,15 +128,15 @@ LABEL = r"(?:classe|klasse|clase|label|k?ode|códig[oe]|codice|класс|мет
 """A noun that a digit follows."""
 
 CONCEDED: Cues = {
-    "de": r"\b(?:zunächst|anfangs|zuerst|obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere|nur(?!\sdie\santwort)|in\s\w+\steilen"
-    r"|anfang|einleitung|erste[nr]?\s(?:blick|satz|teil))\b",
-    "fr": r"\b(?:seule?s?|d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs|certain[es]{1,2}"
-    r"|début|introduction|première\s(?:vue|lecture|phrase|partie))\b",
+    "de": r"\b(?:zunächst|anfangs|zuerst|obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere"
+    r"|nur(?!\sdie\santwort)|in\s\w+\steilen|anfang|einleitung|erste[nr]?\s(?:blick|satz|teil))\b",
+    "fr": r"\b(?:seule?s?|d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs"
+    r"|certain[es]{1,2}|début|introduction|première\s(?:vue|lecture|phrase|partie))\b",
     "es": r"\b(?:s[oó]lo|al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s|principio|inicio|primera\s(?:vista|lectura|frase|parte))\b",
-    "pt": r"\b(?:só|comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas)"
-    r"|início|primeira\s(?:vista|leitura|frase|parte))\b",
-    "it": r"\b(?:solo|all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie]"
-    r"|inizio|prima\s(?:vista|lettura|frase|parte))\b",
+    "pt": r"\b(?:só|comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas)|início"
+    r"|primeira\s(?:vista|leitura|frase|parte))\b",
+    "it": r"\b(?:solo|all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie]|inizio"
+    r"|prima\s(?:vista|lettura|frase|parte))\b",
     "ru": r"\b(?:только|сначала|сперва|хотя|несмотря|некоторые|часть|начало|первый\sвзгляд)\b",
     "ar": r"(?:رغم|مع\sأن)",
     "hi": r"(?:यद्यपि|हालाँकि|हालांकि|भले)",
