@@ -78,73 +78,51 @@ _KIND = (
     r"|methodolog|evidence)\w*)"
 )
 _STATEMENTS = tuple(
-    (cue, re.compile(statement), support)
-    for cue, statement, support in (
+    (cue.split()[0], re.compile(statement), float(cue.split()[1]))
+    for cue, statement in {
         # "Hallucinated: yes", "Is the answer factual? No", "hallucinated = false".
-        (
-            "reply",
-            rf"{_VERDICT}(?::?\s(?:{_NOUN}|details?|facts?|claims?|statements?|errors?|figures?|numbers?|mechanisms?"
-            rf"|data|content|information|by\sthe\s\w+|detected|found|present|identified|status|check"
-            rf"|flag))?(?:\s(?:here|at\sall|in\s(?:it|here|this)))?[^\w\n]{{0,4}}[:?=→][^\w\n]{{0,4}}(?P<reply>yes"
-            rf"|no{_NOT_FOUND}|none|true|false)\b",
-            62,
-        ),
+        "reply 62": rf"{_VERDICT}(?::?\s(?:{_NOUN}|details?|facts?|claims?|statements?|errors?|figures?|numbers?"
+        rf"|mechanisms?|data|content|information|by\sthe\s\w+|detected|found|present|identified|status"
+        rf"|check|flag))?(?:\s(?:here|at\sall|in\s(?:it|here|this)))?[^\w\n]{{0,4}}[:?=→][^\w\n]{{0,4}}"
+        rf"(?P<reply>yes|no{_NOT_FOUND}|none|true|false)\b",
         # "hallucinated: 0" alone.
-        ("reply", rf"^\W{{0,12}}{_VERDICT}\s?[:=]\s?(?P<reply>[01])\W*$", 62),
+        "reply 61.5": rf"^\W{{0,12}}{_VERDICT}\s?[:=]\s?(?P<reply>[01])\W*$",
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
-        (
-            "alone",
-            rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt|hesitation"
-            rf"|question)|okay|ok|sadly|happily|(?:un)?fortunately|frankly|to\sme|as\s(?:things|it)\sstands?"
-            rf"|on\sbalance|all\stold|final|overall|correct|return|judged|marked|labell?ed|classified|rated|deemed|as"
-            rf"|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}"
-            rf"(?:\s(?:{_NOUN}|claims?|figures?|content|information|(?:(?:was|were|is|are|has|have|can|could|been"
-            rf"|be)\s){{0,2}}(?:detected|found|seen)|present|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+"
-            rf"|to\sme|overall|all\sround|enough|fine|it\sis))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b"
-            rf"|,\s(?:no|not|zero|nothing|none|and|i|in\smy|unfortunately|sadly|obviously|clearly|definitely"
-            rf"|of\scourse|then|though|however|even)\b)",
-            60,
-        ),
+        "alone 60": rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt"
+        rf"|hesitation|question)|okay|ok|sadly|happily|(?:un)?fortunately|frankly|to\sme|as\s(?:things"
+        rf"|it)\sstands?|on\sbalance|all\stold|final|overall|correct|return|judged|marked|labell?ed"
+        rf"|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:"
+        rf"(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|claims?|figures?|content|information"
+        rf"|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected|found|seen)|present"
+        rf"|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround|enough|fine"
+        rf"|it\sis))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none"
+        rf"|and|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though|however"
+        rf"|even)\b)",
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
-        (
-            "answer",
-            rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judg|consider|deem|rat|call|mark|find)(?:e|ing)?"
-            rf"|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)|correct(?:ed)?\s(?:it|this"
-            rf"|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|take|select|put|lean(?:ing)?\s(?:towards?|to)"
-            rf"|go\s(?:with|for)|settl(?:e|ing)\s(?:on|for)|leaves|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it"
-            rf"|this)\sto|makes?\s(?:it|this|the\s\w+)|(?:earn|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will"
-            rf"|['’]d|['’]ll|i)\sanswer)\b){_WORDS}{_VERDICT}",
-            60,
-        ),
+        "answer 60": rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judg|consider|deem|rat|call|mark"
+        rf"|find)(?:e|ing)?|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)"
+        rf"|correct(?:ed)?\s(?:it|this|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|take|select|put"
+        rf"|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)|settl(?:e|ing)\s(?:on|for)|leaves|(?:bet"
+        rf"|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|(?:earn"
+        rf"|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
+        rf"|i)\sanswer)\b){_WORDS}{_VERDICT}",
         # "Hallucinated is my verdict", "factual is what I say".
-        ("answer", rf"{_VERDICT}\s(?:it\s)?(?:is|would\sbe)\s(?:what\si|my|the\s(?:\w+\s)?{_NOUN})\b", 58),
+        "answer 58": rf"{_VERDICT}\s(?:it\s)?(?:is|would\sbe)\s(?:what\si|my|the\s(?:\w+\s)?{_NOUN})\b",
         # "…, so 0.", "Hallucinated, hence 1."
-        ("answer", rf"\b(?:so|hence|thus|therefore|then),?\s(?P<words>){_VERDICT}(?=(?:\sit\sis)?\W*$)", 56),
+        "answer 56": rf"\b(?:so|hence|thus|therefore|then),?\s(?P<words>){_VERDICT}(?=(?:\sit\sis)?\W*$)",
         # "In one word: hallucinated".
-        (
-            "answer",
-            rf"(?::|→|[=-]>)\s(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}})(?=hal|fab|fac|mad|[012]|inv){_VERDICT}(?=\W*$)",
-            36,
-        ),
+        "answer 36": rf"(?::|→|[=-]>)\s(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}})(?=hal|fab|fac|mad|[012]|inv){_VERDICT}(?=\W*$)",
         # "Category: mechanism and pathway misattribution".
-        ("answer", _KIND, 44),
+        "answer 44": _KIND,
         # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
-        (
-            "of_it",
-            r"\b(?:(?<!with\s)it|(?:it|that)s(?=\s(?:not\s|an?\s)?\w+\s?(?:[,.;]|$))|this|that|there|i|information"
-            r"|claims?|nothing|none|what\s(?:we|i|you))\b(?P<between>[^:]{0,60}?)"
-            rf"(?:{_COPULA}|['’][sm]\b|(?:(?<=\bits)|(?<=\bthats))\b|\bam\b|\bsee\b){_WORDS}{_VERDICT}",
-            40,
-        ),
+        "of_it 40": r"\b(?:(?<!with\s)it|(?:it|that)s(?=\s(?:not\s|an?\s)?\w+\s?(?:[,.;]|$))|this|that|there|i"
+        r"|information|claims?|nothing|none|what\s(?:we|i|you))\b(?P<between>[^:]{0,60}?)"
+        rf"(?:{_COPULA}|['’][sm]\b|(?:(?<=\bits)|(?<=\bthats))\b|\bam\b|\bsee\b){_WORDS}{_VERDICT}",
         # "The answer holds up", "It contradicts the abstract", "Passes my check", "Would I trust it? No".
-        (
-            "does",
-            rf"(?:^\W{{0,12}}|\bbut\s|(?:{_NOUN}|\b(?:model|it|this|that|everything|all"
-            rf"|i)\b)\s(?:[\w'’]{{1,12}}\s){{0,5}}?)(?:{_RIGHT_VERB}|{_WRONG_VERB})"
-            r"(?:\s(?P<nothing>nothing|no\s|none)|(?:[^.:]{0,60}:\s(?P<reply>yes|no)\b)?)",
-            38,
-        ),
-    )
+        "does 38": rf"(?:^\W{{0,12}}|\bbut\s|(?:{_NOUN}|\b(?:model|it|this|that|everything|all"
+        rf"|i)\b)\s(?:[\w'’]{{1,12}}\s){{0,5}}?)(?:{_RIGHT_VERB}|{_WRONG_VERB})"
+        r"(?:\s(?P<nothing>nothing|no\s|none)|(?:[^.:]{0,60}:\s(?P<reply>yes|no)\b)?)",
+    }.items()
 )
 _ANY_VERDICT = re.compile(_VERDICT)
 _ANY = re.compile(re.sub(r"\?P<\w+>", "?:", f"{_VERDICT}|{_RIGHT_VERB}|{_WRONG_VERB}|{_KIND}"))
@@ -158,7 +136,7 @@ _IN_CASE = re.compile(
 # What somebody is unsure of that is not the answer.
 _ELSE = (
     r"\s(?:why|what|how|where|who|that)\b|\s(?:whether|if)\s(?:i|an?|the\sauthors?)\b|\sabout\sthe\s(?!answer|verdict)"
-    r"|\s?[:=]"
+    r"|\s?[:=]\s?no\b"
 )
 _NO_VERDICT = re.compile(
     r"(?<!that\s)(?<!which\s)\bcan(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle"
@@ -177,10 +155,9 @@ _NO_VERDICT = re.compile(
 _OF_ELSE = re.compile(_ELSE)
 # A refusal, or a request for what is to be judged.
 _NOT_JUDGED = re.compile(
-    r"\bas\s(?:i\sam\s)?(?:just\s)?an?\s(?:ai|language\smodel)\b|\b(?:sorry|apologi[sz]e)\b.*\bcan(?:not"
-    r"|['’]t)\s(?:judge|determine|label|provide|evaluate|assess|assist|help)\b|\b(?:please|could\syou)\s(?:provide"
-    r"|share|send|paste)\b|\bno\sanswer\swas\s\w+|^(?:an|any|many|most)\s(?:\w+\s)?answers?\s(?:can|may|might|could"
-    r"|would|are)\b"
+    r"\b(?:sorry|apologi[sz]e)\b.*\bcan(?:not|['’]t)\s(?:judge|determine|label|provide|evaluate|assess|assist|help)\b"
+    r"|\b(?:please|could\syou)\s(?:provide|share|send|paste)\b|\bno\sanswer\swas\s\w+|^(?:an|any|many"
+    r"|most)\s(?:\w+\s)?answers?\s(?:can|may|might|could|would|are)\b"
 )
 
 _NEGATION = re.compile(
@@ -234,19 +211,8 @@ _CONCLUDED = re.compile(
 )
 
 _SPELLING = Spelling(
-    [
-        "hallucinated",
-        "hallucination",
-        "factual",
-        "fabricated",
-        "supported",
-        "answer",
-        "incorrect",
-        "inaccurate",
-        "verdict",
-        "because",
-    ],
-    ["actual", "hallucinate", "fabricate", "support", "answered", "answers", "inaccuracy", "unsupported", "accurate"],
+    "hallucinated hallucination factual fabricated supported answer incorrect inaccurate verdict because".split(),
+    "actual hallucinate fabricate support answered answers inaccuracy unsupported accurate".split(),
 )
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
 _BEFORE_DIGIT = re.compile(
@@ -258,19 +224,7 @@ _BEFORE_DIGIT = re.compile(
 _ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither)\b")
 _MAX_SENTENCE = 600  # characters
 
-_KEYS = (
-    "hallucinat",
-    "factual",
-    "answer",
-    "verdict",
-    "label",
-    "judg",
-    "predict",
-    "class",
-    "decision",
-    "choice",
-    "result",
-)
+_KEYS = tuple("hallucinat factual answer verdict label judg predict class decision choice result".split())
 
 
 def read_verdict(text: str) -> Reading:
