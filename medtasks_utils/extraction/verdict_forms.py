@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from medtasks_utils.extraction import cues
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
-
-
-class Stated(NamedTuple):
-    """A verdict, where it stands, and the weight of the statement."""
-
-    value: str
-    start: int
-    end: int
-    support: float
-
 
 _ONLY_SEEMS = re.compile(
     r"\b(?:(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?|(?:suggests|insists|says|claims|thinks|believes"
@@ -78,14 +67,6 @@ _KIND = re.compile(
     r"|fabricat\w+\sof)[^\n:–|—]{0,50}(?:[:–|—]|\s-\s)[^\n]*$",
     re.MULTILINE,
 )
-_ANY_CLASS = (
-    rf"(?P<factual>{cues.any_word({'en': 'factual[a-z]*', **cues.FACTUAL})})"
-    rf"|(?P<hallucinated>{cues.any_word({'en': 'hallucinat[a-z]+', **cues.HALLUCINATED})})|(?P<unsure>uns(?:ure|icher))"
-)
-# "Factual: 88 %", "(hallucinated) = 0.93", "85 % certain that it is factual".
-_SHARE = re.compile(r"(?<![\w.,])(?:(\d{1,3}(?:[.,]\d{1,4})?)\s?%|([01][.,]\d{1,4}))(?!\w|\s?of\b)")
-_SHARE_BEFORE = re.compile(rf"(?:{_ANY_CLASS})\)?\s?[:=(|≈~→–-]{{1,3}}\s?$")
-_SHARE_AFTER = re.compile(rf"\s(?:[^\s\d.]{{1,14}}\s){{0,5}}?(?:\w['’])?(?:{_ANY_CLASS})")
 
 
 def unformatted(text: str) -> str:
@@ -94,10 +75,10 @@ def unformatted(text: str) -> str:
 
 
 def statements(text: str) -> str:
-    """The text in lower case without formatting and scales; elements, answered questions and shares are said.
+    """The text in lower case without formatting and scales; elements and answered questions are said.
 
-    >>> statements("<hallucination>no</hallucination>"), statements("Factual: 90 %, hallucinated: 10 %")
-    ('hallucination: no.\\n', 'verdict: factual.\\nfactual: 90 %, hallucinated: 10 %')
+    >>> statements("<hallucination>no</hallucination>"), statements("Is it factual? Yes.")
+    ('hallucination: no.\\n', 'is it factual: yes;.')
     """
     text = _ELEMENT.sub(r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"[|<]|[01so]\s?/", text) else text)
     text = _INLINE_SCALE.sub("; the scale;", _BOLD_DIGIT.sub(r"\1: ", _QUOTED_QUESTION.sub("", text)))
@@ -106,19 +87,7 @@ def statements(text: str) -> str:
     plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"it is not\1.", re.sub(r" {2,}", " ", plain)))
     plain = _KEYED.sub(lambda match: f": {'yes' if match[1] else 'no'}.", plain)
     plain = _COUNTED.sub(lambda match: f"{match[1]}: {'no' if match[2] else 'yes'}", plain)
-    return _by_share(_KIND.sub("", plain) if len(_KIND.findall(plain)) > 2 else plain)
-
-
-def _by_share(plain: str) -> str:
-    """The text, before it the verdict with the greatest share, where several have one."""
-    found: dict[str | None, float] = {}
-    for number in _SHARE.finditer(plain):
-        before = _SHARE_BEFORE.search(plain, max(0, number.start() - 50), number.start())
-        if named := before or _SHARE_AFTER.match(plain, number.end()):
-            found[named.lastgroup] = float((number[1] or number[2]).replace(",", "."))
-    if len(set(found.values())) > 1 and round(sum(found.values()), 1) in (1, 100):
-        return f"verdict: {max(found, key=lambda verdict: found[verdict])}.\n{plain}"
-    return plain
+    return _KIND.sub("", plain) if len(_KIND.findall(plain)) > 2 else plain
 
 
 def _without_scale(lines: re.Match[str]) -> str:

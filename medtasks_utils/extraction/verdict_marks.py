@@ -1,17 +1,22 @@
-"""Verdicts that are marked or left over: a yes or no to each class or kind of hallucination, classes that are excluded."""
+"""Verdicts that are marked or left over: a yes or no to each class or kind of hallucination, excluded classes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from medtasks_utils.extraction.verdict_forms import FACTUAL, HALLUCINATED, UNSURE, Stated
+from medtasks_utils.extraction.verdict_forms import FACTUAL, HALLUCINATED, UNSURE
 
 _YES, _NO = r"☑|☒|[\[(][x✓✔][\])]", r"☐|[\[(]\s?[\])]"
-_CLASS = r"(?P<name>(?<![\w-])(?:factual|hallucinat(?:ed|ion)|unsure|uncertain)|(?<![\w.,/-])[012](?![\w%]))"
-_BOX_FIRST = re.compile(rf"(?:(?P<yes>{_YES})|{_NO})\s?{_CLASS}")
+_SHARE = r"(?<![\w.,])(?P<share>\d{1,3}(?:[.,]\d{1,4})?(?=\s?%)|[01][.,]\d{1,4})(?!\w|\s?of\b)"
+_CLASS = (
+    r"(?P<name>(?<![\w-])(?:fa[ck]tu[ae]l|faktisch|h?al+u[cz]in\w+|uns(?:ure|icher))|(?<![\w.,/-])[012](?![\w%.,]))"
+)
+_MARK_FIRST = re.compile(
+    rf"(?:(?P<yes>{_YES})|{_NO}|{_SHARE}\s?%?(?:\s[^\s\d.]{{1,14}}){{0,5}}?)\s?(?:\w['’])?{_CLASS}"
+)
 _CLASS_FIRST = re.compile(
-    rf"{_CLASS}[^\w\n☐☑☒✓✔✅✗✘❌\[(]{{1,5}}(?:(?P<yes>{_YES}|[✓✔✅]|(?:yes|true)\b)|{_NO}|[✗✘❌]|(?:no|false)\b)"
+    rf"{_CLASS}[^\w\n☐☑☒✓✔✅✗✘❌\[]{{1,5}}(?:(?P<yes>{_YES}|[✓✔✅]|(?:yes|true)\b)|{_NO}|[✗✘❌]|(?:no|false)\b"
+    rf"|{_SHARE})"
 )
 _KIND = re.compile(r"misint|misunder|incomplete|mechanis|methodolog|evidence(?=\sfab)|fabricat")
 _FOUND = re.compile(
@@ -32,35 +37,36 @@ _EXCLUDED = re.compile(
     rf"|unjust|nicht\sin\sfrage|scheide|(?:à|da)\s(?:exclure|escludere)|ist\s(?:\w+\s)?nicht)|{_CODES}都?不适用"
     rf"|{_CODES}[.,;]\s(?:but\s)?i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
 )
-_CLASSES = {"f": FACTUAL, "0": FACTUAL, "h": HALLUCINATED, "1": HALLUCINATED, "u": UNSURE, "2": UNSURE}
+_CLASSES = {**dict.fromkeys("f0", FACTUAL), **dict.fromkeys("ha1", HALLUCINATED), **dict.fromkeys("u2", UNSURE)}
 
 
-def marked(plain: str) -> Iterator[Stated]:
-    """What a text in lower case marks: one class of several, kinds of hallucination as found or not, classes excluded.
+def marked(plain: str) -> list[tuple[str, float]]:
+    """What a text in lower case marks, with its weight: one class of several, kinds as found or not, classes excluded.
 
-    >>> [one.value for one in marked("factual ☐ hallucinated ☑ unsure ☐")], [one.value for one in marked("not 0, not 1.")]
-    (['1'], ['2'])
+    >>> marked("factual ☐ hallucinated ☑ unsure ☐"), marked("not 0, not 1."), marked("factual: 80 %, unsure: 20 %")
+    ([('1', 64)], [('2', 36)], [('0', 64)])
     """
     found = (_ticked(plain), 64), (_of_kinds(plain), 30), (_left_over(plain), 36)
-    return (Stated(value, 0, 0, support) for value, support in found if value is not None)
+    return [(value, support) for value, support in found if value is not None]
 
 
 def _ticked(plain: str) -> str | None:
-    before, after = list(_BOX_FIRST.finditer(plain)), list(_CLASS_FIRST.finditer(plain))
-    first = before if before and (not after or before[0].start() < after[0].start()) else after
-    marks = {_CLASSES[match["name"][0]]: bool(match["yes"]) for match in first}
-    return max(marks, key=lambda one: marks[one]) if len(marks) > 1 and sum(marks.values()) == 1 else None
+    """The one class that is ticked, or that has the greatest share, where several have a mark."""
+    before, after = list(_MARK_FIRST.finditer(plain)), list(_CLASS_FIRST.finditer(plain))
+    marks = {}
+    for one in before if before and (not after or before[0].start() < after[0].start()) else after:
+        marks[_CLASSES[one["name"][0]]] = 100 if one["yes"] else float((one["share"] or "0").replace(",", "."))
+    decided = len(set(marks.values())) > 1 and round(sum(marks.values()), 1) in (1, 100)
+    return max(marks, key=lambda one: marks[one]) if decided else None
 
 
 def _of_kinds(plain: str) -> str | None:
-    """Factual where each of three kinds or more is denied; ticks and crosses mean either, but differ where one holds."""
+    """Factual where each of three kinds or more is denied; ticks or crosses alone mean the same; both do not."""
     kinds = list(_KIND.finditer(plain))
-    ends = [*(kind.start() for kind in kinds[1:]), len(plain)]
-    found = {
-        kind[0]: mark.lastgroup
-        for kind, end in zip(kinds, ends, strict=False)
-        if (mark := _FOUND.search(plain, kind.end(), min(end, kind.end() + 300)))
-    }
+    found = {}
+    for kind, end in zip(kinds, [*(one.start() for one in kinds[1:]), len(plain)], strict=False):
+        if mark := _FOUND.search(plain, kind.end(), min(end, kind.end() + 300)):
+            found[kind[0]] = mark.lastgroup
     if len(found) < 3:
         return None
     return FACTUAL if len(set(found.values())) == 1 and "yes" not in found.values() else HALLUCINATED
@@ -68,11 +74,7 @@ def _of_kinds(plain: str) -> str | None:
 
 def _left_over(plain: str) -> str | None:
     """The class that is left when the others are excluded; an excluded 0 or 1 alone leaves the other of the two."""
-    names = {
-        name
-        for found in _EXCLUDED.finditer(plain)
-        for name in re.findall(r"[012]|factual|hallucinated|unsure", found[0])
-    }
+    names = re.findall(r"[012]|factual|hallucinated|unsure", " ".join(one[0] for one in _EXCLUDED.finditer(plain)))
     excluded = {_CLASSES[name[0]] for name in names}
     left = [one for one in (FACTUAL, HALLUCINATED, UNSURE) if one not in excluded]
-    return left[0] if left and excluded - {UNSURE} and (len(names) > 1 or min(names) < "a") else None
+    return left[0] if left and excluded - {UNSURE} and (names[0] < "a" or UNSURE in excluded) else None

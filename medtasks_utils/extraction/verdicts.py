@@ -111,7 +111,8 @@ _STATEMENTS = tuple(
         # "…, so 0.", "Hallucinated, hence 1."
         "answer 56": rf"\b(?:so|hence|thus|therefore|then),?\s(?P<words>){_VERDICT}(?=(?:\sit\sis)?\W*$)",
         # "In one word: hallucinated".
-        "answer 36": rf"(?::|→|[=-]>)\s(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}})(?=hal|fab|fac|mad|[012]|inv){_VERDICT}(?=\W*$)",
+        "answer 36": rf"(?::|→|[=-]>)\s(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}})(?=hal|fab|fac|mad|[012]"
+        rf"|inv){_VERDICT}(?=\W*$)",
         # "Category: mechanism and pathway misattribution".
         "answer 44": _KIND,
         # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
@@ -210,10 +211,9 @@ _CONCLUDED = re.compile(
     r"|demnach|por\s(?:lo\s)?tanto|portanto|quindi|dunque|следовательно|поэтому)\b|因此|所以|したがって|よって|따라서"
 )
 
-_SPELLING = Spelling(
-    "hallucinated hallucination factual fabricated supported answer incorrect inaccurate verdict because".split(),
-    "actual hallucinate fabricate support answered answers inaccuracy unsupported accurate".split(),
-)
+_SPELT = "hallucinated hallucination factual fabricated supported answer incorrect inaccurate verdict because"
+_OTHERS = "actual hallucinate fabricate support answered answers inaccuracy unsupported accurate"
+_SPELLING = Spelling(_SPELT.split(), _OTHERS.split())
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
 _BEFORE_DIGIT = re.compile(
     r"(?:^|[^\w\s]\s*|\b(?:an?|is|be|as|say|answer|label|verdict|class\w*|category|scored?|rat(?:e|ing)|mark|with|for"
@@ -224,7 +224,8 @@ _BEFORE_DIGIT = re.compile(
 _ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither)\b")
 _MAX_SENTENCE = 600  # characters
 
-_KEYS = tuple("hallucinat factual answer verdict label judg predict class decision choice result".split())
+_NAMES = "hallucinat factual answer verdict label judg predict class decision choice result"
+_KEYS = _NAMES.split()
 
 
 def read_verdict(text: str) -> Reading:
@@ -263,8 +264,7 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
 
 
 def _candidates(text: str) -> Iterator[Candidate]:
-    for found in marked(unformatted(text)):
-        yield Candidate(found.value, found.start, found.end, text, "marks", found.support)
+    yield from (Candidate(value, 0, 0, text, "marks", support) for value, support in marked(unformatted(text)))
     plain = statements(text)
     for sentence in bounded(_SENTENCE.finditer(plain)):
         stripped = sentence[0].strip()[:_MAX_SENTENCE]

@@ -79,14 +79,20 @@ TO_SAY: Cues = {
 UNSURE: Cues = {
     "de": r"\bunsicher\b|kein\surteil|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher"
     r"|nicht\s(?:zu\s)?(?:beurteilen|entscheiden|sagen(?!,?\sdass))|nicht\sfest\b|unklar",
-    "fr": r"ne\s(?:saurais|peux|parviens)\s(?:pas\s)?(?:à\s)?(?:dire|trancher|décider)|pas\s(?:sûre?|certaine?)|incertain|impossible\sde",
-    "es": r"no\s(?:tengo|hay)\sforma\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|consigo|logro|sé|se\spuede)\s(?:determinar|decidir)",
-    "pt": r"não\s(?:sei|há\scomo|posso|consigo)\s(?:dizer(?!\sque)|saber|determinar|decidir)|não\stenho\scerteza|in(?:cert|segur)[ao]",
-    "it": r"non\s(?:saprei|so|posso|riesco\sa|è\spossibile)\s(?:dire(?!\sche)|determinare|decidere)|non\ssono\s(?:sicur|cert)[ao]|incert[ao]",
-    "ru": r"(?:трудно|невозможно)\s(?:сказать|судить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|решить|сказать)",
+    "fr": r"ne\s(?:saurais|peux|parviens)\s(?:pas\s)?(?:à\s)?(?:dire|trancher|décider)|pas\s(?:sûre?|certaine?)"
+    r"|incertain|impossible\sde",
+    "es": r"no\s(?:tengo|hay)\sforma\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|consigo|logro|sé"
+    r"|se\spuede)\s(?:determinar|decidir)",
+    "pt": r"não\s(?:sei|há\scomo|posso|consigo)\s(?:dizer(?!\sque)|saber|determinar|decidir)|não\stenho\scerteza"
+    r"|in(?:cert|segur)[ao]",
+    "it": r"non\s(?:saprei|so|posso|riesco\sa|è\spossibile)\s(?:dire(?!\sche)|determinare|decidere)"
+    r"|non\ssono\s(?:sicur|cert)[ao]|incert[ao]",
+    "ru": r"(?:трудно|невозможно)\s(?:сказать|судить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|решить"
+    r"|сказать)",
     "ar": r"لا\s(?:أستطيع|يمكن(?:ني)?)\s(?:أن\sأحدد|الحكم|الجزم|التحديد)|(?:لست|غير)\sمتأكدة?ا?|غير\sمؤكد",
     "hi": r"निर्णय\sनहीं\sकर\sसक|निश्चित\sनहीं|अनिश्चित|तय\sनहीं\sकर|कह\sनहीं\sसकत",
-    "zh": r"无法(?:下结论|(?:[^,。]{1,8})?(?:做出|作出|抉择))|难以(?:判断|确定)|信息不足|不能判断|不确定|无法确定|无法判断|不能确定",
+    "zh": r"无法(?:下结论|(?:[^,。]{1,8})?(?:做出|作出|抉择))|难以(?:判断|确定)|信息不足|不能判断|不确定|无法确定"
+    r"|无法判断|不能确定",
     "ja": r"判断できません|わかりません|不明です|確信が持てません|判断できない|決められ(?:ません|ない)|不確か",
     "ko": r"확실하지\s않|판단할\s수\s없|모르겠|불확실",
 }
@@ -108,12 +114,14 @@ NO: Cues = {
 NO_AFTER: Cues = {
     "hi": r"\s?(?:नहीं|नही)",
     "zh": r"[^,。]{0,2}?(?:不符|相反|相悖|有出入|不一致)|是(?:不对|不妥|错误|不正确)的",
-    "ja": r"[^。、,]{0,6}?(?:と(?:は)?(?:認める|言う|みなす|見なす|する)?わけ(?:に)?は(?:いきません|いかない|ありません|ない)|と(?:は)?異な|に反|とは(?:言え|いえ|認められ"
-    r"|見なせ)(?:ない|ません)|[^。、]{0,4}(?:一つ|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません|見当たりません)|と(?:は)?言い(?:がたい|難い)|では(?:ありません|ない"
-    r"|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)"
+    "ja": r"[^。、,]{0,6}?(?:と(?:は)?(?:認める|言う|みなす|見なす|する)?わけ(?:に)?は(?:いきません|いかない"
+    r"|ありません|ない)|と(?:は)?異な|に反|とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)|[^。、]{0,4}(?:一つ"
+    r"|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません|見当たりません)|と(?:は)?言い(?:がたい|難い)"
+    r"|では(?:ありません|ない|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません"
+    r"|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)"
     r"|ございません))",
-    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없"
-    r"|어렵|힘들|는?\s?어렵))",
+    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다|없|않"
+    r"|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없|어렵|힘들|는?\s?어렵))",
     "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|[^.,(]{0,20}?\b(?:nichts?|keine\srede)\b"
     r"|[^.(]{0,12},\s(?:lässt\ssich|kann\s(?:ich|man))\s(?:\w+\s)?nicht\s(?:erkenn|sag|behaupt|bestätig"
     r"|feststell)|\s(?:\([012]\)\s)?bin\sich\s[^.,]{0,40}?\bnicht\b",
@@ -132,7 +140,8 @@ CONCEDED: Cues = {
     r"|nur(?!\sdie\santwort)|in\s\w+\steilen|anfang|einleitung|erste[nr]?\s(?:blick|satz|teil))\b",
     "fr": r"\b(?:seule?s?|d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs"
     r"|certain[es]{1,2}|début|introduction|première\s(?:vue|lecture|phrase|partie))\b",
-    "es": r"\b(?:s[oó]lo|al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s|principio|inicio|primera\s(?:vista|lectura|frase|parte))\b",
+    "es": r"\b(?:s[oó]lo|al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s|principio|inicio"
+    r"|primera\s(?:vista|lectura|frase|parte))\b",
     "pt": r"\b(?:só|comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas)|início"
     r"|primeira\s(?:vista|leitura|frase|parte))\b",
     "it": r"\b(?:solo|all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie]|inizio"
@@ -146,18 +155,15 @@ CONCEDED: Cues = {
 }
 """What makes a clause a concession or an earlier thought, or says it of a part."""
 
-MISTAKE: Cues = {
-    "de": r"fehler|irrtum|unfair|verfehlt",
-    "fr": r"(?:aur\w+|avez|avoir)\stort|erreur|abusif",
-    "es": r"error|injusto",
-    "pt": r"erro|injusto",
-    "it": r"errore|ingiusto",
-    "ru": r"ошибк\w{1,3}|несправедливо",
-}
+MISTAKE = (
+    r"fehler|irrtum|unfair|verfehlt|(?:aur\w+|avez|avoir)\stort|erreur|abusif|error[ei]?|in[gj]iusto|injusto|erro"
+    r"|ошибк\w{1,3}|несправедливо"
+)
 """What a judgement is called, besides wrong, that is not to be made."""
 
 IF: Cues = {
-    "de": r"\b(?:ob|(?<!auch\s)wenn|falls|könnte|hätte|sei)\b|\bkann\s(?:\w+\s){0,2}(?=fakt|halluz|erfun|korrekt|richtig)",
+    "de": r"\b(?:ob|(?<!auch\s)wenn|falls|könnte|hätte|sei)\b|\bkann\s(?:\w+\s){0,2}(?=fakt|halluz|erfun|korrekt"
+    r"|richtig)",
     "fr": r"\b(?:(?<!même\s)si|pourrait)\b|\bs['’]il|\bpeut\s(?:\w+\s)?être(?!\s(?:consid|qualif|class|jug))",
     "es": r"\b(?:si(?!\sbien)|podría|habría)\b|\bpuede\s(?:\w+\s)?ser(?!\s(?:consid|califi|clasif))",
     "pt": r"(?<![\w-])(?:se(?!\s(?:trata|pode|deve))|poderia|teria)\b|\bpode\s(?:\w+\s)?ser(?!\s(?:consid|classif))",
@@ -195,31 +201,16 @@ JUDGED: Cues = {
 """Nouns for the answer that is judged, and for the judgement."""
 
 REPLY_NO: Cues = {
-    "de": r"nein|(?:wohl\skaum|keineswegs|mitnichten)",
-    "fr": r"non|nullement|pas\sdu\stout",
-    "es": r"tampoco|en\sabsoluto|para\snada",
-    "pt": r"não|de\s(?:modo|forma)\salgum\w?",
-    "it": r"affatto|per\sn(?:iente|ulla)",
-    "ru": r"нет|вовсе\sнет|ничуть",
+    "spaced": r"nein|(?:wohl\skaum|keineswegs|mitnichten)|non|nullement|pas\sdu\stout|tampoco|en\sabsoluto|para\snada"
+    r"|não|de\s(?:modo|forma)\salgum\w?|affatto|per\sn(?:iente|ulla)|нет|вовсе\sнет|ничуть|नहीं|नही",
     "ar": r"لا|كلا",
-    "hi": r"नहीं|नही",
-    "zh": r"不是|不存在|没有|并非|并不|否|无",
-    "ja": r"いいえ|違います|ありません|なし|無し",
-    "ko": r"아니(?:요|오|다)|아닙니다|없습니다",
+    "any": r"不是|不存在|没有|并非|并不|否|无|いいえ|違います|ありません|なし|無し|아니(?:요|오|다)|아닙니다|없습니다",
 }
-"""What says no to a question."""
+"""What says no to a question, in scripts with spaces between words, in Arabic and in others."""
 
 REPLY_YES: Cues = {
-    "de": r"ja",
-    "fr": r"oui",
-    "es": r"sí",
-    "pt": r"sim",
-    "it": r"sì",
-    "ru": r"да",
+    "spaced": r"ja|oui|sí|sim|sì|да|(?:जी\s)?हाँ|हां",
     "ar": r"نعم",
-    "hi": r"(?:जी\s)?हाँ|हां",
-    "zh": r"是的?|对|有",
-    "ja": r"はい|あり",
-    "ko": r"네|예|그렇습니다",
+    "any": r"是的?|对|有|はい|あり|네|예|그렇습니다",
 }
 """What says yes to it."""
