@@ -57,7 +57,7 @@ _COUNTED = re.compile(
 _NONE_OF = re.compile(r"(?<![\w.,/])0(?=\s(?:out\s)?of\s(?:the|them|these|all|\d)|\s(?:are|were)\b)")
 # What denies the sentence that follows it: "it cannot be said that", "nobody would call".
 _NOT_TO_SAY = re.compile(
-    r"(?:\b(?:it\s)?can(?:not|['’]t|\snot|\shardly)\sbe\s(?:said|claimed|maintained|argued)\sthat|\b(?:(?:one|you"
+    r"(?:\bcan(?:not|['’]t|\snot|\shardly)\sbe\s(?:said|claimed|maintained|argued)\sthat|\b(?:(?:one|you"
     r"|we)\scan(?:not|['’]t|\snot|\shardly)|no(?:body|\sone)\s(?:can|could|would))\s(?:say|claim|argue|maintain)\sthat"
     r"|\bfar\sbe\sit\sfrom\sme\sto|(?:n['’]t|not)\s(?:go\s)?so\sfar\sas\sto)\s"
 )
@@ -80,7 +80,9 @@ def statements(text: str) -> str:
     >>> statements("<hallucination>no</hallucination>"), statements("Is it factual? Yes.")
     ('hallucination: no.\\n', 'is it factual: yes;.')
     """
-    text = _ELEMENT.sub(r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"[|<]|[01so]\s?/", text) else text)
+    text = _ELEMENT.sub(
+        r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"[|<]|\b(?:0|[Tt]rue|[Yy]es|[Ff]actual)\s?/", text) else text
+    )
     text = _INLINE_SCALE.sub("; the scale;", _BOLD_DIGIT.sub(r"\1: ", _QUOTED_QUESTION.sub("", text)))
     plain = _NONE_OF.sub("none", _SCALE.sub(_without_scale, unformatted(text)))
     plain = _NOT_TO_SAY.sub(" not ", plain)

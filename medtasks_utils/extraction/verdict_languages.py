@@ -61,6 +61,7 @@ def _language(name: str) -> _Language:
 
 
 _LANGUAGES = {name: _language(name) for name in cues.JUDGED}
+_LATIN = {name: _LANGUAGES[name] for name in ("de", "fr", "es", "pt", "it")}
 _REPLIED = re.compile(r"[^:.]{0,80}:\s?(yes|no)(?=\W*(?:;|$))")
 _ALONE = re.compile(r"\W*(?:\w{1,3}\W+)?\W*")
 _DROPPED = re.compile(r"отпада|исключ|scart|descart|descartad|écart|entfällt|scheidet|排除|नहीं")
@@ -97,14 +98,15 @@ def stated(sentence: str, *, english: bool) -> Stated | None:
         sentence: in lower case.
         english: whether it has an English word for a verdict, so that it needs a further word of its language.
     """
-    named = {name: one for name, one in _LANGUAGES.items() if one["verdict"].search(sentence)}
+    languages = _LATIN if sentence.isascii() else _LANGUAGES
+    named = {name: one for name, one in languages.items() if one["verdict"].search(sentence)}
     if "zh" in named:
         named.pop("zh" if _KANA.search(sentence) else "ja", None)
-    languages = list(named.values())
-    if len(languages) > 1:
-        words = [len(one["own"].findall(sentence)) + 2 * len(one["judged"].findall(sentence)) for one in languages]
-        languages = [one for one, count in zip(languages, words, strict=True) if count == max(words)]
-    found = [one for language in languages if (one := _in_language(language, sentence, english))]
+    spoken = list(named.values())
+    if len(spoken) > 1:
+        words = [len(one["own"].findall(sentence)) + 2 * len(one["judged"].findall(sentence)) for one in spoken]
+        spoken = [one for one, count in zip(spoken, words, strict=True) if count == max(words)]
+    found = [one for language in spoken if (one := _in_language(language, sentence, english))]
     return max(found, key=lambda one: one.support, default=None)
 
 

@@ -23,19 +23,15 @@ _FOUND = re.compile(
     r"(?P<no>does(?:\snot|n['’]t)\sapply|not\sapplicable|\bn/a|[:?|–-]\W{0,5}(?:no|none|absent|not\s\w+)\b)"
     r"|(?P<yes>[:?|–-]\W{0,5}(?:yes|present|detected|found)\b|☑)|(?P<cross>[✗✘❌])|(?P<tick>[✓✔✅])"
 )
-_CODE = (
-    r"(?:\b(?:codes?|labels?|class(?:es)?|options?|categor(?:y|ies)|códigos?|codic[ie])\s)?(?:(?<![\w.,/])[012](?![\w%]"
-    r"|[.,/]\d)|\b(?:factual|hallucinated|unsure)\b)"
-)
-_CODES = (
-    rf"(?:the\s|an?\s)?{_CODE}(?:,?\s?(?:and|or|nor|und|et|y|e|oder|和|と)\s?(?:not\s)?(?:for\s|the\s|an?\s)?{_CODE})?"
-)
+_CODE = r"(?<![\w.,/])(?:[012](?![\w%]|[.,/]\d)|(?:factual|hallucinated|unsure)\b)"
+_NAMED = r"(?:the\s|an?\s)?(?:(?:codes?|labels?|class(?:es)?|options?|categor(?:y|ies)|códigos?|codic[ie])\s)?"
+_CODES = rf"{_CODE}(?:,?\s?(?:and|or|nor|und|et|y|e|oder|和|と)\s?(?:not\s)?(?:for\s)?{_NAMED}{_CODE})?"
 _EXCLUDED = re.compile(
-    rf"(?:\b(?:neither|nor|rul(?:es?|ed|ing)\sout|exclud(?:e|es|ed|ing)|(?:no|not\sa)\s(?:case|need|room|ground)s?\sfor"
-    rf"|not(?:\s(?:\w+\s)?for)?|kein\sfall\sfür)\s{_CODES}(?=\W*(?:$|[.,;!\n])|\s(?:fits?|appl|can|would|is|in|either))"
-    rf"|{_CODES},?\s(?:\w+\s){{0,3}}?(?:(?:not|n['’]t)\s(?:apply|fit|needed)|excluded|ruled\sout|out\sof\sthe\squestion"
-    rf"|unjust|nicht\sin\sfrage|scheide|(?:à|da)\s(?:exclure|escludere)|ist\s(?:\w+\s)?nicht)|{_CODES}都?不适用"
-    rf"|{_CODES}[.,;]\s(?:but\s)?i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
+    rf"\b(?:neither|nor|rul(?:es?|ed|ing)\sout|exclud(?:e|es|ed|ing)|(?:no|not\sa)\s(?:case|need|room|ground)s?\sfor"
+    rf"|not(?:\s(?:\w+\s)?for)?|kein\sfall\sfür)\s{_NAMED}{_CODES}(?=\W*(?:$|[.,;!\n])|\s(?:fits?|appl|can|would|is|in"
+    rf"|either))|{_CODES}(?:,?\s(?:\w+\s){{0,3}}?(?:(?:not|n['’]t)\s(?:apply|fit|needed)|excluded|ruled\sout"
+    r"|out\sof\sthe\squestion|unjust|nicht\sin\sfrage|scheide|(?:à|da)\s(?:exclure|escludere)|ist\s(?:\w+\s)?nicht)"
+    r"|都?不适用|[.,;]\s(?:but\s)?i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
 )
 _CLASSES = {**dict.fromkeys("f0", FACTUAL), **dict.fromkeys("ha1", HALLUCINATED), **dict.fromkeys("u2", UNSURE)}
 
