@@ -81,7 +81,7 @@ def statements(text: str) -> str:
     ('hallucination: no.\\n', 'is it factual: yes;.')
     """
     text = _ELEMENT.sub(
-        r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"[|<]|\b(?:0|[Tt]rue|[Yy]es|[Ff]actual)\s?/", text) else text
+        r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"<[^<>\n]*[|o]|(?i:0|true|yes|factual)\s?[|/]", text) else text
     )
     text = _INLINE_SCALE.sub("; the scale;", _BOLD_DIGIT.sub(r"\1: ", _QUOTED_QUESTION.sub("", text)))
     plain = _NONE_OF.sub("none", _SCALE.sub(_without_scale, unformatted(text)))

@@ -48,7 +48,8 @@ def marked(plain: str) -> list[tuple[str, float]]:
 
 def _ticked(plain: str) -> str | None:
     """The one class that is ticked, or that has the greatest share, where several have a mark."""
-    before, after = list(_MARK_FIRST.finditer(plain)), list(_CLASS_FIRST.finditer(plain))
+    before = list(_MARK_FIRST.finditer(plain)) if re.search(r"[☐☑☒%]|[\[(][x✓✔\s\])]|[01][.,]\d", plain) else []
+    after = list(_CLASS_FIRST.finditer(plain))
     marks = {}
     for one in before if before and (not after or before[0].start() < after[0].start()) else after:
         marks[_CLASSES[one["name"][0]]] = 100 if one["yes"] else float((one["share"] or "0").replace(",", "."))
