@@ -145,9 +145,9 @@ _HINTS = (
 )
 _DOUBTS = _HINTS.split("|")  # one of them is in whatever the pattern below finds, and is found faster
 _NO_VERDICT = re.compile(
-    r"\bcan(?<!that\scan)(?<!which\scan)(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle"
-    r"|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)|\b(?:goes|cuts"
-    r"|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b|\bfifty-fifty\b|\babstain\b|\bneither\sverdict\b"
+    r"\bcan(?<!that\scan)(?<!which\scan)(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit"
+    r"|settle|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)|\b(?:goes"
+    r"|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b|\bfifty-fifty\b|\babstain\b|\bneither\sverdict\b"
     r"|\bno\sverdict\sis\b|\bremains?\sopen\b|\bcould\sbe\seither\b|\bnot\sdecidable\b|\bjury\sis\s(?:still\s)?out\b"
     r"|\binsufficient\sinformation\W*$|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)"
     r"|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b"
@@ -176,12 +176,12 @@ _CLAUSE = re.compile(r"[,;:]\s|→|[=-]>|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|(
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view|accusation)\s(?:that\s)?['‘]?(?:the\s"
     r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho"
-    r"|(?:colleagues|authors|many|most|people|others)\swould|much\sin|other|earlier|preceding|prior|previous|(?:love"
-    r"|like|want(?:ed)?)\sto|defined|definition|claims\s(?=that|to|the|an?\b|it|this)|states|says|insists|believes"
-    r"|argues|maintains|asserts|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said|might|may|could"
-    r"|mix(?:ture)?|evidence\sthat|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if"
-    r"|though)|rest|initial|original|half\s(?:of|the)|(?:most|much|bulk)\sof|parts?|portions?|remainder|some|first"
-    r"|at\sfirst|initially|to\sdecide|to\sjudge|was\s(?:going|about)\sto|(?:lay|casual|strict|lenient|hasty"
+    r"|(?:colleagues|authors|many|most|people|others|someone)\swould|their|much\sin|other|earlier|preceding|prior"
+    r"|previous|(?:love|like|want(?:ed)?)\sto|defined|definition|claims\s(?=that|to|the|an?\b|it|this)|states|says"
+    r"|insists|believes|argues|maintains|asserts|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said"
+    r"|might|may|could|mix(?:ture)?|evidence\sthat|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although"
+    r"|even\s(?:if|though)|rest|initial|original|half\s(?:of|the)|(?:most|much|bulk)\sof|parts?|portions?|remainder"
+    r"|some|first|at\sfirst|initially|to\sdecide|to\sjudge|was\s(?:going|about)\sto|(?:lay|casual|strict|lenient|hasty"
     r"|superficial|generous|careless)\s(?:reader|judge|grader))\b|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s"
     r"(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an|any)\s(?:answer|response)\s(?:that|which|is|would)\b"
     r"|\botherwise\b|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge"

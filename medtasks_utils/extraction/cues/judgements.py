@@ -122,8 +122,8 @@ NO_AFTER: Cues = {
     r"|ございません))",
     "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다|없|않"
     r"|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없|어렵|힘들|는?\s?어렵))",
-    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|[^.,(]{0,20}?\b(?:nichts?|keine\srede)\b"
-    r"|[^.(]{0,12},\s(?:lässt\ssich|kann\s(?:ich|man))\s(?:\w+\s)?nicht\s(?:erkenn|sag|behaupt|bestätig"
+    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|[^.,(]{0,20}?\b(?:nichts?|keine\s(?:rede"
+    r"|spur))\b|[^.(]{0,12},\s(?:lässt\ssich|kann\s(?:ich|man))\s(?:\w+\s)?nicht\s(?:erkenn|sag|behaupt|bestätig"
     r"|feststell)|\s(?:\([012]\)\s)?bin\sich\s[^.,]{0,40}?\bnicht\b",
     "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
     "ru": r"[^.,(]{0,20}?\b(?:нет|не\s(?:назов|назыв|явля|счит|призна|обнаруж|выявл|найд|содерж|приход|след|мо[гж])\w*"
