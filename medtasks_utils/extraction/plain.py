@@ -104,7 +104,7 @@ def without_instructions(text: str) -> str:
     return _FORM.sub(stated, text)
 
 
-_UNTICKED = re.compile(r"^[ \t]*[-*+]?[ \t]?(?:\[ ?\]|☐).*$", re.MULTILINE)
+_UNTICKED = re.compile(r"^[ \t]*[-*+]?[ \t]?(?:\[ ?\]|☐)(?!.*(?:\[[xX✓✔]\]|☑|☒)).*$", re.MULTILINE)
 _TICKED = re.compile(r"^([ \t]*)[-*+]?[ \t]?(?:\[[xX✓✔]\]|☑|☒)[ \t]", re.MULTILINE)
 
 

@@ -9,17 +9,22 @@ from medtasks_utils.extraction import cues
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 
 _ONLY_SEEMS = re.compile(
-    r"\b(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?((?:\s\w+){1,4}?)[.,;]\s(?:but\s)?(?:it|this"
-    r"|that)\s(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]"
+    r"\b(?:(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?|(?:suggests|insists|says|claims|thinks|believes"
+    r"|said)\s(?:that\s)?(?:it|this|the\s\w+)\s(?:is|was))((?:\s\w+){1,4}?)[.,;]\s(?:but\s)?(?:(?:it|this"
+    r"|that)\s(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]|i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
 )
 _ANSWERED_QUESTION = re.compile(
-    r"\?\s{0,4}(?:a(?:nswer)?:\s|[^.?!\n]{0,60}\bthe\sanswer\sis\s(?=yes|no))?(?:(?P<said>(?<=\s)(?:yes|no|true"
-    r"|false))\b|(?P<no>(?<=\s)(?:no(?:thing|ne|pe)|nah|hardly|never|far\sfrom\sit)\b|(?<=\s)(?:absolutely\s"
-    r"|certainly\s)?not\b(?=\W*(?:$|[.,;!])|\s(?:at\sall|really|quite|in|by|that|with|for|if)\b)"
+    r"(?:\?|(?<=か)。)\s{0,4}(?:a(?:nswer)?:\s|[^?!\n]{0,60}\b(?:the\sanswer\sis|(?:have\sto|must)\ssay)\s(?=yes"
+    r"|no))?(?:(?P<said>(?<=\s)(?:yes|no|true|false))\b|(?P<no>(?<=\s)(?:no(?:thing|ne|pe)|nah|hardly|never"
+    r"|far\sfrom\sit|not\s(?:a\sthing|any\s?more)|in\sno\s\w+|i\s(?:find|found|see|saw)\snothing|i['’]m\safraid\snot"
+    r"|i\sdo(?:n['’]t|\snot)\sthink\sso|(?:let\sme\s\w+|here\sis|this\sis)\swhy\s(?:it\s\w+\s)?not"
+    r"|(?:\w+ly,\s)?it\s(?:is|does|was)\snot(?=\W*(?:$|[.;!])))\b|(?<=\s)(?:absolutely\s|certainly\s)?not\b(?=\W*(?:$"
+    r"|[.,;!])|\s(?:at\sall|really|quite|in|by|that|with|for|if)\b)"
     rf"|[✘✗❌]|(?:i|it)\s(?:would|do|does|did|is)(?:\snot|n['’]t)\b(?!\sknow)|{cues.any_word(cues.REPLY_NO)})"
-    r"|(?P<yes>[✔✓✅]|(?<=\s)(?:indeed|absolutely|certainly"
-    r"|definitely|it\s(?:is|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;])))"
-    rf"|{cues.any_word(cues.REPLY_YES)}(?=\W*(?:$|[.,;!]|\s(?:the|la|die|el|o|ответ)\b))))"
+    rf"|(?P<yes>[✔✓✅]|(?<=\s)(?:(?:i['’]m\safraid|i\s(?:\w+\s)?(?:think|say|believe))\s(?:so|it\s(?:is|does))"
+    rf"|in\sall\s\w+\sit\s(?:is|was|does)|everything\spoints\sto\sit|indeed|absolutely|certainly|definitely|it\s(?:is"
+    rf"|does)(?=\W*(?:$|[.,;]))|i\swould(?=\W*(?:$|[.,;])))|{cues.any_word(cues.REPLY_YES)}(?=\W*(?:$|[.,;!]|\s(?:the"
+    rf"|la|die|el|o|ответ)\b))))"
 )
 _QUOTED_QUESTION = re.compile(r"(?<!\w)['\"‘“«][^'\"\n]{1,80}\?['\"’”»]")
 _BOLD_DIGIT = re.compile(r"^\s{0,4}(?:\*\*|__)([012])(?:\*\*|__)[.:]?\s", re.MULTILINE)
@@ -33,8 +38,8 @@ _INLINE_SCALE = re.compile(
 )
 # What a template leaves to be filled in: "<true|false>", "0|1|2".
 _BLANK = re.compile(
-    r"(?:[\"']?\b\w{1,24}[\"']?\s?[:=]\s?[\"']?)?(?:<[^<>\n]{0,40}(?:\||\bor\b)[^<>\n]{0,40}>"
-    r"|\b(?:true\s?[|/]\s?false|yes\s?[|/]\s?no|0\s?[|/]\s?1(?:\s?[|/]\s?2)?|factual\s?[|/]\s?hallucinated\w*)\b)",
+    r"(?:[\"']?\b\w{1,24}[\"']?\s?[:=]\s?[\"']?)?(?:<[^<>\n]{0,40}(?:\||\bor\b)[^<>\n]{0,40}>|\b(?:true\s?[|/]\s?false"
+    r"|yes\s?[|/]\s?no|0\s?[|/]\s?1(?:\s?[|/]\s?2)?|factual\s?[|/]\s?hallucinated\w*)\b)",
     re.IGNORECASE,
 )
 _ELEMENT = re.compile(r"<(?P<name>[a-z_]{3,24})>\s{0,4}([^<>\n]{1,40}?)\s{0,4}</(?P=name)>", re.IGNORECASE)
@@ -43,8 +48,18 @@ _KEYED = re.compile(
     rf"(?<=\w)\s?[:=→]\s?(?:({cues.any_word(cues.REPLY_YES)}|✅)|{cues.any_word(cues.REPLY_NO)}|❌)(?=\W*(?:\n|$))"
 )
 _COUNTED = re.compile(
-    r"\b((?:hallucinat|fabricat|invent|unsupport|factual)\w*\s(?:claims?|statements?|sentences?|facts?|figures?"
-    r"|details?|errors?|score)(?:\sfound)?)\s?[:=]\s?(?:(0)|\d+)\b(?:\s?(?:/|out\sof)\s?\d+)?"
+    r"\b((?:hallucinat|fabricat|invent|unsupport|factual)\w*)\s(?:claims?|statements?|sentences?|facts?|figures?"
+    r"|details?|errors?|elements?|parts?|score)(?:\sfound)?\s?[:=]\s?(?:(0\b|none\b|n/a|\(none\)|[-–—]+(?=\W*$))"
+    r"|\d+\b)(?:\s?(?:/|out\sof)\s?\d+)?",
+    re.MULTILINE,
+)
+# "0 of the 4 are hallucinated", "0 are invented".
+_NONE_OF = re.compile(r"(?<![\w.,/])0(?=\s(?:out\s)?of\s(?:the|them|these|all|\d)|\s(?:are|were)\b)")
+# What denies the sentence that follows it: "it cannot be said that", "nobody would call".
+_NOT_TO_SAY = re.compile(
+    r"(?:\bcan(?:not|['’]t|\snot|\shardly)\sbe\s(?:said|claimed|maintained|argued)\sthat|\b(?:(?:one|you"
+    r"|we)\scan(?:not|['’]t|\snot|\shardly)|no(?:body|\sone)\s(?:can|could|would))\s(?:say|claim|argue|maintain)\sthat"
+    r"|\bfar\sbe\sit\sfrom\sme\sto|(?:n['’]t|not)\s(?:go\s)?so\sfar\sas\sto)\s"
 )
 # A kind of hallucination with its meaning, or with what was found of it.
 _KIND = re.compile(
@@ -52,41 +67,29 @@ _KIND = re.compile(
     r"|fabricat\w+\sof)[^\n:–|—]{0,50}(?:[:–|—]|\s-\s)[^\n]*$",
     re.MULTILINE,
 )
-_ANY_CLASS = (
-    rf"(?P<factual>{cues.any_word({'en': 'factual[a-z]*', **cues.FACTUAL})})"
-    rf"|(?P<hallucinated>{cues.any_word({'en': 'hallucinat[a-z]+', **cues.HALLUCINATED})})|(?P<unsure>uns(?:ure|icher))"
-)
-# "Factual: 88 %", "(hallucinated) = 0.93", "85 % certain that it is factual".
-_SHARE = re.compile(r"(?<![\w.,])(?:(\d{1,3}(?:[.,]\d{1,4})?)\s?%|([01][.,]\d{1,4}))(?!\w|\s?of\b)")
-_SHARE_BEFORE = re.compile(rf"(?:{_ANY_CLASS})\)?\s?[:=(|≈~→–-]{{1,3}}\s?$")
-_SHARE_AFTER = re.compile(rf"\s(?:[^\s\d.]{{1,14}}\s){{0,5}}?(?:\w['’])?(?:{_ANY_CLASS})")
+
+
+def unformatted(text: str) -> str:
+    """The text in lower case without formatting."""
+    return _FORMATTING.sub("", text.lower()).replace("_", " ")
 
 
 def statements(text: str) -> str:
-    """The text in lower case without formatting and scales; elements, answered questions and shares are said.
+    """The text in lower case without formatting and scales; elements and answered questions are said.
 
-    >>> statements("<hallucination>no</hallucination>"), statements("Factual: 90 %, hallucinated: 10 %")
-    ('hallucination: no.\\n', 'verdict: factual.\\nfactual: 90 %, hallucinated: 10 %')
+    >>> statements("<hallucination>no</hallucination>"), statements("Is it factual? Yes.")
+    ('hallucination: no.\\n', 'is it factual: yes;.')
     """
-    text = _ELEMENT.sub(r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"[|<]|[01so]\s?/", text) else text)
+    text = _ELEMENT.sub(
+        r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"<[^<>\n]*[|o]|(?i:0|true|yes|factual)\s?[|/]", text) else text
+    )
     text = _INLINE_SCALE.sub("; the scale;", _BOLD_DIGIT.sub(r"\1: ", _QUOTED_QUESTION.sub("", text)))
-    plain = _SCALE.sub(_without_scale, _FORMATTING.sub("", text.lower()).replace("_", " "))
-    plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"is not\1.", re.sub(r" {2,}", " ", plain)))
+    plain = _NONE_OF.sub("none", _SCALE.sub(_without_scale, unformatted(text)))
+    plain = _NOT_TO_SAY.sub(" not ", plain)
+    plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"it is not\1.", re.sub(r" {2,}", " ", plain)))
     plain = _KEYED.sub(lambda match: f": {'yes' if match[1] else 'no'}.", plain)
     plain = _COUNTED.sub(lambda match: f"{match[1]}: {'no' if match[2] else 'yes'}", plain)
-    return _by_share(_KIND.sub("", plain) if len(_KIND.findall(plain)) > 2 else plain)
-
-
-def _by_share(plain: str) -> str:
-    """The text, before it the verdict with the greatest share, where several have one."""
-    found: dict[str | None, float] = {}
-    for number in _SHARE.finditer(plain):
-        before = _SHARE_BEFORE.search(plain, max(0, number.start() - 50), number.start())
-        if named := before or _SHARE_AFTER.match(plain, number.end()):
-            found[named.lastgroup] = float((number[1] or number[2]).replace(",", "."))
-    if len(set(found.values())) > 1 and round(sum(found.values()), 1) in (1, 100):
-        return f"verdict: {max(found, key=lambda verdict: found[verdict])}.\n{plain}"
-    return plain
+    return _KIND.sub("", plain) if len(_KIND.findall(plain)) > 2 else plain
 
 
 def _without_scale(lines: re.Match[str]) -> str:

@@ -18,17 +18,7 @@ class Stated(NamedTuple):
     support: float
 
 
-class _Language(NamedTuple):
-    verdict: re.Pattern[str]
-    judged: re.Pattern[str]
-    no: re.Pattern[str]
-    no_after: re.Pattern[str]
-    mistaken: re.Pattern[str]
-    mistaken_after: re.Pattern[str]
-    if_: re.Pattern[str]
-    own: re.Pattern[str]
-
-
+_Language = dict[str, re.Pattern[str]]
 _WORDS_FOR = {
     "unsure": cues.UNSURE,
     "wrong": cues.WRONG,
@@ -38,44 +28,40 @@ _WORDS_FOR = {
     "digit": dict.fromkeys(
         cues.JUDGED,
         rf"(?:(?<=[:是はは은는])\s?|(?<=ではなく)|(?<=ではなく,)|(?<=아니라)\s?|(?<=判为)"
-        rf"|{cues.LABEL}\s)[012](?![\d.,]\d)"
-        r"|(?:(?<=lautet\s)|(?<=\sest\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y"
-        r"|e)\sn))",
+        rf"|{cues.LABEL}\s)[012](?![\d.,]\d)|\b(?:also|daher|somit|donc|quindi|portanto|por\stanto),?\s[012](?=\W*$)"
+        rf"|(?:(?<=lautet\s)|(?<=['’\s]est\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y"
+        rf"|e)\sn))",
     ),
 }
-
-
 # What joins a verdict and the word by which it is called a mistake: "… zu nennen, wäre falsch".
-_CALLED_SO = (
-    r"(?:,?\s(?:wäre|serait|sería|seria|sarebbe|было|будет)(?:\sбы)?\s|と[^。]{1,6}[のこ]と?は|것은"
-    r"|(?:कहना|मानना|बताना)\s)"
-)
+_CALLED_SO = r"(?:,?\s(?:wäre|serait|ser[ií]a|sarebbe|было|будет)(?:\sбы)?\s|と[^。]{1,6}[のこ]と?は|것은|कहना\s)"
 
 
 def _language(name: str) -> _Language:
     def cue(table: cues.Cues) -> str:
         return table.get(name, "(?!)")
 
-    wrong = rf"(?:{cue(cues.WRONG)}|{cue(cues.MISTAKE)})"
-    mistaken = rf"{wrong}{cue(cues.TO_SAY)}"
+    wrong = rf"(?:{cue(cues.WRONG)}|{cues.MISTAKE})"
+    mistaken = rf"{wrong}(?:{cue(cues.TO_SAY)})"
     groups = (
         rf"(?P<{kind}>(?<![a-zà-ÿа-я])(?!{mistaken})(?:{cue(table)})(?![a-zà-ÿа-я]))"
         for kind, table in _WORDS_FOR.items()
     )
-    patterns = (
-        "|".join(groups),
-        cue(cues.JUDGED),
-        cue(cues.NO),
-        cue(cues.NO_AFTER),
-        mistaken,
-        rf"[^.,;:，。]{{0,40}}?{_CALLED_SO}\s?(?:[^\W\d]{{1,12}}\s){{0,3}}?{wrong}",
-        cue(cues.IF),
-        cue(cues.COMMON),
-    )
-    return _Language(*map(re.compile, patterns))
+    patterns = {
+        "verdict": "|".join(groups),
+        "judged": cue(cues.JUDGED),
+        "no": cue(cues.NO),
+        "no_after": cue(cues.NO_AFTER),
+        "mistaken": mistaken,
+        "mistaken_after": rf"[^.,;:，。]{{0,40}}?{_CALLED_SO}\s?(?:[^\W\d]{{1,12}}\s){{0,3}}?{wrong}",
+        "if": cue(cues.IF),
+        "own": cue(cues.COMMON),
+    }
+    return {name: re.compile(pattern) for name, pattern in patterns.items()}
 
 
 _LANGUAGES = {name: _language(name) for name in cues.JUDGED}
+_LATIN = {name: _LANGUAGES[name] for name in ("de", "fr", "es", "pt", "it")}
 _REPLIED = re.compile(r"[^:.]{0,80}:\s?(yes|no)(?=\W*(?:;|$))")
 _ALONE = re.compile(r"\W*(?:\w{1,3}\W+)?\W*")
 _DROPPED = re.compile(r"отпада|исключ|scart|descart|descartad|écart|entfällt|scheidet|排除|नहीं")
@@ -87,18 +73,21 @@ _LEGEND = re.compile(
     r"|[은는])[^.。]{1,60}?(?<![a-z\d])(?!\1)[012]\s?[^\W\d]"
 )
 _SCALED = re.compile(r"(?<!\w)0(?!\w).{1,60}(?<!\w)1(?!\w)")
+_ALL_THREE = re.compile(_SCALED.pattern + r".{1,60}(?<!\d)2(?!\d)")
 _KANA = re.compile("[ぁ-ヿ]")
 # "Man kann nicht sagen, dass …" and "À première vue, …" are one clause with what follows.
-_JOINED = "сказать|утверждать|sagen|behaupten|vue|lecture|vista|lectura|leitura|lettura|взгляд|之下|一看"
+_JOINED = (
+    "nichts|nicht zu|сказать|утверждать|sagen|behaupten|vue|lecture|vista|lectura|leitura|lettura|взгляд|之下|一看"
+)
 _NOT_AFTER = "".join(f"(?<!{word})" for word in _JOINED.split("|"))
 _CLAUSE = re.compile(
-    rf"(?:{_NOT_AFTER}[,，]|[;:،؛。])\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु|\b(?:und|aber|sondern"
-    rf"|mais|et|pero"
-    r"|sino|mas|ma|но|а)\b"
+    rf"(?:{_NOT_AFTER}[,，]|[;:،؛。])\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु|\b(?:und|aber"
+    rf"|sondern|mais|et|pero|sino|mas|ma|но|а)\b"
 )
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
 _OPEN = re.compile(
-    r"(?<![\w\u0900-\u0963])(?:oder|ou|oppure|или|या|أم|أو)\s|还是|或|是否|かどうか|または|인지|또는|请判断|teils|en\spartie"
+    r"(?<![\w\u0900-\u0963])(?:oder|ou|oppure|или|या|أم|أو)\s|还是|或|是否|かどうか|または|인지|또는|请判断|teils"
+    r"|en\spartie"
 )
 
 
@@ -109,24 +98,25 @@ def stated(sentence: str, *, english: bool) -> Stated | None:
         sentence: in lower case.
         english: whether it has an English word for a verdict, so that it needs a further word of its language.
     """
-    named = {name: one for name, one in _LANGUAGES.items() if one.verdict.search(sentence)}
+    languages = _LATIN if sentence.isascii() else _LANGUAGES
+    named = {name: one for name, one in languages.items() if one["verdict"].search(sentence)}
     if "zh" in named:
         named.pop("zh" if _KANA.search(sentence) else "ja", None)
-    languages = list(named.values())
-    if len(languages) > 1:
-        words = [len(one.own.findall(sentence)) + 2 * len(one.judged.findall(sentence)) for one in languages]
-        languages = [one for one, count in zip(languages, words, strict=True) if count == max(words)]
-    found = [one for language in languages if (one := _in_language(language, sentence, english))]
+    spoken = list(named.values())
+    if len(spoken) > 1:
+        words = [len(one["own"].findall(sentence)) + 2 * len(one["judged"].findall(sentence)) for one in spoken]
+        spoken = [one for one, count in zip(spoken, words, strict=True) if count == max(words)]
+    found = [one for language in spoken if (one := _in_language(language, sentence, english))]
     return max(found, key=lambda one: one.support, default=None)
 
 
 def _in_language(language: _Language, sentence: str, english: bool) -> Stated | None:
     if _LEGEND.search(sentence):
         return None
-    about = language.judged.search(sentence) is not None
+    about = language["judged"].search(sentence) is not None
     matches = [
         match
-        for match in language.verdict.finditer(sentence)
+        for match in language["verdict"].finditer(sentence)
         if not match["digit"] or match["digit"][0].isalpha() or about
     ]
     open_ = next((match for match in matches if match["unsure"] and _leaves_open(language, sentence, match)), None)
@@ -138,21 +128,22 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
     replied = _REPLIED.search(sentence, matches[0].end())
     if not replied and _supposed(language, sentence, matches):
         return None
-    found = None
+    found, both = None, set()
     for match in matches:
         kind = str(match.lastgroup)
         clause = _CLAUSE.split(sentence[: match.start()])[-1]
         if _CONCEDED.search(clause):
             continue
         denied = _denied(language, sentence, match, clause) != bool(replied and replied[1] == "no")
-        foreign = kind == "digit" or not english or language.own.search(sentence)
+        foreign = kind == "digit" or not english or language["own"].search(sentence)
         if kind == "digit" and denied:
             continue
         alone = replied or _ALONE.fullmatch(sentence[: match.start()] + sentence[match.end() :])
         if not about and not alone and (kind in ("right", "wrong") or not foreign):
             continue
-        value = _value(kind, match[0].strip(), denied)
-        support = (60 if about else 45) - (6 if kind in ("right", "wrong") else 0)
+        both |= {kind} if denied and kind in ("factual", "hallucinated") else set()
+        value = UNSURE if len(both) > 1 else _value(kind, match[0].strip(), denied)
+        support = (60 if about or alone else 45) - (6 if kind in ("right", "wrong") else 0)
         if found is None or support >= found.support:
             found = Stated(value, match.start(), match.end(), support)
     return found
@@ -161,7 +152,7 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
 def _supposed(language: _Language, sentence: str, matches: list[re.Match[str]]) -> bool:
     """Whether a sentence leaves its verdict open: an "or", an "if", a scale."""
     first = matches[0]
-    if _OPEN.search(sentence) or language.if_.search(sentence, 0, matches[-1].start()):
+    if _OPEN.search(sentence) or language["if"].search(sentence, 0, matches[-1].start()):
         return True
     scale = {match.lastgroup for match in matches} >= {"factual", "hallucinated"} and _SCALED.search(sentence)
     return bool(scale or _WHEN.match(sentence, first.end()))
@@ -170,16 +161,17 @@ def _supposed(language: _Language, sentence: str, matches: list[re.Match[str]]) 
 def _leaves_open(language: _Language, sentence: str, match: re.Match[str]) -> bool:
     """Whether a word for being unsure is meant so: not denied, not one of the three that a task names."""
     clause, after = _CLAUSE.split(sentence[: match.start()])[-1], sentence[match.end() : match.end() + 40]
-    denied = language.no.search(clause) or language.no_after.match(sentence, match.end()) or _DROPPED.search(after)
-    named = _SCALED.search(sentence) or language.if_.search(clause)
-    return not (denied or named)
+    no, no_after = language["no"].search(clause), language["no_after"].match(sentence, match.end())
+    return not (
+        no or no_after or _DROPPED.search(after) or _ALL_THREE.search(sentence) or language["if"].search(clause)
+    )
 
 
 def _denied(language: _Language, sentence: str, match: re.Match[str], clause: str) -> bool:
-    negations = bool(language.no.search(clause)) + bool(language.no_after.match(sentence, match.end()))
-    mistaken = language.mistaken.search(sentence, max(map(sentence[: match.start()].rfind, ":;：；")) + 1)
+    negations = bool(language["no"].search(clause) or language["no_after"].match(sentence, match.end()))
+    mistaken = language["mistaken"].search(sentence, max(map(sentence[: match.start()].rfind, ":;：；")) + 1)
     before = mistaken is not None and mistaken.start() < match.start()
-    return (negations + bool(before or language.mistaken_after.match(sentence, match.end()))) % 2 == 1
+    return (negations + bool(before or language["mistaken_after"].match(sentence, match.end()))) % 2 == 1
 
 
 def _value(kind: str, word: str, denied: bool) -> str:

@@ -12,16 +12,17 @@ from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.plain import own_parts
 from medtasks_utils.extraction.spelling import Spelling
 from medtasks_utils.extraction.tokens import ordinals_as_letters
-from medtasks_utils.extraction.verdict_forms import FACTUAL, HALLUCINATED, UNSURE, statements
+from medtasks_utils.extraction.verdict_forms import FACTUAL, HALLUCINATED, UNSURE, statements, unformatted
 from medtasks_utils.extraction.verdict_languages import stated
+from medtasks_utils.extraction.verdict_marks import marked
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until
 
 # All patterns are for text in lower case. Misspelt, "hallucinated" is still no other word.
 _VERDICT = (
     r"(?:(?<!\w)(?:(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)"
-    r"|(?:(?:methodological\sand\s)?evidence\s(?=fabrication:))?fabricat(?:ed|ions?)"
-    r"|ficti(?:on(?:al)?|tious)|nonsense|bogus|confabulat\w+|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s"
-    r"|ions?))|(?P<wrong>incorrect|inaccurate|wrong|false|untrue|opposite\sof|erroneous"
+    r"|(?:(?:methodological\sand\s)?evidence\s(?=fabrication:))?fabricat(?:ed|ions?)|ficti(?:on(?:al)?|tious)|nonsense"
+    r"|bogus|confabulat\w+|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s|ions?))|(?P<wrong>incorrect|inaccurate"
+    r"|wrong|false(?![\s-](?:negative|positive|alarm|premise))|untrue|opposite\sof|erroneous"
     r"|(?<!standard\s)(?<!be\san\s)(?:error|inaccurac|falsehood)(?:s|y|ies)?|misleading|un(?:supported|grounded"
     r"|substantiated|founded))|(?P<factual>fact(?:ual|aul|ula)(?!\sas\san?\b))|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)"
     r"|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true(?!\s(?:first|second|sentence|statement|part|premise"
@@ -29,8 +30,8 @@ _VERDICT = (
     r"|holds\sup|checks\sout)|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d"
     r"|\)\s(?!hal|fact|uns|because|since|as\b|if\b|when|for\b)[a-z]|\.\s\w|\s(?:or|and)\b|:\s(?:no|none"
-    r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)"
-    r"|here|from\sme)\b))"
+    r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)|here|from\sme|rather|instead"
+    r"|it\sis)\b))"
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _NOUN = (
@@ -44,22 +45,21 @@ _COPULA = (
 _RIGHT_VERB = (
     r"\b(?P<right>holds?\s(?:up|water)|withstands?|checks?\sout|stands?\sup|pass(?:es)?(?=\W*$|\s(?:my|the|as\sfactual"
     r"|every|muster))|tall(?:y|ies)\swith|(?:none|not\sone)\sof\sth\w+\s(?:\w+\s){0,5}?(?:appl(?:y|ies)|present|found"
-    r"|fits?|met)|match(?:es)?|agrees?\swith|reflects?|consistent\swith|in\sline\swith"
-    r"|trust(?:ed|worthy)?|reliable|relied\son|faithful(?:ly)?)\b"
+    r"|fits?|met)|match(?:es)?|agrees?\swith|reflects?|consistent\swith|in\sline\swith|c[ao]me\s(?:back|up"
+    r"|away)\sempty(?:-handed)?|trust(?:ed|worthy)?|reliable|relied\son|faithful(?:ly)?)\b"
 )
 _WRONG_VERB = (
     r"\b(?P<wrong>no\ssuch\s(?:\w+\s){1,2}exists?|there\s(?:is|are|was|were)\sno\ssuch|(?:the\s)?(?:source|abstract"
-    r"|text|passage"
-    r"|knowledge)\s\w+\s(?:\w+\s)?the\s(?:\w+\s)?(?:opposite|contrary)|fails?(?!\sto)|flunks?|(?:gets"
-    r"|got)\s(?:\w+\s){1,4}?wrong|contradicts?|misstates?|misrepresents?"
-    r"|distorts?|falls\s(?:apart|flat)|collapses|at\sodds\swith|conflicts?\swith|invents|fabricates|makes?\s(?:it"
-    r"|things|this|that|anything|something)\sup)\b"
+    r"|text|passage|knowledge)\s\w+\s(?:\w+\s)?the\s(?:\w+\s)?(?:opposite|contrary)|fails?(?!\sto)|flunks?|(?:gets"
+    r"|got)\s(?:\w+\s){1,4}?wrong|goes\sastray|contradicts?|misstates?|misrepresents?|distorts?|falls\s(?:apart|flat)"
+    r"|collapses|at\sodds\swith|conflicts?\swith|invents|fabricates|makes?\s(?:it|things|this|that|anything"
+    r"|something)\sup)\b"
 )
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
-    r"zero|clean|clear|plain|far\sfrom|free\s(?:of|from)|anything\sbut|neither|all|nothing|everything|textbook"
-    r"|(?:example|instance)\sof|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very|highly"
-    r"|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely|total|signs?\sof|evidence\sof"
+    r"zero|clean|clear|plain|far\sfrom|free\s(?:of|from)|(?:any|every)thing\sbut|neither|all|nothing|everything"
+    r"|textbook|(?:example|instance)\sof|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very"
+    r"|highly|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely|total|signs?\sof|evidence\sof"
     r"|clear\scase\sof|case\sof|is"
 )
 
@@ -69,76 +69,61 @@ _NOT_FOUND = (
     r"|says|supports?|appears?)\b)"
 )
 _KIND = (
-    r"\b(?P<hallucinated>(?:type|kind|category)(?:\sof\shallucination)?)(?::|(?::|\s)\s?\W?[1-4]\W{1,3}?)"
-    r"\s?(?=misint|incompl|mechan|method|evidence|fabric)(?!.*(?:category|type|kind)\b)"
+    r"\b(?:(?:belongs?\sto|falls?\s(?:under|into)|suffers?\sfrom|case\sof)\s(?:the\s)?(?:category\sof\s)?(?=(?:first"
+    r"|second|third|fourth)\s(?:type|kind|category)|misint|incomplete\sinf|mechanism|methodolog"
+    r"|evidence\sfab))?(?P<hallucinated>(?:type|kind|category)(?:\sof\shallucination)?(?=(?::|(?::"
+    r"|\s)\s?\W?[1-4]\W{1,3}?)\s?(?:misint|incompl|mechan|method|evidence|fabric))(?!.*(?:category|type|kind)\b)"
+    r"|(?:(?<=to\sthe\s)|(?<=under\sthe\s)|(?<=into\sthe\s))(?:first|second|third|fourth)\s(?:type|kind|category)"
+    r"|(?:(?<=case\sof\s)|(?<=suffers\sfrom\s)|(?<=category\sof\s))(?![^.\n]{0,60}[:?])(?:misint|incomplete|mechanism"
+    r"|methodolog|evidence)\w*)"
 )
 _STATEMENTS = tuple(
-    (cue, re.compile(statement), support)
-    for cue, statement, support in (
+    (cue.split()[0], re.compile(statement), float(cue.split()[1]))
+    for cue, statement in {
         # "Hallucinated: yes", "Is the answer factual? No", "hallucinated = false".
-        (
-            "reply",
-            rf"{_VERDICT}(?::?\s(?:{_NOUN}|details?|facts?|claims?|statements?|errors?|figures?|numbers?|mechanisms?"
-            rf"|data|content|information|by\sthe\s\w+|detected|found|present|identified|status|check"
-            rf"|flag))?(?:\s(?:here|at\sall|in\s(?:it|here|this)))?[^\w\n]{{0,4}}[:?=→][^\w\n]{{0,4}}(?P<reply>yes"
-            rf"|no{_NOT_FOUND}|none|true|false)\b",
-            62,
-        ),
+        "reply 62": rf"{_VERDICT}(?::?\s(?:{_NOUN}|details?|facts?|claims?|statements?|errors?|figures?|numbers?"
+        rf"|mechanisms?|data|content|information|by\sthe\s\w+|detected|found|present|identified|status"
+        rf"|check|flag))?(?:\s(?:here|at\sall|in\s(?:it|here|this)))?[^\w\n]{{0,4}}[:?=→][^\w\n]{{0,4}}"
+        rf"(?P<reply>yes|no{_NOT_FOUND}|none|true|false)\b",
         # "hallucinated: 0" alone.
-        ("reply", rf"^\W{{0,12}}{_VERDICT}\s?[:=]\s?(?P<reply>[01])\W*$", 62),
+        "reply 61.5": rf"^\W{{0,12}}{_VERDICT}\s?[:=]\s?(?P<reply>[01])\W*$",
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
-        (
-            "alone",
-            rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt|hesitation"
-            rf"|question)|okay|ok|sadly|happily|(?:un)?fortunately|frankly|to\sme|as\s(?:things|it)\sstands?"
-            rf"|on\sbalance|all\stold|final|overall|correct|return|judged|marked|labell?ed|classified|rated|deemed|as"
-            rf"|so|therefore|thus|hence|is"
-            rf"|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|claims?"
-            rf"|figures?|content|information|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected"
-            rf"|found|seen)|present|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround"
-            rf"|enough|fine))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none|and"
-            rf"|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though|however|even)\b)",
-            60,
-        ),
+        "alone 60": rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt"
+        rf"|hesitation|question)|okay|ok|sadly|happily|(?:un)?fortunately|frankly|to\sme|as\s(?:things"
+        rf"|it)\sstands?|on\sbalance|all\stold|final|overall|correct|return|judged|marked|labell?ed"
+        rf"|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:"
+        rf"(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|claims?|figures?|content|information"
+        rf"|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected|found|seen)|present"
+        rf"|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround|enough|fine"
+        rf"|it\sis))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none"
+        rf"|and|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though|however"
+        rf"|even)\b)",
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
-        (
-            "answer",
-            rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judge|consider|deem|rate|call|mark|find)(?:ing)?"
-            rf"|label(?:l?ed)?|classify|say|choose|pick|select|put|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)"
-            rf"|settl(?:e|ing)\son|leaves|(?:bet|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it"
-            rf"|this|the\s\w+)|(?:earn|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
-            rf"|i)\sanswer)\b){_WORDS}{_VERDICT}",
-            60,
-        ),
+        "answer 60": rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judg|consider|deem|rat|call|mark"
+        rf"|find)(?:e|ing)?|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)"
+        rf"|correct(?:ed)?\s(?:it|this|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|take|select|put"
+        rf"|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)|settl(?:e|ing)\s(?:on|for)|leaves|(?:bet"
+        rf"|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|(?:earn"
+        rf"|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
+        rf"|i)\sanswer)\b){_WORDS}{_VERDICT}",
         # "Hallucinated is my verdict", "factual is what I say".
-        ("answer", rf"{_VERDICT}\s(?:it\s)?(?:is|would\sbe)\s(?:what\si|my|the\s(?:\w+\s)?{_NOUN})\b", 58),
+        "answer 58": rf"{_VERDICT}\s(?:it\s)?(?:is|would\sbe)\s(?:what\si|my|the\s(?:\w+\s)?{_NOUN})\b",
         # "…, so 0.", "Hallucinated, hence 1."
-        ("answer", rf"\b(?:so|hence|thus|therefore|then),?\s(?P<words>){_VERDICT}(?=\W*$)", 56),
+        "answer 56": rf"\b(?:so|hence|thus|therefore|then),?\s(?P<words>){_VERDICT}(?=(?:\sit\sis)?\W*$)",
         # "In one word: hallucinated".
-        (
-            "answer",
-            rf"(?::|→|[=-]>)\s(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}})(?=hal|fab|fac|mad|[012]|inv){_VERDICT}(?=\W*$)",
-            36,
-        ),
+        "answer 36": rf"(?::|→|[=-]>)\s(?P<words>(?:(?:{_DEGREE})[\s-]){{0,3}})(?=hal|fab|fac|mad|[012]"
+        rf"|inv){_VERDICT}(?=\W*$)",
         # "Category: mechanism and pathway misattribution".
-        ("answer", _KIND, 44),
+        "answer 44": _KIND,
         # "It is factual", "This isn't a hallucination", "There is no hallucination", "I am unsure".
-        (
-            "of_it",
-            r"\b(?:(?<!with\s)it|(?:it|that)s(?=\s(?:not\s|an?\s)?\w+\s?(?:[,.;]|$))|this|that|there|i|information"
-            r"|claims?|nothing|none|what\s(?:we|i|you))\b(?P<between>[^:]{0,60}?)"
-            rf"(?:{_COPULA}|['’][sm]\b|(?:(?<=\bits)|(?<=\bthats))\b|\bam\b|\bsee\b){_WORDS}{_VERDICT}",
-            40,
-        ),
+        "of_it 40": r"\b(?:(?<!with\s)it|(?:it|that)s(?=\s(?:not\s|an?\s)?\w+\s?(?:[,.;]|$))|this|that|there|i"
+        r"|information|claims?|nothing|none|what\s(?:we|i|you))\b(?P<between>[^:]{0,60}?)"
+        rf"(?:{_COPULA}|['’][sm]\b|(?:(?<=\bits)|(?<=\bthats))\b|\bam\b|\bsee\b){_WORDS}{_VERDICT}",
         # "The answer holds up", "It contradicts the abstract", "Passes my check", "Would I trust it? No".
-        (
-            "does",
-            rf"(?:^\W{{0,12}}|\bbut\s|(?:{_NOUN}|\b(?:model|it|this|that|everything|all"
-            rf"|i)\b)\s(?:[\w'’]{{1,12}}\s){{0,4}}?)(?:{_RIGHT_VERB}|{_WRONG_VERB})"
-            r"(?:\s(?P<nothing>nothing|no\s|none)|(?:[^.:]{0,60}:\s(?P<reply>yes|no)\b)?)",
-            38,
-        ),
-    )
+        "does 38": rf"(?:^\W{{0,12}}|\bbut\s|(?:{_NOUN}|\b(?:model|it|this|that|everything|all"
+        rf"|i)\b)\s(?:[\w'’]{{1,12}}\s){{0,5}}?)(?:{_RIGHT_VERB}|{_WRONG_VERB})"
+        r"(?:\s(?P<nothing>nothing|no\s|none)|(?:[^.:]{0,60}:\s(?P<reply>yes|no)\b)?)",
+    }.items()
 )
 _ANY_VERDICT = re.compile(_VERDICT)
 _ANY = re.compile(re.sub(r"\?P<\w+>", "?:", f"{_VERDICT}|{_RIGHT_VERB}|{_WRONG_VERB}|{_KIND}"))
@@ -149,92 +134,103 @@ _RANKS = {"A": FACTUAL, "B": HALLUCINATED, "C": UNSURE, "D": UNSURE}
 _IN_CASE = re.compile(
     r"\b(?:if(?!\s(?:you\sask|i\s(?:must|ha[vd]|am\shonest)))|when|where|in\scase|should|unless)\b[^.;]{0,60}$"
 )
+# What somebody is unsure of that is not the answer.
+_ELSE = (
+    r"\s(?:why|what|how|where|who|that)\b|\s(?:whether|if)\s(?:i|an?|the\sauthors?)\b|\sabout\sthe\s(?!answer|verdict)"
+    r"|\s?[:=]\s?no\b"
+)
+_HINTS = (
+    "can not|cannot|can't|can’t|both ways|fence|50|fifty|abstain|verdict|open|either|decidable|jury|insufficient|not "
+    "|pass on|half of me|before i|determinate|know|need|impossible|toss|no way|little|sure|certain"
+)
+_DOUBTS = _HINTS.split("|")  # one of them is in whatever the pattern below finds, and is found faster
 _NO_VERDICT = re.compile(
-    r"\b(?:can(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit|settle|decide\sbetween"
-    r"|be\s(?:sure|certain))d?\b|\b(?:goes|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b"
-    r"|\bfifty-fifty\b|\babstain\b|\bundecidable\b|\bindeterminate\b|\bi\s(?:really\s|just\s)?do(?:n['’]t"
-    r"|\snot)\sknow(?!\s(?:of|any|that|what|how|why|who))|\bneed\b[^.;]{0,40}\sto\s(?:decide|judge|tell|know)\b"
-    r"|\bimpossible\sto\s\w+\s(?:from|whether|if)\b|\brather\snot\s(?:decide|say|judge|commit)\b|\b(?:insufficient"
-    r"|not\senough|too\slittle)\s(?:\w+\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b"
-    r"|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|(?:i\sam|i['’]m|^)\s?(?:unsure|uncertain"
-    r"|not\s(?:entirely\s|completely\s)?(?:sure|certain))\b)",
+    r"\bcan(?<!that\scan)(?<!which\scan)(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit"
+    r"|settle|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)|\b(?:goes"
+    r"|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b|\bfifty-fifty\b|\babstain\b|\bneither\sverdict\b"
+    r"|\bno\sverdict\sis\b|\bremains?\sopen\b|\bcould\sbe\seither\b|\bnot\sdecidable\b|\bjury\sis\s(?:still\s)?out\b"
+    r"|\binsufficient\sinformation\W*$|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)"
+    r"|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b"
+    r"|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what|how|why|who|where))"
+    r"|\bneed\b[^.;]{0,40}\sto\s(?:decide|judge|tell|know)\b|\bimpossible\sto\s\w+\s(?:from|whether|if)\b|\b(?:rather"
+    r"|prefer)\snot\s(?:to\s)?(?:decide|say|judge|commit)\b|\b(?:insufficient|not\senough|too\slittle)\s(?:\w+"
+    r"\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell"
+    r"|know|say)|(?:\bi\s(?:am|stay|remain)|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely"
+    rf"\s|completely\s)?(?:sure|certain))\b(?!{_ELSE})",
+)
+_OF_ELSE = re.compile(_ELSE)
+# A refusal, or a request for what is to be judged.
+_NOT_JUDGED = re.compile(
+    r"\b(?:sorry|apologi[sz]e)\b.*\bcan(?:not|['’]t)\s(?:judge|determine|label|provide|evaluate|assess|assist|help)\b"
+    r"|\b(?:please|could\syou)\s(?:provide|share|send|paste)\b|\bno\sanswer\swas\s\w+|^(?:an|any|many"
+    r"|most)\s(?:\w+\s)?answers?\s(?:can|may|might|could|would|are)\b"
 )
 
 _NEGATION = re.compile(
     r"\b(?:fail(?:s|ed)?\sto|not|neither|nor|nobody|cannot|no|non|zero|never|without|free|nothing|none|hardly|far\sfrom"
-    r"|anything\sbut|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous|unfair"
-    r"|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are|was"
-    r"|does)n)t\b"
+    r"|(?:any|every)thing\sbut|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous"
+    r"|unfair|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are"
+    r"|was|does)n)t\b"
 )
-_CLAUSE = re.compile(r"[,;:]\s|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|but|so|therefore|thus)\b")
+_CLAUSE = re.compile(r"[,;:]\s|→|[=-]>|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|(?<!thing\s)but|so|therefore|thus)\b")
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view|accusation)\s(?:that\s)?['‘]?(?:the\s"
-    r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho|much\sin"
-    r"|other|earlier|preceding|prior|previous|(?:love|like|want(?:ed)?)\sto|defined|definition"
-    r"|(?<!the\s)(?<!these\s)(?<!its\s)(?<!all\s)claims|states|says|insists|believes|argues|maintains|asserts"
-    r"|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said|might|may|could|mix(?:ture)?|evidence\sthat"
-    r"|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although|even\s(?:if|though)|rest|initial|original"
-    r"|(?:most|half|much|bulk)\sof|parts?|portions?|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge"
-    r"|was\s(?:going|about)\sto|(?:lay|casual|strict|lenient|hasty|superficial|generous|careless)\s(?:reader|judge"
-    r"|grader))\b"
-    r"|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an"
-    r"|any)\s(?:answer|response)\s(?:that|which|is|would)\b|\botherwise\b|^\W*(?:(?:in\sorder\s"
-    r"|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had|were)\s(?:it|this))\b",
+    r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho"
+    r"|(?:colleagues|authors|many|most|people|others|someone)\swould|their|much\sin|other|earlier|preceding|prior"
+    r"|previous|(?:love|like|want(?:ed)?)\sto|defined|definition|claims\s(?=that|to|the|an?\b|it|this)|states|says"
+    r"|insists|believes|argues|maintains|asserts|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said"
+    r"|might|may|could|mix(?:ture)?|evidence\sthat|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although"
+    r"|even\s(?:if|though)|rest|initial|original|half\s(?:of|the)|(?:most|much|bulk)\sof|parts?|portions?|remainder"
+    r"|some|first|at\sfirst|initially|to\sdecide|to\sjudge|was\s(?:going|about)\sto|(?:lay|casual|strict|lenient|hasty"
+    r"|superficial|generous|careless)\s(?:reader|judge|grader))\b|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s"
+    r"(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an|any)\s(?:answer|response)\s(?:that|which|is|would)\b"
+    r"|\botherwise\b|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge"
+    r"|say)|(?:had|were)\s(?:it|this))\b|\b(?:must|between)\s$|^\W*reading\s(?:it|this)\b",
 )
 _COUNTERFACTUAL = re.compile(
-    cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b"
-    r"|\bif\s(?:the|it|this|that)\s[^;:]{1,200}?,\s(?:then\s)?(?:it|this|that|the\s\w+)\swould\sbe\b"
+    cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b|\bif\s(?:the|it|this"
+    r"|that)\s[^;:]{1,200}?,\s(?:then\s)?(?:it|this|that|the\s\w+)\swould\sbe\b"
 )
 _MISTAKEN = re.compile(
-    r"\s(?:[\w-]+\s){0,3}?would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect|false|untrue|unfair"
-    r"|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading|hallucination)\b"
+    r"\s(?:\([^()]{1,40}\)\s)?(?:[\w-]+\s){0,3}?(?:would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect"
+    r"|false|untrue|unfair|unjust(?:ified)?|harsh|stretch|generous|naive|dishonest|premature|exaggeration|misleading"
+    r"|hallucination|indefensible|absurd|(?:too\s)?far|too\smuch|excessive)|(?:does|did)\snot\shold"
+    r"|was\snot\s(?:confirmed|justified)|(?:is|was|proved|proves|turned\sout)\s(?:to\sbe\s)?(?:unfounded|baseless"
+    r"|groundless))\b"
 )
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
+# "…, which is factual", "statement 2 is true": said of a part.
+_PART = re.compile(
+    r"^which\s(?:is|was|are|were)\b|\bonly\b|\b(?:statement|sentence)\s(?:\w+\s){4,}|\b(?:statement|sentence|claim"
+    r"|point|item|paragraph|half)s?\s(?:\d|one|two|three)\b[\w\s,)]{0,30}$|\b(?:first|second|third|last)\s(?:statement"
+    r"|sentence|claim|point|item|half)\b"
+)
+_SAYS = re.compile(r"\b(?:says|states|mentions)\b")
+_ITEM = re.compile(r"\W*(?:statement|claim|sentence|part|point|step)?\s?\d\s?[:.)–-]")
 _CONTINUED = re.compile(
-    r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only\sif|if\s(?:it|there))\b|\sin\s(?:that"
-    r"|stating|saying|its|part|tone|style|form)\b"
+    r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only|as\sfar\sas\sit\sgoes|if\s(?:it|there))\b"
+    r"|\sin\s(?:that|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
 )
 _CONCLUDED = re.compile(
-    r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence)\b"
+    r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence|donc|daher|somit|also"
+    r"|demnach|por\s(?:lo\s)?tanto|portanto|quindi|dunque|следовательно|поэтому)\b|因此|所以|したがって|よって|따라서"
 )
 
-_SPELLING = Spelling(
-    [
-        "hallucinated",
-        "hallucination",
-        "factual",
-        "fabricated",
-        "supported",
-        "answer",
-        "incorrect",
-        "inaccurate",
-        "verdict",
-    ],
-    ["actual", "hallucinate", "fabricate", "support", "answered", "answers", "inaccuracy", "unsupported", "accurate"],
-)
+_SPELT = "hallucinated hallucination factual fabricated supported answer incorrect inaccurate verdict because"
+_OTHERS = "actual hallucinate fabricate support answered answers inaccuracy unsupported accurate"
+_SPELLING = Spelling(_SPELT.split(), _OTHERS.split())
 _SENTENCE = re.compile(r"(?:(?<![^\n])\d\.(?=\s\w)|[^\n.?!;。？！]|[.?!;](?!\s|$))+[.?!;。？！]*")
 _BEFORE_DIGIT = re.compile(
     r"(?:^|[^\w\s]\s*|\b(?:an?|is|be|as|say|answer|label|verdict|class\w*|category|scored?|rat(?:e|ing)|mark|with|for"
-    r"|to|on|pick|choos\w+|select|choice|option|number|value|code|digit|result|judge?ment|decision|conclusion|output"
-    r"|prediction|so|hence|thus|therefore|then|clean|clear|plain|definite|solid|firm|the|it|leaves|give|put|response"
-    r"|final|likely|probably|but|rather|not|still|just|simply|i|it['’]s|assessment|find)\s)$"
+    r"|to|on|pick|choos\w+|select|choice|option|number|value|code|digit|mean|result|judge?ment|decision|conclusion"
+    r"|output|prediction|so|hence|thus|therefore|then|clean|clear|plain|definite|solid|firm|the|it|leaves|give|put"
+    r"|response|final|likely|probably|but|rather|not|still|just|simply|i|it['’]s|assessment|find)\s)$"
 )
-_ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there)\b")
+_ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither)\b")
 _MAX_SENTENCE = 600  # characters
 
-_KEYS = (
-    "hallucinat",
-    "factual",
-    "answer",
-    "verdict",
-    "label",
-    "judg",
-    "predict",
-    "class",
-    "decision",
-    "choice",
-    "result",
-)
+_NAMES = "hallucinat factual answer verdict label judg predict class decision choice result"
+_KEYS = _NAMES.split()
 
 
 def read_verdict(text: str) -> Reading:
@@ -273,11 +269,14 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
 
 
 def _candidates(text: str) -> Iterator[Candidate]:
+    yield from (Candidate(value, 0, 0, text, "marks", support) for value, support in marked(unformatted(text)))
     plain = statements(text)
     for sentence in bounded(_SENTENCE.finditer(plain)):
         stripped = sentence[0].strip()[:_MAX_SENTENCE]
         start = sentence.start() + len(sentence[0]) - len(sentence[0].lstrip())
-        unsure = _NO_VERDICT.search(stripped)
+        if _NOT_JUDGED.search(stripped):
+            continue
+        unsure = any(hint in stripped for hint in _DOUBTS) and _NO_VERDICT.search(stripped)
         if unsure and not _IN_CASE.search(stripped, 0, unsure.start()):
             yield _weighed(UNSURE, plain, start, start + len(stripped), "unsure", 60)
         elif unsure or all(name.search(stripped) for name in _CLASSES[: 2 if "neither" in stripped else 3]):
@@ -296,12 +295,18 @@ def _english(sentence: str, text: str, offset: int) -> Iterator[Candidate]:
     if not _ANY.search(sentence):
         return
     for cue, statement, support in _STATEMENTS:
-        read = [(value, match) for match in statement.finditer(sentence) if (value := _read(match))]
+        if cue == "reply" and not {*":?=→"} & {*sentence}:
+            continue
+        matches = list(statement.finditer(sentence))
+        read = [(value, match) for match in matches if (value := _read(match))]
+        if len({value for value, _ in read}) > 1 and re.search(r"\bnor\b", sentence):
+            read = [(UNSURE, match) for _, match in read[-1:]]
         for value, match in read:
             kind = next(name for name in _KINDS if match.groupdict().get(name))
             less = 6 if kind in ("right", "wrong") else 0
+            less += 24 if _SAYS.search(match.groupdict().get("between") or "") else 0
             yield _weighed(value, text, offset + match.start(kind), offset + match.end(kind), cue, support - less)
-        if read:
+        if read or (matches and cue == "reply"):
             return
 
 
@@ -310,6 +315,8 @@ def _weighed(value: str, text: str, start: int, end: int, cue: str, support: flo
     sentence = text[max(0, start - 60) : start].rsplit("\n", 1)[-1]
     if _CONCLUDED.search(sentence):
         evidence.append(("concluded", 10.0))
+    if value == FACTUAL and cue == "of_it" and _ITEM.match(text, text.rfind("\n", 0, start) + 1):
+        evidence.append(("of_an_item", -15.0))
     if cue in ("of_it", "does") and cut_off(text):
         evidence.append(("unfinished", -60.0))
     if taken_back_until(text) >= end:
@@ -337,7 +344,7 @@ def _read(match: re.Match[str]) -> str | None:
         return None
     said_no = groups.get("reply") in ("no", "none", "false", "0")
     if kind == "unsure":
-        return None if said_no else UNSURE
+        return None if said_no or _NEGATION.search(before) or _OF_ELSE.match(match.string, match.end()) else UNSURE
     negations = len(_NEGATION.findall(before))
     # "None of the kinds of hallucination: no misreading, no …" denies it once.
     negations += said_no and not (negations and match.string[match.end() :].startswith(" "))
@@ -348,6 +355,10 @@ def _read(match: re.Match[str]) -> str | None:
         ):
             return None
         return None if negations else _DIGITS.get(groups["digit"], groups["digit"])
-    if says_factual and not negations and _HALF.search(before):
+    if (
+        says_factual
+        and not negations
+        and (_HALF.search(before) or _PART.search(before) or _PART.search(sentence[-40:]))
+    ):
         return None
     return FACTUAL if says_factual == (negations % 2 == 0) else HALLUCINATED

@@ -22,7 +22,7 @@ HALLUCINATED: Cues = {
 FACTUAL: Cues = {
     "de": r"fakt(?:isch|entreu|enbasiert|uell)\w{0,2}(?!\s(?:falsch|nicht|inkorrekt|unzutreffend|unrichtig))"
     r"|sachlich\srichtig|(?:fakten|quellen|text)treu",
-    "fr": r"factuel(?:le)?s?|conforme\saux\sfaits|fidèles?|exacte?s?",
+    "fr": r"factuel(?:le)?s?|conforme\saux\sfaits|fidèles?",
     "es": r"factual(?:es)?|fiel(?:es)?|fáctic[ao]s?|veraz|veraces",
     "pt": r"factua(?:l|is)|fi(?:el|éis)|fatua(?:l|is)|veraz",
     "it": r"fattual[ei]|fedel[ei]|veritier[ao]",
@@ -37,7 +37,7 @@ FACTUAL: Cues = {
 
 RIGHT: Cues = {
     "de": r"belegt|gedeckt|gestützt|deckt\ssich|stimmt\b|im\seinklang|entspricht|korrekt|richtig|zutreffend|wahr",
-    "fr": r"étayée?|corroborée?|confirmée?|concorde|conforme|correcte?|juste|vraie?",
+    "fr": r"exacte?s?|étayée?|corroborée?|confirmée?|concorde|conforme|correcte?|juste|vraie?",
     "es": r"respaldad[ao]|sustentad[ao]|apoyad[ao]|coincide|concuerda|correct[ao]|ciert[ao]|verdader[ao]",
     "pt": r"apoiad[ao]|sustentad[ao]|confirmad[ao]|coincide|condiz|corret[ao]|verdadeir[ao]|precis[ao]",
     "it": r"supportat[ao]|sostenut[ao]|riscontr[oi]|coincide|concorda|corrett[ao]|ver[ao]|esatt[ao]",
@@ -67,35 +67,41 @@ WRONG: Cues = {
 
 TO_SAY: Cues = {
     "de": r"(?:\swäre\ses)?,?\s(?:(?:hier\s)?von\s(?:einer\s)?(?:halluz|erfind)|(?:\w+\s){0,6}zu\s(?:nennen|bezeichnen"
-    r"|werten|behaupten|sagen|betrachten|sprechen))",
-    "fr": r"\s(?:de\s|d['’])(?:dire|affirmer|parler|prétendre|considérer|qualifier|y\svoir|conclure)",
-    "es": r"\s(?:decir|afirmar|hablar|considerar|calificar|llamar|tachar|concluir)",
-    "pt": r"\s(?:dizer|afirmar|falar|considerar|classificar|chamar|rotular|concluir)",
-    "it": r"\s(?:dire|affermare|parlare|considerar|definir|classificar|concludere)",
-    "ru": r"\s(?:был[оа]\sбы\s)?(?:говорить|утверждать|сказать|считать|называть|назвать)",
+    r"|werten|behaupten|sagen|betrachten|sprechen)|dass)",
+    "fr": r"\s(?:de\s|d['’])(?:dire|affirmer|parler|prétendre|considérer|qualifier|y\svoir|conclure)|\sque\b",
+    "es": r"\s(?:que\b|decir|afirmar|hablar|considerar|calificar|llamar|tachar|concluir)",
+    "pt": r"\s(?:que\b|dizer|afirmar|falar|considerar|classificar|chamar|rotular|concluir)",
+    "it": r"\s(?:che\b|dire|affermare|parlare|considerar|definir|classificar|concludere)",
+    "ru": r",\sчто\b|\s(?:был[оа]\sбы\s)?(?:говорить|утверждать|сказать|считать|называть|назвать)",
 }
 """What follows a word for "wrong" that is said of a judgement: "it would be wrong to call it …"."""
 
 UNSURE: Cues = {
-    "de": r"\bunsicher\b|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher|nicht\s(?:zu\s)?(?:beurteilen"
-    r"|entscheiden)|unklar",
-    "fr": r"ne\s(?:saurais|peux)\s(?:pas\s)?(?:dire|trancher)|pas\s(?:sûre?|certaine?)|incertain|impossible\sde",
-    "es": r"no\s(?:tengo|hay)\sforma\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|se\spuede)\sdeterminar",
-    "pt": r"não\s(?:sei|há\scomo|posso)\s(?:dizer(?!\sque)|saber|determinar)|não\stenho\scerteza|in(?:cert|segur)[ao]",
-    "it": r"non\s(?:saprei|posso|è\spossibile)\s(?:dire(?!\sche)|determinare)|non\ssono\s(?:sicur|cert)[ao]|incert[ao]",
-    "ru": r"(?:трудно|невозможно)\s(?:сказать|судить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|сказать)",
+    "de": r"\bunsicher\b|kein\surteil|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher"
+    r"|nicht\s(?:zu\s)?(?:beurteilen|entscheiden|sagen(?!,?\sdass))|nicht\sfest\b|unklar",
+    "fr": r"ne\s(?:saurais|peux|parviens)\s(?:pas\s)?(?:à\s)?(?:dire|trancher|décider)|pas\s(?:sûre?|certaine?)"
+    r"|incertain|impossible\sde",
+    "es": r"no\s(?:tengo|hay)\sforma\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|consigo|logro|sé"
+    r"|se\spuede)\s(?:determinar|decidir)",
+    "pt": r"não\s(?:sei|há\scomo|posso|consigo)\s(?:dizer(?!\sque)|saber|determinar|decidir)|não\stenho\scerteza"
+    r"|in(?:cert|segur)[ao]",
+    "it": r"non\s(?:saprei|so|posso|riesco\sa|è\spossibile)\s(?:dire(?!\sche)|determinare|decidere)"
+    r"|non\ssono\s(?:sicur|cert)[ao]|incert[ao]",
+    "ru": r"(?:трудно|невозможно)\s(?:сказать|судить|определить)|не\sувер\w{1,3}|не\sмогу\s(?:определить|решить"
+    r"|сказать)",
     "ar": r"لا\s(?:أستطيع|يمكن(?:ني)?)\s(?:أن\sأحدد|الحكم|الجزم|التحديد)|(?:لست|غير)\sمتأكدة?ا?|غير\sمؤكد",
     "hi": r"निर्णय\sनहीं\sकर\sसक|निश्चित\sनहीं|अनिश्चित|तय\sनहीं\sकर|कह\sनहीं\sसकत",
-    "zh": r"无法下结论|难以(?:判断|确定)|不能判断|不确定|无法确定|无法判断|不能确定",
-    "ja": r"判断できません|わかりません|不明です|確信が持てません|判断できない|不確か",
+    "zh": r"无法(?:下结论|(?:[^,。]{1,8})?(?:做出|作出|抉择))|难以(?:判断|确定)|信息不足|不能判断|不确定|无法确定"
+    r"|无法判断|不能确定",
+    "ja": r"判断できません|わかりません|不明です|確信が持てません|判断できない|決められ(?:ません|ない)|不確か",
     "ko": r"확실하지\s않|판단할\s수\s없|모르겠|불확실",
 }
 """What leaves the verdict open."""
 
 NO: Cues = {
     "de": r"\b(?:nicht|kein(?:e|en|er|erlei|es|esfalls|eswegs)?|nichts|ohne|weder|nie(?:mals)?|mitnichten|kaum)\b",
-    "fr": r"\b(?:non|pas|aucune?(?:ment)?|rien|sans|ni|nullement|guère|jamais|loin\sd)\b|\bloin\sd['’]",
-    "es": r"\b(?:dista\s(?:mucho\s)?de|no|ning[uú]n[ao]?|nada|sin|tampoco|jamás|lejos\sde)\b",
+    "fr": r"\b(?:non|pas|aucune?(?:ment)?|rien|sans|ni|nullement|guère|jamais|loin\sd)\b|\bloin\sd['’]|ne\ssaurait",
+    "es": r"\b(?:dista\s(?:mucho\s)?de|no|ni|ning[uú]n[ao]?|nada|sin|tampoco|jamás|lejos\sde)\b",
     "pt": r"\b(?:não|nenhum[a]?|nada|sem|nem|tampouco|jamais|longe\sde)\b",
     "it": r"\b(?:non|nessun[ao']?|nulla|senza|né|affatto|mai|tutt['’]altro\sche|lungi\sdall)\b",
     "ru": r"\b(?:не|нет|ничего|без|ни|нельзя|никак\w{0,3}|вряд\sли|едва\sли|невозможно)\b",
@@ -107,16 +113,18 @@ NO: Cues = {
 
 NO_AFTER: Cues = {
     "hi": r"\s?(?:नहीं|नही)",
-    "zh": r"[^,。]{0,2}?(?:不符|相反|相悖|有出入|不一致)",
+    "zh": r"[^,。]{0,2}?(?:不符|相反|相悖|有出入|不一致)|是(?:不对|不妥|错误|不正确)的",
     "ja": r"[^。、,]{0,6}?(?:と(?:は)?(?:認める|言う|みなす|見なす|する)?わけ(?:に)?は(?:いきません|いかない"
     r"|ありません|ない)|と(?:は)?異な|に反|とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)|[^。、]{0,4}(?:一つ"
     r"|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません|見当たりません)|と(?:は)?言い(?:がたい|難い)"
-    r"|では(?:ありません|ない|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません|いない)"
-    r"|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)|ございません))",
-    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다"
-    r"|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없"
-    r"|어렵|힘들|는?\s?어렵))",
-    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|[^.,(]{0,20}?\b(?:nicht|keine\srede)\b",
+    r"|では(?:ありません|ない|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません"
+    r"|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)"
+    r"|ございません))",
+    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다|없|않"
+    r"|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없|어렵|힘들|는?\s?어렵))",
+    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|[^.,(]{0,20}?\b(?:nichts?|keine\s(?:rede"
+    r"|spur))\b|[^.(]{0,12},\s(?:lässt\ssich|kann\s(?:ich|man))\s(?:\w+\s)?nicht\s(?:erkenn|sag|behaupt|bestätig"
+    r"|feststell)|\s(?:\([012]\)\s)?bin\sich\s[^.,]{0,40}?\bnicht\b",
     "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
     "ru": r"[^.,(]{0,20}?\b(?:нет|не\s(?:назов|назыв|явля|счит|призна|обнаруж|выявл|найд|содерж|приход|след|мо[гж])\w*"
     r"|отсутству\w+|нельзя|невозможно)\b",
@@ -124,54 +132,53 @@ NO_AFTER: Cues = {
 }
 """What denies the verdict that it follows."""
 
-LABEL = r"(?:classe|klasse|clase|label|класс|метка)"
+LABEL = r"(?:classe|klasse|clase|label|k?ode|códig[oe]|codice|класс|метка|код)"
 """A noun that a digit follows."""
 
 CONCEDED: Cues = {
     "de": r"\b(?:zunächst|anfangs|zuerst|obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere"
-    r"|ersten\sblick)\b",
-    "fr": r"\b(?:d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs|certain[es]{1,2}"
-    r"|première\s(?:vue|lecture))\b",
-    "es": r"\b(?:al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s|primera\s(?:vista|lectura))\b",
-    "pt": r"\b(?:comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas)"
-    r"|primeira\s(?:vista|leitura))\b",
-    "it": r"\b(?:all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie]"
-    r"|prima\s(?:vista|lettura))\b",
-    "ru": r"\b(?:сначала|сперва|хотя|несмотря|некоторые|часть|первый\sвзгляд)\b",
+    r"|nur(?!\sdie\santwort)|in\s\w+\steilen|anfang|einleitung|erste[nr]?\s(?:blick|satz|teil))\b",
+    "fr": r"\b(?:seule?s?|d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs"
+    r"|certain[es]{1,2}|début|introduction|première\s(?:vue|lecture|phrase|partie))\b",
+    "es": r"\b(?:s[oó]lo|al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s|principio|inicio"
+    r"|primera\s(?:vista|lectura|frase|parte))\b",
+    "pt": r"\b(?:só|comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas)|início"
+    r"|primeira\s(?:vista|leitura|frase|parte))\b",
+    "it": r"\b(?:solo|all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie]|inizio"
+    r"|prima\s(?:vista|lettura|frase|parte))\b",
+    "ru": r"\b(?:только|сначала|сперва|хотя|несмотря|некоторые|часть|начало|первый\sвзгляд)\b",
     "ar": r"(?:رغم|مع\sأن)",
     "hi": r"(?:यद्यपि|हालाँकि|हालांकि|भले)",
-    "zh": r"起初|一开始|最初|虽然|尽管|即使|乍[一]?看|与其|[前后]半?部分|一部分|看似",
-    "ja": r"最初は|当初|一見|一部|前半|ものの",
+    "zh": r"只有|起初|一开始|最初|虽然|尽管|即使|乍[一]?看|与其|[前后]半?部分|一部分|看似",
+    "ja": r"だけ|最初は|当初|一見|一部|前半|ものの",
     "ko": r"처음에|비록|일부|언뜻",
 }
 """What makes a clause a concession or an earlier thought, or says it of a part."""
 
-MISTAKE: Cues = {
-    "de": r"fehler|irrtum|unfair|verfehlt",
-    "fr": r"(?:aur\w+|avez|avoir)\stort|erreur|abusif",
-    "es": r"error|injusto",
-    "pt": r"erro|injusto",
-    "it": r"errore|ingiusto",
-    "ru": r"ошибк\w{1,3}|несправедливо",
-}
+MISTAKE = (
+    r"fehler|irrtum|unfair|verfehlt|(?:aur\w+|avez|avoir)\stort|erreur|abusif|error[ei]?|in[gj]iusto|injusto|erro"
+    r"|ошибк\w{1,3}|несправедливо"
+)
 """What a judgement is called, besides wrong, that is not to be made."""
 
 IF: Cues = {
-    "de": r"\b(?:ob|wenn|falls|könnte|hätte|sei)\b",
-    "fr": r"\b(?:si|pourrait)\b|\bs['’]il",
-    "es": r"\b(?:si|podría|habría)\b",
-    "pt": r"(?<![\w-])(?:se(?!\s(?:trata|pode|deve))|poderia|teria)\b",
-    "it": r"\b(?:se|potrebbe|avrebbe)\b",
+    "de": r"\b(?:ob|(?<!auch\s)wenn|falls|könnte|hätte|sei)\b|\bkann\s(?:\w+\s){0,2}(?=fakt|halluz|erfun|korrekt"
+    r"|richtig)",
+    "fr": r"\b(?:(?<!même\s)si|pourrait)\b|\bs['’]il|\bpeut\s(?:\w+\s)?être(?!\s(?:consid|qualif|class|jug))",
+    "es": r"\b(?:si(?!\sbien)|podría|habría)\b|\bpuede\s(?:\w+\s)?ser(?!\s(?:consid|califi|clasif))",
+    "pt": r"(?<![\w-])(?:se(?!\s(?:trata|pode|deve))|poderia|teria)\b|\bpode\s(?:\w+\s)?ser(?!\s(?:consid|classif))",
+    "it": r"\b(?:(?<!anche\s)se|potrebbe|avrebbe)\b|\bpuò\s(?:\w+\s)?essere(?!\s(?:consid|class|defin))",
     "ru": r"\b(?:если|ли|может)\b",
-    "zh": r"如果|若|假如|倘若|的话",
-    "ja": r"もし|なら|(?<!この)(?<!その)場合|であれば",
+    "zh": r"如果|若|假如|倘若|的话|可能是",
+    "ko": r"수도\s있",
+    "ja": r"もし|なら|かもしれ|(?<!この)(?<!その)場合|であれば",
 }
 """What before a verdict leaves it open."""
 
 COMMON: Cues = {
     "de": r"\b(?:der|die|das|ist|eine?|und|es|nicht|keine?|von|mit|ich|im|dem|auf|ob|sich)\b",
     "fr": r"\b(?:le|la|les|est|une?|il|et|ne|pas|de|que|dans|je|du|des|si|ou)\b|\b[cl]['’]",
-    "es": r"\b(?:el|la|las|los|es|una?|y|se|si|hay|en|de|del|al|que|con|no|estoy|su)\b",
+    "es": r"\b(?:el|la|las|los|es|una?|y|se|si|ni|me|hay|en|de|del|al|que|con|no|estoy|su)\b",
     "pt": r"\b(?:o|os|é|uma?|e|trata-se|não|há|em|de|do|da|na|no|ao|se|que|com|ou)\b",
     "it": r"\b(?:il|lo|di|una?|è|si|non|che|con|del|della?|la|se|o)\b",
     "ru": r"[а-я]",
@@ -194,31 +201,16 @@ JUDGED: Cues = {
 """Nouns for the answer that is judged, and for the judgement."""
 
 REPLY_NO: Cues = {
-    "de": r"nein|(?:wohl\skaum|keineswegs|mitnichten)",
-    "fr": r"non|nullement|pas\sdu\stout",
-    "es": r"tampoco|en\sabsoluto|para\snada",
-    "pt": r"não|de\s(?:modo|forma)\salgum\w?",
-    "it": r"affatto|per\sn(?:iente|ulla)",
-    "ru": r"нет|вовсе\sнет|ничуть",
+    "spaced": r"nein|(?:wohl\skaum|keineswegs|mitnichten)|non|nullement|pas\sdu\stout|tampoco|en\sabsoluto|para\snada"
+    r"|não|de\s(?:modo|forma)\salgum\w?|affatto|per\sn(?:iente|ulla)|нет|вовсе\sнет|ничуть|नहीं|नही",
     "ar": r"لا|كلا",
-    "hi": r"नहीं|नही",
-    "zh": r"不是|不存在|没有|并非|并不|否|无",
-    "ja": r"いいえ|違います|ありません|なし|無し",
-    "ko": r"아니(?:요|오|다)|아닙니다|없습니다",
+    "any": r"不是|不存在|没有|并非|并不|否|无|いいえ|違います|ありません|なし|無し|아니(?:요|오|다)|아닙니다|없습니다",
 }
-"""What says no to a question."""
+"""What says no to a question, in scripts with spaces between words, in Arabic and in others."""
 
 REPLY_YES: Cues = {
-    "de": r"ja",
-    "fr": r"oui",
-    "es": r"sí",
-    "pt": r"sim",
-    "it": r"sì",
-    "ru": r"да",
+    "spaced": r"ja|oui|sí|sim|sì|да|(?:जी\s)?हाँ|हां",
     "ar": r"نعم",
-    "hi": r"(?:जी\s)?हाँ|हां",
-    "zh": r"是的?|对|有",
-    "ja": r"はい|あり",
-    "ko": r"네|예|그렇습니다",
+    "any": r"是的?|对|有|はい|あり|네|예|그렇습니다",
 }
 """What says yes to it."""
