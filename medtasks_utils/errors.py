@@ -7,6 +7,9 @@ import os
 import sys
 from types import TracebackType
 
+logger = logging.getLogger("lm_eval.medtasks")
+"""What is said in passing; shown like the harness's own lines."""
+
 
 class MedtasksError(Exception):
     """Something the user can mend; the message says what is wrong, where, and the way out."""

@@ -12,7 +12,7 @@ from medtasks_utils.errors import UsageError
 from medtasks_utils.extraction.weighing import Candidate, Reading
 from medtasks_utils.harness.catalog import our_manager
 from medtasks_utils.harness.options import DATA_KEY
-from medtasks_utils.harness.patches import index_of
+from medtasks_utils.harness.patches.tasks import index_of
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
 from medtasks_utils.report.summary import problems_of

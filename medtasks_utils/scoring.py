@@ -135,7 +135,7 @@ def _index(task: Any, name: str, shown: str | None) -> int:
 
 
 def _scored(task: Any, index: int, response: str) -> dict[str, Scored]:
-    from medtasks_utils.harness.patches import no_progress_of_prompts
+    from medtasks_utils.harness.patches.tasks import no_progress_of_prompts
 
     with no_progress_of_prompts():
         task.build_all_requests()

@@ -36,7 +36,7 @@ def _help(parser: argparse.ArgumentParser, format_help: Callable[[], str]) -> st
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Ours first, then all flags of ``lm_eval run``, which adds them itself."""
-    from medtasks_utils.harness.patches import add_flags_of_run
+    from medtasks_utils.harness.patches.commands import add_flags_of_run
 
     parser.usage = USAGE
     parser.formatter_class = argparse.RawDescriptionHelpFormatter

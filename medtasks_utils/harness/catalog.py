@@ -10,7 +10,7 @@ from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.card import load
-from medtasks_utils.harness.patches import index_of
+from medtasks_utils.harness.patches.tasks import index_of
 from medtasks_utils.harness.sources import tasks_path
 from medtasks_utils.harness.task import MedTask
 

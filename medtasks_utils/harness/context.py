@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from medtasks_utils.errors import OptionError
-from medtasks_utils.harness.patches import is_longer, room_for_prompts
+from medtasks_utils.harness.patches.models import is_longer, room_for_prompts
 
 
 def what_is_cut(model: Any, config: Any, prompts: Sequence[Any]) -> str | None:

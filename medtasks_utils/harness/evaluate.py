@@ -25,7 +25,7 @@ from medtasks_utils.harness.catalog import benchmark_of, configurations, listing
 from medtasks_utils.harness.failures import explain
 from medtasks_utils.harness.flags import read_settings
 from medtasks_utils.harness.options import check_effect, default_text, read_options
-from medtasks_utils.harness.patches import level_of, results_in_hand, started_quickly
+from medtasks_utils.harness.patches.commands import level_of, results_in_hand, started_quickly
 from medtasks_utils.harness.plain_flags import by_benchmark, with_plain_flags
 from medtasks_utils.harness.preflight import Asked, Plan, check_flags, check_places, check_tasks
 from medtasks_utils.harness.preflight_model import check_model, check_server, class_of

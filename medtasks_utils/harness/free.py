@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from lm_eval.api.instance import Instance
 from tqdm import tqdm
 
-from medtasks_utils.harness import patches
+from medtasks_utils.harness.patches import models
 from medtasks_utils.harness.run import this_run
 
 NextPrompt = Callable[[Any, str], tuple[Any, int]]
@@ -44,13 +44,13 @@ class FreeBatch:
     """The requests of a run to an API model.
 
     Args:
-        model: one that :func:`medtasks_utils.harness.patches.can_be_asked_singly`.
+        model: one that :func:`medtasks_utils.harness.patches.models.can_be_asked_singly`.
     """
 
     def __init__(self, model: Any) -> None:
         self._model = model
         self._tasks: WeakValueDictionary[str, Any] = WeakValueDictionary()
-        self._give_back = patches.take_next_batch(model, self.generate_until)
+        self._give_back = models.take_next_batch(model, self.generate_until)
 
     @classmethod
     def of(cls, model: Any) -> FreeBatch:
@@ -85,7 +85,7 @@ class FreeBatch:
         with ExitStack() as stack:
             for name in list(tasks)[:1]:
                 stack.enter_context(this_run.generations_kept(name))
-            threads = stack.enter_context(ThreadPoolExecutor(max(_THREADS, patches.connections(self._model))))
+            threads = stack.enter_context(ThreadPoolExecutor(max(_THREADS, models.connections(self._model))))
             nexts = {name: stack.enter_context(task.conversing()) for name, task in tasks.items()}
             stack.callback(threads.shutdown, wait=False, cancel_futures=True)  # if it fails: before the tools close
             return asyncio.run(_Lines(self._model, nexts, threads).lead([*requests, *more]))[: len(requests)]
@@ -108,7 +108,7 @@ class _Lines:
         self._model = model
         self._nexts = nexts
         self._threads = threads
-        self._cache = patches.response_cache(model)
+        self._cache = models.response_cache(model)
         # What this batch puts there answers no request of it: equal requests are asked as often as they are made.
         self._cached = frozenset(() if self._cache is None else self._cache.keys())
         self._counts = {"in flight": 0, "turns": 0, "calls": 0}
@@ -118,7 +118,7 @@ class _Lines:
         """The first reply of each, once all are over; the first failure ends all."""
         self._bar = tqdm(total=len(requests), desc="Conversations" if self._nexts else "Requesting API")
         with self._bar:
-            async with patches.asking(self._model) as self._ask:
+            async with models.asking(self._model) as self._ask:
                 lines = [asyncio.ensure_future(self._converse(request)) for request in requests]
                 try:
                     return await asyncio.gather(*lines)
@@ -142,7 +142,7 @@ class _Lines:
 
     async def _reply(self, prompt: Any, settings: dict[str, Any]) -> str:
         if self._cached and not settings.get("do_sample", False):  # sampled ones are not read, as in the harness
-            key = patches.cache_key((prompt, settings))
+            key = models.cache_key((prompt, settings))
             if key in self._cached:
                 self._count("turns", 1)
                 return str(self._cache[key])
@@ -158,4 +158,4 @@ class _Lines:
         if now - self._shown > _SHOWN_EVERY:
             self._shown = now
             waiting = self._counts["in flight"]
-            self._bar.set_postfix({**self._counts, "in flight": min(waiting, patches.connections(self._model))})
+            self._bar.set_postfix({**self._counts, "in flight": min(waiting, models.connections(self._model))})

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import logging
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from medtasks_utils.errors import UsageError
-
-logger = logging.getLogger("lm_eval.medtasks")
+from medtasks_utils.errors import UsageError, logger
 
 _Whole = Annotated[float, Field(multiple_of=1)]  # lm_eval reads -1 on its command line as -1.0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -11,11 +10,9 @@ from typing import Any
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
+from medtasks_utils.errors import logger
 from medtasks_utils.harness.free import FreeBatch
-from medtasks_utils.harness.patches import can_be_asked_singly, request_body
-
-logger = logging.getLogger("lm_eval.medtasks")
-
+from medtasks_utils.harness.patches.models import can_be_asked_singly, request_body
 
 # ---- what they are
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args, get_origin
 
@@ -11,9 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.errors import OptionError
-
-logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
+from medtasks_utils.errors import OptionError, logger
 
 DATA_KEY = "medtasks_data"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import logging
 import re
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -15,13 +14,11 @@ import lm_eval.models  # noqa: F401 - fills the registry
 from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model, model_registry
 
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import MedtasksError, UsageError, logger
 from medtasks_utils.harness.generation_settings import NAMES
-from medtasks_utils.harness.patches import probe_of, without_tokenizer
+from medtasks_utils.harness.patches.models import probe_of, without_tokenizer
 from medtasks_utils.harness.preflight import CHAT_EXAMPLE, Asked, Plan, meant
 from medtasks_utils.harness.server import NoServerError, ask
-
-logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 
 _OF_GENERATION = NAMES - {"seed"}
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}

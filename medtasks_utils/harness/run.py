@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import tempfile
 import time
 import uuid
@@ -15,9 +14,7 @@ from typing import Any, Protocol
 
 from lm_eval.api.instance import Instance
 
-from medtasks_utils.errors import MedtasksError, ScoringError
-
-logger = logging.getLogger("lm_eval.medtasks")
+from medtasks_utils.errors import MedtasksError, ScoringError, logger
 
 
 class Task(Protocol):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
 
-from medtasks_utils.errors import MedtasksError, UsageError
-
-logger = logging.getLogger("lm_eval.medtasks")
+from medtasks_utils.errors import MedtasksError, UsageError, logger
 
 _CONNECTED_WITHIN = 5  # seconds
 _ANSWERED_WITHIN = 30  # seconds; a server that takes longer is busy, and alive

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import logging
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,11 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks.card import Card, Repository
-from medtasks_utils.errors import DataError, OptionError
+from medtasks_utils.errors import DataError, OptionError, logger
 from medtasks_utils.harness import pinned
 from medtasks_utils.harness.options import DATA_KEY
-
-logger = logging.getLogger("lm_eval.medtasks")
 
 Row = dict[str, Any]
 

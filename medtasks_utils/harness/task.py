@@ -12,7 +12,6 @@ four have in common is here. The order in which the harness calls::
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -27,20 +26,19 @@ from lm_eval.api.samplers import ContextSampler
 from lm_eval.api.task import ConfigurableTask
 
 from medtasks_utils.benchmarks.card import Card, Repository
-from medtasks_utils.errors import DataError, OptionError
+from medtasks_utils.errors import DataError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.answer import Answer, Score, combined
 from medtasks_utils.harness.context import what_is_cut
 from medtasks_utils.harness.options import Options, read_options, warn_of_no_effect
-from medtasks_utils.harness.patches import ScoresAndDetails, model_of, prepare_harness, render
+from medtasks_utils.harness.patches.models import model_of
+from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness, render
 from medtasks_utils.harness.run import this_run
 from medtasks_utils.harness.signature import digest, signature, signature_fields
 from medtasks_utils.harness.sources import Row, Source, Table
 from medtasks_utils.metrics import OF_REPEATS, Metric
-
-logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 
 
 class Prompts(list[Any]):

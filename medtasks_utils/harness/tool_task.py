@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from lm_eval.api.instance import Instance
 from pydantic import Field, create_model
 
-from medtasks_utils.errors import MedtasksError, OptionError
+from medtasks_utils.errors import MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness.answer import Answer
 from medtasks_utils.harness.free import FreeBatch, NextPrompt
 from medtasks_utils.harness.options import Need, Options
-from medtasks_utils.harness.patches import can_be_asked_singly
+from medtasks_utils.harness.patches.models import can_be_asked_singly
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
 from medtasks_utils.harness.turns import Model, Recorder
@@ -28,8 +27,6 @@ from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.calls import read_calls
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
-
-logger = logging.getLogger("lm_eval.medtasks")
 
 
 class _TurnOptions(Options):

@@ -8,7 +8,7 @@ from typing import Any
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
-from medtasks_utils.harness.patches import cache_key, response_cache
+from medtasks_utils.harness.patches.models import cache_key, response_cache
 
 
 class Recorder:

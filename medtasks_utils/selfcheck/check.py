@@ -143,7 +143,7 @@ def _results(
     """What the harness makes of each behaviour."""
     from lm_eval.evaluator import simple_evaluate
 
-    from medtasks_utils.harness.patches import git_not_asked_in_vain
+    from medtasks_utils.harness.patches.commands import git_not_asked_in_vain
     from medtasks_utils.harness.saving import CarefulTracker
 
     found = {}

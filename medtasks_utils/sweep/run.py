@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 from tabulate import tabulate
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, logger
 from medtasks_utils.harness.saving import try_folder
 from medtasks_utils.sweep.job import is_done, last_lines
 from medtasks_utils.sweep.local import Machine, Queue
@@ -21,8 +20,6 @@ from medtasks_utils.sweep.plan import Job, Plan
 from medtasks_utils.sweep.size import Size, size_of
 from medtasks_utils.sweep.watch import Watch
 from medtasks_utils.writing import write_whole
-
-logger = logging.getLogger("lm_eval.medtasks")
 
 
 def dry_run(plan: Plan) -> str:

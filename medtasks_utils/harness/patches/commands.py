@@ -31,8 +31,6 @@ from lm_eval.tasks import TaskManager
 
 from medtasks_utils.errors import UsageError, debugging
 
-logger = logging.getLogger("lm_eval.medtasks")
-
 
 class _OneParser:
     """What a command of the harness asks for a parser: it is given ours, to add its flags to."""

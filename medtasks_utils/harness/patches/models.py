@@ -20,9 +20,6 @@ from lm_eval.api.model import LM, CachingLM
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.server import words_of
 
-logger = logging.getLogger("lm_eval.medtasks")
-
-
 _model_of_the_run: ContextVar[LM | None] = ContextVar("model", default=None)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import logging
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping
 from contextlib import contextmanager
 from functools import cache, lru_cache
@@ -18,11 +17,8 @@ from lm_eval import evaluator_utils, utils
 from lm_eval.tasks import TaskManager
 from packaging.requirements import Requirement
 
-from medtasks_utils.errors import show_errors_as_one_line
+from medtasks_utils.errors import logger, show_errors_as_one_line
 from medtasks_utils.harness.patches.models import remember_the_model
-
-logger = logging.getLogger("lm_eval.medtasks")
-
 
 StderrFunction = Callable[[Any], Any]
 
