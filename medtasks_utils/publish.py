@@ -15,7 +15,7 @@ import yaml
 from huggingface_hub import CommitOperationAdd, EvalResultEntry, HfApi, constants, eval_result_entries_to_yaml
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, first_line
 from medtasks_utils.harness.signature import NOTHING, parse
 from medtasks_utils.results import Run, TaskRun, Value
 from medtasks_utils.writing import write_whole
@@ -108,10 +108,9 @@ def open_pull_request(run: Run, repository: str, files: Mapping[str, str]) -> st
             repository, operations, commit_message=f"Add evaluation results of {run.name}", create_pr=True
         )
     except Exception as error:  # of the client's HTTP library, whichever that is, or of the client itself
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise PublishError(
-            f"no pull request on {repository} at {constants.ENDPOINT} ({reason}): does the repository exist, and has "
-            "`hf auth login` been run with a token that may write?"
+            f"no pull request on {repository} at {constants.ENDPOINT} ({first_line(error)}): does the repository "
+            "exist, and has `hf auth login` been run with a token that may write?"
         ) from None
     return str(done.pr_url)
 

@@ -18,11 +18,12 @@ import aiohttp
 import lm_eval
 import requests
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, first_line
 from medtasks_utils.harness import server
 from medtasks_utils.harness.preflight import Plan
 from medtasks_utils.harness.preflight_model import missing_package
 
+_SHOWN = 300  # characters of what an error says
 _OURS = str(Path(__file__).parents[1])
 _HARNESS = str(Path(inspect.getfile(lm_eval)).parent)
 
@@ -105,12 +106,12 @@ def _of_a_model(error: Exception, plan: Plan) -> MedtasksError | None:
         return MedtasksError(f"--model {plan.model} cannot do what the tasks ask of it; take another kind of model")
     for pattern, advice in _OF_MODELS:
         if re.search(pattern, str(error)) or (pattern == "out of memory" and "OutOfMemory" in type(error).__name__):
-            return MedtasksError(f"{advice} ({_first_line(error)})")
+            return MedtasksError(f"{advice} ({first_line(error)[:_SHOWN]})")
     return None
 
 
 def _of_the_command(error: Exception, plan: Plan) -> MedtasksError | None:
-    text = _first_line(error)
+    text = first_line(error)[:_SHOWN]
     if isinstance(error, AssertionError) and "samples" in text:
         return MedtasksError(f"--samples: {text}")
     if isinstance(error, OSError) and error.errno is not None and error.filename:
@@ -118,11 +119,6 @@ def _of_the_command(error: Exception, plan: Plan) -> MedtasksError | None:
     if re.search(r"[Tt]oken is|[Ii]nvalid user token|401 Client Error", text):
         return MedtasksError(f"the hub does not take the token: set HF_TOKEN to one that may write ({text})")
     return None
-
-
-def _first_line(error: Exception) -> str:
-    lines: list[str] = str(error).strip().splitlines()
-    return lines[0][:300] if lines else type(error).__name__
 
 
 def _is_ours(error: Exception) -> bool:
@@ -138,6 +134,6 @@ def _unknown(error: Exception) -> MedtasksError:
     ) as file:
         file.write("".join(traceback.format_exception(error)))
     return MedtasksError(
-        f"lm_eval ended with {type(error).__name__}: {_first_line(error)} (the traceback is in {file.name}; "
+        f"lm_eval ended with {type(error).__name__}: {first_line(error)[:_SHOWN]} (the traceback is in {file.name}; "
         "LMEVAL_LOG_LEVEL=DEBUG shows it)"
     )

@@ -28,7 +28,7 @@ from huggingface_hub.utils import filter_repo_objects
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.card import Card, Repository
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, first_line
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, MODEL_FILES
 from medtasks_utils.explanations.nltk_data import PUNKT, WORDNET, Package, load
 from medtasks_utils.harness import catalog, pinned
@@ -216,8 +216,8 @@ def _for_each(wanted: Sequence[Item], get: Callable[[Item], int], as_json: bool)
             told.append({"name": item.name, "origin": item.origin, "bytes": sizes[-1], "missing": None})
         except _FAILURES as error:
             missing += 1
-            state = f"  MISSING  {_first_line(error)}"
-            told.append({"name": item.name, "origin": item.origin, "bytes": None, "missing": _first_line(error)})
+            state = f"  MISSING  {first_line(error)}"
+            told.append({"name": item.name, "origin": item.origin, "bytes": None, "missing": first_line(error)})
         if not as_json:
             print(f"{item.name:<13}  {item.origin:<{width}}  {state}", flush=True)
     if as_json:
@@ -240,7 +240,7 @@ def _listing(name: str, kind: str, revision: str | None, patterns: Sequence[str]
     except RevisionNotFoundError:
         raise FetchError(f"{name} has no revision {revision}") from None
     except _HTTP_ERRORS as error:
-        raise FetchError(f"cannot reach the hub at {constants.ENDPOINT} ({_first_line(error)})") from None
+        raise FetchError(f"cannot reach the hub at {constants.ENDPOINT} ({first_line(error)})") from None
     sizes = {file.rfilename: file.size or 0 for file in found or ()}
     files = {name: sizes[name] for name in filter_repo_objects(sizes, allow_patterns=list(patterns))}
     if not files:
@@ -284,7 +284,3 @@ def _shown(size: float) -> str:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1000
     return f"{size:.1f} GB"
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__

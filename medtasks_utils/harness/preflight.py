@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import json
 import netrc
@@ -16,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import MedtasksError, UsageError, meant
 from medtasks_utils.harness.generation_settings import check_generation_settings
 from medtasks_utils.harness.saving import A_DATE, file_of, folder_of, try_cache, try_folder
 
@@ -238,9 +237,3 @@ def check_places(plan: Plan) -> None:
         try_folder(folder_of(plan.output_path, plan.model_name), "--output_path", name)
     if plan.use_cache:
         try_cache(plan.use_cache)
-
-
-def meant(name: str, known: Sequence[str]) -> str:
-    """The known name that another is nearly, as the end of a message; empty if there is none."""
-    near = difflib.get_close_matches(name, known, n=1)
-    return f" (did you mean {near[0]}?)" if near else ""

@@ -14,10 +14,10 @@ import lm_eval.models  # noqa: F401 - fills the registry
 from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model, model_registry
 
-from medtasks_utils.errors import MedtasksError, UsageError, logger
+from medtasks_utils.errors import MedtasksError, UsageError, logger, meant
 from medtasks_utils.harness.generation_settings import NAMES
 from medtasks_utils.harness.patches.models import probe_of, without_tokenizer
-from medtasks_utils.harness.preflight import CHAT_EXAMPLE, Asked, Plan, meant
+from medtasks_utils.harness.preflight import CHAT_EXAMPLE, Asked, Plan
 from medtasks_utils.harness.server import NoServerError, ask
 
 _OF_GENERATION = NAMES - {"seed"}

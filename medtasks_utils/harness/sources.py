@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks.card import Card, Repository
-from medtasks_utils.errors import DataError, OptionError, logger
+from medtasks_utils.errors import DataError, OptionError, first_line, logger
 from medtasks_utils.harness import pinned
 from medtasks_utils.harness.options import DATA_KEY
 
@@ -149,8 +149,7 @@ def _download(repository: str, revision: str | None, patterns: Sequence[str]) ->
             reason, way_out = f"HF_HUB_OFFLINE is set, which forbids to download {place}", f"unset it, {way_out}"
         raise DataError(f"{reason}, and it is not in the hub's cache on this machine; {way_out}") from None
     except (OSError, HFValidationError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise DataError(f"cannot download {place} from the hub ({reason}); {way_out}") from None
+        raise DataError(f"cannot download {place} from the hub ({first_line(error)}); {way_out}") from None
 
 
 def find_split(folder: Path, *splits: str) -> list[Path]:

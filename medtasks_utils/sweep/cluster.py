@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, first_line
 from medtasks_utils.sweep.job import ATTEMPTS, Outcome, answered, start, stop
 from medtasks_utils.sweep.plan import Job, Resources
 from medtasks_utils.sweep.watch import Watch
@@ -152,9 +152,9 @@ class Cluster:
         try:
             ray.init(address=address, log_to_driver=False, logging_level="error", ignore_reinit_error=True)
         except (ConnectionError, ValueError, RuntimeError) as error:
-            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
             raise MedtasksError(
-                f"no Ray cluster at {address} ({reason}): start one with `ray start --head`, or leave --ray out"
+                f"no Ray cluster at {address} ({first_line(error)}): start one with `ray start --head`, "
+                "or leave --ray out"
             ) from None
 
     def __enter__(self) -> Cluster:
