@@ -71,7 +71,7 @@ def _data_set(card: Card, repository: Repository) -> Item:
     def fetch() -> int:
         if repository.files:
             _say(f"{card.name}: {origin}, {len(repository.files)} files")
-            return _size(pinned.download(repository, may_ask=True))
+            return _size(pinned.download(repository))
         files = _listing(name, "dataset", revision, patterns)
         _say(f"{card.name}: {origin}, {_extent(files)}")
         return _verified(HUB.folder(card, repository), files)

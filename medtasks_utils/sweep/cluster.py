@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, first_line
-from medtasks_utils.sweep.job import ATTEMPTS, Outcome, answered, start, stop
+from medtasks_utils.sweep.job import answered, conclude, start, stop
 from medtasks_utils.sweep.plan import Job, Resources
 from medtasks_utils.sweep.watch import Watch
 
@@ -177,7 +177,7 @@ class Cluster:
         )
         data = {job.data: self._ray.put(packed(Path(job.data))) for job in jobs if job.data and Path(job.data).is_dir()}
         pending = {self._submit(job, data.get(job.data or ""), keeper, watch): job for job in jobs}
-        attempts, deaths = dict.fromkeys(jobs, 1), dict.fromkeys(jobs, 0)
+        attempts, deaths = dict.fromkeys(jobs, 0), dict.fromkeys(jobs, 0)
         failed: list[Job] = []
         try:
             while pending:
@@ -226,11 +226,5 @@ class Cluster:
             watch.says(job, f"lost its node or worker ({type(error).__name__}){', goes on elsewhere' if again else ''}")
             return again or None
         unpack(files, job.folder)
-        Outcome(job.signature, code, seconds).save(job.folder)
-        if code == 0:
-            watch.says(job, "done")
-            return False
-        again = attempts[job] < ATTEMPTS and code != 2
         attempts[job] += 1
-        watch.says(job, f"failed with exit code {code}{', tried again' if again else ''}")
-        return again or None
+        return conclude(job, code, seconds, attempts[job], watch) or (None if code else False)

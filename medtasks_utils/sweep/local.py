@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.sweep.job import ATTEMPTS, Outcome, answered, start, stop
+from medtasks_utils.sweep.job import answered, conclude, start, stop
 from medtasks_utils.sweep.plan import Job
 from medtasks_utils.sweep.watch import Watch
 from medtasks_utils.writing import WriteError
@@ -127,13 +127,8 @@ class Queue:
         job, code = running.job, running.process.returncode
         self._running.remove(running)
         self._free_gpus += running.gpus
-        Outcome(job.signature, code, time.monotonic() - running.since).save(job.folder)
         self._watch.counts(job, answered(job.folder))
-        if code == 0:
-            self._watch.says(job, "done")
-        elif self._attempts[job] < ATTEMPTS and code != 2:  # wrong usage stays wrong
-            self._watch.says(job, f"failed with exit code {code}, tried again")
+        if conclude(job, code, time.monotonic() - running.since, self._attempts[job], self._watch):
             self._waiting.append(job)
-        else:
-            self._watch.says(job, f"failed with exit code {code}")
+        elif code:
             self.failed.append(job)

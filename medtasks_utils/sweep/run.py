@@ -47,12 +47,12 @@ def as_data(plan: Plan) -> list[dict[str, Any]]:
     ]
 
 
-def sweep(plan: Plan, machine: Machine | None = None, address: str | None = None) -> list[Job]:
+def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]:
     """Run what is not done yet, here or on a cluster; the jobs that failed.
 
     Args:
         plan: what to run.
-        machine: what of this machine to use; all of it if None.
+        machine: what of this machine to use.
         address: of a Ray cluster to use in its place.
 
     Raises:
@@ -75,7 +75,7 @@ def sweep(plan: Plan, machine: Machine | None = None, address: str | None = None
 
             with Cluster(address) as cluster:
                 return cluster.run(waiting, watch)
-        return Queue(waiting, machine or Machine.this_one(), watch).run()
+        return Queue(waiting, machine, watch).run()
 
 
 @contextmanager
