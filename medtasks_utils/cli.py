@@ -64,11 +64,9 @@ def _flags(given: Sequence[str]) -> list[str]:
 
 
 def build_parser(asked_for: str | None = None, every: bool = False) -> argparse.ArgumentParser:
-    """The parser of the command line.
+    """The parser of the command line, with the arguments of one command, or of ``every``.
 
-    Args:
-        asked_for: the command whose arguments are added; adding them for all would import what all need.
-        every: add the arguments of all commands nevertheless.
+    Adding them for all would import what all need.
     """
     parser = _Parser(prog="medtasks", description="Medical benchmarks for lm-evaluation-harness.")
     parser.add_argument("--version", action="store_true", help="print the version and exit")

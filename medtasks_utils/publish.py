@@ -30,15 +30,7 @@ class PublishError(MedtasksError):
 
 @dataclass(frozen=True)
 class Scored:
-    """A task, or a group of tasks of one benchmark, with the number that stands for it.
-
-    Attributes:
-        name: of the task or group.
-        tasks: the task, or the group's.
-        metric: the metric's name.
-        filter: whose answers it is of.
-        value: in the metric's own unit.
-    """
+    """A task, or a group of tasks of one benchmark, with the number that stands for it, in the metric's own unit."""
 
     name: str
     tasks: Sequence[TaskRun]
@@ -48,12 +40,9 @@ class Scored:
 
 
 def write(run: Run, folder: Path, allow_partial: bool = False) -> list[Path]:
-    """Write the files of a run.
+    """Write the files of a run into ``.eval_results/`` in a folder.
 
-    Args:
-        run: with a results file.
-        folder: where ``.eval_results/`` goes.
-        allow_partial: whether to publish results of a part of the rows, and of files of one's own.
+    ``allow_partial`` publishes results of a part of the rows too, and of files of one's own.
 
     Raises:
         PublishError: where there is nothing to publish, or only parts without ``allow_partial``.

@@ -192,15 +192,7 @@ def names_of(tasks: Sequence[str]) -> list[str]:
 
 
 def check(plan: Plan, settings: Mapping[str, Sequence[str]]) -> type[LM]:
-    """Find mistakes, the cheapest to find first; returns the model's class.
-
-    Args:
-        plan: what is asked for.
-        settings: what ``--set`` says, by benchmark.
-
-    Raises:
-        MedtasksError: for the first mistake.
-    """
+    """Find mistakes, the cheapest to find first, and raise a MedtasksError for the first; returns the model's class."""
     asked = check_request(plan, settings)
     check_places(plan)
     kind = class_of(plan)
@@ -210,15 +202,7 @@ def check(plan: Plan, settings: Mapping[str, Sequence[str]]) -> type[LM]:
 
 
 def check_request(plan: Plan, settings: Mapping[str, Sequence[str]] = MappingProxyType({})) -> list[Asked]:
-    """Find the mistakes that are the same on any machine, those of the model's arguments aside; returns the tasks.
-
-    Args:
-        plan: what is asked for.
-        settings: what ``--set`` says, by benchmark.
-
-    Raises:
-        MedtasksError: for the first mistake.
-    """
+    """Find the mistakes that are the same on any machine, those of the model's arguments aside; returns the tasks."""
     if not plan.tasks:
         raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
     asked = asked_tasks(
@@ -237,11 +221,7 @@ def asked_tasks(
 ) -> list[Asked]:
     """The tasks of this pack and the user's, with options and the data directory checked as the tasks will.
 
-    Args:
-        names: what ``--tasks`` names.
-        include_path: what ``--include_path`` names.
-        metadata: the model's arguments and ``--metadata``, merged.
-        settings: what ``--set`` says, by benchmark.
+    ``metadata`` has the model's arguments too, ``settings`` what ``--set`` says, by benchmark.
 
     Raises:
         OptionError: for a bad option, one that others turn off, or one of a benchmark that no task is of.

@@ -29,12 +29,7 @@ _HARNESS = str(Path(inspect.getfile(lm_eval)).parent)
 
 
 def explain(error: Exception, plan: Plan) -> MedtasksError | None:
-    """The error for the user; None for a bug of ours.
-
-    Args:
-        error: what ended the run.
-        plan: what was asked for.
-    """
+    """The error for the user; None for a bug of ours."""
     if _is_ours(error) and not isinstance(error, sqlite3.Error):
         return None
     kinds = (_of_the_cache, _of_a_server, _of_a_package, _of_a_model, _of_the_command)

@@ -96,13 +96,7 @@ _waiting: WeakKeyDictionary[Any, FreeBatch] = WeakKeyDictionary()
 
 
 class _Lines:
-    """The conversations of a batch while they are led.
-
-    Args:
-        model: whom to ask.
-        nexts: how conversations go on, by task; requests of other tasks have one reply.
-        threads: where that is worked out.
-    """
+    """The conversations of a batch while they are led; requests of tasks that have no next prompt have one reply."""
 
     def __init__(self, model: Any, nexts: dict[str, NextPrompt], threads: ThreadPoolExecutor) -> None:
         self._model = model

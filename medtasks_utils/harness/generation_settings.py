@@ -56,9 +56,6 @@ _WHY = {
 def check_generation_settings(settings: Mapping[str, Any]) -> None:
     """Refuse values that no server takes as they are meant, and names that are slips; the others pass, with a line.
 
-    Args:
-        settings: what ``--gen_kwargs`` says.
-
     Raises:
         UsageError: for the first that is wrong.
     """

@@ -20,11 +20,7 @@ from medtasks_utils.harness.patches.models import can_be_asked_singly, request_b
 def settle(task: str, instances: Sequence[Instance], model: LM | None, *, have_prompts: bool) -> None:
     """Make the generations of an example independent, as far as the model lets them be; say so where they are equal.
 
-    Args:
-        task: its name.
-        instances: requests for text; their ``idx`` is the number of the generation.
-        model: the model; None if it is not known.
-        have_prompts: whether the generations of an example have prompts of their own.
+    The ``idx`` of a request is the number of the generation; ``have_prompts`` where each has a prompt of its own.
     """
     if not have_prompts and is_greedy(model, *instances[0].args):
         logger.warning(
@@ -40,13 +36,8 @@ def settle(task: str, instances: Sequence[Instance], model: LM | None, *, have_p
 def settle_seeds(instances: Sequence[Instance], model: LM | None) -> bool:
     """Give generation j the seed that the model would send, plus j; whether the model takes one.
 
-    Requests that differ are answered and cached one by one. ``do_sample`` is left out of those with a seed: the
-    harness reads no cache where it is true, since it would find one answer for all generations, and no such model
-    sends it.
-
-    Args:
-        instances: requests for text; their ``idx`` is the number of the generation.
-        model: the model; None if it is not known.
+    Requests that differ are answered and cached one by one. ``do_sample`` is left out of those with a seed: the harness
+    reads no cache where it is true, since it would find one answer for all generations, and no such model sends it.
     """
     base = _base_seed(model, *instances[0].args)
     if base is None:

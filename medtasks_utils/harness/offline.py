@@ -19,10 +19,6 @@ from medtasks_utils.statistics import ExampleValue
 class Scorer:
     """Reads answers out of responses and scores them, as the benchmark's default task does.
 
-    Args:
-        benchmark: its name.
-        options: of the benchmark, as under ``--metadata``.
-
     Raises:
         OptionError: for a misspelt or ill-typed option.
     """
@@ -35,12 +31,7 @@ class Scorer:
         self._task._config = TaskConfig(task=cards()[benchmark].default_task, generation_kwargs={"until": []})
 
     def strict(self, doc: Row, responses: Sequence[str]) -> tuple[list[Answer], dict[str, ExampleValue | None]]:
-        """The answers to one example under the strict filter, and its metrics, the means over the responses.
-
-        Args:
-            doc: as the benchmark's tasks have it.
-            responses: one or more.
-        """
+        """The answers to one example under the strict filter, and its metrics, the means over the responses."""
         answers = [self._task.strict(response, doc) for response in responses]
         scores = [self._task.score(doc, answer) for answer in answers]
         cluster, stratum = self._task.cluster(doc), self._task.stratum(doc)

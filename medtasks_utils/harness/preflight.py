@@ -1,4 +1,7 @@
-"""What can be seen to be wrong before anything is built, each as one line with the way out."""
+"""What can be seen to be wrong before anything is built, each as one line with the way out.
+
+Each check raises a MedtasksError for the first mistake, a UsageError where it is one of the command line.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,7 @@ _KINDS = (
 
 @dataclass(frozen=True)
 class Asked:
-    """A task that a run is asked for.
-
-    Attributes:
-        settings: its YAML.
-        options: the benchmark's, read; None for a task that is not of this pack.
-    """
+    """A task that a run is asked for: its YAML, and the benchmark's options; None where it is not of this pack."""
 
     settings: Mapping[str, Any]
     options: Any = None
@@ -46,10 +44,9 @@ class Asked:
 
 @dataclass
 class Plan:
-    """What the command line and the configuration file together ask for; see ``lm_eval run --help``.
+    """What the command line and the configuration file together ask for, by flag; see ``lm_eval run --help``.
 
-    Attributes:
-        given: by the flag's name; flags that were not given are absent.
+    Flags that were not given are absent, and None as attributes.
     """
 
     given: dict[str, Any] = field(default_factory=dict)
@@ -76,11 +73,7 @@ class Plan:
 
 
 def check_flags(plan: Plan) -> None:
-    """Flags that contradict each other or cannot be meant.
-
-    Raises:
-        UsageError: for the first such.
-    """
+    """Flags that contradict each other or cannot be meant."""
     if not plan.model and "pretrained" not in plan.mapping("model_args"):
         raise UsageError(f"no model is named: give {_KINDS}")
     for flag, example in (("model_args", CHAT_EXAMPLE), ("gen_kwargs", "temperature=0.7,max_gen_toks=4096")):
@@ -161,11 +154,7 @@ def _check_hub_upload(plan: Plan) -> None:
 
 
 def check_tasks(plan: Plan, tasks: Sequence[Asked]) -> None:
-    """What the tasks need of the command line.
-
-    Raises:
-        UsageError: where it lacks something.
-    """
+    """What the tasks need of the command line."""
     with_tools = next((task for task in tasks if getattr(task.options, "tools", None)), None)
     if with_tools and not plan.apply_chat_template:
         raise UsageError(f"{with_tools.name}: tools need a conversation with the model: add --apply_chat_template")
@@ -226,11 +215,7 @@ def _runs_code(task: Asked) -> bool:
 
 
 def check_places(plan: Plan) -> None:
-    """That results and answers can be kept, and sent where they are to go.
-
-    Raises:
-        MedtasksError: where they cannot.
-    """
+    """That results and answers can be kept, and sent where they are to go."""
     _check_logging(plan)
     if plan.output_path:
         name = file_of(plan.output_path, A_DATE)

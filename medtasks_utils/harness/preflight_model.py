@@ -1,4 +1,4 @@
-"""What can be seen to be wrong with the model that is asked for, before it is loaded."""
+"""What can be seen to be wrong with the model that is asked for, before it is loaded; as in :mod:`.preflight`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,7 @@ _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vll
 
 
 def class_of(plan: Plan) -> type[LM]:
-    """The model's class.
-
-    Raises:
-        UsageError: for a kind of model that does not exist.
-        MedtasksError: for one that needs a package, or a folder, that is not there.
-    """
+    """The model's class, if there is such a kind of model, and the packages and the folder that it needs."""
     check_kind(plan.model or "hf")
     _check_place(plan.mapping("model_args"))
     try:
@@ -43,11 +38,7 @@ def class_of(plan: Plan) -> type[LM]:
 
 
 def check_kind(name: str) -> None:
-    """That there is such a kind of model.
-
-    Raises:
-        UsageError: if there is none.
-    """
+    """That there is such a kind of model."""
     known = sorted(model_registry.keys())
     if name not in known:
         of_the_hub = f"; a model of the hub is --model hf --model_args pretrained={name}" if "/" in name else ""
@@ -55,11 +46,7 @@ def check_kind(name: str) -> None:
 
 
 def check_model(plan: Plan, tasks: Sequence[Asked], kind: type[LM]) -> None:
-    """That the model can do what is asked of it, with arguments as they can be.
-
-    Raises:
-        UsageError: where it cannot.
-    """
+    """That the model can do what is asked of it, with arguments as they can be."""
     from lm_eval.models.openai_completions import AzureOpenaiChatCompletionsLM, LocalChatCompletion, LocalCompletionsAPI
 
     name = plan.model or "hf"
@@ -161,11 +148,7 @@ def _check_address(name: str, arguments: Mapping[str, Any]) -> None:
 
 
 def check_server(plan: Plan, kind: type[LM]) -> None:
-    """That the server of an API model answers, and has the model.
-
-    Raises:
-        MedtasksError: if it does not, or the key is missing.
-    """
+    """That the server of an API model answers, has the model, and takes the key."""
     from lm_eval.models.openai_completions import AzureOpenaiChatCompletionsLM, LocalCompletionsAPI
 
     if not issubclass(kind, LocalCompletionsAPI) or kind is AzureOpenaiChatCompletionsLM:

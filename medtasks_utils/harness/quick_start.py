@@ -21,11 +21,8 @@ class PackFirst(TaskManager):  # type: ignore[misc]
     """A task manager that knows this pack, and what ``--include_path`` names, at once.
 
     Reading the harness's own 16,000 task files takes seconds, so it is done when a task is asked for that is not among
-    ours, and not otherwise. Our tasks come first: a pattern such as ``med*`` that fits some of them means those.
-
-    Args:
-        include_path: further folders; their tasks replace ours of the same name.
-        metadata: what every task is given.
+    ours, and not otherwise. Our tasks come first: a pattern such as ``med*`` that fits some of them means those; tasks
+    of further folders replace ours of the same name.
     """
 
     def __init__(

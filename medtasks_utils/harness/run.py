@@ -50,10 +50,7 @@ class Run:
 
     @contextmanager
     def generations_kept(self, name: str) -> Iterator[None]:
-        """Let no failure after generation cost the generations: write them to a file, and say where.
-
-        Args:
-            name: of the task at work.
+        """Let no failure of a task after generation cost the generations: write them to a file, and say where.
 
         Raises:
             ScoringError: in place of any other error.

@@ -94,10 +94,7 @@ class Source:
     def folder(self, card: Card, repository: Repository, revision: str | None = None) -> Path:
         """The folder with one benchmark's files, downloaded to the hub's cache where need be.
 
-        Args:
-            card: the benchmark's.
-            repository: the hub data set.
-            revision: commit, tag or branch of it, in place of its pinned one.
+        ``revision`` is a commit, tag or branch in place of the repository's pinned one.
 
         Raises:
             OptionError: for a revision of rows that do not come from the hub.

@@ -51,9 +51,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     In YAML, ``dataset_kwargs`` sets options, and prompts are Jinja templates over the document's fields and
     ``settings`` (the options). Repositories and metrics are the card's; ``metric_list`` may name some of the metrics.
 
-    Args:
-        config: the merged YAML and metadata, from the harness.
-
     Raises:
         OptionError: for options that do not exist or have bad values.
         DataError: for rows that cannot be had, read or understood.

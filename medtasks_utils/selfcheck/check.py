@@ -55,13 +55,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found.
-
-    Attributes:
-        scores: all of them.
-        answers: how many were served.
-        seconds: how long it took.
-    """
+    """What was found; ``answers`` is how many were served."""
 
     scores: list[Score]
     answers: int
@@ -82,12 +76,8 @@ def run(
 ) -> Checked:
     """Check all behaviours on all tasks.
 
-    Args:
-        data: where the rows come from.
-        tasks_folders: with the YAML.
-        limit: only so many examples of each task.
-        folder: for the runs, one for each behaviour; what it has of an earlier check is replaced. None keeps nothing.
-        tell: takes lines on how far it is.
+    ``folder`` keeps the runs, one for each behaviour, in place of those of an earlier check; ``tell`` takes lines on
+    how far it is.
     """
     os.environ["TQDM_DISABLE"] = "1"
     start = time.perf_counter()

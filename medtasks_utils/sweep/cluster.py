@@ -77,11 +77,7 @@ def unpack(value: bytes, folder: Path) -> None:
 
 
 class Keeper:
-    """Writes what comes back while jobs run; an actor on the driver's node, which ends a while after the driver.
-
-    Args:
-        driver: its process.
-    """
+    """Writes what comes back while jobs run; an actor on the driver's node, which ends a while after the driver."""
 
     def __init__(self, driver: int) -> None:
         threading.Thread(target=self._end_after, args=(driver,), daemon=True).start()
@@ -100,11 +96,7 @@ class Keeper:
 
 
 def run_on_node(job: Job, rows: Rows, data: bytes | None, keeper: Any) -> tuple[int, float, bytes]:
-    """Run a job on the node that this is called on.
-
-    Returns:
-        Its exit code, how long it took, and its folder.
-    """
+    """Run a job on the node that this is called on; its exit code, how long it took, and its folder."""
     import ray
 
     home = str(job.folder)
@@ -134,10 +126,7 @@ def run_on_node(job: Job, rows: Rows, data: bytes | None, keeper: Any) -> tuple[
 
 
 class Cluster:
-    """A connection to Ray; a context manager.
-
-    Args:
-        address: of the cluster, ``auto`` for the one that this machine belongs to.
+    """A connection to Ray, ``auto`` being the cluster that this machine belongs to; a context manager.
 
     Raises:
         MedtasksError: if Ray is not installed, or there is no cluster.

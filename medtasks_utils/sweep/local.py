@@ -21,12 +21,7 @@ _ROUNDING = 1e-6  # processors that may be taken beyond those there are: shares 
 
 @dataclass(frozen=True)
 class Machine:
-    """What there is.
-
-    Attributes:
-        cpus: processors.
-        gpus: as ``CUDA_VISIBLE_DEVICES`` names them.
-    """
+    """What there is: processors, and GPUs as ``CUDA_VISIBLE_DEVICES`` names them."""
 
     cpus: float
     gpus: tuple[str, ...] = ()
@@ -58,12 +53,7 @@ class _Running:
 
 
 class Queue:
-    """The jobs that wait for room, and those that run.
-
-    Args:
-        jobs: to be run.
-        machine: with room for each of them.
-        watch: is told what happens.
+    """The jobs that wait for room on a machine, and those that run.
 
     Raises:
         UsageError: if a job asks for more than there is.

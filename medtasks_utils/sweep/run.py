@@ -48,12 +48,7 @@ def as_data(plan: Plan) -> list[dict[str, Any]]:
 
 
 def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]:
-    """Run what is not done yet, here or on a cluster; the jobs that failed.
-
-    Args:
-        plan: what to run.
-        machine: what of this machine to use.
-        address: of a Ray cluster to use in its place.
+    """Run what is not done yet, on this machine or the Ray cluster at an address; the jobs that failed.
 
     Raises:
         MedtasksError: for tasks, options or data that a job could not run with, or another sweep in the same folder,

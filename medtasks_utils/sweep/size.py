@@ -41,11 +41,7 @@ class Size:
 
 
 def size_of(job: Job, count_tokens: bool = False) -> Size:
-    """The size of a job.
-
-    Args:
-        job: whose tasks are built; they need their data.
-        count_tokens: whether to look for the model's tokenizer.
+    """The size of a job, whose tasks are built and need their data.
 
     Raises:
         MedtasksError: for a model's kind, flags, tasks, options or data that the job could not run with.

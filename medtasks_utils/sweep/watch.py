@@ -13,12 +13,7 @@ from medtasks_utils.sweep.plan import Job
 
 
 class Watch:
-    """Shows the jobs of a sweep; a context manager.
-
-    Args:
-        jobs: all, with the number of requests that each begins with.
-        is_terminal: whether lines can be drawn again; by default, whether standard error is one.
-    """
+    """Shows the jobs of a sweep, given the number of requests that each begins with; a context manager."""
 
     def __init__(self, jobs: Mapping[Job, int], is_terminal: bool | None = None) -> None:
         self._draws = sys.stderr.isatty() if is_terminal is None else is_terminal

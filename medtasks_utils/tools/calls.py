@@ -63,12 +63,7 @@ class Call:
 
 
 def read_calls(reply: str, tools: Mapping[str, Tool]) -> tuple[list[Call], str]:
-    """The calls of a reply in their order, and the reply without them.
-
-    Args:
-        reply: a whole reply, reasoning included.
-        tools: what may be called, by name.
-    """
+    """The calls of a whole reply, reasoning included, in their order, and the reply without them."""
     start, end = final_span(reply)
     reader = _Reader(reply[start:end], tools)
     reader.read()

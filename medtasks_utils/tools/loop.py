@@ -82,10 +82,8 @@ class Conversation:
 class Dialogue:
     """How the conversations of a task go on, given its tools.
 
-    Args:
-        tools: by name.
-        has_answer: whether a reply, with its calls taken out, gives a final answer.
-        max_turns: replies in a conversation, at most.
+    ``has_answer`` tells whether a reply, with its calls taken out, gives a final answer; a conversation has
+    ``max_turns`` replies at most.
     """
 
     def __init__(self, tools: Mapping[str, Tool], has_answer: Callable[[str], bool], max_turns: int) -> None:
@@ -96,10 +94,8 @@ class Dialogue:
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
         """Hear a reply in each conversation, run the calls, all at once, and give their results.
 
-        Many threads may do so at the same time, each with conversations of its own.
-
-        Returns:
-            Those that are not over, ready for the next reply.
+        Many threads may do so at the same time, each with conversations of its own. Those that are returned are not
+        over, and ready for the next reply.
         """
         for conversation, reply in zip(conversations, replies, strict=True):
             self._hear(conversation, reply)

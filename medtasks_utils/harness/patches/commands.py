@@ -239,17 +239,11 @@ def _failed_calls_said_once() -> Iterator[None]:
 def started_quickly(model: str, manager: type[TaskManager]) -> Iterator[None]:
     """Within this, ``lm_eval run`` starts without what this pack's runs do not need; the numbers are the same.
 
-    Three globals are replaced: ``lm_eval.tasks.TaskManager``, and ``set_torch_seed`` and ``add_env_info`` of the
-    evaluator. Without this a start takes 12 to 18 s on two cores.
+    Three globals are replaced: ``lm_eval.tasks.TaskManager``, so that tasks are found by ``manager``, and
+    ``set_torch_seed`` and ``add_env_info`` of the evaluator. Without this a start takes 12 to 18 s on two cores.
 
-    - Tasks are found by ``manager``.
-    - Torch is imported for models that use it, not to seed its generator and describe it for those that do not: all
-      of lm_eval's that use torch import it in their modules. Where nothing did, ``pretty_env_info`` in the results says
-      so.
-
-    Args:
-        model: the model's name, as given to ``--model``.
-        manager: a task manager's class.
+    Torch is imported for models that use it, not to seed its generator and describe it for those that do not: all of
+    lm_eval's that use torch import it in their modules. Where nothing did, ``pretty_env_info`` in the results says so.
     """
     seed_torch, describe_environment = evaluator.set_torch_seed, evaluator.add_env_info
 

@@ -75,10 +75,6 @@ class ScoresAndDetails(dict[str, Any]):
     ``evaluator.evaluate`` copies what ``process_results`` returns into the sample (``dict.update``, which takes what a
     dictionary holds) and aggregates what ``keys`` and ``items`` name (the metrics alone). Without this, a detail that
     is no number ends the run in the mean of texts. A metric that is NaN, since a judge failed, is logged as null.
-
-    Args:
-        metrics: by name.
-        details: by name; anything that JSON can hold.
     """
 
     def __init__(self, metrics: Mapping[str, Any], details: Mapping[str, Any]) -> None:
