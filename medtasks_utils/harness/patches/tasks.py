@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
@@ -19,8 +19,6 @@ from packaging.requirements import Requirement
 
 from medtasks_utils.errors import logger, show_errors_as_one_line
 from medtasks_utils.harness.patches.models import remember_the_model
-
-StderrFunction = Callable[[Any], Any]
 
 
 @cache
@@ -51,21 +49,16 @@ def let_aggregations_bring_their_standard_error() -> None:
     """Make the harness ask an aggregation with a method ``stderr`` for its standard error.
 
     ``evaluator_utils.stderr_for_metric`` knows the standard errors of the harness's own functions only. Without this,
-    all of ours are N/A. Aggregations without the method, so all other tasks', are treated as before. Calling this twice
-    changes nothing.
+    all of ours are N/A. Aggregations without the method, so all other tasks', are treated as before.
     """
     original = evaluator_utils.stderr_for_metric
-    if getattr(original, "asks_the_aggregation", False):
-        return
 
-    def stderr_for_metric(metric: Any, bootstrap_iters: int) -> StderrFunction | None:
-        own: StderrFunction | None = getattr(metric, "stderr", None)
+    def stderr_for_metric(metric: Any, bootstrap_iters: int) -> Any:
+        own = getattr(metric, "stderr", None)
         if own is not None:
             return own if bootstrap_iters > 0 else None
-        function: StderrFunction | None = original(metric=metric, bootstrap_iters=bootstrap_iters)
-        return function
+        return original(metric=metric, bootstrap_iters=bootstrap_iters)
 
-    stderr_for_metric.asks_the_aggregation = True  # type: ignore[attr-defined]
     evaluator_utils.stderr_for_metric = stderr_for_metric
 
 
@@ -112,10 +105,7 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
 def no_progress_of_prompts() -> Iterator[None]:
     """Within this, ``Task.build_all_requests`` draws no bar. Without it, each response scored by hand would."""
 
-    def plain(items: Any, **settings: Any) -> Any:
-        return items
-
-    with patch.object(lm_eval.api.task, "tqdm", plain):
+    with patch.object(lm_eval.api.task, "tqdm", lambda items, **settings: items):
         yield
 
 
