@@ -116,7 +116,9 @@ def run(arguments: argparse.Namespace, show: Callable[[str], None]) -> Outcome:
         model = check(outcome.plan, by_benchmark(arguments.set))
         _run(arguments, outcome, model, show)
     except KeyboardInterrupt:
-        raise Stopped(_how_to_go_on(outcome.plan)) from None
+        cache = outcome.plan.use_cache
+        kept = f"answers so far are in {cache}_rank*.db: " if cache else "nothing was kept; "
+        raise Stopped(kept + outcome.plan.way_on) from None
     return outcome
 
 
@@ -148,12 +150,6 @@ def _run(arguments: argparse.Namespace, outcome: Outcome, model: type[LM], show:
         raise failure
     tracker = trackers[0]
     outcome.results, outcome.path, outcome.problem = tracker.results, tracker.saved, tracker.problem
-
-
-def _how_to_go_on(plan: Plan) -> str:
-    if plan.use_cache:
-        return f"answers so far are in {plan.use_cache}_rank*.db: the same command goes on where it stopped"
-    return "nothing was kept; with --use_cache results/cache, the same command would go on where it stopped"
 
 
 def _add_configuration_file(arguments: argparse.Namespace) -> None:

@@ -38,29 +38,26 @@ def explain(error: Exception, plan: Plan) -> MedtasksError | None:
 
 def _of_a_server(error: Exception, plan: Plan) -> MedtasksError | None:
     url = plan.mapping("model_args").get("base_url", "the model's server")
-    resumed = (
-        "the same command goes on where it stopped"
-        if plan.use_cache
-        else "with --use_cache results/cache, the same command would go on where it stopped"
-    )
     response = getattr(error, "response", None)
     status = getattr(error, "status", None) or getattr(response, "status_code", None)
     if isinstance(error, aiohttp.ContentTypeError | requests.exceptions.JSONDecodeError):
-        return MedtasksError(f"{url} answers with something else than JSON; {resumed}")
+        return MedtasksError(f"{url} answers with something else than JSON; {plan.way_on}")
     if isinstance(error, aiohttp.ClientResponseError | requests.exceptions.HTTPError) and status:
         said = " ".join(response.text.split())[:200] if response is not None else str(getattr(error, "message", ""))
         said = f" ({said})" if said else ""
         try:
             server.explain(int(status), said, str(url), str(plan.model_name))
         except MedtasksError as known:
-            return MedtasksError(f"{known}; {resumed}")
-        return MedtasksError(f"{url} answers {status}{said}, every time it was asked; {resumed}")
+            return MedtasksError(f"{known}; {plan.way_on}")
+        return MedtasksError(f"{url} answers {status}{said}, every time it was asked; {plan.way_on}")
     if isinstance(error, asyncio.TimeoutError | TimeoutError | requests.exceptions.Timeout):
-        return MedtasksError(f"{url} did not answer in time: timeout=SECONDS in --model_args gives it more; {resumed}")
+        return MedtasksError(
+            f"{url} did not answer in time: timeout=SECONDS in --model_args gives it more; {plan.way_on}"
+        )
     if isinstance(error, aiohttp.ClientPayloadError | requests.exceptions.ChunkedEncodingError):
-        return MedtasksError(f"{url} breaks off in the middle of an answer; {resumed}")
+        return MedtasksError(f"{url} breaks off in the middle of an answer; {plan.way_on}")
     if isinstance(error, aiohttp.ClientError | requests.exceptions.RequestException):
-        return MedtasksError(f"{url} answers no longer; {resumed}")
+        return MedtasksError(f"{url} answers no longer; {plan.way_on}")
     return None
 
 
@@ -69,7 +66,7 @@ def _of_the_cache(error: Exception, plan: Plan) -> MedtasksError | None:
         return None
     return MedtasksError(
         f"--use_cache: {plan.use_cache}_rank*.db takes no more answers ({error}): make room, or end what else writes "
-        "to it; the same command goes on where it stopped"
+        f"to it; {plan.way_on}"
     )
 
 

@@ -62,6 +62,13 @@ class Plan:
         return dict(value) if isinstance(value, Mapping) else {}
 
     @property
+    def way_on(self) -> str:
+        """How a run that ends early is taken up again."""
+        if self.use_cache:
+            return "the same command goes on where it stopped"
+        return "with --use_cache results/cache, the same command would go on where it stopped"
+
+    @property
     def model_name(self) -> str | None:
         """The model's name in results (``GeneralConfigTracker``)."""
         arguments = self.mapping("model_args")
