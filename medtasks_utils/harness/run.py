@@ -7,28 +7,15 @@ import tempfile
 import time
 import uuid
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
-
-from lm_eval.api.instance import Instance
+from typing import TYPE_CHECKING
 
 from medtasks_utils.errors import MedtasksError, ScoringError, logger
 
-
-class Task(Protocol):
-    """What is known of a task here."""
-
-    config: Any
-
-    @property
-    def instances(self) -> Sequence[Instance]:
-        """Its requests."""
-
-    def kept(self, instance: Instance) -> dict[str, Any]:
-        """What is kept of a request: ``resps`` and whatever belongs to them."""
-
+if TYPE_CHECKING:
+    from medtasks_utils.harness.task import MedTask
 
 _CLIENTS = ("aiohttp", "requests", "urllib3")
 """HTTP clients of API models: what they raise is about the server, and no bug."""
@@ -38,10 +25,10 @@ class Run:
     """The tasks that the harness generates for together: it builds the requests of all before it scores any."""
 
     def __init__(self) -> None:
-        self._tasks: weakref.WeakSet[Task] = weakref.WeakSet()
+        self._tasks: weakref.WeakSet[MedTask] = weakref.WeakSet()
         self.is_scoring = False
 
-    def join(self, task: Task) -> None:
+    def join(self, task: MedTask) -> None:
         """Make a task part of this run; the first that joins after one was scored begins another."""
         if self.is_scoring:
             self._tasks.clear()
