@@ -39,26 +39,25 @@ class Scored:
     value: float
 
 
-def write(run: Run, folder: Path, allow_partial: bool = False) -> list[Path]:
-    """Write the files of a run into ``.eval_results/`` in a folder.
+def write(files: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write files of a model's repository into a folder.
+
+    Raises:
+        WriteError: for a file that cannot be written.
+    """
+    for name, text in files.items():
+        write_whole(folder / name, text, make_folder=True)
+    return [folder / name for name in files]
+
+
+def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
+    """The files of a run by path in the model's repository.
 
     ``allow_partial`` publishes results of a part of the rows too, and of files of one's own.
 
     Raises:
         PublishError: where there is nothing to publish, or only parts without ``allow_partial``.
-        WriteError: for a file that cannot be written.
     """
-    files = contents(run, allow_partial)
-    paths = []
-    for name, text in files.items():
-        path = folder / name
-        write_whole(path, text, make_folder=True)
-        paths.append(path)
-    return paths
-
-
-def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
-    """The files by path in the model's repository; see :func:`write`."""
     by_data_set: dict[str, list[EvalResultEntry]] = {}
     held_back = []
     can_be_allowed = False
