@@ -72,15 +72,9 @@ def signature_fields(
 ) -> dict[str, str]:
     """The fields that the filters of a task share.
 
-    Args:
-        data: ``hub@<commit>``, ``sample``, or the path of a directory, which is not shown.
-        documents: those to be evaluated.
-        prompt: all that prompts are made of beside documents and options.
-        has_chat_template: whether the model's chat template is applied.
-        shots: few-shot examples.
-        options: the benchmark's.
-        generation_kwargs: the harness's.
-        scorers: signatures of explanation metrics and judges, by name.
+    ``data`` is ``hub@<commit>``, ``sample``, or the path of a directory, which is not shown; ``prompt`` holds all that
+    prompts are made of beside documents and options; ``scorers`` are signatures of explanation metrics and judges, by
+    name.
     """
     documents = list(documents)
     return {
