@@ -69,7 +69,6 @@ class Checked:
 
 def run(
     data: str,
-    tasks_folders: Sequence[Path],
     limit: int | None = None,
     folder: Path | None = None,
     tell: Callable[[str], object] = lambda line: None,
@@ -82,14 +81,11 @@ def run(
     os.environ["TQDM_DISABLE"] = "1"
     start = time.perf_counter()
     tell("building the tasks …")
-    from lm_eval.tasks import TaskManager
+    from medtasks_utils.harness.catalog import our_manager
+    from medtasks_utils.harness.options import DATA_KEY
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
-    manager = TaskManager(
-        include_path=[str(each) for each in tasks_folders],
-        include_defaults=False,
-        metadata={"medtasks_data": data, "medexqa": {"use_explanations": False}},
-    )
+    manager = our_manager({DATA_KEY: data, "medexqa": {"use_explanations": False}})
     names = [name for card in cards().values() for name in card.checked_tasks]
     loaded = manager.load(names)
     tasks = loaded["tasks"]
