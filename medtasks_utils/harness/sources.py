@@ -179,15 +179,16 @@ def read_split(folder: Path, *splits: str) -> Table:
     Raises:
         DataError: where none is, or a file cannot be read.
     """
-    files = find_split(folder, *splits)
-    if not files:
+    found = _of_split(folder, *splits)
+    if not found:
         wanted = " or ".join(f"{split}.parquet|jsonl|csv|tsv" for split in splits)
         inside = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
         present = [str(path) for path in inside if not any(part.startswith(".") for part in path.parts)]
         packed = next((name for name in present if Path(name).suffix in _PACKED), None)
         way_out = f"; unpack {packed}" if packed else ""
         raise DataError(f"{folder} has no file {wanted}; it has {', '.join(present[:12]) or 'nothing'}{way_out}")
-    others = sorted({path.suffix for path in _of_split(folder, *splits)} - {files[0].suffix})
+    files = [path for path in found if path.suffix == found[0].suffix]
+    others = sorted({path.suffix for path in found} - {found[0].suffix})
     if others:
         logger.warning("%s is read, and not the same in %s beside it", files[0], " and ".join(others))
     tables = [(path, read_rows(path)) for path in files]
@@ -223,10 +224,7 @@ def read_headerless(path: Path, columns: Sequence[str]) -> Table:
     Raises:
         DataError: naming the first row with another number of columns.
     """
-    try:
-        records = _cells(path)
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {path}: {error}") from None
+    records = _cells(path)
     for number, record in enumerate(records, start=1):
         if len(record) != len(columns):
             raise DataError(
@@ -241,8 +239,8 @@ def _cells(path: Path) -> list[list[str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return [record for record in csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",") if record]
-    except csv.Error as error:
-        raise ValueError(str(error)) from None
+    except (OSError, ValueError, csv.Error) as error:
+        raise DataError(f"cannot read {path}: {error}") from None
     finally:
         csv.field_size_limit(limit)
 
