@@ -48,9 +48,6 @@ class Answer(str):
         self.details = {"found_by": "none" if value is None else found_by}
         return self
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return self.value, self.response, str(self)
-
 
 def combined(scores: Sequence[Score], cluster: str | None, stratum: str | None) -> ExampleValue | None:
     """An example's value of a metric: the mean over its generations; None where the metric applies to none of them."""

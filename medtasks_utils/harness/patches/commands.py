@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -32,16 +33,6 @@ from lm_eval.tasks import TaskManager
 from medtasks_utils.errors import UsageError, debugging
 
 
-class _OneParser:
-    """What a command of the harness asks for a parser: it is given ours, to add its flags to."""
-
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._parser = parser
-
-    def add_parser(self, name: str, **settings: Any) -> argparse.ArgumentParser:
-        return self._parser
-
-
 def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
     """Add all flags of ``lm_eval run`` to a parser, and its function as the default of ``func``.
 
@@ -49,7 +40,7 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
     """
     from lm_eval._cli.run import Run
 
-    Run(_OneParser(parser))
+    Run(SimpleNamespace(add_parser=lambda name, **settings: parser))
     for action in parser._actions:
         if isinstance(action, MergeDictAction):  # its errors on JSON are raised past argparse
             action.type = partial(_object_or_pairs, "/".join(action.option_strings[:1]))
