@@ -48,7 +48,8 @@ class _Parser(argparse.ArgumentParser):
         if words:
             message = f"there is no command {words[1]!r}{meant(words[1], COMMANDS)}"
         known = [flag for action in self._actions for flag in action.option_strings]
-        misspelt = [flag for flag in _flags(self.given) if not any(name.startswith(flag) for name in known)]
+        flags = [word.partition("=")[0] for word in self.given if re.match(r"--\w", word)]
+        misspelt = [flag for flag in flags if not any(name.startswith(flag) for name in known)]
         if misspelt:
             said = "; ".join(f"there is no flag {flag}{meant(flag, known)}" for flag in misspelt)
             message = said if message.startswith("unrecognized") else f"{message}; {said}"
@@ -57,10 +58,6 @@ class _Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         """Let errors of writing pass, which argparse swallows."""
         print(message, end="", file=file or sys.stderr)
-
-
-def _flags(given: Sequence[str]) -> list[str]:
-    return [word.partition("=")[0] for word in given if re.match(r"--\w", word)]
 
 
 def build_parser(asked_for: str | None = None, every: bool = False) -> argparse.ArgumentParser:

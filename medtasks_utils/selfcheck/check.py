@@ -108,7 +108,10 @@ def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Examp
     for name, task in tasks.items():
         known = task.card.load_known_answers()
         task.build_all_requests(
-            limit=limit, apply_chat_template=True, fewshot_as_multiturn=True, chat_template=_chat_as_json
+            limit=limit,
+            apply_chat_template=True,
+            fewshot_as_multiturn=True,
+            chat_template=lambda messages, add_generation_prompt=True: json.dumps(messages),
         )
         for behaviour, instance in itertools.product(BEHAVIOURS, task.instances):
             key = prompt_key(json.loads(instance.args[0]))
@@ -178,19 +181,12 @@ def _scores_of_group(
         for metric, value in _metrics(result, filter_name).items():
             own = (metric, filter_name, behaviour)
             parts = [s.limits for s in scores if s.task in members and (s.metric, s.filter_name, s.behaviour) == own]
-            mean = _mean_range([part for part in parts if part is not None])
+            lows, highs = zip(*(part for part in parts if part is not None), strict=True)
+            mean = sum(lows) / len(lows), sum(highs) / len(highs)
             found.append(Score(group, metric, filter_name, behaviour, value, mean))
     return found
-
-
-def _chat_as_json(messages: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
-    return json.dumps(messages)
 
 
 def _metrics(result: Mapping[str, Any], filter_name: str) -> dict[str, Any]:
     named = re.compile(rf"(?!.*_stderr,)(.+),{re.escape(filter_name)}")
     return {match[1]: value for key, value in result.items() if (match := named.fullmatch(key))}
-
-
-def _mean_range(ranges: list[Range]) -> Range:
-    return sum(low for low, _ in ranges) / len(ranges), sum(high for _, high in ranges) / len(ranges)
