@@ -23,11 +23,11 @@ class Scorer:
         OptionError: for a misspelt or ill-typed option.
     """
 
-    def __init__(self, benchmark: str, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, benchmark: str, options: Mapping[str, Any]) -> None:
         task_class = task_class_of(benchmark)
         # Not by its constructor, which loads rows.
         self._task: MedTask = object.__new__(task_class)
-        self._task.options = read_options(task_class.options_type, benchmark, {}, {benchmark: dict(options or {})})
+        self._task.options = read_options(task_class.options_type, benchmark, {}, {benchmark: options})
         self._task._config = TaskConfig(task=cards()[benchmark].default_task, generation_kwargs={"until": []})
 
     def strict(self, doc: Row, responses: Sequence[str]) -> tuple[list[Answer], dict[str, ExampleValue | None]]:

@@ -26,6 +26,7 @@ ATTEMPTS = 2
 """How often a job is tried in one sweep, before it is reported as failed."""
 
 _LOG_LINES = 8
+_STOPPING = 10.0  # seconds to end in, once interrupted
 
 
 def conclude(job: Job, code: int, seconds: float, tries: int, watch: Watch) -> bool:
@@ -80,12 +81,12 @@ def start(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
         )
 
 
-def stop(process: subprocess.Popen[bytes], wait: float = 10.0) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
     """Interrupt a job as Ctrl-C does, and end it if that takes too long."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGINT)
     try:
-        process.wait(wait)
+        process.wait(_STOPPING)
     except subprocess.TimeoutExpired:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

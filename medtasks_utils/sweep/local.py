@@ -27,7 +27,7 @@ class Machine:
     gpus: tuple[str, ...] = ()
 
     @classmethod
-    def this_one(cls, cpus: float | None = None, gpus: int | None = None) -> Machine:
+    def this_one(cls, cpus: float | None, gpus: int | None) -> Machine:
         """This machine, or so much of it: the devices of ``CUDA_VISIBLE_DEVICES``, else those that nvidia-smi lists."""
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         found = _listed_gpus() if visible is None else tuple(name for name in visible.split(",") if name)
