@@ -88,11 +88,8 @@ class Stopped(KeyboardInterrupt):
 
 
 def run(arguments: argparse.Namespace, show: Callable[[str], None]) -> Outcome:
-    """Run the harness with our flags and its own.
-
-    Args:
-        arguments: of ``lm_eval run``, with ``data`` and ``set``.
-        show: takes the harness's own tables; all else that it prints goes to standard error.
+    """Run the harness with our flags and its own; ``show`` takes its tables, all else that it prints goes to standard
+    error.
 
     Raises:
         UsageError: for what can be seen to be wrong before anything is loaded.

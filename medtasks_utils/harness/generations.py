@@ -72,13 +72,10 @@ def is_greedy(model: LM | None, prompt: Any, settings: dict[str, Any]) -> bool:
 
 
 def order_of(generation: int, first: str) -> str:
-    """The order in which a generation of an example sees its choices.
+    """The order in which a generation, numbered from 0, of an example sees its choices; ``first`` is that of generation
+    0.
 
     Four generations in a row show each of four choices once in each place; 24 show every order once.
-
-    Args:
-        generation: its number, from 0.
-        first: the order that generation 0 sees, a letter a choice.
 
     >>> [order_of(generation, "ABCD") for generation in range(6)]
     ['ABCD', 'BCDA', 'CDAB', 'DABC', 'ABDC', 'BDCA']

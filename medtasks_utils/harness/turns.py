@@ -31,11 +31,8 @@ class Model:
     """A model that is asked again after the harness has asked it.
 
     The evaluator gives all processes of ``accelerate launch`` equally many requests, since some models exchange data
-    while they generate; what the cache answers never gets that far. Both are done here for every further batch.
-
-    Args:
-        model: the model itself.
-        spare: a request that a process without any of its own can ask in step with the others.
+    while they generate; what the cache answers never gets that far. Both are done here for every further batch: a
+    process without a request of its own asks ``spare`` in step with the others.
     """
 
     def __init__(self, model: LM, spare: Instance) -> None:

@@ -27,15 +27,9 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Score:
-    """One score of one run.
+    """One score of one run: a number, or ``N/A`` for a category without examples, and what it may be.
 
-    Attributes:
-        task: or group of tasks.
-        metric: as in the results.
-        filter_name: likewise.
-        behaviour: what was answered.
-        value: a number, or ``N/A`` for a category without examples.
-        limits: the smallest and the largest that it may be; None where there must be no such score.
+    ``limits`` are the smallest and the largest value that it may have; None where there must be no such score.
     """
 
     task: str

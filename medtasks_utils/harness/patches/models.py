@@ -149,10 +149,8 @@ def _leave_the_group() -> None:
 def model_of(chat_template: Callable[..., Any] | None) -> LM | None:
     """The model itself, without the wrapper of ``--use_cache``; None where a task is built without any.
 
-    Without this there are no turns with tools.
-
-    Args:
-        chat_template: what ``build_all_requests`` was given: a method of the model, or None.
+    ``build_all_requests`` is given a method of the model as its chat template, or nothing. Without this there are no
+    turns with tools.
     """
     model = getattr(chat_template, "__self__", None) or _model_of_the_run.get()
     return model.lm if isinstance(model, CachingLM) else model if isinstance(model, LM) else None

@@ -110,14 +110,9 @@ def no_progress_of_prompts() -> Iterator[None]:
 
 
 class IndexEntry(NamedTuple):
-    """A name that the harness has indexed.
+    """A name that the harness has indexed, and its kind: ``TASK``, ``GROUP``, ``TAG``, or another of the harness's.
 
-    Attributes:
-        name: of the task, group or tag.
-        kind: ``TASK``, ``GROUP``, ``TAG``, or another of the harness's.
-        file: its YAML; None for a tag.
-        settings: what the YAML sets, with what it includes.
-        tasks: those that a tag stands for.
+    ``settings`` are what its ``file`` sets, with what that includes; a tag has none, and stands for ``tasks``.
     """
 
     name: str
