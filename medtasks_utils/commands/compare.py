@@ -17,6 +17,7 @@ DESCRIPTION = (
     "examples share a question, corrected for the number of comparisons. Refuses runs whose signatures say that they "
     "measure different things. Exit code 1 if the runs cannot be compared."
 )
+_OF_RUNS = ("task", "filter", "metric", "common", "force", "labels", "all", "show", "seed")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,9 +115,6 @@ def run(arguments: argparse.Namespace) -> int:
         write_whole(arguments.output, found + "\n")
     print(found if arguments.json or to_stdout else text)
     return 0
-
-
-_OF_RUNS = ("task", "filter", "metric", "common", "force", "labels", "all", "show", "seed")
 
 
 def _plan_from_discordance(arguments: argparse.Namespace) -> tuple[str, str]:

@@ -20,6 +20,10 @@ from medtasks_utils.writing import WriteError, write_whole
 ADDRESS_VARIABLE = "MEDTASKS_GITHUB"
 _ADDRESS = "https://raw.githubusercontent.com"
 _TIMEOUT = 60  # seconds without a byte
+_WAY_OUT = (
+    "run medtasks fetch where there is internet and copy that folder, or set MEDTASKS_DATA to a directory with the "
+    'file, or to "sample" for the bundled sample'
+)
 
 
 def cached_folder(repository: Repository) -> Path:
@@ -53,12 +57,6 @@ def download(repository: Repository) -> Path:
             except WriteError as error:
                 raise DataError(f"{error}; set XDG_CACHE_HOME to another folder") from None
     return folder
-
-
-_WAY_OUT = (
-    "run medtasks fetch where there is internet and copy that folder, or set MEDTASKS_DATA to a directory with the "
-    'file, or to "sample" for the bundled sample'
-)
 
 
 def _read(repository: Repository, file: PinnedFile) -> bytes:

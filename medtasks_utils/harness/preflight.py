@@ -27,6 +27,7 @@ _KINDS = (
     f"--model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
     "--model hf --model_args pretrained=NAME for a model of the hub"
 )
+_Indices = TypeAdapter(dict[str, Annotated[list[Annotated[int, Field(ge=0, strict=True)]], Field(min_length=1)]])
 
 
 @dataclass(frozen=True)
@@ -172,9 +173,6 @@ def check_tasks(plan: Plan, tasks: Sequence[Asked]) -> None:
             f"{unsafe.name}: code that the model writes will be run, in a sandbox: confirm that with "
             "--confirm_run_unsafe_code (docs/sandbox.md says what the sandbox stops)"
         )
-
-
-_Indices = TypeAdapter(dict[str, Annotated[list[Annotated[int, Field(ge=0, strict=True)]], Field(min_length=1)]])
 
 
 def _check_samples(plan: Plan, tasks: Sequence[Asked]) -> None:

@@ -21,7 +21,10 @@ from medtasks_utils.harness.preflight import CHAT_EXAMPLE, Asked, Plan
 from medtasks_utils.harness.server import NoServerError, ask
 
 _OF_GENERATION = NAMES - {"seed"}
+_OF_LOGITS = ("multiple_choice", "loglikelihood", "loglikelihood_rolling")
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}
+_COUNTS = {"num_concurrent": 1, "max_retries": 1, "timeout": 1, "max_length": 1, "seed": -(2**63)}
+"""Arguments of API models that are whole numbers, and the least that they can be."""
 
 
 def class_of(plan: Plan) -> type[LM]:
@@ -82,9 +85,6 @@ def check_model(plan: Plan, tasks: Sequence[Asked], kind: type[LM]) -> None:
         _check_address(name, arguments)
 
 
-_OF_LOGITS = ("multiple_choice", "loglikelihood", "loglikelihood_rolling")
-
-
 def _check_place(arguments: Mapping[str, Any]) -> None:
     """A model in a folder has to be there; a name with one slash at most may be of the hub."""
     named = str(arguments.get("pretrained", ""))
@@ -123,10 +123,6 @@ def _check_arguments(name: str, kind: type[LM], arguments: Mapping[str, Any]) ->
     lacking = [each for each in needed if each not in arguments and each not in ("args", "kwargs")]
     if lacking:
         raise UsageError(f"--model {name} needs --model_args {','.join(f'{each}=...' for each in lacking)}")
-
-
-_COUNTS = {"num_concurrent": 1, "max_retries": 1, "timeout": 1, "max_length": 1, "seed": -(2**63)}
-"""Arguments of API models that are whole numbers, and the least that they can be."""
 
 
 def _check_address(name: str, arguments: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -111,13 +111,14 @@ def results_in_hand(
     import lm_eval.loggers
     from lm_eval._cli import run as command
 
-    with ExitStack() as replaced:
-        replaced.enter_context(patch.object(lm_eval.loggers, "EvaluationTracker", make_tracker))
-        replaced.enter_context(patch.object(command, "print", show, create=True))
-        replaced.enter_context(git_not_asked_in_vain())
-        replaced.enter_context(_replies_tallied(model, tally))
-        replaced.enter_context(_requests_timed(model, took))
-        replaced.enter_context(_failed_calls_said_once())
+    with (
+        patch.object(lm_eval.loggers, "EvaluationTracker", make_tracker),
+        patch.object(command, "print", show, create=True),
+        git_not_asked_in_vain(),
+        _replies_tallied(model, tally),
+        _requests_timed(model, took),
+        _failed_calls_said_once(),
+    ):
         yield
 
 
@@ -253,8 +254,9 @@ def started_quickly(model: str, manager: type[TaskManager]) -> Iterator[None]:
         results["lm_eval_version"] = importlib.metadata.version("lm_eval")
         results["upper_git_hash"] = get_commit_from_path(Path(os.getcwd(), ".."))
 
-    with ExitStack() as replaced:
-        replaced.enter_context(patch.object(lm_eval.tasks, "TaskManager", manager))
-        replaced.enter_context(patch.object(evaluator, "set_torch_seed", set_torch_seed))
-        replaced.enter_context(patch.object(evaluator, "add_env_info", add_env_info))
+    with (
+        patch.object(lm_eval.tasks, "TaskManager", manager),
+        patch.object(evaluator, "set_torch_seed", set_torch_seed),
+        patch.object(evaluator, "add_env_info", add_env_info),
+    ):
         yield

@@ -21,6 +21,9 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.server import words_of
 
 _model_of_the_run: ContextVar[LM | None] = ContextVar("model", default=None)
+Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
+_NAMES = ("pretrained", "model", "peft", "delta", "revision", "dtype", "quantization", "_seed")
+"""What models and their arguments call what makes them the model that they are."""
 
 
 def remember_the_model() -> None:
@@ -94,10 +97,6 @@ def _no_answer(reply: Any, url: str) -> MedtasksError:
         f"{url} sends replies without an answer{words_of(reply) or f': {str(reply)[:200]}'}; its own log may say why. "
         "With --use_cache results/cache, the same command goes on where it stopped"
     )
-
-
-_NAMES = ("pretrained", "model", "peft", "delta", "revision", "dtype", "quantization", "_seed")
-"""What models and their arguments call what makes them the model that they are."""
 
 
 @contextmanager
@@ -216,9 +215,6 @@ def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[s
     message = model.create_message([_as_sent(model, prompt, settings)])
     body: dict[str, Any] = model._create_payload(message, generate=True, gen_kwargs=dict(settings), seed=model._seed)
     return body
-
-
-Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
 
 
 @asynccontextmanager
