@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
 from medtasks_utils.harness.patches.models import cache_key, response_cache
-
-
-class Recorder:
-    """A model's chat template that remembers the messages it rendered last.
-
-    The harness gives a task the rendered prompt only; further turns need the messages.
-    """
-
-    def __init__(self, template: Callable[..., Any]) -> None:
-        self.template = template
-        self.messages: list[dict[str, Any]] = []
-
-    def __call__(self, messages: list[dict[str, Any]], **settings: Any) -> Any:
-        """Render, and remember."""
-        self.messages = messages
-        return self.template(messages, **settings)
 
 
 class Model:
