@@ -154,22 +154,6 @@ def _replies_tallied(model: type[LM], tally: Callable[[Any], None]) -> Iterator[
         yield
 
 
-class _Started:
-    """The semaphore that bounds an API model's requests; it remembers when its place was had."""
-
-    def __init__(self, places: Any) -> None:
-        self._places = places
-        self.at = time.perf_counter()
-
-    async def acquire(self) -> Any:
-        acquired = await self._places.acquire()
-        self.at = time.perf_counter()
-        return acquired
-
-    def release(self) -> None:
-        self._places.release()
-
-
 @contextmanager
 def _requests_timed(model: type[LM], took: Callable[[float], None]) -> Iterator[None]:
     """``model_call`` and ``amodel_call`` of API models make one request; the latter first waits for a free place."""
@@ -185,9 +169,17 @@ def _requests_timed(model: type[LM], took: Callable[[float], None]) -> Iterator[
         return reply
 
     async def amodel_call(self: LM, session: Any, sem: Any, messages: Any, **settings: Any) -> Any:
-        started = _Started(sem)
-        reply = await call_at_once(self, session, started, messages, **settings)
-        took(time.perf_counter() - started.at)
+        start = time.perf_counter()
+
+        async def acquire() -> Any:
+            nonlocal start
+            acquired = await sem.acquire()
+            start = time.perf_counter()
+            return acquired
+
+        place = SimpleNamespace(acquire=acquire, release=sem.release)
+        reply = await call_at_once(self, session, place, messages, **settings)
+        took(time.perf_counter() - start)
         return reply
 
     with patch.object(model, "model_call", model_call), patch.object(model, "amodel_call", amodel_call):
