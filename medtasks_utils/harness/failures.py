@@ -26,6 +26,23 @@ from medtasks_utils.harness.preflight_model import missing_package
 _SHOWN = 300  # characters of what an error says
 _OURS = str(Path(__file__).parents[1])
 _HARNESS = str(Path(inspect.getfile(lm_eval)).parent)
+_OF_MODELS: tuple[tuple[str, str], ...] = (
+    (r"chat_template is not set|no chat template", "the model's tokenizer has no chat template: leave out "
+     "--apply_chat_template, or name a tokenizer that has one (tokenizer=NAME in --model_args)"),
+    (r"gated repo|restricted", "the model is gated: ask for access on its page of the hub, and set HF_TOKEN"),
+    (r"not a local folder and is not a valid model|Repository Not Found|does not appear to have a file named|"
+     r"Error no file named|instantiate the backend tokenizer|Repo id must|couldn't connect to|"
+     r"Can't load|Unrecognized model|offline mode is enabled",
+     "the model cannot be had: is its name or folder right, and is it downloaded where there is no internet?"),
+    (r"out of memory", "the model and its batch do not fit: a smaller --batch_size, or dtype=bfloat16 in --model_args"),
+    (r"`model_kwargs` are not used", "the model takes no such setting of --gen_kwargs"),
+    (r"module 'torch' has no attribute", "dtype in --model_args is none of torch's: take bfloat16, float16, float32 or "
+     "auto"),
+    (r"not compiled with CUDA|No CUDA GPUs|no NVIDIA driver|Invalid device|Expected one of cpu",
+     "the device is not there: --device cpu, or another"),
+    (r"[Ll]oglikelihood|logprobs", "the model gives no log-likelihoods: take a task without logits, or hf or "
+     "local-completions"),
+)  # fmt: skip
 
 
 def explain(error: Exception, plan: Plan) -> MedtasksError | None:
@@ -72,25 +89,6 @@ def _of_the_cache(error: Exception, plan: Plan) -> MedtasksError | None:
 
 def _of_a_package(error: Exception, plan: Plan) -> MedtasksError | None:
     return missing_package(error, f"--model {plan.model or 'hf'}") if isinstance(error, ImportError) else None
-
-
-_OF_MODELS: tuple[tuple[str, str], ...] = (
-    (r"chat_template is not set|no chat template", "the model's tokenizer has no chat template: leave out "
-     "--apply_chat_template, or name a tokenizer that has one (tokenizer=NAME in --model_args)"),
-    (r"gated repo|restricted", "the model is gated: ask for access on its page of the hub, and set HF_TOKEN"),
-    (r"not a local folder and is not a valid model|Repository Not Found|does not appear to have a file named|"
-     r"Error no file named|instantiate the backend tokenizer|Repo id must|couldn't connect to|"
-     r"Can't load|Unrecognized model|offline mode is enabled",
-     "the model cannot be had: is its name or folder right, and is it downloaded where there is no internet?"),
-    (r"out of memory", "the model and its batch do not fit: a smaller --batch_size, or dtype=bfloat16 in --model_args"),
-    (r"`model_kwargs` are not used", "the model takes no such setting of --gen_kwargs"),
-    (r"module 'torch' has no attribute", "dtype in --model_args is none of torch's: take bfloat16, float16, float32 or "
-     "auto"),
-    (r"not compiled with CUDA|No CUDA GPUs|no NVIDIA driver|Invalid device|Expected one of cpu",
-     "the device is not there: --device cpu, or another"),
-    (r"[Ll]oglikelihood|logprobs", "the model gives no log-likelihoods: take a task without logits, or hf or "
-     "local-completions"),
-)  # fmt: skip
 
 
 def _of_a_model(error: Exception, plan: Plan) -> MedtasksError | None:

@@ -76,7 +76,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._fewshot_seed: int | None = None
         self._fewshot_rows: list[Row] = []
         self._has_chat_template = False
-        self._snapshot = ""
         self._root: Path | None = None
         settings["dataset_kwargs"] = self.options.model_dump()
         settings["dataset_path"] = self.repository_of(self.options).name
@@ -184,7 +183,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """The folder with this benchmark's files; the hub is asked once a task."""
         if self._root is None:
             self._root = self.source.folder(self.card, self.repository_of(self.options), self.options.revision)
-            self._snapshot = self._root.name  # of the hub: the commit
         inner = self._root / (subfolder or "")
         return inner if inner.is_dir() else self._root
 
@@ -316,8 +314,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.config.num_fewshot:
             prompt["fewshot"] = [repr(self.config.fewshot_config), self._fewshot_seed, self._fewshot_rows]
             prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
+        commit = "" if self._root is None else self._root.name[:8]  # of the hub
         fields = signature_fields(
-            data=f"hub@{self._snapshot[:8]}" if self.source.name == "hub" else self.source.name,
+            data=f"hub@{commit}" if self.source.name == "hub" else self.source.name,
             documents=[doc for _, doc in documents],
             prompt=prompt,
             has_chat_template=self._has_chat_template,
