@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import re
 import select
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NoReturn
 
-from medtasks_utils.errors import MedtasksError, UsageError, debugging
+from medtasks_utils.errors import MedtasksError, UsageError, debugging, meant
 from medtasks_utils.registry import Registry
 
 COMMANDS = Registry(
@@ -47,11 +46,12 @@ class _Parser(argparse.ArgumentParser):
         """End with exit code 2."""
         words = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message)
         if words:
-            message = f"there is no command {words[1]!r}{_meant(words[1], list(COMMANDS))}"
+            message = f"there is no command {words[1]!r}{meant(words[1], COMMANDS)}"
         known = [flag for action in self._actions for flag in action.option_strings]
-        misspelt = [flag for flag in _flags(self.given) if not any(name.startswith(flag) for name in known)]
+        flags = [word.partition("=")[0] for word in self.given if re.match(r"--\w", word)]
+        misspelt = [flag for flag in flags if not any(name.startswith(flag) for name in known)]
         if misspelt:
-            said = "; ".join(f"there is no flag {flag}{_meant(flag, known)}" for flag in misspelt)
+            said = "; ".join(f"there is no flag {flag}{meant(flag, known)}" for flag in misspelt)
             message = said if message.startswith("unrecognized") else f"{message}; {said}"
         self.exit(2, f"medtasks: error: {message}; {self.prog} --help lists all\n")
 
@@ -60,21 +60,10 @@ class _Parser(argparse.ArgumentParser):
         print(message, end="", file=file or sys.stderr)
 
 
-def _flags(given: Sequence[str]) -> list[str]:
-    return [word.partition("=")[0] for word in given if re.match(r"--\w", word)]
-
-
-def _meant(word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1)
-    return f" (did you mean {near[0]}?)" if near else ""
-
-
 def build_parser(asked_for: str | None = None, every: bool = False) -> argparse.ArgumentParser:
-    """The parser of the command line.
+    """The parser of the command line, with the arguments of one command, or of ``every``.
 
-    Args:
-        asked_for: the command whose arguments are added; adding them for all would import what all need.
-        every: add the arguments of all commands nevertheless.
+    Adding them for all would import what all need.
     """
     parser = _Parser(prog="medtasks", description="Medical benchmarks for lm-evaluation-harness.")
     parser.add_argument("--version", action="store_true", help="print the version and exit")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
 import os
 import sys
+from collections.abc import Iterable
 from types import TracebackType
+
+logger = logging.getLogger("lm_eval.medtasks")
+"""What is said in passing; shown like the harness's own lines."""
 
 
 class MedtasksError(Exception):
@@ -35,6 +40,17 @@ class ScoringError(MedtasksError):
     """Extraction or scoring failed after generation; the message names the file with the generations."""
 
 
+def first_line(error: BaseException) -> str:
+    """What an error says first; its kind where it says nothing."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The known name that another is nearly, as the end of a message; empty if there is none."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
 def show_errors_as_one_line() -> None:
     """Print uncaught :class:`MedtasksError`\\ s as one line; the exit code stays 1.
 
@@ -44,8 +60,7 @@ def show_errors_as_one_line() -> None:
     previous = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        debugging = logging.getLogger("lm_eval").isEnabledFor(logging.DEBUG)
-        if isinstance(error, MedtasksError) and error.__cause__ is None and not debugging:
+        if isinstance(error, MedtasksError) and error.__cause__ is None and not debugging():
             print(f"medtasks: error: {error}", file=sys.stderr)
         else:
             previous(kind, error, traceback)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.errors import UsageError
+from medtasks_utils.errors import UsageError, meant
 from medtasks_utils.extraction.weighing import Candidate, Reading
 from medtasks_utils.harness.catalog import our_manager
 from medtasks_utils.harness.options import DATA_KEY
-from medtasks_utils.harness.patches import index_of
+from medtasks_utils.harness.patches.tasks import index_of
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
 from medtasks_utils.report.summary import problems_of
@@ -33,9 +32,9 @@ def task_named(name: str, data: str) -> MedTask:
     if name not in tasks or tasks[name].OUTPUT_TYPE != "generate_until":
         single = [key for key, entry in index_of(manager).items() if entry.kind not in ("GROUP", "TAG")]
         known = sorted(key for key in single if not key.endswith("_logits"))
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f" (did you mean {near[0]}?)" if near else ""
-        raise UsageError(f"--task {name}: no single task whose model writes text{hint}; there are {', '.join(known)}")
+        raise UsageError(
+            f"--task {name}: no single task whose model writes text{meant(name, known)}; there are {', '.join(known)}"
+        )
     task: MedTask = tasks[name]
     return task
 

@@ -145,15 +145,11 @@ def wider(first: Interval, second: Interval) -> Interval:
 
 
 def of_mean(value: float, parts: Sequence[tuple[float, float | None, float | None]]) -> Interval:
-    """The interval of an unweighted mean of independent parts, recovered from theirs.
+    """The interval of an unweighted mean of independent parts, recovered from their values, lower and upper ends.
 
     Its distance to each end is the root of the sum of squares of the parts' over their number (the method of variance
     estimates recovery: Zou, Huang & Zhang, *Computational Statistics & Data Analysis* 2009), so it has a width where
-    all parts are right, and stays within the range.
-
-    Args:
-        value: the mean.
-        parts: value, lower and upper end of each; a part without ends leaves the mean without.
+    all parts are right, and stays within the range. A part without ends leaves the mean without.
     """
     down = up = 0.0
     for of_part, low, high in parts:

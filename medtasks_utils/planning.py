@@ -23,15 +23,11 @@ def detectable(stderr: float, freedom: float = math.inf) -> float:
         stderr: of the difference.
         freedom: its degrees of freedom, one at least.
     """
-    return _reach(freedom) * stderr
-
-
-def _reach(freedom: float) -> float:
     from scipy.special import ndtri, stdtrit
 
     if math.isinf(freedom):
-        return float(ndtri((1 + LEVEL) / 2) + ndtri(POWER))
-    return float(stdtrit(freedom, (1 + LEVEL) / 2) + stdtrit(freedom, POWER))
+        return float(ndtri((1 + LEVEL) / 2) + ndtri(POWER)) * stderr
+    return float(stdtrit(freedom, (1 + LEVEL) / 2) + stdtrit(freedom, POWER)) * stderr
 
 
 def examples_needed(difference: float, variance: float) -> int:

@@ -15,7 +15,7 @@ import yaml
 from huggingface_hub import CommitOperationAdd, EvalResultEntry, HfApi, constants, eval_result_entries_to_yaml
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, first_line
 from medtasks_utils.harness.signature import NOTHING, parse
 from medtasks_utils.results import Run, TaskRun, Value
 from medtasks_utils.writing import write_whole
@@ -30,15 +30,7 @@ class PublishError(MedtasksError):
 
 @dataclass(frozen=True)
 class Scored:
-    """A task, or a group of tasks of one benchmark, with the number that stands for it.
-
-    Attributes:
-        name: of the task or group.
-        tasks: the task, or the group's.
-        metric: the metric's name.
-        filter: whose answers it is of.
-        value: in the metric's own unit.
-    """
+    """A task, or a group of tasks of one benchmark, with the number that stands for it, in the metric's own unit."""
 
     name: str
     tasks: Sequence[TaskRun]
@@ -47,29 +39,25 @@ class Scored:
     value: float
 
 
-def write(run: Run, folder: Path, allow_partial: bool = False) -> list[Path]:
-    """Write the files of a run.
-
-    Args:
-        run: with a results file.
-        folder: where ``.eval_results/`` goes.
-        allow_partial: whether to publish results of a part of the rows, and of files of one's own.
+def write(files: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write files of a model's repository into a folder.
 
     Raises:
-        PublishError: where there is nothing to publish, or only parts without ``allow_partial``.
         WriteError: for a file that cannot be written.
     """
-    files = contents(run, allow_partial)
-    paths = []
     for name, text in files.items():
-        path = folder / name
-        write_whole(path, text, make_folder=True)
-        paths.append(path)
-    return paths
+        write_whole(folder / name, text, make_folder=True)
+    return [folder / name for name in files]
 
 
 def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
-    """The files by path in the model's repository; see :func:`write`."""
+    """The files of a run by path in the model's repository.
+
+    ``allow_partial`` publishes results of a part of the rows too, and of files of one's own.
+
+    Raises:
+        PublishError: where there is nothing to publish, or only parts without ``allow_partial``.
+    """
     by_data_set: dict[str, list[EvalResultEntry]] = {}
     held_back = []
     can_be_allowed = False
@@ -108,10 +96,9 @@ def open_pull_request(run: Run, repository: str, files: Mapping[str, str]) -> st
             repository, operations, commit_message=f"Add evaluation results of {run.name}", create_pr=True
         )
     except Exception as error:  # of the client's HTTP library, whichever that is, or of the client itself
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise PublishError(
-            f"no pull request on {repository} at {constants.ENDPOINT} ({reason}): does the repository exist, and has "
-            "`hf auth login` been run with a token that may write?"
+            f"no pull request on {repository} at {constants.ENDPOINT} ({first_line(error)}): does the repository "
+            "exist, and has `hf auth login` been run with a token that may write?"
         ) from None
     return str(done.pr_url)
 

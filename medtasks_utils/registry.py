@@ -18,9 +18,8 @@ from typing import Any
 class Registry(Mapping[str, Any]):
     """What a kind of thing is called, and where it is; a value is imported when it is asked for.
 
-    Args:
-        group: of entry points, under which other distributions add theirs.
-        own: this package's, as in ``package.module:Class``; a path without a colon is a module.
+    Paths are as in ``package.module:Class``; one without a colon is a module. ``own`` are this package's; other
+    distributions add theirs under the ``group`` of entry points.
     """
 
     def __init__(self, group: str, own: Mapping[str, str]) -> None:

@@ -16,6 +16,9 @@ from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.errors import DataError, UsageError
+from medtasks_utils.harness.catalog import benchmark_of, configurations, our_manager, task_class_of
+from medtasks_utils.harness.options import DATA_KEY, read_options
+from medtasks_utils.harness.patches.tasks import no_progress_of_prompts
 
 OWN_DEFAULTS = {"use_explanations": False, "add_python_tool": False, "add_calculator_tool": False}
 """Options that are off here unless given: they need files, models or many turns."""
@@ -57,8 +60,6 @@ def score(
             several examples.
         DataError: for a row that cannot be read.
     """
-    from medtasks_utils.harness.catalog import our_manager, task_class_of
-
     if not isinstance(task, str):
         raise UsageError(f"score: task is a name, not {_kind(task)}")
     if not isinstance(row, Mapping):
@@ -72,7 +73,7 @@ def score(
             file = Path(folder, benchmark, place)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps(dict(row), ensure_ascii=False, default=str) + "\n", encoding="utf-8")
-        metadata = {"medtasks_data": folder, benchmark: _with_defaults(benchmark, options)}
+        metadata = {DATA_KEY: folder, benchmark: _with_defaults(benchmark, options)}
         try:
             built = our_manager(metadata).load([name])["tasks"][name]
         except DataError as error:
@@ -90,8 +91,6 @@ def _single_task(name: str) -> tuple[str, str]:
     Raises:
         UsageError: for a name that is none, stands for several benchmarks, or for tasks that read no text.
     """
-    from medtasks_utils.harness.catalog import benchmark_of, configurations, our_manager
-
     known = our_manager()
     own = cards()[name].default_task if name in cards() and name not in known.all_tasks else name
     found = list(configurations(known, [own]))
@@ -106,9 +105,6 @@ def _single_task(name: str) -> tuple[str, str]:
 
 
 def _with_defaults(benchmark: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    from medtasks_utils.harness.catalog import task_class_of
-    from medtasks_utils.harness.options import read_options
-
     kind = task_class_of(benchmark).options_type
     known = kind.model_fields
     if options.get("repeats") not in (None, 1):
@@ -135,8 +131,6 @@ def _index(task: Any, name: str, shown: str | None) -> int:
 
 
 def _scored(task: Any, index: int, response: str) -> dict[str, Scored]:
-    from medtasks_utils.harness.patches import no_progress_of_prompts
-
     with no_progress_of_prompts():
         task.build_all_requests()
     doc = task.eval_docs[index]

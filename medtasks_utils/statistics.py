@@ -86,9 +86,6 @@ class ExampleValue(float):
         self.failed = failed
         return self
 
-    def __getnewargs__(self) -> tuple[object, ...]:  # type: ignore[override]
-        return float(self), self.cluster, self.stratum, self.verdicts, self.valid, self.right, self.failed
-
     def in_stratum(self, stratum: str) -> ExampleValue:
         """The same value in another stratum."""
         return ExampleValue(self, self.cluster, stratum, self.verdicts, self.valid, self.right, self.failed)

@@ -18,12 +18,8 @@ class WriteError(MedtasksError):
 def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> None:
     """Write beside the place and move it there in one step; nothing is left behind where that fails.
 
-    A link stays one. Devices and pipes, and files in a folder that takes no other, are written to as they are.
-
-    Args:
-        path: of the file.
-        content: text is written in UTF-8.
-        make_folder: whether to make the folder where it is not there.
+    Text is written in UTF-8. A link stays one. Devices and pipes, and files in a folder that takes no other, are
+    written to as they are.
 
     Raises:
         WriteError: with the reason.

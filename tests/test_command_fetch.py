@@ -349,22 +349,13 @@ def test_the_names_are_those_of_the_items() -> None:
 def test_a_failure_does_not_keep_the_rest_from_being_fetched(
     error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    class Failing(fetch.Item):
-        def fetch(self) -> int:
-            raise error
+    def fail() -> int:
+        raise error
 
-        def check(self) -> int:
-            raise error
-
-    class Working(fetch.Item):
-        def fetch(self) -> int:
-            return 2_500_000
-
-        def check(self) -> int:
-            return 2_500_000
-
+    failing = fetch.Item("one", "here", fail, fail)
+    working = fetch.Item("two", "there", lambda: 2_500_000, lambda: 2_500_000)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    assert fetch.fetch([Failing("one", "here"), Working("two", "there")]) == 1
+    assert fetch.fetch([failing, working]) == 1
     first, second, last = capsys.readouterr().out.splitlines()
     assert "MISSING" in first and str(error) in first
     assert second.split() == ["two", "there", "2.5", "MB"]
@@ -372,13 +363,9 @@ def test_a_failure_does_not_keep_the_rest_from_being_fetched(
 
 
 def test_a_bug_is_not_reported_as_something_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Broken(fetch.Item):
-        def fetch(self) -> int:
-            raise ZeroDivisionError
-
-        def check(self) -> int:
-            raise ZeroDivisionError
+    def fail() -> int:
+        raise ZeroDivisionError
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     with pytest.raises(ZeroDivisionError):
-        fetch.fetch([Broken("one", "here")])
+        fetch.fetch([fetch.Item("one", "here", fail, fail)])

@@ -24,7 +24,8 @@ from lm_eval.models.openai_completions import LocalChatCompletion
 from tool_caller import check, reply, tagged
 
 from medtasks_utils.errors import MedtasksError, ScoringError
-from medtasks_utils.harness import patches, tool_task
+from medtasks_utils.harness import tool_task
+from medtasks_utils.harness.patches.models import cache_key, cache_of
 from medtasks_utils.tools.calculator import Calculator
 from medtasks_utils.tools.tool import Outcome
 
@@ -226,9 +227,9 @@ def test_first_replies_from_the_cache_begin_at_once(tmp_path: Path) -> None:
     database = CachingLM(model, f"{cache}_rank0.db").dbdict
     later = [body for body in first.bodies if turn(body) > 1]
     settings = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 2048}
-    with patches.cache_of(model):
+    with cache_of(model):
         for body in later:
-            del database[patches.cache_key(([json.dumps(body["messages"], ensure_ascii=False)], settings))]
+            del database[cache_key(([json.dumps(body["messages"], ensure_ascii=False)], settings))]
     database.close()
     with chat_server(caller) as second:
         assert transcripts(run(second, use_cache=cache)) == transcripts(expected)

@@ -24,7 +24,7 @@ from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompleti
 from medtasks_utils.errors import OptionError
 from medtasks_utils.harness.free import FreeBatch
 from medtasks_utils.harness.generations import order_of, scores_together, settle_seeds
-from medtasks_utils.harness.patches import can_be_asked_singly
+from medtasks_utils.harness.patches.models import can_be_asked_singly
 
 SAMPLED = "temperature=0.7"
 

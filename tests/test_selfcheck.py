@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import TASKS, documents, load
+from conftest import documents, load
 
 from medtasks_utils import selfcheck, statistics
 from medtasks_utils.benchmarks import cards
@@ -196,7 +196,7 @@ def test_the_server_answers_by_model_and_prompt() -> None:
 
 @pytest.mark.slow
 def test_the_data_directory_is_the_one_given(shared: Path) -> None:
-    checked = selfcheck.run(str(shared / "data"), [TASKS], limit=3)
+    checked = selfcheck.run(str(shared / "data"), limit=3)
     assert (checked.missed, checked.answers) == ([], 150)
     with pytest.raises(DataError):
-        selfcheck.run(str(shared), [TASKS], limit=3)
+        selfcheck.run(str(shared), limit=3)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 
 from medtasks_utils.writing import write_whole
@@ -15,6 +17,7 @@ DESCRIPTION = (
     "examples share a question, corrected for the number of comparisons. Refuses runs whose signatures say that they "
     "measure different things. Exit code 1 if the runs cannot be compared."
 )
+_OF_RUNS = ("task", "filter", "metric", "common", "force", "labels", "all", "show", "seed")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,13 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--show", type=_count, default=0, metavar="N", help="show N flipped examples each way")
     parser.add_argument(
         "--plan",
-        type=_points,
+        type=_number(lambda points: 0 < points < 100, "a number of points between 0 and 100"),
         metavar="N",
         help="instead: how many examples or repeats a true difference of N points needs, judging by how A and B differ",
     )
     parser.add_argument(
         "--discordance",
-        type=_share,
+        type=_number(lambda share: 0 < share <= 1, "a share above 0 and up to 1"),
         metavar="SHARE",
         help="with --plan and without A and B: the share of examples on which two runs disagree, such as 0.2",
     )
@@ -83,24 +86,17 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _points(text: str) -> float:
-    try:
-        points = float(text)
-    except ValueError:
-        points = 0.0
-    if not 0 < points < 100:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of points between 0 and 100")
-    return points
+def _number(is_valid: Callable[[float], bool], wanted: str) -> Callable[[str], float]:
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not is_valid(number):
+            raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
+        return number
 
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = 0.0
-    if not 0 < share <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share above 0 and up to 1")
-    return share
+    return read
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -119,9 +115,6 @@ def run(arguments: argparse.Namespace) -> int:
         write_whole(arguments.output, found + "\n")
     print(found if arguments.json or to_stdout else text)
     return 0
-
-
-_OF_RUNS = ("task", "filter", "metric", "common", "force", "labels", "all", "show", "seed")
 
 
 def _plan_from_discordance(arguments: argparse.Namespace) -> tuple[str, str]:

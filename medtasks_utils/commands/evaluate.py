@@ -36,7 +36,7 @@ def _help(parser: argparse.ArgumentParser, format_help: Callable[[], str]) -> st
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Ours first, then all flags of ``lm_eval run``, which adds them itself."""
-    from medtasks_utils.harness.patches import add_flags_of_run
+    from medtasks_utils.harness.patches.commands import add_flags_of_run
 
     parser.usage = USAGE
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -65,11 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
     from medtasks_utils.errors import MedtasksError
     from medtasks_utils.harness import evaluate
 
-    shows_all = arguments.full_table or (arguments.show_config if "show_config" in arguments else False)
+    shows_all = arguments.full_table or getattr(arguments, "show_config", False)
+    show = partial(print, file=sys.stdout) if shows_all and not arguments.json else lambda *text: None
     try:
-        outcome = evaluate.run(
-            arguments, partial(print, file=sys.stdout) if shows_all and not arguments.json else _drop
-        )
+        outcome = evaluate.run(arguments, show)
     except evaluate.Stopped as stopped:
         print(f"\nmedtasks: stopped; {stopped}", file=sys.stderr)
         return 130
@@ -87,10 +86,6 @@ def run(arguments: argparse.Namespace) -> int:
     if outcome.problem:
         raise MedtasksError(outcome.problem)
     return 0
-
-
-def _drop(*text: object) -> None:
-    """Print nothing."""
 
 
 def _run(outcome: Outcome) -> Run:

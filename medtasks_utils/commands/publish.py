@@ -44,10 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--model_repo takes ORG/NAME, not {arguments.model_repo!r}")
     found = one_run(arguments.results)
     folder = arguments.output or Path(arguments.model_repo.rpartition("/")[2])
-    paths = [str(path) for path in publish.write(found, folder, arguments.allow_partial)]
+    files = publish.contents(found, arguments.allow_partial)
+    paths = [str(path) for path in publish.write(files, folder)]
     address = None
     if arguments.create_pr:
-        files = publish.contents(found, arguments.allow_partial)
         address = publish.open_pull_request(found, arguments.model_repo, files)
     if arguments.json:
         print(json.dumps({"files": paths, "pull_request": address and str(address)}, indent=2))

@@ -40,13 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Run it; 1 if any score misses."""
     os.environ["TQDM_DISABLE"] = "1"  # which is read when tqdm is imported
     from medtasks_utils import selfcheck
-    from medtasks_utils.harness.catalog import task_folders
     from medtasks_utils.harness.saving import try_folder
     from medtasks_utils.selfcheck import output
 
     runs: Path = arguments.output / "runs"
     try_folder(runs, "--output")
-    checked = selfcheck.run(arguments.data, task_folders(), arguments.limit, runs, _tell)
+    checked = selfcheck.run(arguments.data, arguments.limit, runs, _tell)
     report, lacking = _report(runs, arguments.output / "report.html")
     if arguments.json:
         told = {**output.as_data(checked), "runs": str(runs), "report": str(report) if report else None}

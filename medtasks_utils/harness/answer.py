@@ -48,18 +48,9 @@ class Answer(str):
         self.details = {"found_by": "none" if value is None else found_by}
         return self
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return self.value, self.response, str(self)
-
 
 def combined(scores: Sequence[Score], cluster: str | None, stratum: str | None) -> ExampleValue | None:
-    """An example's value of a metric: the mean over its generations; None where the metric applies to none of them.
-
-    Args:
-        scores: of each generation.
-        cluster: what the example shares with others.
-        stratum: its group in macro averages.
-    """
+    """An example's value of a metric: the mean over its generations; None where the metric applies to none of them."""
     if all(score is None for score in scores):
         return None
     right = failed = 0

@@ -10,7 +10,7 @@ from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.card import load
-from medtasks_utils.harness.patches import index_of
+from medtasks_utils.harness.patches.tasks import index_of
 from medtasks_utils.harness.sources import tasks_path
 from medtasks_utils.harness.task import MedTask
 
@@ -18,13 +18,7 @@ Configuration = dict[str, Any]
 
 
 class Listing(NamedTuple):
-    """A name that ``--tasks`` takes.
-
-    Attributes:
-        name: of the task, group or tag.
-        is_group: whether its score is made of several tasks' scores.
-        description: one line, the comment that opens its file.
-    """
+    """A name that ``--tasks`` takes, with the comment that opens its file; a group's score is made of several."""
 
     name: str
     is_group: bool
@@ -67,10 +61,8 @@ def configurations(
 ) -> Iterator[Configuration]:
     """The YAML of every task that the members stand for, with what the groups on the way there set.
 
-    Args:
-        manager: which names are known; others are passed over.
-        members: names of tasks, groups and tags, or entries of a group's list.
-        overrides: settings that replace the tasks' own.
+    Members are names of tasks, groups and tags, or entries of a group's list; those that the manager does not know are
+    passed over. ``overrides`` replace the tasks' own settings.
     """
     index = index_of(manager)
     for member in members:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from typing import Any
 
 from lm_eval.api.instance import Instance
 from pydantic import Field
 
-from medtasks_utils.errors import OptionError
+from medtasks_utils.errors import OptionError, logger
 from medtasks_utils.harness.answer import Answer
 from medtasks_utils.harness.generations import order_of
 from medtasks_utils.harness.options import Options
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask, Prompts
-
-logger = logging.getLogger("lm_eval.medtasks")
 
 
 class ChoiceOptions(Options):

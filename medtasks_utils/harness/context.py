@@ -6,16 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from medtasks_utils.errors import OptionError
-from medtasks_utils.harness.patches import is_longer, room_for_prompts
+from medtasks_utils.harness.patches.models import is_longer, room_for_prompts
 
 
 def what_is_cut(model: Any, config: Any, prompts: Sequence[Any]) -> str | None:
-    """How many prompts lose their head, in words; None if none does, or the model does not tell.
-
-    Args:
-        model: the harness's; None where a task is built without any.
-        config: of the task.
-        prompts: as the model will be given them.
+    """How many prompts lose their head, in words; None if none does, or the model, if there is one, does not tell.
 
     Raises:
         OptionError: where there is no room for any prompt.

@@ -25,7 +25,7 @@ from medtasks_utils.harness.catalog import benchmark_of, configurations, listing
 from medtasks_utils.harness.failures import explain
 from medtasks_utils.harness.flags import read_settings
 from medtasks_utils.harness.options import check_effect, default_text, read_options
-from medtasks_utils.harness.patches import level_of, results_in_hand, started_quickly
+from medtasks_utils.harness.patches.commands import level_of, results_in_hand, started_quickly
 from medtasks_utils.harness.plain_flags import by_benchmark, with_plain_flags
 from medtasks_utils.harness.preflight import Asked, Plan, check_flags, check_places, check_tasks
 from medtasks_utils.harness.preflight_model import check_model, check_server, class_of
@@ -88,11 +88,8 @@ class Stopped(KeyboardInterrupt):
 
 
 def run(arguments: argparse.Namespace, show: Callable[[str], None]) -> Outcome:
-    """Run the harness with our flags and its own.
-
-    Args:
-        arguments: of ``lm_eval run``, with ``data`` and ``set``.
-        show: takes the harness's own tables; all else that it prints goes to standard error.
+    """Run the harness with our flags and its own; ``show`` takes its tables, all else that it prints goes to standard
+    error.
 
     Raises:
         UsageError: for what can be seen to be wrong before anything is loaded.
@@ -116,7 +113,9 @@ def run(arguments: argparse.Namespace, show: Callable[[str], None]) -> Outcome:
         model = check(outcome.plan, by_benchmark(arguments.set))
         _run(arguments, outcome, model, show)
     except KeyboardInterrupt:
-        raise Stopped(_how_to_go_on(outcome.plan)) from None
+        cache = outcome.plan.use_cache
+        kept = f"answers so far are in {cache}_rank*.db: " if cache else "nothing was kept; "
+        raise Stopped(kept + outcome.plan.way_on) from None
     return outcome
 
 
@@ -148,12 +147,6 @@ def _run(arguments: argparse.Namespace, outcome: Outcome, model: type[LM], show:
         raise failure
     tracker = trackers[0]
     outcome.results, outcome.path, outcome.problem = tracker.results, tracker.saved, tracker.problem
-
-
-def _how_to_go_on(plan: Plan) -> str:
-    if plan.use_cache:
-        return f"answers so far are in {plan.use_cache}_rank*.db: the same command goes on where it stopped"
-    return "nothing was kept; with --use_cache results/cache, the same command would go on where it stopped"
 
 
 def _add_configuration_file(arguments: argparse.Namespace) -> None:
@@ -192,15 +185,7 @@ def names_of(tasks: Sequence[str]) -> list[str]:
 
 
 def check(plan: Plan, settings: Mapping[str, Sequence[str]]) -> type[LM]:
-    """Find mistakes, the cheapest to find first; returns the model's class.
-
-    Args:
-        plan: what is asked for.
-        settings: what ``--set`` says, by benchmark.
-
-    Raises:
-        MedtasksError: for the first mistake.
-    """
+    """Find mistakes, the cheapest to find first, and raise a MedtasksError for the first; returns the model's class."""
     asked = check_request(plan, settings)
     check_places(plan)
     kind = class_of(plan)
@@ -210,15 +195,7 @@ def check(plan: Plan, settings: Mapping[str, Sequence[str]]) -> type[LM]:
 
 
 def check_request(plan: Plan, settings: Mapping[str, Sequence[str]] = MappingProxyType({})) -> list[Asked]:
-    """Find the mistakes that are the same on any machine, those of the model's arguments aside; returns the tasks.
-
-    Args:
-        plan: what is asked for.
-        settings: what ``--set`` says, by benchmark.
-
-    Raises:
-        MedtasksError: for the first mistake.
-    """
+    """Find the mistakes that are the same on any machine, those of the model's arguments aside; returns the tasks."""
     if not plan.tasks:
         raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
     asked = asked_tasks(
@@ -237,11 +214,7 @@ def asked_tasks(
 ) -> list[Asked]:
     """The tasks of this pack and the user's, with options and the data directory checked as the tasks will.
 
-    Args:
-        names: what ``--tasks`` names.
-        include_path: what ``--include_path`` names.
-        metadata: the model's arguments and ``--metadata``, merged.
-        settings: what ``--set`` says, by benchmark.
+    ``metadata`` has the model's arguments too, ``settings`` what ``--set`` says, by benchmark.
 
     Raises:
         OptionError: for a bad option, one that others turn off, or one of a benchmark that no task is of.

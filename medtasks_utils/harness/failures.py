@@ -18,69 +18,14 @@ import aiohttp
 import lm_eval
 import requests
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, first_line
 from medtasks_utils.harness import server
 from medtasks_utils.harness.preflight import Plan
 from medtasks_utils.harness.preflight_model import missing_package
 
+_SHOWN = 300  # characters of what an error says
 _OURS = str(Path(__file__).parents[1])
 _HARNESS = str(Path(inspect.getfile(lm_eval)).parent)
-
-
-def explain(error: Exception, plan: Plan) -> MedtasksError | None:
-    """The error for the user; None for a bug of ours.
-
-    Args:
-        error: what ended the run.
-        plan: what was asked for.
-    """
-    if _is_ours(error) and not isinstance(error, sqlite3.Error):
-        return None
-    kinds = (_of_the_cache, _of_a_server, _of_a_package, _of_a_model, _of_the_command)
-    return next((found for kind in kinds if (found := kind(error, plan))), None) or _unknown(error)
-
-
-def _of_a_server(error: Exception, plan: Plan) -> MedtasksError | None:
-    url = plan.mapping("model_args").get("base_url", "the model's server")
-    resumed = (
-        "the same command goes on where it stopped"
-        if plan.use_cache
-        else "with --use_cache results/cache, the same command would go on where it stopped"
-    )
-    response = getattr(error, "response", None)
-    status = getattr(error, "status", None) or getattr(response, "status_code", None)
-    if isinstance(error, aiohttp.ContentTypeError | requests.exceptions.JSONDecodeError):
-        return MedtasksError(f"{url} answers with something else than JSON; {resumed}")
-    if isinstance(error, aiohttp.ClientResponseError | requests.exceptions.HTTPError) and status:
-        said = " ".join(response.text.split())[:200] if response is not None else str(getattr(error, "message", ""))
-        said = f" ({said})" if said else ""
-        try:
-            server.explain(int(status), said, str(url), str(plan.model_name))
-        except MedtasksError as known:
-            return MedtasksError(f"{known}; {resumed}")
-        return MedtasksError(f"{url} answers {status}{said}, every time it was asked; {resumed}")
-    if isinstance(error, asyncio.TimeoutError | TimeoutError | requests.exceptions.Timeout):
-        return MedtasksError(f"{url} did not answer in time: timeout=SECONDS in --model_args gives it more; {resumed}")
-    if isinstance(error, aiohttp.ClientPayloadError | requests.exceptions.ChunkedEncodingError):
-        return MedtasksError(f"{url} breaks off in the middle of an answer; {resumed}")
-    if isinstance(error, aiohttp.ClientError | requests.exceptions.RequestException):
-        return MedtasksError(f"{url} answers no longer; {resumed}")
-    return None
-
-
-def _of_the_cache(error: Exception, plan: Plan) -> MedtasksError | None:
-    if not (plan.use_cache and isinstance(error, sqlite3.Error)):
-        return None
-    return MedtasksError(
-        f"--use_cache: {plan.use_cache}_rank*.db takes no more answers ({error}): make room, or end what else writes "
-        "to it; the same command goes on where it stopped"
-    )
-
-
-def _of_a_package(error: Exception, plan: Plan) -> MedtasksError | None:
-    return missing_package(error, f"--model {plan.model or 'hf'}") if isinstance(error, ImportError) else None
-
-
 _OF_MODELS: tuple[tuple[str, str], ...] = (
     (r"chat_template is not set|no chat template", "the model's tokenizer has no chat template: leave out "
      "--apply_chat_template, or name a tokenizer that has one (tokenizer=NAME in --model_args)"),
@@ -100,17 +45,63 @@ _OF_MODELS: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 
 
+def explain(error: Exception, plan: Plan) -> MedtasksError | None:
+    """The error for the user; None for a bug of ours."""
+    if _is_ours(error) and not isinstance(error, sqlite3.Error):
+        return None
+    kinds = (_of_the_cache, _of_a_server, _of_a_package, _of_a_model, _of_the_command)
+    return next((found for kind in kinds if (found := kind(error, plan))), None) or _unknown(error)
+
+
+def _of_a_server(error: Exception, plan: Plan) -> MedtasksError | None:
+    url = plan.mapping("model_args").get("base_url", "the model's server")
+    response = getattr(error, "response", None)
+    status = getattr(error, "status", None) or getattr(response, "status_code", None)
+    if isinstance(error, aiohttp.ContentTypeError | requests.exceptions.JSONDecodeError):
+        return MedtasksError(f"{url} answers with something else than JSON; {plan.way_on}")
+    if isinstance(error, aiohttp.ClientResponseError | requests.exceptions.HTTPError) and status:
+        said = " ".join(response.text.split())[:200] if response is not None else str(getattr(error, "message", ""))
+        said = f" ({said})" if said else ""
+        try:
+            server.explain(int(status), said, str(url), str(plan.model_name))
+        except MedtasksError as known:
+            return MedtasksError(f"{known}; {plan.way_on}")
+        return MedtasksError(f"{url} answers {status}{said}, every time it was asked; {plan.way_on}")
+    if isinstance(error, asyncio.TimeoutError | TimeoutError | requests.exceptions.Timeout):
+        return MedtasksError(
+            f"{url} did not answer in time: timeout=SECONDS in --model_args gives it more; {plan.way_on}"
+        )
+    if isinstance(error, aiohttp.ClientPayloadError | requests.exceptions.ChunkedEncodingError):
+        return MedtasksError(f"{url} breaks off in the middle of an answer; {plan.way_on}")
+    if isinstance(error, aiohttp.ClientError | requests.exceptions.RequestException):
+        return MedtasksError(f"{url} answers no longer; {plan.way_on}")
+    return None
+
+
+def _of_the_cache(error: Exception, plan: Plan) -> MedtasksError | None:
+    if not (plan.use_cache and isinstance(error, sqlite3.Error)):
+        return None
+    return MedtasksError(
+        f"--use_cache: {plan.use_cache}_rank*.db takes no more answers ({error}): make room, or end what else writes "
+        f"to it; {plan.way_on}"
+    )
+
+
+def _of_a_package(error: Exception, plan: Plan) -> MedtasksError | None:
+    return missing_package(error, f"--model {plan.model or 'hf'}") if isinstance(error, ImportError) else None
+
+
 def _of_a_model(error: Exception, plan: Plan) -> MedtasksError | None:
     if isinstance(error, NotImplementedError) and not str(error):
         return MedtasksError(f"--model {plan.model} cannot do what the tasks ask of it; take another kind of model")
     for pattern, advice in _OF_MODELS:
         if re.search(pattern, str(error)) or (pattern == "out of memory" and "OutOfMemory" in type(error).__name__):
-            return MedtasksError(f"{advice} ({_first_line(error)})")
+            return MedtasksError(f"{advice} ({first_line(error)[:_SHOWN]})")
     return None
 
 
 def _of_the_command(error: Exception, plan: Plan) -> MedtasksError | None:
-    text = _first_line(error)
+    text = first_line(error)[:_SHOWN]
     if isinstance(error, AssertionError) and "samples" in text:
         return MedtasksError(f"--samples: {text}")
     if isinstance(error, OSError) and error.errno is not None and error.filename:
@@ -118,11 +109,6 @@ def _of_the_command(error: Exception, plan: Plan) -> MedtasksError | None:
     if re.search(r"[Tt]oken is|[Ii]nvalid user token|401 Client Error", text):
         return MedtasksError(f"the hub does not take the token: set HF_TOKEN to one that may write ({text})")
     return None
-
-
-def _first_line(error: Exception) -> str:
-    lines: list[str] = str(error).strip().splitlines()
-    return lines[0][:300] if lines else type(error).__name__
 
 
 def _is_ours(error: Exception) -> bool:
@@ -138,6 +124,6 @@ def _unknown(error: Exception) -> MedtasksError:
     ) as file:
         file.write("".join(traceback.format_exception(error)))
     return MedtasksError(
-        f"lm_eval ended with {type(error).__name__}: {_first_line(error)} (the traceback is in {file.name}; "
+        f"lm_eval ended with {type(error).__name__}: {first_line(error)[:_SHOWN]} (the traceback is in {file.name}; "
         "LMEVAL_LOG_LEVEL=DEBUG shows it)"
     )

@@ -10,8 +10,8 @@ import importlib.util
 import json
 import logging
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from huggingface_hub.utils import filter_repo_objects
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.card import Card, Repository
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, first_line
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, MODEL_FILES
 from medtasks_utils.explanations.nltk_data import PUNKT, WORDNET, Package, load
 from medtasks_utils.harness import catalog, pinned
@@ -44,152 +44,121 @@ class FetchError(MedtasksError):
     """Something that could not be downloaded, or is not there."""
 
 
-_FAILURES = (MedtasksError, *_HTTP_ERRORS)
-
-
-class Item(ABC):
+@dataclass(frozen=True)
+class Item:
     """Something that runs need.
 
-    Args:
+    Attributes:
         name: as ``--only`` has it.
         origin: where it comes from.
+        fetch: downloads what is not there yet, and returns the size of all of it in bytes.
+        check: loads it without internet, as a run does, and returns its size in bytes.
+
+    Both raise a MedtasksError if it is not to be had whole.
     """
 
-    def __init__(self, name: str, origin: str) -> None:
-        self.name = name
-        self.origin = origin
-
-    @abstractmethod
-    def fetch(self) -> int:
-        """Download what is not there yet, and return the size of all of it in bytes.
-
-        Raises:
-            MedtasksError: if it cannot be had.
-        """
-
-    @abstractmethod
-    def check(self) -> int:
-        """Load it without internet, as a run does, and return its size in bytes.
-
-        Raises:
-            MedtasksError: if it is missing, incomplete or unreadable.
-        """
+    name: str
+    origin: str
+    fetch: Callable[[], int]
+    check: Callable[[], int]
 
 
-class DataSet(Item):
-    """A hub repository with a benchmark's rows."""
+def _data_set(card: Card, repository: Repository) -> Item:
+    """A benchmark's rows in a repository of the hub, or as files of one of GitHub's."""
+    name, revision, patterns = repository.name, repository.revision, card.file_patterns
+    origin = f"{name} at {revision[:7]}" if revision else name
 
-    def __init__(self, card: Card, repository: Repository) -> None:
-        name, revision = repository.name, repository.revision
-        super().__init__(card.name, f"{name} at {revision[:7]}" if revision else name)
-        self.card = card
-        self.repository = repository
+    def fetch() -> int:
+        if repository.files:
+            _say(f"{card.name}: {origin}, {len(repository.files)} files")
+            return _size(pinned.download(repository))
+        files = _listing(name, "dataset", revision, patterns)
+        _say(f"{card.name}: {origin}, {_extent(files)}")
+        return _verified(HUB.folder(card, repository), files)
 
-    def fetch(self) -> int:
-        """See :class:`Item`."""
-        files = _listing(self.repository.name, "dataset", self.repository.revision, self.card.file_patterns)
-        _announce(self, files)
-        return _verified(HUB.folder(self.card, self.repository), files)
-
-    def cached(self) -> Path:
-        """The folder of what was downloaded before."""
-        return _cached(self.repository.name, "dataset", self.repository.revision, self.card.file_patterns)
-
-    def check(self) -> int:
-        """Load every task that reads the repository, and its few-shot examples."""
-        folder = self.cached()
-        manager = catalog.our_manager({DATA_KEY: HUB.name})
-        drawn_from = set()
-        for settings in catalog.configurations(manager, manager.all_subtasks):
-            if not self._is_read_by(settings):
-                continue
-            task: Any = manager.load(settings["task"])["tasks"][settings["task"]]
-            part = settings.get("dataset_name")
-            if settings.get("fewshot_split") and part not in drawn_from:
-                drawn_from.add(part)
-                task.load_fewshot_rows()
+    def check() -> int:
+        if not repository.files:
+            folder = _cached(name, "dataset", revision, patterns)
+        elif not pinned.is_cached(repository):
+            raise FetchError(f"not in the cache {pinned.cached_folder(repository)}")
+        else:
+            folder = pinned.cached_folder(repository)
+        _load_tasks(card, repository)
         return _size(folder)
 
-    def _is_read_by(self, settings: Mapping[str, Any]) -> bool:
-        """Whether a task with these settings in YAML reads the repository."""
-        if catalog.benchmark_of(settings) != self.card.name:
-            return False
-        task_class = catalog.task_class_of(self.card.name)
-        options = read_options(task_class.options_type, self.card.name, settings.get("dataset_kwargs") or {}, {})
-        return task_class.repository_of(options) == self.repository
+    return Item(card.name, origin, fetch, check)
 
 
-class PinnedData(DataSet):
-    """Files of a GitHub repository with a benchmark's rows."""
+def _load_tasks(card: Card, repository: Repository) -> None:
+    """Load every task that reads the repository, and its few-shot examples."""
+    manager = catalog.our_manager({DATA_KEY: HUB.name})
+    drawn_from = set()
+    for settings in catalog.configurations(manager, manager.all_subtasks):
+        if not _is_read_by(settings, card, repository):
+            continue
+        task: Any = manager.load(settings["task"])["tasks"][settings["task"]]
+        part = settings.get("dataset_name")
+        if settings.get("fewshot_split") and part not in drawn_from:
+            drawn_from.add(part)
+            task.load_fewshot_rows()
 
-    def fetch(self) -> int:
-        """See :class:`Item`."""
-        print(f"{self.name}: {self.origin}, {len(self.repository.files)} files", file=sys.stderr, flush=True)
-        return _size(pinned.download(self.repository, may_ask=True))
 
-    def cached(self) -> Path:
-        """See :class:`DataSet`."""
-        if not pinned.is_cached(self.repository):
-            raise FetchError(f"not in the cache {pinned.cached_folder(self.repository)}")
-        return pinned.cached_folder(self.repository)
+def _is_read_by(settings: Mapping[str, Any], card: Card, repository: Repository) -> bool:
+    """Whether a task with these settings in YAML reads the repository."""
+    if catalog.benchmark_of(settings) != card.name:
+        return False
+    task_class = catalog.task_class_of(card.name)
+    options = read_options(task_class.options_type, card.name, settings.get("dataset_kwargs") or {}, {})
+    return task_class.repository_of(options) == repository
 
 
-class NltkData(Item):
+def _nltk_data(name: str, package: Package) -> Item:
     """A package of NLTK's data, for METEOR."""
 
-    def __init__(self, name: str, package: Package) -> None:
-        super().__init__(name, f"NLTK's {package.name}")
-        self.package = package
-
-    def fetch(self) -> int:
-        """See :class:`Item`."""
-        load(self.package)
-        return self.check()
-
-    def check(self) -> int:
-        """See :class:`Item`."""
-        for resource in self.package.places:
+    def check() -> int:
+        for resource in package.places:
             try:
                 place = nltk.data.find(resource)
             except LookupError:
                 continue
-            load(self.package)
+            load(package)
             return _size(Path(str(place)))
         raise FetchError("not in NLTK's data path")
 
+    def fetch() -> int:
+        load(package)
+        return check()
 
-class SciBert(Item):
-    """BERTScore's default model in the hub's cache."""
+    return Item(name, f"NLTK's {package.name}", fetch, check)
 
-    def __init__(self) -> None:
-        super().__init__("scibert", DEFAULT_BERTSCORE_MODEL)
 
-    def fetch(self) -> int:
-        """See :class:`Item`; needs no torch."""
-        files = _listing(self.origin, "model", None, MODEL_FILES)
-        _announce(self, files)
-        return _verified(Path(snapshot_download(self.origin, allow_patterns=list(MODEL_FILES))), files)
+def _fetch_scibert() -> int:
+    """Download BERTScore's default model into the hub's cache; needs no torch."""
+    files = _listing(DEFAULT_BERTSCORE_MODEL, "model", None, MODEL_FILES)
+    _say(f"scibert: {DEFAULT_BERTSCORE_MODEL}, {_extent(files)}")
+    return _verified(Path(snapshot_download(DEFAULT_BERTSCORE_MODEL, allow_patterns=list(MODEL_FILES))), files)
 
-    def check(self) -> int:
-        """Load the model; without torch and transformers, see that its files are there."""
-        folder = _cached(self.origin, "model", None, MODEL_FILES)
-        if all(importlib.util.find_spec(package) for package in ("torch", "transformers")):
-            from medtasks_utils.explanations.encoder import load_encoder
 
-            load_encoder(self.origin)
-        elif not any(path.suffix in (".bin", ".safetensors") for path in folder.iterdir()):
-            raise FetchError(f"{folder} has no weights")
-        return _size(folder)
+def _check_scibert() -> int:
+    """Load the model; without torch and transformers, see that its files are there."""
+    folder = _cached(DEFAULT_BERTSCORE_MODEL, "model", None, MODEL_FILES)
+    if all(importlib.util.find_spec(package) for package in ("torch", "transformers")):
+        from medtasks_utils.explanations.encoder import load_encoder
+
+        load_encoder(DEFAULT_BERTSCORE_MODEL)
+    elif not any(path.suffix in (".bin", ".safetensors") for path in folder.iterdir()):
+        raise FetchError(f"{folder} has no weights")
+    return _size(folder)
 
 
 def items(names: Iterable[str]) -> list[Item]:
     """What the names stand for, in their order."""
-    data = [
-        (PinnedData if repository.files else DataSet)(card, repository)
-        for card in cards().values()
-        for repository in card.repositories.values()
+    everything = [
+        *(_data_set(card, repository) for card in cards().values() for repository in card.repositories.values()),
+        _nltk_data("wordnet", WORDNET),
+        _nltk_data("punkt_tab", PUNKT),
+        Item("scibert", DEFAULT_BERTSCORE_MODEL, _fetch_scibert, _check_scibert),
     ]
-    everything: list[Item] = [*data, NltkData("wordnet", WORDNET), NltkData("punkt_tab", PUNKT), SciBert()]
     return [item for name in names for item in everything if item.name == name]
 
 
@@ -208,23 +177,24 @@ def check(wanted: Sequence[Item], as_json: bool = False) -> int:
 
 def _for_each(wanted: Sequence[Item], get: Callable[[Item], int], as_json: bool) -> int:
     width = max(len(item.origin) for item in wanted)
-    sizes, missing, told = [], 0, []
+    told: list[dict[str, Any]] = []
     for item in wanted:
+        size, missing = None, None
         try:
-            sizes.append(get(item))
-            state = f"{_shown(sizes[-1]):>9}"
-            told.append({"name": item.name, "origin": item.origin, "bytes": sizes[-1], "missing": None})
-        except _FAILURES as error:
-            missing += 1
-            state = f"  MISSING  {_first_line(error)}"
-            told.append({"name": item.name, "origin": item.origin, "bytes": None, "missing": _first_line(error)})
+            size = get(item)
+        except (MedtasksError, *_HTTP_ERRORS) as error:
+            missing = first_line(error)
+        told.append({"name": item.name, "origin": item.origin, "bytes": size, "missing": missing})
         if not as_json:
+            state = f"  MISSING  {missing}" if size is None else f"{_shown(size):>9}"
             print(f"{item.name:<13}  {item.origin:<{width}}  {state}", flush=True)
+    sizes = [each["bytes"] for each in told if each["missing"] is None]
+    lacking = len(told) - len(sizes)
     if as_json:
         print(json.dumps(told, indent=2))
-        return 1 if missing else 0
-    print(f"{len(sizes)} of {len(wanted)} there, {_shown(sum(sizes))}" + (f"; {missing} missing" if missing else ""))
-    return 1 if missing else 0
+    else:
+        print(f"{len(sizes)} of {len(told)} there, {_shown(sum(sizes))}" + (f"; {lacking} missing" if lacking else ""))
+    return 1 if lacking else 0
 
 
 def _listing(name: str, kind: str, revision: str | None, patterns: Sequence[str]) -> dict[str, int]:
@@ -240,7 +210,7 @@ def _listing(name: str, kind: str, revision: str | None, patterns: Sequence[str]
     except RevisionNotFoundError:
         raise FetchError(f"{name} has no revision {revision}") from None
     except _HTTP_ERRORS as error:
-        raise FetchError(f"cannot reach the hub at {constants.ENDPOINT} ({_first_line(error)})") from None
+        raise FetchError(f"cannot reach the hub at {constants.ENDPOINT} ({first_line(error)})") from None
     sizes = {file.rfilename: file.size or 0 for file in found or ()}
     files = {name: sizes[name] for name in filter_repo_objects(sizes, allow_patterns=list(patterns))}
     if not files:
@@ -261,8 +231,12 @@ def _cached(name: str, kind: str, revision: str | None, patterns: Sequence[str])
         raise FetchError(f"{amount} in the hub's cache") from None
 
 
-def _announce(item: Item, files: Mapping[str, int]) -> None:
-    print(f"{item.name}: {item.origin}, {len(files)} files, {_shown(sum(files.values()))}", file=sys.stderr, flush=True)
+def _extent(files: Mapping[str, int]) -> str:
+    return f"{len(files)} files, {_shown(sum(files.values()))}"
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _verified(folder: Path, files: Mapping[str, int]) -> int:
@@ -284,7 +258,3 @@ def _shown(size: float) -> str:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1000
     return f"{size:.1f} GB"
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__

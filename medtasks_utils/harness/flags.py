@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 from medtasks_utils.errors import UsageError
-from medtasks_utils.harness.patches import add_flags_of_run
+from medtasks_utils.harness.patches.commands import add_flags_of_run
 
 _AS_IS = {"cache_requests": dict, "include_path": list}
 """What lm_eval takes in a file and has no form for on the command line."""

@@ -12,15 +12,18 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack
-from typing import Any, Protocol
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from lm_eval.api.instance import Instance
 from tqdm import tqdm
 
-from medtasks_utils.harness import patches
+from medtasks_utils.harness.patches import models
 from medtasks_utils.harness.run import this_run
+
+if TYPE_CHECKING:
+    from medtasks_utils.harness.tool_task import ToolTask
 
 NextPrompt = Callable[[Any, str], tuple[Any, int]]
 """Given a request and the reply to its last prompt: the next prompt, None if the conversation is over; and how many
@@ -30,34 +33,24 @@ _THREADS = 32  # for calls of tools, at least
 _SHOWN_EVERY = 0.2  # seconds
 
 
-class Conversing(Protocol):
-    """A task whose requests begin conversations."""
-
-    def unfinished(self) -> Sequence[Any]:
-        """The requests whose conversations are not over, or have not begun."""
-
-    def conversing(self) -> AbstractContextManager[NextPrompt]:
-        """How they go on, while the tools are open; called in many threads, each with a request of its own."""
-
-
 class FreeBatch:
     """The requests of a run to an API model.
 
     Args:
-        model: one that :func:`medtasks_utils.harness.patches.can_be_asked_singly`.
+        model: one that :func:`medtasks_utils.harness.patches.models.can_be_asked_singly`.
     """
 
     def __init__(self, model: Any) -> None:
         self._model = model
-        self._tasks: WeakValueDictionary[str, Any] = WeakValueDictionary()
-        self._give_back = patches.take_next_batch(model, self.generate_until)
+        self._tasks: WeakValueDictionary[str, ToolTask] = WeakValueDictionary()
+        self._give_back = models.take_next_batch(model, self.generate_until)
 
     @classmethod
     def of(cls, model: Any) -> FreeBatch:
         """The one that is to take the model's next batch."""
         return _waiting.get(model) or _waiting.setdefault(model, cls(model))
 
-    def join(self, name: str, task: Conversing) -> None:
+    def join(self, name: str, task: ToolTask) -> None:
         """Lead a task's conversations too; of two tasks with one name, as in a run begun again, the later's."""
         self._tasks[name] = task
 
@@ -85,7 +78,7 @@ class FreeBatch:
         with ExitStack() as stack:
             for name in list(tasks)[:1]:
                 stack.enter_context(this_run.generations_kept(name))
-            threads = stack.enter_context(ThreadPoolExecutor(max(_THREADS, patches.connections(self._model))))
+            threads = stack.enter_context(ThreadPoolExecutor(max(_THREADS, models.connections(self._model))))
             nexts = {name: stack.enter_context(task.conversing()) for name, task in tasks.items()}
             stack.callback(threads.shutdown, wait=False, cancel_futures=True)  # if it fails: before the tools close
             return asyncio.run(_Lines(self._model, nexts, threads).lead([*requests, *more]))[: len(requests)]
@@ -96,19 +89,13 @@ _waiting: WeakKeyDictionary[Any, FreeBatch] = WeakKeyDictionary()
 
 
 class _Lines:
-    """The conversations of a batch while they are led.
-
-    Args:
-        model: whom to ask.
-        nexts: how conversations go on, by task; requests of other tasks have one reply.
-        threads: where that is worked out.
-    """
+    """The conversations of a batch while they are led; requests of tasks that have no next prompt have one reply."""
 
     def __init__(self, model: Any, nexts: dict[str, NextPrompt], threads: ThreadPoolExecutor) -> None:
         self._model = model
         self._nexts = nexts
         self._threads = threads
-        self._cache = patches.response_cache(model)
+        self._cache = models.response_cache(model)
         # What this batch puts there answers no request of it: equal requests are asked as often as they are made.
         self._cached = frozenset(() if self._cache is None else self._cache.keys())
         self._counts = {"in flight": 0, "turns": 0, "calls": 0}
@@ -118,7 +105,7 @@ class _Lines:
         """The first reply of each, once all are over; the first failure ends all."""
         self._bar = tqdm(total=len(requests), desc="Conversations" if self._nexts else "Requesting API")
         with self._bar:
-            async with patches.asking(self._model) as self._ask:
+            async with models.asking(self._model) as self._ask:
                 lines = [asyncio.ensure_future(self._converse(request)) for request in requests]
                 try:
                     return await asyncio.gather(*lines)
@@ -142,7 +129,7 @@ class _Lines:
 
     async def _reply(self, prompt: Any, settings: dict[str, Any]) -> str:
         if self._cached and not settings.get("do_sample", False):  # sampled ones are not read, as in the harness
-            key = patches.cache_key((prompt, settings))
+            key = models.cache_key((prompt, settings))
             if key in self._cached:
                 self._count("turns", 1)
                 return str(self._cache[key])
@@ -158,4 +145,4 @@ class _Lines:
         if now - self._shown > _SHOWN_EVERY:
             self._shown = now
             waiting = self._counts["in flight"]
-            self._bar.set_postfix({**self._counts, "in flight": min(waiting, patches.connections(self._model))})
+            self._bar.set_postfix({**self._counts, "in flight": min(waiting, models.connections(self._model))})

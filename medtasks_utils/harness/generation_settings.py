@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import logging
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from medtasks_utils.errors import UsageError
-
-logger = logging.getLogger("lm_eval.medtasks")
+from medtasks_utils.errors import UsageError, logger
 
 _Whole = Annotated[float, Field(multiple_of=1)]  # lm_eval reads -1 on its command line as -1.0
 
@@ -41,9 +38,8 @@ class GenerationSettings(BaseModel):
 
 NAMES = frozenset(GenerationSettings.model_fields)
 
-_OTHER_NAMES = dict.fromkeys(
-    ("max_tokens", "max_new_tokens", "max_completion_tokens", "num_predict", "n_predict"), "max_gen_toks"
-)  # beside the tasks' own max_gen_toks, some models take one of the two and others are sent both
+_OF_MAX_GEN_TOKS = ("max_tokens", "max_new_tokens", "max_completion_tokens", "num_predict", "n_predict")
+"""Its names elsewhere: beside the tasks' own max_gen_toks, some models take one of the two and others are sent both."""
 _NO_SLIPS = (
     *("min_tokens", "min_new_tokens", "top_a", "top_h", "min_a", "typical", "typ_p", "repeat_penalty"),
     "temperature_last",
@@ -59,21 +55,18 @@ _WHY = {
 def check_generation_settings(settings: Mapping[str, Any]) -> None:
     """Refuse values that no server takes as they are meant, and names that are slips; the others pass, with a line.
 
-    Args:
-        settings: what ``--gen_kwargs`` says.
-
     Raises:
         UsageError: for the first that is wrong.
     """
     for name, value in settings.items():
-        if name in _OTHER_NAMES:
-            raise UsageError(f"--gen_kwargs: {name} is {_OTHER_NAMES[name]} here: {_OTHER_NAMES[name]}={value}")
+        if name in _OF_MAX_GEN_TOKS:
+            raise UsageError(f"--gen_kwargs: {name} is max_gen_toks here: max_gen_toks={value}")
     unknown = [name for name in settings if name not in NAMES]
     for name in unknown:
         folded = name.lower().replace("-", "_")
-        near = difflib.get_close_matches(folded, [*NAMES, *_OTHER_NAMES], n=1, cutoff=0.8)
+        near = difflib.get_close_matches(folded, [*NAMES, *_OF_MAX_GEN_TOKS], n=1, cutoff=0.8)
         if near and name not in _NO_SLIPS:
-            meant = _OTHER_NAMES.get(near[0], near[0])
+            meant = "max_gen_toks" if near[0] in _OF_MAX_GEN_TOKS else near[0]
             raise UsageError(f"--gen_kwargs: there is no setting {name} (did you mean {meant}?)")
     for name in ("until", "stop"):
         if re.fullmatch(r"\[.*,.*\]", str(settings.get(name))) and isinstance(settings[name], str):

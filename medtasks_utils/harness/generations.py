@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -11,11 +10,9 @@ from typing import Any
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
+from medtasks_utils.errors import logger
 from medtasks_utils.harness.free import FreeBatch
-from medtasks_utils.harness.patches import can_be_asked_singly, request_body
-
-logger = logging.getLogger("lm_eval.medtasks")
-
+from medtasks_utils.harness.patches.models import can_be_asked_singly, request_body
 
 # ---- what they are
 
@@ -23,11 +20,7 @@ logger = logging.getLogger("lm_eval.medtasks")
 def settle(task: str, instances: Sequence[Instance], model: LM | None, *, have_prompts: bool) -> None:
     """Make the generations of an example independent, as far as the model lets them be; say so where they are equal.
 
-    Args:
-        task: its name.
-        instances: requests for text; their ``idx`` is the number of the generation.
-        model: the model; None if it is not known.
-        have_prompts: whether the generations of an example have prompts of their own.
+    The ``idx`` of a request is the number of the generation; ``have_prompts`` where each has a prompt of its own.
     """
     if not have_prompts and is_greedy(model, *instances[0].args):
         logger.warning(
@@ -43,13 +36,8 @@ def settle(task: str, instances: Sequence[Instance], model: LM | None, *, have_p
 def settle_seeds(instances: Sequence[Instance], model: LM | None) -> bool:
     """Give generation j the seed that the model would send, plus j; whether the model takes one.
 
-    Requests that differ are answered and cached one by one. ``do_sample`` is left out of those with a seed: the
-    harness reads no cache where it is true, since it would find one answer for all generations, and no such model
-    sends it.
-
-    Args:
-        instances: requests for text; their ``idx`` is the number of the generation.
-        model: the model; None if it is not known.
+    Requests that differ are answered and cached one by one. ``do_sample`` is left out of those with a seed: the harness
+    reads no cache where it is true, since it would find one answer for all generations, and no such model sends it.
     """
     base = _base_seed(model, *instances[0].args)
     if base is None:
@@ -84,13 +72,10 @@ def is_greedy(model: LM | None, prompt: Any, settings: dict[str, Any]) -> bool:
 
 
 def order_of(generation: int, first: str) -> str:
-    """The order in which a generation of an example sees its choices.
+    """The order in which a generation, numbered from 0, of an example sees its choices; ``first`` is that of generation
+    0.
 
     Four generations in a row show each of four choices once in each place; 24 show every order once.
-
-    Args:
-        generation: its number, from 0.
-        first: the order that generation 0 sees, a letter a choice.
 
     >>> [order_of(generation, "ABCD") for generation in range(6)]
     ['ABCD', 'BCDA', 'CDAB', 'DABC', 'ABDC', 'BDCA']

@@ -19,28 +19,19 @@ from medtasks_utils.statistics import ExampleValue
 class Scorer:
     """Reads answers out of responses and scores them, as the benchmark's default task does.
 
-    Args:
-        benchmark: its name.
-        options: of the benchmark, as under ``--metadata``.
-
     Raises:
         OptionError: for a misspelt or ill-typed option.
     """
 
-    def __init__(self, benchmark: str, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, benchmark: str, options: Mapping[str, Any]) -> None:
         task_class = task_class_of(benchmark)
         # Not by its constructor, which loads rows.
         self._task: MedTask = object.__new__(task_class)
-        self._task.options = read_options(task_class.options_type, benchmark, {}, {benchmark: dict(options or {})})
+        self._task.options = read_options(task_class.options_type, benchmark, {}, {benchmark: options})
         self._task._config = TaskConfig(task=cards()[benchmark].default_task, generation_kwargs={"until": []})
 
     def strict(self, doc: Row, responses: Sequence[str]) -> tuple[list[Answer], dict[str, ExampleValue | None]]:
-        """The answers to one example under the strict filter, and its metrics, the means over the responses.
-
-        Args:
-            doc: as the benchmark's tasks have it.
-            responses: one or more.
-        """
+        """The answers to one example under the strict filter, and its metrics, the means over the responses."""
         answers = [self._task.strict(response, doc) for response in responses]
         scores = [self._task.score(doc, answer) for answer in answers]
         cluster, stratum = self._task.cluster(doc), self._task.stratum(doc)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args, get_origin
 
@@ -11,9 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.errors import OptionError
-
-logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
+from medtasks_utils.errors import OptionError, logger
 
 DATA_KEY = "medtasks_data"
 
@@ -22,12 +19,7 @@ _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
 
 
 class Need(NamedTuple):
-    """What an option is of no effect without.
-
-    Attributes:
-        says: the same for messages, as in ``use_judge=true``.
-        is_met: whether it holds.
-    """
+    """What an option is of no effect without; ``says`` is the same for messages, as in ``use_judge=true``."""
 
     says: str
     is_met: Callable[[Any], bool]
@@ -64,17 +56,12 @@ def read_options(
     metadata: Mapping[str, Any],
     said_by: str = "",
 ) -> AnyOptions:
-    """Merge a task's own settings with the user's, and check both.
+    """Merge what a task's YAML sets with what the user says in the harness's merged metadata, and check both.
 
-    Args:
-        kind: the benchmark's options.
-        benchmark: its key in ``metadata``.
-        defaults: what the task's YAML sets.
-        metadata: the harness's merged metadata, which holds the model's arguments too.
-        said_by: the flags that said it, for messages, where that is not ``--metadata``.
+    null leaves any option at its default. ``said_by`` are the flags that said it, where that is not ``--metadata``.
 
     Raises:
-        OptionError: for a misspelt or ill-typed option, naming what is valid. null leaves any option at its default.
+        OptionError: for a misspelt or ill-typed option, naming what is valid.
     """
     valid = f"Valid options of {benchmark}: {describe_options(kind)}."
     place = said_by or f'--metadata "{benchmark}"'
@@ -109,13 +96,7 @@ def _plain(kind: type[Options], place: str, given: Mapping[str, Any]) -> dict[st
 
 
 def check_effect(benchmark: str, options: Sequence[Options], given: Mapping[str, Any], is_generated: bool) -> None:
-    """That what a user has set is of effect in one of the tasks at least.
-
-    Args:
-        benchmark: its name.
-        options: of its tasks.
-        given: what the user has set, by name; false and null set nothing.
-        is_generated: whether any of the tasks has text generated.
+    """That what a user has set is of effect in one of the benchmark's tasks at least; false and null set nothing.
 
     Raises:
         OptionError: for the first option that others turn off in all of them, or that is for generated text.

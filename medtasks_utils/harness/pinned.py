@@ -20,6 +20,10 @@ from medtasks_utils.writing import WriteError, write_whole
 ADDRESS_VARIABLE = "MEDTASKS_GITHUB"
 _ADDRESS = "https://raw.githubusercontent.com"
 _TIMEOUT = 60  # seconds without a byte
+_WAY_OUT = (
+    "run medtasks fetch where there is internet and copy that folder, or set MEDTASKS_DATA to a directory with the "
+    'file, or to "sample" for the bundled sample'
+)
 
 
 def cached_folder(repository: Repository) -> Path:
@@ -33,35 +37,26 @@ def is_cached(repository: Repository) -> bool:
     return all(_is_whole(cached_folder(repository) / file.name, file) for file in repository.files)
 
 
-def download(repository: Repository, *, may_ask: bool | None = None) -> Path:
+def download(repository: Repository) -> Path:
     """The folder with the files, downloaded where they are not there yet.
-
-    Args:
-        repository: one with ``files``.
-        may_ask: whether to use the network; if None, unless ``HF_HUB_OFFLINE`` is set.
 
     Raises:
         DataError: where a file cannot be had, or is not the one that is meant.
     """
-    if may_ask is None:
-        from huggingface_hub import constants
+    from huggingface_hub import constants
 
-        may_ask = not constants.HF_HUB_OFFLINE
     folder = cached_folder(repository)
     for file in repository.files:
         if not _is_whole(folder / file.name, file):
-            if not may_ask:
+            if constants.HF_HUB_OFFLINE:
                 raise DataError(
                     f"{repository.name} is not in the cache {folder}, and this machine is offline; {_WAY_OUT}"
                 )
-            _save(_read(repository, file), folder / file.name)
+            try:  # whole or not at all: other processes may be reading or writing it
+                write_whole(folder / file.name, _read(repository, file), make_folder=True)
+            except WriteError as error:
+                raise DataError(f"{error}; set XDG_CACHE_HOME to another folder") from None
     return folder
-
-
-_WAY_OUT = (
-    "run medtasks fetch where there is internet and copy that folder, or set MEDTASKS_DATA to a directory with the "
-    'file, or to "sample" for the bundled sample'
-)
 
 
 def _read(repository: Repository, file: PinnedFile) -> bytes:
@@ -80,14 +75,6 @@ def _read(repository: Repository, file: PinnedFile) -> bytes:
             f"({len(content):,} bytes); {_WAY_OUT}"
         )
     return content
-
-
-def _save(content: bytes, path: Path) -> None:
-    """Write a file whole or not at all: other processes may be reading or writing it."""
-    try:
-        write_whole(path, content, make_folder=True)
-    except WriteError as error:
-        raise DataError(f"{error}; set XDG_CACHE_HOME to another folder") from None
 
 
 def _is_whole(path: Path, file: PinnedFile) -> bool:

@@ -18,13 +18,8 @@ from medtasks_utils.harness.options import DATA_KEY, Options
 def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Sequence[str]) -> dict[str, Any]:
     """``--metadata`` with what ``--data`` and ``--set`` say put in.
 
-    Args:
-        metadata: what ``--metadata`` or the configuration file says.
-        data: a source of rows.
-        settings: each ``benchmark.option=value``.
-
     Raises:
-        OptionError: where one is not of that form, or two disagree.
+        OptionError: where a setting is not ``benchmark.option=value``, or two disagree.
     """
     merged = {**metadata}
     if data is not None:

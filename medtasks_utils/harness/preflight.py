@@ -1,8 +1,10 @@
-"""What can be seen to be wrong before anything is built, each as one line with the way out."""
+"""What can be seen to be wrong before anything is built, each as one line with the way out.
+
+Each check raises a MedtasksError for the first mistake, a UsageError where it is one of the command line.
+"""
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import json
 import netrc
@@ -16,7 +18,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import MedtasksError, UsageError, meant
 from medtasks_utils.harness.generation_settings import check_generation_settings
 from medtasks_utils.harness.saving import A_DATE, file_of, folder_of, try_cache, try_folder
 
@@ -25,16 +27,12 @@ _KINDS = (
     f"--model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
     "--model hf --model_args pretrained=NAME for a model of the hub"
 )
+_Indices = TypeAdapter(dict[str, Annotated[list[Annotated[int, Field(ge=0, strict=True)]], Field(min_length=1)]])
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A task that a run is asked for.
-
-    Attributes:
-        settings: its YAML.
-        options: the benchmark's, read; None for a task that is not of this pack.
-    """
+    """A task that a run is asked for: its YAML, and the benchmark's options; None where it is not of this pack."""
 
     settings: Mapping[str, Any]
     options: Any = None
@@ -47,10 +45,9 @@ class Asked:
 
 @dataclass
 class Plan:
-    """What the command line and the configuration file together ask for; see ``lm_eval run --help``.
+    """What the command line and the configuration file together ask for, by flag; see ``lm_eval run --help``.
 
-    Attributes:
-        given: by the flag's name; flags that were not given are absent.
+    Flags that were not given are absent, and None as attributes.
     """
 
     given: dict[str, Any] = field(default_factory=dict)
@@ -66,6 +63,13 @@ class Plan:
         return dict(value) if isinstance(value, Mapping) else {}
 
     @property
+    def way_on(self) -> str:
+        """How a run that ends early is taken up again."""
+        if self.use_cache:
+            return "the same command goes on where it stopped"
+        return "with --use_cache results/cache, the same command would go on where it stopped"
+
+    @property
     def model_name(self) -> str | None:
         """The model's name in results (``GeneralConfigTracker``)."""
         arguments = self.mapping("model_args")
@@ -77,11 +81,7 @@ class Plan:
 
 
 def check_flags(plan: Plan) -> None:
-    """Flags that contradict each other or cannot be meant.
-
-    Raises:
-        UsageError: for the first such.
-    """
+    """Flags that contradict each other or cannot be meant."""
     if not plan.model and "pretrained" not in plan.mapping("model_args"):
         raise UsageError(f"no model is named: give {_KINDS}")
     for flag, example in (("model_args", CHAT_EXAMPLE), ("gen_kwargs", "temperature=0.7,max_gen_toks=4096")):
@@ -162,11 +162,7 @@ def _check_hub_upload(plan: Plan) -> None:
 
 
 def check_tasks(plan: Plan, tasks: Sequence[Asked]) -> None:
-    """What the tasks need of the command line.
-
-    Raises:
-        UsageError: where it lacks something.
-    """
+    """What the tasks need of the command line."""
     with_tools = next((task for task in tasks if getattr(task.options, "tools", None)), None)
     if with_tools and not plan.apply_chat_template:
         raise UsageError(f"{with_tools.name}: tools need a conversation with the model: add --apply_chat_template")
@@ -177,9 +173,6 @@ def check_tasks(plan: Plan, tasks: Sequence[Asked]) -> None:
             f"{unsafe.name}: code that the model writes will be run, in a sandbox: confirm that with "
             "--confirm_run_unsafe_code (docs/sandbox.md says what the sandbox stops)"
         )
-
-
-_Indices = TypeAdapter(dict[str, Annotated[list[Annotated[int, Field(ge=0, strict=True)]], Field(min_length=1)]])
 
 
 def _check_samples(plan: Plan, tasks: Sequence[Asked]) -> None:
@@ -227,20 +220,10 @@ def _runs_code(task: Asked) -> bool:
 
 
 def check_places(plan: Plan) -> None:
-    """That results and answers can be kept, and sent where they are to go.
-
-    Raises:
-        MedtasksError: where they cannot.
-    """
+    """That results and answers can be kept, and sent where they are to go."""
     _check_logging(plan)
     if plan.output_path:
         name = file_of(plan.output_path, A_DATE)
         try_folder(folder_of(plan.output_path, plan.model_name), "--output_path", name)
     if plan.use_cache:
         try_cache(plan.use_cache)
-
-
-def meant(name: str, known: Sequence[str]) -> str:
-    """The known name that another is nearly, as the end of a message; empty if there is none."""
-    near = difflib.get_close_matches(name, known, n=1)
-    return f" (did you mean {near[0]}?)" if near else ""

@@ -1,10 +1,9 @@
-"""What can be seen to be wrong with the model that is asked for, before it is loaded."""
+"""What can be seen to be wrong with the model that is asked for, before it is loaded; as in :mod:`.preflight`."""
 
 from __future__ import annotations
 
 import difflib
 import inspect
-import logging
 import re
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -15,25 +14,21 @@ import lm_eval.models  # noqa: F401 - fills the registry
 from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model, model_registry
 
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import MedtasksError, UsageError, logger, meant
 from medtasks_utils.harness.generation_settings import NAMES
-from medtasks_utils.harness.patches import probe_of, without_tokenizer
-from medtasks_utils.harness.preflight import CHAT_EXAMPLE, Asked, Plan, meant
+from medtasks_utils.harness.patches.models import probe_of, without_tokenizer
+from medtasks_utils.harness.preflight import CHAT_EXAMPLE, Asked, Plan
 from medtasks_utils.harness.server import NoServerError, ask
 
-logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
-
 _OF_GENERATION = NAMES - {"seed"}
+_OF_LOGITS = ("multiple_choice", "loglikelihood", "loglikelihood_rolling")
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}
+_COUNTS = {"num_concurrent": 1, "max_retries": 1, "timeout": 1, "max_length": 1, "seed": -(2**63)}
+"""Arguments of API models that are whole numbers, and the least that they can be."""
 
 
 def class_of(plan: Plan) -> type[LM]:
-    """The model's class.
-
-    Raises:
-        UsageError: for a kind of model that does not exist.
-        MedtasksError: for one that needs a package, or a folder, that is not there.
-    """
+    """The model's class, if there is such a kind of model, and the packages and the folder that it needs."""
     check_kind(plan.model or "hf")
     _check_place(plan.mapping("model_args"))
     try:
@@ -46,11 +41,7 @@ def class_of(plan: Plan) -> type[LM]:
 
 
 def check_kind(name: str) -> None:
-    """That there is such a kind of model.
-
-    Raises:
-        UsageError: if there is none.
-    """
+    """That there is such a kind of model."""
     known = sorted(model_registry.keys())
     if name not in known:
         of_the_hub = f"; a model of the hub is --model hf --model_args pretrained={name}" if "/" in name else ""
@@ -58,11 +49,7 @@ def check_kind(name: str) -> None:
 
 
 def check_model(plan: Plan, tasks: Sequence[Asked], kind: type[LM]) -> None:
-    """That the model can do what is asked of it, with arguments as they can be.
-
-    Raises:
-        UsageError: where it cannot.
-    """
+    """That the model can do what is asked of it, with arguments as they can be."""
     from lm_eval.models.openai_completions import AzureOpenaiChatCompletionsLM, LocalChatCompletion, LocalCompletionsAPI
 
     name = plan.model or "hf"
@@ -96,9 +83,6 @@ def check_model(plan: Plan, tasks: Sequence[Asked], kind: type[LM]) -> None:
             )
     if issubclass(kind, LocalCompletionsAPI) and kind is not AzureOpenaiChatCompletionsLM:
         _check_address(name, arguments)
-
-
-_OF_LOGITS = ("multiple_choice", "loglikelihood", "loglikelihood_rolling")
 
 
 def _check_place(arguments: Mapping[str, Any]) -> None:
@@ -141,10 +125,6 @@ def _check_arguments(name: str, kind: type[LM], arguments: Mapping[str, Any]) ->
         raise UsageError(f"--model {name} needs --model_args {','.join(f'{each}=...' for each in lacking)}")
 
 
-_COUNTS = {"num_concurrent": 1, "max_retries": 1, "timeout": 1, "max_length": 1, "seed": -(2**63)}
-"""Arguments of API models that are whole numbers, and the least that they can be."""
-
-
 def _check_address(name: str, arguments: Mapping[str, Any]) -> None:
     if not (arguments.get("model") or arguments.get("pretrained")):
         raise UsageError(f"--model {name} needs the model's name on the server: --model_args {CHAT_EXAMPLE}")
@@ -164,11 +144,7 @@ def _check_address(name: str, arguments: Mapping[str, Any]) -> None:
 
 
 def check_server(plan: Plan, kind: type[LM]) -> None:
-    """That the server of an API model answers, and has the model.
-
-    Raises:
-        MedtasksError: if it does not, or the key is missing.
-    """
+    """That the server of an API model answers, has the model, and takes the key."""
     from lm_eval.models.openai_completions import AzureOpenaiChatCompletionsLM, LocalCompletionsAPI
 
     if not issubclass(kind, LocalCompletionsAPI) or kind is AzureOpenaiChatCompletionsLM:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,9 @@ from typing import Any
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.errors import UsageError
+from medtasks_utils.errors import UsageError, logger
 from medtasks_utils.harness.catalog import task_folders
-from medtasks_utils.harness.patches import index_of
-
-logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
+from medtasks_utils.harness.patches.tasks import index_of
 
 _MISSPELT = 0.8  # likeness to a name of ours from which a name is taken for it; no name in the harness reaches 0.75
 
@@ -24,11 +21,8 @@ class PackFirst(TaskManager):  # type: ignore[misc]
     """A task manager that knows this pack, and what ``--include_path`` names, at once.
 
     Reading the harness's own 16,000 task files takes seconds, so it is done when a task is asked for that is not among
-    ours, and not otherwise. Our tasks come first: a pattern such as ``med*`` that fits some of them means those.
-
-    Args:
-        include_path: further folders; their tasks replace ours of the same name.
-        metadata: what every task is given.
+    ours, and not otherwise. Our tasks come first: a pattern such as ``med*`` that fits some of them means those; tasks
+    of further folders replace ours of the same name.
     """
 
     def __init__(

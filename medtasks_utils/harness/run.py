@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import json
-import logging
 import tempfile
 import time
 import uuid
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
-from lm_eval.api.instance import Instance
+from medtasks_utils.errors import MedtasksError, ScoringError, logger
 
-from medtasks_utils.errors import MedtasksError, ScoringError
-
-logger = logging.getLogger("lm_eval.medtasks")
-
-
-class Task(Protocol):
-    """What is known of a task here."""
-
-    config: Any
-
-    @property
-    def instances(self) -> Sequence[Instance]:
-        """Its requests."""
-
-    def kept(self, instance: Instance) -> dict[str, Any]:
-        """What is kept of a request: ``resps`` and whatever belongs to them."""
-
+if TYPE_CHECKING:
+    from medtasks_utils.harness.task import MedTask
 
 _CLIENTS = ("aiohttp", "requests", "urllib3")
 """HTTP clients of API models: what they raise is about the server, and no bug."""
@@ -41,10 +25,10 @@ class Run:
     """The tasks that the harness generates for together: it builds the requests of all before it scores any."""
 
     def __init__(self) -> None:
-        self._tasks: weakref.WeakSet[Task] = weakref.WeakSet()
+        self._tasks: weakref.WeakSet[MedTask] = weakref.WeakSet()
         self.is_scoring = False
 
-    def join(self, task: Task) -> None:
+    def join(self, task: MedTask) -> None:
         """Make a task part of this run; the first that joins after one was scored begins another."""
         if self.is_scoring:
             self._tasks.clear()
@@ -53,10 +37,7 @@ class Run:
 
     @contextmanager
     def generations_kept(self, name: str) -> Iterator[None]:
-        """Let no failure after generation cost the generations: write them to a file, and say where.
-
-        Args:
-            name: of the task at work.
+        """Let no failure of a task after generation cost the generations: write them to a file, and say where.
 
         Raises:
             ScoringError: in place of any other error.

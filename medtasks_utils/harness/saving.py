@@ -41,11 +41,7 @@ def file_of(output_path: str, date: str) -> str:
 
 
 def try_folder(folder: Path, flag: str, name: str = "") -> None:
-    """Write into a folder, see whether it takes a file of that name, and leave it as it was.
-
-    Raises:
-        MedtasksError: where that cannot be done.
-    """
+    """Write into a folder, see whether it takes a file of that name, and leave it as it was; else a MedtasksError."""
     made: list[Path] = []
     try:
         made = [each for each in (folder, *folder.parents) if not os.path.exists(each)]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
 
-from medtasks_utils.errors import MedtasksError, UsageError
-
-logger = logging.getLogger("lm_eval.medtasks")
+from medtasks_utils.errors import MedtasksError, UsageError, logger
 
 _CONNECTED_WITHIN = 5  # seconds
 _ANSWERED_WITHIN = 30  # seconds; a server that takes longer is busy, and alive
@@ -32,15 +29,11 @@ class NoServerError(MedtasksError):
 
 
 def ask(request: dict[str, Any], model: str, by_proxy: bool = True) -> None:
-    """Ask for one token.
+    """Ask for one token of a model, by the name that the server knows it by.
 
     Whatever tells nothing for sure lets the run go on: no answer in time, a rate limit, or a complaint about the
-    request itself, which some servers make of so few tokens.
-
-    Args:
-        request: what ``requests.post`` takes.
-        model: the name that the server knows the model by.
-        by_proxy: whether the run will heed ``http_proxy`` and its like; aiohttp does not.
+    request itself, which some servers make of so few tokens. ``by_proxy`` says whether the run will heed ``http_proxy``
+    and its like; aiohttp does not.
 
     Raises:
         NoServerError: where there is none, or none that can answer.

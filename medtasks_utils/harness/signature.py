@@ -72,15 +72,9 @@ def signature_fields(
 ) -> dict[str, str]:
     """The fields that the filters of a task share.
 
-    Args:
-        data: ``hub@<commit>``, ``sample``, or the path of a directory, which is not shown.
-        documents: those to be evaluated.
-        prompt: all that prompts are made of beside documents and options.
-        has_chat_template: whether the model's chat template is applied.
-        shots: few-shot examples.
-        options: the benchmark's.
-        generation_kwargs: the harness's.
-        scorers: signatures of explanation metrics and judges, by name.
+    ``data`` is ``hub@<commit>``, ``sample``, or the path of a directory, which is not shown; ``prompt`` holds all that
+    prompts are made of beside documents and options; ``scorers`` are signatures of explanation metrics and judges, by
+    name.
     """
     documents = list(documents)
     return {
@@ -99,15 +93,7 @@ def signature_fields(
 
 
 def signature(task: str, fields: Mapping[str, str], filter_name: str, version: Any, packages: Sequence[str]) -> str:
-    """The signature of a task's results under one filter.
-
-    Args:
-        task: its name.
-        fields: those that its filters share.
-        filter_name: the filter.
-        version: of the task.
-        packages: names of packages that have a hand in scoring, beside this one and lm_eval.
-    """
+    """The signature of a task's results under one filter; ``packages`` have a hand in scoring besides."""
     versions = {"v": version, **{name.replace("-", "_"): _version(name) for name in ("medtasks", "lm-eval", *packages)}}
     every = {**fields, "filter": filter_name, **versions}
     return "|".join([task, *(re.sub(r"[|\s]", "_", f"{key}:{value}") for key, value in every.items())])
@@ -165,13 +151,7 @@ def _shown(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Difference:
-    """A field in which two signatures differ.
-
-    Attributes:
-        field: its key.
-        message: what it means, with both values.
-        refuse: whether the results measure different things; otherwise it is worth a warning.
-    """
+    """A field in which two signatures differ; to ``refuse`` where the results measure different things."""
 
     field: str
     message: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import logging
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,11 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks.card import Card, Repository
-from medtasks_utils.errors import DataError, OptionError
+from medtasks_utils.errors import DataError, OptionError, first_line, logger
 from medtasks_utils.harness import pinned
 from medtasks_utils.harness.options import DATA_KEY
-
-logger = logging.getLogger("lm_eval.medtasks")
 
 Row = dict[str, Any]
 
@@ -97,10 +94,7 @@ class Source:
     def folder(self, card: Card, repository: Repository, revision: str | None = None) -> Path:
         """The folder with one benchmark's files, downloaded to the hub's cache where need be.
 
-        Args:
-            card: the benchmark's.
-            repository: the hub data set.
-            revision: commit, tag or branch of it, in place of its pinned one.
+        ``revision`` is a commit, tag or branch in place of the repository's pinned one.
 
         Raises:
             OptionError: for a revision of rows that do not come from the hub.
@@ -152,8 +146,7 @@ def _download(repository: str, revision: str | None, patterns: Sequence[str]) ->
             reason, way_out = f"HF_HUB_OFFLINE is set, which forbids to download {place}", f"unset it, {way_out}"
         raise DataError(f"{reason}, and it is not in the hub's cache on this machine; {way_out}") from None
     except (OSError, HFValidationError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise DataError(f"cannot download {place} from the hub ({reason}); {way_out}") from None
+        raise DataError(f"cannot download {place} from the hub ({first_line(error)}); {way_out}") from None
 
 
 def find_split(folder: Path, *splits: str) -> list[Path]:
@@ -186,15 +179,16 @@ def read_split(folder: Path, *splits: str) -> Table:
     Raises:
         DataError: where none is, or a file cannot be read.
     """
-    files = find_split(folder, *splits)
-    if not files:
+    found = _of_split(folder, *splits)
+    if not found:
         wanted = " or ".join(f"{split}.parquet|jsonl|csv|tsv" for split in splits)
         inside = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
         present = [str(path) for path in inside if not any(part.startswith(".") for part in path.parts)]
         packed = next((name for name in present if Path(name).suffix in _PACKED), None)
         way_out = f"; unpack {packed}" if packed else ""
         raise DataError(f"{folder} has no file {wanted}; it has {', '.join(present[:12]) or 'nothing'}{way_out}")
-    others = sorted({path.suffix for path in _of_split(folder, *splits)} - {files[0].suffix})
+    files = [path for path in found if path.suffix == found[0].suffix]
+    others = sorted({path.suffix for path in found} - {found[0].suffix})
     if others:
         logger.warning("%s is read, and not the same in %s beside it", files[0], " and ".join(others))
     tables = [(path, read_rows(path)) for path in files]
@@ -230,10 +224,7 @@ def read_headerless(path: Path, columns: Sequence[str]) -> Table:
     Raises:
         DataError: naming the first row with another number of columns.
     """
-    try:
-        records = _cells(path)
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {path}: {error}") from None
+    records = _cells(path)
     for number, record in enumerate(records, start=1):
         if len(record) != len(columns):
             raise DataError(
@@ -248,8 +239,8 @@ def _cells(path: Path) -> list[list[str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return [record for record in csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",") if record]
-    except csv.Error as error:
-        raise ValueError(str(error)) from None
+    except (OSError, ValueError, csv.Error) as error:
+        raise DataError(f"cannot read {path}: {error}") from None
     finally:
         csv.field_size_limit(limit)
 

@@ -12,7 +12,6 @@ four have in common is here. The order in which the harness calls::
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -27,20 +26,19 @@ from lm_eval.api.samplers import ContextSampler
 from lm_eval.api.task import ConfigurableTask
 
 from medtasks_utils.benchmarks.card import Card, Repository
-from medtasks_utils.errors import DataError, OptionError
+from medtasks_utils.errors import DataError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.answer import Answer, Score, combined
 from medtasks_utils.harness.context import what_is_cut
 from medtasks_utils.harness.options import Options, read_options, warn_of_no_effect
-from medtasks_utils.harness.patches import ScoresAndDetails, model_of, prepare_harness, render
+from medtasks_utils.harness.patches.models import model_of
+from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness, render
 from medtasks_utils.harness.run import this_run
 from medtasks_utils.harness.signature import digest, signature, signature_fields
 from medtasks_utils.harness.sources import Row, Source, Table
 from medtasks_utils.metrics import OF_REPEATS, Metric
-
-logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 
 
 class Prompts(list[Any]):
@@ -52,9 +50,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     In YAML, ``dataset_kwargs`` sets options, and prompts are Jinja templates over the document's fields and
     ``settings`` (the options). Repositories and metrics are the card's; ``metric_list`` may name some of the metrics.
-
-    Args:
-        config: the merged YAML and metadata, from the harness.
 
     Raises:
         OptionError: for options that do not exist or have bad values.
@@ -81,7 +76,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._fewshot_seed: int | None = None
         self._fewshot_rows: list[Row] = []
         self._has_chat_template = False
-        self._snapshot = ""
         self._root: Path | None = None
         settings["dataset_kwargs"] = self.options.model_dump()
         settings["dataset_path"] = self.repository_of(self.options).name
@@ -189,7 +183,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """The folder with this benchmark's files; the hub is asked once a task."""
         if self._root is None:
             self._root = self.source.folder(self.card, self.repository_of(self.options), self.options.revision)
-            self._snapshot = self._root.name  # of the hub: the commit
         inner = self._root / (subfolder or "")
         return inner if inner.is_dir() else self._root
 
@@ -321,8 +314,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.config.num_fewshot:
             prompt["fewshot"] = [repr(self.config.fewshot_config), self._fewshot_seed, self._fewshot_rows]
             prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
+        commit = "" if self._root is None else self._root.name[:8]  # of the hub
         fields = signature_fields(
-            data=f"hub@{self._snapshot[:8]}" if self.source.name == "hub" else self.source.name,
+            data=f"hub@{commit}" if self.source.name == "hub" else self.source.name,
             documents=[doc for _, doc in documents],
             prompt=prompt,
             has_chat_template=self._has_chat_template,

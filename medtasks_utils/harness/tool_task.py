@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,22 +13,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from lm_eval.api.instance import Instance
 from pydantic import Field, create_model
 
-from medtasks_utils.errors import MedtasksError, OptionError
+from medtasks_utils.errors import MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness.answer import Answer
 from medtasks_utils.harness.free import FreeBatch, NextPrompt
 from medtasks_utils.harness.options import Need, Options
-from medtasks_utils.harness.patches import can_be_asked_singly
+from medtasks_utils.harness.patches.models import can_be_asked_singly
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
-from medtasks_utils.harness.turns import Model, Recorder
+from medtasks_utils.harness.turns import Model
 from medtasks_utils.metrics import OF_TOOLS, Metric
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.calls import read_calls
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
-
-logger = logging.getLogger("lm_eval.medtasks")
 
 
 class _TurnOptions(Options):
@@ -91,7 +88,7 @@ class ToolTask(MedTask):
     filters read. The sample's ``transcript`` has all of it.
     """
 
-    _recorder: Recorder | None = None
+    _rendered: Sequence[Message] | None = None  # the messages of the last prompt
     _free: FreeBatch | None = None
 
     @abstractmethod
@@ -132,9 +129,13 @@ class ToolTask(MedTask):
             self._free.join(self.config.task, self)
 
     def watched(self, chat_template: Callable[..., Any]) -> Callable[..., Any]:
-        """The chat template, recording what it renders."""
-        self._recorder = Recorder(chat_template)
-        return self._recorder
+        """The chat template; the harness gives a task its text only, and further turns need the messages."""
+
+        def rendered(messages: Sequence[Message], **settings: Any) -> Any:
+            self._rendered = messages
+            return chat_template(messages, **settings)
+
+        return rendered
 
     def _check_tools(self) -> None:
         """Let a tool that cannot work on this machine say so before the model runs."""
@@ -155,9 +156,9 @@ class ToolTask(MedTask):
     def construct_requests(self, doc: Row, ctx: Any, **kwargs: Any) -> Any:
         """The requests with their messages."""
         requests = super().construct_requests(doc, ctx, **kwargs)
-        if not self.options.tools or self._recorder is None:
+        if not self.options.tools or self._rendered is None:
             return requests
-        chat = [dict(message) for message in self._recorder.messages]
+        chat = [dict(message) for message in self._rendered]
         return [
             ChatInstance(request.request_type, doc, request.arguments, request.idx, request.metadata, chat=chat)
             for request in requests

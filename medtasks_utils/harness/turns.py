@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
-from medtasks_utils.harness.patches import cache_key, response_cache
-
-
-class Recorder:
-    """A model's chat template that remembers the messages it rendered last.
-
-    The harness gives a task the rendered prompt only; further turns need the messages.
-    """
-
-    def __init__(self, template: Callable[..., Any]) -> None:
-        self.template = template
-        self.messages: list[dict[str, Any]] = []
-
-    def __call__(self, messages: list[dict[str, Any]], **settings: Any) -> Any:
-        """Render, and remember."""
-        self.messages = messages
-        return self.template(messages, **settings)
+from medtasks_utils.harness.patches.models import cache_key, response_cache
 
 
 class Model:
     """A model that is asked again after the harness has asked it.
 
     The evaluator gives all processes of ``accelerate launch`` equally many requests, since some models exchange data
-    while they generate; what the cache answers never gets that far. Both are done here for every further batch.
-
-    Args:
-        model: the model itself.
-        spare: a request that a process without any of its own can ask in step with the others.
+    while they generate; what the cache answers never gets that far. Both are done here for every further batch: a
+    process without a request of its own asks ``spare`` in step with the others.
     """
 
     def __init__(self, model: LM, spare: Instance) -> None:
@@ -63,7 +44,8 @@ class Model:
 
     def generate(self, requests: Sequence[Instance]) -> list[str | None]:
         """The responses to a batch, the longest prompts asked first; every process has to call it, if with none."""
-        responses: list[str | None] = [self._cached(request) for request in requests]
+        keys = [self._key(request) for request in requests]
+        responses: list[str | None] = [None if key is None else self._cache.get(key) for key in keys]
         asked = [index for index, response in enumerate(responses) if response is None]
         asked.sort(key=lambda index: -len(str(requests[index].args[0])))
         batch = [requests[index] for index in asked]
@@ -72,19 +54,11 @@ class Model:
             found = self._model.generate_until([*batch, *padding])
             for index, response in zip(asked, found[: len(batch)], strict=True):
                 responses[index] = response
-                self._keep(requests[index], response)
+                if keys[index] is not None and response is not None:
+                    self._cache[keys[index]] = response
         return responses
 
-    def _is_cached(self, request: Instance) -> bool:
-        """Sampled responses are not, as in the harness: they would be the same at every repeat."""
-        return self._cache is not None and not request.args[1].get("do_sample", False)
-
-    def _cached(self, request: Instance) -> str | None:
-        if not self._is_cached(request):
-            return None
-        response: str | None = self._cache.get(cache_key(request.args))
-        return response
-
-    def _keep(self, request: Instance, response: str | None) -> None:
-        if self._is_cached(request) and response is not None:
-            self._cache[cache_key(request.args)] = response
+    def _key(self, request: Instance) -> str | None:
+        """What a response is kept under; None for sampled ones, which are not read by the harness: all would be one."""
+        sampled = self._cache is None or request.args[1].get("do_sample", False)
+        return None if sampled else cache_key(request.args)

@@ -27,15 +27,9 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Score:
-    """One score of one run.
+    """One score of one run: a number, or ``N/A`` for a category without examples, and what it may be.
 
-    Attributes:
-        task: or group of tasks.
-        metric: as in the results.
-        filter_name: likewise.
-        behaviour: what was answered.
-        value: a number, or ``N/A`` for a category without examples.
-        limits: the smallest and the largest that it may be; None where there must be no such score.
+    ``limits`` are the smallest and the largest value that it may have; None where there must be no such score.
     """
 
     task: str
@@ -55,13 +49,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found.
-
-    Attributes:
-        scores: all of them.
-        answers: how many were served.
-        seconds: how long it took.
-    """
+    """What was found; ``answers`` is how many were served."""
 
     scores: list[Score]
     answers: int
@@ -75,31 +63,23 @@ class Checked:
 
 def run(
     data: str,
-    tasks_folders: Sequence[Path],
     limit: int | None = None,
     folder: Path | None = None,
     tell: Callable[[str], object] = lambda line: None,
 ) -> Checked:
     """Check all behaviours on all tasks.
 
-    Args:
-        data: where the rows come from.
-        tasks_folders: with the YAML.
-        limit: only so many examples of each task.
-        folder: for the runs, one for each behaviour; what it has of an earlier check is replaced. None keeps nothing.
-        tell: takes lines on how far it is.
+    ``folder`` keeps the runs, one for each behaviour, in place of those of an earlier check; ``tell`` takes lines on
+    how far it is.
     """
     os.environ["TQDM_DISABLE"] = "1"
     start = time.perf_counter()
     tell("building the tasks …")
-    from lm_eval.tasks import TaskManager
+    from medtasks_utils.harness.catalog import our_manager
+    from medtasks_utils.harness.options import DATA_KEY
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
-    manager = TaskManager(
-        include_path=[str(each) for each in tasks_folders],
-        include_defaults=False,
-        metadata={"medtasks_data": data, "medexqa": {"use_explanations": False}},
-    )
+    manager = our_manager({DATA_KEY: data, "medexqa": {"use_explanations": False}})
     names = [name for card in cards().values() for name in card.checked_tasks]
     loaded = manager.load(names)
     tasks = loaded["tasks"]
@@ -122,7 +102,10 @@ def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Examp
     for name, task in tasks.items():
         known = task.card.load_known_answers()
         task.build_all_requests(
-            limit=limit, apply_chat_template=True, fewshot_as_multiturn=True, chat_template=_chat_as_json
+            limit=limit,
+            apply_chat_template=True,
+            fewshot_as_multiturn=True,
+            chat_template=lambda messages, add_generation_prompt=True: json.dumps(messages),
         )
         for behaviour, instance in itertools.product(BEHAVIOURS, task.instances):
             key = prompt_key(json.loads(instance.args[0]))
@@ -143,7 +126,7 @@ def _results(
     """What the harness makes of each behaviour."""
     from lm_eval.evaluator import simple_evaluate
 
-    from medtasks_utils.harness.patches import git_not_asked_in_vain
+    from medtasks_utils.harness.patches.commands import git_not_asked_in_vain
     from medtasks_utils.harness.saving import CarefulTracker
 
     found = {}
@@ -192,19 +175,12 @@ def _scores_of_group(
         for metric, value in _metrics(result, filter_name).items():
             own = (metric, filter_name, behaviour)
             parts = [s.limits for s in scores if s.task in members and (s.metric, s.filter_name, s.behaviour) == own]
-            mean = _mean_range([part for part in parts if part is not None])
+            lows, highs = zip(*(part for part in parts if part is not None), strict=True)
+            mean = sum(lows) / len(lows), sum(highs) / len(highs)
             found.append(Score(group, metric, filter_name, behaviour, value, mean))
     return found
-
-
-def _chat_as_json(messages: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
-    return json.dumps(messages)
 
 
 def _metrics(result: Mapping[str, Any], filter_name: str) -> dict[str, Any]:
     named = re.compile(rf"(?!.*_stderr,)(.+),{re.escape(filter_name)}")
     return {match[1]: value for key, value in result.items() if (match := named.fullmatch(key))}
-
-
-def _mean_range(ranges: list[Range]) -> Range:
-    return sum(low for low, _ in ranges) / len(ranges), sum(high for _, high in ranges) / len(ranges)

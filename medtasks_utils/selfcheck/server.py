@@ -15,11 +15,7 @@ Answers = dict[str, dict[str, str]]
 
 @contextmanager
 def serving(answers: Answers) -> Iterator[str]:
-    """An OpenAI-compatible chat server on a free local port; yields its address.
-
-    Args:
-        answers: by the model's name (the behaviour), then by :func:`prompt_key`.
-    """
+    """An OpenAI-compatible chat server on a free local port; yields its address."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

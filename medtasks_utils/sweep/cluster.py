@@ -21,8 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.errors import MedtasksError
-from medtasks_utils.sweep.job import ATTEMPTS, Outcome, answered, start, stop
+from medtasks_utils.errors import MedtasksError, first_line
+from medtasks_utils.sweep.job import answered, conclude, start, stop
 from medtasks_utils.sweep.plan import Job, Resources
 from medtasks_utils.sweep.watch import Watch
 
@@ -77,11 +77,7 @@ def unpack(value: bytes, folder: Path) -> None:
 
 
 class Keeper:
-    """Writes what comes back while jobs run; an actor on the driver's node, which ends a while after the driver.
-
-    Args:
-        driver: its process.
-    """
+    """Writes what comes back while jobs run; an actor on the driver's node, which ends a while after the driver."""
 
     def __init__(self, driver: int) -> None:
         threading.Thread(target=self._end_after, args=(driver,), daemon=True).start()
@@ -100,11 +96,7 @@ class Keeper:
 
 
 def run_on_node(job: Job, rows: Rows, data: bytes | None, keeper: Any) -> tuple[int, float, bytes]:
-    """Run a job on the node that this is called on.
-
-    Returns:
-        Its exit code, how long it took, and its folder.
-    """
+    """Run a job on the node that this is called on; its exit code, how long it took, and its folder."""
     import ray
 
     home = str(job.folder)
@@ -134,10 +126,7 @@ def run_on_node(job: Job, rows: Rows, data: bytes | None, keeper: Any) -> tuple[
 
 
 class Cluster:
-    """A connection to Ray; a context manager.
-
-    Args:
-        address: of the cluster, ``auto`` for the one that this machine belongs to.
+    """A connection to Ray, ``auto`` being the cluster that this machine belongs to; a context manager.
 
     Raises:
         MedtasksError: if Ray is not installed, or there is no cluster.
@@ -152,9 +141,9 @@ class Cluster:
         try:
             ray.init(address=address, log_to_driver=False, logging_level="error", ignore_reinit_error=True)
         except (ConnectionError, ValueError, RuntimeError) as error:
-            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
             raise MedtasksError(
-                f"no Ray cluster at {address} ({reason}): start one with `ray start --head`, or leave --ray out"
+                f"no Ray cluster at {address} ({first_line(error)}): start one with `ray start --head`, "
+                "or leave --ray out"
             ) from None
 
     def __enter__(self) -> Cluster:
@@ -177,7 +166,7 @@ class Cluster:
         )
         data = {job.data: self._ray.put(packed(Path(job.data))) for job in jobs if job.data and Path(job.data).is_dir()}
         pending = {self._submit(job, data.get(job.data or ""), keeper, watch): job for job in jobs}
-        attempts, deaths = dict.fromkeys(jobs, 1), dict.fromkeys(jobs, 0)
+        attempts, deaths = dict.fromkeys(jobs, 0), dict.fromkeys(jobs, 0)
         failed: list[Job] = []
         try:
             while pending:
@@ -226,11 +215,5 @@ class Cluster:
             watch.says(job, f"lost its node or worker ({type(error).__name__}){', goes on elsewhere' if again else ''}")
             return again or None
         unpack(files, job.folder)
-        Outcome(job.signature, code, seconds).save(job.folder)
-        if code == 0:
-            watch.says(job, "done")
-            return False
-        again = attempts[job] < ATTEMPTS and code != 2
         attempts[job] += 1
-        watch.says(job, f"failed with exit code {code}{', tried again' if again else ''}")
-        return again or None
+        return conclude(job, code, seconds, attempts[job], watch) or (None if code else False)

@@ -16,49 +16,35 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from medtasks_utils.sweep.plan import Job
+from medtasks_utils.sweep.watch import Watch
 from medtasks_utils.writing import write_whole
 
 ATTEMPTS = 2
 """How often a job is tried in one sweep, before it is reported as failed."""
 
 _LOG_LINES = 8
+_STOPPING = 10.0  # seconds to end in, once interrupted
 
 
-@dataclass
-class Outcome:
-    """How a job's last process ended.
-
-    Attributes:
-        signature: of the job.
-        code: its exit code.
-        seconds: how long it took.
-    """
-
-    signature: str
-    code: int
-    seconds: float
-
-    def save(self, folder: Path) -> None:
-        """Write it in one step."""
-        write_whole(folder / "job.json", json.dumps(asdict(self)))
-
-
-def outcome_of(job: Job) -> Outcome | None:
-    """How the job's last process ended, if one has."""
-    try:
-        return Outcome(**json.loads((job.folder / "job.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):  # not there, or cut short: then it is to be run
-        return None
+def conclude(job: Job, code: int, seconds: float, tries: int, watch: Watch) -> bool:
+    """Keep how a job's process ended, and say it; whether the job is to be tried again."""
+    content = {"signature": job.signature, "code": code, "seconds": seconds}
+    write_whole(job.folder / "job.json", json.dumps(content))
+    again = code not in (0, 2) and tries < ATTEMPTS  # wrong usage stays wrong
+    watch.says(job, f"failed with exit code {code}{', tried again' if again else ''}" if code else "done")
+    return again
 
 
 def is_done(job: Job) -> bool:
     """Whether its results are there, under the same signature."""
-    outcome = outcome_of(job)
-    if outcome is None or outcome.code or outcome.signature != job.signature:
+    try:
+        last = json.loads((job.folder / "job.json").read_text(encoding="utf-8"))
+        if last["code"] or last["signature"] != job.signature:
+            return False
+    except (OSError, ValueError, TypeError, KeyError):  # not there, or cut short: then it is to be run
         return False
     return any(job.folder.rglob("results_*.json"))
 
@@ -95,12 +81,12 @@ def start(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
         )
 
 
-def stop(process: subprocess.Popen[bytes], wait: float = 10.0) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
     """Interrupt a job as Ctrl-C does, and end it if that takes too long."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGINT)
     try:
-        process.wait(wait)
+        process.wait(_STOPPING)
     except subprocess.TimeoutExpired:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

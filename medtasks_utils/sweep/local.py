@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.sweep.job import ATTEMPTS, Outcome, answered, start, stop
+from medtasks_utils.sweep.job import answered, conclude, start, stop
 from medtasks_utils.sweep.plan import Job
 from medtasks_utils.sweep.watch import Watch
 from medtasks_utils.writing import WriteError
@@ -21,18 +21,13 @@ _ROUNDING = 1e-6  # processors that may be taken beyond those there are: shares 
 
 @dataclass(frozen=True)
 class Machine:
-    """What there is.
-
-    Attributes:
-        cpus: processors.
-        gpus: as ``CUDA_VISIBLE_DEVICES`` names them.
-    """
+    """What there is: processors, and GPUs as ``CUDA_VISIBLE_DEVICES`` names them."""
 
     cpus: float
     gpus: tuple[str, ...] = ()
 
     @classmethod
-    def this_one(cls, cpus: float | None = None, gpus: int | None = None) -> Machine:
+    def this_one(cls, cpus: float | None, gpus: int | None) -> Machine:
         """This machine, or so much of it: the devices of ``CUDA_VISIBLE_DEVICES``, else those that nvidia-smi lists."""
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         found = _listed_gpus() if visible is None else tuple(name for name in visible.split(",") if name)
@@ -58,12 +53,7 @@ class _Running:
 
 
 class Queue:
-    """The jobs that wait for room, and those that run.
-
-    Args:
-        jobs: to be run.
-        machine: with room for each of them.
-        watch: is told what happens.
+    """The jobs that wait for room on a machine, and those that run.
 
     Raises:
         UsageError: if a job asks for more than there is.
@@ -127,13 +117,8 @@ class Queue:
         job, code = running.job, running.process.returncode
         self._running.remove(running)
         self._free_gpus += running.gpus
-        Outcome(job.signature, code, time.monotonic() - running.since).save(job.folder)
         self._watch.counts(job, answered(job.folder))
-        if code == 0:
-            self._watch.says(job, "done")
-        elif self._attempts[job] < ATTEMPTS and code != 2:  # wrong usage stays wrong
-            self._watch.says(job, f"failed with exit code {code}, tried again")
+        if conclude(job, code, time.monotonic() - running.since, self._attempts[job], self._watch):
             self._waiting.append(job)
-        else:
-            self._watch.says(job, f"failed with exit code {code}")
+        elif code:
             self.failed.append(job)

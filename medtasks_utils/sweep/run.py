@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 from tabulate import tabulate
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, logger
 from medtasks_utils.harness.saving import try_folder
 from medtasks_utils.sweep.job import is_done, last_lines
 from medtasks_utils.sweep.local import Machine, Queue
@@ -21,8 +20,6 @@ from medtasks_utils.sweep.plan import Job, Plan
 from medtasks_utils.sweep.size import Size, size_of
 from medtasks_utils.sweep.watch import Watch
 from medtasks_utils.writing import write_whole
-
-logger = logging.getLogger("lm_eval.medtasks")
 
 
 def dry_run(plan: Plan) -> str:
@@ -50,13 +47,8 @@ def as_data(plan: Plan) -> list[dict[str, Any]]:
     ]
 
 
-def sweep(plan: Plan, machine: Machine | None = None, address: str | None = None) -> list[Job]:
-    """Run what is not done yet, here or on a cluster; the jobs that failed.
-
-    Args:
-        plan: what to run.
-        machine: what of this machine to use; all of it if None.
-        address: of a Ray cluster to use in its place.
+def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]:
+    """Run what is not done yet, on this machine or the Ray cluster at an address; the jobs that failed.
 
     Raises:
         MedtasksError: for tasks, options or data that a job could not run with, or another sweep in the same folder,
@@ -78,7 +70,7 @@ def sweep(plan: Plan, machine: Machine | None = None, address: str | None = None
 
             with Cluster(address) as cluster:
                 return cluster.run(waiting, watch)
-        return Queue(waiting, machine or Machine.this_one(), watch).run()
+        return Queue(waiting, machine, watch).run()
 
 
 @contextmanager

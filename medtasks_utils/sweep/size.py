@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -40,11 +41,7 @@ class Size:
 
 
 def size_of(job: Job, count_tokens: bool = False) -> Size:
-    """The size of a job.
-
-    Args:
-        job: whose tasks are built; they need their data.
-        count_tokens: whether to look for the model's tokenizer.
+    """The size of a job, whose tasks are built and need their data.
 
     Raises:
         MedtasksError: for a model's kind, flags, tasks, options or data that the job could not run with.
@@ -58,12 +55,12 @@ def size_of(job: Job, count_tokens: bool = False) -> Size:
 def _size_of(job: Job, count_tokens: bool) -> Size:
     _check(job)
     tasks = _tasks(tuple(job.run.tasks), json.dumps(job.run.options), job.data)
-    limit = job.flags.get("limit")
+    limit = math.inf if job.flags.get("limit") is None else float(job.flags["limit"])
     tokenizer = _tokenizer(job) if count_tokens else None
     requests, tokens, calls = 0, 0.0, [0, 0]
     for task in tasks.values():
         docs = list(task.eval_docs)
-        examples = len(docs) if limit is None else min(len(docs), _limited(float(limit), len(docs)))
+        examples = int(min(len(docs), limit if limit >= 1 else len(docs) * limit))  # as the harness takes --limit
         options = getattr(task, "options", argparse.Namespace())
         here = examples * (getattr(options, "repeats", 1) if task.OUTPUT_TYPE == "generate_until" else 4)
         requests += here
@@ -99,11 +96,6 @@ def _check(job: Job) -> None:
     except ImportError:  # the nodes of a cluster may have what it needs
         return
     check_model(plan, asked, kind)
-
-
-def _limited(limit: float, count: int) -> int:
-    """As the harness takes ``--limit``: a share below 1, else a number."""
-    return int(limit) if limit >= 1 else int(count * limit)
 
 
 def _judge_calls(options: Any) -> tuple[int, int]:

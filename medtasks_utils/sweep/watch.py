@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any
 
 from tqdm import tqdm
@@ -14,12 +13,7 @@ from medtasks_utils.sweep.plan import Job
 
 
 class Watch:
-    """Shows the jobs of a sweep; a context manager.
-
-    Args:
-        jobs: all, with the number of requests that each begins with.
-        is_terminal: whether lines can be drawn again; by default, whether standard error is one.
-    """
+    """Shows the jobs of a sweep, given the number of requests that each begins with; a context manager."""
 
     def __init__(self, jobs: Mapping[Job, int], is_terminal: bool | None = None) -> None:
         self._draws = sys.stderr.isatty() if is_terminal is None else is_terminal
@@ -36,9 +30,7 @@ class Watch:
                 self._bars[job] = bar
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for bar in self._bars.values():
             bar.close()
 

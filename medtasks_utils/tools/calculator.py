@@ -123,15 +123,6 @@ def _round(number: Number, ndigits: int | None = None) -> Number:
     return round(number, ndigits)
 
 
-def _of_numbers(function: Callable[..., Number]) -> Callable[..., Number]:
-    """``min`` or ``max``, of one number too."""
-
-    def chosen(*numbers: Number) -> Number:
-        return function(numbers)
-
-    return chosen
-
-
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: lambda left, right: left + right,
     ast.Sub: lambda left, right: left - right,
@@ -147,8 +138,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "log", "log10", "exp")},
     "abs": abs,
     "round": _round,
-    "min": _of_numbers(min),
-    "max": _of_numbers(max),
+    "min": lambda *numbers: min(numbers),  # of one number too
+    "max": lambda *numbers: max(numbers),
 }
 _NAMES: dict[str, float] = {"pi": math.pi, "e": math.e}
 _NODES = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.Call, ast.keyword, ast.Load)

@@ -63,12 +63,7 @@ class Call:
 
 
 def read_calls(reply: str, tools: Mapping[str, Tool]) -> tuple[list[Call], str]:
-    """The calls of a reply in their order, and the reply without them.
-
-    Args:
-        reply: a whole reply, reasoning included.
-        tools: what may be called, by name.
-    """
+    """The calls of a whole reply, reasoning included, in their order, and the reply without them."""
     start, end = final_span(reply)
     reader = _Reader(reply[start:end], tools)
     reader.read()
@@ -129,31 +124,23 @@ class _Reader:
 
     def _read_fence(self, opening: re.Match[str]) -> None:
         language = opening["language"].lower()
-        if language in self.by_language:
-            name = self.by_language[language]
-            closing = self._skip_to("language")
-            if closing is None or closing["language"]:
-                end = len(self.text) if closing is None else closing.start()
-                self._add(opening.start(), end, Call(name, problem="the code block is not closed with ```"))
-                return
+        name = self.by_language.get(language)
+        inner = self.marks[self.next] if self.next < len(self.marks) else None
+        if name is None and language in _JSON_FENCES and not (inner and inner["object"]):
+            return
+        closing = self._skip_to("language")
+        end = len(self.text) if closing is None else closing.start()
+        content = self.text[opening.end() : end]
+        if closing is not None and not closing["language"]:
             self.next += 1
-            code = self.text[opening.end() : closing.start()].strip("\r\n")
-            self._add(opening.start(), closing.end(), Call(name, printable(code)))
-        elif language in _JSON_FENCES:
-            inner = self.marks[self.next] if self.next < len(self.marks) else None
-            if inner is not None and inner["object"]:
-                closing = self._skip_to("language")
-                if closing is not None and not closing["language"]:
-                    self.next += 1
-                    content = self.text[opening.end() : closing.start()]
-                    if _ARGUMENTS.search(content):
-                        self._take(opening.start(), closing.end(), content)
-                else:
-                    self._read_object(inner.start("object"))
-        else:  # a block in another language
-            closing = self._skip_to("language")
-            if closing is not None and not closing["language"]:
-                self.next += 1
+            if name is not None:
+                self._add(opening.start(), closing.end(), Call(name, printable(content.strip("\r\n"))))
+            elif language in _JSON_FENCES and _ARGUMENTS.search(content):
+                self._take(opening.start(), closing.end(), content)
+        elif name is not None:
+            self._add(opening.start(), end, Call(name, problem="the code block is not closed with ```"))
+        elif language in _JSON_FENCES and inner is not None:
+            self._read_object(inner.start("object"))
 
     def _read_object(self, start: int) -> None:
         """An object, or a list of them, that begins at ``start``."""

@@ -82,10 +82,8 @@ class Conversation:
 class Dialogue:
     """How the conversations of a task go on, given its tools.
 
-    Args:
-        tools: by name.
-        has_answer: whether a reply, with its calls taken out, gives a final answer.
-        max_turns: replies in a conversation, at most.
+    ``has_answer`` tells whether a reply, with its calls taken out, gives a final answer; a conversation has
+    ``max_turns`` replies at most.
     """
 
     def __init__(self, tools: Mapping[str, Tool], has_answer: Callable[[str], bool], max_turns: int) -> None:
@@ -96,10 +94,8 @@ class Dialogue:
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
         """Hear a reply in each conversation, run the calls, all at once, and give their results.
 
-        Many threads may do so at the same time, each with conversations of its own.
-
-        Returns:
-            Those that are not over, ready for the next reply.
+        Many threads may do so at the same time, each with conversations of its own. Those that are returned are not
+        over, and ready for the next reply.
         """
         for conversation, reply in zip(conversations, replies, strict=True):
             self._hear(conversation, reply)
@@ -119,21 +115,18 @@ class Dialogue:
 
 def run_calls(conversations: Sequence[Conversation], tools: Mapping[str, Tool]) -> list[list[Outcome]]:
     """The outcomes of the calls that each conversation waits for; each tool runs all of its calls at once."""
-    outcomes: dict[tuple[int, int], Outcome] = {}
+    calls = {(i, j): call for i, each in enumerate(conversations) for j, call in enumerate(each.waiting_for)}
+    outcomes = {
+        place: Outcome(f"Error: {call.problem}", failed=True)
+        for place, call in calls.items()
+        if call.problem is not None
+    }
     for tool in tools.values():
-        places, calls = [], []
-        for i, conversation in enumerate(conversations):
-            for j, call in enumerate(conversation.waiting_for):
-                if call.problem is not None:
-                    outcomes[i, j] = Outcome(f"Error: {call.problem}", failed=True)
-                elif call.name == tool.name:
-                    places.append((i, j))
-                    calls.append((conversation.key, call.argument))
-        if calls:
-            outcomes.update(zip(places, tool.run(calls), strict=True))
-    return [
-        [outcomes[i, j] for j in range(len(conversation.waiting_for))] for i, conversation in enumerate(conversations)
-    ]
+        own = [place for place, call in calls.items() if call.problem is None and call.name == tool.name]
+        if own:
+            run = tool.run([(conversations[i].key, calls[i, j].argument) for i, j in own])
+            outcomes.update(zip(own, run, strict=True))
+    return [[outcomes[i, j] for j in range(len(each.waiting_for))] for i, each in enumerate(conversations)]
 
 
 def _shown(outcome: Outcome, limit: int) -> str:

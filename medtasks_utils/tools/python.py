@@ -46,11 +46,6 @@ class Python(Tool):
         return [Outcome(result.text, result.failed) for result in results]
 
     @property
-    def layers(self) -> dict[str, str]:
-        """By layer of the sandbox, why it is off, or an empty string if it is on."""
-        return self._sandbox.layers
-
-    @property
     def description_of_machine(self) -> str:
         """What runs the code, and what confines it."""
         return self._sandbox.description

@@ -8,12 +8,7 @@ from typing import ClassVar, NamedTuple
 
 
 class Outcome(NamedTuple):
-    """What a call gave.
-
-    Attributes:
-        text: the result; if the call failed, an error for the model to read.
-        failed: whether it went wrong.
-    """
+    """What a call gave: the result or, if it failed, an error for the model to read."""
 
     text: str
     failed: bool
@@ -44,12 +39,7 @@ class Tool(ABC):
 
     @classmethod
     def opened(cls, *, timeout: float, weak_sandbox: bool = False) -> Tool:
-        """A tool ready for calls.
-
-        Args:
-            timeout: seconds that a call may take, where a call can take long.
-            weak_sandbox: for tools that run code: see :class:`medtasks_utils.tools.python.Python`.
-        """
+        """A tool ready for calls; of ``timeout`` (seconds) and ``weak_sandbox`` it heeds what concerns it."""
         return cls()
 
     @abstractmethod

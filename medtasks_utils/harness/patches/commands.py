@@ -13,10 +13,11 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -31,18 +32,6 @@ from lm_eval.tasks import TaskManager
 
 from medtasks_utils.errors import UsageError, debugging
 
-logger = logging.getLogger("lm_eval.medtasks")
-
-
-class _OneParser:
-    """What a command of the harness asks for a parser: it is given ours, to add its flags to."""
-
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._parser = parser
-
-    def add_parser(self, name: str, **settings: Any) -> argparse.ArgumentParser:
-        return self._parser
-
 
 def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
     """Add all flags of ``lm_eval run`` to a parser, and its function as the default of ``func``.
@@ -51,7 +40,7 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
     """
     from lm_eval._cli.run import Run
 
-    Run(_OneParser(parser))
+    Run(SimpleNamespace(add_parser=lambda name, **settings: parser))
     for action in parser._actions:
         if isinstance(action, MergeDictAction):  # its errors on JSON are raised past argparse
             action.type = partial(_object_or_pairs, "/".join(action.option_strings[:1]))
@@ -122,13 +111,14 @@ def results_in_hand(
     import lm_eval.loggers
     from lm_eval._cli import run as command
 
-    with ExitStack() as replaced:
-        replaced.enter_context(patch.object(lm_eval.loggers, "EvaluationTracker", make_tracker))
-        replaced.enter_context(patch.object(command, "print", show, create=True))
-        replaced.enter_context(git_not_asked_in_vain())
-        replaced.enter_context(_replies_tallied(model, tally))
-        replaced.enter_context(_requests_timed(model, took))
-        replaced.enter_context(_failed_calls_said_once())
+    with (
+        patch.object(lm_eval.loggers, "EvaluationTracker", make_tracker),
+        patch.object(command, "print", show, create=True),
+        git_not_asked_in_vain(),
+        _replies_tallied(model, tally),
+        _requests_timed(model, took),
+        _failed_calls_said_once(),
+    ):
         yield
 
 
@@ -164,22 +154,6 @@ def _replies_tallied(model: type[LM], tally: Callable[[Any], None]) -> Iterator[
         yield
 
 
-class _Started:
-    """The semaphore that bounds an API model's requests; it remembers when its place was had."""
-
-    def __init__(self, places: Any) -> None:
-        self._places = places
-        self.at = time.perf_counter()
-
-    async def acquire(self) -> Any:
-        acquired = await self._places.acquire()
-        self.at = time.perf_counter()
-        return acquired
-
-    def release(self) -> None:
-        self._places.release()
-
-
 @contextmanager
 def _requests_timed(model: type[LM], took: Callable[[float], None]) -> Iterator[None]:
     """``model_call`` and ``amodel_call`` of API models make one request; the latter first waits for a free place."""
@@ -195,9 +169,17 @@ def _requests_timed(model: type[LM], took: Callable[[float], None]) -> Iterator[
         return reply
 
     async def amodel_call(self: LM, session: Any, sem: Any, messages: Any, **settings: Any) -> Any:
-        started = _Started(sem)
-        reply = await call_at_once(self, session, started, messages, **settings)
-        took(time.perf_counter() - started.at)
+        start = time.perf_counter()
+
+        async def acquire() -> Any:
+            nonlocal start
+            acquired = await sem.acquire()
+            start = time.perf_counter()
+            return acquired
+
+        place = SimpleNamespace(acquire=acquire, release=sem.release)
+        reply = await call_at_once(self, session, place, messages, **settings)
+        took(time.perf_counter() - start)
         return reply
 
     with patch.object(model, "model_call", model_call), patch.object(model, "amodel_call", amodel_call):
@@ -241,17 +223,11 @@ def _failed_calls_said_once() -> Iterator[None]:
 def started_quickly(model: str, manager: type[TaskManager]) -> Iterator[None]:
     """Within this, ``lm_eval run`` starts without what this pack's runs do not need; the numbers are the same.
 
-    Three globals are replaced: ``lm_eval.tasks.TaskManager``, and ``set_torch_seed`` and ``add_env_info`` of the
-    evaluator. Without this a start takes 12 to 18 s on two cores.
+    Three globals are replaced: ``lm_eval.tasks.TaskManager``, so that tasks are found by ``manager``, and
+    ``set_torch_seed`` and ``add_env_info`` of the evaluator. Without this a start takes 12 to 18 s on two cores.
 
-    - Tasks are found by ``manager``.
-    - Torch is imported for models that use it, not to seed its generator and describe it for those that do not: all
-      of lm_eval's that use torch import it in their modules. Where nothing did, ``pretty_env_info`` in the results says
-      so.
-
-    Args:
-        model: the model's name, as given to ``--model``.
-        manager: a task manager's class.
+    Torch is imported for models that use it, not to seed its generator and describe it for those that do not: all of
+    lm_eval's that use torch import it in their modules. Where nothing did, ``pretty_env_info`` in the results says so.
     """
     seed_torch, describe_environment = evaluator.set_torch_seed, evaluator.add_env_info
 
@@ -270,8 +246,9 @@ def started_quickly(model: str, manager: type[TaskManager]) -> Iterator[None]:
         results["lm_eval_version"] = importlib.metadata.version("lm_eval")
         results["upper_git_hash"] = get_commit_from_path(Path(os.getcwd(), ".."))
 
-    with ExitStack() as replaced:
-        replaced.enter_context(patch.object(lm_eval.tasks, "TaskManager", manager))
-        replaced.enter_context(patch.object(evaluator, "set_torch_seed", set_torch_seed))
-        replaced.enter_context(patch.object(evaluator, "add_env_info", add_env_info))
+    with (
+        patch.object(lm_eval.tasks, "TaskManager", manager),
+        patch.object(evaluator, "set_torch_seed", set_torch_seed),
+        patch.object(evaluator, "add_env_info", add_env_info),
+    ):
         yield

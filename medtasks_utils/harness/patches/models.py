@@ -20,10 +20,10 @@ from lm_eval.api.model import LM, CachingLM
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.server import words_of
 
-logger = logging.getLogger("lm_eval.medtasks")
-
-
 _model_of_the_run: ContextVar[LM | None] = ContextVar("model", default=None)
+Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
+_NAMES = ("pretrained", "model", "peft", "delta", "revision", "dtype", "quantization", "_seed")
+"""What models and their arguments call what makes them the model that they are."""
 
 
 def remember_the_model() -> None:
@@ -31,11 +31,9 @@ def remember_the_model() -> None:
 
     ``build_all_requests`` is given the model's bound ``apply_chat_template`` with ``--apply_chat_template``, and else
     nothing of the model. Without this, repeats have no seeds then. The model's processes are numbered, too
-    (:func:`number_processes`). Calling this twice changes nothing.
+    (:func:`number_processes`).
     """
     original = evaluator.evaluate
-    if getattr(original, "remembers_the_model", False):
-        return
 
     @wraps(original)
     def evaluate(*arguments: Any, **settings: Any) -> Any:
@@ -49,7 +47,6 @@ def remember_the_model() -> None:
         finally:
             _model_of_the_run.reset(token)
 
-    evaluate.remembers_the_model = True  # type: ignore[attr-defined]
     evaluator.evaluate = evaluate
 
 
@@ -60,8 +57,7 @@ def _replies_have_text(model: Any) -> Iterator[None]:
     ``parse_generations`` makes an empty list of no choices, and of whatever else it cannot read an empty answer that is
     scored, and kept in the cache. Content in parts, as some servers send it, is one text.
     """
-    api = _api_type()
-    if api is None or not isinstance(model, api):
+    if not isinstance(model, _api_type()):
         yield
         return
     from lm_eval.models import openai_completions as openai
@@ -103,10 +99,6 @@ def _no_answer(reply: Any, url: str) -> MedtasksError:
     )
 
 
-_NAMES = ("pretrained", "model", "peft", "delta", "revision", "dtype", "quantization", "_seed")
-"""What models and their arguments call what makes them the model that they are."""
-
-
 @contextmanager
 def cache_of(model: Any) -> Iterator[None]:
     """Answers that ``--use_cache`` keeps are of this model only (``lm_eval.api.model.hash_args``).
@@ -114,7 +106,8 @@ def cache_of(model: Any) -> Iterator[None]:
     The harness keeps them under the prompt and the settings of its generation. Without this, a second model that is
     given the first one's cache gets its answers, and its score.
     """
-    known = {**vars(model), **_mapping(getattr(model, "model_args", None))}
+    arguments = getattr(model, "model_args", None)
+    known = {**vars(model), **(arguments if isinstance(arguments, Mapping) else {})}
     identity = {name: str(known[name]) for name in _NAMES if isinstance(known.get(name), str | int)}
     identity["dtype"] = str(getattr(getattr(model, "_model", None), "dtype", known.get("dtype")))
     original = api_model.hash_args
@@ -125,10 +118,6 @@ def cache_of(model: Any) -> Iterator[None]:
 
     with patch.object(api_model, "hash_args", hash_args):
         yield
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def number_processes(model: Any) -> None:
@@ -159,10 +148,8 @@ def _leave_the_group() -> None:
 def model_of(chat_template: Callable[..., Any] | None) -> LM | None:
     """The model itself, without the wrapper of ``--use_cache``; None where a task is built without any.
 
-    Without this there are no turns with tools.
-
-    Args:
-        chat_template: what ``build_all_requests`` was given: a method of the model, or None.
+    ``build_all_requests`` is given a method of the model as its chat template, or nothing. Without this there are no
+    turns with tools.
     """
     model = getattr(chat_template, "__self__", None) or _model_of_the_run.get()
     return model.lm if isinstance(model, CachingLM) else model if isinstance(model, LM) else None
@@ -190,8 +177,7 @@ def can_be_asked_singly(model: LM | None) -> bool:
     """
     api = _api_type()
     return (
-        api is not None
-        and isinstance(model, api)
+        isinstance(model, api)
         and type(model).generate_until is api.generate_until
         and model._concurrent > 1
         and model._batch_size == 1
@@ -214,8 +200,8 @@ def connections(model: Any) -> int:
 
 
 def _api_type() -> Any:
-    """``TemplateAPI``, or None where its module, which no other model needs, has not been imported."""
-    return getattr(sys.modules.get("lm_eval.models.api_models"), "TemplateAPI", None)
+    """``TemplateAPI``; nothing is an instance of () where its module, which no other model needs, is not imported."""
+    return getattr(sys.modules.get("lm_eval.models.api_models"), "TemplateAPI", ())
 
 
 def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -224,15 +210,11 @@ def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[s
     ``TemplateAPI._create_payload`` alone knows whether a backend takes a ``seed`` (Anthropic's refuses it), which it
     is, and the temperature. Without this, the repeats of an example are one answer k times over.
     """
-    api = _api_type()
-    if api is None or not isinstance(model, api):
+    if not isinstance(model, _api_type()):
         return None
     message = model.create_message([_as_sent(model, prompt, settings)])
     body: dict[str, Any] = model._create_payload(message, generate=True, gen_kwargs=dict(settings), seed=model._seed)
     return body
-
-
-Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
 
 
 @asynccontextmanager
@@ -283,8 +265,7 @@ def room_for_prompts(model: Any, max_gen_toks: int) -> int | None:
     would tell of prompts that are not read whole. None for a model that cuts nothing, or does not say where.
     """
     limit = getattr(model, "max_length", None)
-    api = _api_type()
-    if api is not None and isinstance(model, api):
+    if isinstance(model, _api_type()):
         if not model.tokenized_requests or model.tokenizer_backend not in ("huggingface", "tiktoken"):
             return None
     elif not hasattr(model, "tok_encode"):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-import logging
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
@@ -18,13 +17,8 @@ from lm_eval import evaluator_utils, utils
 from lm_eval.tasks import TaskManager
 from packaging.requirements import Requirement
 
-from medtasks_utils.errors import show_errors_as_one_line
+from medtasks_utils.errors import logger, show_errors_as_one_line
 from medtasks_utils.harness.patches.models import remember_the_model
-
-logger = logging.getLogger("lm_eval.medtasks")
-
-
-StderrFunction = Callable[[Any], Any]
 
 
 @cache
@@ -55,21 +49,16 @@ def let_aggregations_bring_their_standard_error() -> None:
     """Make the harness ask an aggregation with a method ``stderr`` for its standard error.
 
     ``evaluator_utils.stderr_for_metric`` knows the standard errors of the harness's own functions only. Without this,
-    all of ours are N/A. Aggregations without the method, so all other tasks', are treated as before. Calling this twice
-    changes nothing.
+    all of ours are N/A. Aggregations without the method, so all other tasks', are treated as before.
     """
     original = evaluator_utils.stderr_for_metric
-    if getattr(original, "asks_the_aggregation", False):
-        return
 
-    def stderr_for_metric(metric: Any, bootstrap_iters: int) -> StderrFunction | None:
-        own: StderrFunction | None = getattr(metric, "stderr", None)
+    def stderr_for_metric(metric: Any, bootstrap_iters: int) -> Any:
+        own = getattr(metric, "stderr", None)
         if own is not None:
             return own if bootstrap_iters > 0 else None
-        function: StderrFunction | None = original(metric=metric, bootstrap_iters=bootstrap_iters)
-        return function
+        return original(metric=metric, bootstrap_iters=bootstrap_iters)
 
-    stderr_for_metric.asks_the_aggregation = True  # type: ignore[attr-defined]
     evaluator_utils.stderr_for_metric = stderr_for_metric
 
 
@@ -79,10 +68,6 @@ class ScoresAndDetails(dict[str, Any]):
     ``evaluator.evaluate`` copies what ``process_results`` returns into the sample (``dict.update``, which takes what a
     dictionary holds) and aggregates what ``keys`` and ``items`` name (the metrics alone). Without this, a detail that
     is no number ends the run in the mean of texts. A metric that is NaN, since a judge failed, is logged as null.
-
-    Args:
-        metrics: by name.
-        details: by name; anything that JSON can hold.
     """
 
     def __init__(self, metrics: Mapping[str, Any], details: Mapping[str, Any]) -> None:
@@ -120,22 +105,14 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
 def no_progress_of_prompts() -> Iterator[None]:
     """Within this, ``Task.build_all_requests`` draws no bar. Without it, each response scored by hand would."""
 
-    def plain(items: Any, **settings: Any) -> Any:
-        return items
-
-    with patch.object(lm_eval.api.task, "tqdm", plain):
+    with patch.object(lm_eval.api.task, "tqdm", lambda items, **settings: items):
         yield
 
 
 class IndexEntry(NamedTuple):
-    """A name that the harness has indexed.
+    """A name that the harness has indexed, and its kind: ``TASK``, ``GROUP``, ``TAG``, or another of the harness's.
 
-    Attributes:
-        name: of the task, group or tag.
-        kind: ``TASK``, ``GROUP``, ``TAG``, or another of the harness's.
-        file: its YAML; None for a tag.
-        settings: what the YAML sets, with what it includes.
-        tasks: those that a tag stands for.
+    ``settings`` are what its ``file`` sets, with what that includes; a tag has none, and stands for ``tasks``.
     """
 
     name: str
