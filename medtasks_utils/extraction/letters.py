@@ -33,8 +33,9 @@ _ALL_OPTIONS = re.compile(
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT_BEFORE = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:\w{{2,12}}\s){{0,2}}"
-    rf"|{cues.either(cues.CHOOSE)}\s(?:\w{{1,6}}\s){{0,2}})[(\[]?$"
+    rf"|{cues.either(cues.CHOOSE)}\s(?:\w{{1,6}}\s){{0,2}})[(\[*_]{{0,3}}$"
 )
+_UNDECIDED = re.compile(r"(?i)\b(?:if|whether|versus|vs|ob|si|se|ли)\b")
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
     rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}(?:(?:\s\w+){{0,2}}:)?\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)"
@@ -146,8 +147,15 @@ def _objected(candidate: Candidate) -> bool:
     return _objected_at(candidate.text) >= candidate.end
 
 
+def _defined(candidate: Candidate) -> bool:
+    """As in "Answer D is vitamin K", where D is vitamin K."""
+    return re.search(rf"(?<![^\W_]){candidate.value}[)\]]?\s{_IS}\s(?:\w{{1,4}}\s)?$", candidate.before) is not None
+
+
+_IS = cues.either(cues.LINK)
 _WEAK = 40  # what is no statement on the answer
 _RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_taken_back, -40))
+_WEAK_RULES = ((_only_counterfactual, -100), (_defined, -100))
 
 
 _DIALOGUE = re.compile(r"^\W{0,4}Q(?:uestion)?\W{0,3}:", re.MULTILINE)
@@ -186,7 +194,7 @@ _REFUSED = re.compile(
 def _read_part(text: str, options: Sequence[str]) -> Reading:
     holders, rest = held(text, ("answer", "choice"), "[A-D]")
     inside = [found for holder in holders if (found := _inside(holder, text, options))]
-    outside = _unless_all_right(_candidates(rest, options))
+    outside = _unless_ruled_out(_unless_all_right(_candidates(rest, options)))
     if _REFUSED.search(rest) or cut_off(rest):  # what is merely spoken of is not chosen then
         outside = [one if one.support > _WEAK else replace(one, support=0) for one in outside]
     return choose([*outside, *inside], _MENTIONS)
@@ -211,6 +219,14 @@ def _unless_all_right(candidates: Iterable[Candidate]) -> list[Candidate]:
         if one not in called
     ]
     return [replace(one, support=0) if one.cue == "correct" else one for one in every] + exception
+
+
+def _unless_ruled_out(candidates: list[Candidate]) -> list[Candidate]:
+    """An option that is merely spoken of is not chosen where the last word on it rules it out."""
+    last_word = {one.value for one in candidates if one.cue == "ruled_out"}
+    return [
+        replace(one, support=0) if one.value in last_word and one.cue in ("option", "line", "predicate") else one for one in candidates
+    ]
 
 
 def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | None:
@@ -326,23 +342,25 @@ _SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа
 
 def _left_over(text: str, lines: str) -> Iterator[Candidate]:
     """The option that is left where a text rules out the other three, one by one or together."""
-    denied, affirmed = wrong_lines(lines), set()
+    denied, affirmed, last_word = wrong_lines(lines), set(), {}
     for match in bounded(_LONE_LETTER.finditer(text)):
         one = Candidate(match[0].upper(), match.start(), match.end(), text, "option", 0)
-        if _denied(one) or _listed_as_wrong(one) or called_unlike(one.after):
+        last_word.pop(one.value, None)
+        ruled_out = _denied(one) or _listed_as_wrong(one)
+        if ruled_out or called_unlike(one.after):
+            ruled_out = ruled_out and not _UNDECIDED.search(one.before)
             denied[one.value] = one.start
             affirmed.discard(one.value)
-            yield replace(one, evidence=(("_denied", -100),))
-        elif one.value in denied:
-            continue
-        else:
+            last_word[one.value] = replace(one, cue="ruled_out" if ruled_out else "option", evidence=(("_denied", -100),))
+        elif one.value not in denied:
             affirmed.add(one.value)
+    yield from last_word.values()
     yield from remaining(denied, affirmed, text)
 
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
-    rules = (*_RULES, (_only_counterfactual, -100) if support <= _WEAK else (_objected, -11))
-    for match in bounded(match for span in _spans(text) for match in pattern.finditer(text, *span)):
+    rules = (*_RULES, *_WEAK_RULES) if support <= _WEAK else (*_RULES, (_objected, -11))
+    for match in bounded(match for span in _spans(text) for match in _innermost(pattern, text, *span)):
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
         between = _ALL_OPTIONS.sub("", between)
@@ -350,6 +368,14 @@ def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Ite
             yield Candidate(_letter(match), start, end, text, cue, support, (("_denied", -100),))
             continue
         yield weigh(Candidate(_letter(match), start, end, text, cue, support), rules)
+
+
+def _innermost(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """The matches in a stretch, and those that begin within one with an option before its letter."""
+    while match := pattern.search(text, start, end):
+        yield match
+        between = _BETWEEN.search(match.groupdict().get("between") or "")
+        start = match.start("between") + between.end() if between else max(match.end(), start + 1)
 
 
 def _letter(match: re.Match[str]) -> str:
@@ -379,6 +405,8 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
             written.append((position, line))
         position += len(line) + 1
     lone = [(place, 51) for place in written[1:-1] if letter_of(place[1].strip(" .:()[]"))]
+    if len({line.strip() for (_, line), _ in lone}) > 2:  # they head the discussion of each
+        return
     for (at, line), support in [(written[0], 52), *lone, (written[-1], 53)] if written else ():
         match = LINE.match(line[:MAX_LINE])
         if match and not lists_options(line[:MAX_LINE]) and not re.match(CALLED, line[match.end("letter") :]):

@@ -137,7 +137,7 @@ CORRECT: Cues = {
 THEREFORE: Cues = {
     "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление|更正|訂正|정정|सुधार"
     r"|تصحيح)\s?:",
-    "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus"
+    "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it(?:\shas\sto|['’]s\s(?:gotta|got\sto))\sbe|therefore|thus"
     r"|hence|so|leav(?:es?|ing)(?:\sus\swith)?|(?<!(?<!th(?:at|is)\s)would\s)makes?\sit|it(?:['’]s|\s(?:is|(?:must"
     r"|should|would)\sbe))|final(?:ly)?"
     r"|in\sthe\send|ultimately|eventually|on\sbalance|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely"
@@ -183,8 +183,8 @@ WRONG_AFTER: Cues = {
     "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus"
     r"|passt\snicht)",
     "fr": r"(?:[:—–-]\snon\b|incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
-    "es": r"(?:[:—–-]\sno\b|incorrecta|falsa|errónea|no\ses\b)",
-    "pt": r"(?:[:—–-]\snão\b|incorreta|falsa|errada|não\sé)",
+    "es": r"(?:[:—–-]\sno\b|incorrecta|falsa(?!m)|errónea|no\ses\b)",
+    "pt": r"(?:[:—–-]\snão\b|incorreta|falsa(?!m)|errada|não\sé)",
     "it": r"(?:[:—–-]\sno\b|errat[ao]|sbagliata|scorretta|non\sè)",
     "ru": r"(?:[—–-]\sнет|неверен|неверно|неправил|не\sподходит|отпада|исключ)",
     "ar": r"(?:غير\sصحيح|خطأ|خاطئ)",
