@@ -24,8 +24,8 @@ _WRONG_MARK = re.compile(
 )
 _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
 _RANKING = re.compile(
-    rf"(?:(?<=worst:\s)|(?<=least\slikely:\s)){_LETTER}(?:,\s{_LETTER}){{2,3}}|{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫"
-    rf"|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
+    rf"(?:(?<=worst:\s)|(?<=least\slikely:\s)){_LETTER}(?:,\s{_LETTER}){{2,3}}|{_LETTER}(?:\s?→\s?{_LETTER}|[^\n.<>;]{{0,40}}?(?:>+|≫"
+    rf"|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
 )
 _COMPARED = re.compile(
     rf"(?P<better>{_LETTER})[)\]]?\s(?:\w+ly\s)?(?i:beats|outranks|trumps|outweighs|surpasses|(?:wins\s)?over"
@@ -37,6 +37,7 @@ _RATING = re.compile(
     rf"|score:?)\s){{0,2}}~?(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)"
     rf"\s?(?:%|(?i:/|of|out\sof|von|sur|de|su)\s?(?P<most>\d{{1,3}}))?"
 )
+_FIRST_WORDS = re.compile(r"[\s*_.):-]{1,8}(?i:(?:in)?correct|right|wrong|true|false|yes|no)(?=[;.,:!—–])")
 _LAST_WORDS = re.compile(
     rf"(?<=[.;] )(?:{cues.either(cues.WRONG_AFTER)}|(?i:not\s)?(?i:correct|right|true|fits|match(?:es|ing)|yes))\W*$"
 )
@@ -115,6 +116,7 @@ def _items(listing: str) -> Iterator[tuple[str, int, str]]:
     for line in listing.split("\n"):
         if match := LINE.match(line[:MAX_LINE]):
             rest = line[: match.start("letter")] + line[match.end("letter") :]
-            said = re.match(CALLED, line[match.end("letter") :]) or _LAST_WORDS.search(rest)
+            after = line[match.end("letter") :]
+            said = re.match(CALLED, after) or _FIRST_WORDS.match(after) or _LAST_WORDS.search(rest)
             yield match["letter"].upper(), position + match.start("letter"), said[0] if said else rest
         position += len(line) + 1

@@ -17,7 +17,7 @@ from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_o
 from medtasks_utils.extraction.plain import own_parts, unformatted
 from medtasks_utils.extraction.statements import BOLD, LEADING, PREDICATE, STATEMENTS
 from medtasks_utils.extraction.tokens import LETTER, plain_letters
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
+from medtasks_utils.extraction.weighing import NOTHING, REACH, Candidate, Reading, bounded, choose, taken_back_until, weigh
 from medtasks_utils.extraction.wordings import as_in_options
 
 _LONE_LETTER = re.compile(LETTER)
@@ -25,6 +25,7 @@ _TOGETHER = re.compile(
     rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|only|not|nicht|pas|no|não|non"
     rf"|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
 )
+_ROW_BEFORE = re.compile(rf"(?:(?<![^\W_])[A-D](?:,?\s{cues.either(cues.OR)}\s|,\s))*$")
 _MENTIONS = ("box", "bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "shown", "concluding")
 
 _ALL_OPTIONS = re.compile(
@@ -153,8 +154,23 @@ def _defined(candidate: Candidate) -> bool:
 
 
 _IS = cues.either(cues.LINK)
+_PAIR = rf"[(\[]?[A-D{MARKS}][)\]]?[.,;]\s[^\n.,;]{{1,40}}?"
+_PAIRED_BY = re.compile(r"(→|[-=]>|=|–|\bas)\s?[(\[]?$")
+
+
+def _of_pairs(candidate: Candidate) -> bool:
+    """As in "glucose → B, coagulation → C", "S – B, O – C, A – D"."""
+    link = _PAIRED_BY.search(candidate.before)
+    if not link:
+        return False
+    around = candidate.text[max(0, candidate.start - REACH) : candidate.end + REACH]
+    pairs = rf"{link[1]}\s?{_PAIR}{link[1]}\s?[(\[]?[A-D{MARKS}](?![A-Za-z])"
+    at = min(candidate.start, REACH)
+    return any(match.start() < at + 1 and match.end() > at for match in re.finditer(pairs, around))
+
+
 _WEAK = 40  # what is no statement on the answer
-_RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_taken_back, -40))
+_RULES = ((_denied, -100), (_of_pairs, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_taken_back, -40))
 _WEAK_RULES = ((_only_counterfactual, -100), (_defined, -100))
 
 
@@ -203,13 +219,14 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
 def _unless_all_right(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Three options that are called right are each right in a sense, and the fourth is the exception asked for.
 
-    As in "A is true. B is true. D is true (Crowe sign)."
+    As in "A is true. B is true. D is true (Crowe sign).", "A, B and C are correct".
     """
     every = list(candidates)
     called = {
-        one.value: one
+        letter: one
         for one in every
         if one.cue == "correct" and one.support > _WEAK and not {name for name, _ in one.evidence} - {"_one_of_several"}
+        for letter in (one.value, *re.findall("[A-D]", _ROW_BEFORE.search(one.before)[0]))
     }
     if len(called) < 3:
         return every
@@ -263,7 +280,7 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
     yield from marked(lines)
     yield from ranked(plain)
     yield from rated(f"{plain}\n{lines}")
-    yield from _named(plain, options)
+    yield from _named(plain, options, len(listed) > 2)
     yield from _left_over(substituted, lines)
 
 
@@ -288,12 +305,14 @@ def _spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
+def _named(plain: str, options: Sequence[str], discussed: bool) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
     sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
     plain = "\n".join(sentences)
     named = named_options(plain, options, is_denied)
     support = 25 if len(named) == 1 and _is_alone(*named[0], plain, options) else 0
+    if discussed and named and len(sentences[0]) < named[0][1] < plain.rfind(sentences[-1]):
+        support = 0  # beside a list of them all, only the first sentence and the last conclude
     yield from (Candidate(letter, at, at, plain, "named", support) for letter, at in named)
     if len(sentences) > 1:
         first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))

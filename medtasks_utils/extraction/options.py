@@ -13,7 +13,7 @@ LETTERS = "ABCD"
 MARKS = "\ue000\ue001\ue002\ue003"
 """What stands for the four options in a text that has letters of its own."""
 _TWICE = re.compile(
-    r"(?<![A-Za-z0-9])(?i:([A-D]))(?:(?<=[A-D])|(?=[)\].:,]))[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s|an?\s|the\s)?"
+    r"(?<![A-Za-z0-9])(?i:([A-D]))(?:(?<=[A-D])|(?=[)\].:,]))[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s|(?i:an?|the)\s)?"
     r"\(?((?i:\1))(?![A-Za-z0-9])\)?"
 )
 

@@ -18,7 +18,7 @@ _SMALL_WORDS = (
     r"|appears|only|an"
     r"|remains|it|instead|over|here|then"
 )
-ARTICLE = rf"\s(?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
+ARTICLE = rf" (?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
 LETTER = (
     rf"(?<![A-Za-z0-9À-ÿ抗])(?<!(?i:anti|анти)-)(?:[A-D](?![A-Za-z0-9+À-ÿ]|['’][a-z]|-[A-Za-z0-9])(?<!A(?={ARTICLE}))"
     rf"|(?<=['‘])[a-d](?=['’])|[a-d](?=\s?(?:[).:,;\]]|because\b|since\b|$)))"
