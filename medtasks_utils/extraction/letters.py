@@ -171,7 +171,8 @@ def _of_pairs(candidate: Candidate) -> bool:
 
 _WEAK = 40  # what is no statement on the answer
 _RULES = ((_denied, -100), (_of_pairs, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_taken_back, -40))
-_WEAK_RULES = ((_only_counterfactual, -100), (_defined, -100))
+_WEAK_RULES = (*_RULES, (_only_counterfactual, -100), (_defined, -100))
+_STRONG_RULES = (*_RULES, (_objected, -13))
 
 
 _DIALOGUE = re.compile(r"^\W{0,4}Q(?:uestion)?\W{0,3}:", re.MULTILINE)
@@ -338,7 +339,7 @@ def _ending(sentence: str) -> Iterator[Candidate]:
         Candidate(one[0].upper(), *one.span(), sentence, "ending", 10) for one in _LONE_LETTER.finditer(sentence)
     ]
     weighed = [
-        one for one in (weigh(one, (*_RULES, (_only_counterfactual, -100))) for one in letters) if one.weight > 0
+        one for one in (weigh(one, _WEAK_RULES) for one in letters) if one.weight > 0
     ]
     if len({one.value for one in weighed}) == 1 and _AT_THE_END.match(sentence, weighed[-1].start):
         yield weighed[-1]
@@ -378,7 +379,7 @@ def _left_over(text: str, lines: str) -> Iterator[Candidate]:
 
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
-    rules = (*_RULES, *_WEAK_RULES) if support <= _WEAK else (*_RULES, (_objected, -11))
+    rules = _WEAK_RULES if support <= _WEAK else _STRONG_RULES
     for match in bounded(match for span in _spans(text) for match in _innermost(pattern, text, *span)):
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
@@ -430,7 +431,7 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
         match = LINE.match(line[:MAX_LINE])
         if match and not lists_options(line[:MAX_LINE]) and not re.match(CALLED, line[match.end("letter") :]):
             start, end = at + match.start("letter"), at + match.end("letter")
-            yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), _RULES)
+            yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), _STRONG_RULES)
 
 
 def found_by(reading: Reading) -> str:

@@ -195,7 +195,7 @@ WRONG_AFTER: Cues = {
     "ko": r"(?:틀|오답|아니|아닙니다)",
     "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\s?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|tampoco|menos"
     r"|nemmeno"
-    r"|neanche|nem|também\snão|auch\snicht|no(?:r|t|,\snot)?(?!\sdoubt))(?!\w)",
+    r"|neanche|nem|também\snão|auch\snicht|no(?:r|t|,\snot)?(?!\sdoubt))(?!\w)|\A[)\]]?\.\s(?:no|nope|nein|non|não|нет)[.!](?!\w)",
 }
 """What calls a letter or option wrong that it follows."""
 
