@@ -12,13 +12,13 @@ from medtasks_utils.extraction.weighing import Candidate, bounded
 
 _RIGHT, _WRONG = (cues.any_word(table) for table in (cues.RIGHT, cues.WRONG))
 _RIGHT_MARK = re.compile(
-    rf"\b(?i:correct|right|best|true|yes|fits|match(?:es|ing)|trifft\szu)(?:\s(?:answer|option|choice"
+    rf"\b(?i:correct|right|best|true|yes|fits|match(?:es|ing)|trifft\szu|accepted|selected|(?:most|highly)\slikely)(?:\s(?:answer|option|choice"
     rf"|one))?(?=\W*(?:$|[.,;:!()—–]))|[{cues.TICKS}]"
     rf"|{_RIGHT}|[○◯](?=\W*$)"
     rf"|{cues.any_word(cues.YES)}(?=\W*$)"
 )
 _WRONG_MARK = re.compile(
-    rf"(?i:\b(?:incorrect|wrong|false|no|not|nicht|unlikely|excluded|out|never)\b|n['’]t\b)|[{cues.CROSSES}]|×(?=\W*$)"
+    rf"(?i:\b(?:incorrect|wrong|false|no|not|nicht|unlikely|less\slikely|rejected|excluded|out|never)\b|n['’]t\b)|[{cues.CROSSES}]|×(?=\W*$)"
     rf"|{_WRONG}"
     rf"|{cues.either(cues.WRONG_AFTER)}|{cues.any_word(cues.NO)}(?=\W*$)"
 )
@@ -31,6 +31,11 @@ _COMPARED = re.compile(
     rf"(?P<better>{_LETTER})[)\]]?\s(?:\w+ly\s)?(?i:beats|outranks|trumps|outweighs|surpasses|(?:wins\s)?over"
     r"|(?:is|fits|scores|ranks)\s(?:\w+\s)?(?:better|higher|likelier|stronger|more\s\w+)\sthan)"
     rf"\s(?P<worse>{_LETTER}(?:(?:,\s?|\s?(?:and|or)\s){{1,2}}{_LETTER}){{0,2}})"
+)
+_UNMENTIONED = re.compile(
+    rf"(?:^|(?<=[.;:]\s)){cues.either(cues.REMAINS)}(?![^\W_])|\bwhat['’]s\sleft\b|\b(?i:one|option|it|that)\b[^.\n]{{0,30}}?"
+    r"(?:not|n['’]t)\s(?:\w+\s){0,2}(?:mention|consider|list|discuss|name)",
+    re.MULTILINE,
 )
 _RATING = re.compile(
     rf"(?P<letter>{_LETTER})[)\]\"':=|\s(–-]{{1,6}}(?:(?i:the|remaining|about|around|only|roughly"
@@ -103,6 +108,14 @@ def remaining(denied: dict[str, int], affirmed: set[str], text: str) -> Iterator
     left = [letter for letter in LETTERS if letter not in denied]
     if len(left) == 1 and not affirmed - set(left):
         yield Candidate(left[0], max(denied.values()), max(denied.values()) + 1, text, "remaining", 24)
+
+
+def unmentioned(text: str, lines: str) -> Iterator[Candidate]:
+    """The fourth option where a text speaks of three, and then of the one that remains or was not mentioned."""
+    for match in bounded(_UNMENTIONED.finditer(text)):
+        left = set(LETTERS).difference(re.findall(_LETTER, f"{text[: match.start()]}\n{lines}"))
+        if len(left) == 1:
+            yield Candidate(left.pop(), match.start(), match.end(), text, "remaining", 24)
 
 
 def wrong_lines(listing: str) -> dict[str, int]:

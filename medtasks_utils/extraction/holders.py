@@ -26,6 +26,7 @@ _KEY = re.compile(
 )
 
 
+_OTHER_KEY = re.compile(r"second|other|alternative|reject|exclu|wrong|incorrect|initial|previous|runner")
 _NOT_THIS = re.compile(
     r"\b(?i:(?:al|even\s)?though|whereas|obwohl|bien\sque|aunque|embora"
     r"|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|(?:\b(?:not|nor|nicht|pas|non|não|не|rather\sthan"
@@ -81,7 +82,7 @@ def held(text: str, keys: Sequence[str], token: str = "(?!)") -> tuple[list[Hold
     found += [_of(match, "tag", 95) for match in re.finditer(rf"{_ATTRIBUTE}(?P<content>{token})[\"']", text)]
     for match in _KEY.finditer(text):
         name = match["key"].lower()
-        if any(key in name for key in keys):
+        if any(key in name for key in keys) and not _OTHER_KEY.search(name):
             found.append(_of(match, "key", 90, name))
     return found, outside
 

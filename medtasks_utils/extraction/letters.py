@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.elimination import called_unlike, marked, ranked, rated, remaining, wrong_lines
+from medtasks_utils.extraction.elimination import called_unlike, marked, ranked, rated, remaining, unmentioned, wrong_lines
 from medtasks_utils.extraction.ends import cut_off
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import CALLED, LINE, MAX_LINE, lists_options, split_listings
@@ -39,7 +39,7 @@ _NOT_BEFORE = re.compile(
 _UNDECIDED = re.compile(r"(?i)\b(?:if|whether|versus|vs|ob|si|se|ли)\b")
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
-    rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}(?:(?:\s\w+){{0,2}}:)?\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)"
+    rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}(?:(?:\s\w+){{0,2}}:)?\s?(?:[A-D,/[、 ]|\([^()\n]{{0,60}}\)"
     rf"|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
     r"|(?i:options?|choices?|the|both|la|le|les|die))\s){0,12}$"
 )
@@ -133,7 +133,7 @@ def _taken_back(candidate: Candidate) -> bool:
 
 _HOWEVER = re.compile(
     r"(?:^|(?<=[.!?]\s))\W{0,4}(?i:however|but|still|yet|allerdings|aber|cependant|toutefois|pero|sin\sembargo|porém"
-    r"|no\sentanto|tuttavia|però|однако|но)(?![^\W_])|但是?|不过|然而|しかし|하지만|그러나",
+    r"|no\sentanto|tuttavia|però|однако|но)(?![^\W_])|(?<=,\s)however(?=[:,.])|但是?|不过|然而|しかし|하지만|그러나",
     re.MULTILINE,
 )
 
@@ -376,6 +376,7 @@ def _left_over(text: str, lines: str) -> Iterator[Candidate]:
             affirmed.add(one.value)
     yield from last_word.values()
     yield from remaining(denied, affirmed, text)
+    yield from unmentioned(text, lines)
 
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:

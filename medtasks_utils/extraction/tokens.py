@@ -157,6 +157,11 @@ _SPEAKER = re.compile(
     r"\.?\s[A-D]\b(?!\.\s[A-Z])"
 )
 _MAPPED = re.compile(r"(?i:answers?)[\"']?\s?[:=]\s?\{(?=\s*[\"']?A[\"']?\s?:)")  # {"answer": {"A": 0.1, …}}
+_JUDGED = re.compile(  # {"option": "C", "verdict": "accepted"}, <option_c>true</option_c>
+    r"\{[^{}\n]{0,80}(?i:option|choice|letter|label|id)[\"']\s?:\s?[\"'](?P<letter>[A-D])[\"')].[^{}]{0,400}?[\"'_]"
+    r"(?i:verdict|status|correct|judg\w+|selected|evaluation|assessment)[\"']\s?:\s?[\"']?(?P<said>\w+)[^{}]{0,400}\}"
+    r"|<(?i:option_?)(?P<tag>[A-Da-d])>\s?(?P<held>\w+)\s?</[^<>]{1,9}>"
+)
 _IS = re.compile(r"(?<=answer |choice )si(?= )")
 _SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
 
@@ -167,8 +172,13 @@ def plain_letters(text: str) -> str:
     >>> plain_letters("Ⓑ"), plain_letters("anwser: the third option")
     ('B', 'answer: the option C')
     """
+    text = _JUDGED.sub(_as_line, text)
     text = _IS.sub("is", _SPELLING.corrected(_SPEAKER.sub(r"\1", _MAPPED.sub("{", text))))
     return ordinals_as_letters(latin_letters(text))
+
+
+def _as_line(judged: re.Match[str]) -> str:
+    return f"\n{(judged['letter'] or judged['tag']).upper()}: {judged['said'] or judged['held']}\n"
 
 
 def _as_letter(match: re.Match[str]) -> str:

@@ -224,8 +224,8 @@ EXCLUDE: Cues = {
     r"|eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
     r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|(?:argues?|speaks?"
     r"|counts?)\sagainst|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore|set\saside"
-    r"|throw\w{0,2}\sout",
-    "de": r"schlie(?:ß|ss)\w{1,3}|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
+    r"|throw\w{0,2}\sout|out\sgo(?:es)?",
+    "de": r"schlie(?:ß|ss)\w{1,3}|scheide[nt]|fallen|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
     "fr": r"écart\w{1,4}|exclu(?!si)\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
     "es": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
     "pt": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}",
