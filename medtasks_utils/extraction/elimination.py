@@ -33,7 +33,7 @@ _COMPARED = re.compile(
     rf"\s(?P<worse>{_LETTER}(?:(?:,\s?|\s?(?:and|or)\s){{1,2}}{_LETTER}){{0,2}})"
 )
 _UNMENTIONED = re.compile(
-    rf"(?:^|(?<=[.;:]\s)){cues.either(cues.REMAINS)}(?![^\W_])|\bwhat['’]s\sleft\b|\b(?i:one|option|it|that)\b[^.\n]{{0,30}}?"
+    rf"(?:^|(?<=[.;:]\s)){cues.either(cues.REMAINS)}(?![^\W_])|\b(?i:what['’]s\sleft|the\sremaining\s(?:one|option|choice))\b|\b(?i:one|option|it|that)\b[^.\n]{{0,30}}?"
     r"(?:not|n['’]t)\s(?:\w+\s){0,2}(?:mention|consider|list|discuss|name)",
     re.MULTILINE,
 )
@@ -44,7 +44,7 @@ _RATING = re.compile(
 )
 _FIRST_WORDS = re.compile(r"[\s*_.):-]{1,8}(?i:(?:in)?correct|right|wrong|true|false|yes|no)(?=[;.,:!—–])")
 _LAST_WORDS = re.compile(
-    rf"(?<=[.;] )(?:{cues.either(cues.WRONG_AFTER)}|(?i:not\s)?(?i:correct|right|true|fits|match(?:es|ing)|yes))\W*$"
+    rf"(?<=[.;!?] )(?:(?i:so,?\s(?:\w+\s)?(?:yes|no)|(?:not\s)?this(?:\sone)?|this\sis\s(?:not\s)?the\s(?:\w+\s)?(?:answer|one|option|choice))|{cues.either(cues.WRONG_AFTER)}|(?i:not\s)?(?i:correct|right|true|fits|match(?:es|ing)|yes))\W*$"
 )
 _BUT_NOT_IT = re.compile(
     rf"(?:\s?\([^()\n]{{0,80}}\))?[)\].'’]?(?:\s\w{{1,12}}ly)?[^\n.;:。A-D]{{0,40}}?(?<![^\W_])(?:{cues.either(cues.UNLIKE_IT)})"

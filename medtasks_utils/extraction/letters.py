@@ -33,7 +33,7 @@ _ALL_OPTIONS = re.compile(
 )
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT_BEFORE = re.compile(
-    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:\w{{2,12}}\s){{0,2}}"
+    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:\w{{2,14}}\s){{0,2}}"
     rf"|{cues.either(cues.CHOOSE)}\s(?:\w{{1,6}}\s){{0,2}})[(\[*_]{{0,3}}$"
 )
 _UNDECIDED = re.compile(r"(?i)\b(?:if|whether|versus|vs|ob|si|se|ли)\b")
@@ -418,6 +418,9 @@ def is_denied(text: str, start: int, end: int) -> bool:
     )
 
 
+_HEADING = re.compile(r"\W{0,6}(?:(?i:option|choice)\s)?([A-Da-d])\W{0,6}")
+
+
 def _on_a_line(text: str) -> Iterator[Candidate]:
     """The letters that the first line and the last begin with: "C. Long thoracic nerve"."""
     written, position = [], 0
@@ -426,7 +429,8 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
             written.append((position, line))
         position += len(line) + 1
     lone = [(place, 51) for place in written[1:-1] if letter_of(place[1].strip(" .:()[]"))]
-    if len({line.strip() for (_, line), _ in lone}) > 2:  # they head the discussion of each
+    heads = {match[1].upper() for _, line in written[:-1] if (match := _HEADING.fullmatch(line))}
+    if len(heads) > 2:  # of the discussion of each
         return
     for (at, line), support in [(written[0], 52), *lone, (written[-1], 53)] if written else ():
         match = LINE.match(line[:MAX_LINE])

@@ -17,7 +17,7 @@ CALLED = (
 LINE = re.compile(
     rf"[\s>#*_=\-•|👉️{cues.TICKS}]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option"
     rf"|choice)\s)?[(\[]?(?P<letter>[A-D]|[a-d](?=[.)\]])){ONE_ONLY}"
-    r"(?:[)\].:]{1,3}(?:[\s*_\u3040-\u9fff]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since"
+    r"(?:[)\].:?]{1,3}(?:[\s*_\u3040-\u9fff]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since"
     r"|as)\s|[*_]{0,3}\s[\-–—|(→\[]|[*_]{0,3}\s[-=]>\s|[*_]{0,3}\s\|"
     rf"|:?\s?[{cues.TICKS}{cues.CROSSES}○◯×]|[\s*_)\]<=]*$"
     rf"|{CALLED})"

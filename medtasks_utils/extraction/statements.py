@@ -18,7 +18,7 @@ _LABEL = (
     r"|الخيار\sالصحيح|उत्तर|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
 )
 _OPTION = (
-    r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار"
+    r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант|букв\w{1,2}|الخيار"
     r"|विकल्प|选项)"
 )
 _REASON = (
@@ -31,7 +31,7 @@ _NOT_A_SUBJECT = (
 _ENDED = (
     r"(?=[)\]]?\s?(?:,(?!\swhich\s[^,.\n]{1,60},\s(?:can|could|will|would|does|do|has)(?:not)?\b)|[;:!?。…]"
     r"|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|rather|instead|that|to|zu|qu[ei]|quella|che"
-    r"|la\sque|die)\b|qu['’]|because\b|since\b|です|である|だ|है|입니다|이다|$))"
+    r"|la\sque|die|but|though|although)\b|qu['’]|because\b|since\b|です|である|だ|है|입니다|이다|$))"
 )
 
 # Each kind of statement, its pattern and its weight.

@@ -162,6 +162,7 @@ _JUDGED = re.compile(  # {"option": "C", "verdict": "accepted"}, <option_c>true<
     r"(?i:verdict|status|correct|judg\w+|selected|evaluation|assessment)[\"']\s?:\s?[\"']?(?P<said>\w+)[^{}]{0,400}\}"
     r"|<(?i:option_?)(?P<tag>[A-Da-d])>\s?(?P<held>\w+)\s?</[^<>]{1,9}>"
 )
+_INDEXED = re.compile(r"\b(?:options|choices)\[([0-3])\]")
 _IS = re.compile(r"(?<=answer |choice )si(?= )")
 _SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
 
@@ -172,7 +173,7 @@ def plain_letters(text: str) -> str:
     >>> plain_letters("Ⓑ"), plain_letters("anwser: the third option")
     ('B', 'answer: the option C')
     """
-    text = _JUDGED.sub(_as_line, text)
+    text = _INDEXED.sub(lambda one: f"option {'ABCD'[int(one[1])]}", _JUDGED.sub(_as_line, text))
     text = _IS.sub("is", _SPELLING.corrected(_SPEAKER.sub(r"\1", _MAPPED.sub("{", text))))
     return ordinals_as_letters(latin_letters(text))
 

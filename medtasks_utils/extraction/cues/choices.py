@@ -63,14 +63,14 @@ FILLER: Cues = {
 """What may stand between the link and the letter."""
 
 CHOOSE: Cues = {
-    "en": r"choose|chose|i\smeant?(?:\sto\s(?:say|write|pick))?|(?:chang|switch|revis|updat|amend)\w*\s(?:my"
+    "en": r"choose|chose|should\s(?:have\sbeen|read)(?:\san?)?|i\smeant?(?:\sto\s(?:say|write|pick))?|(?:chang|switch|revis|updat|amend)\w*\s(?:my"
     r"|the)\s(?:\w+\s)?(?:answer|choice)\sto|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe"
     r"|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|settled?\s(?:on|for)|(?:money(?:\sis|['’]s|\swould\sbe)?"
     r"|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor|goes\s(?:to|for)|for)|commit(?:ting)?\sto"
     r"|in\sfavou?r\sof|sid(?:e|ing)\swith|toward|(?:i['’]d|i\swould(?!\snot))\s(?:\w+ly\s)?(?:order|give"
     r"|start(?:\swith)?|use|prescribe|recommend|request|perform|offer|suspect|diagnose|call\s(?:it|this))"
     r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put(?!\sfirst)|writ(?:e|ing))(?:\s(?:down|in))?",
-    "de": r"wähle|ändere\smeine\s(?:antwort|wahl)\s(?:auf|zu|in)|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die"
+    "de": r"wähle|(?:kreuzen|wählen|nehmen)\swürde\sich|ändere\smeine\s(?:antwort|wahl)\s(?:auf|zu|in)|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die"
     r"|meine)\swahl\s)auf|nehme|bleibe\sbei|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?"
     r"|entscheide\smich\s(?:\w+\s){0,2}für",
     "fr": r"change\s(?:donc\s)?(?:ma|de)\sréponse\s(?:pour|en|par)|va(?:is)?\s(?:donc\s)?pour|choisi(?:s|rais)"
@@ -130,7 +130,7 @@ CORRECT: Cues = {
     "zh": r"(?:是|才是?)?(?:正确|对的)",
     "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|(?:が|と)考えられ|であろう|だろう|だと(?:思|考)|(?:が"
     r"|は)(?:正しい|正解|最も適切|適切)",
-    "ko": r"(?:번)?(?:이|가)\s?(?:정?답|맞|옳|적절|적합|알맞)",
+    "ko": r"(?:번)?(?:이|가)\s?(?:가장\s)?(?:정?답|맞|옳|적절|적합|알맞)",
 }
 """What follows a letter that is called right."""
 
@@ -180,7 +180,7 @@ WRONG_AFTER: Cues = {
     r"|commonly|frequently)\s(?:chosen|picked|mistaken|confused))|isn['’]t|(?:can|may|must|should"
     r"|could)\sbe\s(?:ruled\sout|excluded|set\saside|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped"
     r"|crossed\s(?:off|out))|incorrectly|does\snot|doesn['’]t)",
-    "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus"
+    "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|(?:scheidet|fällt)\s(?:\w+\s)?(?:aus|weg)"
     r"|passt\snicht)",
     "fr": r"(?:[:—–-]\snon\b|incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
     "es": r"(?:[:—–-]\sno\b|incorrecta|falsa(?!m)|errónea|no\ses\b)",
@@ -270,13 +270,13 @@ REMAINS: Cues = {
 """What introduces the option that is left when the others are ruled out."""
 
 SHOWN: Cues = {
-    "en": r"\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
+    "en": r"\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom|comes\sfrom|calls?\sfor|typical\sof|characteristic\sof"
     r"|belongs?\sto|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely"
     r"|points?\s(?:to|at)|need|use)\b",
     "de": r"\b(?:es\sfehlt|spricht\sfür|beschreibt|entspricht|passt\szu[mr]?|(?:deutet|weist)\sauf"
     r"|handelt\ses\ssich\s(?:also\s|daher\s|somit\s)?um)\b",
     "fr": r"\b(?:évoque|correspond\sà|s['’]agit\s(?:donc\s)?d['’e]|oriente\svers)",
-    "es": r"\b(?:sugiere|indica|corresponde\sa|se\strata\s(?:pues\s)?de|apunta\sa|compatible\scon)\b",
+    "es": r"\b(?:sugiere|indica|corresponde\sal?|se\strata\s(?:pues\s)?de|apunta\sa|compatible\scon)\b",
     "pt": r"\b(?:sugere|indica|aponta\spara|corresponde\sa|trata-se\sde|compatível\scom)\b",
     "it": r"\b(?:suggerisce|indica|corrisponde\sa|si\stratta\s(?:quindi\s)?di|depone\sper)\b",
     "ru": r"\b(?:говорит\sо|указывает\sна|соответствует)\b",

@@ -36,7 +36,7 @@ TENTATIVE: Cues = {
     r"|eagues|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|sa(?:y|id)|think|thought|wrote|claim|suggest|pick"
     r"|cho+se|mark|tick|put)(?:ed)?|(?:resident|student|intern|colleague|roommate|friend|user|classmate"
     r"|neighbou?r)\s(?:\w+ly\s)?(?:says?|said|thinks|claims|insists|argues|suggests|wrote|writes|swears|picked|chose)"
-    r"|common\s(?:error|mistake)|misconceptions?|mistakenly|erroneously|(?:wrong|incorrect)ly(?=:)|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|consider(?:ing)?(?=\s(?:the\s)?(?:option|choice))|was\s(?:going|about)\sto"
+    r"|common\s(?:error|mistake)|misconceptions?|mistaken(?:ly)?|erroneously|(?:wrong|incorrect)ly(?=:)|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|consider(?:ing)?(?=\s(?:the\s)?(?:option|choice))|was\s(?:going|about)\sto"
     r"|torn|often\sconfused|had\sasked)\b",
     "de": r"\b(?:auf\sden\sersten\sblick|erste[rn]?\s(?:gedanke|impuls|instinkt|eindruck|vermutung|idee)|anfangs|wenn"
     r"|falls|ob|zunächst|zuerst|könnte|vielleicht|(?:viele|manche|einige|die\s(?:meisten|mehrheit))\s(?:\w+\s)?(?:würden|wählen"
