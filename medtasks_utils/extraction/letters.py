@@ -36,7 +36,7 @@ _NOT_BEFORE = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:\w{{2,14}}\s){{0,2}}"
     rf"|{cues.either(cues.CHOOSE)}\s(?:\w{{1,6}}\s){{0,2}})[(\[*_]{{0,3}}$"
 )
-_UNDECIDED = re.compile(r"(?i)\b(?:if|whether|versus|vs|ob|si|se|ли)\b")
+_UNDECIDED = re.compile(r"(?i)\b(?:whether|ob)\b")
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
     rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}(?:(?:\s\w+){{0,2}}:)?\s?(?:[A-D,/[、 ]|\([^()\n]{{0,60}}\)"
@@ -366,12 +366,11 @@ def _left_over(text: str, lines: str) -> Iterator[Candidate]:
     for match in bounded(_LONE_LETTER.finditer(text)):
         one = Candidate(match[0].upper(), match.start(), match.end(), text, "option", 0)
         last_word.pop(one.value, None)
-        ruled_out = _denied(one) or _listed_as_wrong(one)
+        ruled_out = (_denied(one) or _listed_as_wrong(one)) and not _UNDECIDED.search(one.before)
         if ruled_out or called_unlike(one.after):
-            ruled_out = ruled_out and not _UNDECIDED.search(one.before)
             denied[one.value] = one.start
             affirmed.discard(one.value)
-            last_word[one.value] = replace(one, cue="ruled_out" if ruled_out else "option", evidence=(("_denied", -100),))
+            last_word[one.value] = replace(one, cue="ruled_out" if ruled_out and "vs" not in one.before[-5:] else "option", evidence=(("_denied", -100),))
         elif one.value not in denied:
             affirmed.add(one.value)
     yield from last_word.values()
