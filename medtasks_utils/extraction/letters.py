@@ -23,7 +23,7 @@ from medtasks_utils.extraction.wordings import as_in_options
 _LONE_LETTER = re.compile(LETTER)
 _TOGETHER = re.compile(
     rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|only|not|nicht|pas|no|não|non"
-    rf"|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
+    rf"|не|the|die|la|le)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
 )
 _ROW_BEFORE = re.compile(rf"(?:(?<![^\W_])[A-D](?:,?\s{cues.either(cues.OR)}\s|,\s))*$")
 _MENTIONS = ("box", "bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "shown", "concluding")
@@ -41,7 +41,7 @@ _WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AF
 _EXCLUDED = re.compile(
     rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}(?:(?:\s\w+){{0,2}}:)?\s?(?:[A-D,/[、 ]|\([^()\n]{{0,60}}\)"
     rf"|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
-    r"|(?i:options?|choices?|the|both|la|le|les|die))\s){0,12}$"
+    r"|(?i:options?|choices?|letter:|the|both|la|le|les|die))\s){0,12}$"
 )
 _QUESTIONED = re.compile(
     r"(?!\.\s(?i:why|what|how|and|warum|wieso|pourquoi|por\s?qu|perché|почему|لماذا|क्यों))[)\].]?[^.!\n]{0,40}\?(?!\?)"
@@ -104,7 +104,7 @@ def _listed_as_wrong(candidate: Candidate) -> bool:
 
 def _only_counterfactual(candidate: Candidate) -> bool:
     """As in "A device would have pointed to C, a fever to D", "Had it been acute, then C"."""
-    start = max(candidate.text.rfind(end, 0, candidate.start) for end in ("\n", ". ", "? ", "! ", "; "))
+    start = max(candidate.text.rfind(end, 0, candidate.start) for end in ("\n", ". ", "? ", "! ", "; ", ": "))
     return _COUNTERFACTUAL.search(candidate.text, max(start + 1, candidate.start - 300), candidate.start) is not None
 
 

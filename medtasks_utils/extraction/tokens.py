@@ -92,7 +92,7 @@ def _ordinal(language: str) -> re.Pattern[str]:
         rf"(?:[—–:=-]\s?|(?:[^\W\d_]{{1,12}}\s)?{cues.either(cues.LINK)}[\s:]\s?(?:{cues.either(cues.FILLER)}){{0,4}})?"
     )
     return re.compile(
-        rf"(?<![^\W_]){_NOT_FINAL}(?:{placed}|(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
+        rf"(?<![^\W_]){_NOT_FINAL}(?:{placed}|(?<!\bmy\s)(?<!\bmi\s)(?<!minha\s)(?<!\bma\s)(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
         rf"|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})(?:\s(?:{noun})"
         rf"|(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n]|\s-|$)|\s(?:because\b|since\b|weil\b|है)"
         rf"|\s?{cues.either(cues.CORRECT)})))(?![^\W_])",

@@ -77,17 +77,17 @@ CHOOSE: Cues = {
     r"|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)"
     r"|retiens|dirais|pense\sque\sc['’]est|sélectionne|(?:opte|décide)\s(?:donc\s)?pour|conclus\s(?:donc\s)?(?:à"
     r"|pour)",
-    "es": r"cambio\smi\srespuesta\s(?:a|por)|(?:me\s)?voy\s(?:con|por)|marc(?:o|amos|aría)"
+    "es": r"cambio\s(?:mi\srespuesta\s)?(?:a|por)|(?:me\s)?voy\s(?:con|por)|marc(?:o|amos|aría)"
     r"|inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon"
     r"|me\sinclino(?:\s\w+){0,2}?\spor|diría|creo\sque(?:\ses)?|escojo|selecciono|elegiría|concluyo\s(?:\w+\s)?(?:que"
     r"|por)|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
-    "pt": r"mudo\s(?:a\s)?minha\sresposta\spara|vou\s(?:de|com|n?a|pela)|escolho|assinal(?:o|e(?:-se)?)|marc(?:o"
+    "pt": r"(?:mudo|passo)\s(?:(?:a\s)?minha\sresposta\s)?para|vou\s(?:de|com|n?a|pela)|escolho|assinal(?:o|e(?:-se)?)|marc(?:o"
     r"|aria)|fic(?:o|aria)(?:,\sportanto,)?\scom|diria|acho\sque(?:\sé)?|seleciono|escolheria"
     r"|concluo\s(?:\w+\s)?(?:que|por)|(?:opto|decido-me),?\s(?:(?:portanto|então),?\s)?por",
-    "it": r"cambio\s(?:la\s(?:mia\s)?)?risposta\sin|vado\s(?:con|per|su)|scelgo|segn(?:o|erei)"
+    "it": r"(?:cambio|passo)\s(?:(?:la\s(?:mia\s)?)?risposta\s)?(?:in|alla)|vado\s(?:con|per|su)|scelgo|segn(?:o|erei)"
     r"|conclud[oe]\s(?:\w+\s)?per|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|(?:opto|opterei"
     r"|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
-    "ru": r"выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
+    "ru": r"меняю\s(?:\w+\s){0,2}на|выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
     "ar": r"أغيّ?ر\sإجابتي\sإلى|أختار|اختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
     "zh": r"(?<!不)应?勾?(?<!不)选择?|故选|因此选|应(?:该|当)?[为是]",
@@ -97,8 +97,8 @@ CHOOSE: Cues = {
 CHOSEN_BEFORE: Cues = {
     "de": r"\s(?:wählen|nehmen|ankreuzen|nennen|entscheiden)(?!,\s(?:wenn|falls)\b)",
     "hi": r"\s?(?:को\s)?चुन",
-    "ja": r"を(?:選|取り)(?!\w{0,2}(?:人|方|学生|受験))",
-    "ko": r"(?:번|을|를)\s?(?:선택|고르(?!지만)|고른|택)",
+    "ja": r"に(?:変更|変え)|を(?:選|取り)(?!\w{0,2}(?:人|方|学生|受験))",
+    "ko": r"(?:으?로\s?(?:바꾸|바꿉|변경))|(?:번|을|를)\s?(?:선택|고르(?!지만)|고른|택)",
 }
 """What follows a letter that is chosen, where the verb comes last."""
 
