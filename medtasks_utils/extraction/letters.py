@@ -273,7 +273,8 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
         yield from _found(PREDICATE, with_letters(plain, short_names(options), MARKS), "predicate", 20)
         if not LINE.match(plain):
             yield from (replace(one, support=32) for one in _on_a_line(shortened.split("\n", 1)[0]))
-    yield from _found(LEADING, substituted, "leading", 28)
+    if len({match[1] for match in _SUBJECT.finditer(substituted)}) < 4:  # no survey of them all
+        yield from _found(LEADING, substituted, "leading", 28)
     yield from _found(PREDICATE, with_letters(plain, options, MARKS), "predicate", 30)
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
     yield from _found(BOLD, with_letters("\n".join(kept), options), "bold", 35)
@@ -290,6 +291,7 @@ def _stated(text: str, less: float) -> Iterator[Candidate]:
         yield from _found(pattern, text, cue, support - less)
 
 
+_SUBJECT = re.compile(r"(?:^|[.!?]\s)(?:(?i:an?|the)\s)?([A-D])'?\s(?:is|are|has)\b", re.MULTILINE)
 _OPTION = re.compile(rf"{LETTER}|[{MARKS}]")
 _STATEMENT_BEFORE, _STATEMENT_AFTER = 200, 100  # characters of a statement on either side of its letter
 
