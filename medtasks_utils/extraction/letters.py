@@ -21,6 +21,7 @@ from medtasks_utils.extraction.weighing import NOTHING, REACH, Candidate, Readin
 from medtasks_utils.extraction.wordings import as_in_options
 
 _LONE_LETTER = re.compile(LETTER)
+_NO_PART_OF_A_NAME = re.compile(rf"(?<!(?i:vitamin)\s)(?<!(?i:hepatitis)\s)(?<!(?i:group)\s)(?<!(?i:type)\s){LETTER}")
 _TOGETHER = re.compile(
     rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|only|not|nicht|pas|no|não|non"
     rf"|не|the|die|la|le)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
@@ -33,7 +34,7 @@ _ALL_OPTIONS = re.compile(
 )
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _NOT_BEFORE = re.compile(
-    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:\w{{2,14}}\s){{0,2}}"
+    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:(?:an?|\w{{2,14}})\s){{0,2}}"
     rf"|{cues.either(cues.CHOOSE)}\s(?:\w{{1,6}}\s){{0,2}})[(\[*_]{{0,3}}$"
 )
 _UNDECIDED = re.compile(r"(?i)\b(?:whether|ob)\b")
@@ -49,7 +50,7 @@ _QUESTIONED = re.compile(
 _DISBELIEVED = re.compile(
     r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|(?<!no\s)(?<!without\s)doubt)\b"
 )
-_REPORTED = re.compile(r"[.,]?\s(?:says|said|claims|claimed|insists|insisted|wrote|argues|argued|objects)\s(?!I\b)\w")
+_REPORTED = re.compile(r"\s(?:only|just|but)\s(?:if|when|where)\b|[.,]?\s(?:says|said|claims|claimed|insists|insisted|wrote|argues|argued|objects)\s(?!I\b)\w")
 _BRACKETED = re.compile(r"(?:\(|^)[^()]*\)")
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(
@@ -115,7 +116,7 @@ def _one_of_several(candidate: Candidate) -> bool:
 
 
 def _supposed(candidate: Candidate) -> bool:
-    """As in "If it were acute, the answer would be C"", "some would say C", "It's C, says the resident"."""
+    """As in "If it were acute, the answer would be C"", "some would say C", "It's C, says the resident", "C only if …"."""
     return bool(
         _TENTATIVE.search(_BUT.split(_BRACKETED.sub("", candidate.before))[-1]) or _REPORTED.match(candidate.after)
     )
@@ -365,7 +366,7 @@ _SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа
 def _left_over(text: str, lines: str) -> Iterator[Candidate]:
     """The option that is left where a text rules out the other three, one by one or together."""
     denied, affirmed, last_word = wrong_lines(lines), set(), {}
-    for match in bounded(_LONE_LETTER.finditer(text)):
+    for match in bounded(_NO_PART_OF_A_NAME.finditer(text)):
         one = Candidate(match[0].upper(), match.start(), match.end(), text, "option", 0)
         last_word.pop(one.value, None)
         ruled_out = (_denied(one) or _listed_as_wrong(one)) and not _UNDECIDED.search(one.before)

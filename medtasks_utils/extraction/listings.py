@@ -25,7 +25,7 @@ LINE = re.compile(
 _ANNOUNCED = re.compile(r"\W{0,6}(?:[^\W\d]{1,12}\s){0,3}(?i:choices|options)(?:\s(?i:are))?\s?[:=]?\s")
 MAX_LINE = 300  # characters of a line that are looked at for its letter
 
-_MARKER = re.compile(r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D])(?:[\"']?[).:\]]|(?<![,и]\s[A-D])\s[–—-])\s")
+_MARKER = re.compile(r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D]|(?<=\()[a-d](?=\)))(?:[\"']?[).:\]]|(?<![,и]\s[A-D])\s[–—-])\s")
 
 
 def split_listings(text: str, lettered: str) -> tuple[list[str], list[str]]:
@@ -82,5 +82,5 @@ def lists_options(line: str) -> bool:
     >>> lists_options("A) x, B) y, C) z"), lists_options("C. (A) is wrong, (B) too")
     (True, False)
     """
-    letters = [match["letter"] for match in _MARKER.finditer(line)]
+    letters = [match["letter"].upper() for match in _MARKER.finditer(line)]
     return len(letters) > 2 and letters[0] == "A" and letters == sorted(letters)

@@ -70,7 +70,7 @@ STATEMENTS = tuple(
         # "Given the short QT: C.", "Which option? D."
         (
             "colon",
-            r"(?:[:?;→—–]|--|\b(?:is|be)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s[(—–]))",
+            r"(?:[:?;→—–]|--|\b(?:is|be|ist|est|es|é|è)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s[(—–]))",
             32,
         ),
         ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$|,\s)", 32),

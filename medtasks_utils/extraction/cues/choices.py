@@ -114,7 +114,7 @@ CORRECT: Cues = {
     r"|about|of))|another|an?\s)))|only\s(?:answer|choice|option)|(?:the\s)?one\sto\s(?:pick|choose|mark|select)"
     r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct|true|right)"
     r"|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]|\s(?:here|true|up|as|because|since|and|but"
-    r"|while|whereas)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is"
+    r"|while|whereas)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|rather\sthan(?=\s[(\[]?(?-i:[A-D])\b)|makes\ssense|it\s(?:is"
     r"|must\sbe|has\sto\sbe)(?=\W*$|[.,;:!—–]|\s(?:not|then)\b)|(?:as\s)?the\s(?:(?:better|best|right"
     r"|correct)\s(?:choice|answer|option|fit)"
     r"|most\s\w+)|is\sthe\s(?:one|organism|diagnosis|cause|culprit|drug|agent|treatment|test|nerve|enzyme"
@@ -151,8 +151,8 @@ THEREFORE: Cues = {
     "ar": r"(?<!\w)(?:لذلك|إذن)",
     "hi": r"(?:इसलिए|अतः)",
     "zh": r"(?:因此|所以|故|即)",
-    "ja": r"(?:したがって|よって|つまり)[、,]?",
-    "ko": r"(?:따라서|그러므로)[,]?",
+    "ja": r"(?:したがって|よって|つまり|なので|ため)[、,]?",
+    "ko": r"(?:따라서|그러므로|이?므로)[,]?",
 }
 """What a letter alone follows as a conclusion."""
 
@@ -180,7 +180,7 @@ WRONG_AFTER: Cues = {
     r"|commonly|frequently)\s(?:chosen|picked|mistaken|confused))|isn['’]t|(?:can|may|must|should"
     r"|could)\sbe\s(?:ruled\sout|excluded|set\saside|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped"
     r"|crossed\s(?:off|out))|incorrectly|does\snot|doesn['’]t)",
-    "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|(?:scheidet|fällt)\s(?:\w+\s)?(?:aus|weg)"
+    "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend|in\sfrage)|ebenso\s?wenig|ebenfalls\snicht|(?:scheidet|fällt)\s(?:\w+\s)?(?:aus|weg)"
     r"|passt\snicht)",
     "fr": r"(?:[:—–-]\snon\b|incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
     "es": r"(?:[:—–-]\sno\b|incorrecta|falsa(?!m)|errónea|no\ses\b)",
@@ -280,6 +280,7 @@ SHOWN: Cues = {
     "pt": r"\b(?:sugere|indica|aponta\spara|corresponde\sa|trata-se\sde|compatível\scom)\b",
     "it": r"\b(?:suggerisce|indica|corrisponde\sa|si\stratta\s(?:quindi\s)?di|depone\sper)\b",
     "ru": r"\b(?:говорит\sо|указывает\sна|соответствует)\b",
+    "ar": r"[تي]دل\sعلى",
     "zh": r"符合|提示|考虑为?|诊断为|属于",
 }
 """What ascribes the findings to the option that follows."""
