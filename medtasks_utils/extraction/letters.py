@@ -9,7 +9,15 @@ from functools import lru_cache
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.elimination import called_unlike, marked, ranked, rated, remaining, unmentioned, wrong_lines
+from medtasks_utils.extraction.elimination import (
+    called_unlike,
+    marked,
+    ranked,
+    rated,
+    remaining,
+    unmentioned,
+    wrong_lines,
+)
 from medtasks_utils.extraction.ends import cut_off
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import CALLED, LINE, MAX_LINE, lists_options, split_listings
@@ -17,14 +25,23 @@ from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_o
 from medtasks_utils.extraction.plain import own_parts, unformatted
 from medtasks_utils.extraction.statements import BOLD, LEADING, PREDICATE, STATEMENTS
 from medtasks_utils.extraction.tokens import LETTER, plain_letters
-from medtasks_utils.extraction.weighing import NOTHING, REACH, Candidate, Reading, bounded, choose, taken_back_until, weigh
+from medtasks_utils.extraction.weighing import (
+    NOTHING,
+    REACH,
+    Candidate,
+    Reading,
+    bounded,
+    choose,
+    taken_back_until,
+    weigh,
+)
 from medtasks_utils.extraction.wordings import as_in_options
 
 _LONE_LETTER = re.compile(LETTER)
 _NO_PART_OF_A_NAME = re.compile(rf"(?<!(?i:vitamin)\s)(?<!(?i:hepatitis)\s)(?<!(?i:group)\s)(?<!(?i:type)\s){LETTER}")
 _TOGETHER = re.compile(
-    rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|only|not|nicht|pas|no|não|non"
-    rf"|не|the|die|la|le)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
+    rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|only|not|nicht|pas|no|não|non|не|the|die|la"
+    r"|le)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
 )
 _ROW_BEFORE = re.compile(rf"(?:(?<![^\W_])[A-D](?:,?\s{cues.either(cues.OR)}\s|,\s))*$")
 _MENTIONS = ("box", "bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "shown", "concluding")
@@ -41,8 +58,8 @@ _UNDECIDED = re.compile(r"(?i)\b(?:whether|ob)\b")
 _WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
 _EXCLUDED = re.compile(
     rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}(?:(?:\s\w+){{0,2}}:)?\s?(?:[A-D,/[、 ]|\([^()\n]{{0,60}}\)"
-    rf"|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
-    r"|(?i:options?|choices?|letter:|the|both|la|le|les|die))\s){0,12}$"
+    rf"|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}|(?i:options?|choices?|letter:|the|both|la|le|les"
+    r"|die))\s){0,12}$"
 )
 _QUESTIONED = re.compile(
     r"(?!\.\s(?i:why|what|how|and|warum|wieso|pourquoi|por\s?qu|perché|почему|لماذا|क्यों))[)\].]?[^.!\n]{0,40}\?(?!\?)"
@@ -50,19 +67,20 @@ _QUESTIONED = re.compile(
 _DISBELIEVED = re.compile(
     r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|(?<!no\s)(?<!without\s)doubt)\b"
 )
-_REPORTED = re.compile(r"\s(?:only|just|but)\s(?:if|when|where)\b|[.,]?\s(?:says|said|claims|claimed|insists|insisted|wrote|argues|argued|objects)\s(?!I\b)\w")
+_REPORTED = re.compile(
+    r"\s(?:only|just|but)\s(?:if|when|where)\b|[.,]?\s(?:says|said|claims|claimed|insists|insisted"
+    r"|wrote|argues|argued|objects)\s(?!I\b)\w"
+)
 _BRACKETED = re.compile(r"(?:\(|^)[^()]*\)")
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
 _PAIRED = re.compile(
-    rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s"
-    rf"|(?P<other>[A-D])[)\]]?\s?[,/&]\s?|(?i:options|choices|letters|optionen|of|any)\s[A-D]\s(?:to|through|thru"
-    rf"|bis)\s)[(\[]?$"
+    rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s|(?P<other>[A-D])[)\]]?\s?[,/&]\s?"
+    r"|(?i:options|choices|letters|optionen|of|any)\s[A-D]\s(?:to|through|thru|bis)\s)[(\[]?$"
 )
 _BUT = re.compile(
     r"\b(?:but|however|yet|instead|in\sfact|(?:chang|revis|switch)\w*\smy\s(?:first|initial|original)(?:\s\w+)?)\b"
-    r"|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally"
-    r"|after)\b|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?),|지만|但是?|不过|لكن"
-    r"|लेकिन",
+    r"|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally|after)\b|\b(?:aber|jedoch|mais|pero"
+    r"|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?),|지만|但是?|不过|لكن|लेकिन",
     re.IGNORECASE,
 )
 
@@ -171,7 +189,14 @@ def _of_pairs(candidate: Candidate) -> bool:
 
 
 _WEAK = 40  # what is no statement on the answer
-_RULES = ((_denied, -100), (_of_pairs, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_taken_back, -40))
+_RULES = (
+    (_denied, -100),
+    (_of_pairs, -100),
+    (_one_of_several, -100),
+    (_supposed, -100),
+    (_asked, -100),
+    (_taken_back, -40),
+)
 _WEAK_RULES = (*_RULES, (_only_counterfactual, -100), (_defined, -100))
 _STRONG_RULES = (*_RULES, (_objected, -13))
 
@@ -200,11 +225,9 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 _REFUSED = re.compile(
     r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t)|(?:not|un)\s?able\sto)\s(?:choose"
-    r"|pick|select|mark"
-    r"|commit\sto)\b"
-    r"(?!\s(?!any\b|one\b|either|between|among|from)\w)|\bnone\sof\s(?:the|these)\s(?!other|remaining"
-    r"|rest\b)(?:\w+\s){1,3}(?:is|are)"
-    r"\s(?:really\s|quite\s)?(?:correct|right|suitable|true)\b",
+    r"|pick|select|mark|commit\sto)\b(?!\s(?!any\b|one\b|either|between|among|from)\w)|\bnone\sof\s(?:the"
+    r"|these)\s(?!other|remaining|rest\b)(?:\w+\s){1,3}(?:is|are)\s(?:really\s|quite\s)?(?:correct|right|suitable"
+    r"|true)\b",
     re.IGNORECASE,
 )
 
@@ -244,7 +267,8 @@ def _unless_ruled_out(candidates: list[Candidate]) -> list[Candidate]:
     """An option that is merely spoken of is not chosen where the last word on it rules it out."""
     last_word = {one.value for one in candidates if one.cue == "ruled_out"}
     return [
-        replace(one, support=0) if one.value in last_word and one.cue in ("option", "line", "predicate") else one for one in candidates
+        replace(one, support=0) if one.value in last_word and one.cue in ("option", "line", "predicate") else one
+        for one in candidates
     ]
 
 
@@ -341,9 +365,7 @@ def _ending(sentence: str) -> Iterator[Candidate]:
     letters = [
         Candidate(one[0].upper(), *one.span(), sentence, "ending", 10) for one in _LONE_LETTER.finditer(sentence)
     ]
-    weighed = [
-        one for one in (weigh(one, _WEAK_RULES) for one in letters) if one.weight > 0
-    ]
+    weighed = [one for one in (weigh(one, _WEAK_RULES) for one in letters) if one.weight > 0]
     if len({one.value for one in weighed}) == 1 and _AT_THE_END.match(sentence, weighed[-1].start):
         yield weighed[-1]
 
@@ -373,7 +395,11 @@ def _left_over(text: str, lines: str) -> Iterator[Candidate]:
         if ruled_out or called_unlike(one.after):
             denied[one.value] = one.start
             affirmed.discard(one.value)
-            last_word[one.value] = replace(one, cue="ruled_out" if ruled_out and "vs" not in one.before[-5:] else "option", evidence=(("_denied", -100),))
+            last_word[one.value] = replace(
+                one,
+                cue="ruled_out" if ruled_out and "vs" not in one.before[-5:] else "option",
+                evidence=(("_denied", -100),),
+            )
         elif one.value not in denied:
             affirmed.add(one.value)
     yield from last_word.values()

@@ -13,8 +13,8 @@ LETTERS = "ABCD"
 MARKS = "\ue000\ue001\ue002\ue003"
 """What stands for the four options in a text that has letters of its own."""
 _TWICE = re.compile(
-    r"(?<![A-Za-z0-9])(?i:([A-D]))(?:(?<=[A-D])|(?=[)\].:,]))[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s|(?i:an?|the)\s)?"
-    r"\(?((?i:\1))(?![A-Za-z0-9])\)?"
+    r"(?<![A-Za-z0-9])(?i:([A-D]))(?:(?<=[A-D])|(?=[)\].:,]))[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s"
+    r"|(?i:an?|the)\s)?\(?((?i:\1))(?![A-Za-z0-9])\)?"
 )
 
 
@@ -22,9 +22,9 @@ _NO_ARTICLE = "\ue010"
 _BEFORE_A_WORD = re.compile(ARTICLE)
 _ONE = r"(?:[1-9]|[IVX]{1,4}|[a-eivx]{1,3})"
 _SEVERAL = re.compile(
-    rf"(?<![\w.,)/-])(?<!\d\s)(?P<only>(?i:only|both|nur|seul\w{{0,2}}|solo|sólo"
+    r"(?<![\w.,)/-])(?<!\d\s)(?P<only>(?i:only|both|nur|seul\w{0,2}|solo|sólo"
     rf"|apenas)\s)?\(?(?<!\w){_ONE}\)?(?:(?:\s?[,&+/]\s?|,?\s(?i:and|und|et|y|e|и)\s)\(?{_ONE}\)?(?![\w.]\w"
-    rf"|\w)){{0,5}}(?P<after>\s(?i:only|alone|both))?(?![\w/-]|[.,]\w|\s?[%(=×])"
+    r"|\w)){0,5}(?P<after>\s(?i:only|alone|both))?(?![\w/-]|[.,]\w|\s?[%(=×])"
 )
 
 
@@ -65,7 +65,7 @@ def _pattern(options: Sequence[str], index: int, folded: str) -> re.Pattern[str]
         return None
     return re.compile(
         rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,])(?:{'|'.join(possible)})(?:-(?:Syndrom\w{{0,2}}|Krankheit"
-        rf"|disease))?(?![A-Za-z0-9À-ÿ])(?![.,]\d)",
+        r"|disease))?(?![A-Za-z0-9À-ÿ])(?![.,]\d)",
         re.IGNORECASE,
     )
 
