@@ -9,15 +9,17 @@ from functools import lru_cache
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.elimination import (
-    called_unlike,
-    marked,
-    ranked,
-    rated,
-    remaining,
-    unmentioned,
-    wrong_lines,
+from medtasks_utils.extraction.doubts import (
+    STRONG_RULES,
+    WEAK,
+    WEAK_RULES,
+    asked,
+    denied,
+    is_denied,
+    listed_as_wrong,
+    taken_back,
 )
+from medtasks_utils.extraction.elimination import called_unlike, from_lists, remaining, unmentioned, wrong_lines
 from medtasks_utils.extraction.ends import cut_off
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import CALLED, LINE, MAX_LINE, lists_options, split_listings
@@ -25,24 +27,11 @@ from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_o
 from medtasks_utils.extraction.plain import own_parts, unformatted
 from medtasks_utils.extraction.statements import BOLD, LEADING, PREDICATE, STATEMENTS
 from medtasks_utils.extraction.tokens import LETTER, plain_letters
-from medtasks_utils.extraction.weighing import (
-    NOTHING,
-    REACH,
-    Candidate,
-    Reading,
-    bounded,
-    choose,
-    taken_back_until,
-    weigh,
-)
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, weigh
 from medtasks_utils.extraction.wordings import as_in_options
 
 _LONE_LETTER = re.compile(LETTER)
 _NO_PART_OF_A_NAME = re.compile(rf"(?<!(?i:vitamin)\s)(?<!(?i:hepatitis)\s)(?<!(?i:group)\s)(?<!(?i:type)\s){LETTER}")
-_TOGETHER = re.compile(
-    rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|only|not|nicht|pas|no|não|non|не|the|die|la"
-    r"|le)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
-)
 _ROW_BEFORE = re.compile(rf"(?:(?<![^\W_])[A-D](?:,?\s{cues.either(cues.OR)}\s|,\s))*$")
 _MENTIONS = ("box", "bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "shown", "concluding")
 
@@ -50,155 +39,7 @@ _ALL_OPTIONS = re.compile(
     r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
 )
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
-_NOT_BEFORE = re.compile(
-    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:(?:an?|\w{{2,14}})\s){{0,2}}"
-    rf"|{cues.either(cues.CHOOSE)}\s(?:\w{{1,6}}\s){{0,2}})[(\[*_]{{0,3}}$"
-)
 _UNDECIDED = re.compile(r"(?i)\b(?:whether|ob)\b")
-_WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
-_EXCLUDED = re.compile(
-    rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}(?:(?:\s\w+){{0,2}}:)?\s?(?:[A-D,/[、 ]|\([^()\n]{{0,60}}\)"
-    rf"|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}|(?i:options?|choices?|letter:|the|both|la|le|les"
-    r"|die))\s){0,12}$"
-)
-_QUESTIONED = re.compile(
-    r"(?!\.\s(?i:why|what|how|and|warum|wieso|pourquoi|por\s?qu|perché|почему|لماذا|क्यों))[)\].]?[^.!\n]{0,40}\?(?!\?)"
-)
-_DISBELIEVED = re.compile(
-    r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|(?<!no\s)(?<!without\s)doubt)\b"
-)
-_REPORTED = re.compile(
-    r"\s(?:only|just|but)\s(?:if|when|where)\b|[.,]?\s(?:says|said|claims|claimed|insists|insisted"
-    r"|wrote|argues|argued|objects)\s(?!I\b)\w"
-)
-_BRACKETED = re.compile(r"(?:\(|^)[^()]*\)")
-_TENTATIVE = cues.compiled(cues.TENTATIVE)
-_PAIRED = re.compile(
-    rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s|(?P<other>[A-D])[)\]]?\s?[,/&]\s?"
-    r"|(?i:options|choices|letters|optionen|of|any)\s[A-D]\s(?:to|through|thru|bis)\s)[(\[]?$"
-)
-_BUT = re.compile(
-    r"\b(?:but|however|yet|instead|in\sfact|(?:chang|revis|switch)\w*\smy\s(?:first|initial|original)(?:\s\w+)?)\b"
-    r"|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally|after)\b|\b(?:aber|jedoch|mais|pero"
-    r"|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?),|지만|但是?|不过|لكن|लेकिन",
-    re.IGNORECASE,
-)
-
-
-def _denied(candidate: Candidate) -> bool:
-    """As in "The answer is not C", "n'est pas C", "C is incorrect", "C 는 오답", "no: C ✗"."""
-    return bool(
-        _NOT_BEFORE.search(candidate.before[-40:])
-        or _called_wrong(candidate.after)
-        or _EXCLUDED.search(candidate.before)
-        or _DISBELIEVED.search(candidate.before)
-    )
-
-
-_COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))
-_BECAUSE = re.compile(r"(?i)\b(?:because|since|as|weil|da|car|puisque|porque|perché|так\sкак)\b|因为|ため")
-
-
-_ANOTHER = re.compile(r"(?<![A-Za-z])[A-D](?![A-Za-z'’-])")
-
-
-def _called_wrong(after: str) -> bool:
-    wrong = _WRONG_AFTER.match(after)
-    return bool(wrong and not _BECAUSE.search(wrong[0]) and not _BUT.search(wrong[0]) and not _ANOTHER.search(wrong[0]))
-
-
-def _listed_as_wrong(candidate: Candidate) -> bool:
-    """As the first two of "A, B and D are wrong", or the last two of "neither A nor B, nor D"."""
-    end = 0
-    while following := _TOGETHER.match(candidate.after, end):
-        end = following.end()
-    if end and (_called_wrong(candidate.after[end:]) or called_unlike(candidate.after[end:])):
-        return True
-    leading = re.search(
-        rf"{cues.either(cues.NOT_BEFORE)}[^\n.;:]{{0,12}}?[(\[]?[A-D](?:{_TOGETHER.pattern}){{0,2}}[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s)?$",
-        candidate.before,
-    )
-    return leading is not None
-
-
-def _only_counterfactual(candidate: Candidate) -> bool:
-    """As in "A device would have pointed to C, a fever to D", "Had it been acute, then C"."""
-    start = max(candidate.text.rfind(end, 0, candidate.start) for end in ("\n", ". ", "? ", "! ", "; ", ": "))
-    return _COUNTERFACTUAL.search(candidate.text, max(start + 1, candidate.start - 300), candidate.start) is not None
-
-
-def _one_of_several(candidate: Candidate) -> bool:
-    """As in "A or C", "both B and C", "A, C"."""
-    paired = _PAIRED.search(candidate.before[-24:])
-    return bool(paired and paired["other"] != candidate.value)
-
-
-def _supposed(candidate: Candidate) -> bool:
-    """As in "If it were acute, the answer would be C"", "some would say C", "It's C, says the resident", "C only if …"."""
-    return bool(
-        _TENTATIVE.search(_BUT.split(_BRACKETED.sub("", candidate.before))[-1]) or _REPORTED.match(candidate.after)
-    )
-
-
-def _asked(candidate: Candidate) -> bool:
-    """As in "Is the answer C?"."""
-    return bool(_QUESTIONED.match(candidate.after))
-
-
-def _taken_back(candidate: Candidate) -> bool:
-    """As in "The answer is C. Wait, …"."""
-    return taken_back_until(candidate.text) >= candidate.end
-
-
-_HOWEVER = re.compile(
-    r"(?:^|(?<=[.!?]\s))\W{0,4}(?i:however|but|still|yet|allerdings|aber|cependant|toutefois|pero|sin\sembargo|porém"
-    r"|no\sentanto|tuttavia|però|однако|но)(?![^\W_])|(?<=,\s)however(?=[:,.])|但是?|不过|然而|しかし|하지만|그러나",
-    re.MULTILINE,
-)
-
-
-@lru_cache(maxsize=8)
-def _objected_at(text: str) -> int:
-    return max((match.start() for match in _HOWEVER.finditer(text)), default=-1)
-
-
-def _objected(candidate: Candidate) -> bool:
-    """As in "A is the best choice. However, … Thus C is what I'd choose": any later statement outweighs it."""
-    return _objected_at(candidate.text) >= candidate.end
-
-
-def _defined(candidate: Candidate) -> bool:
-    """As in "Answer D is vitamin K", where D is vitamin K."""
-    return re.search(rf"(?<![^\W_]){candidate.value}[)\]]?\s{_IS}\s(?:\w{{1,4}}\s)?$", candidate.before) is not None
-
-
-_IS = cues.either(cues.LINK)
-_PAIR = rf"[(\[]?[A-D{MARKS}][)\]]?[.,;]\s[^\n.,;]{{1,40}}?"
-_PAIRED_BY = re.compile(r"(→|[-=]>|=|–|\bas)\s?[(\[]?$")
-
-
-def _of_pairs(candidate: Candidate) -> bool:
-    """As in "glucose → B, coagulation → C", "S – B, O – C, A – D"."""
-    link = _PAIRED_BY.search(candidate.before)
-    if not link:
-        return False
-    around = candidate.text[max(0, candidate.start - REACH) : candidate.end + REACH]
-    pairs = rf"{link[1]}\s?{_PAIR}{link[1]}\s?[(\[]?[A-D{MARKS}](?![A-Za-z])"
-    at = min(candidate.start, REACH)
-    return any(match.start() < at + 1 and match.end() > at for match in re.finditer(pairs, around))
-
-
-_WEAK = 40  # what is no statement on the answer
-_RULES = (
-    (_denied, -100),
-    (_of_pairs, -100),
-    (_one_of_several, -100),
-    (_supposed, -100),
-    (_asked, -100),
-    (_taken_back, -40),
-)
-_WEAK_RULES = (*_RULES, (_only_counterfactual, -100), (_defined, -100))
-_STRONG_RULES = (*_RULES, (_objected, -13))
 
 
 _DIALOGUE = re.compile(r"^\W{0,4}Q(?:uestion)?\W{0,3}:", re.MULTILINE)
@@ -237,7 +78,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     inside = [found for holder in holders if (found := _inside(holder, text, options))]
     outside = _unless_ruled_out(_unless_all_right(_candidates(rest, options)))
     if _REFUSED.search(rest) or cut_off(rest):  # what is merely spoken of is not chosen then
-        outside = [one if one.support > _WEAK else replace(one, support=0) for one in outside]
+        outside = [one if one.support > WEAK else replace(one, support=0) for one in outside]
     return choose([*outside, *inside], _MENTIONS)
 
 
@@ -250,15 +91,15 @@ def _unless_all_right(candidates: Iterable[Candidate]) -> list[Candidate]:
     called = {
         letter: one
         for one in every
-        if one.cue == "correct" and one.support > _WEAK and not {name for name, _ in one.evidence} - {"_one_of_several"}
-        for letter in (one.value, *re.findall("[A-D]", _ROW_BEFORE.search(one.before)[0]))
+        if one.cue == "correct" and one.support > WEAK and not {name for name, _ in one.evidence} - {"one_of_several"}
+        for letter in (one.value, *re.findall("[A-D]", "".join(_ROW_BEFORE.findall(one.before))))
     }
     if len(called) < 3:
         return every
+    left = set(LETTERS).difference(called)
     exception = [
-        replace(called[max(called)], value=one, cue="remaining", support=24, evidence=())
-        for one in LETTERS
-        if one not in called
+        replace(max(called.values(), key=lambda one: one.start), value=one, cue="remaining", support=24, evidence=())
+        for one in left
     ]
     return [replace(one, support=0) if one.cue == "correct" else one for one in every] + exception
 
@@ -280,7 +121,7 @@ def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | No
         letter = choose(_candidates(content, options), _MENTIONS).value
     if letter is None:
         return None
-    return weigh(Candidate(letter, holder.start, holder.end, text, holder.cue, holder.support), ((_taken_back, -50),))
+    return weigh(Candidate(letter, holder.start, holder.end, text, holder.cue, holder.support), ((taken_back, -50),))
 
 
 def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
@@ -304,9 +145,7 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
     yield from _found(BOLD, with_letters("\n".join(kept), options), "bold", 35)
     lines = with_letters(unformatted("\n".join(listed)), options)
-    yield from marked(lines)
-    yield from ranked(plain)
-    yield from rated(f"{plain}\n{lines}")
+    yield from from_lists(plain, lines)
     yield from _named(plain, options, len(listed) > 2)
     yield from _left_over(substituted, lines)
 
@@ -350,7 +189,7 @@ def _named(plain: str, options: Sequence[str], discussed: bool) -> Iterator[Cand
             and (len(first) != 1 or first == last)
         ):
             at = plain.rfind(sentences[-1])
-            yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))
+            yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((asked, -100),))
         yield from _ending(sentences[-1])
 
 
@@ -365,7 +204,7 @@ def _ending(sentence: str) -> Iterator[Candidate]:
     letters = [
         Candidate(one[0].upper(), *one.span(), sentence, "ending", 10) for one in _LONE_LETTER.finditer(sentence)
     ]
-    weighed = [one for one in (weigh(one, _WEAK_RULES) for one in letters) if one.weight > 0]
+    weighed = [one for one in (weigh(one, WEAK_RULES) for one in letters) if one.weight > 0]
     if len({one.value for one in weighed}) == 1 and _AT_THE_END.match(sentence, weighed[-1].start):
         yield weighed[-1]
 
@@ -374,11 +213,11 @@ def _is_alone(letter: str, at: int, plain: str, options: Sequence[str]) -> bool:
     """Whether a text that names this option does not deny its letter, go on to another, or name another for short."""
     matches = bounded(_LONE_LETTER.finditer(plain))
     spoken_of = [Candidate(one[0].upper(), one.start(), one.end(), plain, "", 0) for one in matches]
-    denied = {one.value for one in spoken_of if _denied(one)}
+    excluded = {one.value for one in spoken_of if denied(one)}
     end = at + len(options[LETTERS.index(letter)])
     later = {one.value for one in spoken_of if one.start >= end and not is_denied(plain, one.start, one.end)}
     named = {other for other, _ in named_options(plain, short_names(options), is_denied)}
-    return letter not in denied and (later - denied) | named <= {letter}
+    return letter not in excluded and (later - excluded) | named <= {letter}
 
 
 _ASIDE = re.compile(rf"\W{{0,6}}\((?!\w{{1,2}}\))|\W{{0,6}}{cues.any_word(cues.ASIDE)}")
@@ -387,34 +226,31 @@ _SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа
 
 def _left_over(text: str, lines: str) -> Iterator[Candidate]:
     """The option that is left where a text rules out the other three, one by one or together."""
-    denied, affirmed, last_word = wrong_lines(lines), set(), {}
+    excluded, affirmed, last_word = wrong_lines(lines), set[str](), dict[str, Candidate]()
     for match in bounded(_NO_PART_OF_A_NAME.finditer(text)):
         one = Candidate(match[0].upper(), match.start(), match.end(), text, "option", 0)
         last_word.pop(one.value, None)
-        ruled_out = (_denied(one) or _listed_as_wrong(one)) and not _UNDECIDED.search(one.before)
+        ruled_out = (denied(one) or listed_as_wrong(one)) and not _UNDECIDED.search(one.before)
         if ruled_out or called_unlike(one.after):
-            denied[one.value] = one.start
+            excluded[one.value] = one.start
             affirmed.discard(one.value)
-            last_word[one.value] = replace(
-                one,
-                cue="ruled_out" if ruled_out and "vs" not in one.before[-5:] else "option",
-                evidence=(("_denied", -100),),
-            )
-        elif one.value not in denied:
+            cue = "ruled_out" if ruled_out and "vs" not in one.before[-5:] else "option"
+            last_word[one.value] = replace(one, cue=cue, evidence=(("denied", -100),))
+        elif one.value not in excluded:
             affirmed.add(one.value)
     yield from last_word.values()
-    yield from remaining(denied, affirmed, text)
+    yield from remaining(excluded, affirmed, text)
     yield from unmentioned(text, lines)
 
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
-    rules = _WEAK_RULES if support <= _WEAK else _STRONG_RULES
+    rules = WEAK_RULES if support <= WEAK else STRONG_RULES
     for match in bounded(match for span in _spans(text) for match in _innermost(pattern, text, *span)):
         start, end = match.span("letter")
         between = match.groupdict().get("between") or ""
         between = _ALL_OPTIONS.sub("", between)
         if _BETWEEN.search(between):
-            yield Candidate(_letter(match), start, end, text, cue, support, (("_denied", -100),))
+            yield Candidate(_letter(match), start, end, text, cue, support, (("denied", -100),))
             continue
         yield weigh(Candidate(_letter(match), start, end, text, cue, support), rules)
 
@@ -429,21 +265,6 @@ def _innermost(pattern: re.Pattern[str], text: str, start: int, end: int) -> Ite
 
 def _letter(match: re.Match[str]) -> str:
     return LETTERS[MARKS.index(match["letter"])] if match["letter"] in MARKS else match["letter"].upper()
-
-
-_CONTRASTED = re.compile(rf"(?<![^\W_]){cues.either(cues.CONTRASTED)}\s?(?:{cues.either(cues.FILLER)})*$")
-
-
-def is_denied(text: str, start: int, end: int) -> bool:
-    """Whether what stands in a text from ``start`` to ``end`` is denied, asked about or contrasted."""
-    candidate = Candidate("", start, end, text, "named", 0)
-    return (
-        _denied(candidate)
-        or _listed_as_wrong(candidate)
-        or _asked(candidate)
-        or _CONTRASTED.search(candidate.before) is not None
-        or _only_counterfactual(candidate)
-    )
 
 
 _HEADING = re.compile(r"\W{0,6}(?:(?i:option|choice)\s)?([A-Da-d])\W{0,6}")
@@ -464,7 +285,7 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
         match = LINE.match(line[:MAX_LINE])
         if match and not lists_options(line[:MAX_LINE]) and not re.match(CALLED, line[match.end("letter") :]):
             start, end = at + match.start("letter"), at + match.end("letter")
-            yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), _STRONG_RULES)
+            yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), STRONG_RULES)
 
 
 def found_by(reading: Reading) -> str:
@@ -474,4 +295,4 @@ def found_by(reading: Reading) -> str:
     return "option_text" if reading.cue == "named" else "letter"
 
 
-__all__ = ["LETTERS", "found_by", "is_denied", "letter_of", "read_letter"]
+__all__ = ["LETTERS", "found_by", "letter_of", "read_letter"]

@@ -93,19 +93,7 @@ def short_names(options: Sequence[str]) -> list[str]:
     return names
 
 
-_GENERIC = {
-    "disease",
-    "syndrome",
-    "disorder",
-    "deficiency",
-    "therapy",
-    "test",
-    "method",
-    "law",
-    "equation",
-    "principle",
-    "effect",
-}
+_GENERIC = set("disease syndrome disorder deficiency therapy test method law equation principle effect".split())
 
 
 def _longest_first(options: Sequence[str]) -> list[int]:

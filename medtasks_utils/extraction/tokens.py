@@ -34,18 +34,9 @@ _STYLED = {
     code: unicodedata.normalize("NFKC", chr(code))
     for first, last in ((0x24B6, 0x24EA), (0x1D400, 0x1D7CC), (0x1F110, 0x1F12A))
     for code in range(first, last)
-} | {
-    **{0x1F130 + n: letter for n, letter in enumerate("ABCD")},
-    **{0x1F150 + n: letter for n, letter in enumerate("ABCD")},
-    **{0x1F170 + n: letter for n, letter in enumerate("ABCD")},
-    **{0x2460 + n: letter for n, letter in enumerate("ABCD")},
-    0xFE0F: "",
 }
-_ALIKE = {
-    ord(other): letter
-    for others, letters in (("АВСΑΒ", "ABCAB"),)
-    for other, letter in zip(others, letters, strict=True)
-}
+_STYLED |= {first + n: "ABCD"[n] for first in (0x1F130, 0x1F150, 0x1F170, 0x2460) for n in range(4)} | {0xFE0F: ""}
+_ALIKE = str.maketrans("АВСΑΒ", "ABCAB")
 _RUSSIAN_ORDER = str.maketrans("АБВГ", "ABCD")
 _CYRILLIC = re.compile(
     r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?(?:[).,;:!»\"*\]—–]|$)|\s[(—–-])|(?i:(?<=ответ\s)|(?<=вариант\s)"

@@ -128,13 +128,15 @@ CORRECT: Cues = {
     "ar": r"(?:هي|هو)\s(?:الإجابة\s)?(?:الصحيحة?|صحيحة?)|صحيحة?",
     "hi": r"(?:ही\s)?सही(?:\sउत्तर|\sविकल्प)?\sहै",
     "zh": r"(?:是|才是?)?(?:正确|对的)",
-    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|(?:が|と)考えられ|であろう|だろう|だと(?:思|考)|(?:が|は)(?:正しい|正解|最も適切|適切)",
+    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|(?:が|と)考えられ|であろう|だろう|だと(?:思|考)"
+    r"|(?:が|は)(?:正しい|正解|最も適切|適切)",
     "ko": r"(?:번)?(?:이|가)\s?(?:가장\s)?(?:정?답|맞|옳|적절|적합|알맞)",
 }
 """What follows a letter that is called right."""
 
 THEREFORE: Cues = {
-    "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление|更正|訂正|정정|सुधार|تصحيح)\s?:",
+    "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление|更正"
+    r"|訂正|정정|सुधार|تصحيح)\s?:",
     "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it(?:\shas\sto|['’]s\s(?:gotta"
     r"|got\sto))\sbe|therefore|thus|hence|so|leav(?:es?|ing)(?:\sus\swith)?|(?<!(?<!th(?:at|is)\s)would\s)makes?\sit"
     r"|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?|in\sthe\send|ultimately|eventually|on\sbalance"
@@ -187,7 +189,8 @@ WRONG_AFTER: Cues = {
     "ar": r"(?:غير\sصحيح|خطأ|خاطئ)",
     "hi": r"(?:गलत|(?:सही|\A)\sनहीं)",
     "zh": r"(?:错误|不正确|不对|都不|不符合|排除)",
-    "ja": r"(?:誤り|正しくな|間違い|不正解|で[はも](?:ありません|な[いく])|と(?:思う|考える|答える|選ぶ)(?:人|方|学生|受験生))",
+    "ja": r"(?:誤り|正しくな|間違い|不正解|で[はも](?:ありません|な[いく])"
+    r"|と(?:思う|考える|答える|選ぶ)(?:人|方|学生|受験生))",
     "ko": r"(?:틀|오답|아니|아닙니다)",
     "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\s?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|tampoco|menos|nemmeno"
     r"|neanche|nem|também\snão|auch\snicht|no(?:r|t|,\snot)?(?!\sdoubt))(?!\w)|\A[)\]]?\.\s(?:no|nope|nein|non|não"
