@@ -52,14 +52,7 @@ _BUT_NOT_IT = re.compile(
 )
 
 
-def from_lists(text: str, lines: str) -> Iterator[Candidate]:
-    """What is marked, ranked or rated in a text and in the lines of its lists."""
-    yield from _marked(lines)
-    yield from _ranked(text)
-    yield from _rated(f"{text}\n{lines}")
-
-
-def _marked(listing: str) -> Iterator[Candidate]:
+def marked(listing: str) -> Iterator[Candidate]:
     """The lines of a list of the options that are called right, or the only one of four that is called otherwise.
 
     As in "C: True", "C. … ✅", and "A – true, B – true, C – false, D – true" (where the
@@ -77,7 +70,7 @@ def _marked(listing: str) -> Iterator[Candidate]:
     yield from (Candidate(letter, at, at + 1, listing, "mark", 40) for letter, at in right)
 
 
-def _ranked(text: str) -> Iterator[Candidate]:
+def ranked(text: str) -> Iterator[Candidate]:
     """The first of a ranking of the options: "B > A > C > D", "C, then A, then B", "C beats A, and A beats B and D"."""
     pairs = bounded(_COMPARED.finditer(text))
     best = {pair["better"]: pair for pair in pairs if not any(pair["better"] in other["worse"] for other in pairs)}
@@ -88,7 +81,7 @@ def _ranked(text: str) -> Iterator[Candidate]:
             yield Candidate(match[0][0], match.start(), match.start() + 1, text, "ranking", 40)
 
 
-def _rated(text: str) -> Iterator[Candidate]:
+def rated(text: str) -> Iterator[Candidate]:
     """The option with the largest share or score of at least three: "A 10 %, B 75 %, C 15 %", "A: 1/5, B: 4/5, …"."""
     shares = {match["letter"]: match for match in bounded(_RATING.finditer(text))}
     values = {letter: float(match["share"].replace(",", ".")) for letter, match in shares.items()}
@@ -106,13 +99,7 @@ def called_unlike(after: str) -> bool:
 
 
 def remaining(denied: dict[str, int], affirmed: set[str], text: str) -> Iterator[Candidate]:
-    """The fourth option where the other three are ruled out.
-
-    Args:
-        denied: letters that are denied, each with its last place.
-        affirmed: letters that something speaks for.
-        text: where they stand.
-    """
+    """The fourth option where the other three are denied, each with its place, and nothing speaks for one of them."""
     left = [letter for letter in LETTERS if letter not in denied]
     if len(left) == 1 and not affirmed - set(left):
         yield Candidate(left[0], max(denied.values()), max(denied.values()) + 1, text, "remaining", 24)

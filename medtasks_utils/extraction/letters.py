@@ -7,19 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from medtasks_utils.extraction import cues
+from medtasks_utils.extraction import cues, doubts, elimination
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.doubts import (
-    STRONG_RULES,
-    WEAK,
-    WEAK_RULES,
-    asked,
-    denied,
-    is_denied,
-    listed_as_wrong,
-    taken_back,
-)
-from medtasks_utils.extraction.elimination import called_unlike, from_lists, remaining, unmentioned, wrong_lines
 from medtasks_utils.extraction.ends import cut_off
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import CALLED, LINE, MAX_LINE, lists_options, split_listings
@@ -34,16 +23,30 @@ _LONE_LETTER = re.compile(LETTER)
 _NO_PART_OF_A_NAME = re.compile(rf"(?<!(?i:vitamin)\s)(?<!(?i:hepatitis)\s)(?<!(?i:group)\s)(?<!(?i:type)\s){LETTER}")
 _ROW_BEFORE = re.compile(rf"(?:(?<![^\W_])[A-D](?:,?\s{cues.either(cues.OR)}\s|,\s))*$")
 _MENTIONS = ("box", "bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "shown", "concluding")
-
 _ALL_OPTIONS = re.compile(
     r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
 )
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _UNDECIDED = re.compile(r"(?i)\b(?:whether|ob)\b")
-
-
 _DIALOGUE = re.compile(r"^\W{0,4}Q(?:uestion)?\W{0,3}:", re.MULTILINE)
 _REPLY = re.compile(r"^A:(?=\s)", re.MULTILINE)
+_REFUSED = re.compile(
+    r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t)|(?:not|un)\s?able\sto)\s(?:choose"
+    r"|pick|select|mark|commit\sto)\b(?!\s(?!any\b|one\b|either|between|among|from)\w)|\bnone\sof\s(?:the"
+    r"|these)\s(?!other|remaining|rest\b)(?:\w+\s){1,3}(?:is|are)\s(?:really\s|quite\s)?(?:correct|right|suitable"
+    r"|true)\b",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(r"(?:^|[.!?]\s)(?:(?i:an?|the)\s)?([A-D])'?\s(?:is|are|has)\b", re.MULTILINE)
+_OPTION = re.compile(rf"{LETTER}|[{MARKS}]")
+_STATEMENT_BEFORE, _STATEMENT_AFTER = 200, 100  # characters of a statement on either side of its letter
+_ASIDE = re.compile(rf"\W{{0,6}}\((?!\w{{1,2}}\))|\W{{0,6}}{cues.any_word(cues.ASIDE)}")
+_SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа-я])|\n+|(?<=[。！？])")
+_IN_BRACKETS = re.compile(r"\(([A-D])\)")
+_AT_THE_END = re.compile(
+    rf"(?P<letter>{LETTER})(?=[^\w\n]*$|\s?[^\sA-Za-z0-9]{{1,8}}(?:\s[^\sA-Za-z0-9]{{1,6}})?[.。]?\s*$)"
+)
+_HEADING = re.compile(r"\W{0,6}(?:(?i:option|choice)\s)?([A-Da-d])\W{0,6}")
 
 
 def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
@@ -64,26 +67,21 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     return reading
 
 
-_REFUSED = re.compile(
-    r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t)|(?:not|un)\s?able\sto)\s(?:choose"
-    r"|pick|select|mark|commit\sto)\b(?!\s(?!any\b|one\b|either|between|among|from)\w)|\bnone\sof\s(?:the"
-    r"|these)\s(?!other|remaining|rest\b)(?:\w+\s){1,3}(?:is|are)\s(?:really\s|quite\s)?(?:correct|right|suitable"
-    r"|true)\b",
-    re.IGNORECASE,
-)
-
-
 def _read_part(text: str, options: Sequence[str]) -> Reading:
     holders, rest = held(text, ("answer", "choice"), "[A-D]")
     inside = [found for holder in holders if (found := _inside(holder, text, options))]
-    outside = _unless_ruled_out(_unless_all_right(_candidates(rest, options)))
-    if _REFUSED.search(rest) or cut_off(rest):  # what is merely spoken of is not chosen then
-        outside = [one if one.support > WEAK else replace(one, support=0) for one in outside]
+    outside = _unless_all_right(_candidates(rest, options))
+    ruled_out = {one.value for one in outside if one.cue == "ruled_out"}
+    refused = _REFUSED.search(rest) or cut_off(rest)  # what is merely spoken of is not chosen then
+    for at, one in enumerate(outside):
+        spoken_of = one.value in ruled_out and one.cue in ("option", "line", "predicate")
+        if spoken_of or (refused and one.support <= doubts.WEAK):
+            outside[at] = replace(one, support=0)
     return choose([*outside, *inside], _MENTIONS)
 
 
 def _unless_all_right(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Three options that are called right are each right in a sense, and the fourth is the exception asked for.
+    """Three options that are called right are each right in a sense, and the fourth is the exception doubts.asked for.
 
     As in "A is true. B is true. D is true (Crowe sign).", "A, B and C are correct".
     """
@@ -91,37 +89,25 @@ def _unless_all_right(candidates: Iterable[Candidate]) -> list[Candidate]:
     called = {
         letter: one
         for one in every
-        if one.cue == "correct" and one.support > WEAK and not {name for name, _ in one.evidence} - {"one_of_several"}
+        if one.cue == "correct"
+        and one.support > doubts.WEAK
+        and {name for name, _ in one.evidence} <= {"one_of_several"}
         for letter in (one.value, *re.findall("[A-D]", "".join(_ROW_BEFORE.findall(one.before))))
     }
     if len(called) < 3:
         return every
-    left = set(LETTERS).difference(called)
-    exception = [
-        replace(max(called.values(), key=lambda one: one.start), value=one, cue="remaining", support=24, evidence=())
-        for one in left
-    ]
+    last = replace(max(called.values(), key=lambda one: one.start), cue="remaining", support=24, evidence=())
+    exception = [replace(last, value=letter) for letter in LETTERS if letter not in called]
     return [replace(one, support=0) if one.cue == "correct" else one for one in every] + exception
-
-
-def _unless_ruled_out(candidates: list[Candidate]) -> list[Candidate]:
-    """An option that is merely spoken of is not chosen where the last word on it rules it out."""
-    last_word = {one.value for one in candidates if one.cue == "ruled_out"}
-    return [
-        replace(one, support=0) if one.value in last_word and one.cue in ("option", "line", "predicate") else one
-        for one in candidates
-    ]
 
 
 def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | None:
     """The letter that a box, tag or key holds."""
     content = unwrap(holder.content)
     letter = letter_of(content, digits=holder.cue in ("box", "key"))
-    if letter is None:
-        letter = choose(_candidates(content, options), _MENTIONS).value
-    if letter is None:
-        return None
-    return weigh(Candidate(letter, holder.start, holder.end, text, holder.cue, holder.support), ((taken_back, -50),))
+    letter = letter or choose(_candidates(content, options), _MENTIONS).value
+    one = Candidate(letter, holder.start, holder.end, text, holder.cue, holder.support)
+    return weigh(one, ((doubts.taken_back, -50),)) if letter else None
 
 
 def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
@@ -145,7 +131,9 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
     yield from _found(BOLD, with_letters("\n".join(kept), options), "bold", 35)
     lines = with_letters(unformatted("\n".join(listed)), options)
-    yield from from_lists(plain, lines)
+    yield from elimination.marked(lines)
+    yield from elimination.ranked(plain)
+    yield from elimination.rated(f"{plain}\n{lines}")
     yield from _named(plain, options, len(listed) > 2)
     yield from _left_over(substituted, lines)
 
@@ -153,11 +141,6 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
 def _stated(text: str, less: float) -> Iterator[Candidate]:
     for cue, pattern, support in STATEMENTS:
         yield from _found(pattern, text, cue, support - less)
-
-
-_SUBJECT = re.compile(r"(?:^|[.!?]\s)(?:(?i:an?|the)\s)?([A-D])'?\s(?:is|are|has)\b", re.MULTILINE)
-_OPTION = re.compile(rf"{LETTER}|[{MARKS}]")
-_STATEMENT_BEFORE, _STATEMENT_AFTER = 200, 100  # characters of a statement on either side of its letter
 
 
 @lru_cache(maxsize=4)
@@ -176,27 +159,18 @@ def _named(plain: str, options: Sequence[str], discussed: bool) -> Iterator[Cand
     """The options that a text names, and the one that it names alone in its conclusion."""
     sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
     plain = "\n".join(sentences)
-    named = named_options(plain, options, is_denied)
+    named = named_options(plain, options, doubts.is_denied)
     support = 25 if len(named) == 1 and _is_alone(*named[0], plain, options) else 0
     if discussed and named and len(sentences[0]) < named[0][1] < plain.rfind(sentences[-1]):
         support = 0  # beside a list of them all, only the first sentence and the last conclude
     yield from (Candidate(letter, at, at, plain, "named", support) for letter, at in named)
     if len(sentences) > 1:
-        first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
-        if (
-            len(last) == 1
-            and last.issuperset(_IN_BRACKETS.findall(sentences[-1]))
-            and (len(first) != 1 or first == last)
-        ):
+        first, last = (dict(named_options(sentences[at], options, doubts.is_denied)) for at in (0, -1))
+        in_brackets = set(_IN_BRACKETS.findall(sentences[-1]))
+        if len(last) == 1 and in_brackets <= last.keys() and (len(first) != 1 or first.keys() == last.keys()):
             at = plain.rfind(sentences[-1])
-            yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((asked, -100),))
+            yield weigh(Candidate(next(iter(last)), at, at, plain, "concluding", 27), ((doubts.asked, -100),))
         yield from _ending(sentences[-1])
-
-
-_IN_BRACKETS = re.compile(r"\(([A-D])\)")
-_AT_THE_END = re.compile(
-    rf"(?P<letter>{LETTER})(?=[^\w\n]*$|\s?[^\sA-Za-z0-9]{{1,8}}(?:\s[^\sA-Za-z0-9]{{1,6}})?[.。]?\s*$)"
-)
 
 
 def _ending(sentence: str) -> Iterator[Candidate]:
@@ -204,7 +178,7 @@ def _ending(sentence: str) -> Iterator[Candidate]:
     letters = [
         Candidate(one[0].upper(), *one.span(), sentence, "ending", 10) for one in _LONE_LETTER.finditer(sentence)
     ]
-    weighed = [one for one in (weigh(one, WEAK_RULES) for one in letters) if one.weight > 0]
+    weighed = [one for one in (weigh(one, doubts.WEAK_RULES) for one in letters) if one.weight > 0]
     if len({one.value for one in weighed}) == 1 and _AT_THE_END.match(sentence, weighed[-1].start):
         yield weighed[-1]
 
@@ -213,25 +187,21 @@ def _is_alone(letter: str, at: int, plain: str, options: Sequence[str]) -> bool:
     """Whether a text that names this option does not deny its letter, go on to another, or name another for short."""
     matches = bounded(_LONE_LETTER.finditer(plain))
     spoken_of = [Candidate(one[0].upper(), one.start(), one.end(), plain, "", 0) for one in matches]
-    excluded = {one.value for one in spoken_of if denied(one)}
+    excluded = {one.value for one in spoken_of if doubts.denied(one)}
     end = at + len(options[LETTERS.index(letter)])
-    later = {one.value for one in spoken_of if one.start >= end and not is_denied(plain, one.start, one.end)}
-    named = {other for other, _ in named_options(plain, short_names(options), is_denied)}
+    later = {one.value for one in spoken_of if one.start >= end and not doubts.is_denied(plain, one.start, one.end)}
+    named = {other for other, _ in named_options(plain, short_names(options), doubts.is_denied)}
     return letter not in excluded and (later - excluded) | named <= {letter}
-
-
-_ASIDE = re.compile(rf"\W{{0,6}}\((?!\w{{1,2}}\))|\W{{0,6}}{cues.any_word(cues.ASIDE)}")
-_SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа-я])|\n+|(?<=[。！？])")
 
 
 def _left_over(text: str, lines: str) -> Iterator[Candidate]:
     """The option that is left where a text rules out the other three, one by one or together."""
-    excluded, affirmed, last_word = wrong_lines(lines), set[str](), dict[str, Candidate]()
+    excluded, affirmed, last_word = elimination.wrong_lines(lines), set[str](), dict[str, Candidate]()
     for match in bounded(_NO_PART_OF_A_NAME.finditer(text)):
         one = Candidate(match[0].upper(), match.start(), match.end(), text, "option", 0)
         last_word.pop(one.value, None)
-        ruled_out = (denied(one) or listed_as_wrong(one)) and not _UNDECIDED.search(one.before)
-        if ruled_out or called_unlike(one.after):
+        ruled_out = (doubts.denied(one) or doubts.listed_as_wrong(one)) and not _UNDECIDED.search(one.before)
+        if ruled_out or elimination.called_unlike(one.after):
             excluded[one.value] = one.start
             affirmed.discard(one.value)
             cue = "ruled_out" if ruled_out and "vs" not in one.before[-5:] else "option"
@@ -239,20 +209,17 @@ def _left_over(text: str, lines: str) -> Iterator[Candidate]:
         elif one.value not in excluded:
             affirmed.add(one.value)
     yield from last_word.values()
-    yield from remaining(excluded, affirmed, text)
-    yield from unmentioned(text, lines)
+    yield from elimination.remaining(excluded, affirmed, text)
+    yield from elimination.unmentioned(text, lines)
 
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
-    rules = WEAK_RULES if support <= WEAK else STRONG_RULES
+    rules = doubts.WEAK_RULES if support <= doubts.WEAK else doubts.STRONG_RULES
     for match in bounded(match for span in _spans(text) for match in _innermost(pattern, text, *span)):
-        start, end = match.span("letter")
-        between = match.groupdict().get("between") or ""
-        between = _ALL_OPTIONS.sub("", between)
-        if _BETWEEN.search(between):
-            yield Candidate(_letter(match), start, end, text, cue, support, (("denied", -100),))
-            continue
-        yield weigh(Candidate(_letter(match), start, end, text, cue, support), rules)
+        letter = LETTERS[MARKS.index(match["letter"])] if match["letter"] in MARKS else match["letter"].upper()
+        one = Candidate(letter, *match.span("letter"), text, cue, support)
+        between = _ALL_OPTIONS.sub("", match.groupdict().get("between") or "")
+        yield replace(one, evidence=(("denied", -100),)) if _BETWEEN.search(between) else weigh(one, rules)
 
 
 def _innermost(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[re.Match[str]]:
@@ -261,13 +228,6 @@ def _innermost(pattern: re.Pattern[str], text: str, start: int, end: int) -> Ite
         yield match
         between = _BETWEEN.search(match.groupdict().get("between") or "")
         start = match.start("between") + between.end() if between else max(match.end(), start + 1)
-
-
-def _letter(match: re.Match[str]) -> str:
-    return LETTERS[MARKS.index(match["letter"])] if match["letter"] in MARKS else match["letter"].upper()
-
-
-_HEADING = re.compile(r"\W{0,6}(?:(?i:option|choice)\s)?([A-Da-d])\W{0,6}")
 
 
 def _on_a_line(text: str) -> Iterator[Candidate]:
@@ -285,7 +245,7 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
         match = LINE.match(line[:MAX_LINE])
         if match and not lists_options(line[:MAX_LINE]) and not re.match(CALLED, line[match.end("letter") :]):
             start, end = at + match.start("letter"), at + match.end("letter")
-            yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), STRONG_RULES)
+            yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), doubts.STRONG_RULES)
 
 
 def found_by(reading: Reading) -> str:

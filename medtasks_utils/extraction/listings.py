@@ -22,6 +22,7 @@ LINE = re.compile(
 _ANNOUNCED = re.compile(r"\W{0,6}(?:[^\W\d]{1,12}\s){0,3}(?i:choices|options)(?:\s(?i:are))?\s?[:=]?\s")
 MAX_LINE = 300  # characters of a line that are looked at for its letter
 
+_CONTINUES = re.compile(r" {3}|\t|\|[\s:|-]{3,}$")  # an indented line of an item, or a table's ruler
 _MARKER = re.compile(
     r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D]|(?<=\()[a-d](?=\)))(?:[\"']?[).:\]]"
     r"|(?<![,и]\s[A-D])\s[–—-])\s"
@@ -55,11 +56,11 @@ def split_listings(text: str, lettered: str) -> tuple[list[str], list[str]]:
             listed.append(line)
             continue
         if match is None and line.strip():
-            if not _continues(run, line):
+            if run and _CONTINUES.match(line):
+                run.append(line)
+            else:
                 end_run()
                 kept.append(line)
-            else:
-                run.append(line)
             continue
         if match and match["letter"].upper() in letters:
             end_run()
@@ -69,11 +70,6 @@ def split_listings(text: str, lettered: str) -> tuple[list[str], list[str]]:
     if not looping:
         end_run()
     return kept, listed
-
-
-def _continues(run: list[str], line: str) -> bool:
-    """Whether a line belongs to the list's item above it: it is indented, or a table's ruler."""
-    return bool(run) and (line.startswith(("   ", "\t")) or re.match(r"\|[\s:|-]{3,}$", line) is not None)
 
 
 def lists_options(line: str) -> bool:

@@ -16,9 +16,8 @@ _TWICE = re.compile(
     r"(?<![A-Za-z0-9])(?i:([A-D]))(?:(?<=[A-D])|(?=[)\].:,]))[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s"
     r"|(?i:an?|the)\s)?\(?((?i:\1))(?![A-Za-z0-9])\)?"
 )
-
-
 _NO_ARTICLE = "\ue010"
+_GENERIC = "disease syndrome disorder deficiency therapy test method law equation principle effect"
 _BEFORE_A_WORD = re.compile(ARTICLE)
 _ONE = r"(?:[1-9]|[IVX]{1,4}|[a-eivx]{1,3})"
 _SEVERAL = re.compile(
@@ -91,9 +90,6 @@ def short_names(options: Sequence[str]) -> list[str]:
         own.sort(key=lambda word: (word[0].isupper() and not option.startswith(word), len(word)))
         names.append(own[-1] if own and len(option.split()) > 1 else "")
     return names
-
-
-_GENERIC = set("disease syndrome disorder deficiency therapy test method law equation principle effect".split())
 
 
 def _longest_first(options: Sequence[str]) -> list[int]:
