@@ -27,8 +27,8 @@ _EXCLUDED = re.compile(
 _QUESTIONED = re.compile(
     r"(?!\.\s(?i:why|what|how|and|warum|wieso|pourquoi|por\s?qu|perché|почему|لماذا|क्यों))[)\].]?[^.!\n]{0,40}\?(?!\?)"
 )
-_DISBELIEVED = re.compile(
-    r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|(?<!no\s)(?<!without\s)doubt)\b"
+_DOUBTED = re.compile(
+    r"(?i)(?:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|(?<!no\s)(?<!without\s)doubt)\b"
 )
 _REPORTED = re.compile(
     r"\s(?:only|just|but)\s(?:if|when|where)\b|[.,]?\s(?:says|said|claims|claimed|insists|insisted"
@@ -70,7 +70,7 @@ def denied(candidate: Candidate) -> bool:
         _NOT_BEFORE.search(candidate.before[-40:])
         or _called_wrong(candidate.after)
         or _EXCLUDED.search(candidate.before)
-        or _DISBELIEVED.search(candidate.before)
+        or _DOUBTED.search(candidate.before)
     )
 
 
@@ -103,9 +103,8 @@ def one_of_several(candidate: Candidate) -> bool:
 
 def supposed(candidate: Candidate) -> bool:
     """As in "If it were acute, the answer would be C"", "some would say C", "It's C, says the resident"."""
-    return bool(
-        _TENTATIVE.search(_BUT.split(_BRACKETED.sub("", candidate.before))[-1]) or _REPORTED.match(candidate.after)
-    )
+    clause = _BUT.split(_BRACKETED.sub("", candidate.before))[-1]
+    return bool(_TENTATIVE.search(clause) or _REPORTED.match(candidate.after))
 
 
 def asked(candidate: Candidate) -> bool:
@@ -157,13 +156,6 @@ def is_denied(text: str, start: int, end: int) -> bool:
 
 
 WEAK = 40  # what is no statement on the answer
-_RULES = (
-    (denied, -100),
-    (of_pairs, -100),
-    (one_of_several, -100),
-    (supposed, -100),
-    (asked, -100),
-    (taken_back, -40),
-)
+_RULES = (*((rule, -100) for rule in (denied, of_pairs, one_of_several, supposed, asked)), (taken_back, -40))
 WEAK_RULES = (*_RULES, (only_counterfactual, -100), (defined, -100))
 STRONG_RULES = (*_RULES, (objected, -13))

@@ -55,18 +55,12 @@ _BUT_NOT_IT = re.compile(
 def marked(listing: str) -> Iterator[Candidate]:
     """The lines of a list of the options that are called right, or the only one of four that is called otherwise.
 
-    As in "C: True", "C. … ✅", and "A – true, B – true, C – false, D – true" (where the
-    question asks for the exception).
+    As in "C: True", "C. … ✅", and "A – true, B – true, C – false, D – true" (where the question asks for the exception).
     """
-    right: list[tuple[str, int]] = []
-    wrong: list[tuple[str, int]] = []
-    for letter, place, rest in _items(listing):
-        if _WRONG_MARK.search(rest):
-            wrong.append((letter, place))
-        elif _RIGHT_MARK.search(rest):
-            right.append((letter, place))
-    if len({letter for letter, _ in right}) == 3 and len({letter for letter, _ in wrong}) == 1:
-        right = wrong[-1:]
+    wrong = wrong_lines(listing)
+    right = [one[:2] for one in _items(listing) if _RIGHT_MARK.search(one[2]) and not _WRONG_MARK.search(one[2])]
+    if len({letter for letter, _ in right}) == 3 and len(wrong) == 1:
+        right = [*wrong.items()]
     yield from (Candidate(letter, at, at + 1, listing, "mark", 40) for letter, at in right)
 
 

@@ -175,10 +175,9 @@ def _named(plain: str, options: Sequence[str], discussed: bool) -> Iterator[Cand
 
 def _ending(sentence: str) -> Iterator[Candidate]:
     """The only letter that the last sentence speaks of, at its end: "…, B.", "подходит В.", "D를 씁니다."."""
-    letters = [
-        Candidate(one[0].upper(), *one.span(), sentence, "ending", 10) for one in _LONE_LETTER.finditer(sentence)
-    ]
-    weighed = [one for one in (weigh(one, doubts.WEAK_RULES) for one in letters) if one.weight > 0]
+    spans = ((one[0].upper(), *one.span()) for one in _LONE_LETTER.finditer(sentence))
+    letters = (weigh(Candidate(*one, sentence, "ending", 10), doubts.WEAK_RULES) for one in spans)
+    weighed = [one for one in letters if one.weight > 0]
     if len({one.value for one in weighed}) == 1 and _AT_THE_END.match(sentence, weighed[-1].start):
         yield weighed[-1]
 
@@ -250,9 +249,8 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
 
 def found_by(reading: Reading) -> str:
     """How a letter was found, in the words of the logged samples."""
-    if reading.cue in ("box", "tag", "key", "none"):
-        return reading.cue
-    return "option_text" if reading.cue == "named" else "letter"
+    otherwise = "option_text" if reading.cue == "named" else "letter"
+    return reading.cue if reading.cue in ("box", "tag", "key", "none") else otherwise
 
 
 __all__ = ["LETTERS", "found_by", "letter_of", "read_letter"]

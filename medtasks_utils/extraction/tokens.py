@@ -161,13 +161,11 @@ def plain_letters(text: str) -> str:
     >>> plain_letters("Ⓑ"), plain_letters("anwser: the third option")
     ('B', 'answer: the option C')
     """
-    text = _INDEXED.sub(lambda one: f"option {'ABCD'[int(one[1])]}", _JUDGED.sub(_as_line, text))
+    text = _INDEXED.sub(
+        lambda one: f"option {'ABCD'[int(one[1])]}", _JUDGED.sub(r"\n\g<letter>\g<tag>: \g<said>\g<held>\n", text)
+    )
     text = _IS.sub("is", _SPELLING.corrected(_SPEAKER.sub(r"\1", _MAPPED.sub("{", text))))
     return ordinals_as_letters(latin_letters(text))
-
-
-def _as_line(judged: re.Match[str]) -> str:
-    return f"\n{(judged['letter'] or judged['tag']).upper()}: {judged['said'] or judged['held']}\n"
 
 
 def _as_letter(match: re.Match[str]) -> str:
