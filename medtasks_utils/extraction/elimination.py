@@ -55,7 +55,7 @@ _BUT_NOT_IT = re.compile(
 def marked(listing: str) -> Iterator[Candidate]:
     """The lines of a list of the options that are called right, or the only one of four that is called otherwise.
 
-    As in "C: True", "C. … ✅", and "A – true, B – true, C – false, D – true" (where the question asks for the exception).
+    As in "C: True", "C. … ✅", and "A – true, B – true, C – false, D – true" (where the exception is asked for).
     """
     wrong = wrong_lines(listing)
     right = [one[:2] for one in _items(listing) if _RIGHT_MARK.search(one[2]) and not _WRONG_MARK.search(one[2])]
