@@ -12,33 +12,40 @@ from medtasks_utils.extraction.weighing import Candidate, bounded
 
 _RIGHT, _WRONG = (cues.any_word(table) for table in (cues.RIGHT, cues.WRONG))
 _RIGHT_MARK = re.compile(
-    rf"\b(?i:correct|right|best|true|yes|fits|match(?:es|ing)|trifft\szu)(?:\s(?:answer|option|choice"
-    rf"|one))?(?=\W*(?:$|[.,;:!()—–]))|[{cues.TICKS}]"
-    rf"|{_RIGHT}|[○◯](?=\W*$)"
-    rf"|{cues.any_word(cues.YES)}(?=\W*$)"
+    r"\b(?i:correct|right|best|true|yes|fits|match(?:es|ing)|trifft\szu|accepted|selected|(?:most"
+    rf"|highly)\slikely)(?:\s(?:answer|option|choice|one))?(?=\W*(?:$|[.,;:!()—–]))|[{cues.TICKS}]|{_RIGHT}"
+    rf"|[○◯](?=\W*$)|{cues.any_word(cues.YES)}(?=\W*$)"
 )
 _WRONG_MARK = re.compile(
-    rf"(?i:\b(?:incorrect|wrong|false|no|not|nicht|unlikely|excluded|out|never)\b|n['’]t\b)|[{cues.CROSSES}]|×(?=\W*$)"
-    rf"|{_WRONG}"
-    rf"|{cues.either(cues.WRONG_AFTER)}|{cues.any_word(cues.NO)}(?=\W*$)"
+    r"(?i:\b(?:incorrect|wrong|false|no|not|nicht|unlikely|less\slikely|rejected|excluded|out|never)\b|n['’]t\b)"
+    rf"|[{cues.CROSSES}]|×(?=\W*$)|{_WRONG}|{cues.either(cues.WRONG_AFTER)}|{cues.any_word(cues.NO)}(?=\W*$)"
 )
 _LETTER = r"(?<![A-Za-z0-9])[A-D](?![A-Za-z0-9])"
 _RANKING = re.compile(
-    rf"(?:(?<=worst:\s)|(?<=least\slikely:\s)){_LETTER}(?:,\s{_LETTER}){{2,3}}|{_LETTER}(?:[^\n.<>;]{{0,40}}?(?:>+|≫"
-    rf"|→|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
+    rf"(?:(?<=worst:\s)|(?<=least\slikely:\s)){_LETTER}(?:,\s{_LETTER}){{2,3}}|{_LETTER}(?:\s?→\s?{_LETTER}"
+    rf"|[^\n.<>;]{{0,40}}?(?:>+|≫|,?\s(?i:then|dann|puis|luego|depois|poi|затем))\s?{_LETTER}){{2,3}}"
 )
 _COMPARED = re.compile(
-    rf"(?P<better>{_LETTER})[)\]]?\s(?:\w+ly\s)?(?i:beats|outranks|trumps|outweighs|surpasses|(?:wins\s)?over"
-    r"|(?:is|fits|scores|ranks)\s(?:\w+\s)?(?:better|higher|likelier|stronger|more\s\w+)\sthan)"
-    rf"\s(?P<worse>{_LETTER}(?:(?:,\s?|\s?(?:and|or)\s){{1,2}}{_LETTER}){{0,2}})"
+    rf"(?P<better>{_LETTER})[)\]]?\s(?:\w+ly\s)?(?i:beats|outranks|trumps|outweighs|surpasses|(?:wins\s)?over|(?:is"
+    r"|fits|scores|ranks)\s(?:\w+\s)?(?:better|higher|likelier|stronger"
+    rf"|more\s\w+)\sthan)\s(?P<worse>{_LETTER}(?:(?:,\s?|\s?(?:and|or)\s){{1,2}}{_LETTER}){{0,2}})"
+)
+_UNMENTIONED = re.compile(
+    rf"(?:^|(?<=[.;:]\s)){cues.either(cues.REMAINS)}(?![^\W_])|\b(?i:what['’]s\sleft|the\sremaining\s(?:one|option"
+    r"|choice))\b|\b(?i:one|option|it|that)\b[^.\n]{0,30}?(?:not|n['’]t)\s(?:\w+\s){0,2}(?:mention|consider|list"
+    r"|discuss|name)",
+    re.MULTILINE,
 )
 _RATING = re.compile(
     rf"(?P<letter>{_LETTER})[)\]\"':=|\s(–-]{{1,6}}(?:(?i:the|remaining|about|around|only|roughly"
-    rf"|score:?)\s){{0,2}}~?(?P<share>\d{{1,3}}(?:[.,]\d{{1,4}})?)"
-    rf"\s?(?:%|(?i:/|of|out\sof|von|sur|de|su)\s?(?P<most>\d{{1,3}}))?"
+    r"|score:?)\s){0,2}~?(?P<share>\d{1,3}(?:[.,]\d{1,4})?)\s?(?:%|(?i:/|of|out\sof|von|sur|de"
+    r"|su)\s?(?P<most>\d{1,3}))?"
 )
+_FIRST_WORDS = re.compile(r"[\s*_.):-]{1,8}(?i:(?:in)?correct|right|wrong|true|false|yes|no)(?=[;.,:!—–])")
 _LAST_WORDS = re.compile(
-    rf"(?<=[.;] )(?:{cues.either(cues.WRONG_AFTER)}|(?i:not\s)?(?i:correct|right|true|fits|match(?:es|ing)|yes))\W*$"
+    r"(?<=[.;!?] )(?:(?i:so,?\s(?:\w+\s)?(?:yes|no)|(?:not\s)?this(?:\sone)?"
+    rf"|this\sis\s(?:not\s)?the\s(?:\w+\s)?(?:answer|one|option|choice))|{cues.either(cues.WRONG_AFTER)}"
+    r"|(?i:not\s)?(?i:correct|right|true|fits|match(?:es|ing)|yes))\W*$"
 )
 _BUT_NOT_IT = re.compile(
     rf"(?:\s?\([^()\n]{{0,80}}\))?[)\].'’]?(?:\s\w{{1,12}}ly)?[^\n.;:。A-D]{{0,40}}?(?<![^\W_])(?:{cues.either(cues.UNLIKE_IT)})"
@@ -48,18 +55,12 @@ _BUT_NOT_IT = re.compile(
 def marked(listing: str) -> Iterator[Candidate]:
     """The lines of a list of the options that are called right, or the only one of four that is called otherwise.
 
-    As in "C: True", "C. … ✅", and "A – true, B – true, C – false, D – true" (where the
-    question asks for the exception).
+    As in "C: True", "C. … ✅", and "A – true, B – true, C – false, D – true" (where the exception is asked for).
     """
-    right: list[tuple[str, int]] = []
-    wrong: list[tuple[str, int]] = []
-    for letter, place, rest in _items(listing):
-        if _WRONG_MARK.search(rest):
-            wrong.append((letter, place))
-        elif _RIGHT_MARK.search(rest):
-            right.append((letter, place))
-    if len({letter for letter, _ in right}) == 3 and len({letter for letter, _ in wrong}) == 1:
-        right = wrong[-1:]
+    wrong = wrong_lines(listing)
+    right = [one[:2] for one in _items(listing) if _RIGHT_MARK.search(one[2]) and not _WRONG_MARK.search(one[2])]
+    if len({letter for letter, _ in right}) == 3 and len(wrong) == 1:
+        right = [*wrong.items()]
     yield from (Candidate(letter, at, at + 1, listing, "mark", 40) for letter, at in right)
 
 
@@ -92,16 +93,18 @@ def called_unlike(after: str) -> bool:
 
 
 def remaining(denied: dict[str, int], affirmed: set[str], text: str) -> Iterator[Candidate]:
-    """The fourth option where the other three are ruled out.
-
-    Args:
-        denied: letters that are denied, each with its last place.
-        affirmed: letters that something speaks for.
-        text: where they stand.
-    """
+    """The fourth option where the other three are denied, each with its place, and nothing speaks for one of them."""
     left = [letter for letter in LETTERS if letter not in denied]
     if len(left) == 1 and not affirmed - set(left):
         yield Candidate(left[0], max(denied.values()), max(denied.values()) + 1, text, "remaining", 24)
+
+
+def unmentioned(text: str, lines: str) -> Iterator[Candidate]:
+    """The fourth option where a text speaks of three, and then of the one that remains or was not mentioned."""
+    for match in bounded(_UNMENTIONED.finditer(text))[-1:]:
+        left = set(LETTERS).difference(re.findall(_LETTER, f"{text[: match.start()]}\n{lines}"))
+        if len(left) == 1:
+            yield Candidate(left.pop(), match.start(), match.end(), text, "remaining", 24)
 
 
 def wrong_lines(listing: str) -> dict[str, int]:
@@ -115,6 +118,7 @@ def _items(listing: str) -> Iterator[tuple[str, int, str]]:
     for line in listing.split("\n"):
         if match := LINE.match(line[:MAX_LINE]):
             rest = line[: match.start("letter")] + line[match.end("letter") :]
-            said = re.match(CALLED, line[match.end("letter") :]) or _LAST_WORDS.search(rest)
+            after = line[match.end("letter") :]
+            said = re.match(CALLED, after) or _FIRST_WORDS.match(after) or _LAST_WORDS.search(rest)
             yield match["letter"].upper(), position + match.start("letter"), said[0] if said else rest
         position += len(line) + 1

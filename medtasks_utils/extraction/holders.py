@@ -26,11 +26,12 @@ _KEY = re.compile(
 )
 
 
+_OTHER_KEY = re.compile(r"second|other|alternative|reject|exclu|wrong|incorrect|initial|previous|runner")
 _NOT_THIS = re.compile(
     r"\b(?i:(?:al|even\s)?though|whereas|obwohl|bien\sque|aunque|embora"
     r"|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|(?:\b(?:not|nor|nicht|pas|non|não|не|rather\sthan"
     r"|instead\sof)\s(?:\w{1,6}\s)?|≠\s?)[$(\\]{0,4}boxed\s{0,8}\{"
-    r"(?:[A-D]\}[$)\\]{0,2},?\s(?:(?:or|nor|and)\s)?[$(\\]{0,4}boxed\s{0,8}\{){0,3}$"
+    r"(?:[A-D]\}[$)\\]{0,2}(?:\s\([^()\n]{0,30}\))?,?\s(?:(?:or|nor|and)\s)?[$(\\]{0,4}boxed\s{0,8}\{){0,3}$"
 )
 # "I would have given \\boxed{1}": another box than the one that is meant.
 _SUPPOSED = re.compile(rf"{cues.either(cues.COUNTERFACTUAL)}(?!\sto\s)[^.!?;\n]{{0,80}}boxed\s{{0,8}}\{{$")
@@ -58,7 +59,7 @@ def held(text: str, keys: Sequence[str], token: str = "(?!)") -> tuple[list[Hold
         token: an answer of one character, which a box at the end holds though it is never closed.
     """
     closed, unclosed = spans(text)
-    meant = [one for one in closed if not _NOT_THIS.search(text[max(0, one[0] - 40) : one[0]])]
+    meant = [one for one in closed if not _NOT_THIS.search(text[max(0, one[0] - 160) : one[0]])]
     if len(meant) > 1:
         meant = [one for one in meant if not _SUPPOSED.search(text[max(0, one[0] - 140) : one[0]])] or meant
     found = [Holder(text[start:end], start, end, "box", 100 if _last(text, end, meant) else 98) for start, end in meant]
@@ -81,7 +82,7 @@ def held(text: str, keys: Sequence[str], token: str = "(?!)") -> tuple[list[Hold
     found += [_of(match, "tag", 95) for match in re.finditer(rf"{_ATTRIBUTE}(?P<content>{token})[\"']", text)]
     for match in _KEY.finditer(text):
         name = match["key"].lower()
-        if any(key in name for key in keys):
+        if any(key in name for key in keys) and not _OTHER_KEY.search(name):
             found.append(_of(match, "key", 90, name))
     return found, outside
 

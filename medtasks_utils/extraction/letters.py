@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from medtasks_utils.extraction import cues
+from medtasks_utils.extraction import cues, doubts, elimination
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.elimination import called_unlike, marked, ranked, rated, remaining, wrong_lines
 from medtasks_utils.extraction.ends import cut_off
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import CALLED, LINE, MAX_LINE, lists_options, split_listings
@@ -17,141 +16,37 @@ from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_o
 from medtasks_utils.extraction.plain import own_parts, unformatted
 from medtasks_utils.extraction.statements import BOLD, LEADING, PREDICATE, STATEMENTS
 from medtasks_utils.extraction.tokens import LETTER, plain_letters
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, taken_back_until, weigh
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, weigh
 from medtasks_utils.extraction.wordings import as_in_options
 
 _LONE_LETTER = re.compile(LETTER)
-_TOGETHER = re.compile(
-    rf"[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s?)?(?:(?i:option|choice|only|not|nicht|pas|no|não|non"
-    rf"|не)\s)?[(\[]?(?:[A-D](?![A-Za-z0-9])[)\]]?)"
-)
+_NO_PART_OF_A_NAME = re.compile(rf"(?<!(?i:vitamin)\s)(?<!(?i:hepatitis)\s)(?<!(?i:group)\s)(?<!(?i:type)\s){LETTER}")
+_ROW_BEFORE = re.compile(rf"(?:(?<![^\W_])[A-D](?:,?\s{cues.either(cues.OR)}\s|,\s))*$")
 _MENTIONS = ("box", "bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "shown", "concluding")
-
 _ALL_OPTIONS = re.compile(
     r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
 )
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
-_NOT_BEFORE = re.compile(
-    rf"{cues.either(cues.NOT_BEFORE)}\s?(?:(?:\w{{2,12}}\s){{0,2}}"
-    rf"|{cues.either(cues.CHOOSE)}\s(?:\w{{1,6}}\s){{0,2}})[(\[]?$"
-)
-_WRONG_AFTER = re.compile(rf"[^\n.;,。，،]{{0,80}}?{cues.either(cues.WRONG_AFTER)}")
-_EXCLUDED = re.compile(
-    rf"(?<![^\W_]){cues.either(cues.EXCLUDE)}(?:(?:\s\w+){{0,2}}:)?\s?(?:[A-D,/、 ]|\([^()\n]{{0,60}}\)"
-    rf"|(?:{cues.either(cues.OR)}|{cues.either(cues.ORDERED)}"
-    r"|(?i:options?|choices?|the|both|la|le|les|die))\s){0,12}$"
-)
-_QUESTIONED = re.compile(
-    r"(?!\.\s(?i:why|what|how|and|warum|wieso|pourquoi|por\s?qu|perché|почему|لماذا|क्यों))[)\].]?[^.!\n]{0,40}\?(?!\?)"
-)
-_DISBELIEVED = re.compile(
-    r"(?i:(?:n['’]t|not|hardly)\s(?:think|believe|say|choose|pick)|(?<!no\s)(?<!without\s)doubt)\b"
-)
-_REPORTED = re.compile(r"[.,]?\s(?:says|said|claims|claimed|insists|insisted|wrote|argues|argued|objects)\s(?!I\b)\w")
-_BRACKETED = re.compile(r"(?:\(|^)[^()]*\)")
-_TENTATIVE = cues.compiled(cues.TENTATIVE)
-_PAIRED = re.compile(
-    rf"(?:(?<!\w){cues.either(cues.OR)}\s?(?:(?i:option|choice)\s)?|(?i:n?either)\s"
-    rf"|(?P<other>[A-D])[)\]]?\s?[,/&]\s?|(?i:options|choices|letters|optionen|of|any)\s[A-D]\s(?:to|through|thru"
-    rf"|bis)\s)[(\[]?$"
-)
-_BUT = re.compile(
-    r"\b(?:but|however|yet|instead|in\sfact|(?:chang|revis|switch)\w*\smy\s(?:first|initial|original)(?:\s\w+)?)\b"
-    r"|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally"
-    r"|after)\b|\b(?:aber|jedoch|mais|pero|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?),|지만|但是?|不过|لكن"
-    r"|लेकिन",
-    re.IGNORECASE,
-)
-
-
-def _denied(candidate: Candidate) -> bool:
-    """As in "The answer is not C", "n'est pas C", "C is incorrect", "C 는 오답", "no: C ✗"."""
-    return bool(
-        _NOT_BEFORE.search(candidate.before[-40:])
-        or _called_wrong(candidate.after)
-        or _EXCLUDED.search(candidate.before)
-        or _DISBELIEVED.search(candidate.before)
-    )
-
-
-_COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))
-_BECAUSE = re.compile(r"(?i)\b(?:because|since|as|weil|da|car|puisque|porque|perché|так\sкак)\b|因为|ため")
-
-
-_ANOTHER = re.compile(r"(?<![A-Za-z])[A-D](?![A-Za-z'’-])")
-
-
-def _called_wrong(after: str) -> bool:
-    wrong = _WRONG_AFTER.match(after)
-    return bool(wrong and not _BECAUSE.search(wrong[0]) and not _BUT.search(wrong[0]) and not _ANOTHER.search(wrong[0]))
-
-
-def _listed_as_wrong(candidate: Candidate) -> bool:
-    """As the first two of "A, B and D are wrong", or the last two of "neither A nor B, nor D"."""
-    end = 0
-    while following := _TOGETHER.match(candidate.after, end):
-        end = following.end()
-    if end and (_called_wrong(candidate.after[end:]) or called_unlike(candidate.after[end:])):
-        return True
-    leading = re.search(
-        rf"{cues.either(cues.NOT_BEFORE)}[^\n.;:]{{0,12}}?[(\[]?[A-D](?:{_TOGETHER.pattern}){{0,2}}[\s,/&)\]]{{0,3}}(?:{cues.either(cues.OR)}\s)?$",
-        candidate.before,
-    )
-    return leading is not None
-
-
-def _only_counterfactual(candidate: Candidate) -> bool:
-    """As in "A device would have pointed to C, a fever to D", "Had it been acute, then C"."""
-    start = max(candidate.text.rfind(end, 0, candidate.start) for end in ("\n", ". ", "? ", "! ", "; "))
-    return _COUNTERFACTUAL.search(candidate.text, max(start + 1, candidate.start - 300), candidate.start) is not None
-
-
-def _one_of_several(candidate: Candidate) -> bool:
-    """As in "A or C", "both B and C", "A, C"."""
-    paired = _PAIRED.search(candidate.before[-24:])
-    return bool(paired and paired["other"] != candidate.value)
-
-
-def _supposed(candidate: Candidate) -> bool:
-    """As in "If it were acute, the answer would be C"", "some would say C", "It's C, says the resident"."""
-    return bool(
-        _TENTATIVE.search(_BUT.split(_BRACKETED.sub("", candidate.before))[-1]) or _REPORTED.match(candidate.after)
-    )
-
-
-def _asked(candidate: Candidate) -> bool:
-    """As in "Is the answer C?"."""
-    return bool(_QUESTIONED.match(candidate.after))
-
-
-def _taken_back(candidate: Candidate) -> bool:
-    """As in "The answer is C. Wait, …"."""
-    return taken_back_until(candidate.text) >= candidate.end
-
-
-_HOWEVER = re.compile(
-    r"(?:^|(?<=[.!?]\s))\W{0,4}(?i:however|but|still|yet|allerdings|aber|cependant|toutefois|pero|sin\sembargo|porém"
-    r"|no\sentanto|tuttavia|però|однако|но)(?![^\W_])|但是?|不过|然而|しかし|하지만|그러나",
-    re.MULTILINE,
-)
-
-
-@lru_cache(maxsize=8)
-def _objected_at(text: str) -> int:
-    return max((match.start() for match in _HOWEVER.finditer(text)), default=-1)
-
-
-def _objected(candidate: Candidate) -> bool:
-    """As in "A is the best choice. However, … Thus C is what I'd choose": any later statement outweighs it."""
-    return _objected_at(candidate.text) >= candidate.end
-
-
-_WEAK = 40  # what is no statement on the answer
-_RULES = ((_denied, -100), (_one_of_several, -100), (_supposed, -100), (_asked, -100), (_taken_back, -40))
-
-
+_UNDECIDED = re.compile(r"(?i)\b(?:whether|ob)\b")
 _DIALOGUE = re.compile(r"^\W{0,4}Q(?:uestion)?\W{0,3}:", re.MULTILINE)
 _REPLY = re.compile(r"^A:(?=\s)", re.MULTILINE)
+_REFUSED = re.compile(
+    r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t)|(?:not|un)\s?able\sto)\s(?:choose"
+    r"|pick|select|mark|commit\sto)\b(?!\s(?!any\b|one\b|either|between|among|from)\w)|\bnone\sof\s(?:the"
+    r"|these)\s(?!other|remaining|rest\b)(?:\w+\s){1,3}(?:is|are)\s(?:really\s|quite\s)?(?:correct|right|suitable"
+    r"|true)\b",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(r"(?:^|[.!?]\s)(?:(?i:an?|the)\s)?([A-D])'?\s(?:is|are|has)\b", re.MULTILINE)
+_OPTION = re.compile(rf"{LETTER}|[{MARKS}]")
+_STATEMENT_BEFORE, _STATEMENT_AFTER = 200, 100  # characters of a statement on either side of its letter
+_ASIDE = re.compile(rf"\W{{0,6}}\((?!\w{{1,2}}\))|\W{{0,6}}{cues.any_word(cues.ASIDE)}")
+_SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа-я])|\n+|(?<=[。！？])")
+_IN_BRACKETS = re.compile(r"\(([A-D])\)")
+_AT_THE_END = re.compile(
+    rf"(?P<letter>{LETTER})(?=[^\w\n]*$|\s?[^\sA-Za-z0-9]{{1,8}}(?:\s[^\sA-Za-z0-9]{{1,6}})?[.。]?\s*$)"
+)
+_HEADING = re.compile(r"\W{0,6}(?:(?i:option|choice)\s)?([A-Da-d])\W{0,6}")
 
 
 def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
@@ -172,44 +67,37 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     return reading
 
 
-_REFUSED = re.compile(
-    r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t)|(?:not|un)\s?able\sto)\s(?:choose"
-    r"|pick|select|mark"
-    r"|commit\sto)\b"
-    r"(?!\s(?!any\b|one\b|either|between|among|from)\w)|\bnone\sof\s(?:the|these)\s(?!other|remaining"
-    r"|rest\b)(?:\w+\s){1,3}(?:is|are)"
-    r"\s(?:really\s|quite\s)?(?:correct|right|suitable|true)\b",
-    re.IGNORECASE,
-)
-
-
 def _read_part(text: str, options: Sequence[str]) -> Reading:
     holders, rest = held(text, ("answer", "choice"), "[A-D]")
     inside = [found for holder in holders if (found := _inside(holder, text, options))]
     outside = _unless_all_right(_candidates(rest, options))
-    if _REFUSED.search(rest) or cut_off(rest):  # what is merely spoken of is not chosen then
-        outside = [one if one.support > _WEAK else replace(one, support=0) for one in outside]
+    ruled_out = {one.value for one in outside if one.cue == "ruled_out"}
+    refused = _REFUSED.search(rest) or cut_off(rest)  # what is merely spoken of is not chosen then
+    for at, one in enumerate(outside):
+        spoken_of = one.value in ruled_out and one.cue in ("option", "line", "predicate")
+        if spoken_of or (refused and one.support <= doubts.WEAK):
+            outside[at] = replace(one, support=0)
     return choose([*outside, *inside], _MENTIONS)
 
 
 def _unless_all_right(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Three options that are called right are each right in a sense, and the fourth is the exception asked for.
+    """Three options that are called right are each right in a sense, and the fourth is the exception doubts.asked for.
 
-    As in "A is true. B is true. D is true (Crowe sign)."
+    As in "A is true. B is true. D is true (Crowe sign).", "A, B and C are correct".
     """
     every = list(candidates)
     called = {
-        one.value: one
+        letter: one
         for one in every
-        if one.cue == "correct" and one.support > _WEAK and not {name for name, _ in one.evidence} - {"_one_of_several"}
+        if one.cue == "correct"
+        and one.support > doubts.WEAK
+        and {name for name, _ in one.evidence} <= {"one_of_several"}
+        for letter in (one.value, *re.findall("[A-D]", "".join(_ROW_BEFORE.findall(one.before))))
     }
     if len(called) < 3:
         return every
-    exception = [
-        replace(called[max(called)], value=one, cue="remaining", support=24, evidence=())
-        for one in LETTERS
-        if one not in called
-    ]
+    last = replace(max(called.values(), key=lambda one: one.start), cue="remaining", support=24, evidence=())
+    exception = [replace(last, value=letter) for letter in LETTERS if letter not in called]
     return [replace(one, support=0) if one.cue == "correct" else one for one in every] + exception
 
 
@@ -217,11 +105,9 @@ def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | No
     """The letter that a box, tag or key holds."""
     content = unwrap(holder.content)
     letter = letter_of(content, digits=holder.cue in ("box", "key"))
-    if letter is None:
-        letter = choose(_candidates(content, options), _MENTIONS).value
-    if letter is None:
-        return None
-    return weigh(Candidate(letter, holder.start, holder.end, text, holder.cue, holder.support), ((_taken_back, -50),))
+    letter = letter or choose(_candidates(content, options), _MENTIONS).value
+    one = Candidate(letter, holder.start, holder.end, text, holder.cue, holder.support)
+    return weigh(one, ((doubts.taken_back, -50),)) if letter else None
 
 
 def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
@@ -239,25 +125,22 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
         yield from _found(PREDICATE, with_letters(plain, short_names(options), MARKS), "predicate", 20)
         if not LINE.match(plain):
             yield from (replace(one, support=32) for one in _on_a_line(shortened.split("\n", 1)[0]))
-    yield from _found(LEADING, substituted, "leading", 28)
+    if len({match[1] for match in _SUBJECT.finditer(substituted)}) < 4:  # no survey of them all
+        yield from _found(LEADING, substituted, "leading", 28)
     yield from _found(PREDICATE, with_letters(plain, options, MARKS), "predicate", 30)
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
     yield from _found(BOLD, with_letters("\n".join(kept), options), "bold", 35)
     lines = with_letters(unformatted("\n".join(listed)), options)
-    yield from marked(lines)
-    yield from ranked(plain)
-    yield from rated(f"{plain}\n{lines}")
-    yield from _named(plain, options)
+    yield from elimination.marked(lines)
+    yield from elimination.ranked(plain)
+    yield from elimination.rated(f"{plain}\n{lines}")
+    yield from _named(plain, options, len(listed) > 2)
     yield from _left_over(substituted, lines)
 
 
 def _stated(text: str, less: float) -> Iterator[Candidate]:
     for cue, pattern, support in STATEMENTS:
         yield from _found(pattern, text, cue, support - less)
-
-
-_OPTION = re.compile(rf"{LETTER}|[{MARKS}]")
-_STATEMENT_BEFORE, _STATEMENT_AFTER = 200, 100  # characters of a statement on either side of its letter
 
 
 @lru_cache(maxsize=4)
@@ -272,39 +155,29 @@ def _spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _named(plain: str, options: Sequence[str]) -> Iterator[Candidate]:
+def _named(plain: str, options: Sequence[str], discussed: bool) -> Iterator[Candidate]:
     """The options that a text names, and the one that it names alone in its conclusion."""
     sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
     plain = "\n".join(sentences)
-    named = named_options(plain, options, is_denied)
+    named = named_options(plain, options, doubts.is_denied)
     support = 25 if len(named) == 1 and _is_alone(*named[0], plain, options) else 0
+    if discussed and named and len(sentences[0]) < named[0][1] < plain.rfind(sentences[-1]):
+        support = 0  # beside a list of them all, only the first sentence and the last conclude
     yield from (Candidate(letter, at, at, plain, "named", support) for letter, at in named)
     if len(sentences) > 1:
-        first, last = ({letter for letter, _ in named_options(sentences[at], options, is_denied)} for at in (0, -1))
-        if (
-            len(last) == 1
-            and last.issuperset(_IN_BRACKETS.findall(sentences[-1]))
-            and (len(first) != 1 or first == last)
-        ):
+        first, last = (dict(named_options(sentences[at], options, doubts.is_denied)) for at in (0, -1))
+        in_brackets = set(_IN_BRACKETS.findall(sentences[-1]))
+        if len(last) == 1 and in_brackets <= last.keys() and (len(first) != 1 or first.keys() == last.keys()):
             at = plain.rfind(sentences[-1])
-            yield weigh(Candidate(last.pop(), at, at, plain, "concluding", 27), ((_asked, -100),))
+            yield weigh(Candidate(next(iter(last)), at, at, plain, "concluding", 27), ((doubts.asked, -100),))
         yield from _ending(sentences[-1])
-
-
-_IN_BRACKETS = re.compile(r"\(([A-D])\)")
-_AT_THE_END = re.compile(
-    rf"(?P<letter>{LETTER})(?=[^\w\n]*$|\s?[^\sA-Za-z0-9]{{1,8}}(?:\s[^\sA-Za-z0-9]{{1,6}})?[.。]?\s*$)"
-)
 
 
 def _ending(sentence: str) -> Iterator[Candidate]:
     """The only letter that the last sentence speaks of, at its end: "…, B.", "подходит В.", "D를 씁니다."."""
-    letters = [
-        Candidate(one[0].upper(), *one.span(), sentence, "ending", 10) for one in _LONE_LETTER.finditer(sentence)
-    ]
-    weighed = [
-        one for one in (weigh(one, (*_RULES, (_only_counterfactual, -100))) for one in letters) if one.weight > 0
-    ]
+    spans = ((one[0].upper(), *one.span()) for one in _LONE_LETTER.finditer(sentence))
+    letters = (weigh(Candidate(*one, sentence, "ending", 10), doubts.WEAK_RULES) for one in spans)
+    weighed = [one for one in letters if one.weight > 0]
     if len({one.value for one in weighed}) == 1 and _AT_THE_END.match(sentence, weighed[-1].start):
         yield weighed[-1]
 
@@ -313,62 +186,47 @@ def _is_alone(letter: str, at: int, plain: str, options: Sequence[str]) -> bool:
     """Whether a text that names this option does not deny its letter, go on to another, or name another for short."""
     matches = bounded(_LONE_LETTER.finditer(plain))
     spoken_of = [Candidate(one[0].upper(), one.start(), one.end(), plain, "", 0) for one in matches]
-    denied = {one.value for one in spoken_of if _denied(one)}
+    excluded = {one.value for one in spoken_of if doubts.denied(one)}
     end = at + len(options[LETTERS.index(letter)])
-    later = {one.value for one in spoken_of if one.start >= end and not is_denied(plain, one.start, one.end)}
-    named = {other for other, _ in named_options(plain, short_names(options), is_denied)}
-    return letter not in denied and (later - denied) | named <= {letter}
-
-
-_ASIDE = re.compile(rf"\W{{0,6}}\((?!\w{{1,2}}\))|\W{{0,6}}{cues.any_word(cues.ASIDE)}")
-_SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа-я])|\n+|(?<=[。！？])")
+    later = {one.value for one in spoken_of if one.start >= end and not doubts.is_denied(plain, one.start, one.end)}
+    named = {other for other, _ in named_options(plain, short_names(options), doubts.is_denied)}
+    return letter not in excluded and (later - excluded) | named <= {letter}
 
 
 def _left_over(text: str, lines: str) -> Iterator[Candidate]:
     """The option that is left where a text rules out the other three, one by one or together."""
-    denied, affirmed = wrong_lines(lines), set()
-    for match in bounded(_LONE_LETTER.finditer(text)):
+    excluded, affirmed, last_word = elimination.wrong_lines(lines), set[str](), dict[str, Candidate]()
+    for match in bounded(_NO_PART_OF_A_NAME.finditer(text)):
         one = Candidate(match[0].upper(), match.start(), match.end(), text, "option", 0)
-        if _denied(one) or _listed_as_wrong(one) or called_unlike(one.after):
-            denied[one.value] = one.start
+        last_word.pop(one.value, None)
+        ruled_out = (doubts.denied(one) or doubts.listed_as_wrong(one)) and not _UNDECIDED.search(one.before)
+        if ruled_out or elimination.called_unlike(one.after):
+            excluded[one.value] = one.start
             affirmed.discard(one.value)
-            yield replace(one, evidence=(("_denied", -100),))
-        elif one.value in denied:
-            continue
-        else:
+            cue = "ruled_out" if ruled_out and "vs" not in one.before[-5:] else "option"
+            last_word[one.value] = replace(one, cue=cue, evidence=(("denied", -100),))
+        elif one.value not in excluded:
             affirmed.add(one.value)
-    yield from remaining(denied, affirmed, text)
+    yield from last_word.values()
+    yield from elimination.remaining(excluded, affirmed, text)
+    yield from elimination.unmentioned(text, lines)
 
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
-    rules = (*_RULES, (_only_counterfactual, -100) if support <= _WEAK else (_objected, -11))
-    for match in bounded(match for span in _spans(text) for match in pattern.finditer(text, *span)):
-        start, end = match.span("letter")
-        between = match.groupdict().get("between") or ""
-        between = _ALL_OPTIONS.sub("", between)
-        if _BETWEEN.search(between):
-            yield Candidate(_letter(match), start, end, text, cue, support, (("_denied", -100),))
-            continue
-        yield weigh(Candidate(_letter(match), start, end, text, cue, support), rules)
+    rules = doubts.WEAK_RULES if support <= doubts.WEAK else doubts.STRONG_RULES
+    for match in bounded(match for span in _spans(text) for match in _innermost(pattern, text, *span)):
+        letter = LETTERS[MARKS.index(match["letter"])] if match["letter"] in MARKS else match["letter"].upper()
+        one = Candidate(letter, *match.span("letter"), text, cue, support)
+        between = _ALL_OPTIONS.sub("", match.groupdict().get("between") or "")
+        yield replace(one, evidence=(("denied", -100),)) if _BETWEEN.search(between) else weigh(one, rules)
 
 
-def _letter(match: re.Match[str]) -> str:
-    return LETTERS[MARKS.index(match["letter"])] if match["letter"] in MARKS else match["letter"].upper()
-
-
-_CONTRASTED = re.compile(rf"(?<![^\W_]){cues.either(cues.CONTRASTED)}\s?(?:{cues.either(cues.FILLER)})*$")
-
-
-def is_denied(text: str, start: int, end: int) -> bool:
-    """Whether what stands in a text from ``start`` to ``end`` is denied, asked about or contrasted."""
-    candidate = Candidate("", start, end, text, "named", 0)
-    return (
-        _denied(candidate)
-        or _listed_as_wrong(candidate)
-        or _asked(candidate)
-        or _CONTRASTED.search(candidate.before) is not None
-        or _only_counterfactual(candidate)
-    )
+def _innermost(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """The matches in a stretch, and those that begin within one with an option before its letter."""
+    while match := pattern.search(text, start, end):
+        yield match
+        between = _BETWEEN.search(match.groupdict().get("between") or "")
+        start = match.start("between") + between.end() if between else max(match.end(), start + 1)
 
 
 def _on_a_line(text: str) -> Iterator[Candidate]:
@@ -379,18 +237,20 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
             written.append((position, line))
         position += len(line) + 1
     lone = [(place, 51) for place in written[1:-1] if letter_of(place[1].strip(" .:()[]"))]
+    heads = {match[1].upper() for _, line in written[:-1] if (match := _HEADING.fullmatch(line))}
+    if len(heads) > 2:  # of the discussion of each
+        return
     for (at, line), support in [(written[0], 52), *lone, (written[-1], 53)] if written else ():
         match = LINE.match(line[:MAX_LINE])
         if match and not lists_options(line[:MAX_LINE]) and not re.match(CALLED, line[match.end("letter") :]):
             start, end = at + match.start("letter"), at + match.end("letter")
-            yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), _RULES)
+            yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), doubts.STRONG_RULES)
 
 
 def found_by(reading: Reading) -> str:
     """How a letter was found, in the words of the logged samples."""
-    if reading.cue in ("box", "tag", "key", "none"):
-        return reading.cue
-    return "option_text" if reading.cue == "named" else "letter"
+    otherwise = "option_text" if reading.cue == "named" else "letter"
+    return reading.cue if reading.cue in ("box", "tag", "key", "none") else otherwise
 
 
-__all__ = ["LETTERS", "found_by", "is_denied", "letter_of", "read_letter"]
+__all__ = ["LETTERS", "found_by", "letter_of", "read_letter"]

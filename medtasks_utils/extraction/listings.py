@@ -9,23 +9,24 @@ from medtasks_utils.extraction.tokens import ONE_ONLY
 
 CALLED = (
     r"[*_]{0,3}\s(?i:is|ist|est|es|é|è)\s(?i:(?:clearly|also|not|nicht)\s)?(?i:(?:in|un)?(?:correct|true|accurate"
-    r"|right)"
-    r"|wrong|false|richtig|falsch|korrekt|(?:in)?(?:correcte|exacte|corre[ct]*[ao])|fausse|fals[ao]|verdadeir[ao]"
-    r"|errad[ao])\b"
+    r"|right)|wrong|false|richtig|falsch|korrekt|(?:in)?(?:correcte|exacte|corre[ct]*[ao])|fausse|fals[ao]"
+    r"|verdadeir[ao]|errad[ao])\b"
 )
 """What a line calls the option that it begins with."""
 LINE = re.compile(
-    rf"[\s>#*_=\-•|👉️{cues.TICKS}]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option"
-    rf"|choice)\s)?[(\[]?(?P<letter>[A-D]|[a-d](?=[.)\]])){ONE_ONLY}"
-    r"(?:[)\].:]{1,3}(?:[\s*_\u3040-\u9fff]|$)|[*_]{1,3}[:.)]|,\s|\s(?:because|since"
-    r"|as)\s|[*_]{0,3}\s[\-–—|(→\[]|[*_]{0,3}\s[-=]>\s|[*_]{0,3}\s\|"
-    rf"|:?\s?[{cues.TICKS}{cues.CROSSES}○◯×]|[\s*_)\]<=]*$"
-    rf"|{CALLED})"
+    rf"[\s>#*_=\-•|👉️{cues.TICKS}]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option|choice)\s)?[(\[]?(?P<letter>[A-D]"
+    rf"|[a-d](?=[.:)\]])){ONE_ONLY}(?:[)\].:?]{{1,3}}(?:[\s*_\u3040-\u9fff]|$)|[*_]{{1,3}}[:.)]|,\s|\s(?:because|since"
+    rf"|as)\s|[*_]{{0,3}}\s[\-–—|(→\[]|[*_]{{0,3}}\s[-=]>\s|[*_]{{0,3}}\s\||:?\s?[{cues.TICKS}{cues.CROSSES}○◯×]"
+    rf"|[\s*_)\]<=]*$|{CALLED})"
 )
 _ANNOUNCED = re.compile(r"\W{0,6}(?:[^\W\d]{1,12}\s){0,3}(?i:choices|options)(?:\s(?i:are))?\s?[:=]?\s")
 MAX_LINE = 300  # characters of a line that are looked at for its letter
 
-_MARKER = re.compile(r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D])(?:[\"']?[).:\]]|(?<![,и]\s[A-D])\s[–—-])\s")
+_CONTINUES = re.compile(r" {3}|\t|\|[\s:|-]{3,}$")  # an indented line of an item, or a table's ruler
+_MARKER = re.compile(
+    r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D]|(?<=\()[a-d](?=\)))(?:[\"']?[).:\]]"
+    r"|(?<![,и]\s[A-D])\s[–—-])\s"
+)
 
 
 def split_listings(text: str, lettered: str) -> tuple[list[str], list[str]]:
@@ -55,11 +56,11 @@ def split_listings(text: str, lettered: str) -> tuple[list[str], list[str]]:
             listed.append(line)
             continue
         if match is None and line.strip():
-            if not _continues(run, line):
+            if run and _CONTINUES.match(line):
+                run.append(line)
+            else:
                 end_run()
                 kept.append(line)
-            else:
-                run.append(line)
             continue
         if match and match["letter"].upper() in letters:
             end_run()
@@ -71,16 +72,11 @@ def split_listings(text: str, lettered: str) -> tuple[list[str], list[str]]:
     return kept, listed
 
 
-def _continues(run: list[str], line: str) -> bool:
-    """Whether a line belongs to the list's item above it: it is indented, or a table's ruler."""
-    return bool(run) and (line.startswith(("   ", "\t")) or re.match(r"\|[\s:|-]{3,}$", line) is not None)
-
-
 def lists_options(line: str) -> bool:
     """Whether one line lists three or more options in their order: "A. x B. y C. z".
 
     >>> lists_options("A) x, B) y, C) z"), lists_options("C. (A) is wrong, (B) too")
     (True, False)
     """
-    letters = [match["letter"] for match in _MARKER.finditer(line)]
+    letters = [match["letter"].upper() for match in _MARKER.finditer(line)]
     return len(letters) > 2 and letters[0] == "A" and letters == sorted(letters)

@@ -13,18 +13,17 @@ LETTERS = "ABCD"
 MARKS = "\ue000\ue001\ue002\ue003"
 """What stands for the four options in a text that has letters of its own."""
 _TWICE = re.compile(
-    r"(?<![A-Za-z0-9])(?i:([A-D]))(?:(?<=[A-D])|(?=[)\].:,]))[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s)?"
-    r"\(?((?i:\1))(?![A-Za-z0-9])\)?"
+    r"(?<![A-Za-z0-9])(?i:([A-D]))(?:(?<=[A-D])|(?=[)\].:,]))[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s"
+    r"|(?i:an?|the)\s)?\(?((?i:\1))(?![A-Za-z0-9])\)?"
 )
-
-
 _NO_ARTICLE = "\ue010"
+_GENERIC = "disease syndrome disorder deficiency therapy test method law equation principle effect"
 _BEFORE_A_WORD = re.compile(ARTICLE)
 _ONE = r"(?:[1-9]|[IVX]{1,4}|[a-eivx]{1,3})"
 _SEVERAL = re.compile(
-    rf"(?<![\w.,)/-])(?<!\d\s)(?P<only>(?i:only|both|nur|seul\w{{0,2}}|solo|sólo"
+    r"(?<![\w.,)/-])(?<!\d\s)(?P<only>(?i:only|both|nur|seul\w{0,2}|solo|sólo"
     rf"|apenas)\s)?\(?(?<!\w){_ONE}\)?(?:(?:\s?[,&+/]\s?|,?\s(?i:and|und|et|y|e|и)\s)\(?{_ONE}\)?(?![\w.]\w"
-    rf"|\w)){{0,5}}(?P<after>\s(?i:only|alone|both))?(?![\w/-]|[.,]\w|\s?[%(=×])"
+    r"|\w)){0,5}(?P<after>\s(?i:only|alone|both))?(?![\w/-]|[.,]\w|\s?[%(=×])"
 )
 
 
@@ -65,7 +64,7 @@ def _pattern(options: Sequence[str], index: int, folded: str) -> re.Pattern[str]
         return None
     return re.compile(
         rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,])(?:{'|'.join(possible)})(?:-(?:Syndrom\w{{0,2}}|Krankheit"
-        rf"|disease))?(?![A-Za-z0-9À-ÿ])(?![.,]\d)",
+        r"|disease))?(?![A-Za-z0-9À-ÿ])(?![.,]\d)",
         re.IGNORECASE,
     )
 
@@ -91,21 +90,6 @@ def short_names(options: Sequence[str]) -> list[str]:
         own.sort(key=lambda word: (word[0].isupper() and not option.startswith(word), len(word)))
         names.append(own[-1] if own and len(option.split()) > 1 else "")
     return names
-
-
-_GENERIC = {
-    "disease",
-    "syndrome",
-    "disorder",
-    "deficiency",
-    "therapy",
-    "test",
-    "method",
-    "law",
-    "equation",
-    "principle",
-    "effect",
-}
 
 
 def _longest_first(options: Sequence[str]) -> list[int]:

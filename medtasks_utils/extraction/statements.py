@@ -18,8 +18,8 @@ _LABEL = (
     r"|الخيار\sالصحيح|उत्तर|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
 )
 _OPTION = (
-    r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант|الخيار"
-    r"|विकल्प|选项)"
+    r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант"
+    r"|букв\w{1,2}|الخيار|विकल्प|选项)"
 )
 _REASON = (
     r"(?:because|since|as|for|due|given|which\sis|with|weil|da|denn|car|puisque|porque|ya\sque|pois|perché|poiché"
@@ -30,8 +30,8 @@ _NOT_A_SUBJECT = (
 )
 _ENDED = (
     r"(?=[)\]]?\s?(?:,(?!\swhich\s[^,.\n]{1,60},\s(?:can|could|will|would|does|do|has)(?:not)?\b)|[;:!?。…]"
-    r"|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|rather|instead|that|to|zu|qu[ei]|quella|che"
-    r"|la\sque|die)\b|qu['’]|because\b|since\b|です|である|だ|है|입니다|이다|$))"
+    r"|\.(?!\s?[a-z])|-\s|\(|(?:one|option|choice|rather|instead|that|to|zu|qu[ei]|quella|che|la\sque|die|but|though"
+    r"|although)\b|qu['’]|because\b|since\b|です|である|だ|है|입니다|이다|$))"
 )
 
 # Each kind of statement, its pattern and its weight.
@@ -41,7 +41,7 @@ STATEMENTS = tuple(
         # "The answer is (C)", "Correct option: C", "正解はC".
         (
             "answer",
-            rf"(?<![A-Za-z]){_ANSWER}(?!s\b)(?P<between>[^\n.?!;。]{{0,100}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
+            rf"(?<![A-Za-z])(?<!(?i:second)[\s_])(?<!wrong_){_ANSWER}(?!s\b)(?P<between>[^\n.?!;。]{{0,100}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
             60,
         ),
         # "I choose C", "C を選びます".
@@ -70,7 +70,8 @@ STATEMENTS = tuple(
         # "Given the short QT: C.", "Which option? D."
         (
             "colon",
-            r"(?:[:?;→—–]|--|\b(?:is|be)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$|\.\s[(—–]))",
+            r"(?:[:?;→—–]|--|\b(?:is|be|ist|est|es|é|è)|[a-zà-ÿа-я)]{2}[.!])\s\(?(?P<letter>[A-D])(?=\)?\s?(?:[.!]?\s*$"
+            r"|\.\s[(—–]))",
             32,
         ),
         ("colon", r"(?:^|[.!?:;]\s)(?i:la|el|le|die|il|a|o)\s(?P<letter>[A-D])(?=[.!]?\s*$|,\s)", 32),
@@ -103,9 +104,9 @@ STATEMENTS = tuple(
 # Of the options that a text names, the one that it puts first.
 LEADING = re.compile(
     rf"(?P<opening>\A\W{{0,4}})?(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely"
-    rf"|common(?:ly)?|appropriate"
-    rf"|suitable|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)|[a-z]{{4,14}}"
-    rf"\sof\schoice|gold\sstandard|first-line|hallmark))(?(opening)|(?!\s(?i:in|among|cause\sof\sdeath)\b))"
+    r"|common(?:ly)?|appropriate|suitable|frequent(?:ly)?|probable|effective|important|typical|characteristic"
+    r"|specific)|[a-z]{4,14}\sof\schoice|gold\sstandard|first-line|hallmark))(?(opening)|(?!\s(?i:in|among"
+    r"|cause\sof\sdeath)\b))"
 )
 BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.

@@ -18,34 +18,25 @@ _SMALL_WORDS = (
     r"|appears|only|an"
     r"|remains|it|instead|over|here|then"
 )
-ARTICLE = rf"\s(?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
+ARTICLE = rf" (?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
 LETTER = (
     rf"(?<![A-Za-z0-9À-ÿ抗])(?<!(?i:anti|анти)-)(?:[A-D](?![A-Za-z0-9+À-ÿ]|['’][a-z]|-[A-Za-z0-9])(?<!A(?={ARTICLE}))"
-    rf"|(?<=['‘])[a-d](?=['’])|[a-d](?=\s?(?:[).:,;\]]|because\b|since\b|$)))"
+    r"|(?<=['‘])[a-d](?=['’])|[a-d](?=\s?(?:[).:,;\]]|because\b|since\b|$)))"
 )
 # What follows is no second letter, as in "A or B", "A, B and C", "A/B", "C (or D)", "AとB".
 ONE_ONLY = (
     rf"(?!\s?[)\]]?\s?(?:\(?(?i:(?:and/)?or|oder|или|أو|या)(?!\w)|(?:\(?{cues.either(cues.OR)}\s?"
-    rf"|[/&]\s?)[(\[]?[A-D](?![A-Za-z])|\s?(?:and|und|et|y|e)\s(?:option|choice|[A-D])\b)"
-    rf"|[)\]]?,\s?[(\[]?[A-D](?![A-Za-z])[)\]]?\s?(?:[,.]|and\b|or\b|und\b|oder\b|et\b|y\b|o\b|ou\b|e\b|और|и\b|$))"
+    r"|[/&]\s?)[(\[]?[A-D](?![A-Za-z])|\s?(?:and|und|et|y|e)\s(?:(?:the|die|la|le)\s)?(?:option|choice|[A-D])\b)"
+    r"|[)\]]?,\s?[(\[]?[A-D](?![A-Za-z])[)\]]?\s?(?:[,.]|and\b|or\b|und\b|oder\b|et\b|y\b|o\b|ou\b|e\b|और|и\b|$))"
 )
 
 _STYLED = {
     code: unicodedata.normalize("NFKC", chr(code))
     for first, last in ((0x24B6, 0x24EA), (0x1D400, 0x1D7CC), (0x1F110, 0x1F12A))
     for code in range(first, last)
-} | {
-    **{0x1F130 + n: letter for n, letter in enumerate("ABCD")},
-    **{0x1F150 + n: letter for n, letter in enumerate("ABCD")},
-    **{0x1F170 + n: letter for n, letter in enumerate("ABCD")},
-    **{0x2460 + n: letter for n, letter in enumerate("ABCD")},
-    0xFE0F: "",
 }
-_ALIKE = {
-    ord(other): letter
-    for others, letters in (("АВСΑΒ", "ABCAB"),)
-    for other, letter in zip(others, letters, strict=True)
-}
+_STYLED |= {first + n: "ABCD"[n] for first in (0x1F130, 0x1F150, 0x1F170, 0x2460) for n in range(4)} | {0xFE0F: ""}
+_ALIKE = str.maketrans("АВСΑΒ", "ABCAB")
 _RUSSIAN_ORDER = str.maketrans("АБВГ", "ABCD")
 _CYRILLIC = re.compile(
     r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?(?:[).,;:!»\"*\]—–]|$)|\s[(—–-])|(?i:(?<=ответ\s)|(?<=вариант\s)"
@@ -69,9 +60,8 @@ def latin_letters(text: str) -> str:
 
 
 _NOT_FINAL = (  # "my last answer" is no fourth option
-    r"(?!(?:last|letzte|dernière|última|ultima|последний|अंतिम)\s(?:answer|antwort|réponse|respuesta|resposta"
-    r"|risposta|ответ"
-    r"|उत्तर)|(?:second|third)\schoice(?!\sis\s(?:the\s)?(?:correct|right|best|answer)))"
+    r"(?!(?:last|letzte|dernière|última|ultima|последний|अंतिम)\s(?:answer|antwort|réponse|respuesta|resposta|risposta"
+    r"|ответ|उत्तर)|(?:second|third)\schoice(?!\sis\s(?:the\s)?(?:correct|right|best|answer)))"
 )
 
 
@@ -83,18 +73,16 @@ def _ordinal(language: str) -> re.Pattern[str]:
         return re.compile(rf"(?:{groups[0]}){noun}")
     verb = (
         rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|{cues.REMAINS[language]}|(?:richtig|korrekt)\sist"
-        rf"|(?<![^.:;,\n]\s)(?:it\sis|it['’]s"
-        rf"|es\sist|c['’]est|è|es|é"
-        rf"|это|هو|هي)"
+        r"|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è|es|é|это|هو|هي)"
     )
     placed = cues.PLACED[language].replace("{}", f"(?:{groups[2]})", 1).replace("{}", f"(?:{groups[3]})")
     link = (
         rf"(?:[—–:=-]\s?|(?:[^\W\d_]{{1,12}}\s)?{cues.either(cues.LINK)}[\s:]\s?(?:{cues.either(cues.FILLER)}){{0,4}})?"
     )
     return re.compile(
-        rf"(?<![^\W_]){_NOT_FINAL}(?:{placed}|(?:{groups[0]})\s{noun}|(?P<noun>{noun}\s{link}"
-        rf"|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})(?:\s(?:{noun})"
-        rf"|(?=[*_]{{0,3}}(?:\s?[.,;:!?()—–\n]|\s-|$)|\s(?:because\b|since\b|weil\b|है)"
+        rf"(?<![^\W_]){_NOT_FINAL}(?:{placed}|(?<!\bmy\s)(?<!\bmi\s)(?<!minha\s)(?<!\bma\s)(?:{groups[0]})\s{noun}"
+        rf"|(?P<noun>{noun}\s{link}|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})(?:\s(?:{noun})"
+        r"|(?=[*_]{0,3}(?:\s?[.,;:!?()—–\n]|\s-|$)|\s(?:because\b|since\b|weil\b|है)"
         rf"|\s?{cues.either(cues.CORRECT)})))(?![^\W_])",
         re.IGNORECASE,
     )
@@ -153,10 +141,16 @@ def ordinals_as_letters(text: str) -> str:
 
 
 _SPEAKER = re.compile(
-    r"\b(Dr|Prof|Mrs?|Ms|(?i:doctor|student|expert|reviewer|rater|speaker|examiner|colleague|panell?ist|resident))"
-    r"\.?\s[A-D]\b(?!\.\s[A-Z])"
+    r"\b(Dr|Prof|Mrs?|Ms|(?i:doctor|student|expert|reviewer|rater|speaker|examiner|colleague|panell?ist"
+    r"|resident))\.?\s[A-D]\b(?!\.\s[A-Z])"
 )
 _MAPPED = re.compile(r"(?i:answers?)[\"']?\s?[:=]\s?\{(?=\s*[\"']?A[\"']?\s?:)")  # {"answer": {"A": 0.1, …}}
+_JUDGED = re.compile(  # {"option": "C", "verdict": "accepted"}, <option_c>true</option_c>
+    r"\{[^{}\n]{0,80}(?i:option|choice|letter|label|id)[\"']\s?:\s?[\"'](?P<letter>[A-D])[\"')].[^{}]{0,400}?[\"'_]"
+    r"(?i:verdict|status|correct|judg\w+|selected|evaluation|assessment)[\"']\s?:\s?[\"']?(?P<said>\w+)[^{}]{0,400}\}"
+    r"|<(?i:option_?)(?P<tag>[A-Da-d])>\s?(?P<held>\w+)\s?</[^<>]{1,9}>"
+)
+_INDEXED = re.compile(r"\b(?:options|choices)\[([0-3])\]")
 _IS = re.compile(r"(?<=answer |choice )si(?= )")
 _SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
 
@@ -167,6 +161,9 @@ def plain_letters(text: str) -> str:
     >>> plain_letters("Ⓑ"), plain_letters("anwser: the third option")
     ('B', 'answer: the option C')
     """
+    text = _INDEXED.sub(
+        lambda one: f"option {'ABCD'[int(one[1])]}", _JUDGED.sub(r"\n\g<letter>\g<tag>: \g<said>\g<held>\n", text)
+    )
     text = _IS.sub("is", _SPELLING.corrected(_SPEAKER.sub(r"\1", _MAPPED.sub("{", text))))
     return ordinals_as_letters(latin_letters(text))
 

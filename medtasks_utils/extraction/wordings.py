@@ -67,16 +67,11 @@ def wordings(options: tuple[str, ...]) -> tuple[tuple[tuple[frozenset[str], str]
     for index, option in enumerate(options):
         others = " ".join(options[:index] + options[index + 1 :])
         phrases = {option.strip().rstrip("."): None, _without_brackets(option): None}
-        sources = [_phrase(phrase) for phrase in phrases if _is_name(phrase)]
+        sources = [_phrase(phrase) for phrase in phrases if phrase and not re.fullmatch(r"[^\W\d_]", phrase)]
         short = {name for name in _abbreviations(option) if name not in re.findall(r"\w+", others)}
         rivals = {name for other in options[:index] + options[index + 1 :] for name in _abbreviations(other)}
         found.append((*sources, *((frozenset({name.lower()}), f"(?-i:{name})") for name in sorted(short - rivals))))
     return tuple(found)
-
-
-def _is_name(phrase: str) -> bool:
-    """Whether a phrase would not be found in any text, as "a" and "B" would."""
-    return bool(phrase) and not (len(phrase) == 1 and phrase.isalpha())
 
 
 def _without_brackets(option: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from thefuzz import fuzz, process, utils
 
-from medtasks_utils.extraction.letters import LETTERS, is_denied
+from medtasks_utils.extraction.doubts import is_denied
+from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.tokens import LETTER
 
 # The authors' rules (github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py), restated. "Near" is a stretch

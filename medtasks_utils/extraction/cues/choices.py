@@ -6,9 +6,8 @@ Cues = dict[str, str]
 
 ANSWER: Cues = {
     "en": r"answer|ans\b\.?|(?:consensus|majority)(?=[^.:→\n]{0,60}[:→])|sol\b\.?|response(?=\s?:)|selection|choice"
-    r"|letter|pick|option|solution|conclusion|(?:correct|final|verdict)(?=:)"
-    r"|\b(?:correct|right|best|appropriate|likely|suitable"
-    r"|final)\s(?:one|response|letter|match|diagnosis|statement)\b",
+    r"|letter|pick|option|solution|conclusion|(?:correct|final|verdict)(?=:)|\b(?:correct|right|best|appropriate"
+    r"|likely|suitable|final)\s(?:one|response|letter|match|diagnosis|statement)\b",
     "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre)|:)",
     "fr": r"réponse|choix|proposition|(?:correcte|exacte|juste)(?=\s?:)",
     "es": r"respuesta|opción|alternativa|elección|correcta(?=:)",
@@ -63,31 +62,32 @@ FILLER: Cues = {
 """What may stand between the link and the letter."""
 
 CHOOSE: Cues = {
-    "en": r"choose|chose|i\smeant?(?:\sto\s(?:say|write|pick))?|(?:chang|switch|revis|updat|amend)\w*\s(?:my"
-    r"|the)\s(?:\w+\s)?(?:answer|choice)\sto|(?:select|pick|opt)(?:ed)?(?=\s)|went\s(?:with|for)|prefer|think|believe"
-    r"|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|settled?\s(?:on|for)|(?:money(?:\sis|['’]s|\swould\sbe)?"
-    r"|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor|goes\s(?:to|for)|for)|commit(?:ting)?\sto"
-    r"|in\sfavou?r\sof|sid(?:e|ing)\swith|toward|(?:i['’]d|i\swould(?!\snot))\s(?:\w+ly\s)?(?:order|give"
-    r"|start(?:\swith)?|use|prescribe|recommend|request|perform|offer|suspect|diagnose|call\s(?:it|this))"
-    r"|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put(?!\sfirst)|writ(?:e|ing))(?:\s(?:down|in))?",
-    "de": r"wähle|ändere\smeine\s(?:antwort|wahl)\s(?:auf|zu|in)|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die"
-    r"|meine)\swahl\s)auf|nehme|bleibe\sbei|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?"
-    r"|entscheide\smich\s(?:\w+\s){0,2}für",
+    "en": r"choose|chose|should\s(?:have\sbeen|read)(?:\san?)?|i\smeant?(?:\sto\s(?:say|write|pick))?|(?:chang|switch"
+    r"|revis|updat|amend)\w*\s(?:my|the)\s(?:\w+\s)?(?:answer|choice)\sto|(?:select|pick|opt)(?:ed)?(?=\s)"
+    r"|went\s(?:with|for)|prefer|think|believe|say|guess|favou?rs?|go(?:ing)?\s(?:with|for)|settled?\s(?:on|for)"
+    r"|(?:money(?:\sis|['’]s|\swould\sbe)?|bet(?:ting)?)\son|stick(?:ing)?\swith|vote\s(?:is\sfor|goes\s(?:to|for)"
+    r"|for)|commit(?:ting)?\sto|in\sfavou?r\sof|sid(?:e|ing)\swith|toward|(?:i['’]d"
+    r"|i\swould(?!\snot))\s(?:\w+ly\s)?(?:order|give|start(?:\swith)?|use|prescribe|recommend|request|perform|offer"
+    r"|suspect|diagnose|call\s(?:it|this))|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put(?!\sfirst)|writ(?:e"
+    r"|ing))(?:\s(?:down|in))?",
+    "de": r"wähle|(?:kreuzen|wählen|nehmen)\swürde\sich|ändere\smeine\s(?:antwort|wahl)\s(?:auf|zu|in)|kreuze"
+    r"|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|bleibe\sbei|(?:würde\ssagen|denke"
+    r"|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\s(?:\w+\s){0,2}für",
     "fr": r"change\s(?:donc\s)?(?:ma|de)\sréponse\s(?:pour|en|par)|va(?:is)?\s(?:donc\s)?pour|choisi(?:s|rais)"
-    r"|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)"
-    r"|retiens|dirais|pense\sque\sc['’]est|sélectionne|(?:opte|décide)\s(?:donc\s)?pour|conclus\s(?:donc\s)?(?:à"
-    r"|pour)",
-    "es": r"cambio\smi\srespuesta\s(?:a|por)|(?:me\s)?voy\s(?:con|por)|marc(?:o|amos|aría)"
+    r"|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)|retiens"
+    r"|dirais|pense\sque\sc['’]est|sélectionne|(?:opte|décide)\s(?:donc\s)?pour|conclus\s(?:donc\s)?(?:à|pour)",
+    "es": r"cambio\s(?:mi\srespuesta\s)?(?:a|por)|(?:me\s)?voy\s(?:con|por)|marc(?:o|amos|aría)"
     r"|inclina\s(?:la\sbalanza\s)?(?:hacia|por)|elijo|(?:me\s)?decanto\spor|(?:me\s)?quedo\scon"
     r"|me\sinclino(?:\s\w+){0,2}?\spor|diría|creo\sque(?:\ses)?|escojo|selecciono|elegiría|concluyo\s(?:\w+\s)?(?:que"
     r"|por)|(?:opto|me\sdecido),?\s(?:(?:pues|por\s(?:lo\s)?tanto),?\s)?por",
-    "pt": r"mudo\s(?:a\s)?minha\sresposta\spara|vou\s(?:de|com|n?a|pela)|escolho|assinal(?:o|e(?:-se)?)|marc(?:o"
-    r"|aria)|fic(?:o|aria)(?:,\sportanto,)?\scom|diria|acho\sque(?:\sé)?|seleciono|escolheria"
+    "pt": r"(?:mudo|passo)\s(?:(?:a\s)?minha\sresposta\s)?para|vou\s(?:de|com|n?a|pela)|escolho|assinal(?:o|e(?:-se)?)"
+    r"|marc(?:o|aria)|fic(?:o|aria)(?:,\sportanto,)?\scom|diria|acho\sque(?:\sé)?|seleciono|escolheria"
     r"|concluo\s(?:\w+\s)?(?:que|por)|(?:opto|decido-me),?\s(?:(?:portanto|então),?\s)?por",
-    "it": r"cambio\s(?:la\s(?:mia\s)?)?risposta\sin|vado\s(?:con|per|su)|scelgo|segn(?:o|erei)"
+    "it": r"(?:cambio|passo)\s(?:(?:la\s(?:mia\s)?)?risposta\s)?(?:in|alla)|vado\s(?:con|per|su)|scelgo|segn(?:o|erei)"
     r"|conclud[oe]\s(?:\w+\s)?per|direi|penso\sche\ssia|credo\ssia|seleziono|sceglierei|(?:opto|opterei"
     r"|mi\sdecido)\s(?:quindi\s|dunque\s)?per",
-    "ru": r"выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?|останавливаюсь\sна|склоняюсь\sк",
+    "ru": r"меняю\s(?:\w+\s){0,2}на|выбира(?:ю|ем)|отмеча(?:ю|ем)|думаю,?(?:\sчто)?(?:\sэто)?|выбрал[аи]?"
+    r"|останавливаюсь\sна|склоняюсь\sк",
     "ar": r"أغيّ?ر\sإجابتي\sإلى|أختار|اختار",
     "hi": r"चुनता\sहूँ|चुनूँगा",
     "zh": r"(?<!不)应?勾?(?<!不)选择?|故选|因此选|应(?:该|当)?[为是]",
@@ -97,28 +97,28 @@ CHOOSE: Cues = {
 CHOSEN_BEFORE: Cues = {
     "de": r"\s(?:wählen|nehmen|ankreuzen|nennen|entscheiden)(?!,\s(?:wenn|falls)\b)",
     "hi": r"\s?(?:को\s)?चुन",
-    "ja": r"を(?:選|取り)(?!\w{0,2}(?:人|方|学生|受験))",
-    "ko": r"(?:번|을|를)\s?(?:선택|고르(?!지만)|고른|택)",
+    "ja": r"に(?:変更|変え)|を(?:選|取り)(?!\w{0,2}(?:人|方|学生|受験))",
+    "ko": r"(?:으?로\s?(?:바꾸|바꿉|변경))|(?:번|을|를)\s?(?:선택|고르(?!지만)|고른|택)",
 }
 """What follows a letter that is chosen, where the verb comes last."""
 
 CORRECT: Cues = {
-    "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins"
-    r"|therefore(?=\W*(?:$|[.;]))|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i"
-    r"|they|you|we|the\s\w+)\b|(?:is|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s(?:(?:the|a|therefore"
-    r"|thus|clearly|also|most|single|likely|appropriate|suitable)\s){0,4}(?:(?:correct(?!\s(?:if|for|only|that"
-    r"|in\s(?:stating|saying)))|right(?!\s(?:if|for|only|\w{2,9}\sfor\b))|true|better|answer|(?<=te\s)(?:choice"
-    r"|option)|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if|distractor"
+    "en": r"i['’]d\ssay|i\s(?:think|guess|reckon|believe|would\ssay)(?=\W*(?:$|[.,;!]))|yes\b|wins|therefore(?=\W*(?:$"
+    r"|[.;]))|(?:would|will)\sbe\s(?:my|the)\s(?:answer|choice|pick)|is\s(?:what|the\sone)\s(?:i|they|you|we"
+    r"|the\s\w+)\b|(?:is|(?:seems|appears)(?:\sto\sbe)?|(?:must|would|should)\sbe)\s(?:(?:the|a|therefore|thus|clearly"
+    r"|also|most|single|likely|appropriate|suitable)\s){0,4}(?:(?:correct(?!\s(?:if|for|only|that|in\s(?:stating"
+    r"|saying)))|right(?!\s(?:if|for|only|\w{2,9}\sfor\b))|true|better|answer|(?<=te\s)(?:choice|option)"
+    r"|best(?:\s(?:answer|choice|option|fit|match))?(?!\s(?:for|known|seen|avoided|if|distractor"
     r"|alternative)))(?!(?:\s(?:answer|choice|option|one))?\s(?:when|where|(?:in|for)\s(?!th[ie]s?\b|our\b|such\b"
-    r"|an?\s(?!question)|light\b|view\b|my\b|all\b)|to\s(?:the\s(?:next|previous|other|following|question\s(?:on"
-    r"|about|of))|another|an?\s)))|only\s(?:answer|choice|option)|(?:the\s)?one\sto\s(?:pick|choose|mark|select)"
+    r"|an?\s(?!question)|light\b|view\b|my\b|all\b)|to\s(?:the\s(?:next|previous|other|following|question\s(?:on|about"
+    r"|of))|another|an?\s)))|only\s(?:answer|choice|option)|(?:the\s)?one\sto\s(?:pick|choose|mark|select)"
     r"|(?:one\s)?(?:i['’]d|i\swould)\s(?:pick|choose))|are\s(?:all\s|both\s)?(?:correct|true|right)"
     r"|(?:both\s)?(?:holds?|appl(?:y|ies)|stands?)(?=\W*$|\s?[.,;:!)—–-]|\s(?:here|true|up|as|because|since|and|but"
-    r"|while|whereas)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)|makes\ssense|it\s(?:is"
-    r"|must\sbe|has\sto\sbe)(?=\W*$|[.,;:!—–]|\s(?:not|then)\b)|(?:as\s)?the\s(?:(?:better|best|right"
-    r"|correct)\s(?:choice|answer|option|fit)"
-    r"|most\s\w+)|is\sthe\s(?:one|organism|diagnosis|cause|culprit|drug|agent|treatment|test|nerve|enzyme"
-    r"|site)(?=\W*$|[.,;])|are\sthe\sanswer|correctly\s(?:identifies|describes)",
+    r"|while|whereas)\b)|(?:best\s)?fits|(?:best\s)?matches|best\s(?:describes|explains)"
+    r"|rather\sthan(?=\s[(\[]?(?-i:[A-D])\b)|makes\ssense|it\s(?:is|must\sbe|has\sto\sbe)(?=\W*$|[.,;:!—–]|\s(?:not"
+    r"|then)\b)|(?:as\s)?the\s(?:(?:better|best|right|correct)\s(?:choice|answer|option|fit)|most\s\w+)"
+    r"|is\sthe\s(?:one|organism|diagnosis|cause|culprit|drug|agent|treatment|test|nerve|enzyme|site)(?=\W*$|[.,;])"
+    r"|are\sthe\sanswer|correctly\s(?:identifies|describes)",
     "de": r"[:—–-]\sja\b|(?:ist|wäre|erscheint)\s(?:die\s|daher\s|somit\s|also\s)*(?:richtig|korrekt|zutreffend)",
     "fr": r"[:—–-]\soui\b|est\s(?:la\s|donc\s)*(?:bonne|correcte?|exacte?|juste)",
     "es": r"[:—–-]\ssí\b|es\s(?:la\s|por\stanto\s)*(?:correcta|adecuada|respuesta)",
@@ -128,20 +128,19 @@ CORRECT: Cues = {
     "ar": r"(?:هي|هو)\s(?:الإجابة\s)?(?:الصحيحة?|صحيحة?)|صحيحة?",
     "hi": r"(?:ही\s)?सही(?:\sउत्तर|\sविकल्प)?\sहै",
     "zh": r"(?:是|才是?)?(?:正确|对的)",
-    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|(?:が|と)考えられ|であろう|だろう|だと(?:思|考)|(?:が"
-    r"|は)(?:正しい|正解|最も適切|適切)",
-    "ko": r"(?:번)?(?:이|가)\s?(?:정?답|맞|옳|적절|적합|알맞)",
+    "ja": r"(?:のみ|だけ)(?:で|が|だ)|(?:が|は)最も|(?:が|と)考えられ|であろう|だろう|だと(?:思|考)"
+    r"|(?:が|は)(?:正しい|正解|最も適切|適切)",
+    "ko": r"(?:번)?(?:이|가)\s?(?:가장\s)?(?:정?답|맞|옳|적절|적합|알맞)",
 }
 """What follows a letter that is called right."""
 
 THEREFORE: Cues = {
-    "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление|更正|訂正|정정|सुधार"
-    r"|تصحيح)\s?:",
-    "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it\shas\sto\sbe|therefore|thus"
-    r"|hence|so|leav(?:es?|ing)(?:\sus\swith)?|(?<!(?<!th(?:at|is)\s)would\s)makes?\sit|it(?:['’]s|\s(?:is|(?:must"
-    r"|should|would)\sbe))|final(?:ly)?"
-    r"|in\sthe\send|ultimately|eventually|on\sbalance|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely"
-    r"|probably|in\sconclusion)",
+    "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление|更正"
+    r"|訂正|정정|सुधार|تصحيح)\s?:",
+    "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it(?:\shas\sto|['’]s\s(?:gotta"
+    r"|got\sto))\sbe|therefore|thus|hence|so|leav(?:es?|ing)(?:\sus\swith)?|(?<!(?<!th(?:at|is)\s)would\s)makes?\sit"
+    r"|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?|in\sthe\send|ultimately|eventually|on\sbalance"
+    r"|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|demnach|somit|folglich|wahrscheinlich|es\sist|ist\ses|d\.\s?h\.)",
     "fr": r"\b(?:c['’]est(?:\sla)?|donc|plutôt|probablement)",
     "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|es\sdecir|por\s(?:lo\s)?tanto|entonces|probablemente)",
@@ -151,8 +150,8 @@ THEREFORE: Cues = {
     "ar": r"(?<!\w)(?:لذلك|إذن)",
     "hi": r"(?:इसलिए|अतः)",
     "zh": r"(?:因此|所以|故|即)",
-    "ja": r"(?:したがって|よって|つまり)[、,]?",
-    "ko": r"(?:따라서|그러므로)[,]?",
+    "ja": r"(?:したがって|よって|つまり|なので|ため)[、,]?",
+    "ko": r"(?:따라서|그러므로|이?므로)[,]?",
 }
 """What a letter alone follows as a conclusion."""
 
@@ -174,28 +173,28 @@ NOT_BEFORE: Cues = {
 
 WRONG_AFTER: Cues = {
     "en": r"(?:\A\s(?:aside(?!\sfrom)|to\sone\sside)|(?:\b(?:is|are|was|be|seems)|[:–—-])\s?(?:\w{1,12}ly\s|also\s"
-    r"|therefore\s)?(?:incorrect|wrong|false|not|no\b|unlikely|ruled\sout|excluded|out\b|less|(?:(?:the|thus|a|an"
-    r"|just|only|most|more|usual|common\w*|classic|typical)\s){0,4}(?:distractor|trap|lure|decoy|red\sherring|mistake"
+    r"|therefore\s)?(?:incorrect|wrong|false|not|no\b|unlikely|ruled\sout|excluded|out\b|less|(?:(?:the|thus|a|an|just"
+    r"|only|most|more|usual|common\w*|classic|typical)\s){0,4}(?:distractor|trap|lure|decoy|red\sherring|mistake"
     r"|(?:\w+\s)?wrong\s(?:choice|answer|option))|(?:what|the\sone)\s(?:many|most|some|people|students)\b|(?:often"
     r"|commonly|frequently)\s(?:chosen|picked|mistaken|confused))|isn['’]t|(?:can|may|must|should"
     r"|could)\sbe\s(?:ruled\sout|excluded|set\saside|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped"
     r"|crossed\s(?:off|out))|incorrectly|does\snot|doesn['’]t)",
-    "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend)|ebenfalls\snicht|scheidet\saus"
-    r"|passt\snicht)",
+    "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend|in\sfrage)|ebenso\s?wenig|ebenfalls\snicht"
+    r"|(?:scheidet|fällt)\s(?:\w+\s)?(?:aus|weg)|passt\snicht)",
     "fr": r"(?:[:—–-]\snon\b|incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
-    "es": r"(?:[:—–-]\sno\b|incorrecta|falsa|errónea|no\ses\b)",
-    "pt": r"(?:[:—–-]\snão\b|incorreta|falsa|errada|não\sé)",
+    "es": r"(?:[:—–-]\sno\b|incorrecta|falsa(?!m)|errónea|no\ses\b)",
+    "pt": r"(?:[:—–-]\snão\b|incorreta|falsa(?!m)|errada|não\sé)",
     "it": r"(?:[:—–-]\sno\b|errat[ao]|sbagliata|scorretta|non\sè)",
     "ru": r"(?:[—–-]\sнет|неверен|неверно|неправил|не\sподходит|отпада|исключ)",
     "ar": r"(?:غير\sصحيح|خطأ|خاطئ)",
     "hi": r"(?:गलत|(?:सही|\A)\sनहीं)",
     "zh": r"(?:错误|不正确|不对|都不|不符合|排除)",
-    "ja": r"(?:誤り|正しくな|間違い|不正解|で[はも](?:ありません|な[いく])|と(?:思う|考える|答える|選ぶ)(?:人|方"
-    r"|学生|受験生))",
+    "ja": r"(?:誤り|正しくな|間違い|不正解|で[はも](?:ありません|な[いく])"
+    r"|と(?:思う|考える|答える|選ぶ)(?:人|方|学生|受験生))",
     "ko": r"(?:틀|오답|아니|아닙니다)",
-    "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\s?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|tampoco|menos"
-    r"|nemmeno"
-    r"|neanche|nem|também\snão|auch\snicht|no(?:r|t|,\snot)?(?!\sdoubt))(?!\w)",
+    "any": r"[❌✗✘]|\A[)\]]?(?:,\s\w{1,6})?\s?\?\s?(?:nope|nein|non|não|нет|لا|नहीं|不|いいえ|아니|tampoco|menos|nemmeno"
+    r"|neanche|nem|também\snão|auch\snicht|no(?:r|t|,\snot)?(?!\sdoubt))(?!\w)|\A[)\]]?\.\s(?:no|nope|nein|non|não"
+    r"|нет)[.!](?!\w)",
 }
 """What calls a letter or option wrong that it follows."""
 
@@ -220,12 +219,11 @@ YES: Cues = {
 """The verdict of a table's cell."""
 
 EXCLUDE: Cues = {
-    "en": r"(?:incorrect|wrong|false|out)(?=(?:\s(?:answer|option|choice)s?(?:\s\d)?)?\s?:)|distractors?"
-    r"|eliminat(?:es?|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?"
-    r"|ing)(?:\sout|\soff)?|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|(?:argues?|speaks?"
-    r"|counts?)\sagainst|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore|set\saside"
-    r"|throw\w{0,2}\sout",
-    "de": r"schlie(?:ß|ss)\w{1,3}|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
+    "en": r"(?:incorrect|wrong|false|out)(?=(?:\s(?:answer|option|choice)s?(?:\s\d)?)?\s?:)|distractors?|eliminat(?:es?"
+    r"|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?|ing)(?:\sout|\soff)?"
+    r"|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|(?:argues?|speaks?|counts?)\sagainst"
+    r"|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore|set\saside|throw\w{0,2}\sout|out\sgo(?:es)?",
+    "de": r"schlie(?:ß|ss)\w{1,3}|scheide[nt]|fallen|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
     "fr": r"écart\w{1,4}|exclu(?!si)\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
     "es": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
     "pt": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}",
@@ -270,16 +268,17 @@ REMAINS: Cues = {
 """What introduces the option that is left when the others are ruled out."""
 
 SHOWN: Cues = {
-    "en": r"\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom"
-    r"|belongs?\sto|(?:listed|given|shown|named|stated|offered|found)\s(?:as|under|at|in)|called|termed|namely"
-    r"|points?\s(?:to|at)|need|use)\b",
+    "en": r"\b(?:shows?|suggests?|indicates?|goes\swith|associated\swith|due\sto|caused\sby|results?\sfrom|comes\sfrom"
+    r"|calls?\sfor|typical\sof|characteristic\sof|belongs?\sto|(?:listed|given|shown|named|stated|offered"
+    r"|found)\s(?:as|under|at|in)|called|termed|namely|points?\s(?:to|at)|need|use)\b",
     "de": r"\b(?:es\sfehlt|spricht\sfür|beschreibt|entspricht|passt\szu[mr]?|(?:deutet|weist)\sauf"
     r"|handelt\ses\ssich\s(?:also\s|daher\s|somit\s)?um)\b",
     "fr": r"\b(?:évoque|correspond\sà|s['’]agit\s(?:donc\s)?d['’e]|oriente\svers)",
-    "es": r"\b(?:sugiere|indica|corresponde\sa|se\strata\s(?:pues\s)?de|apunta\sa|compatible\scon)\b",
+    "es": r"\b(?:sugiere|indica|corresponde\sal?|se\strata\s(?:pues\s)?de|apunta\sa|compatible\scon)\b",
     "pt": r"\b(?:sugere|indica|aponta\spara|corresponde\sa|trata-se\sde|compatível\scom)\b",
     "it": r"\b(?:suggerisce|indica|corrisponde\sa|si\stratta\s(?:quindi\s)?di|depone\sper)\b",
     "ru": r"\b(?:говорит\sо|указывает\sна|соответствует)\b",
+    "ar": r"[تي]دل\sعلى",
     "zh": r"符合|提示|考虑为?|诊断为|属于",
 }
 """What ascribes the findings to the option that follows."""

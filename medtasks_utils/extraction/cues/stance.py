@@ -6,9 +6,9 @@ Cues = dict[str, str]
 
 RETRACTED: Cues = {
     "en": r"\b(?:wait\b|hmm+\b|scratch\sthat|on\s(?:second\sthought|reflection|closer\sinspection)"
-    r"|let\sme\s(?:re-?consider|correct)|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|that\s(?:was|is"
-    r"|would\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b|actually,"
-    r"|(?<!out\s)correction:|redoing|i\s(?:take\sthat\sback|forgot|misread|(?:must|(?:have|need)\sto)\s(?:withdraw"
+    r"|let\sme\s(?:re-?consider|correct)|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|misprint|th(?:at|is)\s(?:was|is"
+    r"|(?:would|must)\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b|actually,"
+    r"|(?<!out\s)correction:|redoing|disregard|a\scorrection\sis|i\swas\swrong|i\s(?:take\sthat\sback|forgot|misread|(?:must|(?:have|need)\sto)\s(?:withdraw"
     r"|retract))|but\sthat\swas|change\smy\s(?:answer"
     r"|mind|verdict)|edit(?:ed)?:|i\s(?:\w+ly\s|must\s|beg\sto\s)?disagree\b(?!\swith\s(?:the\s)?(?:option\s)?[A-D]\b)"
     r"|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right|correct|it)\b|(?:wh?)?oops\b|my\sbad\b|sorry,\s(?:i\smean"
@@ -36,30 +36,30 @@ TENTATIVE: Cues = {
     r"|eagues|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|sa(?:y|id)|think|thought|wrote|claim|suggest|pick"
     r"|cho+se|mark|tick|put)(?:ed)?|(?:resident|student|intern|colleague|roommate|friend|user|classmate"
     r"|neighbou?r)\s(?:\w+ly\s)?(?:says?|said|thinks|claims|insists|argues|suggests|wrote|writes|swears|picked|chose)"
-    r"|common\s(?:error|mistake)|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|was\s(?:going|about)\sto"
+    r"|common\s(?:error|mistake)|misconceptions?|mistaken(?:ly)?|erroneously|(?:wrong|incorrect)ly(?=:)|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|(?:earlier|previous|older|other|different)\s(?:version|question|edition|exam)|consider(?:ing)?(?=\s(?:the\s)?(?:option|choice))|was\s(?:going|about)\sto"
     r"|torn|often\sconfused|had\sasked)\b",
     "de": r"\b(?:auf\sden\sersten\sblick|erste[rn]?\s(?:gedanke|impuls|instinkt|eindruck|vermutung|idee)|anfangs|wenn"
-    r"|falls|ob|zunächst|zuerst|könnte|vielleicht|(?:viele|manche|einige|die\smeisten)\s(?:\w+\s)?(?:würden|wählen"
+    r"|falls|ob|zunächst|zuerst|könnte|vielleicht|(?:viele|manche|einige|die\s(?:meisten|mehrheit))\s(?:\w+\s)?(?:würden|wählen"
     r"|denken|meinen|halten|kreuzen))\b",
     "fr": r"\b(?:à\spremière\svue|premi(?:er|ère)\s(?:idée|pensée|intuition|impression|réflexe)|au\s(?:départ|début"
-    r"|premier\sabord)|si|peut-être|pourrait|d['’]abord|(?:beaucoup|certains|plusieurs)\s(?:\w+\s)?(?:choisi\w+"
+    r"|premier\sabord)|si|peut-être|pourrait|d['’]abord|(?:beaucoup|certains|plusieurs|la\splupart)\s(?:\w+\s)?(?:choisi\w+"
     r"|pens\w+|dir\w+|coch\w+|répond\w+))\b",
     "es": r"\b(?:a\sprimera\svista|primer[ao]?\s(?:idea|impresión|intuición|pensamiento|impulso)|inicialmente"
-    r"|en\sun\sprincipio|empecé|si|quizás|podría|al\sprincipio|(?:muchos|algunos)\s(?:\w+\s)?(?:elig\w+|pien\w+"
+    r"|en\sun\sprincipio|empecé|si|quizás|podría|al\sprincipio|(?:muchos|algunos|la\smayoría)\s(?:\w+\s)?(?:el[ei]g\w+|pien\w+"
     r"|dirí\w+|marc\w+|respond\w+|cre\w+))\b",
     "pt": r"\b(?:à\sprimeira\svista|primeir[ao]\s(?:ideia|impressão|intuição|pensamento|impulso|palpite)|inicialmente"
-    r"|de\sinício|se|talvez|poderia|a\sprincípio|(?:muitos|alguns)\s(?:\w+\s)?(?:escolh\w+|pens\w+|diri\w+|marc\w+"
+    r"|de\sinício|se|talvez|poderia|a\sprincípio|(?:muitos|alguns|a\smaioria)\s(?:\w+\s)?(?:escolh\w+|pens\w+|diri\w+|marc\w+"
     r"|respond\w+|ach\w+))\b",
     "it": r"\b(?:a\sprima\svista|prim[ao]\s(?:idea|impressione|intuizione|pensiero|istinto)|all['’]inizio"
-    r"|in\sun\sprimo\smomento|se|forse|potrebbe|inizialmente|(?:molti|alcuni)\s(?:\w+\s)?(?:scel\w+|pens\w+|dire\w+"
+    r"|in\sun\sprimo\smomento|se|forse|potrebbe|inizialmente|(?:molti|alcuni|la\smaggior\sparte)\s(?:\w+\s)?(?:scel\w+|pens\w+|dire\w+"
     r"|segn\w+|rispond\w+|cred\w+))\b",
     "ru": r"\b(?:если|может\sбыть|возможно|сначала|сперва|поначалу|вначале|первоначально|перв(?:ая|ой)\s(?:мысль\w?"
-    r"|идея|догадка)|на\sпервый\sвзгляд|(?:многие|некоторые)\s(?:\w+\s)?(?:выб\w+|дума\w+|счита\w+|отвеча\w+))\b",
+    r"|идея|догадка)|на\sпервый\sвзгляд|(?:многие|некоторые|большинство)\s(?:\w+\s)?(?:выб\w+|дума\w+|счита\w+|отвеча\w+))\b",
     "ar": r"(?<!\w)(?:إذا|ربما|لو|في\sالبداية|للوهلة\sالأولى)(?!\w)",
     "hi": r"(?:यदि|अगर|शायद|पहले\s(?:तो\s)?(?:मुझे|मैंने|लगा|सोचा)|शुरू\sमें|पहली\sनज़र|(?:कई|अधिकतर"
     r"|बहुत\sसे)\s(?:लोग|छात्र))",
     "zh": r"(?:一开始|最初|起先|刚开始|最开始|第一反应|乍一看|乍看|初看|本来|原以为|如果|若是?|也许"
-    r"|(?<![更最])可能是|起初|(?:很多|许多|不少|有些?|多数)(?:人|考生|学生|同学))",
+    r"|(?<![更最])可能是|起初|(?:很多|许多|不少|有些?|多数|大部分)(?:的?人|考生|学生|同学))",
     "ja": r"(?:もし|かもしれ|最初[はに]|初めは|当初|一見|多くの(?:人|学生|受験生))",
     "ko": r"(?:만약|아마|처음에|처음엔|언뜻|많은\s(?:사람|학생|수험생))",
 }
