@@ -15,7 +15,7 @@ _CHARACTERS: dict[int, str] = {
     **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
     **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
     **{ord(space): " " for space in _SPACES},
-    ord("\ufeff"): "",
+    **dict.fromkeys(map(ord, "\ufeff\ufe0f"), ""),
     **dict.fromkeys(map(ord, "➔➙➜➝➞➡⇨"), "→"),
     **{ord(mark): end for mark, end in zip("、،।؟؛", ",,.?;", strict=True)},
 }

@@ -44,7 +44,7 @@ _ONLY_IF = re.compile(
     r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|for\s\w+ing|without|had|if"
     r"|were|by|per|under|according\sto|wenn"
     r"|bei|mit|nach|hätte|wäre|avec|selon|d['’]après|si|s['’]il|con|según|se|com|segundo|secondo|если|при"
-    r"|по)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:be|have|give|get"
+    r"|по)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:\w+\s)?(?:be|have|give|get"
     r"|become)\b|\b(?:wären?|würden?|ergäben?|lägen?|serai(?:en)?t|donnerai(?:en)?t|serían?|darían?|seriam?|dariam?"
     r"|sarebbero?|darebbero?|бы)\b)"
     r"|\bwould\s(?:give|add|count|score)\s$|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer|wish)\b)"

@@ -90,7 +90,7 @@ QUANTITY: Cues = {
 """Names of the quantities themselves, which their value may follow at once."""
 
 SUMMED: Cues = {
-    "en": r"in\s(?:all|total)|altogether|all\stold|sum(?=\s?[:=])"
+    "en": r"in\s(?:all|total)|(?:al)?together|all\stold|sum(?=\s?[:=])"
     r"|total(?!\s(?:chol|bili|prot|calc|body|ca\b|serum|dose|weekly))(?:\s[a-z]+){0,3}?(?=\s?[:=]|\s?$|\sis\s)",
     "de": r"insgesamt|zusammen|in\ssumme|(?:gesamt\w{0,10}|summe)(?=\s?[:=])",
     "fr": r"au\stotal|en\stout",
@@ -181,7 +181,7 @@ EARLIER: Cues = {
     r"|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)|yesterday|had\sbeen"
     r"|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly|original(?:ly)?|(?:lab|chart"
     r"|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake|on\sadmission|erroneously"
-    r"|instead\sof|rather\sthan|without|tomorrow|next\s(?:week|visit|month)|by\s(?!to)\w+day",
+    r"|instead\sof|rather\sthan|without(?!\s(?:\w+\s)?rounding)|\w+\s(?:years?|months?|weeks?)\sago|tomorrow|next\s(?:week|visit|month)|by\s(?!to)\w+day",
     "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}"
     r"|gemessene\w?|statt|laut\s(?:labor|befund|akte)"
     r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|morgen|nächste[nr]?\s(?:woche"
@@ -292,7 +292,7 @@ ABOUT: Cues = {
 """What may stand between the two."""
 
 NORMAL: Cues = {
-    "en": r"normal(?:ly)?|reference|ref\.?|range|threshold|cut-?\s?off|limits?|targets?(?!\sweight)|average|healthy"
+    "en": r"normal(?:ly)?|reference|ref\.?|range|threshold|cut-?\s?off|limits?|targets?(?!\s[wh]eight)|average|healthy"
     r"|typical(?:ly)?|usual(?:ly)?|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison"
     r"|uncorrected|raw|unadjusted|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?|viability"
     r"|full\sterm|due\sdate(?=\s(?:is|at|would)\b)|pregnancy\slasts|trimester|needed|required|recommended|published"
