@@ -32,6 +32,7 @@ _ASKED = re.compile(
     r"|demandée?|pregunta"
     r"|pide|pergunta|pede|domanda|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|题目|要求|題|求め|設問|질문|السؤال|प्रश्न"
 )
+_SENTENCE = re.compile(r"[.:。：]\s?(?=\n|$)|[。：]")
 _PERCENT = re.compile(r"(?i)\bpercent|%")
 _OPERAND_AFTER = re.compile(r"\)?\s?(?:[×÷*/+^]|-\s)")
 _OPERAND_BEFORE = re.compile(r"[×÷*/+(]\s?$|\s-\s$")
@@ -55,7 +56,8 @@ def _of_text(text: str, patterns: re.Pattern[str]) -> int | None:
     for asked in islice(_ASKED.finditer(text), 20):
         start = max(text.rfind(end, 0, asked.start()) + 1 for end in ".;\n。")
         nearby = [*patterns.finditer(text, max(start, asked.start() - 25), asked.start())][-1:]
-        nearby += [*patterns.finditer(text, asked.end(), asked.end() + 60)][:1]
+        end = _SENTENCE.search(text, asked.end(), asked.end() + 60)
+        nearby += [*patterns.finditer(text, asked.end(), end.start() if end else asked.end() + 60)][:1]
         if nearby:
             return nearby[0].lastindex
     return None

@@ -75,7 +75,8 @@ _LINE_START = re.compile(
 _ASIDE_HEADING = re.compile(
     r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning"
     r"|rationale|for\s(?:reference|comparison)|score\sbands|risk(?!\s?=)|normal|category|stage|staging|next\sstep"
-    r"|recommendation|significance|a\sfew\snotes|caveats?)",
+    r"|recommendation|significance|a\sfew\snotes|caveats?|(?:\w+\s){0,2}plan\b|dosing|monitoring|management|milestones"
+    r"|treatment|follow-up|timeline)(?!.*(?::|[-–]|[A-Za-z]\s=)\s*[+]?\d[\d.]*(?:\s\w{1,4}(?:/\w{1,3})?)?\s*$)",
     re.IGNORECASE,
 )
 _RESULT_HEADING = re.compile(
@@ -114,7 +115,7 @@ def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Readin
     holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "count", "weeks"))
     opened = unclosed_tag(rest)
     if opened:
-        holders.append(Holder(opened, len(rest) - len(opened), len(rest), "tag", 94))
+        holders.append(Holder(opened, len(rest) - len(opened), len(rest), "tag", 95))
     inside = [found for holder in holders if (found := _inside(holder, text, kind, keys, asked))]
     return choose([*_lone(list(_candidates(rest, kind, asked)), kind), *inside], _MENTIONS)
 
