@@ -165,8 +165,9 @@ def in_a_formula(candidate: Candidate) -> bool:
 
 
 def worked_on(candidate: Candidate) -> bool:
-    """As in "24.489 ≈ 24.5": the first of the two."""
-    return bool(_CONTINUED.match(after(candidate)))
+    """As in "24.489 ≈ 24.5": the first of the two; but not "the score is 2 → 6.6 %"."""
+    translated = candidate.cue == "total" and after(candidate).lstrip().startswith("→")
+    return not translated and bool(_CONTINUED.match(after(candidate)))
 
 
 def compared_with(candidate: Candidate) -> bool:

@@ -22,7 +22,7 @@ _TOKEN = r"(?:n\s?/\s?a\b|\bn\.\s?a\b\.?|not\s(?:applicable|available)\b)"
 _VERB = (
     r"(?:calculat|comput|determin|estimat|assess|deriv|obtain|giv|provid|scor|answer|establish|evaluat|work(?:ed)?\sout"
     r"|"
-    r"assign|complet|perform|appl|convert|report|tall|work(?:ed)?\sthis|stat(?=ed?\b)|reach|know|find\sthe\sanswer"
+    r"assign|complet|perform|appl|convert|report|tall|work(?:ed)?\sthis|finish|stat(?=ed?\b)|reach|know|find\sthe\sanswer"
     r"|do\sthis)"
 )
 _NOT_ABLE = (
@@ -41,7 +41,7 @@ _CANNOT = re.compile(
     r"undetermined|unanswerable)\b"
     r"|\bcalculation\s(?:is\s)?(?:not\s|im)possible\b|\b(?:not\s|im)possible\W*$|\bno\sdetermination\b"
     r"|\bimpossible\sto\ssay\b|(?:\bnot|n['’]t)\s(?:let|allow|permit)\b|\bpreclud\w+|\bimpossible\s?(?::|$)"
-    r"|\bnot\spossible\sdue\b"
+    r"|\bnot\spossible\sdue\b|\bnot\sgoing\sto\s(?:guess|calculate|estimate)\b"
     r"|\b(?:would\sbe|is)\s(?:a\s(?:pure\s)?guess|invented|inappropriate\sto|unsafe\sto)\b|\b(?:must"
     r"|have\sto)\sabstain\b"
     r"|\bnicht\s(?:\w+\s)?(?:berechn|bestimm|ermittel|m[öo]glich|angeb|angegeben|nennen|beantwort)\w*"
@@ -98,7 +98,7 @@ _ASSUMED = re.compile(
     r"|(?<!cannot\sbe\s)infer\w+)\b",
     re.IGNORECASE,
 )
-_SUPPOSED = re.compile(r"\b(?:if|were|would|had|could|might|unless|suppos\w+|needs?|requires?)\b", re.IGNORECASE)
+_SUPPOSED = re.compile(r"\b(?:if|were|would|had|could|might|unless|suppos\w+|needs?|requires?|average|typical|healthy|normal\w*|orientation)\b", re.IGNORECASE)
 _CONCLUDED = re.compile(
     r"\b(?:so|therefore|thus|hence|consequently|accordingly|conclude|conclusion|answer)\b"
     r"|\b(?:but|yet)\s(?:the\s)?(?:total|full|complete|whole|final|overall)\b",

@@ -228,7 +228,7 @@ INPUT: Cues = {
     r"|creatinine)|sodium"
     r"|(?<!-)na\+?|potassium|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|(?:serum\s)?creatinine|scr|albumin"
     r"|bilirubin|inr|hdl|triglycerides|tgs?|total\scholesterol|sbp|dbp|heart\srate|hr|systolic|diastolic|temperature"
-    r"|insulin|platelets|ast|alt|cycle(?:\slength)?|qt|rr",
+    r"|insulin|platelets|ast|alt|cycle(?:\slength)?|qt(?:\sinterval)?|rr|ventricular\srate",
     "de": r"alter|gewicht|größe|natrium|kalium|chlorid|bikarbonat|harnstoff|glukose|kreatinin|albumin|triglyceride"
     r"|gesamtcholesterin|herzfrequenz|puls",
     "fr": r"l['’]âge|âge|poids|taille|sodium|natrémie|potassium|chlore|bicarbonates?|urée|glycémie|créatinine|albumine"
