@@ -29,7 +29,9 @@ from medtasks_utils.extraction.weighing import Candidate, Rule, taken_back_until
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
-_ABOUT, _NORMAL, _COMPARED, _GIVEN = map(cues.any_word, (cues.ABOUT, cues.NORMAL, cues.COMPARED, cues.GIVEN))
+_ABOUT, _NORMAL, _COMPARED, _GIVEN, _TOTAL, _RESULT, _LINKED = map(
+    cues.any_word, (cues.ABOUT, cues.NORMAL, cues.COMPARED, cues.GIVEN, cues.TOTAL, cues.RESULT, cues.LINKED)
+)
 
 # ---- evidence
 
@@ -115,6 +117,15 @@ _BOTH = re.compile(
     r"|possible|acceptable)|stand\b|gleicher|sont\s(?:valables|possibles)|son\s(?:válid|posibl)|são\s(?:válid|possív)"
     r"|sono\s(?:valid|possibil)|верн)"
 )
+_IN_GENERAL = re.compile(
+    rf"(?i)(?:^|[.,:;(]\s?|(?:with|for|at|from|avec|mit|bei|con|com|при)\s)(?:(?:an?|any|every|each|eine?[mnr]?|une?|um|uma|una)\s"
+    rf"(?:\w+\s)?(?:{_TOTAL}|{_RESULT})|scores?|values?)\s(?:{_LINKED}|above|below|only)\s$"
+)
+_MEANS_AFTER = re.compile(
+    r"(?i)\s?(?:points?|punkten?|puntos?|pontos?|punti)?(?:\s\([^()\n]{0,20}\))?,?\s?(?:[=→:]|(?:or|to|means?|meant|carr|corresp|indicat"
+    r"|suggest|count|predict|would|is|are|has|had|no|one|we|bedeute|entspr|w[uü]rde|signifi|equiv|indica|serai|on|comport|se|а|и"
+    r"|соответ|означ)\b|\w+s\b)"
+)
 _EXPLAINED_AFTER = re.compile(
     r"(?i)\s?[A-Za-z/%²]{0,14}(?:\s\([^()\n]{0,40}\))?[.\x01\s]{0,3}(?::[ \x01]*\n+\s*(?:[-•|*]|\d[.)])\s?"
     r"|\n[\s*_#\x01]{0,6}(?:here['’]s\show|how\s(?:it|i|this|that)|breakdown|calculations?\b|derivation|explanation"
@@ -139,6 +150,11 @@ def list_number(candidate: Candidate) -> bool:
     is_first = not line.strip(f" \t>#*-{BOLD}")
     counted = re.match(r"[.)]\s" if is_first else r"[.)]\s[a-z]{2}", after(candidate))
     return bool((counted and candidate.text[candidate.start].isdigit()) or _NAMED_BEFORE.search(before(candidate)))
+
+
+def in_general(candidate: Candidate) -> bool:
+    """As in "A score of 0 = discharge", "Scores of 4 carry a risk of …", "Un score de 2 correspond à …"."""
+    return bool(_IN_GENERAL.search(before(candidate)) and _MEANS_AFTER.match(after(candidate)))
 
 
 def in_a_range(candidate: Candidate) -> bool:
@@ -349,6 +365,7 @@ _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     (a_risk, -60),
     (a_measurement, -60),
     (an_item, -60),
+    (in_general, -40),
 )
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,

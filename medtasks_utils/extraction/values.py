@@ -76,7 +76,7 @@ _ASIDE_HEADING = re.compile(
     r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning"
     r"|rationale|for\s(?:reference|comparison)|score\sbands|risk(?!\s?=)|normal|category|stage|staging|next\sstep"
     r"|recommendation|significance|a\sfew\snotes|caveats?|(?:\w+\s){0,2}plan\b|dosing|monitoring|management|milestones"
-    r"|treatment|follow-up|timeline)(?!.*(?::|[-–]|[A-Za-z]\s=)\s*[+]?\d[\d.]*(?:\s\w{1,4}(?:/\w{1,3})?)?\s*$)",
+    r"|treatment|follow-up|timeline)(?!.*(?::|[^\W\d]\s[-–=])\s?\+?\d[\d.]*(?:\s\w{1,4}(?:/\w{1,3})?)?\s*$)",
     re.IGNORECASE,
 )
 _RESULT_HEADING = re.compile(
