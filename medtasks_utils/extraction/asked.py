@@ -101,6 +101,11 @@ def of_what_was_asked(candidate: Candidate) -> bool:
     return any(topic is not None and _subject(candidate, patterns) == topic for patterns, topic in topics)
 
 
+def of_a_quantity(candidate: Candidate) -> bool:
+    """As in "the corrected calcium is 9.28"."""
+    return _subject(candidate, _QUANTITIES) is not None
+
+
 def of_something_else(candidate: Candidate) -> bool:
     """As in "the delta gap is 3", where the anion gap was asked for, "Bazett gives 452", where it was Fridericia."""
     for patterns in (_QUANTITIES, _FORMULAS, _DATES):

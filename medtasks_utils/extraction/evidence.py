@@ -8,6 +8,7 @@ from typing import Literal
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.asked import (
     in_another_unit,
+    of_a_quantity,
     of_something_else,
     of_what_was_asked,
 )
@@ -126,6 +127,12 @@ _MEANS_AFTER = re.compile(
     r"|suggest|count|predict|would|is|are|has|had|no|one|we|bedeute|entspr|w[uü]rde|signifi|equiv|indica|serai|on|comport|se|а|и"
     r"|соответ|означ)\b|\w+s\b)"
 )
+_VALUED = r"\+?\d{1,4}(?:\.\d{1,4})?"
+_ITEM = re.compile(
+    rf"[^\w\n]{{0,12}}(?:\d\d?[.)]\s)?[^\W\d][^\n=→|×÷]{{1,160}}[{BOLD}]?\s?(?:[:=]|\s-)[\s{BOLD}]{{0,3}}{_VALUED}[^\d\n]{{0,24}}"
+)
+_NUMBERED = re.compile(rf"\|\s?{_VALUED}\s?\|[^\n]{{0,200}}")
+_LED = re.compile(r"[^\w\n]{0,6}\d[^\n]{0,160}")
 _EXPLAINED_AFTER = re.compile(
     r"(?i)\s?[A-Za-z/%²]{0,14}(?:\s\([^()\n]{0,40}\))?[.\x01\s]{0,3}(?::[ \x01]*\n+\s*(?:[-•|*]|\d[.)])\s?"
     r"|\n[\s*_#\x01]{0,6}(?:here['’]s\show|how\s(?:it|i|this|that)|breakdown|calculations?\b|derivation|explanation"
@@ -155,6 +162,20 @@ def list_number(candidate: Candidate) -> bool:
 def in_general(candidate: Candidate) -> bool:
     """As in "A score of 0 = discharge", "Scores of 4 carry a risk of …", "Un score de 2 correspond à …"."""
     return bool(_IN_GENERAL.search(before(candidate)) and _MEANS_AFTER.match(after(candidate)))
+
+
+def one_of_alike(candidate: Candidate) -> bool:
+    """As in "- Stroke: 1" above "- Bleeding: 0", "| 3 | RR |" between rows with a number of their own."""
+    if candidate.cue in ("answer", "total", "alone") or of_a_quantity(candidate):
+        return False
+    text = candidate.text
+    start, end = text.rfind("\n", 0, candidate.start) + 1, text.find("\n", candidate.end)
+    shape = _shape(text, start, candidate.start, candidate.end)
+    if shape is None or candidate.start - start > 200:
+        return False
+    above = text[max(0, start - 240) : max(0, start - 1)].rstrip().rsplit("\n", 1)[-1]
+    below = text[end : end + 240].lstrip().split("\n", 1)[0] if end >= 0 else ""
+    return any(shape.fullmatch(line) is not None for line in (above, below))
 
 
 def in_a_range(candidate: Candidate) -> bool:
@@ -214,6 +235,12 @@ def a_maximum(candidate: Candidate) -> bool:
 def out_of(candidate: Candidate) -> bool:
     """The first number of "4 out of 9"."""
     return bool(_OUT_OF_AFTER.match(after(candidate)))
+
+
+def _shape(text: str, start: int, left: int, right: int) -> re.Pattern[str] | None:
+    """What the lines beside a value look like, if its own line is one of a list."""
+    line = text[start : text.find("\n", right) if text.find("\n", right) >= 0 else len(text)][:240]
+    return next((pattern for pattern in (_ITEM, _NUMBERED) if pattern.fullmatch(line)), None)
 
 
 def in_parentheses(candidate: Candidate) -> bool:
@@ -359,12 +386,13 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (a_maximum, -100),
     (out_of, 4),
 )
-_OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60))
+_OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60), (one_of_alike, -20))
 _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,
     (a_risk, -60),
     (a_measurement, -60),
     (an_item, -60),
+    (one_of_alike, -60),
     (in_general, -40),
 )
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {

@@ -65,6 +65,7 @@ _TOTAL_ROW = re.compile(
     rf"(?:^|\n)\|[\s{BOLD}]{{0,4}}(?:{_TOTAL}|{_RESULT})(?:\s(?:{_TOTAL}|points))?[\s:{BOLD}]{{0,4}}\|(?:[^\n"
     rf"|]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
 )
+_NAMED_ROW = re.compile(rf"(?:^|\n)\|[^\n]{{0,60}}?{cues.any_word(cues.QUANTITY)}[^\n|]{{0,40}}\|[\s{BOLD}]{{0,4}}$")
 _NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?,?\s?(?P<link>(?:{_ABOUT}){{0,4}})$")
 _NAMED_AFTER = re.compile(
     rf"\s(?:(?:points?\s)?(?:on|for|in)\s(?:the\s)?|mg\s(?:of\s)?(?:oral\s)?){cues.any_word(cues.QUANTITY)}"
@@ -268,6 +269,8 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "linked", 42
     if _TOTAL_ROW.search(text[max(0, found.start - 120) : found.start]):
         return "total", 56
+    if _NAMED_ROW.search(text[max(0, found.start - 120) : found.start]):
+        return "row", 46
     if _ROW.search(text[max(0, found.start - 80) : found.start]):
         return "row", 36
     if _LINE_START.search(text[max(0, found.start - 40) : found.start]):

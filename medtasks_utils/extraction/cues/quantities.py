@@ -250,7 +250,7 @@ INPUT: Cues = {
 
 DERIVED: Cues = {
     "en": r"correct\w*|adjust\w*|clearance|ratio|ideal|target|fractional|excretion|deficit|gap|dos(?:e|age)|index"
-    r"|area|estimated|calculated|rate(?<!heart\srate)(?<!respiratory\srate)|interval|qtc|mean|equivalent|needed"
+    r"|area|estimated|calculated|rate(?<!heart\srate)(?<!respiratory\srate)(?<!ventricular\srate)|qtc|mean|equivalent|needed"
     r"|required|score",
     "de": r"\w*korrig\w*|clearance|angepasst\w*|ideal\w*|ziel\w*|defizit|berechnet\w*|quotient",
     "fr": r"corrigée?|clairance|idéal|ajusté|cible|déficit|calculée?|fraction\w*",
