@@ -57,7 +57,7 @@ _OPERATOR_BEFORE = re.compile(
 )
 _CONTINUED = re.compile(
     r"[^\n,;.()]{0,24}?\s?(?:[=≈]\s?(?:\(|[A-Za-z\s]{0,12}-?[\d.√])|→\s?[≈~]?\s?-?[\d.√(]"
-    r"|\b(?:corresponds?|equivalent|equates?|converts?)\sto\s[A-Za-z\s]{0,20}\d)"
+    r"|(?:of\s[^\n,;.()\d]{0,24})?\b(?:corresponds?|equivalent|equates?|converts?)\sto\s[A-Za-z\s]{0,20}\d)"
 )
 _COMPARED_BEFORE = re.compile(rf"(?:[<>≤≥≧≦]\s?|{_COMPARED}\s?(?:{_ABOUT}){{0,3}})$")
 _THRESHOLD_AFTER = re.compile(
@@ -96,7 +96,7 @@ _OF_BEFORE = re.compile(
 _OF_AFTER_WORD = re.compile(r"(?i)([^\W\d_]+)\s(?:out\sof|of|von|sur|su|de|из|من|में\sसे)\s$")
 _OUT_OF_AFTER = re.compile(r"(?:\spoints?)?\s?(?:/\s?\d|out\sof|of\s(?:a\s)?(?:\d|max|poss|total))", re.IGNORECASE)
 _RESTATED = re.compile(
-    r"\d[^\d\n]{0,30}?(?i:\bi\.?e\.?,?|\bequivalent\sto|\bor\b|\bin\sother\swords|\bwhich\sis"
+    r"\d(?:(?!\sof\s\w{5})[^\d\n]){0,30}?(?i:\bi\.?e\.?,?|\bequivalent\sto|\bor\b|\bin\sother\swords|\bwhich\sis"
     r"|\bcorrespond\w{0,4}\sto|\bequal\sto|\bsoit\b|\bd\.\s?h\.)[^\d\n]{0,20}$"
 )
 _PER_ANOTHER = re.compile(
@@ -127,12 +127,16 @@ _MEANS_AFTER = re.compile(
     r"|suggest|count|predict|would|is|are|has|had|no|one|we|bedeute|entspr|w[uü]rde|signifi|equiv|indica|serai|on|comport|se|а|и"
     r"|соответ|означ)\b|\w+s\b)"
 )
+_SHARE_BEFORE = re.compile(
+    r"(?i)(?:\bof\s(?:these|those|this|that|which|them)(?:,|\s(?:total|sum|amount|are|is)\b|(?=\s(?:\w+\s)?(?:$|\d)))|\b(?:davon|hiervon|dont|parmi\slesquels|de\s(?:los|las)\scuales|de\sellos"
+    r"|dos\squais|deles|di\scui|из\sних)\b|其中|そのうち|이\s?중)(?:[^.;\n\d]{0,24}?|.*\b(?:and|und|et|y|e|и)\b[^.;\n\d]{0,24})$"
+)
 _VALUED = r"\+?\d{1,4}(?:\.\d{1,4})?"
 _ITEM = re.compile(
     rf"[^\w\n]{{0,12}}(?:\d\d?[.)]\s)?[^\W\d][^\n=→|×÷]{{1,160}}[{BOLD}]?\s?(?:[:=]|\s-)[\s{BOLD}]{{0,3}}{_VALUED}[^\d\n]{{0,24}}"
 )
 _NUMBERED = re.compile(rf"\|\s?{_VALUED}\s?\|[^\n]{{0,200}}")
-_LED = re.compile(r"[^\w\n]{0,6}\d[^\n]{0,160}")
+_LED = re.compile(r"[^\w\n]{0,6}\d[^\n]{8,160}")
 _EXPLAINED_AFTER = re.compile(
     r"(?i)\s?[A-Za-z/%²]{0,14}(?:\s\([^()\n]{0,40}\))?[.\x01\s]{0,3}(?::[ \x01]*\n+\s*(?:[-•|*]|\d[.)])\s?"
     r"|\n[\s*_#\x01]{0,6}(?:here['’]s\show|how\s(?:it|i|this|that)|breakdown|calculations?\b|derivation|explanation"
@@ -170,12 +174,19 @@ def one_of_alike(candidate: Candidate) -> bool:
         return False
     text = candidate.text
     start, end = text.rfind("\n", 0, candidate.start) + 1, text.find("\n", candidate.end)
-    shape = _shape(text, start, candidate.start, candidate.end)
+    line = text[start : end if end >= 0 else len(text)][:240]
+    shapes = (_ITEM, _NUMBERED) if isinstance(candidate.value, float) else (_LED,) if candidate.cue == "line" else ()
+    shape = next((pattern for pattern in shapes if pattern.fullmatch(line)), None)
     if shape is None or candidate.start - start > 200:
         return False
     above = text[max(0, start - 240) : max(0, start - 1)].rstrip().rsplit("\n", 1)[-1]
     below = text[end : end + 240].lstrip().split("\n", 1)[0] if end >= 0 else ""
     return any(shape.fullmatch(line) is not None for line in (above, below))
+
+
+def a_share(candidate: Candidate) -> bool:
+    """As in "142.5 MME. Of these, 60 MME stem from oxycodone and another 60 MME from tapentadol"."""
+    return bool(_SHARE_BEFORE.search(before(candidate)))
 
 
 def in_a_range(candidate: Candidate) -> bool:
@@ -235,12 +246,6 @@ def a_maximum(candidate: Candidate) -> bool:
 def out_of(candidate: Candidate) -> bool:
     """The first number of "4 out of 9"."""
     return bool(_OUT_OF_AFTER.match(after(candidate)))
-
-
-def _shape(text: str, start: int, left: int, right: int) -> re.Pattern[str] | None:
-    """What the lines beside a value look like, if its own line is one of a list."""
-    line = text[start : text.find("\n", right) if text.find("\n", right) >= 0 else len(text)][:240]
-    return next((pattern for pattern in (_ITEM, _NUMBERED) if pattern.fullmatch(line)), None)
 
 
 def in_parentheses(candidate: Candidate) -> bool:
@@ -386,7 +391,7 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (a_maximum, -100),
     (out_of, 4),
 )
-_OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60), (one_of_alike, -20))
+_OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_share, -60), (a_risk, -60), (one_of_alike, -20))
 _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,
     (a_risk, -60),
@@ -398,8 +403,8 @@ _OF_SCORES: tuple[tuple[Rule, float], ...] = (
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
-    "date": (*_EVERY, (given, -60), (compared_with, -60), (of_something_else, -20)),
-    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6)),
+    "date": (*_EVERY, (one_of_alike, -45), (given, -60), (compared_with, -60), (of_something_else, -20)),
+    "weeks_days": (*_EVERY, (one_of_alike, -45), (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6)),
 }
 
 

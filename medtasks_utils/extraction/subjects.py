@@ -40,6 +40,8 @@ _INPUT_NAMED = re.compile(
 _NOT_BEFORE = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$"
 )
+_NOT = re.compile(cues.any_word(cues.NOT_BEFORE))
+_BUT_AFTER = re.compile(rf"[^.;\n\d]{{0,30}},?\s?{cues.any_word(cues.BUT)}\s?[^.;,\n\d]{{0,20}}\d")
 _ONLY_IF = re.compile(
     r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|for\s\w+ing|without|had|if"
     r"|were|by|per|under|according\sto|wenn"
@@ -51,7 +53,7 @@ _ONLY_IF = re.compile(
 )
 _COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))
 _NOT_ASKED = re.compile(
-    r"(?i)[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)|nicht\sgefragt"
+    r"(?i)\s?[A-Za-z/%²]{0,8}\s(?:would|wäre|serait|sería|seria|sarebbe)\b(?!\s(?:also\s)?(?:round|give|make|mean))|[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)|nicht\sgefragt"
     r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))"
     r"|没有?要求|求められてい(?:ない|ません)|묻지\s않)"
 )
@@ -97,8 +99,9 @@ def a_given_quantity(candidate: Candidate) -> bool:
 
 
 def denied(candidate: Candidate) -> bool:
-    """As in "it is not 6 but 4"."""
-    return bool(_NOT_BEFORE.search(before(candidate)[-40:]))
+    """As in "it is not 6 but 4", "it is not, then, 136.84 (Katz), but 138.76"."""
+    left = before(candidate)[-40:]
+    return bool(_NOT_BEFORE.search(left) or (_NOT.search(left) and _BUT_AFTER.match(after(candidate))))
 
 
 def named(candidate: Candidate) -> bool:

@@ -47,6 +47,11 @@ _SAID_AFTER = re.compile(
     r"\s?[A-Za-z/%µ²ऀ-ॿ]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता"
     r"|बनता|निकलता)\sहै|\sहै)"
 )
+_ALONG_AFTER = re.compile(
+    r"\s(?:pregnant|along|(?:of\s)?gestation|schwanger|weit|enceinte|de\s(?:grossesse|gesta[cç][aãió]+n?|embarazo|gravidez)"
+    r"|d['’]aménorrhée|incinta|di\sgravidanza|беременности)\b",
+    re.IGNORECASE,
+)
 _STEPS = re.compile(
     r"[\"'][A-Za-z_ ]{2,40}[\"']\s?:\s?\[\s?(?:\{[^{}]{0,400}\}\s?,\s?){1,40}\{[^{}]{0,400}\}\s?\]"
     r"|[\"'](?:\w+_)?(?:inputs?|param\w*|given|variables|compon\w+|criteria|refer\w+|normal\w*|patient\w*|steps|labs"
@@ -262,6 +267,8 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
             else ("linked", 46 if _LINE_START.search(text[max(0, found.start - 40) : found.start]) else 40)
         )
     if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
+        return "stated", 50
+    if kind == "weeks_days" and _ALONG_AFTER.match(text, found.end):
         return "stated", 50
     if _SAID_AFTER.match(text, found.end) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
         return "stated", 48
