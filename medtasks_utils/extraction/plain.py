@@ -150,5 +150,5 @@ def without_next_question(text: str) -> tuple[str, ...]:
     before = text[: starts[0]]
     if text.startswith("Exercise", starts[0]) and before.strip():
         return (before,)
-    echoed = text[starts[0] : starts[1]] if len(starts) > 1 else text[starts[0] :]
+    echoed = text[starts[0] : next((one for one in starts[1:] if text[one : one + 9] == text[starts[0] :][:9]), None)]
     return (before, echoed) if before.strip() else (echoed,)

@@ -65,6 +65,8 @@ _ROUNDED = re.compile(
     rf"(?:that['’]s\s|(?:is|gives|ergibt|donne|es|da|é|dà)\s)?(?:{_ABOUT}){{0,3}}$"
 )
 _LIMIT_KEY = re.compile(r"max|min(?!ut)|thresh|cut|limit|normal|refer|range|possible|previous|prior")
+_WEEKS = ("weeks", "wochen", "semaines", "semanas", "settimane")
+_REMAINING = re.compile(r"(?i)(?:remain|until|left|rest|bis_|verbleib|falta|al_termin|to_)\w*[\"']\s?:\s?\{\s{0,8}$")
 _ROW = re.compile(rf"(?:^|\n)\|[^\n|]*[^\s|:-][^\n|]*\|[\s{BOLD}]{{0,4}}$")
 _TOTAL_ROW = re.compile(
     rf"(?:^|\n)\|[\s{BOLD}]{{0,4}}(?:{_TOTAL}|{_RESULT})(?:\s(?:{_TOTAL}|points))?[\s:{BOLD}]{{0,4}}\|(?:[^\n"
@@ -118,7 +120,7 @@ def read_value(
 def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Reading:
     stripped = _STEPS.sub("", text)
     text = stripped if re.search(r"\d", stripped) else text
-    holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "count", "weeks"))
+    holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "count", *_WEEKS))
     opened = unclosed_tag(rest)
     if opened:
         holders.append(Holder(opened, len(rest) - len(opened), len(rest), "tag", 95))
@@ -176,11 +178,9 @@ def _is_operand(candidate: Candidate) -> bool:
 
 
 def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str], asked: str) -> Candidate | None:
-    content = text[holder.start : holder.start + 200] if holder.key == "weeks" else holder.content
+    content = text[holder.start : holder.start + 200] if holder.key in _WEEKS else holder.content
     value = content_value(content, kind, asked).value
-    if value is None:
-        return None
-    if _LIMIT_KEY.search(holder.key):
+    if value is None or _LIMIT_KEY.search(holder.key) or _REMAINING.search(text[max(0, holder.start - 60) : holder.start]):
         return None
     less = 0 if not holder.key or any(key in holder.key for key in keys) else 10
     return Candidate(value, holder.start, holder.end, text, holder.cue, holder.support - less)
@@ -222,7 +222,9 @@ def holds_no_result(content: str, kind: Kind) -> bool:
 
 def _excluded(candidate: Candidate) -> bool:
     """Whether a lone number is no value even with nothing else beside it: an operand, an end of a range."""
-    return any(rule in ("in_a_formula", "in_a_range", "list_number") for rule, _ in candidate.evidence)
+    is_word = not re.search(r"\d", candidate.text[candidate.start : candidate.end])
+    against = ("in_a_formula", "in_a_range", "list_number", *(("a_time",) if is_word else ()))
+    return any(rule in against for rule, _ in candidate.evidence)
 
 
 def _candidates(text: str, kind: Kind, asked: str) -> Iterator[Candidate]:
