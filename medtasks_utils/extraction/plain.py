@@ -150,5 +150,7 @@ def without_next_question(text: str) -> tuple[str, ...]:
     before = text[: starts[0]]
     if text.startswith("Exercise", starts[0]) and before.strip():
         return (before,)
-    echoed = text[starts[0] : next((one for one in starts[1:] if text[one : one + 9] == text[starts[0] :][:9]), None)]
+    headings = [text[start : start + 40].partition(":")[0].strip().lower() for start in starts]
+    again = headings.index(headings[0], 1) if headings[0] in headings[1:] else None
+    echoed = text[starts[0] : None if again is None else starts[again]]
     return (before, echoed) if before.strip() else (echoed,)
