@@ -33,6 +33,7 @@ _ASKED = re.compile(
     r"|pide|pergunta|pede|domanda|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|题目|要求|題|求め|設問|질문|السؤال|प्रश्न"
 )
 _SENTENCE = re.compile(r"[.:。：]\s?(?=\n|$)|[。：]")
+_FOUND = re.compile(r"[=≈]\s?(\d[\d.]*)")
 _PERCENT = re.compile(r"(?i)\bpercent|%")
 _OPERAND_AFTER = re.compile(r"\)?\s?(?:[×÷*/+^]|-\s)")
 _OPERAND_BEFORE = re.compile(r"[×÷*/+(]\s?$|\s-\s$")
@@ -113,6 +114,21 @@ def of_something_else(candidate: Candidate) -> bool:
         if topic is not None and _subject(candidate, patterns) not in (None, topic):
             return True
     return False
+
+
+def of_another_matter(candidate: Candidate) -> bool:
+    """Of one quantity, where all the paragraphs before its own, and nothing of what they find, are of another."""
+    start = candidate.text.rfind("\n\n", 0, candidate.start)
+    if start < 0 or _asked(candidate, _QUANTITIES) is not None:
+        return False
+    head, own = candidate.text[:start][-800:], candidate.text[start : candidate.start][-300:]
+    one, other = _all_named(head), _all_named(own)
+    return len(one) == len(other) == 1 and one != other and not any(found in own for found in _FOUND.findall(head)[-1:])
+
+
+@lru_cache(maxsize=8)
+def _all_named(text: str) -> set[int | None]:
+    return {found.lastindex for found in _QUANTITIES.finditer(text)}
 
 
 @lru_cache(maxsize=64)

@@ -20,7 +20,7 @@ _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
 _W, _D, _AND = (cues.either(table) for table in (cues.WEEKS, cues.DAYS, cues.AND))
 _END = r"(?![A-Za-z])"
 _WRITTEN = re.compile(
-    rf"(?<![\d.])(?P<w1>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?{_W}{_END}[\s,;&+'\"]{{0,20}}(?:{_AND}\s{{0,3}})?['\"]?"
+    rf"(?<![\d.])(?P<w1>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?{_W}{_END}[\s,;&+'\"]{{0,20}}(?:{_AND}\s{{0,3}}(?:0?\.\d{{1,6}}\s?[×*x]\s?7\s?[=≈]\s?)?)?['\"]?"
     rf"(?P<d1>\d{{1,3}})[\s-]{{0,14}}{_D}{_END}"
     r"|(?<![\d.])(?P<w2>\d{1,3})[wW](?P<d2>\d{1,2})[dD]?\b"
     r"|(?<![\d.])(?P<w3>\d{1,3})\s{0,3}\+\s?(?P<d3>\d)(?!\d|\.\d)"

@@ -8,6 +8,7 @@ from typing import Literal
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.asked import (
     in_another_unit,
+    of_another_matter,
     of_a_quantity,
     of_something_else,
     of_what_was_asked,
@@ -62,7 +63,7 @@ _CONTINUED = re.compile(
 _COMPARED_BEFORE = re.compile(rf"(?:[<>≤≥≧≦]\s?|{_COMPARED}\s?(?:{_ABOUT}){{0,3}})$")
 _THRESHOLD_AFTER = re.compile(
     r"[^\n,;.()=]{0,24}?\b(?:or|and)\s(?:more|higher|above|greater|less|below|lower|over|older)\b"
-    rf"|{_UNIT}\s(?:less|more|lower|higher|fewer|weniger|mehr|niedriger|höher|de\smoins|de\splus|menos|más|mais"
+    rf"|{_UNIT}\s(?:zu\s(?:viel|wenig|hoch)|too\s(?:much|many|little)|de\s(?:trop|más)|a\smais|di\stroppo|less|more|lower|higher|fewer|weniger|mehr|niedriger|höher|de\smoins|de\splus|menos|más|mais"
     rf"|in\s(?:meno|più)"
     r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))"
     r"|\s(?:away|to\sgo|left|ago|short|remaining|overdue|as\sa\s(?:lower|upper)\s(?:bound|limit)"
@@ -391,7 +392,7 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (a_maximum, -100),
     (out_of, 4),
 )
-_OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_share, -60), (a_risk, -60), (one_of_alike, -20))
+_OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_share, -60), (of_another_matter, -8), (a_risk, -60), (one_of_alike, -20))
 _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,
     (a_risk, -60),

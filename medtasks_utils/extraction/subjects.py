@@ -122,7 +122,8 @@ def only_supposed(candidate: Candidate) -> bool:
 
 def unfinished(candidate: Candidate) -> bool:
     """A step of a calculation that is cut off before its end, as in "63 × 61.2 = 3855.6. 3855.6 × 0.85 ="."""
-    if candidate.cue in ("answer", "alone"):
+    stated = candidate.text[max(0, candidate.start - 12) : candidate.end]
+    if candidate.cue in ("answer", "alone") or (candidate.cue == "total" and candidate.text.count(stated) > 2):
         return False
     how = cut_off(candidate.text)
     if how is CutOff.IN_WORDS:

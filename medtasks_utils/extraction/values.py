@@ -44,7 +44,9 @@ _SUM = re.compile(r"\d\s?\+\s?\d{1,3}\)?\s?=\s?$")
 _SUMMED_AFTER = re.compile(rf"\s?[A-Za-z/%µ²]{{0,12}}\s{_SUMMED}(?!\s(?:chol|bili|body|prot))")
 _UNDER_A_LINE = re.compile(r"\n[ \t]*[-—–―─=_]{2,}[ \t]*\n[^\n\d]{0,40}$")
 _SAID_AFTER = re.compile(
-    r"\s?[A-Za-z/%µ²ऀ-ॿ]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता"
+    rf"\s?[A-Za-z/%²]{{0,8}},?\s(?i:is|est|ist|es|é|è)\s(?i:the|my|la|le|l['’]|die|das|der|el|o|a|il)\s?(?:(?i:final|correct|estimated|expected)\s)?"
+    rf"(?:{_RESULT}|{cues.any_word(cues.QUANTITY)})"
+    r"|\s?[A-Za-z/%µ²ऀ-ॿ]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता"
     r"|बनता|निकलता)\sहै|\sहै)"
 )
 _ALONG_AFTER = re.compile(
@@ -73,12 +75,12 @@ _TOTAL_ROW = re.compile(
     rf"|]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
 )
 _NAMED_ROW = re.compile(rf"(?:^|\n)\|[^\n]{{0,60}}?{cues.any_word(cues.QUANTITY)}[^\n|]{{0,40}}\|[\s{BOLD}]{{0,4}}$")
-_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?,?\s?(?P<link>(?:{_ABOUT}){{0,4}})$")
+_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?[,?]?\s?(?P<link>(?:{_ABOUT}){{0,4}})$")
 _NAMED_AFTER = re.compile(
     rf"\s(?:(?:points?\s)?(?:on|for|in)\s(?:the\s)?|mg\s(?:of\s)?(?:oral\s)?){cues.any_word(cues.QUANTITY)}"
 )
 _LINE_START = re.compile(
-    rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
+    rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly|exactly|genau)?\s?$"
 )
 _ASIDE_HEADING = re.compile(
     r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning"
@@ -223,7 +225,7 @@ def holds_no_result(content: str, kind: Kind) -> bool:
 def _excluded(candidate: Candidate) -> bool:
     """Whether a lone number is no value even with nothing else beside it: an operand, an end of a range."""
     is_word = not re.search(r"\d", candidate.text[candidate.start : candidate.end])
-    against = ("in_a_formula", "in_a_range", "list_number", *(("a_time",) if is_word else ()))
+    against = ("in_a_formula", "in_a_range", "list_number", "an_example", *(("a_time",) if is_word else ()))
     return any(rule in against for rule, _ in candidate.evidence)
 
 

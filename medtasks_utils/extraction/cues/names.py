@@ -27,7 +27,7 @@ QUANTITIES = (
     r"|presión\sarterial\smedia|平均动脉压|平均動脈圧 pulse\spressure"
     r" (?:corrected|adjusted)\s(?:total\s|serum\s)?(?:calcium|ca\b)|korrigierte[sn]?\s(?:calcium|kalzium)"
     r"|calcium\scorrigé|calcio\scorre(?:gido|tto)|校正(?:血|后的?血?)?钙|補正カルシウム"
-    r" (?:corrected|adjusted)\s(?:serum\s)?(?:sodium|na\b)|korrigierte[sn]?\snatrium|natrémie\scorrigée"
+    r" (?:corrected|adjusted)\s(?:serum\s)?(?:sodium|na\b)|korrigierte[sn]?\snatrium|(?:natrémie|sodium)\scorrigée?"
     r"|sodio\scorre(?:gido|tto)|校正(?:血|后的?血?)?钠|補正ナトリウム qtc\w{0,2}|corrected\sqt(?:\sinterval)?"
     r"|korrigierte[sn]?\sqt-(?:intervall|zeit)|qt\scorre(?:gido|tto) osmol[aа][lr]it\w{1,2}|osmolalité|osmolal?ridad"
     r"|осмоляльность|渗透压|浸透圧 (?:free\s)?water\sdeficit|fwd|自由水缺失 fena"

@@ -131,7 +131,7 @@ EQUALS: Cues = {
     r"|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains"
     r"|turns\sout(?:\sto\sbe)?|(?:i|we)(?:['’]d|['’]ll|\swould|\swill)?\s(?:go|went)\s(?:for|with)|totals"
     r"|leaves|leaving|stands\sat|amounts\sto|arrive\sat|end(?:s|ed)?\s(?:up\s)?(?:at|with)|call\sit"
-    r"|round(?:ed|s\sto)(?:\sto)?|scores?|count|have|has|meets|are|(?:so|thus|hence|therefore),?)",
+    r"|round(?:ed|s\sto)(?:\sto)?|scores?|count|have|has|meets|are|makes?\sit|(?:so|thus|hence|therefore),?)",
     "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird"
     r"|erhält\sman|erhalten\swir|entspricht|wird\smit|gerundet|hat|erreicht|kommt\sauf)",
     "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|arrondie?(?:\sà)?|s['’]élève\sà"
@@ -198,9 +198,9 @@ EARLIER: Cues = {
     r"|исходн\w{2,3}|измеренн\w{2,3}|вместо",
     "ar": r"سابقا|السابقة?|قبل",
     "hi": r"पहले|पिछला|मापा",
-    "zh": r"去年|明天|入院时|上次|之前|此前|原来|校正前|实测|修正前",
-    "ja": r"来院時|明日|入院時|昨年|以前|補正前|前回|実測",
-    "ko": r"작년|내일|내원\s?시|입원\s?시|이전|보정\s?전|교정\s?전|측정",
+    "zh": r"去年|明天|入院时|上次|之前|此前|原来|下次|校正前|实测|修正前",
+    "ja": r"来院時|次[の回]|明日|入院時|昨年|以前|補正前|前回|実測",
+    "ko": r"작년|다음|내일|내원\s?시|입원\s?시|이전|보정\s?전|교정\s?전|측정",
 }
 """What speaks of another time, or of the value before it was put right."""
 
@@ -292,7 +292,7 @@ ABOUT: Cues = {
 """What may stand between the two."""
 
 NORMAL: Cues = {
-    "en": r"normal(?:ly)?|reference|ref\.?|range|threshold|cut-?\s?off|limits?|targets?(?!\s[wh]eight)|average|healthy"
+    "en": r"normal(?:ly)?|reference|ref\.?|range|thresholds?|cut-?\s?offs?|limits?|targets?(?!\s[wh]eight)|average|healthy"
     r"|typical(?:ly)?|usual(?:ly)?|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison"
     r"|uncorrected|raw|unadjusted|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?|viability"
     r"|full\sterm|due\sdate(?=\s(?:is|at|would)\b)|pregnancy\slasts|trimester|needed|required|recommended|published"
@@ -359,7 +359,7 @@ COMPARED: Cues = {
 
 GIVEN: Cues = {
     "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester"
-    r"|scan|ultrasound|sonograph\w{1,3}|visit|presented|seen|today(?:['’]s\sdate\b[^.,;\d]{0,20}?\sis)?|plus"
+    r"|scan|screening|ultrasound|sonograph\w{1,3}|visit|presented|seen|today(?:['’]s\sdate\b[^.,;\d]{0,20}?\sis)?|plus"
     r"|add(?:ing)?|subtract(?:ing)?|until|admission",
     "de": r"ultraschall\w*|sonographie|heute|untersuchung|letzten?\s(?:regel|periode)|vom|nach|seit|ab",
     "fr": r"échographie|consultation|visite|aujourd['’]hui|dernières?\srègles|ddr|depuis|après|à\spartir\sd[ue]",
