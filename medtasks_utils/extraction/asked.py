@@ -55,7 +55,7 @@ def _of_question(question: str, patterns: re.Pattern[str]) -> int | None:
 def _of_text(text: str, patterns: re.Pattern[str]) -> int | None:
     """The one of several names that stands beside a word for the question."""
     for asked in islice(_ASKED.finditer(text), 20):
-        start = max(text.rfind(end, 0, asked.start()) + 1 for end in ".;\n。")
+        start = max(text.rfind(end, 0, asked.start()) + 1 for end in ".;?\n。")
         nearby = [*patterns.finditer(text, max(start, asked.start() - 25), asked.start())][-1:]
         end = _SENTENCE.search(text, asked.end(), asked.end() + 60)
         nearby += [*patterns.finditer(text, asked.end(), end.start() if end else asked.end() + 60)][:1]

@@ -47,8 +47,8 @@ _ONLY_IF = re.compile(
     r"|were|by|per|under|according\sto|wenn"
     r"|bei|mit|nach|hätte|wäre|avec|selon|d['’]après|si|s['’]il|con|según|se|com|segundo|secondo|если|при"
     r"|по)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:\w+\s)?(?:be|have|give|get"
-    r"|become)\b|\b(?:wären?|würden?|ergäben?|lägen?|serai(?:en)?t|donnerai(?:en)?t|serían?|darían?|seriam?|dariam?"
-    r"|sarebbero?|darebbero?|бы)\b)"
+    r"|become)\b|\b(?:wären?|würden?|ergäben?|lägen?|[a-z]{2,}rai(?:en)?t|(?:se|da|queda|tend|habr)rían?|(?:se|da|fica|te)riam?"
+    r"|[a-z]{2,}rebbero?|бы)\b)"
     r"|\bwould\s(?:give|add|count|score)\s$|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer|wish)\b)"
 )
 _COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))

@@ -286,7 +286,7 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "row", 36
     if _LINE_START.search(text[max(0, found.start - 40) : found.start]):
         return "line", 42
-    if re.match(r"[\sA-Za-z/%µ²]{0,14}(?:입니다|です)", text[found.end : found.end + 24]):
+    if re.match(r"[\sA-Za-z/%µ²点점]{0,14}(?:입니다|です)", text[found.end : found.end + 24]):
         return "linked", 38
     return ("bold", 22) if in_bold(candidate) else ("mention", 10)
 

@@ -12,7 +12,7 @@ QUANTITIES = (
     r" (?:albumin[\s-])?(?:corrected|adjusted|korrigierte)\s(?:anion\sgap|ag\b|anionenlücke)"
     r"|(?:anion\sgap|ag),?\s(?:corrected|adjusted)|校正(?:后的?)?阴离子间隙|補正アニオンギャップ anion\sgap|\bag\b"
     r"|anionenlücke|trou\sanionique|brecha\saniónica|anion\sgap|gap\sanionico|阴离子间隙|アニオンギャップ|음이온\s?차"
-    r" osmol(?:al|ar)\sgap bmi|body\smass\sindex|imc|имт|مؤشر\sكتلة\sالجسم|बीएमआई|体[质重]指数|体格指数|체질량지수"
+    r" osmol(?:al|ar)\sgap|gap\sosmol\w+ bmi|body\smass\sindex|imc|имт|مؤشر\sكتلة\sالجسم|बीएमआई|体[质重]指数|体格指数|체질량지수"
     r" ideal\s(?:body\s)?weight|ibw|idealgewicht"
     r"|poids\sidéal|peso\s(?:corporal\s)?ideal|peso\sideale|идеальн\w+\s(?:масс\w|вес)|आदर्श\sवजन|الوزن\sالمثالي|理想体重"
     r"|이상\s?체중"

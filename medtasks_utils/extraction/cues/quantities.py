@@ -128,7 +128,7 @@ TOTAL: Cues = {
 EQUALS: Cues = {
     "any": r"[:=≈→⟹⇒⟶~]|(?:(?<=[^\W\d]\s)|(?<=,\s))[—–-](?=\s)",
     "en": r"(?:is|was|be|it['’]s|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came"
-    r"|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains"
+    r"|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|(?<!would\s)makes?|becomes|reads?|remains"
     r"|turns\sout(?:\sto\sbe)?|(?:i|we)(?:['’]d|['’]ll|\swould|\swill)?\s(?:go|went)\s(?:for|with)|totals"
     r"|leaves|leaving|stands\sat|amounts\sto|arrive\sat|end(?:s|ed)?\s(?:up\s)?(?:at|with)|call\sit"
     r"|round(?:ed|s\sto)(?:\sto)?|scores?|count|have|has|meets|are|makes?\sit|(?:so|thus|hence|therefore),?)",
@@ -143,7 +143,7 @@ EQUALS: Cues = {
     "it": r"(?:è|sono|totalizza|vale|ottiene|otteniamo|diventa|pari\sa|risulta|ammonta\sa|dà|ha|raggiunge)",
     "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это|набира\w{2,5}|набрал[аи]?|получа\w{2,5})",
     "ar": r"(?:هي|هو|تساوي|يساوي)",
-    "zh": r"(?:共计?|合计|总计|等于|约为|为|為|是|约)",
+    "zh": r"(?:共计?|合计|总计|相加得|得到?|等于|约为|为|為|是|约)",
     "ja": r"[はが]",
     "ko": r"[은는이가]",
 }
@@ -358,7 +358,7 @@ COMPARED: Cues = {
 """What a threshold follows."""
 
 GIVEN: Cues = {
-    "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester"
+    "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester|viability"
     r"|scan|screening|ultrasound|sonograph\w{1,3}|visit|presented|seen|today(?:['’]s\sdate\b[^.,;\d]{0,20}?\sis)?|plus"
     r"|add(?:ing)?|subtract(?:ing)?|until|admission",
     "de": r"ultraschall\w*|sonographie|heute|untersuchung|letzten?\s(?:regel|periode)|vom|nach|seit|ab",
