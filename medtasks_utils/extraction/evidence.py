@@ -8,8 +8,8 @@ from typing import Literal
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.asked import (
     in_another_unit,
-    of_another_matter,
     of_a_quantity,
+    of_another_matter,
     of_something_else,
     of_what_was_asked,
 )
@@ -123,11 +123,6 @@ _IN_GENERAL = re.compile(
     rf"(?i)(?:^|[.,:;(]\s?|(?:with|for|at|from|avec|mit|bei|con|com|при)\s)(?:(?:an?|any|every|each|eine?[mnr]?|une?|um|uma|una)\s"
     rf"(?:\w+\s)?(?:{_TOTAL}|{_RESULT})|scores?|values?)\s(?:{_LINKED}|above|below|only)\s$"
 )
-_MEANS_AFTER = re.compile(
-    r"(?i)\s?(?:points?|punkten?|puntos?|pontos?|punti)?(?:\s\([^()\n]{0,20}\))?,?\s?(?:[=→:]|(?:or|to|means?|meant|carr|corresp|indicat"
-    r"|suggest|count|predict|would|is|are|has|had|no|one|we|bedeute|entspr|w[uü]rde|signifi|equiv|indica|serai|on|comport|se|а|и"
-    r"|соответ|означ)\b|\w+s\b)"
-)
 _SHARE_BEFORE = re.compile(
     r"(?i)(?:\bof\s(?:these|those|this|that|which|them)(?:,|\s(?:total|sum|amount|are|is)\b|(?=\s(?:\w+\s)?(?:$|\d)))|\b(?:davon|hiervon|dont|parmi\slesquels|de\s(?:los|las)\scuales|de\sellos"
     r"|dos\squais|deles|di\scui|из\sних)\b|其中|そのうち|이\s?중)(?:[^.;\n\d]{0,24}?|.*\b(?:and|und|et|y|e|и)\b[^.;\n\d]{0,24})$"
@@ -166,7 +161,7 @@ def list_number(candidate: Candidate) -> bool:
 
 def in_general(candidate: Candidate) -> bool:
     """As in "A score of 0 = discharge", "Scores of 4 carry a risk of …", "Un score de 2 correspond à …"."""
-    return bool(_IN_GENERAL.search(before(candidate)) and _MEANS_AFTER.match(after(candidate)))
+    return bool(_IN_GENERAL.search(before(candidate)))
 
 
 def one_of_alike(candidate: Candidate) -> bool:
@@ -392,7 +387,13 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (a_maximum, -100),
     (out_of, 4),
 )
-_OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_share, -60), (of_another_matter, -8), (a_risk, -60), (one_of_alike, -20))
+_OF_DECIMALS: tuple[tuple[Rule, float], ...] = (
+    *_OF_NUMBERS,
+    (a_share, -60),
+    (of_another_matter, -8),
+    (a_risk, -60),
+    (one_of_alike, -20),
+)
 _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,
     (a_risk, -60),
@@ -405,7 +406,14 @@ RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
     "date": (*_EVERY, (one_of_alike, -45), (given, -60), (compared_with, -60), (of_something_else, -20)),
-    "weeks_days": (*_EVERY, (one_of_alike, -45), (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6)),
+    "weeks_days": (
+        *_EVERY,
+        (one_of_alike, -45),
+        (given, -20),
+        (called_normal, -40),
+        (compared_with, -60),
+        (only_weeks, -6),
+    ),
 }
 
 

@@ -182,7 +182,11 @@ def _is_operand(candidate: Candidate) -> bool:
 def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str], asked: str) -> Candidate | None:
     content = text[holder.start : holder.start + 200] if holder.key in _WEEKS else holder.content
     value = content_value(content, kind, asked).value
-    if value is None or _LIMIT_KEY.search(holder.key) or _REMAINING.search(text[max(0, holder.start - 60) : holder.start]):
+    if (
+        value is None
+        or _LIMIT_KEY.search(holder.key)
+        or _REMAINING.search(text[max(0, holder.start - 60) : holder.start])
+    ):
         return None
     less = 0 if not holder.key or any(key in holder.key for key in keys) else 10
     return Candidate(value, holder.start, holder.end, text, holder.cue, holder.support - less)

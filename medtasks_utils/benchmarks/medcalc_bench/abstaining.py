@@ -98,7 +98,10 @@ _ASSUMED = re.compile(
     r"|(?<!cannot\sbe\s)infer\w+)\b",
     re.IGNORECASE,
 )
-_SUPPOSED = re.compile(r"\b(?:if|were|would|had|could|might|unless|suppos\w+|needs?|requires?|average|typical|healthy|normal\w*|orientation)\b", re.IGNORECASE)
+_SUPPOSED = re.compile(
+    r"\b(?:if|were|would|had|could|might|unless|suppos\w+|needs?|requires?|average|typical|healthy|normal\w*|orientation)\b",
+    re.IGNORECASE,
+)
 _CONCLUDED = re.compile(
     r"\b(?:so|therefore|thus|hence|consequently|accordingly|conclude|conclusion|answer)\b"
     r"|\b(?:but|yet)\s(?:the\s)?(?:total|full|complete|whole|final|overall)\b",

@@ -292,8 +292,8 @@ ABOUT: Cues = {
 """What may stand between the two."""
 
 NORMAL: Cues = {
-    "en": r"normal(?:ly)?|reference|ref\.?|range|thresholds?|cut-?\s?offs?|limits?|targets?(?!\s[wh]eight)|average|healthy"
-    r"|typical(?:ly)?|usual(?:ly)?|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison"
+    "en": r"normal(?:ly)?|reference|ref\.?|range|thresholds?|cut-?\s?offs?|limits?|targets?(?!\s[wh]eight)|average"
+    r"|healthy|typical(?:ly)?|usual(?:ly)?|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison"
     r"|uncorrected|raw|unadjusted|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?|viability"
     r"|full\sterm|due\sdate(?=\s(?:is|at|would)\b)|pregnancy\slasts|trimester|needed|required|recommended|published"
     r"|validated|guideline|goals?"
