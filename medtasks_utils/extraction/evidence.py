@@ -415,8 +415,3 @@ RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
         (only_weeks, -6),
     ),
 }
-
-
-def one_of_many(candidate: Candidate) -> bool:
-    """A number that nothing points to, among others."""
-    return candidate.cue == "mention"

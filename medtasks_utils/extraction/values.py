@@ -11,7 +11,7 @@ from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap, without_operands
 from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
-from medtasks_utils.extraction.evidence import RULES, Kind, in_bold, one_of_many
+from medtasks_utils.extraction.evidence import RULES, Kind, in_bold
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.plain import one_script, own_parts
 from medtasks_utils.extraction.quantities import BOLD, numbers, prepared
@@ -131,40 +131,32 @@ def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Readin
 
 
 def _lone(candidates: list[Candidate], kind: Kind) -> list[Candidate]:
-    """The candidates, with evidence against a mere mention unless it is the only number there is."""
+    """The candidates with the evidence of all on each; a mere mention counts where it is the only number there is."""
     operands = {one.value for one in candidates if isinstance(one.value, float) and _is_operand(one)}
-    candidates = [
-        replace(one, evidence=(*one.evidence, ("an_operand", -6.0))) if one.value in operands else one
-        for one in candidates
-    ]
+    candidates = _noted(candidates, "an_operand", -6.0, lambda one: one.value in operands)
     open_ones = [one for one in candidates if ("one_of_two", -100) in one.evidence]
     undecided = {one.value for one in open_ones} if any(one.cue == "answer" for one in open_ones) else set()
-    candidates = [
-        replace(one, evidence=(*one.evidence, ("one_of_two", -100))) if one.value in undecided else one
-        for one in candidates
-    ]
+    candidates = _noted(candidates, "one_of_two", -100, lambda one: one.value in undecided)
     stated = Counter(str(one.value) for one in candidates if one.weight > 0 and ("worked_on", -30) not in one.evidence)
     if kind == "decimal":
         outright = [one for one in candidates if one.cue in _OUTRIGHT and not _CALCULATED.search(before(one))]
-        candidates = [
-            replace(one, evidence=(*one.evidence, ("rounded_elsewhere", -10.0)))
-            if any(_rounds(one.value, to.value) and to.weight >= one.weight - 8 for to in outright)
-            and _CALCULATED.search(before(one))
-            else one
-            for one in candidates
-        ]
-    candidates = [
-        replace(one, evidence=(*one.evidence, ("repeated", 3.0)))
-        if kind != "integer" and stated[str(one.value)] > 1 and one.weight > 0
-        else one
-        for one in candidates
-    ]
-    counted = candidates
-    if candidates and not isinstance(candidates[0].value, float):
-        counted = [one for one in candidates if one.weight > 0]
-    if len({str(one.value) for one in counted}) == 1:
-        return candidates
-    return [weigh(one, ((one_of_many, -20),)) if one.cue == "mention" else one for one in candidates]
+        candidates = _noted(candidates, "rounded_elsewhere", -10.0, lambda one: _is_rounded(one, outright))
+    if kind != "integer":
+        candidates = _noted(candidates, "repeated", 3.0, lambda one: one.weight > 0 and stated[str(one.value)] > 1)
+    counted = {str(one.value) for one in candidates if isinstance(one.value, float) or one.weight > 0}
+    return candidates if len(counted) == 1 else _noted(candidates, "one_of_many", -20, lambda one: one.cue == "mention")
+
+
+def _noted(
+    candidates: list[Candidate], rule: str, weight: float, holds: Callable[[Candidate], bool]
+) -> list[Candidate]:
+    return [replace(one, evidence=(*one.evidence, (rule, weight))) if holds(one) else one for one in candidates]
+
+
+def _is_rounded(candidate: Candidate, outright: list[Candidate]) -> bool:
+    """Whether a calculation ends in it that is stated rounded elsewhere."""
+    rounded = (one for one in outright if _rounds(candidate.value, one.value) and one.weight >= candidate.weight - 8)
+    return any(rounded) and _CALCULATED.search(before(candidate)) is not None
 
 
 def _rounds(value: float, to: float) -> bool:
