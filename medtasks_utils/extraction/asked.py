@@ -36,7 +36,6 @@ _SENTENCE = re.compile(r"[.:。：]\s?(?=\n|$)|[。：]")
 _FOUND = re.compile(r"[=≈]\s?(\d[\d.]*)")
 _PERCENT = re.compile(r"(?i)\bpercent|%")
 _OPERAND_AFTER = re.compile(r"\)?\s?(?:[×÷*/+^]|-\s)")
-_OPERAND_BEFORE = re.compile(r"[×÷*/+(]\s?$|\s-\s$")
 _PART_START = re.compile(r"[,;。；，]|\bthen\b(?!\sbe)|\((?=[^()]*$)|→(?=.*[^\W\d_]{3})")
 _NAMED_AFTER = re.compile(
     r"\s?(?:mc?g|µg|m[lL]/min|mEq/L|mmol/L|kg|ms(?:ec)?|points?)\s(?:of\s|on\s(?:the\s)?|oral\s|PO\s)?"
@@ -91,7 +90,7 @@ def _last_named(left: str, patterns: re.Pattern[str]) -> int | None:
 
 
 def _is_operand(name: re.Match[str], text: str) -> bool:
-    return bool(_OPERAND_AFTER.match(text, name.end()) or _OPERAND_BEFORE.search(text[: name.start()]))
+    return bool(_OPERAND_AFTER.match(text, name.end()))
 
 
 def of_what_was_asked(candidate: Candidate) -> bool:

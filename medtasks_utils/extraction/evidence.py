@@ -44,7 +44,6 @@ _RANGE_BEFORE = re.compile(
 )
 _RANGE_AFTER = re.compile(rf"{_UNIT}(?:\s?(?:-|至|到|から|에서)|\s(?i:to|bis|à|al?|до|إلى|से))\s?-?\d")
 _BETWEEN = re.compile(r"(?i:between|from|ranges?|entre|zwischen|tra|между|either|von|de)\s{1,2}[^\d\n]{0,12}$")
-_BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
@@ -104,7 +103,6 @@ _PER_ANOTHER = re.compile(
     r"(?i)^\W*(?:per|an|pro|par|por|all['’]|в|each|every)\s?(?:hour|minute|day|dose|kg|stunde|minute|tag|heure|jour"
     r"|hora|día|dia|ora|час|сутки)\b|每小时|毎時|時間あたり|시간당"
 )
-_UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
 _OR = r"(?:or|oder|ou|o|или|أو|或)"
 _UNDECIDED = re.compile(
@@ -131,7 +129,6 @@ _VALUED = r"\+?\d{1,4}(?:\.\d{1,4})?"
 _ITEM = re.compile(
     rf"[^\w\n]{{0,12}}(?:\d\d?[.)]\s)?[^\W\d][^\n=→|×÷]{{1,160}}[{BOLD}]?\s?(?:[:=]|\s-)[\s{BOLD}]{{0,3}}{_VALUED}[^\d\n]{{0,24}}"
 )
-_NUMBERED = re.compile(rf"\|\s?{_VALUED}\s?\|[^\n]{{0,200}}")
 _LED = re.compile(r"[^\w\n]{0,6}\d[^\n]{8,160}")
 _EXPLAINED_AFTER = re.compile(
     r"(?i)\s?[A-Za-z/%²]{0,14}(?:\s\([^()\n]{0,40}\))?[.\x01\s]{0,3}(?::[ \x01]*\n+\s*(?:[-•|*]|\d[.)])\s?"
@@ -171,7 +168,7 @@ def one_of_alike(candidate: Candidate) -> bool:
     text = candidate.text
     start, end = text.rfind("\n", 0, candidate.start) + 1, text.find("\n", candidate.end)
     line = text[start : end if end >= 0 else len(text)][:240]
-    shapes = (_ITEM, _NUMBERED) if isinstance(candidate.value, float) else (_LED,) if candidate.cue == "line" else ()
+    shapes = (_ITEM,) if isinstance(candidate.value, float) else (_LED,) if candidate.cue == "line" else ()
     shape = next((pattern for pattern in shapes if pattern.fullmatch(line)), None)
     if shape is None or candidate.start - start > 200:
         return False
@@ -192,11 +189,10 @@ def in_a_range(candidate: Candidate) -> bool:
         return False
     if _CHANGED.search(left):
         return right[:12].find(" to ") >= 0
-    words = _BETWEEN.search(left) and _BETWEEN_AFTER.match(right)
     second = _RANGE_BEFORE.search(left)
     if second and re.search(r"(?i)\b(?:a|al|à|e|y|et|und|and)\s?$", second[0]):
         second = _BETWEEN.search(left[: second.start()])
-    return bool(words or second or _RANGE_AFTER.match(right))
+    return bool(second or _RANGE_AFTER.match(right))
 
 
 def in_a_formula(candidate: Candidate) -> bool:
@@ -318,11 +314,6 @@ def explained_after(candidate: Candidate) -> bool:
     return bool(_EXPLAINED_AFTER.match(candidate.text, candidate.end))
 
 
-def a_measurement(candidate: Candidate) -> bool:
-    """As in "urea 9 mmol/L", which is no score."""
-    return bool(_UNIT_AFTER.match(after(candidate)))
-
-
 def an_item(candidate: Candidate) -> bool:
     """As in "age 66: +2", "the pulse gives 1 point", which is a part of the score."""
     if candidate.text[candidate.start] == "+":
@@ -346,13 +337,6 @@ _BY_PERIOD = re.compile(
     r"|last\smenstrual\speriod|dates)\b"
 )
 _GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields|->)[^\n.,):=→]){{0,30}}$")
-
-
-def only_weeks(candidate: Candidate) -> bool:
-    """An age in weeks alone or in days alone."""
-    written = candidate.text[candidate.start : candidate.end]
-    both = re.search(r"\d\D+\d", written)
-    return candidate.cue != "alone" and not both
 
 
 _EVERY: tuple[tuple[Rule, float], ...] = (
@@ -397,7 +381,6 @@ _OF_DECIMALS: tuple[tuple[Rule, float], ...] = (
 _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,
     (a_risk, -60),
-    (a_measurement, -60),
     (an_item, -60),
     (one_of_alike, -60),
     (in_general, -40),
@@ -412,6 +395,5 @@ RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
         (given, -20),
         (called_normal, -40),
         (compared_with, -60),
-        (only_weeks, -6),
     ),
 }

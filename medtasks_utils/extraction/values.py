@@ -83,14 +83,11 @@ _LINE_START = re.compile(
     rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly|exactly|genau)?\s?$"
 )
 _ASIDE_HEADING = re.compile(
-    r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning"
+    r"^[ >#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning"
     r"|rationale|for\s(?:reference|comparison)|score\sbands|risk(?!\s?=)|normal|category|stage|staging|next\sstep"
     r"|recommendation|significance|a\sfew\snotes|caveats?|(?:\w+\s){0,2}plan\b|dosing|monitoring|management|milestones"
     r"|treatment|follow-up|timeline)(?!.*(?::|[^\W\d]\s[-–=])\s?\+?\d[\d.]*(?:\s\w{1,4}(?:/\w{1,3})?)?\s*$)",
-    re.IGNORECASE,
-)
-_RESULT_HEADING = re.compile(
-    r"^[\s>#*\-_✅\x01]{0,8}(?:final|result|answer|total|conclusion|calculation)", re.IGNORECASE
+    re.IGNORECASE | re.MULTILINE,
 )
 _MENTIONS = ("mention", "bold")
 _OUTRIGHT = ("answer", "stated", "total")
@@ -228,12 +225,13 @@ def _excluded(candidate: Candidate) -> bool:
 def _candidates(text: str, kind: Kind, asked: str) -> Iterator[Candidate]:
     is_number = kind in ("decimal", "integer")
     text = prepared(text, score=kind == "integer") if is_number else text.replace("**", BOLD)
-    aside = _asides(text)
+    remarks = _ASIDE_HEADING.search(text)
     for found in bounded(_FINDERS[kind](text)):
         cue, support = _cue(text, found, kind)
         if found.is_word and cue in ("mention", "linked", "row"):
             continue
-        evidence = [("in_an_aside", -30.0)] if any(start <= found.start < end for start, end in aside) else []
+        is_remark = remarks is not None and found.start > remarks.start() and cue not in ("answer", "total")
+        evidence = [("in_an_aside", -30.0)] if is_remark else []
         if kind == "integer" and "%" in text[found.start : found.end]:
             evidence.append(("a_percentage", -60.0))
         yield weigh(
@@ -285,18 +283,3 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
     if re.match(r"[\sA-Za-z/%µ²点점]{0,14}(?:입니다|です)", text[found.end : found.end + 24]):
         return "linked", 38
     return ("bold", 22) if in_bold(candidate) else ("mention", 10)
-
-
-def _asides(text: str) -> list[tuple[int, int]]:
-    """Where remarks on a result stand: what follows a heading such as "Interpretation", up to one such as "Result"."""
-    found: list[tuple[int, int]] = []
-    position, opened = 0, None
-    for line in text.split("\n"):
-        head = line[:60]
-        if _ASIDE_HEADING.match(head):
-            opened = position if opened is None else opened
-        elif opened is not None and _RESULT_HEADING.match(head):
-            found.append((opened, position))
-            opened = None
-        position += len(line) + 1
-    return [*found, (opened, len(text))] if opened is not None else found
