@@ -48,12 +48,10 @@ _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
     r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\d{1,2}/\d|,\s?\d{1,3},\s\d"
-    r"|/\s?[a-zA-Z][^=(\n.;,]{0,60}="
-    r"|/\s?\(|x\s[a-z]{2}|[-+/]\s{0,2}$)"
+    r"|/\s?[a-zA-Z][^=(\n.;,]{0,60}=|/\s?\(|x\s[a-z]{2}|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(
-    r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\("
-    r"|\d\s?\+\s[^\W\d][^\n=≈+:;.,→]{0,24}\s)$"
+    r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\(|\d\s?\+\s[^\W\d][^\n=≈+:;.,→]{0,24}\s)$"
 )
 _CONTINUED = re.compile(
     r"[^\n,;.()]{0,24}?\s?(?:[=≈]\s?(?:\(|[A-Za-z\s]{0,12}-?[\d.√])|→\s?[≈~]?\s?-?[\d.√(]"
@@ -64,13 +62,11 @@ _THRESHOLD_AFTER = re.compile(
     r"[^\n,;.()=]{0,24}?\b(?:or|and)\s(?:more|higher|above|greater|less|below|lower|over|older)\b"
     rf"|{_UNIT}\s(?:zu\s(?:viel|wenig|hoch)|too\s(?:much|many|little)|de\s(?:trop|más)|a\smais|di\stroppo|less|more|lower|higher|fewer|weniger|mehr|niedriger|höher|de\smoins|de\splus|menos|más|mais"
     rf"|in\s(?:meno|più)"
-    r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))"
-    r"|\s(?:away|to\sgo|left|ago|short|remaining|overdue|as\sa\s(?:lower|upper)\s(?:bound|limit)"
-    r"|of\s(?:the\s|his\s|her\s)?(?:ideal|ibw|normal|predicted|actual|expected|usual|target))\b"
-    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하|まで"
-    r"|까지"
-    r"|미만|초과|以上|及以上"
-    r"|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))|\s?\+(?=\s|$)",
+    r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))|\s(?:away|to\sgo|left|ago|short|remaining|overdue"
+    r"|as\sa\s(?:lower|upper)\s(?:bound|limit)|of\s(?:the\s|his\s|her\s)?(?:ideal|ibw|normal|predicted|actual|expected"
+    r"|usual|target))\b|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)"
+    r"|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하|まで|까지|미만|초과|以上|及以上|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))"
+    r"|\s?\+(?=\s|$)",
     re.IGNORECASE,
 )
 _NAMED_BEFORE = re.compile(
@@ -81,9 +77,8 @@ _NAMED_BEFORE = re.compile(
 )
 _TIME_AFTER = re.compile(
     r"['′]\s?\d|[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|d[eé]cimal\w*|casas\sdec"
-    r"|significant|patients|steps|labs|year-old|yo"
-    r"|point(?<=-point)(?!\s(?:score|total|result|sum))"
-    r"|(?:c?m|in(?:ches)?|f(?:ee|oo)?t|kg|lbs?|pounds)\s(?:tall|heavy|groß|schwer))\b",
+    r"|significant|patients|steps|labs|year-old|yo|point(?<=-point)(?!\s(?:score|total|result|sum))|(?:c?m|in(?:ches)?"
+    r"|f(?:ee|oo)?t|kg|lbs?|pounds)\s(?:tall|heavy|groß|schwer))\b",
     re.IGNORECASE,
 )
 _OF_BEFORE = re.compile(
@@ -113,9 +108,8 @@ _UNDECIDED = re.compile(
 )
 _BOTH = re.compile(
     r"(?i)\b(?:both|beide|les\sdeux|amb[ao]s|entrambi|оба)\b[^.;\n]{0,30}\s(?:equally|are\s(?:my|the|final|valid"
-    r"|correct|right"
-    r"|possible|acceptable)|stand\b|gleicher|sont\s(?:valables|possibles)|son\s(?:válid|posibl)|são\s(?:válid|possív)"
-    r"|sono\s(?:valid|possibil)|верн)"
+    r"|correct|right|possible|acceptable)|stand\b|gleicher|sont\s(?:valables|possibles)|son\s(?:válid|posibl)"
+    r"|são\s(?:válid|possív)|sono\s(?:valid|possibil)|верн)"
 )
 _IN_GENERAL = re.compile(
     rf"(?i)(?:^|[.,:;(]\s?|(?:with|for|at|from|avec|mit|bei|con|com|при)\s)(?:(?:an?|any|every|each|eine?[mnr]?|une?|um|uma|una)\s"
@@ -274,12 +268,10 @@ def an_example(candidate: Candidate) -> bool:
     return bool(
         re.search(
             r"(?i)\b(?:such\sas|e\.g\.,?|for\s(?:example|instance),?|z\.\s?b\.|par\sexemple|por\se(?:jemplo|xemplo)"
-            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$"
-            r"|\b(?:another|further|weiteres|autre|otro|outro|altro)\s(?:example|beispiel|exemple|e[jx]emplo|esempio)\b"
-            r"|(?:example|beispiel|exemple|e[jx]emplo|esempio)\b[^\n]{0,60}\s(?:would|wär|ergäb|serai|donnerai|ser[íi]a"
-            r"|dar[íi]a"
-            r"|sareb|dareb)"
-            r"|(?:例如|例えば|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
+            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$|\b(?:another|further|weiteres|autre|otro|outro"
+            r"|altro)\s(?:example|beispiel|exemple|e[jx]emplo|esempio)\b|(?:example|beispiel|exemple|e[jx]emplo"
+            r"|esempio)\b[^\n]{0,60}\s(?:would|wär|ergäb|serai|donnerai|ser[íi]a|dar[íi]a|sareb|dareb)|(?:例如|例えば"
+            r"|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
             before(candidate),
         )
     )

@@ -21,9 +21,8 @@ _SENTENCE = re.compile(r"(?<=[!?;])\s+|(?<=\.)\s+(?=\D|\d+[.)]\s)|\n+|[。；]")
 _TOKEN = r"(?:n\s?/\s?a\b|\bn\.\s?a\b\.?|not\s(?:applicable|available)\b)"
 _VERB = (
     r"(?:calculat|comput|determin|estimat|assess|deriv|obtain|giv|provid|scor|answer|establish|evaluat|work(?:ed)?\sout"
-    r"|"
-    r"assign|complet|perform|appl|convert|report|tall|work(?:ed)?\sthis|finish|stat(?=ed?\b)|reach|know|find\sthe\sanswer"
-    r"|do\sthis)"
+    r"|assign|complet|perform|appl|convert|report|tall|work(?:ed)?\sthis|finish|stat(?=ed?\b)|reach|know"
+    r"|find\sthe\sanswer|do\sthis)"
 )
 _NOT_ABLE = (
     r"(?:\bcan\s?not\b|\bcan['’]?t\b|\bcould(?:\snot|n['’]t)\b|\b(?:un|not\s)able\sto\b|\bimpossible\sto\b|"
@@ -36,38 +35,31 @@ _CANNOT = re.compile(
     rf"|(?:\binsufficient|\bnot\s(?:enough|sufficient)|n['’]t\s(?:enough|sufficient))\b[^.;]{{0,60}}\b(?:to\s{_VERB}"
     rf"|for\s(?:the\s|a\s)?calculat)"
     r"|\bno\s(?:\w+\s){1,3}?(?:can|could)\sbe\s(?:calculated|computed|determined|given|derived|assigned|reported)"
-    r"|(?:\bnot|n['’]t)\s(?:calculable|computable|determinable|answerable|scorable|obtainable)\b"
-    r"|\b(?:incalculable|in?computable|uncomputable|uncalculable|indeterminable|indeterminate|undeterminable|"
-    r"undetermined|unanswerable)\b"
+    r"|(?:\bnot|n['’]t)\s(?:calculable|computable|determinable|answerable|scorable|obtainable)\b|\b(?:incalculable"
+    r"|in?computable|uncomputable|uncalculable|indeterminable|indeterminate|undeterminable|undetermined|unanswerable)\b"
     r"|\bcalculation\s(?:is\s)?(?:not\s|im)possible\b|\b(?:not\s|im)possible\W*$|\bno\sdetermination\b"
     r"|\bimpossible\sto\ssay\b|(?:\bnot|n['’]t)\s(?:let|allow|permit)\b|\bpreclud\w+|\bimpossible\s?(?::|$)"
-    r"|\bnot\spossible\sdue\b|\bnot\sgoing\sto\s(?:guess|calculate|estimate)\b"
-    r"|\b(?:would\sbe|is)\s(?:a\s(?:pure\s)?guess|invented|inappropriate\sto|unsafe\sto)\b|\b(?:must"
-    r"|have\sto)\sabstain\b"
+    r"|\bnot\spossible\sdue\b|\bnot\sgoing\sto\s(?:guess|calculate|estimate)\b|\b(?:would\sbe"
+    r"|is)\s(?:a\s(?:pure\s)?guess|invented|inappropriate\sto|unsafe\sto)\b|\b(?:must|have\sto)\sabstain\b"
     r"|\bnicht\s(?:\w+\s)?(?:berechn|bestimm|ermittel|m[öo]glich|angeb|angegeben|nennen|beantwort)\w*"
-    r"|\breichen\snicht\saus\b"
-    r"|\bne\s(?:peut|peux|pouvons|saurait)\s(?:pas\s)?(?:être\s)?(?:calcul|détermin|estim|donn|fourni|attribu)"
-    r"|\bimpossible\sde\s(?:calcul|détermin|donn|fourni|attribu)|\b(?:données|informations)\s"
-    r"(?:sont\s)?insuffisantes\b|\bno\s(?:se\s)?(?:puede|es\sposible|podemos|puedo)\s(?:ser\s)?(?:calcul|determin|estim"
-    r"|dar\b|asign|obten)|\b(?:información|datos)\s(?:son\s)?"
-    r"insuficientes?\b|\bn[ãa]o\s(?:é\spossível|(?:se\s)?pode(?:\sser)?|posso|consigo)\s(?:calcul|determin|estim|dar\b"
-    r"|atribu|obter)|\bdados\sinsuficientes\b|\b(?:non\s(?:è\s"
-    r"possibile|si\spuò|posso)|impossibile)\s(?:calcol|determin|stim|assegn|dare\b|fornire)|\bdati\sinsufficienti\b"
-    r"|невозможно\s\w+|нельзя\s\w+|недостаточно\s(?:данных|информации)"
-    r"|[无無]法(?:计算|計算|确定|確定|得出)|(?:信息|数据|資料|资料)不足|(?:計算|算出|判断|決定)(?:でき|不能|不可)"
-    r"|情報が?不足|(?:계산|산출|판단|결정)할\s?수\s?없|(?:정보|자료)가?\s?부족",
+    r"|\breichen\snicht\saus\b|\bne\s(?:peut|peux|pouvons|saurait)\s(?:pas\s)?(?:être\s)?(?:calcul|détermin|estim|donn"
+    r"|fourni|attribu)|\bimpossible\sde\s(?:calcul|détermin|donn|fourni|attribu)|\b(?:données"
+    r"|informations)\s(?:sont\s)?insuffisantes\b|\bno\s(?:se\s)?(?:puede|es\sposible|podemos"
+    r"|puedo)\s(?:ser\s)?(?:calcul|determin|estim|dar\b|asign|obten)|\b(?:información"
+    r"|datos)\s(?:son\s)?insuficientes?\b|\bn[ãa]o\s(?:é\spossível|(?:se\s)?pode(?:\sser)?|posso|consigo)\s(?:calcul"
+    r"|determin|estim|dar\b|atribu|obter)|\bdados\sinsuficientes\b|\b(?:non\s(?:è\spossibile|si\spuò|posso)"
+    r"|impossibile)\s(?:calcol|determin|stim|assegn|dare\b|fornire)|\bdati\sinsufficienti\b|невозможно\s\w+|нельзя\s\w+"
+    r"|недостаточно\s(?:данных|информации)|[无無]法(?:计算|計算|确定|確定|得出)|(?:信息|数据|資料|资料)不足|(?:計算"
+    r"|算出|判断|決定)(?:でき|不能|不可)|情報が?不足|(?:계산|산출|판단|결정)할\s?수\s?없|(?:정보|자료)가?\s?부족",
     re.IGNORECASE,
 )
 _LACK = re.compile(
     r"\b(?:insufficient|inadequate|incomplete|limited|(?:not|n['’]t)\s(?:enough|sufficient)|too\s(?:little|few)"
-    r"|no\sdata|undefined)\b"
-    r"|\b(?:does|do|did)(?:\snot|n['’]t)\s(?:\w+\s){0,2}?(?:contain|include|give|provide|mention|state|report|list"
-    r"|describe|"
-    r"document|specify|record|support|say)\b"
-    r"|\black(?:s|ing)?\b|\bmissing\b|\babsent\b|\bunavailable\b|\bunknown\b|\bnot\s(?:\w+\s)?in\sthe\snote\b"
-    r"|(?:\bnot|n['’]t|\bnone|\bnever)\s(?:\w+\s)?(?:given|provided|documented|recorded|reported|available|mentioned|"
-    r"measured|stated|specified|described|obtained|known|inferred|there|present)\b|\bhas\snone\b"
-    r"|\bno\smention\b|\bneither\b|\bunable\s(?:to|$)",
+    r"|no\sdata|undefined)\b|\b(?:does|do|did)(?:\snot|n['’]t)\s(?:\w+\s){0,2}?(?:contain|include|give|provide|mention"
+    r"|state|report|list|describe|document|specify|record|support|say)\b|\black(?:s|ing)?\b|\bmissing\b|\babsent\b"
+    r"|\bunavailable\b|\bunknown\b|\bnot\s(?:\w+\s)?in\sthe\snote\b|(?:\bnot|n['’]t|\bnone|\bnever)\s(?:\w+\s)?(?:given"
+    r"|provided|documented|recorded|reported|available|mentioned|measured|stated|specified|described|obtained|known"
+    r"|inferred|there|present)\b|\bhas\snone\b|\bno\smention\b|\bneither\b|\bunable\s(?:to|$)",
     re.IGNORECASE,
 )
 _CUE = (
@@ -113,11 +105,10 @@ _CONTRAST = re.compile(r"\b(?:but|yet|however)\b", re.IGNORECASE)
 _NUMBER = r"[-−–+~≈<>$(\[\s]{0,4}\d"
 _RESULT = (
     r"(?:answer|result|scores?|total(?!\s(?:bilirubin|cholesterol|calcium|protein|white))|value|estimate|clearance"
-    r"|e?GFR|BMI|MAP|index|gap|ratio|QTc|LDL|osmolality|deficit|rate|"
-    r"area|BSA|risk|dose|MME|count|gestational\sage|(?:due\s)?date|date\sof\sconception|corrected\s(?:calcium|sodium)|"
-    r"(?:ideal|adjusted|target)(?:\sbody)?\sweight|FENa|HOMA-IR|MELD(?:-Na)?|GCS|PSI|SOFA|CRI|HEART|HAS-BLED|PERC"
-    r"|Centor|"
-    r"Charlson|Caprini|risk|percentage|gap|points|it)"
+    r"|e?GFR|BMI|MAP|index|gap|ratio|QTc|LDL|osmolality|deficit|rate|area|BSA|risk|dose|MME|count|gestational\sage"
+    r"|(?:due\s)?date|date\sof\sconception|corrected\s(?:calcium|sodium)|(?:ideal|adjusted|target)(?:\sbody)?\sweight"
+    r"|FENa|HOMA-IR|MELD(?:-Na)?|GCS|PSI|SOFA|CRI|HEART|HAS-BLED|PERC|Centor|Charlson|Caprini|risk|percentage|gap"
+    r"|points|it)"
 )
 _LINK = r"(?:\bis\b|\bare\b|\bof\b|\bat\b|\bequals\b|\bcomes\sto\b|[:：=≈→])"
 _HEDGE = (
@@ -125,13 +116,11 @@ _HEDGE = (
     r"exactly|now|still|around|the)\b){0,4}"
 )
 _VALUE = re.compile(
-    rf"\b{_RESULT}\b(?P<between>[^.;:=\n]{{0,50}}?){_LINK}{_HEDGE}\s?{_NUMBER}"
-    rf"|^\W{{0,4}}(?:(?:about|approximately|around|roughly|at\sleast)\s){{0,2}}{_NUMBER}(?!\d{{0,3}}[.)](?:\s|$))"
-    rf"|\b(?:I|we)\b['’\w\s]{{0,12}}\b(?:estimate|answer|calculate|choose|go\swith|assign|give|put|say|get|find)\b"
-    rf"[^.;\d]{{0,25}}{_NUMBER}"
+    rf"\b{_RESULT}\b(?P<between>[^.;:=\n]{{0,50}}?){_LINK}{_HEDGE}\s?{_NUMBER}|^\W{{0,4}}(?:(?:about|approximately"
+    rf"|around|roughly|at\sleast)\s){{0,2}}{_NUMBER}(?!\d{{0,3}}[.)](?:\s|$))|\b(?:I|we)\b['’\w\s]{{0,12}}\b(?:estimate"
+    rf"|answer|calculate|choose|go\swith|assign|give|put|say|get|find)\b[^.;\d]{{0,25}}{_NUMBER}"
     r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|(?<!\bnote\s)(?<!\bchart\s)(?<!\d\s)(?<!/dL\s)\bgives?\b[^.;\d]{0,40}\d"
-    r"|\d\s?(?:points?\b)?[^.;\d]{0,20}\b(?:can\sbe|is)\s"
-    r"(?:assigned|given)\b",
+    r"|\d\s?(?:points?\b)?[^.;\d]{0,20}\b(?:can\sbe|is)\s(?:assigned|given)\b",
     re.IGNORECASE,
 )
 _VALUE_ELSEWHERE = re.compile(

@@ -183,9 +183,8 @@ EARLIER: Cues = {
     r"|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake|on\sadmission|erroneously"
     r"|instead\sof|rather\sthan|without(?!\s(?:\w+\s)?rounding)|\w+\s(?:years?|months?|weeks?)\sago|tomorrow|next\s(?:week|visit|month)|by\s(?!to)\w+day",
     "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}"
-    r"|gemessene\w?|statt|laut\s(?:labor|befund|akte)"
-    r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|morgen|nächste[nr]?\s(?:woche"
-    r"|termin)|letzte[sn]?\s(?:jahr|monat)",
+    r"|gemessene\w?|statt|laut\s(?:labor|befund|akte)|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}"
+    r"|bei\saufnahme|gestern|morgen|nächste[nr]?\s(?:woche|termin)|letzte[sn]?\s(?:jahr|monat)",
     "fr": r"avant|auparavant|précéde\w{2,6}|initialement|il\sy\sa\s\w+\s(?:an|mois|jour)s?|hier|demain"
     r"|non\scorrigée?|mesurée?|au\slieu\sde",
     "es": r"antes|anterior(?:mente)?|previ[oa]|hace\s\w+\s(?:año|mes|día)s?|ayer|mañana|al\singreso|inicial(?:mente)?"
@@ -223,12 +222,11 @@ CHECKED: Cues = {
 """What a calculation follows that only checks or compares the result."""
 
 INPUT: Cues = {
-    "en": r"age|s?he(?=\sis\s$)|ioni[sz]ed\scalcium|wbc|white\s(?:blood\s)?cells?|respiratory\srate|pulse"
-    r"|ha?emoglobin|ha?ematocrit|lactate|spo2|pao2|paco2|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium"
-    r"|creatinine)|sodium"
-    r"|(?<!-)na\+?|potassium|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|(?:serum\s)?creatinine|scr|albumin"
-    r"|bilirubin|inr|hdl|triglycerides|tgs?|total\scholesterol|sbp|dbp|heart\srate|hr|systolic|diastolic|temperature"
-    r"|insulin|platelets|ast|alt|cycle(?:\slength)?|qt(?:\sinterval)?|rr|ventricular\srate",
+    "en": r"age|s?he(?=\sis\s$)|ioni[sz]ed\scalcium|wbc|white\s(?:blood\s)?cells?|respiratory\srate|pulse|ha?emoglobin"
+    r"|ha?ematocrit|lactate|spo2|pao2|paco2|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)"
+    r"|sodium|(?<!-)na\+?|potassium|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|(?:serum\s)?creatinine|scr"
+    r"|albumin|bilirubin|inr|hdl|triglycerides|tgs?|total\scholesterol|sbp|dbp|heart\srate|hr|systolic|diastolic"
+    r"|temperature|insulin|platelets|ast|alt|cycle(?:\slength)?|qt(?:\sinterval)?|rr|ventricular\srate",
     "de": r"alter|gewicht|größe|natrium|kalium|chlorid|bikarbonat|harnstoff|glukose|kreatinin|albumin|triglyceride"
     r"|gesamtcholesterin|herzfrequenz|puls",
     "fr": r"l['’]âge|âge|poids|taille|sodium|natrémie|potassium|chlore|bicarbonates?|urée|glycémie|créatinine|albumine"
@@ -296,8 +294,7 @@ NORMAL: Cues = {
     r"|healthy|typical(?:ly)?|usual(?:ly)?|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison"
     r"|uncorrected|raw|unadjusted|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?|viability"
     r"|full\sterm|due\sdate(?=\s(?:is|at|would)\b)|pregnancy\slasts|trimester|needed|required|recommended|published"
-    r"|validated|guideline|goals?"
-    r"|aims?(?:\sfor)?|(?:obesity|overweight)\sis|ceiling|floor",
+    r"|validated|guideline|goals?|aims?(?:\sfor)?|(?:obesity|overweight)\sis|ceiling|floor",
     "de": r"(?:geburts|entbindungs)termin(?=\s(?:ist|liegt|bei|wäre))|norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}"
     r"|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?|üblich\w{0,2}",
     "fr": r"(?<!artérielle\s)moyenne|norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
@@ -334,12 +331,11 @@ RISK: Cues = {
 """What a score is translated into."""
 
 COMPARED: Cues = {
-    "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost"
-    r"|(?<!\badd\s)(?<!\b(?:adds|sums)\s)(?<!\badding\s)up\sto|beyond|past|least|from\sthat\son\sday|(?:begins?"
-    r"|beginning|starts?|starting|sets?\sin|kicks?\sin|applies|ends?(?!\swith)|defined|cut\soff|clear"
-    r"|short|well)\s(?:at|from"
-    r"|as|of|with|only\sat)|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+|stage\s\w+)\s(?:at"
-    r"|from)|(?<=;\s)at|reach(?:es|ed)?|towards?",
+    "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost|(?<!\badd\s)(?<!\b(?:adds"
+    r"|sums)\s)(?<!\badding\s)up\sto|beyond|past|least|from\sthat\son\sday|(?:begins?|beginning|starts?|starting"
+    r"|sets?\sin|kicks?\sin|applies|ends?(?!\swith)|defined|cut\soff|clear|short|well)\s(?:at|from|as|of|with|only\sat)"
+    r"|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+|stage\s\w+)\s(?:at|from)|(?<=;\s)at|reach(?:es"
+    r"|ed)?|towards?",
     "de": r"(?:ober|unter)halb\svon|über|unter|als|mindestens|ab|bis|beginnt\s(?:bei|ab)|höchstens",
     "fr": r"(?:commence|débute|débuterait)(?:\sà)?|dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde"
     r"|plus\sde|à\spartir\sde|dès|au-delà\sde|jusqu['’]à|au\smoins",
