@@ -29,6 +29,7 @@ _WRITTEN = re.compile(
     rf"|(?<!\d)(?:{_ERA}(?P<era>\()?)?(?P<y5>\d{{4}})\s?[年년](?(era)\))(?:\({_ERA}\))?\s?(?P<m5>\d{{1,2}})\s?[月월]\s?(?P<d5>\d{{1,2}})\s?[日일号]",
     re.IGNORECASE,
 )
+_SPACE = re.compile(r"[_`${}~]|\\(?:boxed|text|mathrm|textbf|[,;:! ])")
 
 
 def strict_date(text: str) -> datetime.date | None:
@@ -43,6 +44,7 @@ def written_dates(text: str) -> Iterator[Found]:
     Where the order is not given by the form, it is month before day, as in the data set, unless that is no date, of
     this one or of another of the text (``24.05.2021``, but ``05.04.2021`` alone is in May).
     """
+    text = _SPACE.sub(lambda match: " " * len(match[0]), text)
     matches = list(_WRITTEN.finditer(text))
     firsts, seconds = ([int(match[name]) for match in matches if match["y2"]] for name in ("m2", "d2"))
     day_first = max(firsts, default=0) > 12 >= max(seconds, default=0)
