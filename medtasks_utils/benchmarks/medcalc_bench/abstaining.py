@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.ends import both_ends
 
 _MARKUP = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed|quad|[,;:! ])|[*_`${}\"“”«»#>\\]|</?answer>", re.IGNORECASE)
@@ -81,15 +82,6 @@ _SPOKEN_OF = re.compile(
     r"|\(\s?0\b)",
     re.IGNORECASE,
 )
-_IN_PART = re.compile(
-    r"\b(?:exact(?:ly|ness)?|precise(?:ly)?|certain(?:ty|ly)?|sure|accurately|definit(?:e|ive)ly|confiden\w+)\b",
-    re.IGNORECASE,
-)
-_ASSUMED = re.compile(
-    r"\b(?:assum\w+|using|taking|taken|treat\w+|default|convention|estimat\w+|approximat\w+"
-    r"|(?<!cannot\sbe\s)infer\w+)\b",
-    re.IGNORECASE,
-)
 _SUPPOSED = re.compile(
     r"\b(?:if|were|would|had|could|might|unless|suppos\w+|needs?|requires?|average|typical|healthy|normal\w*|orientation)\b",
     re.IGNORECASE,
@@ -100,15 +92,10 @@ _CONCLUDED = re.compile(
     re.IGNORECASE,
 )
 
-_CONTRAST = re.compile(r"\b(?:but|yet|however)\b", re.IGNORECASE)
-
 _NUMBER = r"[-−–+~≈<>$(\[\s]{0,4}\d"
 _RESULT = (
-    r"(?:answer|result|scores?|total(?!\s(?:bilirubin|cholesterol|calcium|protein|white))|value|estimate|clearance"
-    r"|e?GFR|BMI|MAP|index|gap|ratio|QTc|LDL|osmolality|deficit|rate|area|BSA|risk|dose|MME|count|gestational\sage"
-    r"|(?:due\s)?date|date\sof\sconception|corrected\s(?:calcium|sodium)|(?:ideal|adjusted|target)(?:\sbody)?\sweight"
-    r"|FENa|HOMA-IR|MELD(?:-Na)?|GCS|PSI|SOFA|CRI|HEART|HAS-BLED|PERC|Centor|Charlson|Caprini|risk|percentage|gap"
-    r"|points|it)"
+    rf"(?:{cues.any_word(cues.RESULT)}|{cues.any_word(cues.QUANTITY)}|scores?|index|it|estimate|rate|risk|dose|ratio|points"
+    r"|total(?!\s(?:bilirubin|cholesterol|calcium|protein|white)))"
 )
 _LINK = r"(?:\bis\b|\bare\b|\bof\b|\bat\b|\bequals\b|\bcomes\sto\b|[:：=≈→])"
 _HEDGE = (
@@ -116,16 +103,15 @@ _HEDGE = (
     r"exactly|now|still|around|the)\b){0,4}"
 )
 _VALUE = re.compile(
-    rf"\b{_RESULT}\b(?P<between>[^.;:=\n]{{0,50}}?){_LINK}{_HEDGE}\s?{_NUMBER}|^\W{{0,4}}(?:(?:about|approximately"
+    rf"\b{_RESULT}\b(?P<between>[^.;:=\n]{{0,50}}?){_LINK}{_HEDGE}\s?{_NUMBER}(?![\d.,]*\s?[+×*−])|^\W{{0,4}}(?:(?:about|approximately"
     rf"|around|roughly|at\sleast)\s){{0,2}}{_NUMBER}(?!\d{{0,3}}[.)](?:\s|$))|\b(?:I|we)\b['’\w\s]{{0,12}}\b(?:estimate"
     rf"|answer|calculate|choose|go\swith|assign|give|put|say|get|find)\b[^.;\d]{{0,25}}{_NUMBER}"
     r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|(?<!\bnote\s)(?<!\bchart\s)(?<!\d\s)(?<!/dL\s)\bgives?\b[^.;\d]{0,40}\d"
     r"|\d\s?(?:points?\b)?[^.;\d]{0,20}\b(?:can\sbe|is)\s(?:assigned|given)\b",
     re.IGNORECASE,
 )
-_VALUE_ELSEWHERE = re.compile(
-    rf"(?:[=≈→:：]|\b(?:is|about|approximately|around|roughly|est\sde|es|é|è|beträgt|равен)\b|为|約)\s?{_NUMBER}",
-    re.IGNORECASE,
+_BUT_VALUE = re.compile(
+    rf"(?i)\b(?:but|yet|however)\b[^.;\d]{{0,30}}\b(?:is|about|approximately|around|roughly)\s?{_NUMBER}"
 )
 _DIGIT = re.compile(r"\d")
 _REST = re.compile(r"\s?(?:$|[-–—(,.;:]|because\b|since\b|as\b|due\b|without\b)", re.IGNORECASE)
@@ -149,8 +135,7 @@ def says_not_available(content: str) -> bool:
     text = re.sub(r"^(?:the\s)?(?:final\s)?answer(?:\sis)?\W{1,3}", "", text, flags=re.IGNORECASE)
     token = re.match(rf"{_TOKEN}|NA\b|(?:unknown|none\savailable)\b", text, re.IGNORECASE)
     if token and (token[0] != "Na") and _REST.match(text, token.end()):
-        rest = text[token.end() :]
-        return not (_ASSUMED.search(rest) and _DIGIT.search(rest))
+        return True
     if _DIGIT.search(text):
         return False
     return bool(
@@ -185,7 +170,7 @@ def states_not_available(text: str) -> bool:
     if sentences and _NAMED_SO.search(sentences[-1]):
         return True
     whole = " ".join(sentences)
-    return lacks and not _DIGIT.search(whole) and not _ASSUMED.search(whole)
+    return lacks and not _DIGIT.search(whole)
 
 
 def _decided(sentence: str, has_value: bool) -> bool | None:
@@ -196,22 +181,18 @@ def _decided(sentence: str, has_value: bool) -> bool | None:
         has_value: whether an earlier one gives a value.
     """
     cannot = _last(_CANNOT, sentence)
-    is_in_part = cannot and _IN_PART.search(sentence[max(0, cannot.start() - 40) : cannot.end() + 30])
-    if cannot and not is_in_part:
+    if cannot:
         return _cannot_be_had(sentence, cannot, has_value)
     if _says_it_is_none(sentence):
         return True
     value = _last_value(sentence)
-    if value is not None and (_ASSUMED.search(sentence) or not _SUPPOSED.search(sentence[:value])):
-        return False
-    return False if cannot and _DIGIT.search(sentence) else None
+    return False if value is not None and not _SUPPOSED.search(sentence[:value]) else None
 
 
 def _cannot_be_had(sentence: str, cannot: re.Match[str], has_value: bool) -> bool:
     """Whether what a sentence says cannot be had is the answer, and not something beside it."""
     before, after = sentence[: cannot.start()], sentence[cannot.end() :]
-    is_overcome = _last_value(after) is not None or (_CONTRAST.search(after) and _VALUE_ELSEWHERE.search(after))
-    if is_overcome and not _SUPPOSED.search(after):
+    if (_last_value(after) is not None or _BUT_VALUE.search(after)) and not _SUPPOSED.search(after):
         return False
     value = _last_value(before)
     return not (has_value or value is not None) or bool(_CONCLUDED.search(sentence[value or 0 : cannot.end()]))
