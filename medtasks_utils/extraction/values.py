@@ -50,9 +50,8 @@ _SAID_AFTER = re.compile(
     r"|बनता|निकलता)\sहै|\sहै)"
 )
 _ALONG_AFTER = re.compile(
-    r"\s(?:pregnant|along|(?:of\s)?gestation|schwanger|weit|enceinte|de\s(?:grossesse|gesta[cç][aãió]+n?|embarazo|gravidez)"
-    r"|d['’]aménorrhée|incinta|di\sgravidanza|беременности)\b",
-    re.IGNORECASE,
+    r"(?i)\s(?:pregnant|along|(?:of\s)?gestation|schwanger|weit|enceinte|de\s(?:grossesse|gesta[cç][aãió]+n?|embarazo|gravidez)"
+    r"|d['’]aménorrhée|incinta|di\sgravidanza|беременности)\b"
 )
 _STEPS = re.compile(
     r"[\"'][A-Za-z_ ]{2,40}[\"']\s?:\s?\[\s?(?:\{[^{}]{0,400}\}\s?,\s?){1,40}\{[^{}]{0,400}\}\s?\]"

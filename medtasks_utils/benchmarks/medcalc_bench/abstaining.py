@@ -22,8 +22,7 @@ _SENTENCE = re.compile(r"(?<=[!?;])\s+|(?<=\.)\s+(?=\D|\d+[.)]\s)|\n+|[。；]")
 _TOKEN = r"(?:n\s?/\s?a\b|\bn\.\s?a\b\.?|not\s(?:applicable|available)\b)"
 _VERB = (
     r"(?:calculat|comput|determin|estimat|assess|deriv|obtain|giv|provid|scor|answer|establish|evaluat|work(?:ed)?\sout"
-    r"|assign|complet|perform|appl|convert|report|tall|work(?:ed)?\sthis|finish|stat(?=ed?\b)|reach|know"
-    r"|find\sthe\sanswer|do\sthis)"
+    r"|assign|complet|perform|appl|convert|report|tall|work(?:ed)?\sthis|finish|stat(?=ed?\b)|reach|know)"
 )
 _NOT_ABLE = (
     r"(?:\bcan\s?not\b|\bcan['’]?t\b|\bcould(?:\snot|n['’]t)\b|\b(?:un|not\s)able\sto\b|\bimpossible\sto\b|"
@@ -99,15 +98,13 @@ _RESULT = (
 )
 _LINK = r"(?:\bis\b|\bare\b|\bof\b|\bat\b|\bequals\b|\bcomes\sto\b|[:：=≈→])"
 _HEDGE = (
-    r"(?:\W{0,3}\b(?:about|approximately|around|roughly|nearly|most|likely|probably|therefore|then|thus|only|at|least|"
-    r"exactly|now|still|around|the)\b){0,4}"
+    r"(?:\W{0,3}\b(?:about|approximately|around|roughly|nearly|most|likely|probably|therefore|then|only|the)\b){0,4}"
 )
 _VALUE = re.compile(
     rf"\b{_RESULT}\b(?P<between>[^.;:=\n]{{0,50}}?){_LINK}{_HEDGE}\s?{_NUMBER}(?![\d.,]*\s?[+×*−])|^\W{{0,4}}(?:(?:about|approximately"
     rf"|around|roughly|at\sleast)\s){{0,2}}{_NUMBER}(?!\d{{0,3}}[.)](?:\s|$))|\b(?:I|we)\b['’\w\s]{{0,12}}\b(?:estimate"
     rf"|answer|calculate|choose|go\swith|assign|give|put|say|get|find)\b[^.;\d]{{0,25}}{_NUMBER}"
-    r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|(?<!\bnote\s)(?<!\bchart\s)(?<!\d\s)(?<!/dL\s)\bgives?\b[^.;\d]{0,40}\d"
-    r"|\d\s?(?:points?\b)?[^.;\d]{0,20}\b(?:can\sbe|is)\s(?:assigned|given)\b",
+    r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|(?<!\bnote\s)(?<!\bchart\s)(?<!\d\s)(?<!/dL\s)\bgives?\b[^.;\d]{0,40}\d",
     re.IGNORECASE,
 )
 _BUT_VALUE = re.compile(

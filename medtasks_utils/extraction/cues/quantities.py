@@ -271,14 +271,12 @@ ABOUT: Cues = {
     r"|nearly|patient|exact|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)",
     "de": r"(?:etwa|ungefähr|ca\.|circa|rund|also|somit|daher|demnach|folglich|mithin|insgesamt|genau|der|die|das|den"
     r"|dem|(?:mon|diens|donners|frei|sams|sonn)tag,?|mittwoch,?)",
-    "fr": r"(?:environ|donc|ainsi|alors|exactement|à\speu\sprès|d['’](?:environ)?|de|le|la|(?:lun|mar|mercre|jeu|vendre"
-    r"|same)di|dimanche)",
+    "fr": r"(?:environ|donc|ainsi|alors|exactement|à\speu\sprès|d['’](?:environ)?|de|le|la|\w{3,6}di|dimanche)",
     "es": r"(?:aproximadamente|unos|cerca|entonces|así|exactamente|por\s(?:lo\s)?tanto,?|pues|de|el|la|lunes,?|martes,?"
     r"|miércoles,?|jueves,?|viernes,?|sábado,?|domingo,?)",
     "pt": r"(?:aproximadamente|cerca|portanto,?|então|assim|exatamente|de|o|a"
     r"|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?,?)",
-    "it": r"(?:circa|pari|dunque|quindi|perciò|pertanto|esattamente|di|a|il|la|lunedì|martedì|mercoledì|giovedì|venerdì"
-    r"|sabato|domenica)",
+    "it": r"(?:circa|pari|dunque|quindi|perciò|pertanto|esattamente|di|a|il|la|\w{3,6}dì|sabato|domenica)",
     "ru": r"(?:примерно|около|приблизительно|ровно|таким\sобразом,?|следовательно,?|(?:понедельник|вторник|сред[ау]"
     r"|четверг|пятниц[ау]|суббот[ау]|воскресенье),?)",
     "ar": r"(?:حوالي|تقريبا|نحو|يوم|في)",
