@@ -296,11 +296,6 @@ def in_bold(candidate: Candidate) -> bool:
     return line.count(BOLD) % 2 == 1
 
 
-def points(candidate: Candidate) -> bool:
-    """As in "4 points"."""
-    return bool(_POINTS_AFTER.match(after(candidate)))
-
-
 def explained_after(candidate: Candidate) -> bool:
     """As in "It adds up to ten:" before the list of the points, "The answer is 46." before "Here's how …"."""
     return bool(_EXPLAINED_AFTER.match(candidate.text, candidate.end))
@@ -311,7 +306,10 @@ def an_item(candidate: Candidate) -> bool:
     if candidate.text[candidate.start] == "+":
         return not re.search(r"[=:]\s?$", re.sub(r".*\btotal\b", "", before(candidate)))
     left = before(candidate)
-    return bool((points(candidate) and _CONTRIBUTES.search(left)) or re.search(r"(?<!\w)[A-Z]\s?=\s?$", left))
+    return bool(
+        (_POINTS_AFTER.match(after(candidate)) and _CONTRIBUTES.search(left))
+        or re.search(r"(?<!\w)[A-Z]\s?=\s?$", left)
+    )
 
 
 def taken_back(candidate: Candidate) -> bool:
