@@ -36,6 +36,7 @@ _SENTENCE = re.compile(r"[.:。：]\s?(?=\n|$)|[。：]")
 _FOUND = re.compile(r"[=≈]\s?(\d[\d.]*)")
 _PERCENT = re.compile(r"(?i)\bpercent|%")
 _OPERAND_AFTER = re.compile(r"\)?\s?(?:[×÷*/+^]|-\s)")
+_RELATIVE = re.compile(r",\s(?:which|welche\w|qui|que|che)\s[^,;.]{1,70},")
 _PART_START = re.compile(r"[,;。；，]|\bthen\b(?!\sbe)|\((?=[^()]*$)|→(?=.*[^\W\d_]{3})")
 _NAMED_AFTER = re.compile(
     r"\s?(?:mc?g|µg|m[lL]/min|mEq/L|mmol/L|kg|ms(?:ec)?|points?)\s(?:of\s|on\s(?:the\s)?|oral\s|PO\s)?"
@@ -79,7 +80,7 @@ def _subject(candidate: Candidate, patterns: re.Pattern[str]) -> int | None:
     named = unit and patterns.match(after(candidate), unit.end())
     if named:
         return named.lastindex
-    return _last_named(_PART_START.split(before(candidate))[-1], patterns)
+    return _last_named(_PART_START.split(_RELATIVE.sub("", before(candidate)))[-1], patterns)
 
 
 @lru_cache(maxsize=8)
