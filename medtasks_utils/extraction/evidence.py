@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from medtasks_utils.extraction import cues
-from medtasks_utils.extraction.asked import (
-    in_another_unit,
-    of_a_quantity,
-    of_another_matter,
-    of_something_else,
-    of_what_was_asked,
-)
+from medtasks_utils.extraction import asked, cues
 from medtasks_utils.extraction.numerals import spelled_numbers
 from medtasks_utils.extraction.quantities import BOLD
 from medtasks_utils.extraction.subjects import (
@@ -157,7 +150,7 @@ def in_general(candidate: Candidate) -> bool:
 
 def one_of_alike(candidate: Candidate) -> bool:
     """As in "- Stroke: 1" above "- Bleeding: 0", "| 3 | RR |" between rows with a number of their own."""
-    if candidate.cue in ("answer", "total", "alone") or of_a_quantity(candidate):
+    if candidate.cue in ("answer", "total", "alone") or asked.of_a_quantity(candidate):
         return False
     text = candidate.text
     start, end = text.rfind("\n", 0, candidate.start) + 1, text.find("\n", candidate.end)
@@ -347,9 +340,9 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     *_EVERY,
     (restated, -25),
     (a_given_quantity, -60),
-    (of_what_was_asked, 8),
-    (of_something_else, -40),
-    (in_another_unit, -40),
+    (asked.of_what_was_asked, 8),
+    (asked.of_something_else, -40),
+    (asked.in_another_unit, -40),
     (list_number, -100),
     (in_a_formula, -100),
     (worked_on, -30),
@@ -364,7 +357,7 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
 _OF_DECIMALS: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,
     (a_share, -60),
-    (of_another_matter, -8),
+    (asked.of_another_matter, -8),
     (a_risk, -60),
     (one_of_alike, -20),
 )
@@ -378,7 +371,7 @@ _OF_SCORES: tuple[tuple[Rule, float], ...] = (
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
-    "date": (*_EVERY, (one_of_alike, -45), (given, -60), (compared_with, -60), (of_something_else, -20)),
+    "date": (*_EVERY, (one_of_alike, -45), (given, -60), (compared_with, -60), (asked.of_something_else, -20)),
     "weeks_days": (
         *_EVERY,
         (one_of_alike, -45),
