@@ -32,9 +32,11 @@ _ASKED = re.compile(
     r"|demandée?|pregunta"
     r"|pide|pergunta|pede|domanda|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|题目|要求|題|求め|設問|질문|السؤال|प्रश्न"
 )
+_SENTENCE = re.compile(r"[.:。：]\s?(?=\n|$)|[。：]")
+_FOUND = re.compile(r"[=≈]\s?(\d[\d.]*)")
 _PERCENT = re.compile(r"(?i)\bpercent|%")
 _OPERAND_AFTER = re.compile(r"\)?\s?(?:[×÷*/+^]|-\s)")
-_OPERAND_BEFORE = re.compile(r"[×÷*/+(]\s?$|\s-\s$")
+_RELATIVE = re.compile(r",\s(?:which|welche\w|qui|que|che)\s[^,;.]{1,70},")
 _PART_START = re.compile(r"[,;。；，]|\bthen\b(?!\sbe)|\((?=[^()]*$)|→(?=.*[^\W\d_]{3})")
 _NAMED_AFTER = re.compile(
     r"\s?(?:mc?g|µg|m[lL]/min|mEq/L|mmol/L|kg|ms(?:ec)?|points?)\s(?:of\s|on\s(?:the\s)?|oral\s|PO\s)?"
@@ -53,9 +55,10 @@ def _of_question(question: str, patterns: re.Pattern[str]) -> int | None:
 def _of_text(text: str, patterns: re.Pattern[str]) -> int | None:
     """The one of several names that stands beside a word for the question."""
     for asked in islice(_ASKED.finditer(text), 20):
-        start = max(text.rfind(end, 0, asked.start()) + 1 for end in ".;\n。")
+        start = max(text.rfind(end, 0, asked.start()) + 1 for end in ".;?\n。")
         nearby = [*patterns.finditer(text, max(start, asked.start() - 25), asked.start())][-1:]
-        nearby += [*patterns.finditer(text, asked.end(), asked.end() + 60)][:1]
+        end = _SENTENCE.search(text, asked.end(), asked.end() + 60)
+        nearby += [*patterns.finditer(text, asked.end(), end.start() if end else asked.end() + 60)][:1]
         if nearby:
             return nearby[0].lastindex
     return None
@@ -77,7 +80,7 @@ def _subject(candidate: Candidate, patterns: re.Pattern[str]) -> int | None:
     named = unit and patterns.match(after(candidate), unit.end())
     if named:
         return named.lastindex
-    return _last_named(_PART_START.split(before(candidate))[-1], patterns)
+    return _last_named(_PART_START.split(_RELATIVE.sub("", before(candidate)))[-1], patterns)
 
 
 @lru_cache(maxsize=8)
@@ -88,7 +91,7 @@ def _last_named(left: str, patterns: re.Pattern[str]) -> int | None:
 
 
 def _is_operand(name: re.Match[str], text: str) -> bool:
-    return bool(_OPERAND_AFTER.match(text, name.end()) or _OPERAND_BEFORE.search(text[: name.start()]))
+    return bool(_OPERAND_AFTER.match(text, name.end()))
 
 
 def of_what_was_asked(candidate: Candidate) -> bool:
@@ -99,6 +102,11 @@ def of_what_was_asked(candidate: Candidate) -> bool:
     return any(topic is not None and _subject(candidate, patterns) == topic for patterns, topic in topics)
 
 
+def of_a_quantity(candidate: Candidate) -> bool:
+    """As in "the corrected calcium is 9.28"."""
+    return _subject(candidate, _QUANTITIES) is not None
+
+
 def of_something_else(candidate: Candidate) -> bool:
     """As in "the delta gap is 3", where the anion gap was asked for, "Bazett gives 452", where it was Fridericia."""
     for patterns in (_QUANTITIES, _FORMULAS, _DATES):
@@ -106,6 +114,21 @@ def of_something_else(candidate: Candidate) -> bool:
         if topic is not None and _subject(candidate, patterns) not in (None, topic):
             return True
     return False
+
+
+def of_another_matter(candidate: Candidate) -> bool:
+    """Of one quantity, where all the paragraphs before its own, and nothing of what they find, are of another."""
+    start = candidate.text.rfind("\n\n", 0, candidate.start)
+    if start < 0 or _asked(candidate, _QUANTITIES) is not None:
+        return False
+    head, own = candidate.text[:start][-800:], candidate.text[start : candidate.start][-300:]
+    one, other = _all_named(head), _all_named(own)
+    return len(one) == len(other) == 1 and one != other and not any(found in own for found in _FOUND.findall(head)[-1:])
+
+
+@lru_cache(maxsize=8)
+def _all_named(text: str) -> set[int | None]:
+    return {found.lastindex for found in _QUANTITIES.finditer(text)}
 
 
 @lru_cache(maxsize=64)

@@ -5,12 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from medtasks_utils.extraction import cues
-from medtasks_utils.extraction.asked import (
-    in_another_unit,
-    of_something_else,
-    of_what_was_asked,
-)
+from medtasks_utils.extraction import asked, cues
 from medtasks_utils.extraction.numerals import spelled_numbers
 from medtasks_utils.extraction.quantities import BOLD
 from medtasks_utils.extraction.subjects import (
@@ -29,7 +24,9 @@ from medtasks_utils.extraction.weighing import Candidate, Rule, taken_back_until
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
-_ABOUT, _NORMAL, _COMPARED, _GIVEN = map(cues.any_word, (cues.ABOUT, cues.NORMAL, cues.COMPARED, cues.GIVEN))
+_ABOUT, _NORMAL, _COMPARED, _GIVEN, _TOTAL, _RESULT, _LINKED = map(
+    cues.any_word, (cues.ABOUT, cues.NORMAL, cues.COMPARED, cues.GIVEN, cues.TOTAL, cues.RESULT, cues.LINKED)
+)
 
 # ---- evidence
 
@@ -40,34 +37,29 @@ _RANGE_BEFORE = re.compile(
 )
 _RANGE_AFTER = re.compile(rf"{_UNIT}(?:\s?(?:-|至|到|から|에서)|\s(?i:to|bis|à|al?|до|إلى|से))\s?-?\d")
 _BETWEEN = re.compile(r"(?i:between|from|ranges?|entre|zwischen|tra|между|either|von|de)\s{1,2}[^\d\n]{0,12}$")
-_BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
     r"|[+](?!\s?/)|-\s?\(|-\s?\d|/\s?[\d(√][^=\n]{0,60}=|/\s?[\d.]+\s?[≈→]|/\d{1,2}/\d|,\s?\d{1,3},\s\d"
-    r"|/\s?[a-zA-Z][^=(\n.;,]{0,60}="
-    r"|/\s?\(|x\s[a-z]{2}|[-+/]\s{0,2}$)"
+    r"|/\s?[a-zA-Z][^=(\n.;,]{0,60}=|/\s?\(|x\s[a-z]{2}|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(
-    r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\("
-    r"|\d\s?\+\s[^\W\d][^\n=≈+:;.,→]{0,24}\s)$"
+    r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\(|\d\s?\+\s[^\W\d][^\n=≈+:;.,→]{0,24}\s)$"
 )
 _CONTINUED = re.compile(
     r"[^\n,;.()]{0,24}?\s?(?:[=≈]\s?(?:\(|[A-Za-z\s]{0,12}-?[\d.√])|→\s?[≈~]?\s?-?[\d.√(]"
-    r"|\b(?:corresponds?|equivalent|equates?|converts?)\sto\s[A-Za-z\s]{0,20}\d)"
+    r"|(?:of\s[^\n,;.()\d]{0,24})?\b(?:corresponds?|equivalent|equates?|converts?)\sto\s[A-Za-z\s]{0,20}\d)"
 )
 _COMPARED_BEFORE = re.compile(rf"(?:[<>≤≥≧≦]\s?|{_COMPARED}\s?(?:{_ABOUT}){{0,3}})$")
 _THRESHOLD_AFTER = re.compile(
     r"[^\n,;.()=]{0,24}?\b(?:or|and)\s(?:more|higher|above|greater|less|below|lower|over|older)\b"
-    rf"|{_UNIT}\s(?:less|more|lower|higher|fewer|weniger|mehr|niedriger|höher|de\smoins|de\splus|menos|más|mais"
+    rf"|{_UNIT}\s(?:zu\s(?:viel|wenig|hoch)|too\s(?:much|many|little)|de\s(?:trop|más)|a\smais|di\stroppo|less|more|lower|higher|fewer|weniger|mehr|niedriger|höher|de\smoins|de\splus|menos|más|mais"
     rf"|in\s(?:meno|più)"
-    r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))"
-    r"|\s(?:away|to\sgo|left|ago|short|remaining|overdue|as\sa\s(?:lower|upper)\s(?:bound|limit)"
-    r"|of\s(?:the\s|his\s|her\s)?(?:ideal|ibw|normal|predicted|actual|expected|usual|target))\b"
-    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하|まで"
-    r"|까지"
-    r"|미만|초과|以上|及以上"
-    r"|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))|\s?\+(?=\s|$)",
+    r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))|\s(?:away|to\sgo|left|ago|short|remaining|overdue"
+    r"|as\sa\s(?:lower|upper)\s(?:bound|limit)|of\s(?:the\s|his\s|her\s)?(?:ideal|ibw|normal|predicted|actual|expected"
+    r"|usual|target))\b|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)"
+    r"|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하|まで|까지|미만|초과|以上|及以上|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))"
+    r"|\s?\+(?=\s|$)",
     re.IGNORECASE,
 )
 _NAMED_BEFORE = re.compile(
@@ -78,9 +70,8 @@ _NAMED_BEFORE = re.compile(
 )
 _TIME_AFTER = re.compile(
     r"['′]\s?\d|[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|d[eé]cimal\w*|casas\sdec"
-    r"|significant|patients|steps|labs|year-old|yo"
-    r"|point(?<=-point)(?!\s(?:score|total|result|sum))"
-    r"|(?:c?m|in(?:ches)?|f(?:ee|oo)?t|kg|lbs?|pounds)\s(?:tall|heavy|groß|schwer))\b",
+    r"|significant|patients|steps|labs|year-old|yo|point(?<=-point)(?!\s(?:score|total|result|sum))|(?:c?m|in(?:ches)?"
+    r"|f(?:ee|oo)?t|kg|lbs?|pounds)\s(?:tall|heavy|groß|schwer))\b",
     re.IGNORECASE,
 )
 _OF_BEFORE = re.compile(
@@ -93,14 +84,13 @@ _OF_BEFORE = re.compile(
 _OF_AFTER_WORD = re.compile(r"(?i)([^\W\d_]+)\s(?:out\sof|of|von|sur|su|de|из|من|में\sसे)\s$")
 _OUT_OF_AFTER = re.compile(r"(?:\spoints?)?\s?(?:/\s?\d|out\sof|of\s(?:a\s)?(?:\d|max|poss|total))", re.IGNORECASE)
 _RESTATED = re.compile(
-    r"\d[^\d\n]{0,30}?(?i:\bi\.?e\.?,?|\bequivalent\sto|\bor\b|\bin\sother\swords|\bwhich\sis"
+    r"\d(?:(?!\sof\s\w{5})[^\d\n]){0,30}?(?i:\bi\.?e\.?,?|\bequivalent\sto|\bor\b|\bin\sother\swords|\bwhich\sis"
     r"|\bcorrespond\w{0,4}\sto|\bequal\sto|\bsoit\b|\bd\.\s?h\.)[^\d\n]{0,20}$"
 )
 _PER_ANOTHER = re.compile(
     r"(?i)^\W*(?:per|an|pro|par|por|all['’]|в|each|every)\s?(?:hour|minute|day|dose|kg|stunde|minute|tag|heure|jour"
     r"|hora|día|dia|ora|час|сутки)\b|每小时|毎時|時間あたり|시간당"
 )
-_UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
 _OR = r"(?:or|oder|ou|o|или|أو|或)"
 _UNDECIDED = re.compile(
@@ -111,10 +101,22 @@ _UNDECIDED = re.compile(
 )
 _BOTH = re.compile(
     r"(?i)\b(?:both|beide|les\sdeux|amb[ao]s|entrambi|оба)\b[^.;\n]{0,30}\s(?:equally|are\s(?:my|the|final|valid"
-    r"|correct|right"
-    r"|possible|acceptable)|stand\b|gleicher|sont\s(?:valables|possibles)|son\s(?:válid|posibl)|são\s(?:válid|possív)"
-    r"|sono\s(?:valid|possibil)|верн)"
+    r"|correct|right|possible|acceptable)|stand\b|gleicher|sont\s(?:valables|possibles)|son\s(?:válid|posibl)"
+    r"|são\s(?:válid|possív)|sono\s(?:valid|possibil)|верн)"
 )
+_IN_GENERAL = re.compile(
+    rf"(?i)(?:^|[.,:;(]\s?|(?:with|for|at|from|avec|mit|bei|con|com|при)\s)(?:(?:an?|any|every|each|eine?[mnr]?|une?|um|uma|una)\s"
+    rf"(?:\w+\s)?(?:{_TOTAL}|{_RESULT})|scores?|values?)\s(?:{_LINKED}|above|below|only)\s$"
+)
+_SHARE_BEFORE = re.compile(
+    r"(?i)(?:\bof\s(?:these|those|this|that|which|them)(?:,|\s(?:total|sum|amount|are|is)\b|(?=\s(?:\w+\s)?(?:$|\d)))|\b(?:davon|hiervon|dont|parmi\slesquels|de\s(?:los|las)\scuales|de\sellos"
+    r"|dos\squais|deles|di\scui|из\sних)\b|其中|そのうち|이\s?중)(?:[^.;\n\d]{0,24}?|.*\b(?:and|und|et|y|e|и)\b[^.;\n\d]{0,24})$"
+)
+_VALUED = r"\+?\d{1,4}(?:\.\d{1,4})?"
+_ITEM = re.compile(
+    rf"[^\w\n]{{0,12}}(?:\d\d?[.)]\s)?[^\W\d][^\n=→|×÷]{{1,160}}[{BOLD}]?\s?(?:[:=]|\s-)[\s{BOLD}]{{0,3}}{_VALUED}[^\d\n]{{0,24}}"
+)
+_LED = re.compile(r"[^\w\n]{0,6}\d[^\n]{8,160}")
 _EXPLAINED_AFTER = re.compile(
     r"(?i)\s?[A-Za-z/%²]{0,14}(?:\s\([^()\n]{0,40}\))?[.\x01\s]{0,3}(?::[ \x01]*\n+\s*(?:[-•|*]|\d[.)])\s?"
     r"|\n[\s*_#\x01]{0,6}(?:here['’]s\show|how\s(?:it|i|this|that)|breakdown|calculations?\b|derivation|explanation"
@@ -141,6 +143,32 @@ def list_number(candidate: Candidate) -> bool:
     return bool((counted and candidate.text[candidate.start].isdigit()) or _NAMED_BEFORE.search(before(candidate)))
 
 
+def in_general(candidate: Candidate) -> bool:
+    """As in "A score of 0 = discharge", "Scores of 4 carry a risk of …", "Un score de 2 correspond à …"."""
+    return bool(_IN_GENERAL.search(before(candidate)))
+
+
+def one_of_alike(candidate: Candidate) -> bool:
+    """As in "- Stroke: 1" above "- Bleeding: 0", "| 3 | RR |" between rows with a number of their own."""
+    if candidate.cue in ("answer", "total", "alone") or asked.of_a_quantity(candidate):
+        return False
+    text = candidate.text
+    start, end = text.rfind("\n", 0, candidate.start) + 1, text.find("\n", candidate.end)
+    line = text[start : end if end >= 0 else len(text)][:240]
+    shapes = (_ITEM,) if isinstance(candidate.value, float) else (_LED,) if candidate.cue == "line" else ()
+    shape = next((pattern for pattern in shapes if pattern.fullmatch(line)), None)
+    if shape is None or candidate.start - start > 200:
+        return False
+    above = text[max(0, start - 240) : max(0, start - 1)].rstrip().rsplit("\n", 1)[-1]
+    below = text[end : end + 240].lstrip().split("\n", 1)[0] if end >= 0 else ""
+    return any(shape.fullmatch(line) is not None for line in (above, below))
+
+
+def a_share(candidate: Candidate) -> bool:
+    """As in "142.5 MME. Of these, 60 MME stem from oxycodone and another 60 MME from tapentadol"."""
+    return bool(_SHARE_BEFORE.search(before(candidate)))
+
+
 def in_a_range(candidate: Candidate) -> bool:
     """As in "8.5–10.2", "between 20 and 30", "0 to 9"."""
     left, right = before(candidate), after(candidate)
@@ -148,11 +176,10 @@ def in_a_range(candidate: Candidate) -> bool:
         return False
     if _CHANGED.search(left):
         return right[:12].find(" to ") >= 0
-    words = _BETWEEN.search(left) and _BETWEEN_AFTER.match(right)
     second = _RANGE_BEFORE.search(left)
     if second and re.search(r"(?i)\b(?:a|al|à|e|y|et|und|and)\s?$", second[0]):
         second = _BETWEEN.search(left[: second.start()])
-    return bool(words or second or _RANGE_AFTER.match(right))
+    return bool(second or _RANGE_AFTER.match(right))
 
 
 def in_a_formula(candidate: Candidate) -> bool:
@@ -165,8 +192,9 @@ def in_a_formula(candidate: Candidate) -> bool:
 
 
 def worked_on(candidate: Candidate) -> bool:
-    """As in "24.489 ≈ 24.5": the first of the two."""
-    return bool(_CONTINUED.match(after(candidate)))
+    """As in "24.489 ≈ 24.5": the first of the two; but not "the score is 2 → 6.6 %"."""
+    translated = candidate.cue == "total" and after(candidate).lstrip().startswith("→")
+    return not translated and bool(_CONTINUED.match(after(candidate)))
 
 
 def compared_with(candidate: Candidate) -> bool:
@@ -233,12 +261,10 @@ def an_example(candidate: Candidate) -> bool:
     return bool(
         re.search(
             r"(?i)\b(?:such\sas|e\.g\.,?|for\s(?:example|instance),?|z\.\s?b\.|par\sexemple|por\se(?:jemplo|xemplo)"
-            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$"
-            r"|\b(?:another|further|weiteres|autre|otro|outro|altro)\s(?:example|beispiel|exemple|e[jx]emplo|esempio)\b"
-            r"|(?:example|beispiel|exemple|e[jx]emplo|esempio)\b[^\n]{0,60}\s(?:would|wär|ergäb|serai|donnerai|ser[íi]a"
-            r"|dar[íi]a"
-            r"|sareb|dareb)"
-            r"|(?:例如|例えば|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
+            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$|\b(?:another|further|weiteres|autre|otro|outro"
+            r"|altro)\s(?:example|beispiel|exemple|e[jx]emplo|esempio)\b|(?:example|beispiel|exemple|e[jx]emplo"
+            r"|esempio)\b[^\n]{0,60}\s(?:would|wär|ergäb|serai|donnerai|ser[íi]a|dar[íi]a|sareb|dareb)|(?:例如|例えば"
+            r"|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
             before(candidate),
         )
     )
@@ -263,19 +289,9 @@ def in_bold(candidate: Candidate) -> bool:
     return line.count(BOLD) % 2 == 1
 
 
-def points(candidate: Candidate) -> bool:
-    """As in "4 points"."""
-    return bool(_POINTS_AFTER.match(after(candidate)))
-
-
 def explained_after(candidate: Candidate) -> bool:
     """As in "It adds up to ten:" before the list of the points, "The answer is 46." before "Here's how …"."""
     return bool(_EXPLAINED_AFTER.match(candidate.text, candidate.end))
-
-
-def a_measurement(candidate: Candidate) -> bool:
-    """As in "urea 9 mmol/L", which is no score."""
-    return bool(_UNIT_AFTER.match(after(candidate)))
 
 
 def an_item(candidate: Candidate) -> bool:
@@ -283,7 +299,10 @@ def an_item(candidate: Candidate) -> bool:
     if candidate.text[candidate.start] == "+":
         return not re.search(r"[=:]\s?$", re.sub(r".*\btotal\b", "", before(candidate)))
     left = before(candidate)
-    return bool((points(candidate) and _CONTRIBUTES.search(left)) or re.search(r"(?<!\w)[A-Z]\s?=\s?$", left))
+    return bool(
+        (_POINTS_AFTER.match(after(candidate)) and _CONTRIBUTES.search(left))
+        or re.search(r"(?<!\w)[A-Z]\s?=\s?$", left)
+    )
 
 
 def taken_back(candidate: Candidate) -> bool:
@@ -301,13 +320,6 @@ _BY_PERIOD = re.compile(
     r"|last\smenstrual\speriod|dates)\b"
 )
 _GIVEN_BEFORE = re.compile(rf"{_GIVEN}(?:\s?[:=]\s?)?(?:(?!gives|is\b|yields|->)[^\n.,):=→]){{0,30}}$")
-
-
-def only_weeks(candidate: Candidate) -> bool:
-    """An age in weeks alone or in days alone."""
-    written = candidate.text[candidate.start : candidate.end]
-    both = re.search(r"\d\D+\d", written)
-    return candidate.cue != "alone" and not both
 
 
 _EVERY: tuple[tuple[Rule, float], ...] = (
@@ -328,9 +340,9 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     *_EVERY,
     (restated, -25),
     (a_given_quantity, -60),
-    (of_what_was_asked, 8),
-    (of_something_else, -40),
-    (in_another_unit, -40),
+    (asked.of_what_was_asked, 8),
+    (asked.of_something_else, -40),
+    (asked.in_another_unit, -40),
     (list_number, -100),
     (in_a_formula, -100),
     (worked_on, -30),
@@ -342,21 +354,29 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (a_maximum, -100),
     (out_of, 4),
 )
-_OF_DECIMALS: tuple[tuple[Rule, float], ...] = (*_OF_NUMBERS, (a_risk, -60))
+_OF_DECIMALS: tuple[tuple[Rule, float], ...] = (
+    *_OF_NUMBERS,
+    (a_share, -60),
+    (asked.of_another_matter, -8),
+    (a_risk, -60),
+    (one_of_alike, -20),
+)
 _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,
     (a_risk, -60),
-    (a_measurement, -60),
     (an_item, -60),
+    (one_of_alike, -60),
+    (in_general, -40),
 )
 RULES: dict[Kind, tuple[tuple[Rule, float], ...]] = {
     "decimal": _OF_DECIMALS,
     "integer": _OF_SCORES,
-    "date": (*_EVERY, (given, -60), (compared_with, -60), (of_something_else, -20)),
-    "weeks_days": (*_EVERY, (given, -20), (called_normal, -40), (compared_with, -60), (only_weeks, -6)),
+    "date": (*_EVERY, (one_of_alike, -45), (given, -60), (compared_with, -60), (asked.of_something_else, -20)),
+    "weeks_days": (
+        *_EVERY,
+        (one_of_alike, -45),
+        (given, -20),
+        (called_normal, -40),
+        (compared_with, -60),
+    ),
 }
-
-
-def one_of_many(candidate: Candidate) -> bool:
-    """A number that nothing points to, among others."""
-    return candidate.cue == "mention"

@@ -152,11 +152,10 @@ _SPELLED = re.compile(
     rf"(?:(?<![\w'’{_MATRAS}])|(?<=\b[dl]['’]))(?<!\w-)(?P<minus>{MINUS}|-)?(?={_BEGINNINGS})(?:"
     + "|".join(rf"(?P<{name}>{language.pattern})" for name, language in _LANGUAGES.items())
     + rf")(?![\w{_MATRAS}-]|\s(?:(?:[^\W\d_]+\s)?цел\w\w\w?|komma|virgule|coma|vírgula|virgola|thousand|tausend"
-    rf"|mil(?:le)?|тысяч\w?)\b)"
-    rf"(?<!one(?=\sof))(?<!(?:the|his|hat)\sone(?!\s(?:point|crit|item|factor)))"
-    rf"|(?=[\u4e00-\u9fff\u30de\uac00-\ud7af])(?<!{_EAST})(?P<negative>[负負]|マイナス"
-    rf"|마이너스\s)?(?P<east>{_EAST}{{1,3}}(?:\s?[点點・점]\s?{_EAST}{{1,4}}(?!・)"
-    rf"|(?=\s?(?:[分点點周週天]|です|。|$|점(?:[이입으\s,.]|$))))|(?:{_NATIVE_NUMBER})(?=\s?(?:점|개|주|일)))",
+    rf"|mil(?:le)?|тысяч\w?)\b)(?<!one(?=\sof))(?<!(?:the|his|hat)\sone(?!\s(?:point|crit|item|factor)))(?<!(?:the|ese"
+    rf"|ose)\stwo(?!\s(?:point|crit)))|(?=[\u4e00-\u9fff\u30de\uac00-\ud7af])(?<!{_EAST})(?P<negative>[负負]|マイナス"
+    rf"|마이너스\s)?(?P<east>{_EAST}{{1,3}}(?:\s?[点點・점]\s?{_EAST}{{1,4}}(?!・)|(?=\s?(?:[分点點周週天]|です|。|$"
+    rf"|점(?:[이입으\s,.]|$))))|(?:{_NATIVE_NUMBER})(?=\s?(?:점|개|주|일)))",
     re.IGNORECASE,
 )
 

@@ -15,7 +15,7 @@ _CHARACTERS: dict[int, str] = {
     **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
     **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
     **{ord(space): " " for space in _SPACES},
-    ord("\ufeff"): "",
+    **dict.fromkeys(map(ord, "\ufeff\ufe0f"), ""),
     **dict.fromkeys(map(ord, "➔➙➜➝➞➡⇨"), "→"),
     **{ord(mark): end for mark, end in zip("、،।؟؛", ",,.?;", strict=True)},
 }
@@ -53,7 +53,7 @@ _INSTRUCTED_BEFORE = re.compile(
     r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|(?:[,;]|\bor|\band)\slike|like\sthis"
     r"|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\."
     r"|zum\sBeispiel|par\sexemple|p\.\s?ej\.|por\se(?:jemplo|xemplo)|ad\sesempio|например)|例如|例えば|예를\s들어|مثلا"
-    r"|उदाहरण)[\s,:：]{0,3}$|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place"
+    r"|उदाहरण)[\s,:：]{0,3}$|\b(?:one|you|we|line)\swould\s(?:then\s)?(?:write|read|put|look\slike)\s?:?\s?$|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place"
     r"|enclose|return|output|provide|state|present|end|finish)\s(?:with\b|only\b|in\b|using\b|your\b|it\s(?:in|as)\b"
     r"|\s?$)[^.!?\n:]{0,80}$|\b(?:your|Ihre|deine|votre|tu|su|sua|tua|ваш)\s(?:final\s|endgültige\s)?(?:answer|choice"
     r"|value|verdict|response|Antwort|réponse|respuesta|resposta|risposta|ответ)\b[^.!?\n:]{0,40}$",
@@ -150,5 +150,7 @@ def without_next_question(text: str) -> tuple[str, ...]:
     before = text[: starts[0]]
     if text.startswith("Exercise", starts[0]) and before.strip():
         return (before,)
-    echoed = text[starts[0] : starts[1]] if len(starts) > 1 else text[starts[0] :]
+    headings = [text[start : start + 40].partition(":")[0].strip().lower() for start in starts]
+    again = headings.index(headings[0], 1) if headings[0] in headings[1:] else None
+    echoed = text[starts[0] : None if again is None else starts[again]]
     return (before, echoed) if before.strip() else (echoed,)

@@ -35,8 +35,8 @@ _LATEX_WORDS = (
     (re.compile(r"\\(?:approx|simeq|sim)(?![a-z])"), " ≈ "),
     (re.compile(r"\\(?:times|cdot)(?![a-z])"), " × "),
     (re.compile(r"\\(?:right|Right|long)?arrow(?![a-z])|\\(?:to|implies|Rightarrow|rightarrow)(?![a-z])"), " → "),
-    (re.compile(r"\\(?:le|leq|leqslant)(?![a-z])"), " ≤ "),
-    (re.compile(r"\\(?:ge|geq|geqslant)(?![a-z])"), " ≥ "),
+    (re.compile(r"\\(?:le|leq|leqslant)(?![a-z])|<=(?!=)"), " ≤ "),
+    (re.compile(r"\\(?:ge|geq|geqslant)(?![a-z])|>="), " ≥ "),
     (re.compile(r"(?:--?|==?)>"), " → "),
     (re.compile(r"\\pm(?![a-z])"), "±"),
     (re.compile(r"\\div(?![a-z])"), " ÷ "),
@@ -83,7 +83,6 @@ _UNITS = re.compile(
     r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?|(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m"
     r"|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?|(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)"
 )
-_BEFORE_STOP = re.compile(r"(?<=[\w)]) {1,3}(?=[.,;:](?:\s|$))")
 _MARKED_THOUSANDS = re.compile(r"(?<=\d)['’_](?=\d{3}(?!\d))")
 _THOUSANDS = re.compile(r"(?<![\d.])([1-9]\d{0,2})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
 _POINT_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
@@ -132,7 +131,7 @@ def prepared(text: str, *, score: bool = False) -> str:
     text = _TIMES.sub(" × ", _POWER.sub("^", text).replace("**", BOLD))
     text = text.replace("__", BOLD).replace("*", "")
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
-    text = _BEFORE_STOP.sub("", _UNITS.sub(" ", _TOLERANCE.sub("", _LATEX.sub("", text))))
+    text = _UNITS.sub(" ", _TOLERANCE.sub("", _LATEX.sub("", text)))
     if not _POINT.search(text) and len(_DECIMAL_COMMA.findall(text)) > 1:
         text = _LONG_DECIMAL_COMMA.sub(r"\1.\2", _THOUSANDS_POINT.sub(r"\1", text))
     elif any(map(_is_in_thousands, _PRODUCT.finditer(text))):

@@ -20,11 +20,9 @@ _RISK_AFTER = re.compile(rf"[^\n,;.()]{{0,24}}?{_RISK}")
 _RISK_ASKED = re.compile(r"(?i)framingham|\byear\s(?:\w+\s){0,3}risk\b|\brisk\sof\b")
 _EARLIER_AFTER = re.compile(
     r"[^\d.,;:()\n]{0,20}\s(?:a\s(?:year|month|week)\sago|last\s(?:year|month|week)|previously|earlier"
-    r"|(?<!day\s)(?<!days\s)before|(?:on"
-    r"|in|at)\s(?:my|the|a)\sfirst\s(?:pass|try|attempt|go|count|reading)|on\sadmission|yesterday|when\s\w+\sstill"
-    r"|(?:that\s)?(?:one"
-    r"|you|we)\s(?:aims?|wants?|looks?)|uncorrected|too\s(?:low|high))\b|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다"
-    r"|이었습니다)",
+    r"|(?<!day\s)(?<!days\s)before|(?:on|in|at)\s(?:my|the|a)\sfirst\s(?:pass|try|attempt|go|count|reading)"
+    r"|on\sadmission|yesterday|when\s\w+\sstill|(?:that\s)?(?:one|you|we)\s(?:aims?|wants?|looks?)|uncorrected"
+    r"|too\s(?:low|high))\b|[\sA-Za-z/²%]{0,8}(?:でした|だった|였습니다|이었습니다)",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile("|".join(map(cues.any_word, (cues.RESULT, cues.TOTAL, cues.QUANTITY, cues.DERIVED))))
@@ -40,18 +38,19 @@ _INPUT_NAMED = re.compile(
 _NOT_BEFORE = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$"
 )
+_NOT = re.compile(cues.any_word(cues.NOT_BEFORE))
+_BUT_AFTER = re.compile(rf"[^.;\n\d]{{0,30}},?\s?{cues.any_word(cues.BUT)}\s?[^.;,\n\d]{{0,20}}\d")
 _ONLY_IF = re.compile(
     r"(?i)\b(?:(?:toss|throw|factor)(?:ing)?\sin|(?:correct|adjust)(?:ing)?\sfor|with|using|for\s\w+ing|without|had|if"
-    r"|were|by|per|under|according\sto|wenn"
-    r"|bei|mit|nach|hätte|wäre|avec|selon|d['’]après|si|s['’]il|con|según|se|com|segundo|secondo|если|при"
-    r"|по)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:be|have|give|get"
-    r"|become)\b|\b(?:wären?|würden?|ergäben?|lägen?|serai(?:en)?t|donnerai(?:en)?t|serían?|darían?|seriam?|dariam?"
-    r"|sarebbero?|darebbero?|бы)\b)"
-    r"|\bwould\s(?:give|add|count|score)\s$|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer|wish)\b)"
+    r"|were|by|per|under|according\sto|wenn|bei|mit|nach|hätte|wäre|avec|selon|d['’]après|si|s['’]il|con|según|se|com"
+    r"|segundo|secondo|если|при|по)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:\w+\s)?(?:be|have|give|get|become)\b|\b(?:wären?"
+    r"|würden?|ergäben?|lägen?|[a-z]{2,}rai(?:en)?t|(?:se|da|queda|tend|habr)rían?|(?:se|da|fica|te)riam?"
+    r"|[a-z]{2,}rebbero?|бы)\b)|\bwould\s(?:give|add|count|score)\s$|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer"
+    r"|wish)\b)"
 )
 _COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))
 _NOT_ASKED = re.compile(
-    r"(?i)[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)|nicht\sgefragt"
+    r"(?i)\s?[A-Za-z/%²]{0,8}\s(?:would|wäre|serait|sería|seria|sarebbe)\b(?!\s(?:also\s)?(?:round|give|make|mean))|[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)|nicht\sgefragt"
     r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))"
     r"|没有?要求|求められてい(?:ない|ません)|묻지\s않)"
 )
@@ -97,8 +96,9 @@ def a_given_quantity(candidate: Candidate) -> bool:
 
 
 def denied(candidate: Candidate) -> bool:
-    """As in "it is not 6 but 4"."""
-    return bool(_NOT_BEFORE.search(before(candidate)[-40:]))
+    """As in "it is not 6 but 4", "it is not, then, 136.84 (Katz), but 138.76"."""
+    left = before(candidate)[-40:]
+    return bool(_NOT_BEFORE.search(left) or (_NOT.search(left) and _BUT_AFTER.match(after(candidate))))
 
 
 def named(candidate: Candidate) -> bool:
@@ -119,7 +119,8 @@ def only_supposed(candidate: Candidate) -> bool:
 
 def unfinished(candidate: Candidate) -> bool:
     """A step of a calculation that is cut off before its end, as in "63 × 61.2 = 3855.6. 3855.6 × 0.85 ="."""
-    if candidate.cue in ("answer", "alone"):
+    stated = candidate.text[max(0, candidate.start - 12) : candidate.end]
+    if candidate.cue in ("answer", "alone") or (candidate.cue == "total" and candidate.text.count(stated) > 2):
         return False
     how = cut_off(candidate.text)
     if how is CutOff.IN_WORDS:

@@ -26,4 +26,4 @@ def unclosed_tag(text: str) -> str | None:
         between = "" if opened is None else text[opened : tag.start()].strip()
         content = between if between and "\n" not in between and not tag[1] else None
         opened = None if tag[1] or content else tag.end()
-    return content if opened is None else text[opened:].strip().split("\n", 1)[0].rstrip()
+    return content if opened is None else re.split(r"\n|(?<=\w)\s(?=[(—–])", text[opened:].strip())[0].rstrip()

@@ -11,7 +11,7 @@ from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap, without_operands
 from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
-from medtasks_utils.extraction.evidence import RULES, Kind, in_bold, one_of_many
+from medtasks_utils.extraction.evidence import RULES, Kind, in_bold
 from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.plain import one_script, own_parts
 from medtasks_utils.extraction.quantities import BOLD, numbers, prepared
@@ -44,8 +44,14 @@ _SUM = re.compile(r"\d\s?\+\s?\d{1,3}\)?\s?=\s?$")
 _SUMMED_AFTER = re.compile(rf"\s?[A-Za-z/%µ²]{{0,12}}\s{_SUMMED}(?!\s(?:chol|bili|body|prot))")
 _UNDER_A_LINE = re.compile(r"\n[ \t]*[-—–―─=_]{2,}[ \t]*\n[^\n\d]{0,40}$")
 _SAID_AFTER = re.compile(
-    r"\s?[A-Za-z/%µ²ऀ-ॿ]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता"
+    rf"\s?[A-Za-z/%²]{{0,8}},?\s(?i:is|est|ist|es|é|è)\s(?i:the|my|la|le|l['’]|die|das|der|el|o|a|il)\s?(?:(?i:final|correct|estimated|expected)\s)?"
+    rf"(?:{_RESULT}|{cues.any_word(cues.QUANTITY)})"
+    r"|\s?[A-Za-z/%µ²ऀ-ॿ]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता"
     r"|बनता|निकलता)\sहै|\sहै)"
+)
+_ALONG_AFTER = re.compile(
+    r"(?i)\s(?:pregnant|along|(?:of\s)?gestation|schwanger|weit|enceinte|de\s(?:grossesse|gesta[cç][aãió]+n?|embarazo|gravidez)"
+    r"|d['’]aménorrhée|incinta|di\sgravidanza|беременности)\b"
 )
 _STEPS = re.compile(
     r"[\"'][A-Za-z_ ]{2,40}[\"']\s?:\s?\[\s?(?:\{[^{}]{0,400}\}\s?,\s?){1,40}\{[^{}]{0,400}\}\s?\]"
@@ -60,26 +66,27 @@ _ROUNDED = re.compile(
     rf"(?:that['’]s\s|(?:is|gives|ergibt|donne|es|da|é|dà)\s)?(?:{_ABOUT}){{0,3}}$"
 )
 _LIMIT_KEY = re.compile(r"max|min(?!ut)|thresh|cut|limit|normal|refer|range|possible|previous|prior")
+_WEEKS = ("weeks", "wochen", "semaines", "semanas", "settimane")
+_REMAINING = re.compile(r"(?i)(?:remain|until|left|rest|bis_|verbleib|falta|al_termin|to_)\w*[\"']\s?:\s?\{\s{0,8}$")
 _ROW = re.compile(rf"(?:^|\n)\|[^\n|]*[^\s|:-][^\n|]*\|[\s{BOLD}]{{0,4}}$")
 _TOTAL_ROW = re.compile(
     rf"(?:^|\n)\|[\s{BOLD}]{{0,4}}(?:{_TOTAL}|{_RESULT})(?:\s(?:{_TOTAL}|points))?[\s:{BOLD}]{{0,4}}\|(?:[^\n"
     rf"|]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
 )
-_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?,?\s?(?P<link>(?:{_ABOUT}){{0,4}})$")
+_NAMED_ROW = re.compile(rf"(?:^|\n)\|[^\n]{{0,60}}?{cues.any_word(cues.QUANTITY)}[^\n|]{{0,40}}\|[\s{BOLD}]{{0,4}}$")
+_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?[,?]?\s?(?P<link>(?:{_ABOUT}){{0,4}})$")
 _NAMED_AFTER = re.compile(
     rf"\s(?:(?:points?\s)?(?:on|for|in)\s(?:the\s)?|mg\s(?:of\s)?(?:oral\s)?){cues.any_word(cues.QUANTITY)}"
 )
 _LINE_START = re.compile(
-    rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly)?\s?$"
+    rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly|exactly|genau)?\s?$"
 )
 _ASIDE_HEADING = re.compile(
-    r"^[\s>#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning"
+    r"^[ >#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning"
     r"|rationale|for\s(?:reference|comparison)|score\sbands|risk(?!\s?=)|normal|category|stage|staging|next\sstep"
-    r"|recommendation|significance|a\sfew\snotes|caveats?)",
-    re.IGNORECASE,
-)
-_RESULT_HEADING = re.compile(
-    r"^[\s>#*\-_✅\x01]{0,8}(?:final|result|answer|total|conclusion|calculation)", re.IGNORECASE
+    r"|recommendation|significance|a\sfew\snotes|caveats?|(?:\w+\s){0,2}plan\b|dosing|monitoring|management|milestones"
+    r"|treatment|follow-up|timeline)(?!.*(?::|[^\W\d]\s[-–=])\s?\+?\d[\d.]*(?:\s\w{1,4}(?:/\w{1,3})?)?\s*$)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _MENTIONS = ("mention", "bold")
 _OUTRIGHT = ("answer", "stated", "total")
@@ -111,49 +118,41 @@ def read_value(
 def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Reading:
     stripped = _STEPS.sub("", text)
     text = stripped if re.search(r"\d", stripped) else text
-    holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "count", "weeks"))
+    holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "count", *_WEEKS))
     opened = unclosed_tag(rest)
     if opened:
-        holders.append(Holder(opened, len(rest) - len(opened), len(rest), "tag", 94))
+        holders.append(Holder(opened, len(rest) - len(opened), len(rest), "tag", 95))
     inside = [found for holder in holders if (found := _inside(holder, text, kind, keys, asked))]
     return choose([*_lone(list(_candidates(rest, kind, asked)), kind), *inside], _MENTIONS)
 
 
 def _lone(candidates: list[Candidate], kind: Kind) -> list[Candidate]:
-    """The candidates, with evidence against a mere mention unless it is the only number there is."""
+    """The candidates with the evidence of all on each; a mere mention counts where it is the only number there is."""
     operands = {one.value for one in candidates if isinstance(one.value, float) and _is_operand(one)}
-    candidates = [
-        replace(one, evidence=(*one.evidence, ("an_operand", -6.0))) if one.value in operands else one
-        for one in candidates
-    ]
+    candidates = _noted(candidates, "an_operand", -6.0, lambda one: one.value in operands)
     open_ones = [one for one in candidates if ("one_of_two", -100) in one.evidence]
     undecided = {one.value for one in open_ones} if any(one.cue == "answer" for one in open_ones) else set()
-    candidates = [
-        replace(one, evidence=(*one.evidence, ("one_of_two", -100))) if one.value in undecided else one
-        for one in candidates
-    ]
+    candidates = _noted(candidates, "one_of_two", -100, lambda one: one.value in undecided)
     stated = Counter(str(one.value) for one in candidates if one.weight > 0 and ("worked_on", -30) not in one.evidence)
     if kind == "decimal":
         outright = [one for one in candidates if one.cue in _OUTRIGHT and not _CALCULATED.search(before(one))]
-        candidates = [
-            replace(one, evidence=(*one.evidence, ("rounded_elsewhere", -10.0)))
-            if any(_rounds(one.value, to.value) and to.weight >= one.weight - 8 for to in outright)
-            and _CALCULATED.search(before(one))
-            else one
-            for one in candidates
-        ]
-    candidates = [
-        replace(one, evidence=(*one.evidence, ("repeated", 3.0)))
-        if kind != "integer" and stated[str(one.value)] > 1 and one.weight > 0
-        else one
-        for one in candidates
-    ]
-    counted = candidates
-    if candidates and not isinstance(candidates[0].value, float):
-        counted = [one for one in candidates if one.weight > 0]
-    if len({str(one.value) for one in counted}) == 1:
-        return candidates
-    return [weigh(one, ((one_of_many, -20),)) if one.cue == "mention" else one for one in candidates]
+        candidates = _noted(candidates, "rounded_elsewhere", -10.0, lambda one: _is_rounded(one, outright))
+    if kind != "integer":
+        candidates = _noted(candidates, "repeated", 3.0, lambda one: one.weight > 0 and stated[str(one.value)] > 1)
+    counted = {str(one.value) for one in candidates if isinstance(one.value, float) or one.weight > 0}
+    return candidates if len(counted) == 1 else _noted(candidates, "one_of_many", -20, lambda one: one.cue == "mention")
+
+
+def _noted(
+    candidates: list[Candidate], rule: str, weight: float, holds: Callable[[Candidate], bool]
+) -> list[Candidate]:
+    return [replace(one, evidence=(*one.evidence, (rule, weight))) if holds(one) else one for one in candidates]
+
+
+def _is_rounded(candidate: Candidate, outright: list[Candidate]) -> bool:
+    """Whether a calculation ends in it that is stated rounded elsewhere."""
+    rounded = (one for one in outright if _rounds(candidate.value, one.value) and one.weight >= candidate.weight - 8)
+    return any(rounded) and _CALCULATED.search(before(candidate)) is not None
 
 
 def _rounds(value: float, to: float) -> bool:
@@ -169,11 +168,13 @@ def _is_operand(candidate: Candidate) -> bool:
 
 
 def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str], asked: str) -> Candidate | None:
-    content = text[holder.start : holder.start + 200] if holder.key == "weeks" else holder.content
+    content = text[holder.start : holder.start + 200] if holder.key in _WEEKS else holder.content
     value = content_value(content, kind, asked).value
-    if value is None:
-        return None
-    if _LIMIT_KEY.search(holder.key):
+    if (
+        value is None
+        or _LIMIT_KEY.search(holder.key)
+        or _REMAINING.search(text[max(0, holder.start - 60) : holder.start])
+    ):
         return None
     less = 0 if not holder.key or any(key in holder.key for key in keys) else 10
     return Candidate(value, holder.start, holder.end, text, holder.cue, holder.support - less)
@@ -215,18 +216,21 @@ def holds_no_result(content: str, kind: Kind) -> bool:
 
 def _excluded(candidate: Candidate) -> bool:
     """Whether a lone number is no value even with nothing else beside it: an operand, an end of a range."""
-    return any(rule in ("in_a_formula", "in_a_range", "list_number") for rule, _ in candidate.evidence)
+    is_word = not re.search(r"\d", candidate.text[candidate.start : candidate.end])
+    against = ("in_a_formula", "in_a_range", "list_number", "an_example", *(("a_time",) if is_word else ()))
+    return any(rule in against for rule, _ in candidate.evidence)
 
 
 def _candidates(text: str, kind: Kind, asked: str) -> Iterator[Candidate]:
     is_number = kind in ("decimal", "integer")
     text = prepared(text, score=kind == "integer") if is_number else text.replace("**", BOLD)
-    aside = _asides(text)
+    remarks = _ASIDE_HEADING.search(text)
     for found in bounded(_FINDERS[kind](text)):
         cue, support = _cue(text, found, kind)
         if found.is_word and cue in ("mention", "linked", "row"):
             continue
-        evidence = [("in_an_aside", -30.0)] if any(start <= found.start < end for start, end in aside) else []
+        is_remark = remarks is not None and found.start > remarks.start() and cue not in ("answer", "total")
+        evidence = [("in_an_aside", -30.0)] if is_remark else []
         if kind == "integer" and "%" in text[found.start : found.end]:
             evidence.append(("a_percentage", -60.0))
         yield weigh(
@@ -261,31 +265,20 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         )
     if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
         return "stated", 50
+    if kind == "weeks_days" and _ALONG_AFTER.match(text, found.end):
+        return "stated", 50
     if _SAID_AFTER.match(text, found.end) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
         return "stated", 48
     if _AFTER_PREPOSITION.search(left):
         return "linked", 42
     if _TOTAL_ROW.search(text[max(0, found.start - 120) : found.start]):
         return "total", 56
+    if _NAMED_ROW.search(text[max(0, found.start - 120) : found.start]):
+        return "row", 46
     if _ROW.search(text[max(0, found.start - 80) : found.start]):
         return "row", 36
     if _LINE_START.search(text[max(0, found.start - 40) : found.start]):
         return "line", 42
-    if re.match(r"[\sA-Za-z/%µ²]{0,14}(?:입니다|です)", text[found.end : found.end + 24]):
+    if re.match(r"[\sA-Za-z/%µ²点점]{0,14}(?:입니다|です)", text[found.end : found.end + 24]):
         return "linked", 38
     return ("bold", 22) if in_bold(candidate) else ("mention", 10)
-
-
-def _asides(text: str) -> list[tuple[int, int]]:
-    """Where remarks on a result stand: what follows a heading such as "Interpretation", up to one such as "Result"."""
-    found: list[tuple[int, int]] = []
-    position, opened = 0, None
-    for line in text.split("\n"):
-        head = line[:60]
-        if _ASIDE_HEADING.match(head):
-            opened = position if opened is None else opened
-        elif opened is not None and _RESULT_HEADING.match(head):
-            found.append((opened, position))
-            opened = None
-        position += len(line) + 1
-    return [*found, (opened, len(text))] if opened is not None else found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.ends import both_ends
 
 _MARKUP = re.compile(r"\\(?:text|textbf|mathrm|mathbf|boxed|quad|[,;:! ])|[*_`${}\"“”«»#>\\]|</?answer>", re.IGNORECASE)
@@ -21,9 +22,7 @@ _SENTENCE = re.compile(r"(?<=[!?;])\s+|(?<=\.)\s+(?=\D|\d+[.)]\s)|\n+|[。；]")
 _TOKEN = r"(?:n\s?/\s?a\b|\bn\.\s?a\b\.?|not\s(?:applicable|available)\b)"
 _VERB = (
     r"(?:calculat|comput|determin|estimat|assess|deriv|obtain|giv|provid|scor|answer|establish|evaluat|work(?:ed)?\sout"
-    r"|"
-    r"assign|complet|perform|appl|convert|report|tall|work(?:ed)?\sthis|stat(?=ed?\b)|reach|know|find\sthe\sanswer"
-    r"|do\sthis)"
+    r"|assign|complet|perform|appl|convert|report|tall|work(?:ed)?\sthis|finish|stat(?=ed?\b)|reach|know)"
 )
 _NOT_ABLE = (
     r"(?:\bcan\s?not\b|\bcan['’]?t\b|\bcould(?:\snot|n['’]t)\b|\b(?:un|not\s)able\sto\b|\bimpossible\sto\b|"
@@ -36,38 +35,31 @@ _CANNOT = re.compile(
     rf"|(?:\binsufficient|\bnot\s(?:enough|sufficient)|n['’]t\s(?:enough|sufficient))\b[^.;]{{0,60}}\b(?:to\s{_VERB}"
     rf"|for\s(?:the\s|a\s)?calculat)"
     r"|\bno\s(?:\w+\s){1,3}?(?:can|could)\sbe\s(?:calculated|computed|determined|given|derived|assigned|reported)"
-    r"|(?:\bnot|n['’]t)\s(?:calculable|computable|determinable|answerable|scorable|obtainable)\b"
-    r"|\b(?:incalculable|in?computable|uncomputable|uncalculable|indeterminable|indeterminate|undeterminable|"
-    r"undetermined|unanswerable)\b"
+    r"|(?:\bnot|n['’]t)\s(?:calculable|computable|determinable|answerable|scorable|obtainable)\b|\b(?:incalculable"
+    r"|in?computable|uncomputable|uncalculable|indeterminable|indeterminate|undeterminable|undetermined|unanswerable)\b"
     r"|\bcalculation\s(?:is\s)?(?:not\s|im)possible\b|\b(?:not\s|im)possible\W*$|\bno\sdetermination\b"
     r"|\bimpossible\sto\ssay\b|(?:\bnot|n['’]t)\s(?:let|allow|permit)\b|\bpreclud\w+|\bimpossible\s?(?::|$)"
-    r"|\bnot\spossible\sdue\b"
-    r"|\b(?:would\sbe|is)\s(?:a\s(?:pure\s)?guess|invented|inappropriate\sto|unsafe\sto)\b|\b(?:must"
-    r"|have\sto)\sabstain\b"
+    r"|\bnot\spossible\sdue\b|\bnot\sgoing\sto\s(?:guess|calculate|estimate)\b|\b(?:would\sbe"
+    r"|is)\s(?:a\s(?:pure\s)?guess|invented|inappropriate\sto|unsafe\sto)\b|\b(?:must|have\sto)\sabstain\b"
     r"|\bnicht\s(?:\w+\s)?(?:berechn|bestimm|ermittel|m[öo]glich|angeb|angegeben|nennen|beantwort)\w*"
-    r"|\breichen\snicht\saus\b"
-    r"|\bne\s(?:peut|peux|pouvons|saurait)\s(?:pas\s)?(?:être\s)?(?:calcul|détermin|estim|donn|fourni|attribu)"
-    r"|\bimpossible\sde\s(?:calcul|détermin|donn|fourni|attribu)|\b(?:données|informations)\s"
-    r"(?:sont\s)?insuffisantes\b|\bno\s(?:se\s)?(?:puede|es\sposible|podemos|puedo)\s(?:ser\s)?(?:calcul|determin|estim"
-    r"|dar\b|asign|obten)|\b(?:información|datos)\s(?:son\s)?"
-    r"insuficientes?\b|\bn[ãa]o\s(?:é\spossível|(?:se\s)?pode(?:\sser)?|posso|consigo)\s(?:calcul|determin|estim|dar\b"
-    r"|atribu|obter)|\bdados\sinsuficientes\b|\b(?:non\s(?:è\s"
-    r"possibile|si\spuò|posso)|impossibile)\s(?:calcol|determin|stim|assegn|dare\b|fornire)|\bdati\sinsufficienti\b"
-    r"|невозможно\s\w+|нельзя\s\w+|недостаточно\s(?:данных|информации)"
-    r"|[无無]法(?:计算|計算|确定|確定|得出)|(?:信息|数据|資料|资料)不足|(?:計算|算出|判断|決定)(?:でき|不能|不可)"
-    r"|情報が?不足|(?:계산|산출|판단|결정)할\s?수\s?없|(?:정보|자료)가?\s?부족",
+    r"|\breichen\snicht\saus\b|\bne\s(?:peut|peux|pouvons|saurait)\s(?:pas\s)?(?:être\s)?(?:calcul|détermin|estim|donn"
+    r"|fourni|attribu)|\bimpossible\sde\s(?:calcul|détermin|donn|fourni|attribu)|\b(?:données"
+    r"|informations)\s(?:sont\s)?insuffisantes\b|\bno\s(?:se\s)?(?:puede|es\sposible|podemos"
+    r"|puedo)\s(?:ser\s)?(?:calcul|determin|estim|dar\b|asign|obten)|\b(?:información"
+    r"|datos)\s(?:son\s)?insuficientes?\b|\bn[ãa]o\s(?:é\spossível|(?:se\s)?pode(?:\sser)?|posso|consigo)\s(?:calcul"
+    r"|determin|estim|dar\b|atribu|obter)|\bdados\sinsuficientes\b|\b(?:non\s(?:è\spossibile|si\spuò|posso)"
+    r"|impossibile)\s(?:calcol|determin|stim|assegn|dare\b|fornire)|\bdati\sinsufficienti\b|невозможно\s\w+|нельзя\s\w+"
+    r"|недостаточно\s(?:данных|информации)|[无無]法(?:计算|計算|确定|確定|得出)|(?:信息|数据|資料|资料)不足|(?:計算"
+    r"|算出|判断|決定)(?:でき|不能|不可)|情報が?不足|(?:계산|산출|판단|결정)할\s?수\s?없|(?:정보|자료)가?\s?부족",
     re.IGNORECASE,
 )
 _LACK = re.compile(
     r"\b(?:insufficient|inadequate|incomplete|limited|(?:not|n['’]t)\s(?:enough|sufficient)|too\s(?:little|few)"
-    r"|no\sdata|undefined)\b"
-    r"|\b(?:does|do|did)(?:\snot|n['’]t)\s(?:\w+\s){0,2}?(?:contain|include|give|provide|mention|state|report|list"
-    r"|describe|"
-    r"document|specify|record|support|say)\b"
-    r"|\black(?:s|ing)?\b|\bmissing\b|\babsent\b|\bunavailable\b|\bunknown\b|\bnot\s(?:\w+\s)?in\sthe\snote\b"
-    r"|(?:\bnot|n['’]t|\bnone|\bnever)\s(?:\w+\s)?(?:given|provided|documented|recorded|reported|available|mentioned|"
-    r"measured|stated|specified|described|obtained|known|inferred|there|present)\b|\bhas\snone\b"
-    r"|\bno\smention\b|\bneither\b|\bunable\s(?:to|$)",
+    r"|no\sdata|undefined)\b|\b(?:does|do|did)(?:\snot|n['’]t)\s(?:\w+\s){0,2}?(?:contain|include|give|provide|mention"
+    r"|state|report|list|describe|document|specify|record|support|say)\b|\black(?:s|ing)?\b|\bmissing\b|\babsent\b"
+    r"|\bunavailable\b|\bunknown\b|\bnot\s(?:\w+\s)?in\sthe\snote\b|(?:\bnot|n['’]t|\bnone|\bnever)\s(?:\w+\s)?(?:given"
+    r"|provided|documented|recorded|reported|available|mentioned|measured|stated|specified|described|obtained|known"
+    r"|inferred|there|present)\b|\bhas\snone\b|\bno\smention\b|\bneither\b|\bunable\s(?:to|$)",
     re.IGNORECASE,
 )
 _CUE = (
@@ -89,51 +81,34 @@ _SPOKEN_OF = re.compile(
     r"|\(\s?0\b)",
     re.IGNORECASE,
 )
-_IN_PART = re.compile(
-    r"\b(?:exact(?:ly|ness)?|precise(?:ly)?|certain(?:ty|ly)?|sure|accurately|definit(?:e|ive)ly|confiden\w+)\b",
+_SUPPOSED = re.compile(
+    r"\b(?:if|were|would|had|could|might|unless|suppos\w+|needs?|requires?|average|typical|healthy|normal\w*|orientation)\b",
     re.IGNORECASE,
 )
-_ASSUMED = re.compile(
-    r"\b(?:assum\w+|using|taking|taken|treat\w+|default|convention|estimat\w+|approximat\w+"
-    r"|(?<!cannot\sbe\s)infer\w+)\b",
-    re.IGNORECASE,
-)
-_SUPPOSED = re.compile(r"\b(?:if|were|would|had|could|might|unless|suppos\w+|needs?|requires?)\b", re.IGNORECASE)
 _CONCLUDED = re.compile(
     r"\b(?:so|therefore|thus|hence|consequently|accordingly|conclude|conclusion|answer)\b"
     r"|\b(?:but|yet)\s(?:the\s)?(?:total|full|complete|whole|final|overall)\b",
     re.IGNORECASE,
 )
 
-_CONTRAST = re.compile(r"\b(?:but|yet|however)\b", re.IGNORECASE)
-
 _NUMBER = r"[-−–+~≈<>$(\[\s]{0,4}\d"
 _RESULT = (
-    r"(?:answer|result|scores?|total(?!\s(?:bilirubin|cholesterol|calcium|protein|white))|value|estimate|clearance"
-    r"|e?GFR|BMI|MAP|index|gap|ratio|QTc|LDL|osmolality|deficit|rate|"
-    r"area|BSA|risk|dose|MME|count|gestational\sage|(?:due\s)?date|date\sof\sconception|corrected\s(?:calcium|sodium)|"
-    r"(?:ideal|adjusted|target)(?:\sbody)?\sweight|FENa|HOMA-IR|MELD(?:-Na)?|GCS|PSI|SOFA|CRI|HEART|HAS-BLED|PERC"
-    r"|Centor|"
-    r"Charlson|Caprini|risk|percentage|gap|points|it)"
+    rf"(?:{cues.any_word(cues.RESULT)}|{cues.any_word(cues.QUANTITY)}|scores?|index|it|estimate|rate|risk|dose|ratio|points"
+    r"|total(?!\s(?:bilirubin|cholesterol|calcium|protein|white)))"
 )
 _LINK = r"(?:\bis\b|\bare\b|\bof\b|\bat\b|\bequals\b|\bcomes\sto\b|[:：=≈→])"
 _HEDGE = (
-    r"(?:\W{0,3}\b(?:about|approximately|around|roughly|nearly|most|likely|probably|therefore|then|thus|only|at|least|"
-    r"exactly|now|still|around|the)\b){0,4}"
+    r"(?:\W{0,3}\b(?:about|approximately|around|roughly|nearly|most|likely|probably|therefore|then|only|the)\b){0,4}"
 )
 _VALUE = re.compile(
-    rf"\b{_RESULT}\b(?P<between>[^.;:=\n]{{0,50}}?){_LINK}{_HEDGE}\s?{_NUMBER}"
-    rf"|^\W{{0,4}}(?:(?:about|approximately|around|roughly|at\sleast)\s){{0,2}}{_NUMBER}(?!\d{{0,3}}[.)](?:\s|$))"
-    rf"|\b(?:I|we)\b['’\w\s]{{0,12}}\b(?:estimate|answer|calculate|choose|go\swith|assign|give|put|say|get|find)\b"
-    rf"[^.;\d]{{0,25}}{_NUMBER}"
-    r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|(?<!\bnote\s)(?<!\bchart\s)(?<!\d\s)(?<!/dL\s)\bgives?\b[^.;\d]{0,40}\d"
-    r"|\d\s?(?:points?\b)?[^.;\d]{0,20}\b(?:can\sbe|is)\s"
-    r"(?:assigned|given)\b",
+    rf"\b{_RESULT}\b(?P<between>[^.;:=\n]{{0,50}}?){_LINK}{_HEDGE}\s?{_NUMBER}(?![\d.,]*\s?[+×*−])|^\W{{0,4}}(?:(?:about|approximately"
+    rf"|around|roughly|at\sleast)\s){{0,2}}{_NUMBER}(?!\d{{0,3}}[.)](?:\s|$))|\b(?:I|we)\b['’\w\s]{{0,12}}\b(?:estimate"
+    rf"|answer|calculate|choose|go\swith|assign|give|put|say|get|find)\b[^.;\d]{{0,25}}{_NUMBER}"
+    r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|(?<!\bnote\s)(?<!\bchart\s)(?<!\d\s)(?<!/dL\s)\bgives?\b[^.;\d]{0,40}\d",
     re.IGNORECASE,
 )
-_VALUE_ELSEWHERE = re.compile(
-    rf"(?:[=≈→:：]|\b(?:is|about|approximately|around|roughly|est\sde|es|é|è|beträgt|равен)\b|为|約)\s?{_NUMBER}",
-    re.IGNORECASE,
+_BUT_VALUE = re.compile(
+    rf"(?i)\b(?:but|yet|however)\b[^.;\d]{{0,30}}\b(?:is|about|approximately|around|roughly)\s?{_NUMBER}"
 )
 _DIGIT = re.compile(r"\d")
 _REST = re.compile(r"\s?(?:$|[-–—(,.;:]|because\b|since\b|as\b|due\b|without\b)", re.IGNORECASE)
@@ -157,8 +132,7 @@ def says_not_available(content: str) -> bool:
     text = re.sub(r"^(?:the\s)?(?:final\s)?answer(?:\sis)?\W{1,3}", "", text, flags=re.IGNORECASE)
     token = re.match(rf"{_TOKEN}|NA\b|(?:unknown|none\savailable)\b", text, re.IGNORECASE)
     if token and (token[0] != "Na") and _REST.match(text, token.end()):
-        rest = text[token.end() :]
-        return not (_ASSUMED.search(rest) and _DIGIT.search(rest))
+        return True
     if _DIGIT.search(text):
         return False
     return bool(
@@ -193,7 +167,7 @@ def states_not_available(text: str) -> bool:
     if sentences and _NAMED_SO.search(sentences[-1]):
         return True
     whole = " ".join(sentences)
-    return lacks and not _DIGIT.search(whole) and not _ASSUMED.search(whole)
+    return lacks and not _DIGIT.search(whole)
 
 
 def _decided(sentence: str, has_value: bool) -> bool | None:
@@ -204,22 +178,18 @@ def _decided(sentence: str, has_value: bool) -> bool | None:
         has_value: whether an earlier one gives a value.
     """
     cannot = _last(_CANNOT, sentence)
-    is_in_part = cannot and _IN_PART.search(sentence[max(0, cannot.start() - 40) : cannot.end() + 30])
-    if cannot and not is_in_part:
+    if cannot:
         return _cannot_be_had(sentence, cannot, has_value)
     if _says_it_is_none(sentence):
         return True
     value = _last_value(sentence)
-    if value is not None and (_ASSUMED.search(sentence) or not _SUPPOSED.search(sentence[:value])):
-        return False
-    return False if cannot and _DIGIT.search(sentence) else None
+    return False if value is not None and not _SUPPOSED.search(sentence[:value]) else None
 
 
 def _cannot_be_had(sentence: str, cannot: re.Match[str], has_value: bool) -> bool:
     """Whether what a sentence says cannot be had is the answer, and not something beside it."""
     before, after = sentence[: cannot.start()], sentence[cannot.end() :]
-    is_overcome = _last_value(after) is not None or (_CONTRAST.search(after) and _VALUE_ELSEWHERE.search(after))
-    if is_overcome and not _SUPPOSED.search(after):
+    if (_last_value(after) is not None or _BUT_VALUE.search(after)) and not _SUPPOSED.search(after):
         return False
     value = _last_value(before)
     return not (has_value or value is not None) or bool(_CONCLUDED.search(sentence[value or 0 : cannot.end()]))

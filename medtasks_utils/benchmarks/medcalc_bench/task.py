@@ -39,7 +39,7 @@ from medtasks_utils.extraction.boxes import last_box, unwrap, without_operands
 from medtasks_utils.extraction.evidence import Kind
 from medtasks_utils.extraction.plain import without_continuation, without_instructions
 from medtasks_utils.extraction.subjects import named
-from medtasks_utils.extraction.tags import last_tag
+from medtasks_utils.extraction.tags import last_tag, unclosed_tag
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.values import content_value, holds_no_result, read_value
 from medtasks_utils.extraction.weighing import Reading
@@ -252,7 +252,10 @@ class MedCalcBench(ToolTask):
 
     def _result(self, response: str, doc: Row) -> tuple[str | None, str]:
         """The same as ``_content``, but of a response without continuation, and none that holds no result."""
-        content, found_by = self._content(without_instructions(without_operands(response)))
+        own = without_instructions(without_operands(response))
+        content, found_by = self._content(own)
+        opened = unclosed_tag(final_text(own)) if found_by == "tag" else None
+        content = opened if opened and re.search(r"\d", opened) else content
         is_open = content is not None and holds_no_result(content, doc["judgement"])
         return (None, "none") if is_open else (content, found_by)
 

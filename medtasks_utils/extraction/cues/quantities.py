@@ -90,7 +90,7 @@ QUANTITY: Cues = {
 """Names of the quantities themselves, which their value may follow at once."""
 
 SUMMED: Cues = {
-    "en": r"in\s(?:all|total)|altogether|all\stold|sum(?=\s?[:=])"
+    "en": r"in\s(?:all|total)|(?:al)?together|all\stold|sum(?=\s?[:=])"
     r"|total(?!\s(?:chol|bili|prot|calc|body|ca\b|serum|dose|weekly))(?:\s[a-z]+){0,3}?(?=\s?[:=]|\s?$|\sis\s)",
     "de": r"insgesamt|zusammen|in\ssumme|(?:gesamt\w{0,10}|summe)(?=\s?[:=])",
     "fr": r"au\stotal|en\stout",
@@ -128,10 +128,10 @@ TOTAL: Cues = {
 EQUALS: Cues = {
     "any": r"[:=≈→⟹⇒⟶~]|(?:(?<=[^\W\d]\s)|(?<=,\s))[—–-](?=\s)",
     "en": r"(?:is|was|be|it['’]s|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came"
-    r"|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|makes|becomes|reads?|remains"
+    r"|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|(?<!would\s)makes?|becomes|reads?|remains"
     r"|turns\sout(?:\sto\sbe)?|(?:i|we)(?:['’]d|['’]ll|\swould|\swill)?\s(?:go|went)\s(?:for|with)|totals"
     r"|leaves|leaving|stands\sat|amounts\sto|arrive\sat|end(?:s|ed)?\s(?:up\s)?(?:at|with)|call\sit"
-    r"|round(?:ed|s\sto)(?:\sto)?|scores?|count|have|has|meets|are|(?:so|thus|hence|therefore),?)",
+    r"|round(?:ed|s\sto)(?:\sto)?|scores?|count|have|has|meets|are|makes?\sit|(?:so|thus|hence|therefore),?)",
     "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird"
     r"|erhält\sman|erhalten\swir|entspricht|wird\smit|gerundet|hat|erreicht|kommt\sauf)",
     "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|arrondie?(?:\sà)?|s['’]élève\sà"
@@ -143,7 +143,7 @@ EQUALS: Cues = {
     "it": r"(?:è|sono|totalizza|vale|ottiene|otteniamo|diventa|pari\sa|risulta|ammonta\sa|dà|ha|raggiunge)",
     "ru": r"(?:составляет|составил[ао]?|равен|равна|равно|это|набира\w{2,5}|набрал[аи]?|получа\w{2,5})",
     "ar": r"(?:هي|هو|تساوي|يساوي)",
-    "zh": r"(?:共计?|合计|总计|等于|约为|为|為|是|约)",
+    "zh": r"(?:共计?|合计|总计|相加得|得到?|等于|约为|为|為|是|约)",
     "ja": r"[はが]",
     "ko": r"[은는이가]",
 }
@@ -181,11 +181,10 @@ EARLIER: Cues = {
     r"|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)|yesterday|had\sbeen"
     r"|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly|original(?:ly)?|(?:lab|chart"
     r"|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake|on\sadmission|erroneously"
-    r"|instead\sof|rather\sthan|without|tomorrow|next\s(?:week|visit|month)|by\s(?!to)\w+day",
+    r"|instead\sof|rather\sthan|without(?!\s(?:\w+\s)?rounding)|\w+\s(?:years?|months?|weeks?)\sago|tomorrow|next\s(?:week|visit|month)|by\s(?!to)\w+day",
     "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}"
-    r"|gemessene\w?|statt|laut\s(?:labor|befund|akte)"
-    r"|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}|bei\saufnahme|gestern|morgen|nächste[nr]?\s(?:woche"
-    r"|termin)|letzte[sn]?\s(?:jahr|monat)",
+    r"|gemessene\w?|statt|laut\s(?:labor|befund|akte)|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}"
+    r"|bei\saufnahme|gestern|morgen|nächste[nr]?\s(?:woche|termin)|letzte[sn]?\s(?:jahr|monat)",
     "fr": r"avant|auparavant|précéde\w{2,6}|initialement|il\sy\sa\s\w+\s(?:an|mois|jour)s?|hier|demain"
     r"|non\scorrigée?|mesurée?|au\slieu\sde",
     "es": r"antes|anterior(?:mente)?|previ[oa]|hace\s\w+\s(?:año|mes|día)s?|ayer|mañana|al\singreso|inicial(?:mente)?"
@@ -198,9 +197,9 @@ EARLIER: Cues = {
     r"|исходн\w{2,3}|измеренн\w{2,3}|вместо",
     "ar": r"سابقا|السابقة?|قبل",
     "hi": r"पहले|पिछला|मापा",
-    "zh": r"去年|明天|入院时|上次|之前|此前|原来|校正前|实测|修正前",
-    "ja": r"来院時|明日|入院時|昨年|以前|補正前|前回|実測",
-    "ko": r"작년|내일|내원\s?시|입원\s?시|이전|보정\s?전|교정\s?전|측정",
+    "zh": r"去年|明天|入院时|上次|之前|此前|原来|下次|校正前|实测|修正前",
+    "ja": r"来院時|次[の回]|明日|入院時|昨年|以前|補正前|前回|実測",
+    "ko": r"작년|다음|내일|내원\s?시|입원\s?시|이전|보정\s?전|교정\s?전|측정",
 }
 """What speaks of another time, or of the value before it was put right."""
 
@@ -223,12 +222,11 @@ CHECKED: Cues = {
 """What a calculation follows that only checks or compares the result."""
 
 INPUT: Cues = {
-    "en": r"age|s?he(?=\sis\s$)|ioni[sz]ed\scalcium|wbc|white\s(?:blood\s)?cells?|respiratory\srate|pulse"
-    r"|ha?emoglobin|ha?ematocrit|lactate|spo2|pao2|paco2|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium"
-    r"|creatinine)|sodium"
-    r"|(?<!-)na\+?|potassium|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|(?:serum\s)?creatinine|scr|albumin"
-    r"|bilirubin|inr|hdl|triglycerides|tgs?|total\scholesterol|sbp|dbp|heart\srate|hr|systolic|diastolic|temperature"
-    r"|insulin|platelets|ast|alt|cycle(?:\slength)?|qt|rr",
+    "en": r"age|s?he(?=\sis\s$)|ioni[sz]ed\scalcium|wbc|white\s(?:blood\s)?cells?|respiratory\srate|pulse|ha?emoglobin"
+    r"|ha?ematocrit|lactate|spo2|pao2|paco2|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)"
+    r"|sodium|(?<!-)na\+?|potassium|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|(?:serum\s)?creatinine|scr"
+    r"|albumin|bilirubin|inr|hdl|triglycerides|tgs?|total\scholesterol|sbp|dbp|heart\srate|hr|systolic|diastolic"
+    r"|temperature|insulin|platelets|ast|alt|cycle(?:\slength)?|qt(?:\sinterval)?|rr|ventricular\srate",
     "de": r"alter|gewicht|größe|natrium|kalium|chlorid|bikarbonat|harnstoff|glukose|kreatinin|albumin|triglyceride"
     r"|gesamtcholesterin|herzfrequenz|puls",
     "fr": r"l['’]âge|âge|poids|taille|sodium|natrémie|potassium|chlore|bicarbonates?|urée|glycémie|créatinine|albumine"
@@ -250,7 +248,7 @@ INPUT: Cues = {
 
 DERIVED: Cues = {
     "en": r"correct\w*|adjust\w*|clearance|ratio|ideal|target|fractional|excretion|deficit|gap|dos(?:e|age)|index"
-    r"|area|estimated|calculated|rate(?<!heart\srate)(?<!respiratory\srate)|interval|qtc|mean|equivalent|needed"
+    r"|area|estimated|calculated|rate(?<!heart\srate)(?<!respiratory\srate)(?<!ventricular\srate)|qtc|mean|equivalent|needed"
     r"|required|score",
     "de": r"\w*korrig\w*|clearance|angepasst\w*|ideal\w*|ziel\w*|defizit|berechnet\w*|quotient",
     "fr": r"corrigée?|clairance|idéal|ajusté|cible|déficit|calculée?|fraction\w*",
@@ -273,14 +271,12 @@ ABOUT: Cues = {
     r"|nearly|patient|exact|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)",
     "de": r"(?:etwa|ungefähr|ca\.|circa|rund|also|somit|daher|demnach|folglich|mithin|insgesamt|genau|der|die|das|den"
     r"|dem|(?:mon|diens|donners|frei|sams|sonn)tag,?|mittwoch,?)",
-    "fr": r"(?:environ|donc|ainsi|alors|exactement|à\speu\sprès|d['’](?:environ)?|de|le|la|(?:lun|mar|mercre|jeu|vendre"
-    r"|same)di|dimanche)",
+    "fr": r"(?:environ|donc|ainsi|alors|exactement|à\speu\sprès|d['’](?:environ)?|de|le|la|\w{3,6}di|dimanche)",
     "es": r"(?:aproximadamente|unos|cerca|entonces|así|exactamente|por\s(?:lo\s)?tanto,?|pues|de|el|la|lunes,?|martes,?"
     r"|miércoles,?|jueves,?|viernes,?|sábado,?|domingo,?)",
     "pt": r"(?:aproximadamente|cerca|portanto,?|então|assim|exatamente|de|o|a"
     r"|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?,?)",
-    "it": r"(?:circa|pari|dunque|quindi|perciò|pertanto|esattamente|di|a|il|la|lunedì|martedì|mercoledì|giovedì|venerdì"
-    r"|sabato|domenica)",
+    "it": r"(?:circa|pari|dunque|quindi|perciò|pertanto|esattamente|di|a|il|la|\w{3,6}dì|sabato|domenica)",
     "ru": r"(?:примерно|около|приблизительно|ровно|таким\sобразом,?|следовательно,?|(?:понедельник|вторник|сред[ау]"
     r"|четверг|пятниц[ау]|суббот[ау]|воскресенье),?)",
     "ar": r"(?:حوالي|تقريبا|نحو|يوم|في)",
@@ -292,12 +288,11 @@ ABOUT: Cues = {
 """What may stand between the two."""
 
 NORMAL: Cues = {
-    "en": r"normal(?:ly)?|reference|ref\.?|range|threshold|cut-?\s?off|limits?|targets?(?!\sweight)|average|healthy"
-    r"|typical(?:ly)?|usual(?:ly)?|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison"
+    "en": r"normal(?:ly)?|reference|ref\.?|range|thresholds?|cut-?\s?offs?|limits?|targets?(?!\s[wh]eight)|average"
+    r"|healthy|typical(?:ly)?|usual(?:ly)?|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison"
     r"|uncorrected|raw|unadjusted|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?|viability"
     r"|full\sterm|due\sdate(?=\s(?:is|at|would)\b)|pregnancy\slasts|trimester|needed|required|recommended|published"
-    r"|validated|guideline|goals?"
-    r"|aims?(?:\sfor)?|(?:obesity|overweight)\sis|ceiling|floor",
+    r"|validated|guideline|goals?|aims?(?:\sfor)?|(?:obesity|overweight)\sis|ceiling|floor",
     "de": r"(?:geburts|entbindungs)termin(?=\s(?:ist|liegt|bei|wäre))|norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}"
     r"|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?|üblich\w{0,2}",
     "fr": r"(?<!artérielle\s)moyenne|norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
@@ -334,12 +329,11 @@ RISK: Cues = {
 """What a score is translated into."""
 
 COMPARED: Cues = {
-    "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost"
-    r"|(?<!\badd\s)(?<!\b(?:adds|sums)\s)(?<!\badding\s)up\sto|beyond|past|least|from\sthat\son\sday|(?:begins?"
-    r"|beginning|starts?|starting|sets?\sin|kicks?\sin|applies|ends?(?!\swith)|defined|cut\soff|clear"
-    r"|short|well)\s(?:at|from"
-    r"|as|of|with|only\sat)|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+|stage\s\w+)\s(?:at"
-    r"|from)|(?<=;\s)at|reach(?:es|ed)?|towards?",
+    "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost|(?<!\badd\s)(?<!\b(?:adds"
+    r"|sums)\s)(?<!\badding\s)up\sto|beyond|past|least|from\sthat\son\sday|(?:begins?|beginning|starts?|starting"
+    r"|sets?\sin|kicks?\sin|applies|ends?(?!\swith)|defined|cut\soff|clear|short|well)\s(?:at|from|as|of|with|only\sat)"
+    r"|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+|stage\s\w+)\s(?:at|from)|(?<=;\s)at|reach(?:es"
+    r"|ed)?|towards?",
     "de": r"(?:ober|unter)halb\svon|über|unter|als|mindestens|ab|bis|beginnt\s(?:bei|ab)|höchstens",
     "fr": r"(?:commence|débute|débuterait)(?:\sà)?|dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde"
     r"|plus\sde|à\spartir\sde|dès|au-delà\sde|jusqu['’]à|au\smoins",
@@ -358,8 +352,8 @@ COMPARED: Cues = {
 """What a threshold follows."""
 
 GIVEN: Cues = {
-    "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester"
-    r"|scan|ultrasound|sonograph\w{1,3}|visit|presented|seen|today(?:['’]s\sdate\b[^.,;\d]{0,20}?\sis)?|plus"
+    "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester|viability"
+    r"|scan|screening|ultrasound|sonograph\w{1,3}|visit|presented|seen|today(?:['’]s\sdate\b[^.,;\d]{0,20}?\sis)?|plus"
     r"|add(?:ing)?|subtract(?:ing)?|until|admission",
     "de": r"ultraschall\w*|sonographie|heute|untersuchung|letzten?\s(?:regel|periode)|vom|nach|seit|ab",
     "fr": r"échographie|consultation|visite|aujourd['’]hui|dernières?\srègles|ddr|depuis|après|à\spartir\sd[ue]",

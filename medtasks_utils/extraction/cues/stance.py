@@ -5,7 +5,7 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 RETRACTED: Cues = {
-    "en": r"\b(?:wait\b|hmm+\b|scratch\sthat|on\s(?:second\sthought|reflection|closer\sinspection)"
+    "en": r"\b(?:wait\b(?!\sfor\b)|hmm+\b|scratch\sthat|on\s(?:second\sthought|reflection|closer\sinspection)"
     r"|let\sme\s(?:re-?consider|correct)|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|misprint|th(?:at|is)\s(?:was|is"
     r"|(?:would|must)\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b|actually,"
     r"|(?<!out\s)correction:|redoing|disregard|a\scorrection\sis|i\swas\swrong|i\s(?:take\sthat\sback|forgot|misread|(?:must|(?:have|need)\sto)\s(?:withdraw"
