@@ -83,16 +83,6 @@ class Comparison:
     agreements: dict[tuple[str, str], Agreement]
     warnings: list[str]
 
-    @property
-    def both_right(self) -> dict[tuple[str, str], float]:
-        """By task and filter, how many examples both have right."""
-        return {key: found.both_right for key, found in self.agreements.items()}
-
-    @property
-    def both_wrong(self) -> dict[tuple[str, str], float]:
-        """Likewise wrong."""
-        return {key: found.both_wrong for key, found in self.agreements.items()}
-
 
 def compare_runs(
     a: Run,

@@ -71,19 +71,6 @@ class Sample:
         ways = self.details.get(filter_name, {}).get("found_by")
         return next(iter(_texts(ways)), None) if ways is not None else None
 
-    @property
-    def judge(self) -> Any:
-        """What the judge said of the explanation, if one was asked."""
-        return self._detail("judge")
-
-    @property
-    def transcript(self) -> Any:
-        """The turns with tools, if there were any."""
-        return self._detail("transcript")
-
-    def _detail(self, name: str) -> Any:
-        return next((details[name] for details in self.details.values() if details.get(name) is not None), None)
-
 
 @dataclass
 class SampleLog:
