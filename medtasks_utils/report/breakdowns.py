@@ -104,15 +104,14 @@ def _ranked(values: Iterable[tuple[str, Estimate]]) -> list[str]:
 
 def _dots(division: _Division) -> Figure:
     metric = division.metrics[0]
-    by = division.unit.facts(metric).scale
+    scale = division.unit.facts(metric).scale
     runs = division.runs[:MAX_RUNS]
-    points = []
-    for group in division.groups:
-        for run in runs:
-            found = division.value(metric, run, group)
-            ends = (found.value if end is None else end for end in (found.low, found.high))
-            scaled = [None if number is None else number * by for number in (found.value, *ends)]
-            points.append(Point(words(group), run, *scaled))
+    points = [
+        Point.of(words(group), run, found.value, found.low, found.high, scale)
+        for group in division.groups
+        for run in runs
+        if (found := division.value(metric, run, group)).value is not None
+    ]
     title = f"{metric} by {division.breakdown.name}"
     label = f"{division.unit.title}: {title}, {' and '.join(runs)}"
     return Figure(dot_plot(points, runs, label, f"{metric}, %"), title, "runs", runs)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from medtasks_utils.compare import Line
 from medtasks_utils.report.blocks import Block, Figure, Section
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
-from medtasks_utils.report.pairs import Comparer, Paired, Sides, interval_of, signed
+from medtasks_utils.report.pairs import Comparer, Paired, interval_of, signed
 from medtasks_utils.report.ranking import rankable, ranking_block
 from medtasks_utils.report.tables import Cell, Table, named_once, samples_link
 from medtasks_utils.report.text import words
@@ -79,7 +79,8 @@ def _whole_tasks(
                     rows.append((pair.b, why))
                 for line in found:
                     rows.append((pair.b, _cells(line)))
-                    points.append(_point(f"{_short(task, groups)} {metric}", pair.b, line))
+                    own, name = line.contrast, f"{_short(task, groups)} {metric}"
+                    points.append(Point.of(name, pair.b, own.difference, own.low, own.high, line.facts.scale))
             table.rows += [[named_once(task, i, metric), Cell(run), *cells] for i, (run, cells) in enumerate(rows)]
     label = f"Differences from {baseline} by task and run, with confidence intervals"
     drawn = dot_plot(points, names, label, "points", zero=True)
@@ -115,13 +116,6 @@ def _p(value: float | None) -> str:
     return ("< 0.001" if value < 0.001 else f"{value:.3f}") + (" *" if value < 0.05 else "")
 
 
-def _point(group: str, run: str, line: Line) -> Point:
-    own = line.contrast
-    scale = line.facts.scale
-    low, high = (scale * (own.difference if end is None else end) for end in (own.low, own.high))
-    return Point(group, run, scale * own.difference, low, high)
-
-
 def _of_parts(pair: Paired) -> list[Line]:
     return [line for line in pair.lines if line.breakdown is not None]
 
@@ -152,21 +146,13 @@ def _flips(pairs: Sequence[Paired], filter_name: str) -> Block:
     )
     for task in dict.fromkeys(task for pair in pairs for task in pair.sides):
         for number, pair in enumerate(pair for pair in pairs if task in pair.sides):
-            own: Sides = pair.sides[task]
-
-            def link(result: str, task: str = task, run: str = pair.b) -> str:
-                return samples_link(task=task, result=result, a=baseline, b=run)
-
-            table.rows.append(
-                [
-                    named_once(task, number),
-                    Cell(pair.b),
-                    Cell(_number(own.both)),
-                    Cell(_number(own.only_a), href=link("only-a") if own.only_a else ""),
-                    Cell(_number(own.only_b), href=link("only-b") if own.only_b else ""),
-                    Cell(_number(own.neither)),
-                ]
-            )
+            own = pair.sides[task]
+            of_one = [
+                Cell(_number(count), href=samples_link(task=task, result=only, a=baseline, b=pair.b) if count else "")
+                for count, only in ((own.lost, "only-a"), (own.gained, "only-b"))
+            ]
+            both, neither = Cell(_number(own.both_right)), Cell(_number(own.both_wrong))
+            table.rows.append([named_once(task, number), Cell(pair.b), both, *of_one, neither])
     return Block("What flipped", "", [], [table], filter_name)
 
 

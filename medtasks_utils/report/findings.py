@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from medtasks_utils.report.labels import doubtful_losses
 from medtasks_utils.report.outcomes import FLEXIBLE, STRICT
-from medtasks_utils.report.pairs import Comparer, Paired, paired_difference
+from medtasks_utils.report.pairs import Comparer, interval_of, signed
 from medtasks_utils.report.units import Unit, interval
 from medtasks_utils.results import Run
 
@@ -66,29 +66,23 @@ def _leader(unit: Unit, comparer: Comparer, filter_name: str) -> Finding | None:
         return Finding(about, f"{ranked[0]}: {facts.shown(best.value)} % ({within}).{apart}")
     second = estimates[ranked[1]]
     values = facts.shown(best.value), facts.shown(second.value)
-    paired = paired_difference(comparer, filter_name, unit.name, metric, ranked[1], ranked[0])
-    if paired is None:
+    line = comparer.between(ranked[1], ranked[0], filter_name).whole(unit.name, metric)
+    if line is None:
         return Finding(about, f"{ranked[0]} has {values[0]}, {ranked[1]} {values[1]}.{apart}")
-    if paired.is_clear:
-        text = f"{ranked[0]} leads: {values[0]} against {values[1]} of {ranked[1]}. {paired.text} on the same examples."
-    elif _excludes_zero(comparer.between(ranked[1], ranked[0], filter_name), unit.name, metric):
+    own = line.contrast
+    reach = f" ({interval_of(line)})" if interval_of(line) else ""
+    difference = f"{signed(own.difference * facts.scale)} points{reach} on the same examples"
+    excludes_zero = own.low is not None and own.high is not None and not own.note and not own.low <= 0 <= own.high
+    if line.is_significant:
+        text = f"{ranked[0]} leads: {values[0]} against {values[1]} of {ranked[1]}. {difference}."
+    elif excludes_zero:  # by an interval that is corrected for nothing
         text = (
             f"No clear lead once all comparisons of this page are counted: {ranked[0]} {values[0]}, {ranked[1]} "
-            f"{values[1]}. {paired.text} on the same examples, by an interval for this pair alone."
+            f"{values[1]}. {difference}, by an interval for this pair alone."
         )
     else:
-        text = f"No clear lead: {ranked[0]} {values[0]}, {ranked[1]} {values[1]}. {paired.text} on the same examples."
+        text = f"No clear lead: {ranked[0]} {values[0]}, {ranked[1]} {values[1]}. {difference}."
     return Finding(about, text + apart)
-
-
-def _excludes_zero(paired: Paired, task: str, metric: str) -> bool:
-    """Whether the interval of a difference, which is corrected for nothing, leaves out zero."""
-    ends = [
-        (line.contrast.low, line.contrast.high)
-        for line in paired.lines
-        if line.breakdown is None and (line.task, line.metric) == (task, metric) and not line.contrast.note
-    ]
-    return any(low is not None and high is not None and not low <= 0 <= high for low, high in ends)
 
 
 def _form_losses(runs: Sequence[Run], units: Sequence[Unit]) -> list[Finding]:

@@ -33,7 +33,11 @@ def summary_blocks(runs: Sequence[Run], units: Sequence[Unit]) -> list[Block]:
         for unit, metric in columns:
             for row, cell in zip(table.rows, _column(unit, runs, filter_name, metric), strict=True):
                 row.append(cell)
-            points += _points(unit, runs[:MAX_RUNS], filter_name, metric)
+            for run in runs[:MAX_RUNS]:
+                own = unit.estimate(run.name, filter_name, metric)
+                if own.value is not None:
+                    scale = unit.facts(metric).scale
+                    points.append(Point.of(f"{unit.label} {metric}", run.name, own.value, own.low, own.high, scale))
         names = [run.name for run in runs[:MAX_RUNS]]
         figures = []
         if points:
@@ -53,17 +57,6 @@ def _column(unit: Unit, runs: Sequence[Run], filter_name: str, metric: str) -> l
     odd = unit.odd_ones(filter_name, metric)
     reasons = [odd.get(run.name, "") for run in runs]
     return mark_best(cells, estimates, reasons=reasons)
-
-
-def _points(unit: Unit, runs: Sequence[Run], filter_name: str, metric: str) -> list[Point]:
-    by = unit.facts(metric).scale
-    points = []
-    for run in runs:
-        own = unit.estimate(run.name, filter_name, metric)
-        if own.value is not None:
-            low, high = (own.value if end is None else end for end in (own.low, own.high))
-            points.append(Point(f"{unit.label} {metric}", run.name, own.value * by, low * by, high * by))
-    return points
 
 
 def _with_signature(cell: Cell, unit: Unit, run: str, filter_name: str) -> Cell:
