@@ -15,7 +15,7 @@ from medtasks_utils.report.tables import (
     Table,
     estimate_cell,
     head_reasons,
-    mark_best,
+    marked_cells,
     named_once,
     run_heads,
     samples_link,
@@ -132,12 +132,10 @@ def _groups_by_runs(division: _Division) -> Table:
     for group in division.rows:
         estimates = [division.value(metric, run, group) for run in division.runs]
         links = [division.link(group, run) for run in division.runs]
-        cells = [estimate_cell(estimate, facts, link) for estimate, link in zip(estimates, links, strict=True)]
         counts = "–".join(f"{n:,}" for n in sorted({estimate.n for estimate in estimates}))
-        said = head_reasons(division.runs, odd)
-        best = mark_best(cells, estimates, facts.higher_is_better, said)
-        seen = _detectable(estimates, facts)
-        table.rows.append([Cell(words(group), href=division.link(group)), Cell(counts), seen, *best])
+        best = marked_cells(estimates, facts, head_reasons(division.runs, odd), links)
+        first = Cell(words(group), href=division.link(group))
+        table.rows.append([first, Cell(counts), _detectable(estimates, facts), *best])
     return table
 
 

@@ -106,10 +106,6 @@ def _cells(line: Line) -> list[Cell]:
     ]
 
 
-def _p_or_1(line: Line) -> float:
-    return 1.0 if line.p_adjusted is None else line.p_adjusted
-
-
 def _p(value: float | None) -> str:
     if value is None:
         return "too few"
@@ -121,7 +117,7 @@ def _of_parts(pair: Paired) -> list[Line]:
 
 
 def _parts(pair: Paired, filter_name: str) -> Block:
-    lines = sorted(_of_parts(pair), key=lambda line: (_p_or_1(line), -abs(line.contrast.difference)))
+    lines = sorted(_of_parts(pair), key=_clearest_first)
     table = Table(
         f"{pair.b} minus {pair.a} by part, the clearest difference first, {filter_name}",
         ["Part", "Task", "n", pair.a, pair.b, "Difference", "MDE", "p"],
@@ -135,6 +131,10 @@ def _parts(pair: Paired, filter_name: str) -> Block:
     clear = sum(line.is_significant for line in lines)
     lead = f"{clear} of {len(lines)} parts differ by more than chance."
     return Block(f"Parts: {pair.b} minus {pair.a}", lead, [], [table], filter_name, folded=not clear)
+
+
+def _clearest_first(line: Line) -> tuple[float, float]:
+    return 1.0 if line.p_adjusted is None else line.p_adjusted, -abs(line.contrast.difference)
 
 
 def _flips(pairs: Sequence[Paired], filter_name: str) -> Block:

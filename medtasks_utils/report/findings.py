@@ -10,6 +10,7 @@ from medtasks_utils.report.outcomes import FLEXIBLE, STRICT
 from medtasks_utils.report.pairs import Comparer, interval_of, signed
 from medtasks_utils.report.units import Unit, interval
 from medtasks_utils.results import Run
+from medtasks_utils.results.run import Metrics
 
 _WORTH_SAYING = 1.0  # points below which a loss to format or to missing answers is not mentioned
 _NAMED = 4  # runs of which a sentence says how much
@@ -98,34 +99,34 @@ def _form_losses(runs: Sequence[Run], units: Sequence[Unit]) -> list[Finding]:
 
 def _missing_answers(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) -> list[Finding]:
     """Where each run leaves most without an answer."""
-    shares = _largest(runs, units, lambda unit, run: _unanswered(unit, run, filter_name))
+    shares = _largest(runs, units, lambda metrics: _unanswered(metrics, filter_name))
     if not shares or shares[0][0] < _WORTH_SAYING:
         return []
     text = _said(shares, lambda share, unit, run: f"{run} leaves {share:.1f} % of {unit.label}")
     return [Finding(f"Most without an answer, {filter_name}", text)]
 
 
-def _form_loss(unit: Unit, run: str) -> float | None:
+def _form_loss(metrics: Metrics) -> float | None:
     """Points of accuracy that flexible-extract has more than strict-match."""
-    metrics = unit.results[run].metrics if run in unit.results else {}
     flexible, strict = metrics.get(("acc", FLEXIBLE)), metrics.get(("acc", STRICT))
     return None if flexible is None or strict is None else 100 * (flexible.value - strict.value)
 
 
-def _unanswered(unit: Unit, run: str, filter_name: str) -> float | None:
+def _unanswered(metrics: Metrics, filter_name: str) -> float | None:
     """Percent of examples in which a filter finds no answer."""
-    answered = unit.results[run].metrics.get(("answered", filter_name)) if run in unit.results else None
+    answered = metrics.get(("answered", filter_name))
     return None if answered is None else 100 * (1 - answered.value)
 
 
 _Size = tuple[float, Unit, str]
 
 
-def _largest(runs: Sequence[Run], units: Sequence[Unit], measure: Callable[[Unit, str], float | None]) -> list[_Size]:
+def _largest(runs: Sequence[Run], units: Sequence[Unit], measure: Callable[[Metrics], float | None]) -> list[_Size]:
     """Each run's largest value over the units, the largest run first."""
     found: list[_Size] = []
-    for run in runs:
-        sizes = [(size, unit, run.name) for unit in units if (size := measure(unit, run.name)) is not None]
+    for run in (run.name for run in runs):
+        results = ((unit, unit.results[run]) for unit in units if run in unit.results)
+        sizes = [(size, unit, run) for unit, own in results if (size := measure(own.metrics)) is not None]
         if sizes:
             found.append(max(sizes, key=lambda size: size[0]))
     return sorted(found, key=lambda size: -size[0])

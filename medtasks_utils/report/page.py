@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from medtasks_utils.report.cache import BuildCache
@@ -33,6 +34,7 @@ from medtasks_utils.report.text import visible
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
 
+_ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (
     *("store.js", "elements.js", "math.js", "markdown.js", "response.js", "detail.js"),
     *("selection.js", "samples.js", "tables.js", "report.js"),
@@ -96,33 +98,26 @@ def build_page(
         signatures=signature_table(runs, units),
         sections=sections,
         packed=packed if packed.count else None,
-        stores=_stores(packed),
+        stores={"index": [packed.index], "documents": packed.documents.chunks, "samples": packed.samples.chunks},
     )
 
 
 def _rendered(**parts: Any) -> str:
     """The template with its style sheets and scripts."""
     environment = Environment(
-        loader=PackageLoader("medtasks_utils.report", "assets"),
+        loader=FileSystemLoader(_ASSETS),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["visible"] = visible
-    style, script = ("\n".join(_source(environment, name) for name in names) for names in (_STYLES, _SCRIPTS))
+    style, script = (
+        "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, _SCRIPTS)
+    )
     return environment.get_template("template.html").render(
         policy=_policy(script, style), style=Markup(style), script=Markup(script), **parts
     )
-
-
-def _source(environment: Environment, name: str) -> str:
-    assert environment.loader is not None
-    return environment.loader.get_source(environment, name)[0]
-
-
-def _stores(packed: Packed) -> dict[str, list[str]]:
-    return {"index": [packed.index], "documents": packed.documents.chunks, "samples": packed.samples.chunks}
 
 
 def _policy(script: str, style: str) -> str:

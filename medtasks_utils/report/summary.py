@@ -94,13 +94,10 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
     """Runs over a part of their tasks' examples only, as ``--limit`` makes them; a sentence each."""
     found = []
     for run in runs:
-        counts = run.results.get("n-samples")
-        counts = counts if isinstance(counts, dict) else {}
-        known = [(task, n.get("effective"), n.get("original")) for task, n in counts.items() if isinstance(n, dict)]
+        known = [(task, n.get("effective"), n.get("original")) for task, n in run.counts.items()]
         parts = [f"{part:,} of {whole:,} of {task}" for task, part, whole in known if part and whole and part < whole]
         if parts:
-            config = run.results.get("config")
-            limit = config.get("limit") if isinstance(config, dict) else None
+            limit = run.setting("limit")
             setting = f" (--limit {limit:g})" if isinstance(limit, int | float) else ""
             found.append(f"{run.name}{setting}: {', '.join(parts[:_NAMED])}{', …' if len(parts) > _NAMED else ''}")
     return found
@@ -119,8 +116,7 @@ def problems_of(run: Run, task: TaskRun) -> list[str]:
     """What to be wary of in one task of a run."""
     found = [f"{run.name}: {problem}" for problem in task.problems]
     found += [f"{run.name}: {task.task}: {remark}" for remark in task.remarks]
-    expected = run.results.get("n-samples")
-    count = expected.get(task.task, {}).get("effective") if isinstance(expected, dict) else None
+    count = run.counts.get(task.task, {}).get("effective")
     if isinstance(count, int) and task.samples_path and len(task.samples) < count:
         found.append(f"{run.name}: {task.task}: {len(task.samples):,} of {count:,} samples are in its log")
     return found

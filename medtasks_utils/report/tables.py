@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
@@ -106,6 +107,18 @@ def mark_best(
         return [_with_n(cell, estimate) for cell, estimate in zip(cells, estimates, strict=True)]
     best = max(known) if higher_is_better else min(known)
     return [replace(cell, best=estimate.value == best) for cell, estimate in zip(cells, estimates, strict=True)]
+
+
+def marked_cells(
+    estimates: Sequence[Estimate],
+    metric: Metric,
+    reasons: Sequence[str],
+    links: Iterable[str] = itertools.repeat(""),
+    with_n: bool = False,
+) -> list[Cell]:
+    """The cells of several runs' estimates, the best marked as :func:`mark_best` does."""
+    cells = [estimate_cell(found, metric, link, with_n) for found, link in zip(estimates, links, strict=False)]
+    return mark_best(cells, estimates, metric.higher_is_better, reasons)
 
 
 def _with_n(cell: Cell, estimate: Estimate) -> Cell:

@@ -117,3 +117,14 @@ class Run:
     tasks: dict[str, TaskRun]
     groups: dict[str, GroupRun]
     problems: list[str]
+
+    def setting(self, name: str) -> Any:
+        """One of the settings that it was started with, such as ``limit``; None where that is not known."""
+        config = self.results.get("config")
+        return config.get(name) if isinstance(config, dict) else None
+
+    @property
+    def counts(self) -> dict[str, dict[str, Any]]:
+        """By task, how many examples there are (``original``), and how many were asked (``effective``)."""
+        counts = self.results.get("n-samples")
+        return {task: n for task, n in counts.items() if isinstance(n, dict)} if isinstance(counts, dict) else {}
