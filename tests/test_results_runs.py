@@ -25,7 +25,7 @@ from medtasks_utils.results.breakdowns import (
     cross_table,
     estimate,
 )
-from medtasks_utils.results.origin import benchmark_of
+from medtasks_utils.results.runs import benchmark_of
 from medtasks_utils.results.samples import read_samples
 
 

@@ -17,10 +17,10 @@ from medtasks_utils.metrics import OF_REPEATS, Metric
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.breakdowns import items_of
 from medtasks_utils.results.labels import LabelSet
+from medtasks_utils.results.samples import STRICT
 from medtasks_utils.statistics import Total
 
 ALPHA = 0.05
-STRICT = "strict-match"
 
 OF_GROUPS = ("acc", "combined", "explanation")
 """The metrics on which groups of tasks are compared."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Share, change_plot, outcome_plot
 from medtasks_utils.report.outcomes import OUTCOMES, outcomes
 from medtasks_utils.report.tables import (
+    Block,
     Cell,
+    Figure,
     Table,
     estimate_cell,
     head_reasons,

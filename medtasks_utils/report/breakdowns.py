@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.card import Breakdown
 from medtasks_utils.metrics import Metric
-from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
 from medtasks_utils.report.tables import (
+    Block,
     Cell,
+    Figure,
     Table,
     estimate_cell,
     head_reasons,

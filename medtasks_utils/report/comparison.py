@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from medtasks_utils.compare import Line
-from medtasks_utils.report.blocks import Block, Figure, Section
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
 from medtasks_utils.report.pairs import Comparer, Paired, interval_of, signed
 from medtasks_utils.report.ranking import rankable, ranking_block
-from medtasks_utils.report.tables import Cell, Table, named_once, samples_link
+from medtasks_utils.report.tables import Block, Cell, Figure, Section, Table, named_once, samples_link
 from medtasks_utils.report.text import words
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run

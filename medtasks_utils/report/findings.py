@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from medtasks_utils.report.labels import doubtful_losses
-from medtasks_utils.report.outcomes import FLEXIBLE, STRICT
 from medtasks_utils.report.pairs import Comparer, interval_of, signed
 from medtasks_utils.report.units import Unit, interval
 from medtasks_utils.results import Run
 from medtasks_utils.results.run import Metrics
+from medtasks_utils.results.samples import FLEXIBLE, STRICT
 
 _WORTH_SAYING = 1.0  # points below which a loss to format or to missing answers is not mentioned
 _NAMED = 4  # runs of which a sentence says how much

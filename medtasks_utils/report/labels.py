@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from medtasks_utils.benchmarks.card import DOUBTFUL
-from medtasks_utils.report.blocks import Block
-from medtasks_utils.report.tables import Cell, Table, head_reasons, marked_cells, run_heads, samples_link
+from medtasks_utils.report.tables import Block, Cell, Table, head_reasons, marked_cells, run_heads, samples_link
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import estimate
 from medtasks_utils.results.labels import LabelSet, losses, other_labels, own_labels, scored_by

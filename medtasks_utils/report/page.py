@@ -23,7 +23,7 @@ from medtasks_utils.report.cache import BuildCache
 from medtasks_utils.report.charts import MAX_RUNS, sign
 from medtasks_utils.report.comparison import comparison_section
 from medtasks_utils.report.findings import findings
-from medtasks_utils.report.outcomes import FLEXIBLE, OUTCOMES, STRICT
+from medtasks_utils.report.outcomes import OUTCOMES
 from medtasks_utils.report.pairs import Comparer
 from medtasks_utils.report.parallel import in_parallel
 from medtasks_utils.report.runs import runs_section
@@ -33,6 +33,7 @@ from medtasks_utils.report.summary import partial_runs, problems, signature_tabl
 from medtasks_utils.report.text import visible
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
+from medtasks_utils.results.samples import FILTERS
 
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (
@@ -64,7 +65,7 @@ def build_page(
             _ = task.samples  # read on first use
     units = arrange(runs)
     filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
-    choices = [name for name in (STRICT, FLEXIBLE) if name in filters]
+    choices = [name for name in FILTERS if name in filters]
     comparer = Comparer(runs, cache)
     is_large = sum(len(task.samples) for run in runs for task in run.tasks.values()) > _LARGE
     with in_parallel([partial(pack_samples, runs, max_packed=max_packed)], worth_it=is_large) as packing:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.compare.ranking import Rank, ranking
-from medtasks_utils.report.blocks import Block
 from medtasks_utils.report.comparable import Result
-from medtasks_utils.report.tables import Cell, Table, named_once
+from medtasks_utils.report.tables import Block, Cell, Table, named_once
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import items_of
 from medtasks_utils.statistics import ExampleValue, Total, macro_mean

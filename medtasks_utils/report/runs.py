@@ -9,9 +9,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from medtasks_utils.report.blocks import Block, Section
 from medtasks_utils.report.outcomes import OUTCOMES, outcome
-from medtasks_utils.report.tables import Cell, Table, named_once
+from medtasks_utils.report.tables import Block, Cell, Section, Table, named_once
 from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results import ResultsError, Run, Sample

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.report.answers import abstention_block, answers_block, found_block
-from medtasks_utils.report.blocks import Block, Section
 from medtasks_utils.report.breakdowns import breakdown_block
 from medtasks_utils.report.labels import labels_block
-from medtasks_utils.report.tables import Cell, Table, head_reasons, marked_cells, run_heads
+from medtasks_utils.report.tables import Block, Cell, Section, Table, head_reasons, marked_cells, run_heads
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import repeats_of
 

@@ -14,12 +14,12 @@ from medtasks_utils.intervals import FEW_MARK, FEW_SAID, confidence_interval
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run
 from medtasks_utils.results.breakdowns import Estimate
+from medtasks_utils.results.samples import FILTERS, FLEXIBLE, STRICT
 from medtasks_utils.statistics import Size
 
-FILTERS = ("strict-match", "flexible-extract")
 _NO_INTERVAL = " (–)"
 _NONE_SAID = "no interval: the examples that count are too few, or too much alike, for one"
-_SHORT = {"strict-match": "strict", "flexible-extract": "flexible"}
+_SHORT = {STRICT: "strict", FLEXIBLE: "flexible"}
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ def as_text(lines: Sequence[Line], width: int) -> str:
     """
     rows = [("", "metric", "n", *(f"{_SHORT[name]} (95 %)" for name in FILTERS), "answered")]
     for line in lines:
-        first = FILTERS[0] if FILTERS[0] in line.scores else next(iter(line.scores))
-        scores = line.score(first), line.score(FILTERS[1])
+        first = STRICT if STRICT in line.scores else next(iter(line.scores))
+        scores = line.score(first), line.score(FLEXIBLE)
         rows.append((line.unit.name, line.metric, f"{line.n:,}", *scores, line.share_answered()))
     marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL.strip(): _NONE_SAID}
     few = [f"{mark} {said}" for mark, said in marks.items() if any(mark in cell for row in rows for cell in row)]

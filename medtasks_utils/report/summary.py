@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.report.answers import outcome_block
-from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
-from medtasks_utils.report.outcomes import STRICT
-from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best
+from medtasks_utils.report.tables import Block, Cell, Figure, Table, estimate_cell, mark_best
 from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results.samples import STRICT
 
 _NAMED = 6  # tasks of which a sentence says how much of them was run
 

@@ -1,4 +1,4 @@
-"""Tables as data: cells, rows and columns that the template writes out."""
+"""Parts of the page as data, which the template writes out: sections of blocks, blocks of plots and tables of cells."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
+
+from markupsafe import Markup
 
 from medtasks_utils.metrics import Metric
 from medtasks_utils.report.units import interval
@@ -69,6 +71,47 @@ class Table:
             rows=[[row[column] for column in kept] for row in self.rows],
             text_columns=frozenset(place for place, column in enumerate(kept) if column in self.text_columns),
         )
+
+
+@dataclass
+class Figure:
+    """A plot: its markup, a caption, and which legend belongs to it (``runs``, ``outcomes`` or none)."""
+
+    drawn: Markup
+    caption: str
+    legend: str = ""
+    runs: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Block:
+    """Tables and plots on one matter, of one filter and one baseline or (empty) of all; ``folded`` until asked for."""
+
+    title: str
+    lead: str = ""
+    figures: list[Figure] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    filter: str = ""
+    baseline: str = ""
+    folded: bool = False
+
+
+@dataclass
+class Section:
+    """A part of the page with a heading and an address.
+
+    Attributes:
+        notes: what to keep in mind.
+        variant: whether the subtitle, not the title, sets it apart from other sections.
+    """
+
+    id: str
+    title: str
+    subtitle: str
+    lead: str
+    blocks: list[Block]
+    notes: list[str] = field(default_factory=list)
+    variant: bool = False
 
 
 def estimate_cell(estimate: Estimate, metric: Metric, href: str = "", with_n: bool = False) -> Cell:

@@ -29,6 +29,7 @@ from medtasks_utils.results.environment_rows import (
 )
 from medtasks_utils.results.run import ResultsError, Run, TaskRun
 from medtasks_utils.results.samples import (
+    STRICT,
     Message,
     Row,
     Sample,
@@ -40,7 +41,6 @@ from medtasks_utils.results.samples import (
 )
 
 FILE_NAME = "results.jsonl"
-FILTER = "strict-match"
 
 _NO_REWARDS = {
     *("id", "example_id", "rollout_id", "generation_ms", "scoring_ms", "total_ms", "average_reward", "avg_reward"),
@@ -222,7 +222,7 @@ def _sample(scorer: Any, index: int, example: str, lines: list[_Line]) -> Sample
         messages=first.prompt,
         responses=responses,
         target=str(doc.get("target") or doc.get("answer_letter") or doc.get("ground_truth", "")),
-        answers={FILTER: [str(answer) for answer in answers]},
-        metrics={FILTER: {**{name: None if v is None else float(v) for name, v in metrics.items()}, **means}},
-        details={FILTER: details},
+        answers={STRICT: [str(answer) for answer in answers]},
+        metrics={STRICT: {**{name: None if v is None else float(v) for name, v in metrics.items()}, **means}},
+        details={STRICT: details},
     )

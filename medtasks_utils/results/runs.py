@@ -14,10 +14,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from medtasks_utils.benchmarks import cards
 from medtasks_utils.results.environments import FILE_NAME, UnknownEnvironmentError, read_environment_run
-from medtasks_utils.results.origin import benchmark_of
 from medtasks_utils.results.run import GroupRun, Metrics, ResultsError, Run, TaskRun, Value
 from medtasks_utils.results.samples import number
+
+
+_DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
+_RESULTS_FILE = re.compile(rf"(?:results|.+_(?P<date>{_DATE}))\.json")
+_SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
+# Runs saved by version 0.1 name the class that scored them; without a configuration, only the task's name is left.
+_SCORER = re.compile(r"medtasks_utils\.(?:benchmarks\.)?(\w+)\.")
+_TASK_NAME = re.compile(r"(medmcqa)_openmed|(medexqa)(?:_\w+)?|(medcalc_bench)(?:_\w+)?|(medhallu)(?:_\w+)?")
 
 
 @dataclass
@@ -29,11 +37,6 @@ class _Files:
     results: list[Path] = field(default_factory=list)
     samples: dict[str, Path] = field(default_factory=dict)
     environment: Path | None = None
-
-
-_DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
-_RESULTS_FILE = re.compile(rf"(?:results|.+_(?P<date>{_DATE}))\.json")
-_SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
 
 
 def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
@@ -178,6 +181,25 @@ def _task(name: str, results: Mapping[str, Any], samples: Path | None) -> TaskRu
         samples_path=samples,
         signatures={str(key): str(value) for key, value in _mapping(signature).items()},
     )
+
+
+def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
+    """The benchmark that a task belongs to, or None if it is not one of this pack.
+
+    The harness has tasks of its own with such names, so the name counts only where the run's configuration is lost.
+
+    Args:
+        task: its name.
+        config: as the results have it; ``metadata.benchmark`` says it.
+    """
+    named = _mapping(config.get("metadata")).get("benchmark")
+    if named is None and config:
+        match = _SCORER.match(str(config.get("process_results")))
+        named = match[1] if match else None
+    elif named is None:
+        match = _TASK_NAME.fullmatch(task)
+        named = next((name for name in match.groups() if name), None) if match else None
+    return named if named in cards() else None
 
 
 def _metrics(values: Any) -> Metrics:

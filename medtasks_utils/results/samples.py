@@ -18,6 +18,9 @@ from pydantic_core import from_json
 
 from medtasks_utils.extraction.printable import printable
 
+STRICT, FLEXIBLE = FILTERS = "strict-match", "flexible-extract"
+"""The filters of every generation task: the benchmark's published rule, and the best reading."""
+
 Row = dict[str, Any]
 Message = dict[str, str]
 
