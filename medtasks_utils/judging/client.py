@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -228,7 +228,7 @@ class JudgeClient:
         self._dialect = Dialect()
         question = [{"role": "user", "content": _CHECK}]
         await retrying(self.settings.max_retries)(self._request, question, _CHECK_SCHEMA, Tally())
-        self._cache.put(self._check_key, self._dialect.as_json())
+        self._cache.put(self._check_key, asdict(self._dialect))
 
     async def _checked(self) -> None:
         """Wait for the one check of this client.

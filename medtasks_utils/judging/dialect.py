@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 
@@ -50,7 +50,3 @@ class Dialect:
         if schema and self.structured:
             return replace(self, structured="json_object" if self.structured == "json_schema" else None)
         return None
-
-    def as_json(self) -> dict[str, Any]:
-        """What the cache keeps of it."""
-        return asdict(self)

@@ -19,7 +19,6 @@ from medtasks_utils.results.environments import FILE_NAME, UnknownEnvironmentErr
 from medtasks_utils.results.run import GroupRun, Metrics, ResultsError, Run, TaskRun, Value
 from medtasks_utils.results.samples import number
 
-
 _DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
 _RESULTS_FILE = re.compile(rf"(?:results|.+_(?P<date>{_DATE}))\.json")
 _SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
