@@ -318,8 +318,8 @@ def _group_lines(
                 for task in members:
                     pairs, benchmark = paired[task, filter_name]
                     for side in (0, 1):
-                        values = items_of((both[side] for both in pairs), filter_name, metric, benchmark)
-                        sides[side] += [None if value is None else value.in_stratum(task) for value in values]
+                        samples = (both[side] for both in pairs)
+                        sides[side] += items_of(samples, filter_name, metric, benchmark, stratum=task)
                 reported = all((metric, filter_name) in run.groups[group].metrics for run in (a, b))
                 if not reported:
                     continue

@@ -50,7 +50,6 @@ def ranking(
     *,
     higher_is_better: bool = True,
     family: int = 1,
-    seed: int = 0,
 ) -> list[Rank]:
     """Rank runs.
 
@@ -60,7 +59,6 @@ def ranking(
         aggregation: what makes the metric of such values.
         higher_is_better: whether the largest value is the first.
         family: how many rankings are read together; each has as many times less room for error.
-        seed: of the draws.
 
     Returns:
         The first rank first; empty where a run has fewer than ten clusters that count.
@@ -76,7 +74,7 @@ def ranking(
     values = sign * np.array([own.value for own in terms])
     factor = np.sqrt(counts / (counts - 1))[strata]
     influence = np.column_stack([sign * own.influence * factor for own in terms])
-    better = surely_better(values, influence, len(strata) - len(counts), ALPHA / family, seed)
+    better = surely_better(values, influence, len(strata) - len(counts), ALPHA / family)
     order = [int(i) for i in np.argsort(-values, kind="stable")]
     letters = groups_of(better | better.T, order)
     ranks = [

@@ -33,12 +33,7 @@ class Dialect:
         return parameters
 
     def without(self, complaint: str, schema: dict[str, Any] | None) -> Dialect | None:
-        """What to send instead after a 400 or 422; None if nothing that was sent explains it.
-
-        Args:
-            complaint: the endpoint's words, with the parameter's name if it gave one.
-            schema: that of the call, if any.
-        """
+        """What to send instead after a 400 or 422 with this complaint; None if nothing that was sent explains it."""
         complaint = complaint.lower()
         if self.limit == "max_tokens" and "max_completion_tokens" in complaint:
             return replace(self, limit="max_completion_tokens")

@@ -29,11 +29,7 @@ def findings(
 ) -> list[Finding]:
     """Which run is best at what and by how much; what is lost to format; where answers are missing.
 
-    Args:
-        runs: all.
-        units: theirs.
-        comparer: of the runs.
-        filter_name: under which answers are read, in units that have it.
+    Answers are read under the filter of this name in units that have it, else under their first.
     """
     of_benchmarks = [unit for unit in units if unit.benchmark]
     said = [finding for unit in of_benchmarks if (finding := _leader(unit, comparer, filter_name))]

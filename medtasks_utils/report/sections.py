@@ -53,6 +53,9 @@ def _metrics_block(unit: Unit, filter_name: str) -> Block:
         own = unit.odd_ones(filter_name, metric)
         reasons = [said or own.get(run, "") for run, said in zip(runs, head_reasons(runs, odd), strict=True)]
         table.rows.append([Cell(metric), *marked_cells(estimates, unit.facts(metric), reasons)])
-    known = {run: repeats_of(samples, filter_name, unit.benchmark) for run, samples in unit.samples().items()}
-    lead = " ".join(f"{run}: {found}." for run, found in known.items() if found)
+    known = [
+        (run, repeats_of([(sample,) for sample in samples], filter_name, unit.benchmark))
+        for run, samples in unit.samples().items()
+    ]
+    lead = " ".join(f"{run}: {found}." for run, found in known if found)
     return Block("All metrics", lead, [], [table], filter_name)

@@ -96,12 +96,7 @@ def _estimate(unit: Unit, run: Run, filter_name: str, metric: str, n: int) -> Es
 
 
 def as_text(lines: Sequence[Line], width: int) -> str:
-    """A table; where the terminal is too narrow for it, a block for each line.
-
-    Args:
-        lines: at least one.
-        width: of the terminal, in characters.
-    """
+    """A table of one or more lines; where the terminal's width is less than the table's, a block for each line."""
     rows = [("", "metric", "n", *(f"{_SHORT[name]} (95 %)" for name in FILTERS), "answered")]
     for line in lines:
         first = STRICT if STRICT in line.scores else next(iter(line.scores))

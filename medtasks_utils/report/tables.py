@@ -48,8 +48,6 @@ class Table:
 
     Attributes:
         caption: what is in it, for people who come upon it alone.
-        head: the columns' names, the first one's included.
-        rows: as many cells each as there are names.
         text_columns: numbers of the columns that hold text and not numbers.
         total: how many rows at the end sum up the others.
         tall: whether it gets a box of its own to scroll in.
@@ -126,17 +124,10 @@ def mark_best(
     higher_is_better: bool | None = True,
     reasons: Sequence[str] = (),
 ) -> list[Cell]:
-    """The cells, with the best value of several marked; ties are all marked, none where no direction is better.
+    """Several runs' cells, with the best value marked; ties are all marked, none where no direction is better.
 
     None is either where the values are over unequal numbers of examples, such as those that each run decided; the cells
-    say how many.
-
-    Args:
-        cells: of several runs.
-        estimates: theirs.
-        higher_is_better: which is the best; None for neither.
-        reasons: for each, why it cannot be compared with the others; if there is any, nothing is marked, and the cell
-            says so.
+    say how many. Nor where there are ``reasons`` why one cannot be compared with the others; its cell says so.
     """
     if any(reasons):
         return [

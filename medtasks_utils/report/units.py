@@ -171,9 +171,9 @@ def _of_group(reported: Value, result: Result, filter_name: str, metric: Metric,
         return found
     low, high = wider(of_means(reported.value, parts), (found.low, found.high))
     items = [
-        item.in_stratum(task.task)
+        item
         for task in result.tasks
-        for item in items_of(task.samples, filter_name, metric.name, benchmark)
+        for item in items_of(task.samples, filter_name, metric.name, benchmark, stratum=task.task)
         if item is not None
     ]
     informative = macro_mean.summary(items).informative

@@ -84,10 +84,7 @@ class _Line:
 
 
 def read_environment_run(path: Path) -> Run:
-    """The run that a file holds, with a task for each benchmark.
-
-    Args:
-        path: a ``results.jsonl``.
+    """The run that a ``results.jsonl`` holds, with a task for each benchmark.
 
     Raises:
         UnknownEnvironmentError: if it cannot be told which benchmark a line is of.

@@ -183,13 +183,9 @@ def _task(name: str, results: Mapping[str, Any], samples: Path | None) -> TaskRu
 
 
 def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
-    """The benchmark that a task belongs to, or None if it is not one of this pack.
+    """The benchmark that a task belongs to, as its ``metadata.benchmark`` says; None if it is not one of this pack.
 
     The harness has tasks of its own with such names, so the name counts only where the run's configuration is lost.
-
-    Args:
-        task: its name.
-        config: as the results have it; ``metadata.benchmark`` says it.
     """
     named = _mapping(config.get("metadata")).get("benchmark")
     if named is None and config:

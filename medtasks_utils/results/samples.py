@@ -84,11 +84,7 @@ class SampleLog:
 
 
 def read_samples(path: Path) -> SampleLog:
-    """Read a sample log; nothing in it is an error.
-
-    Args:
-        path: a ``samples_<task>_<date>.jsonl``.
-    """
+    """Read a ``samples_<task>_<date>.jsonl``; nothing in it is an error."""
     problems: list[str] = []
     bad: list[int] = []
     repeated = 0
