@@ -14,7 +14,7 @@ from medtasks_utils.report.tables import Block, Cell, Section, Table, named_once
 from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results import ResultsError, Run, Sample
-from medtasks_utils.results.samples import number
+from medtasks_utils.results.samples import mapping, number
 
 _SECRET = re.compile(r"(?i)\b([\w-]*(?:api_?key|token|secret|password|authorization)[\w-]*)(['\"]?\s*[=:]\s*)[^\s,;}]+")
 _MINUTE, _HOUR = 60, 3600
@@ -122,16 +122,11 @@ def _samples(run: Run) -> Iterable[Sample]:
 def _tokens(run: Run) -> str:
     """Tokens asked and answered, where the run counted them in all or for each example."""
     found = dict.fromkeys(_TOKENS, 0.0)
-    own = _mapping(_mapping(run.results, "medtasks"), "tokens")
-    for counts in [own, _mapping(run.results, "usage"), *(usage for s in _samples(run) for usage in _usages(s))]:
+    own = mapping(mapping(run.results.get("medtasks")).get("tokens"))
+    for counts in [own, mapping(run.results.get("usage")), *(usage for s in _samples(run) for usage in _usages(s))]:
         for way, names in _TOKENS.items():
             found[way] += next((n for name in names if (n := _number_of(counts.get(name))) is not None), 0)
     return " · ".join(f"{count:,.0f} {way}" for way, count in found.items() if count)
-
-
-def _mapping(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = values.get(name)
-    return value if isinstance(value, Mapping) else {}
 
 
 def _usages(sample: Sample) -> list[Mapping[str, Any]]:
@@ -144,7 +139,7 @@ def _usages(sample: Sample) -> list[Mapping[str, Any]]:
 
 def _latency(run: Run) -> str:
     """Seconds from a request to its reply: of the run as a whole, else of its examples."""
-    own = _number_of(_mapping(_mapping(run.results, "medtasks"), "latency").get("median"))
+    own = _number_of(mapping(mapping(run.results.get("medtasks")).get("latency")).get("median"))
     if own is not None:
         return f"{own:.2f} s"
     found = []

@@ -35,6 +35,7 @@ from medtasks_utils.results.samples import (
     Sample,
     SampleLog,
     content_of,
+    mapping,
     number,
     numbered_lines,
     without_surrogates,
@@ -126,10 +127,9 @@ def read_environment_run(path: Path) -> Run:
 
 def _metadata(path: Path) -> Row:
     try:
-        found = json.loads((path.parent / "metadata.json").read_bytes())
+        return mapping(json.loads((path.parent / "metadata.json").read_bytes()))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _lines(path: Path, metadata: Mapping[str, Any], problems: list[str]) -> Iterator[_Line]:
@@ -173,9 +173,7 @@ def _message(message: Mapping[str, Any]) -> Message:
 def _samples(path: Path, benchmark: str, lines: list[_Line], metadata: Mapping[str, Any]) -> SampleLog:
     from medtasks_utils.harness.offline import Scorer  # imports the harness, which takes seconds
 
-    arguments = metadata.get("env_args")
-    asked_for = arguments.get("answer_format") if isinstance(arguments, dict) else None
-    boxed = benchmark == "medcalc_bench" and asked_for == "boxed"
+    boxed = benchmark == "medcalc_bench" and mapping(metadata.get("env_args")).get("answer_format") == "boxed"
     scorer = Scorer(benchmark, {"answer_format": "boxed"} if boxed else {})
     samples, left_out = [], []
     for index, (example, same) in enumerate(_by_example(lines, metadata).items()):

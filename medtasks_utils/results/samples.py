@@ -216,6 +216,11 @@ def number(value: Any) -> float | None:
         return None
 
 
+def mapping(value: Any) -> Row:
+    """A mapping as it is; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
 def _requests(arguments: Any) -> list[list[Any]]:
     """The arguments of each request: ``{"gen_args_0": {"arg_0": …}}`` or, in older logs, lists."""
     requests = list(arguments.values()) if isinstance(arguments, dict) else arguments
