@@ -35,7 +35,6 @@ class Line:
 
     Attributes:
         task: the task or group.
-        filter: the filter.
         facts: what is known of the metric.
         breakdown: such as ``subject``; None for the whole task.
         group: such as ``Anatomy``; None for the whole task.
@@ -68,8 +67,6 @@ class Comparison:
     """All that comparing two runs gave; differences are the second minus the first.
 
     Attributes:
-        a: the first run.
-        b: the second.
         lines: whole tasks and groups first, each followed by its breakdowns.
         flips: examples on which the runs differ.
         agreements: by task and filter, how many examples both have right, and so on.

@@ -17,8 +17,6 @@ class Flip:
     """An example that one run has right and the other wrong, each in most generations; a tie is neither.
 
     Attributes:
-        task: the task.
-        filter: the filter.
         direction: ``gained`` where only the second run is right, ``lost`` where only the first is.
         sample_a: the first run's sample.
         sample_b: the second's.

@@ -102,7 +102,6 @@ def as_table(comparison: Comparison, *, every_group: bool = False, show: int = 0
     """The comparison as text, at most 110 columns wide below the runs' paths; shares and F1 in per cent.
 
     Args:
-        comparison: what to show.
         every_group: whether to show all groups of a breakdown; else the ten with the smallest p-values.
         show: how many examples that flipped to show, each way and for each task.
     """

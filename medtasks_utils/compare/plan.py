@@ -21,9 +21,6 @@ class Need:
     """What a metric of a task needs.
 
     Attributes:
-        task: the task.
-        filter: the filter.
-        metric: the metric.
         n: independent examples, or clusters of examples, that the runs have.
         detectable: the smallest true difference found four times of five with these, in points.
         examples: how many the wanted difference needs, with as many repeats as now.
@@ -43,11 +40,9 @@ class Need:
 
 
 def plan(comparison: Comparison, points: float) -> list[Need]:
-    """What finding a difference of so many points needs, for each metric of each whole task.
+    """What finding a true difference of so many points of 100 needs, for each metric of each whole task.
 
-    Args:
-        comparison: of two runs that differ as the two to be planned for.
-        points: the true difference, in points of 100.
+    The two runs compared differ as the two to be planned for do.
     """
     return [need for line in comparison.lines if line.breakdown is None and (need := _need(comparison, line, points))]
 

@@ -29,7 +29,6 @@ class Rank:
     """Where a run stands.
 
     Attributes:
-        run: its name.
         value: in the metric's own unit.
         best: the best rank it may have, 1 being the first.
         worst: the worst.
@@ -54,7 +53,6 @@ def ranking(
     """Rank runs.
 
     Args:
-        runs: their names.
         rows: for each example a value of each run; None where the metric does not apply.
         aggregation: what makes the metric of such values.
         higher_is_better: whether the largest value is the first.
@@ -93,8 +91,6 @@ def surely_better(
         values: of each run, larger being better.
         influence: clusters × runs.
         freedom: degrees of freedom of the standard errors.
-        alpha: the chance of any error.
-        seed: of the draws.
     """
     first, second = np.triu_indices(len(values), 1)
     covariance = influence.T @ influence

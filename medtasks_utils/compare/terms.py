@@ -63,7 +63,6 @@ def terms_of(rows: Sequence[Sequence[Item]], aggregation: Aggregation, runs: int
     Args:
         rows: for each example a value for each run; None where the metric does not apply. One at least is there.
         aggregation: what makes the metric of such values.
-        runs: how many there are.
     """
     is_macro = isinstance(aggregation, MacroMean)
     keys: list[tuple[Hashable, Hashable]] = []

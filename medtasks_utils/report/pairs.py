@@ -24,9 +24,6 @@ class Paired:
     """What comparing two runs under one filter gave; differences are ``b`` minus ``a``.
 
     Attributes:
-        a: the first run's name.
-        b: the second's.
-        filter: under which.
         lines: whole tasks and groups first, each followed by its breakdowns.
         sides: by task, how many examples both have right, and so on.
         refused: tasks and groups that are not compared, and why.
@@ -66,7 +63,6 @@ class Comparer:
 
     Args:
         runs: all of the page.
-        cache: of earlier builds.
 
     Attributes:
         names: of the runs compared, the first few.

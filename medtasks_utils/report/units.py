@@ -19,7 +19,6 @@ class Unit:
     """A task or group, over all runs that have it.
 
     Attributes:
-        name: of the task or group.
         benchmark: that its tasks belong to; None for tasks of others and for groups of several benchmarks.
         results: by the runs' names, in their order.
     """

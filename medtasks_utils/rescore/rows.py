@@ -24,12 +24,7 @@ NO_REFERENCES = "no reference explanation to judge by"
 
 @dataclass(frozen=True)
 class Rater:
-    """A way to judge, by a model.
-
-    Attributes:
-        judge: the way.
-        model: the model's name at its endpoint.
-    """
+    """A way to judge, by the model of this name at its endpoint."""
 
     judge: Judge
     model: str

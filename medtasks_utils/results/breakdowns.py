@@ -116,7 +116,6 @@ def verdicts_of(sample: Sample, filter_name: str, undecided: int | None = None) 
 
     Args:
         sample: one with the target 0 or 1; with any other there are no verdicts.
-        filter_name: whose answers to take.
         undecided: what an answer other than 0 and 1 counts as; None for no verdict.
     """
     given = [int(answer) if answer in ("0", "1") else undecided for answer in sample.answers[filter_name]]

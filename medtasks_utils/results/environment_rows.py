@@ -75,8 +75,6 @@ def document(benchmark: str, line: Mapping[str, Any], prompt: str, example: str)
     """A line's row as a document.
 
     Args:
-        benchmark: that the line is of.
-        line: of the file.
         prompt: the last message that the model was asked.
         example: what names the example in the file.
 

@@ -132,11 +132,8 @@ def as_run(
 
     Args:
         results: what the results file holds, or would.
-        folder: where it is, or would be.
-        path: the file, if there is one.
         date: as in its name.
         samples: sample logs by task.
-        problems: what is wrong with its files.
     """
     logs = samples or {}
     groups = {
