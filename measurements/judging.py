@@ -66,7 +66,7 @@ def counts(url: str) -> dict[str, int]:
 
 def timed(name: str, coverage: bool, settings: JudgeSettings, todo: list[Case]) -> tuple[float, list[Judgement]]:
     start = time.perf_counter()
-    judgements = judge_all(make_judge(name, use_coverage=coverage), settings, todo, progress=False)
+    judgements = judge_all(make_judge(name, use_coverage=coverage), settings, todo)
     return time.perf_counter() - start, judgements
 
 

@@ -36,14 +36,14 @@ from drawing import (
 
 from medtasks_utils import statistics
 from medtasks_utils.compare import family
-from medtasks_utils.compare.inference import bonett_price, contrast, mcnemar
+from medtasks_utils.compare.inference import bonett_price, contrast, mcnemar, paired_stderr
 from medtasks_utils.compare.randomisation import randomisation
 from medtasks_utils.compare.ranking import surely_better
-from medtasks_utils.compare.terms import Terms, stderr_of
+from medtasks_utils.compare.terms import Terms
 from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, share_interval, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.results.breakdowns import estimate_of
-from medtasks_utils.statistics import Size, VerdictRatio, informative_clusters
+from medtasks_utils.statistics import Size, VerdictRatio, cluster_stderr, informative_clusters
 
 _SWAPS = 999
 _LARGE = 2_000_000  # examples behind a truth that has no formula
@@ -58,8 +58,9 @@ def interval(metric: Metric, terms: Terms, size: Size) -> Found:
     if size.clusters < FEWEST:
         return Found(None, None, size.clusters)
     counted = (terms.denominator > 0).any(axis=1)
-    informative = informative_clusters(terms.influence[counted].tolist())
-    return Found(*confidence_interval(metric, terms.value, terms.stderr(), size), informative)
+    influence = terms.influence[counted].tolist()
+    error = float(cluster_stderr(dict(enumerate(influence))))
+    return Found(*confidence_interval(metric, terms.value, error, size), informative_clusters(influence))
 
 
 def ratio_cells() -> Iterator[Coverage]:
@@ -235,7 +236,7 @@ def share_nulls() -> Iterator[Rejection]:
 def _contrast(a: Array, b: Array) -> tuple[float, float]:
     from scipy.special import stdtrit
 
-    error = stderr_of(single(b - a).influence, np.ones(len(a), dtype=bool)) or 0.0
+    error = paired_stderr(single(a), single(b), np.zeros(len(a), dtype=np.intp)) or 0.0
     return float((b - a).mean()), float(stdtrit(len(a) - 1, 0.975)) * error
 
 

@@ -179,7 +179,7 @@ def test_compare_runs_that_were_scored_on_different_labels(runs: dict[str, Path]
 
 def test_compare_shows_the_label_that_it_goes_by(runs: dict[str, Path]) -> None:
     found = compare_runs(one_run(runs["benchmark"]), one_run(runs["physicians"]), labels="corrected")
-    assert {flip.target for flip in found.flips} == {"5", "N/A"}
+    assert {flip.sample_a.target for flip in found.flips} == {"5", "N/A"}
     assert any("acc by the corrected labels, on the examples that have both" in warning for warning in found.warnings)
 
 

@@ -406,7 +406,8 @@ def test_useless_replies_are_not_kept(tmp_path: Path) -> None:
         settings = settings_for(server.url, tmp_path)
         assert judge_all(make_judge("g-eval"), settings, [case()])[0].failure == "unreadable"
         assert judge_all(make_judge("g-eval"), settings, [case()])[0].score == 80.0
-        assert judge_all(make_judge("g-eval"), settings, [case()])[0].cached
+        (judgement,) = judge_all(make_judge("g-eval"), settings, [case()])
+        assert (judgement.calls, judgement.failure) == (0, None)
     assert len(server.requests) == 4
 
 

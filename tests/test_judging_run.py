@@ -86,11 +86,9 @@ def test_scores_and_calls(judge: str, use_coverage: bool, calls: int, tmp_path: 
         assert len(server.requests) == calls * 10
     assert [judgement.score for judgement in judgements] == [expected(judge, one, use_coverage) for one in todo]
     assert [told[index] for index in range(10)] == judgements
-    assert {(j.calls, j.tokens, j.failure, j.cached) for j in judgements} == {
-        (calls, (7 * calls, 3 * calls), None, False)
-    }
+    assert {(j.calls, j.tokens, j.failure) for j in judgements} == {(calls, (7 * calls, 3 * calls), None)}
     assert [(j.score, j.output, j.tokens) for j in again] == [(j.score, j.output, j.tokens) for j in judgements]
-    assert {j.cached for j in again} == {True}
+    assert {(j.calls, j.failure) for j in again} == {(0, None)}
 
 
 def test_factscore_tells_claims_labels_and_rates(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_plots_hold_what_they_are_given() -> None:
     drawn = dot_plot([Point("<b>", "a", 50.0, 40.0, 60.0), Point("<b>", 'b"', 0.0, 0.0, 0.0)], ["a", 'b"'], 'x"<')
     assert "<bdi>&lt;b&gt;</bdi>" in drawn and 'aria-label="x&#34;&lt;"' in drawn
     assert 'x1="66.67%" x2="100.00%"' in drawn or 'x="83.33%"' in drawn
-    assert dot_plot([Point("a", "a", None)], ["a"], "x") == ""
+    assert dot_plot([], ["a"], "x") == ""
 
 
 MACHADO = {  # severity 1.0 (Machado, Oliveira & Fernandes, IEEE TVCG 2009), on linear RGB

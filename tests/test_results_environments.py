@@ -174,8 +174,9 @@ def test_turns_with_tools_end_in_the_last_reply_and_all_are_kept(tmp_path: Path)
     (sample,) = run.tasks["medcalc_bench"].samples
     assert sample.responses == [final["content"]]
     assert sample.metrics[STRICT]["acc"] == 1.0
-    assert [turn["role"] for turn in sample.transcript] == ["system", "user", "assistant", "tool", "assistant"]
-    assert "calculator" in sample.transcript[2]["content"]
+    transcript = sample.details[STRICT]["transcript"]
+    assert [turn["role"] for turn in transcript] == ["system", "user", "assistant", "tool", "assistant"]
+    assert "calculator" in transcript[2]["content"]
 
 
 def test_boxed_answers_come_first_where_the_environment_asked_for_them(tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ from medtasks_utils.metrics import OF_REPEATS, Metric
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.breakdowns import items_of
 from medtasks_utils.results.labels import LabelSet
+from medtasks_utils.results.samples import STRICT
 from medtasks_utils.statistics import Total
 
 ALPHA = 0.05
-STRICT = "strict-match"
 
 OF_GROUPS = ("acc", "combined", "explanation")
 """The metrics on which groups of tasks are compared."""
@@ -35,7 +35,6 @@ class Line:
 
     Attributes:
         task: the task or group.
-        filter: the filter.
         facts: what is known of the metric.
         breakdown: such as ``subject``; None for the whole task.
         group: such as ``Anatomy``; None for the whole task.
@@ -68,8 +67,6 @@ class Comparison:
     """All that comparing two runs gave; differences are the second minus the first.
 
     Attributes:
-        a: the first run.
-        b: the second.
         lines: whole tasks and groups first, each followed by its breakdowns.
         flips: examples on which the runs differ.
         agreements: by task and filter, how many examples both have right, and so on.
@@ -82,16 +79,6 @@ class Comparison:
     flips: list[Flip]
     agreements: dict[tuple[str, str], Agreement]
     warnings: list[str]
-
-    @property
-    def both_right(self) -> dict[tuple[str, str], float]:
-        """By task and filter, how many examples both have right."""
-        return {key: found.both_right for key, found in self.agreements.items()}
-
-    @property
-    def both_wrong(self) -> dict[tuple[str, str], float]:
-        """Likewise wrong."""
-        return {key: found.both_wrong for key, found in self.agreements.items()}
 
 
 def compare_runs(
@@ -328,8 +315,8 @@ def _group_lines(
                 for task in members:
                     pairs, benchmark = paired[task, filter_name]
                     for side in (0, 1):
-                        values = items_of((both[side] for both in pairs), filter_name, metric, benchmark)
-                        sides[side] += [None if value is None else value.in_stratum(task) for value in values]
+                        samples = (both[side] for both in pairs)
+                        sides[side] += items_of(samples, filter_name, metric, benchmark, stratum=task)
                 reported = all((metric, filter_name) in run.groups[group].metrics for run in (a, b))
                 if not reported:
                     continue

@@ -71,7 +71,6 @@ def largest_of(
         second: the other.
         errors: of their difference; 0 for pairs without any.
         freedom: degrees of freedom of the errors; None for many.
-        seed: of the draws.
     """
     rng = np.random.default_rng(seed)
     values, vectors = np.linalg.eigh(influence.T @ influence)

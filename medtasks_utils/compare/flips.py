@@ -17,15 +17,7 @@ class Flip:
     """An example that one run has right and the other wrong, each in most generations; a tie is neither.
 
     Attributes:
-        task: the task.
-        filter: the filter.
         direction: ``gained`` where only the second run is right, ``lost`` where only the first is.
-        doc_id_a: the example's place in the first run's rows.
-        doc_id_b: in the second's.
-        doc_hash: of its document, in the first run.
-        target: the right answer.
-        answers_a: what the first run answered, in each generation.
-        answers_b: what the second did.
         sample_a: the first run's sample.
         sample_b: the second's.
     """
@@ -33,12 +25,6 @@ class Flip:
     task: str
     filter: str
     direction: Literal["gained", "lost"]
-    doc_id_a: int
-    doc_id_b: int
-    doc_hash: str
-    target: str
-    answers_a: list[str]
-    answers_b: list[str]
     sample_a: Sample
     sample_b: Sample
 
@@ -81,19 +67,7 @@ def flips(pairs: Sequence[Pair], task: str, filter_name: str) -> Iterator[Flip]:
     for a, b in pairs:
         right = [_is_right(sample, filter_name) for sample in (a, b)]
         if None not in right and right[0] != right[1]:
-            yield Flip(
-                task=task,
-                filter=filter_name,
-                direction="gained" if right[1] else "lost",
-                doc_id_a=a.doc_id,
-                doc_id_b=b.doc_id,
-                doc_hash=a.doc_hash,
-                target=a.target,
-                answers_a=a.answers[filter_name],
-                answers_b=b.answers[filter_name],
-                sample_a=a,
-                sample_b=b,
-            )
+            yield Flip(task, filter_name, "gained" if right[1] else "lost", a, b)
 
 
 def _share(sample: Sample, filter_name: str) -> float | None:

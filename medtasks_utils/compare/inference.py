@@ -268,9 +268,7 @@ def _t_test(difference: float, error: float | None, freedom: int) -> float:
 def holm(p_values: Sequence[float], family: int | None = None) -> list[float]:
     """p-values adjusted for the chance of any false alarm among all of them (Holm, *Scand. J. Statistics* 1979).
 
-    Args:
-        p_values: those at hand.
-        family: how many comparisons there are, where some are not at hand; they count as the least significant.
+    Where the family has more comparisons than are at hand, the others count as the least significant.
     """
     number = max(family or 0, len(p_values))
     adjusted = [0.0] * len(p_values)
@@ -284,9 +282,7 @@ def holm(p_values: Sequence[float], family: int | None = None) -> list[float]:
 def benjamini_hochberg(p_values: Sequence[float], family: int | None = None) -> list[float]:
     """p-values adjusted for the share of false alarms among those called significant (Benjamini & Hochberg 1995).
 
-    Args:
-        p_values: those at hand.
-        family: how many comparisons there are, where some are not at hand; they count as the least significant.
+    Where the family has more comparisons than are at hand, the others count as the least significant.
     """
     from scipy.stats import false_discovery_control
 

@@ -35,6 +35,4 @@ def _scored_by(task: TaskRun, labels: LabelSet) -> TaskRun:
             f"{task.task}: no sample has two labels: the other labels were not at hand in that run, or it was run "
             "without --log_samples. medtasks fetch gets them, and the next run logs both"
         )
-    copy = replace(task)
-    copy.__dict__["_log"] = SampleLog(samples, task.problems)  # in place of what it would read from disk
-    return copy
+    return replace(task, reader=lambda path: SampleLog(samples, task.problems))

@@ -17,7 +17,7 @@ Values are in the metric's own unit (0–1, or 0–100 for scores of explanation
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -29,7 +29,6 @@ from medtasks_utils.results import Run
 MOST_GROUPS = 10
 _WIDTH = 110
 _NAME = 33
-_FLIP_FIELDS = ("doc_id_a", "doc_id_b", "doc_hash", "target", "answers_a", "answers_b")
 
 
 def as_json(comparison: Comparison) -> str:
@@ -48,10 +47,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             "n_gained": _count(both.gained),
             "n_lost": _count(both.lost),
             **{
-                direction: [
-                    {name: getattr(flip, name) for name in _FLIP_FIELDS}
-                    for flip in _flips(comparison, task, filter_name, direction)
-                ]
+                direction: [_flip(flip) for flip in _flips(comparison, task, filter_name, direction)]
                 for direction in ("gained", "lost")
             },
         }
@@ -93,6 +89,12 @@ def _flips(comparison: Comparison, task: str, filter_name: str, direction: str) 
     return [flip for flip in comparison.flips if (flip.task, flip.filter, flip.direction) == wanted]
 
 
+def _flip(flip: Flip) -> dict[str, Any]:
+    a, b = flip.sample_a, flip.sample_b
+    answers = {"answers_a": a.answers[flip.filter], "answers_b": b.answers[flip.filter]}
+    return {"doc_id_a": a.doc_id, "doc_id_b": b.doc_id, "doc_hash": a.doc_hash, "target": a.target, **answers}
+
+
 # ---- table
 
 
@@ -100,7 +102,6 @@ def as_table(comparison: Comparison, *, every_group: bool = False, show: int = 0
     """The comparison as text, at most 110 columns wide below the runs' paths; shares and F1 in per cent.
 
     Args:
-        comparison: what to show.
         every_group: whether to show all groups of a breakdown; else the ten with the smallest p-values.
         show: how many examples that flipped to show, each way and for each task.
     """
@@ -176,16 +177,11 @@ def _flipped(comparison: Comparison, task: str, filter_name: str, show: int) -> 
     yield f"  {agree}, gained (only B right) {both.gained:.6g}, lost (only A right) {both.lost:.6g}"
     for name in ("gained", "lost"):
         for flip in _flips(comparison, task, filter_name, name)[:show]:
-            answers = f"A {_answers(flip.answers_a)}, B {_answers(flip.answers_b)}, target {_short(flip.target, 16)}"
-            yield _short(f"    {name} {flip.doc_id_a:>5}  {answers}  {_question(flip)}", _WIDTH)
-
-
-def _answers(answers: Iterable[str]) -> str:
-    return _short("/".join(answers) or "none", 16)
-
-
-def _question(flip: Flip) -> str:
-    return " ".join(str(flip.sample_a.doc.get("question", "")).split())
+            a, b = flip.sample_a, flip.sample_b
+            given = (_short("/".join(sample.answers[filter_name]) or "none", 16) for sample in (a, b))
+            answers = "A {}, B {}, target {}".format(*given, _short(a.target, 16))
+            question = " ".join(str(a.doc.get("question", "")).split())
+            yield _short(f"    {name} {a.doc_id:>5}  {answers}  {question}", _WIDTH)
 
 
 def _short(text: str, width: int) -> str:

@@ -106,12 +106,6 @@ def identity(sample: Sample, task: TaskRun, fields: Sequence[str] = ()) -> str:
 def check_examples(a: TaskRun, b: TaskRun, pairing: Pairing, *, common: bool) -> list[str]:
     """Warnings about examples that only one run has.
 
-    Args:
-        a: the task in the first run.
-        b: in the second.
-        pairing: of their examples.
-        common: whether to go on with the examples in both.
-
     Raises:
         CompareError: if there are such examples and ``common`` is false, or there are no others.
     """
@@ -137,15 +131,7 @@ def check_examples(a: TaskRun, b: TaskRun, pairing: Pairing, *, common: bool) ->
 def check_signatures(
     a: TaskRun, b: TaskRun, filter_name: str, pairing: Pairing, metrics: Sequence[str], *, force: bool
 ) -> list[str]:
-    """Warnings about what sets the two results apart.
-
-    Args:
-        a: the task in the first run.
-        b: in the second.
-        filter_name: the filter compared.
-        pairing: of their examples, which settles whether the rows are equal.
-        metrics: those compared.
-        force: whether to warn of what would be refused.
+    """Warnings about what sets the two results apart; the pairing settles whether the rows are equal.
 
     Raises:
         CompareError: if they measure different things and ``force`` is false.

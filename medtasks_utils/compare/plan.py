@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 
 from medtasks_utils.compare.comparison import Comparison, Line
 from medtasks_utils.compare.pairing import CompareError, pair
-from medtasks_utils.planning import Spread, detectable, examples_needed, spread_of_clusters, variance_within
-from medtasks_utils.results.breakdowns import items_of
+from medtasks_utils.planning import Spread, detectable, examples_needed
+from medtasks_utils.results.breakdowns import repeats_of
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,6 @@ class Need:
     """What a metric of a task needs.
 
     Attributes:
-        task: the task.
-        filter: the filter.
-        metric: the metric.
         n: independent examples, or clusters of examples, that the runs have.
         detectable: the smallest true difference found four times of five with these, in points.
         examples: how many the wanted difference needs, with as many repeats as now.
@@ -43,11 +40,9 @@ class Need:
 
 
 def plan(comparison: Comparison, points: float) -> list[Need]:
-    """What finding a difference of so many points needs, for each metric of each whole task.
+    """What finding a true difference of so many points of 100 needs, for each metric of each whole task.
 
-    Args:
-        comparison: of two runs that differ as the two to be planned for.
-        points: the true difference, in points of 100.
+    The two runs compared differ as the two to be planned for do.
     """
     return [need for line in comparison.lines if line.breakdown is None and (need := _need(comparison, line, points))]
 
@@ -76,18 +71,7 @@ def _spread(comparison: Comparison, line: Line) -> Spread | None:
     tasks = [run.tasks.get(line.task) for run in (comparison.a, comparison.b)]
     if line.metric != "acc" or tasks[0] is None or tasks[1] is None:
         return None
-    pairs = pair(tasks[0], tasks[1]).pairs
-    repeats = {len(sample.answers.get(line.filter, ())) for both in pairs for sample in both}
-    if len(repeats) != 1 or min(repeats) < 2:
-        return None
-    number = min(repeats)
-    rows = []
-    for index, both in enumerate(pairs):
-        items = items_of(both, line.filter, "acc", tasks[0].benchmark)
-        if items[0] is not None and items[1] is not None:
-            cluster = ("alone", index) if items[0].cluster is None else items[0].cluster
-            rows.append((cluster, items[1] - items[0], variance_within(items, number)))
-    return spread_of_clusters(rows, number)
+    return repeats_of(pair(tasks[0], tasks[1]).pairs, line.filter, tasks[0].benchmark)
 
 
 def stated(points: float, discordance: float) -> int:

@@ -13,19 +13,14 @@ _BATCH = 1_000
 
 
 def randomisation(a: Terms, b: Terms, resamples: int = RESAMPLES, seed: int = 0, *, studentised: bool = False) -> float:
-    """Two-sided p-value of the difference, from swapping the runs' results within clusters.
+    """Two-sided p-value of the difference, from swapping the runs' results, of one shape, within clusters.
 
     Clusters in which the runs agree change nothing when swapped, so only the others are, and of clusters that are alike
-    a binomial number. Where these allow no more than
-    ``resamples`` swaps, all of them are made. Sums of shares tie often, and a test that counts all ties as more extreme
-    rejects too seldom; but for the observed difference itself, a tie counts half (the mid-p-value: Lancaster, *JASA*
-    1961). Without ties the p-value of all swaps is exact.
+    a binomial number. Where these allow no more than ``resamples`` swaps, all of them are made. Sums of shares tie
+    often, and a test that counts all ties as more extreme rejects too seldom; but for the observed difference itself, a
+    tie counts half (the mid-p-value: Lancaster, *JASA* 1961). Without ties the p-value of all swaps is exact.
 
     Args:
-        a: the first run's terms.
-        b: the second's, of the same shape.
-        resamples: how often to swap.
-        seed: of the swaps.
         studentised: whether to compare ``|difference| / stderr`` and not ``|difference|``. For equal denominators the
             two order swaps alike, as swapping changes signs of differences and not their squares.
     """

@@ -29,7 +29,6 @@ class Rank:
     """Where a run stands.
 
     Attributes:
-        run: its name.
         value: in the metric's own unit.
         best: the best rank it may have, 1 being the first.
         worst: the worst.
@@ -50,17 +49,14 @@ def ranking(
     *,
     higher_is_better: bool = True,
     family: int = 1,
-    seed: int = 0,
 ) -> list[Rank]:
     """Rank runs.
 
     Args:
-        runs: their names.
         rows: for each example a value of each run; None where the metric does not apply.
         aggregation: what makes the metric of such values.
         higher_is_better: whether the largest value is the first.
         family: how many rankings are read together; each has as many times less room for error.
-        seed: of the draws.
 
     Returns:
         The first rank first; empty where a run has fewer than ten clusters that count.
@@ -76,7 +72,7 @@ def ranking(
     values = sign * np.array([own.value for own in terms])
     factor = np.sqrt(counts / (counts - 1))[strata]
     influence = np.column_stack([sign * own.influence * factor for own in terms])
-    better = surely_better(values, influence, len(strata) - len(counts), ALPHA / family, seed)
+    better = surely_better(values, influence, len(strata) - len(counts), ALPHA / family)
     order = [int(i) for i in np.argsort(-values, kind="stable")]
     letters = groups_of(better | better.T, order)
     ranks = [
@@ -95,8 +91,6 @@ def surely_better(
         values: of each run, larger being better.
         influence: clusters × runs.
         freedom: degrees of freedom of the standard errors.
-        alpha: the chance of any error.
-        seed: of the draws.
     """
     first, second = np.triu_indices(len(values), 1)
     covariance = influence.T @ influence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -50,10 +49,6 @@ class Terms:
         residuals = (self.numerator - self.numerator.sum(axis=0) / counted * self.denominator) / counted
         return np.asarray(residuals.sum(axis=1) / max(int((total > 0).sum()), 1))
 
-    def stderr(self, strata: Indices | None = None) -> float | None:
-        """Its standard error, clusters in different strata being independent; None for fewer than two in a stratum."""
-        return stderr_of(self.influence, np.asarray((self.denominator > 0).any(axis=1)), strata)
-
 
 def value_of(numerators: Array, denominators: Array) -> Array:
     """The metric from sums over clusters, over the last axis."""
@@ -62,24 +57,12 @@ def value_of(numerators: Array, denominators: Array) -> Array:
     return np.asarray(ratios.sum(axis=-1) / np.maximum(counted.sum(axis=-1), 1))
 
 
-def stderr_of(influence: Array, counted: NDArray[np.bool_], strata: Indices | None = None) -> float | None:
-    """Standard error from the clusters' influences; None where a stratum has fewer than two that count."""
-    if strata is None:
-        strata = np.zeros(len(influence), dtype=np.intp)
-    counts = np.bincount(strata, weights=counted)
-    if (counts < 2).any():
-        return None
-    sums = np.bincount(strata, weights=influence**2)
-    return math.sqrt(float((counts / (counts - 1) * sums).sum()))
-
-
 def terms_of(rows: Sequence[Sequence[Item]], aggregation: Aggregation, runs: int) -> tuple[list[Terms], Indices]:
     """Each run's terms, by cluster, and each cluster's stratum.
 
     Args:
         rows: for each example a value for each run; None where the metric does not apply. One at least is there.
         aggregation: what makes the metric of such values.
-        runs: how many there are.
     """
     is_macro = isinstance(aggregation, MacroMean)
     keys: list[tuple[Hashable, Hashable]] = []

@@ -16,12 +16,12 @@ from importlib.metadata import version
 
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from medtasks_utils.explanations.metric import Progress, unobserved
+from medtasks_utils.explanations.metric import OneByOne
 
 _ORDERS = (1, 2, 3, 4)
 
 
-class Bleu:
+class Bleu(OneByOne):
     """Unsmoothed BLEU-4 of an example against all its references together."""
 
     name = "bleu"
@@ -34,18 +34,9 @@ class Bleu:
         """Tokenizer and its library's version, smoothing, and the reference's length that counts."""
         return f"bleu|max-order:4|tok:13a|case:mixed|smooth:none|length:shortest|sacrebleu:{version('sacrebleu')}"
 
-    def prepare(self) -> None:
-        """Nothing is needed beyond the imports."""
-
-    def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
-    ) -> list[float]:
-        """See :class:`~medtasks_utils.explanations.metric.Metric`."""
-        scores = []
-        for candidate, texts in zip(candidates, references, strict=True):
-            scores.append(100 * _bleu(self._tokens(candidate), [self._tokens(text) for text in texts]))
-            progress(1)
-        return scores
+    def of_one(self, candidate: str, references: Sequence[str]) -> float:
+        """BLEU against all references together."""
+        return _bleu(self._tokens(candidate), [self._tokens(text) for text in references])
 
     def _tokens(self, text: str) -> list[str]:
         return str(self._tokenizer(text)).split()

@@ -176,12 +176,8 @@ def map_over_cores(function: Callable[[_In], _Out], inputs: Iterable[_In]) -> li
         torch.set_num_threads(cores)  # the call above is for the calling thread, but also for those made after it
 
 
-class _Loaded(NamedTuple):
-    config: Any
-    tokenizer: Any
-    model: Any
-    report: dict[str, Any]
-    depth: int
+_Loaded = tuple[Any, Any, Any, dict[str, Any], int]
+"""Configuration, tokenizer, model, what of it was missing, and how many layers it has in all."""
 
 
 def _load(model: str, num_layers: int | None) -> _Loaded:
@@ -193,12 +189,10 @@ def _load(model: str, num_layers: int | None) -> _Loaded:
         # The layers above are never built.
         config.num_hidden_layers = layers_of(model, depth) if num_layers is None else num_layers
         tokenizer = transformers.AutoTokenizer.from_pretrained(source)
-        if len(tokenizer) <= len(
-            tokenizer.all_special_ids
-        ):  # transformers makes an empty one where its files are missing
+        if len(tokenizer) <= len(tokenizer.all_special_ids):  # as transformers makes one where its files are missing
             raise OSError("its tokenizer has no vocabulary")
         encoder, report = transformers.AutoModel.from_pretrained(source, config=config, output_loading_info=True)
-        return _Loaded(config, tokenizer, encoder, report, depth)
+        return config, tokenizer, encoder, report, depth
 
     with _quiet():
         if Path(model).is_dir():

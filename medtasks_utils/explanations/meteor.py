@@ -16,13 +16,13 @@ from nltk import word_tokenize
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
-from medtasks_utils.explanations.metric import Progress, unobserved
-from medtasks_utils.explanations.nltk_data import load_punkt, load_wordnet
+from medtasks_utils.explanations.metric import OneByOne
+from medtasks_utils.explanations.nltk_data import PUNKT, load, load_wordnet
 
 _REMEMBERED = 1 << 16  # a few thousand words make up most of any text
 
 
-class Meteor:
+class Meteor(OneByOne):
     """METEOR, the best over the references."""
 
     name = "meteor"
@@ -45,19 +45,11 @@ class Meteor:
         """
         if self._synonyms is None:
             reader = load_wordnet()
-            load_punkt()
+            load(PUNKT)
             self._synonyms = SimpleNamespace(synsets=lru_cache(_REMEMBERED)(reader.synsets))
             self._wordnet_version = str(reader.get_version())
 
-    def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
-    ) -> list[float]:
-        """See :class:`~medtasks_utils.explanations.metric.Metric`."""
-        self.prepare()
-        scores = []
-        for candidate, texts in zip(candidates, references, strict=True):
-            words = [word_tokenize(text) for text in texts]
-            score = meteor_score(words, word_tokenize(candidate), stemmer=self._stemmer, wordnet=self._synonyms)
-            scores.append(100 * float(score))
-            progress(1)
-        return scores
+    def of_one(self, candidate: str, references: Sequence[str]) -> float:
+        """METEOR on the best reference."""
+        words = [word_tokenize(text) for text in references]
+        return float(meteor_score(words, word_tokenize(candidate), stemmer=self._stemmer, wordnet=self._synonyms))

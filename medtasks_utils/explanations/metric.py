@@ -20,6 +20,28 @@ def unobserved(count: int) -> None:
     """Progress of which nobody is told."""
 
 
+class OneByOne:
+    """What scores each example for itself; a kind of :class:`Metric` says how."""
+
+    def prepare(self) -> None:
+        """Nothing is needed beyond the imports."""
+
+    def score(
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
+    ) -> list[float]:
+        """See :class:`Metric`."""
+        self.prepare()
+        scores = []
+        for candidate, texts in zip(candidates, references, strict=True):
+            scores.append(100 * self.of_one(candidate, texts))
+            progress(1)
+        return scores
+
+    def of_one(self, candidate: str, references: Sequence[str]) -> float:
+        """The score of a candidate, 0–1."""
+        raise NotImplementedError
+
+
 class Metric(Protocol):
     """A similarity of a candidate text to one or more reference texts."""
 

@@ -63,22 +63,9 @@ PUNKT = Package(
 
 
 def load_wordnet() -> Any:
-    """NLTK's WordNet reader, loaded.
-
-    Raises:
-        MetricError: if WordNet is neither there nor to be had, or cannot be read.
-    """
+    """NLTK's WordNet reader, loaded as :func:`load` does."""
     load(WORDNET)
     return wordnet
-
-
-def load_punkt() -> None:
-    """Load Punkt's English model, by which ``nltk.word_tokenize`` splits sentences.
-
-    Raises:
-        MetricError: if it is neither there nor to be had, or cannot be read.
-    """
-    load(PUNKT)
 
 
 def load(package: Package) -> None:

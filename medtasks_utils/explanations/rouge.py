@@ -13,10 +13,10 @@ from importlib.metadata import version
 from rapidfuzz.distance import LCSseq
 from rouge_score import scoring, tokenize
 
-from medtasks_utils.explanations.metric import Progress, unobserved
+from medtasks_utils.explanations.metric import OneByOne
 
 
-class RougeL:
+class RougeL(OneByOne):
     """ROUGE-L F-measure without stemming, the best over the references."""
 
     name = "rougeL"
@@ -26,19 +26,10 @@ class RougeL:
         """Measure, stemmer and the version of the library that it equals."""
         return f"rougeL|measure:f|stem:none|refs:best|rouge-score:{version('rouge-score')}"
 
-    def prepare(self) -> None:
-        """Nothing is needed beyond the imports."""
-
-    def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
-    ) -> list[float]:
-        """See :class:`~medtasks_utils.explanations.metric.Metric`."""
-        scores = []
-        for candidate, texts in zip(candidates, references, strict=True):
-            words = tokenize.tokenize(candidate, None)
-            scores.append(100 * max(_f_measure(tokenize.tokenize(text, None), words) for text in texts))
-            progress(1)
-        return scores
+    def of_one(self, candidate: str, references: Sequence[str]) -> float:
+        """The F-measure on the best reference."""
+        words = tokenize.tokenize(candidate, None)
+        return max(_f_measure(tokenize.tokenize(text, None), words) for text in references)
 
 
 def _f_measure(reference: list[str], candidate: list[str]) -> float:

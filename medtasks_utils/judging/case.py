@@ -60,8 +60,3 @@ class Judgement:
     output: dict[str, Any] = field(default_factory=dict)
     tokens: Tokens = field(default_factory=Tokens)
     calls: int = 0
-
-    @property
-    def cached(self) -> bool:
-        """Whether the cache answered everything."""
-        return self.score is not None and self.calls == 0

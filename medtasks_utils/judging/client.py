@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -109,17 +109,7 @@ class JudgeClient:
         schema: dict[str, Any] | None = None,
         tally: Tally | None = None,
     ) -> Value:
-        """Ask, and read the reply; the same question twice at the same time is one call.
-
-        Args:
-            messages: the chat.
-            read: makes a value of the reply's text, think block removed, or raises ``UnreadableError``.
-            schema: JSON schema of the reply, if it has one.
-            tally: what the reply costs is added to it.
-
-        Raises:
-            CallError: when every try failed.
-        """
+        """Ask as :class:`.Ask` does, and add the cost to the tally; the same question twice at a time is one call."""
         messages = [{**message, "content": printable(message["content"])} for message in messages]
         key = self._key(messages, schema)
         task = self._under_way.get(key)
@@ -228,7 +218,7 @@ class JudgeClient:
         self._dialect = Dialect()
         question = [{"role": "user", "content": _CHECK}]
         await retrying(self.settings.max_retries)(self._request, question, _CHECK_SCHEMA, Tally())
-        self._cache.put(self._check_key, self._dialect.as_json())
+        self._cache.put(self._check_key, asdict(self._dialect))
 
     async def _checked(self) -> None:
         """Wait for the one check of this client.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 
@@ -33,12 +33,7 @@ class Dialect:
         return parameters
 
     def without(self, complaint: str, schema: dict[str, Any] | None) -> Dialect | None:
-        """What to send instead after a 400 or 422; None if nothing that was sent explains it.
-
-        Args:
-            complaint: the endpoint's words, with the parameter's name if it gave one.
-            schema: that of the call, if any.
-        """
+        """What to send instead after a 400 or 422 with this complaint; None if nothing that was sent explains it."""
         complaint = complaint.lower()
         if self.limit == "max_tokens" and "max_completion_tokens" in complaint:
             return replace(self, limit="max_completion_tokens")
@@ -50,7 +45,3 @@ class Dialect:
         if schema and self.structured:
             return replace(self, structured="json_object" if self.structured == "json_schema" else None)
         return None
-
-    def as_json(self) -> dict[str, Any]:
-        """What the cache keeps of it."""
-        return asdict(self)

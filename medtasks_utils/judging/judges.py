@@ -35,11 +35,8 @@ def _plain(name: str) -> str:
 
 
 def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
-    """The judge of this name.
-
-    Args:
-        name: as :func:`judge_name` takes it.
-        use_coverage: for a judge that can: verify the references' claims against the explanation as well.
+    """The judge of this name, as :func:`judge_name` takes it; with ``use_coverage`` it verifies, if it can,
+    the references' claims too.
 
     Raises:
         JudgeError: for a judge that there is not.

@@ -63,7 +63,6 @@ def judge_all(
     settings: JudgeSettings,
     cases: Sequence[Case],
     on_result: Callable[[int, Judgement], object] | None = None,
-    progress: bool = True,
     check_first: bool = False,
 ) -> list[Judgement]:
     """Judge cases concurrently; the same case twice is judged once.
@@ -73,7 +72,6 @@ def judge_all(
         settings: by which model, and the limits.
         cases: n cases.
         on_result: called with a case's index and its judgement as soon as there is one, in any order.
-        progress: whether to show a bar with the tokens spent.
         check_first: whether to check the endpoint before the first call that the cache does not answer.
 
     Returns:
@@ -82,7 +80,7 @@ def judge_all(
     Raises:
         JudgeError: if the cache cannot be written, or the endpoint fails the check.
     """
-    return _run(_judge_all(judge, settings, cases, on_result, progress, check_first))
+    return _run(_judge_all(judge, settings, cases, on_result, check_first))
 
 
 async def _judge_all(
@@ -90,7 +88,6 @@ async def _judge_all(
     settings: JudgeSettings,
     cases: Sequence[Case],
     on_result: Callable[[int, Judgement], object] | None,
-    progress: bool,
     check_first: bool,
 ) -> list[Judgement]:
     client_class = _client_class()
@@ -99,8 +96,7 @@ async def _judge_all(
         indexes.setdefault(case, []).append(index)
     judgements: dict[int, Judgement] = {}
     window = asyncio.Semaphore(_OPEN_CASES_PER_SLOT * settings.concurrency)
-    shown: dict[str, Any] = {} if progress else {"disable": True}
-    with tqdm(total=len(cases), delay=1, desc=f"Judging ({judge.name})", unit="example", **shown) as bar:
+    with tqdm(total=len(cases), delay=1, desc=f"Judging ({judge.name})", unit="example") as bar:
         async with client_class(settings, check_first) as client:
 
             async def judge_one(case: Case) -> None:

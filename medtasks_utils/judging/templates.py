@@ -48,9 +48,6 @@ class Example(TypedDict):
 class Template:
     """A prompt of one or more messages.
 
-    Args:
-        text: the file's text.
-
     Attributes:
         version: 8 hexadecimal digits that change when the wording does, that of the worked examples included.
     """

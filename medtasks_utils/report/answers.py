@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Share, change_plot, outcome_plot
 from medtasks_utils.report.outcomes import OUTCOMES, outcomes
 from medtasks_utils.report.tables import (
+    Block,
     Cell,
+    Figure,
     Table,
     estimate_cell,
     head_reasons,
-    mark_best,
+    marked_cells,
     named_once,
     run_heads,
     samples_link,
@@ -83,22 +84,20 @@ def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
         "F1 is over the examples answered 0 or 1, as in the paper, so abstaining is free in it. Over all examples, an "
         "undecided one counts as wrong, and as not flagged."
     )
-    rows: list[tuple[str, Callable[[str], Estimate], str]] = [
-        ("decided: answered 0 or 1", lambda run: by_run[run].decided, "acc"),
-        ("acc of the decided", lambda run: by_run[run].acc_decided, "acc"),
-        ("acc of all", lambda run: by_run[run].acc, "acc"),
-        ("F1 of the decided", lambda run: by_run[run].f1_decided, "f1"),
-        ("F1 of all", lambda run: by_run[run].f1, "f1"),
-        ("reward", lambda run: by_run[run].reward, "reward"),
-    ]
+    rows = (
+        ("decided: answered 0 or 1", "decided", "acc"),
+        ("acc of the decided", "acc_decided", "acc"),
+        ("acc of all", "acc", "acc"),
+        ("F1 of the decided", "f1_decided", "f1"),
+        ("F1 of all", "f1", "f1"),
+        ("reward", "reward", "reward"),
+    )
     runs = list(by_run)
     odd = unit.odd_ones(filter_name, "acc")
     table = Table(f"{unit.title}: the cost of abstaining (%), {filter_name}", ["", *run_heads(runs, odd)])
-    for name, value, metric in rows:
-        estimates = [value(run) for run in runs]
-        cells = [estimate_cell(estimate, unit.facts(metric)) for estimate in estimates]
-        reasons = head_reasons(runs, odd)
-        table.rows.append([Cell(name), *mark_best(cells, estimates, reasons=reasons)])
+    for name, field, metric in rows:
+        estimates = [getattr(own, field) for own in by_run.values()]
+        table.rows.append([Cell(name), *marked_cells(estimates, unit.facts(metric), head_reasons(runs, odd))])
     changes = [
         (run, 100 * (own.acc_decided.value or 0.0), 100 * (own.acc.value or 0.0)) for run, own in by_run.items()
     ][: 2 * MAX_RUNS]
@@ -112,31 +111,25 @@ def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
 
 def outcome_block(units: Sequence[Unit]) -> list[Block]:
     """Where the points go, for every unit and run: knowledge, form, or no answer."""
-    table = Table(
-        "Where the points go: examples by outcome (%)",
-        ["Benchmark", "Run", "n", *OUTCOMES],
-        text_columns=frozenset({0, 1}),
-    )
-    shares: list[Share] = []
-    seen: set[str] = set()
-    for unit in units:
-        for number, (run, samples) in enumerate(unit.samples().items()):
-            counts = outcomes(samples)
-            total = sum(counts.values())
-            if not total:
-                continue
-            percent = {name: 100 * counts.get(name, 0) / total for name in OUTCOMES}
-            seen.update(counts)
-            row = [named_once(unit.title, number, unit.name if unit.name != unit.title else "")]
-            row += [Cell(run), Cell(f"{total:,.0f}"), *(Cell(f"{percent[name]:.1f}") for name in OUTCOMES)]
-            table.rows.append(row)
-            if number < MAX_RUNS:
-                shares += [Share(unit.label, run, name, percent[name]) for name in OUTCOMES if counts.get(name)]
-    if not table.rows:
+    found = [
+        (unit, number, run, counts)
+        for unit in units
+        for number, (run, samples) in enumerate(unit.samples().items())
+        if (counts := outcomes(samples))
+    ]
+    if not found:
         return []
-    unseen = [place + 3 for place, name in enumerate(OUTCOMES) if name not in seen]
-    table.head = [name for place, name in enumerate(table.head) if place not in unseen]
-    table.rows = [[cell for place, cell in enumerate(row) if place not in unseen] for row in table.rows]
+    seen = [name for name in OUTCOMES if any(name in counts for *_, counts in found)]
+    head = ["Benchmark", "Run", "n", *seen]
+    table = Table("Where the points go: examples by outcome (%)", head, text_columns=frozenset({0, 1}))
+    shares: list[Share] = []
+    for unit, number, run, counts in found:
+        total = sum(counts.values())
+        percent = {name: 100 * counts.get(name, 0) / total for name in seen}
+        first = named_once(unit.title, number, unit.name if unit.name != unit.title else "")
+        table.rows.append([first, Cell(run), Cell(f"{total:,.0f}"), *(Cell(f"{percent[name]:.1f}") for name in seen)])
+        if number < MAX_RUNS:
+            shares += [Share(unit.label, run, name, percent[name]) for name in seen if counts.get(name)]
     label = "Share of examples by outcome, for each benchmark and run"
     figure = Figure(outcome_plot(shares, list(OUTCOMES), label), "Examples by outcome, %", "outcomes")
     lead = (

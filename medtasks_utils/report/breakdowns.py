@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.card import Breakdown
 from medtasks_utils.metrics import Metric
-from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
 from medtasks_utils.report.tables import (
+    Block,
     Cell,
+    Figure,
     Table,
     estimate_cell,
     head_reasons,
-    mark_best,
+    marked_cells,
     named_once,
     run_heads,
     samples_link,
@@ -104,15 +105,14 @@ def _ranked(values: Iterable[tuple[str, Estimate]]) -> list[str]:
 
 def _dots(division: _Division) -> Figure:
     metric = division.metrics[0]
-    by = division.unit.facts(metric).scale
+    scale = division.unit.facts(metric).scale
     runs = division.runs[:MAX_RUNS]
-    points = []
-    for group in division.groups:
-        for run in runs:
-            found = division.value(metric, run, group)
-            ends = (found.value if end is None else end for end in (found.low, found.high))
-            scaled = [None if number is None else number * by for number in (found.value, *ends)]
-            points.append(Point(words(group), run, *scaled))
+    points = [
+        Point.of(words(group), run, found.value, found.low, found.high, scale)
+        for group in division.groups
+        for run in runs
+        if (found := division.value(metric, run, group)).value is not None
+    ]
     title = f"{metric} by {division.breakdown.name}"
     label = f"{division.unit.title}: {title}, {' and '.join(runs)}"
     return Figure(dot_plot(points, runs, label, f"{metric}, %"), title, "runs", runs)
@@ -133,12 +133,10 @@ def _groups_by_runs(division: _Division) -> Table:
     for group in division.rows:
         estimates = [division.value(metric, run, group) for run in division.runs]
         links = [division.link(group, run) for run in division.runs]
-        cells = [estimate_cell(estimate, facts, link) for estimate, link in zip(estimates, links, strict=True)]
         counts = "–".join(f"{n:,}" for n in sorted({estimate.n for estimate in estimates}))
-        said = head_reasons(division.runs, odd)
-        best = mark_best(cells, estimates, facts.higher_is_better, said)
-        seen = _detectable(estimates, facts)
-        table.rows.append([Cell(words(group), href=division.link(group)), Cell(counts), seen, *best])
+        best = marked_cells(estimates, facts, head_reasons(division.runs, odd), links)
+        first = Cell(words(group), href=division.link(group))
+        table.rows.append([first, Cell(counts), _detectable(estimates, facts), *best])
     return table
 
 

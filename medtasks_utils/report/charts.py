@@ -41,9 +41,14 @@ class Point:
 
     group: str
     run: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, group: str, run: str, value: float, low: float | None, high: float | None, scale: float) -> Point:
+        """A point of a metric's value and ends, which may be missing; ``scale`` turns them into what is shown."""
+        return cls(group, run, *(scale * (value if number is None else number) for number in (value, low, high)))
 
 
 @dataclass(frozen=True)
@@ -83,18 +88,11 @@ class _Axis:
         return f"{100 * (value - self.low) / (self.high - self.low):.2f}%"
 
     def grid(self, zero: bool) -> Markup:
-        lines = (
-            _tag(
-                "line",
-                x1=self.at(mark),
-                x2=self.at(mark),
-                y1=-8,
-                y2="120%",
-                class_="zero" if zero and not mark else "grid",
-            )
-            for mark in self.marks
-        )
-        return Markup("").join(lines)
+        drawn = Markup("")
+        for mark in self.marks:
+            x, kind = self.at(mark), "zero" if zero and not mark else "grid"
+            drawn += _tag("line", x1=x, x2=x, y1=-8, y2="120%", class_=kind)
+        return drawn
 
     def labels(self, unit: str) -> Markup:
         places = max(0, -math.floor(math.log10(self.step)))
@@ -112,14 +110,13 @@ def dot_plot(points: Sequence[Point], runs: Sequence[str], label: str, unit: str
         unit: of the axis.
         zero: whether to mark zero, for differences.
     """
-    known = [point for point in points if point.value is not None]
-    if not known:
+    if not points:
         return Markup("")
     groups: dict[str, list[Point]] = {}
-    for point in known:
+    for point in points:
         groups.setdefault(point.group, []).append(point)
-    apart = len(known) <= _MOST_LINES
-    ends = (end for p in known for end in ((p.low, p.high, p.value) if apart else (p.value,)) if end is not None)
+    apart = len(points) <= _MOST_LINES
+    ends = (end for p in points for end in ((p.low, p.high, p.value) if apart else (p.value,)))
     axis = _Axis.around([*ends, *([0.0] if zero else [])])
     rows = []
     for group, members in groups.items():
@@ -132,15 +129,11 @@ def dot_plot(points: Sequence[Point], runs: Sequence[str], label: str, unit: str
 
 
 def _dot(point: Point, number: int, axis: _Axis, y: float, with_interval: bool) -> Markup:
-    colour = f"var(--run-{number % MAX_RUNS + 1})"
-    interval = Markup("")
-    if with_interval and point.low is not None and point.high is not None:
-        interval = _tag(
-            "line", x1=axis.at(point.low), x2=axis.at(point.high), y1=y, y2=y, stroke=colour, class_="reach"
-        )
-    assert point.value is not None
-    shape = _tag("path", d=SHAPES[number % MAX_RUNS], fill=colour)
-    return interval + _tag("svg", shape, x=axis.at(point.value), y=y, overflow="visible")
+    shape = _tag("svg", _shape(number), x=axis.at(point.value), y=y, overflow="visible")
+    if not with_interval:
+        return shape
+    x1, x2, stroke = axis.at(point.low), axis.at(point.high), _colour(number)
+    return _tag("line", x1=x1, x2=x2, y1=y, y2=y, stroke=stroke, class_="reach") + shape
 
 
 def outcome_plot(shares: Sequence[Share], parts: Sequence[str], label: str) -> Markup:
@@ -190,8 +183,15 @@ def change_plot(rows: Sequence[tuple[str, float, float]], label: str, unit: str 
 
 def sign(number: int) -> Markup:
     """The sign of a run in a legend."""
-    shape = _tag("path", d=SHAPES[number % MAX_RUNS], fill=f"var(--run-{number % MAX_RUNS + 1})")
-    return _tag("svg", shape, width=12, height=12, viewBox="-6 -6 12 12", aria_hidden="true")
+    return _tag("svg", _shape(number), width=12, height=12, viewBox="-6 -6 12 12", aria_hidden="true")
+
+
+def _shape(number: int) -> Markup:
+    return _tag("path", d=SHAPES[number % MAX_RUNS], fill=_colour(number))
+
+
+def _colour(number: int) -> str:
+    return f"var(--run-{number % MAX_RUNS + 1})"
 
 
 def _plot(rows: Sequence[Markup], label: str) -> Markup:

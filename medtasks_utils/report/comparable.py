@@ -48,13 +48,9 @@ def examples(task: TaskRun) -> int:
 
 
 def why_not(a: TaskRun, b: TaskRun, filter_name: str, of_explanations: bool = False) -> str:
-    """Why two results of a task may not be compared, in words; empty if they may.
+    """Why two results of a task may not be compared, in words, ``a`` being the measure; empty if they may.
 
-    Args:
-        a: the one taken as the measure.
-        b: the other.
-        filter_name: of both.
-        of_explanations: whether they are of explanations, which depend on scorers that others do not.
+    Those ``of_explanations`` depend on scorers that others do not.
     """
     counts = examples(a), examples(b)
     if counts[0] != counts[1]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from medtasks_utils.compare import Line
-from medtasks_utils.report.blocks import Block, Figure, Section
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
-from medtasks_utils.report.pairs import Comparer, Paired, Sides, interval_of, signed
+from medtasks_utils.report.pairs import Comparer, Paired, interval_of, signed
 from medtasks_utils.report.ranking import rankable, ranking_block
-from medtasks_utils.report.tables import Cell, Table, named_once, samples_link
+from medtasks_utils.report.tables import Block, Cell, Figure, Section, Table, named_once, samples_link
 from medtasks_utils.report.text import words
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
@@ -79,7 +78,8 @@ def _whole_tasks(
                     rows.append((pair.b, why))
                 for line in found:
                     rows.append((pair.b, _cells(line)))
-                    points.append(_point(f"{_short(task, groups)} {metric}", pair.b, line))
+                    own, name = line.contrast, f"{_short(task, groups)} {metric}"
+                    points.append(Point.of(name, pair.b, own.difference, own.low, own.high, line.facts.scale))
             table.rows += [[named_once(task, i, metric), Cell(run), *cells] for i, (run, cells) in enumerate(rows)]
     label = f"Differences from {baseline} by task and run, with confidence intervals"
     drawn = dot_plot(points, names, label, "points", zero=True)
@@ -105,21 +105,10 @@ def _cells(line: Line) -> list[Cell]:
     ]
 
 
-def _p_or_1(line: Line) -> float:
-    return 1.0 if line.p_adjusted is None else line.p_adjusted
-
-
 def _p(value: float | None) -> str:
     if value is None:
         return "too few"
     return ("< 0.001" if value < 0.001 else f"{value:.3f}") + (" *" if value < 0.05 else "")
-
-
-def _point(group: str, run: str, line: Line) -> Point:
-    own = line.contrast
-    scale = line.facts.scale
-    low, high = (scale * (own.difference if end is None else end) for end in (own.low, own.high))
-    return Point(group, run, scale * own.difference, low, high)
 
 
 def _of_parts(pair: Paired) -> list[Line]:
@@ -127,7 +116,7 @@ def _of_parts(pair: Paired) -> list[Line]:
 
 
 def _parts(pair: Paired, filter_name: str) -> Block:
-    lines = sorted(_of_parts(pair), key=lambda line: (_p_or_1(line), -abs(line.contrast.difference)))
+    lines = sorted(_of_parts(pair), key=_clearest_first)
     table = Table(
         f"{pair.b} minus {pair.a} by part, the clearest difference first, {filter_name}",
         ["Part", "Task", "n", pair.a, pair.b, "Difference", "MDE", "p"],
@@ -143,6 +132,10 @@ def _parts(pair: Paired, filter_name: str) -> Block:
     return Block(f"Parts: {pair.b} minus {pair.a}", lead, [], [table], filter_name, folded=not clear)
 
 
+def _clearest_first(line: Line) -> tuple[float, float]:
+    return 1.0 if line.p_adjusted is None else line.p_adjusted, -abs(line.contrast.difference)
+
+
 def _flips(pairs: Sequence[Paired], filter_name: str) -> Block:
     baseline = pairs[0].a
     table = Table(
@@ -152,21 +145,13 @@ def _flips(pairs: Sequence[Paired], filter_name: str) -> Block:
     )
     for task in dict.fromkeys(task for pair in pairs for task in pair.sides):
         for number, pair in enumerate(pair for pair in pairs if task in pair.sides):
-            own: Sides = pair.sides[task]
-
-            def link(result: str, task: str = task, run: str = pair.b) -> str:
-                return samples_link(task=task, result=result, a=baseline, b=run)
-
-            table.rows.append(
-                [
-                    named_once(task, number),
-                    Cell(pair.b),
-                    Cell(_number(own.both)),
-                    Cell(_number(own.only_a), href=link("only-a") if own.only_a else ""),
-                    Cell(_number(own.only_b), href=link("only-b") if own.only_b else ""),
-                    Cell(_number(own.neither)),
-                ]
-            )
+            own = pair.sides[task]
+            of_one = [
+                Cell(_number(count), href=samples_link(task=task, result=only, a=baseline, b=pair.b) if count else "")
+                for count, only in ((own.lost, "only-a"), (own.gained, "only-b"))
+            ]
+            both, neither = Cell(_number(own.both_right)), Cell(_number(own.both_wrong))
+            table.rows.append([named_once(task, number), Cell(pair.b), both, *of_one, neither])
     return Block("What flipped", "", [], [table], filter_name)
 
 

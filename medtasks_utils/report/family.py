@@ -40,13 +40,14 @@ def _blocks(runs: Sequence[Run], filters: Sequence[str]) -> Iterator[Block]:
 
 
 def _row(
-    samples: Sequence[Sample | None], filter_name: str, metric: str, task: TaskRun, *, in_group: bool
+    samples: Sequence[Sample | None], filter_name: str, metric: str, benchmark: str | None, stratum: str | None
 ) -> list[Item]:
     """An example's values; if there is none, one that counts nothing, so that clusters keep their place."""
-    row: list[Item] = [*items_of(samples, filter_name, metric, task.benchmark)]
+    row = items_of(samples, filter_name, metric, benchmark, stratum)
     if all(item is None for item in row):
-        row[0] = blank_of(next(filter(None, samples)), task.benchmark)
-    return [item if item is None else item.in_stratum(task.task) for item in row] if in_group else row
+        blank = blank_of(next(filter(None, samples)), benchmark)
+        row[0] = blank if stratum is None else blank.in_stratum(stratum)
+    return row
 
 
 def _block(members: Sequence[Sequence[TaskRun]], metrics: Sequence[str], filters: Sequence[str]) -> Block:
@@ -58,7 +59,7 @@ def _block(members: Sequence[Sequence[TaskRun]], metrics: Sequence[str], filters
     every = [all_examples(tasks) for tasks in members]
     for metric, filter_name in itertools.product(metrics, filters):
         rows = [
-            _row(samples, filter_name, metric, tasks[0], in_group=len(members) > 1)
+            _row(samples, filter_name, metric, tasks[0].benchmark, tasks[0].task if len(members) > 1 else None)
             for tasks, examples in zip(members, every, strict=True)
             for samples in examples
         ]

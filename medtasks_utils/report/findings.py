@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from medtasks_utils.report.labels import doubtful_losses
-from medtasks_utils.report.outcomes import FLEXIBLE, STRICT
-from medtasks_utils.report.pairs import Comparer, Paired, paired_difference
+from medtasks_utils.report.pairs import Comparer, interval_of, signed
 from medtasks_utils.report.units import Unit, interval
 from medtasks_utils.results import Run
+from medtasks_utils.results.run import Metrics
+from medtasks_utils.results.samples import FLEXIBLE, STRICT
 
 _WORTH_SAYING = 1.0  # points below which a loss to format or to missing answers is not mentioned
 _NAMED = 4  # runs of which a sentence says how much
@@ -28,11 +29,7 @@ def findings(
 ) -> list[Finding]:
     """Which run is best at what and by how much; what is lost to format; where answers are missing.
 
-    Args:
-        runs: all.
-        units: theirs.
-        comparer: of the runs.
-        filter_name: under which answers are read, in units that have it.
+    Answers are read under the filter of this name in units that have it, else under their first.
     """
     of_benchmarks = [unit for unit in units if unit.benchmark]
     said = [finding for unit in of_benchmarks if (finding := _leader(unit, comparer, filter_name))]
@@ -66,29 +63,23 @@ def _leader(unit: Unit, comparer: Comparer, filter_name: str) -> Finding | None:
         return Finding(about, f"{ranked[0]}: {facts.shown(best.value)} % ({within}).{apart}")
     second = estimates[ranked[1]]
     values = facts.shown(best.value), facts.shown(second.value)
-    paired = paired_difference(comparer, filter_name, unit.name, metric, ranked[1], ranked[0])
-    if paired is None:
+    line = comparer.between(ranked[1], ranked[0], filter_name).whole(unit.name, metric)
+    if line is None:
         return Finding(about, f"{ranked[0]} has {values[0]}, {ranked[1]} {values[1]}.{apart}")
-    if paired.is_clear:
-        text = f"{ranked[0]} leads: {values[0]} against {values[1]} of {ranked[1]}. {paired.text} on the same examples."
-    elif _excludes_zero(comparer.between(ranked[1], ranked[0], filter_name), unit.name, metric):
+    own = line.contrast
+    reach = f" ({interval_of(line)})" if interval_of(line) else ""
+    difference = f"{signed(own.difference * facts.scale)} points{reach} on the same examples"
+    excludes_zero = own.low is not None and own.high is not None and not own.note and not own.low <= 0 <= own.high
+    if line.is_significant:
+        text = f"{ranked[0]} leads: {values[0]} against {values[1]} of {ranked[1]}. {difference}."
+    elif excludes_zero:  # by an interval that is corrected for nothing
         text = (
             f"No clear lead once all comparisons of this page are counted: {ranked[0]} {values[0]}, {ranked[1]} "
-            f"{values[1]}. {paired.text} on the same examples, by an interval for this pair alone."
+            f"{values[1]}. {difference}, by an interval for this pair alone."
         )
     else:
-        text = f"No clear lead: {ranked[0]} {values[0]}, {ranked[1]} {values[1]}. {paired.text} on the same examples."
+        text = f"No clear lead: {ranked[0]} {values[0]}, {ranked[1]} {values[1]}. {difference}."
     return Finding(about, text + apart)
-
-
-def _excludes_zero(paired: Paired, task: str, metric: str) -> bool:
-    """Whether the interval of a difference, which is corrected for nothing, leaves out zero."""
-    ends = [
-        (line.contrast.low, line.contrast.high)
-        for line in paired.lines
-        if line.breakdown is None and (line.task, line.metric) == (task, metric) and not line.contrast.note
-    ]
-    return any(low is not None and high is not None and not low <= 0 <= high for low, high in ends)
 
 
 def _form_losses(runs: Sequence[Run], units: Sequence[Unit]) -> list[Finding]:
@@ -104,34 +95,34 @@ def _form_losses(runs: Sequence[Run], units: Sequence[Unit]) -> list[Finding]:
 
 def _missing_answers(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) -> list[Finding]:
     """Where each run leaves most without an answer."""
-    shares = _largest(runs, units, lambda unit, run: _unanswered(unit, run, filter_name))
+    shares = _largest(runs, units, lambda metrics: _unanswered(metrics, filter_name))
     if not shares or shares[0][0] < _WORTH_SAYING:
         return []
     text = _said(shares, lambda share, unit, run: f"{run} leaves {share:.1f} % of {unit.label}")
     return [Finding(f"Most without an answer, {filter_name}", text)]
 
 
-def _form_loss(unit: Unit, run: str) -> float | None:
+def _form_loss(metrics: Metrics) -> float | None:
     """Points of accuracy that flexible-extract has more than strict-match."""
-    metrics = unit.results[run].metrics if run in unit.results else {}
     flexible, strict = metrics.get(("acc", FLEXIBLE)), metrics.get(("acc", STRICT))
     return None if flexible is None or strict is None else 100 * (flexible.value - strict.value)
 
 
-def _unanswered(unit: Unit, run: str, filter_name: str) -> float | None:
+def _unanswered(metrics: Metrics, filter_name: str) -> float | None:
     """Percent of examples in which a filter finds no answer."""
-    answered = unit.results[run].metrics.get(("answered", filter_name)) if run in unit.results else None
+    answered = metrics.get(("answered", filter_name))
     return None if answered is None else 100 * (1 - answered.value)
 
 
 _Size = tuple[float, Unit, str]
 
 
-def _largest(runs: Sequence[Run], units: Sequence[Unit], measure: Callable[[Unit, str], float | None]) -> list[_Size]:
+def _largest(runs: Sequence[Run], units: Sequence[Unit], measure: Callable[[Metrics], float | None]) -> list[_Size]:
     """Each run's largest value over the units, the largest run first."""
     found: list[_Size] = []
-    for run in runs:
-        sizes = [(size, unit, run.name) for unit in units if (size := measure(unit, run.name)) is not None]
+    for run in (run.name for run in runs):
+        results = ((unit, unit.results[run]) for unit in units if run in unit.results)
+        sizes = [(size, unit, run) for unit, own in results if (size := measure(own.metrics)) is not None]
         if sizes:
             found.append(max(sizes, key=lambda size: size[0]))
     return sorted(found, key=lambda size: -size[0])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from medtasks_utils.benchmarks.card import DOUBTFUL
-from medtasks_utils.report.blocks import Block
-from medtasks_utils.report.tables import Cell, Table, estimate_cell, head_reasons, mark_best, run_heads, samples_link
+from medtasks_utils.report.tables import Block, Cell, Table, head_reasons, marked_cells, run_heads, samples_link
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import estimate
 from medtasks_utils.results.labels import LabelSet, losses, other_labels, own_labels, scored_by
@@ -32,30 +31,19 @@ def labels_block(unit: Unit, filter_name: str) -> list[Block]:
         estimates = [
             estimate(scored_by(by_run[run], labels, unit.benchmark), filter_name, "acc", unit.benchmark) for run in runs
         ]
-        cells = [estimate_cell(each, unit.facts("acc"), with_n=True) for each in estimates]
-        best = mark_best(cells, estimates, reasons=head_reasons(runs, odd))
+        best = marked_cells(estimates, unit.facts("acc"), head_reasons(runs, odd), with_n=True)
         table.rows.append([Cell(f"acc by {words}"), *best])
-    found = [losses(samples, filter_name) for samples in by_run.values()]
     own = dict.fromkeys(_LABELS[own_labels(samples[0])] for samples in by_run.values())
-    table.rows += [
-        [Cell("labels differ"), *(Cell(f"{each.differing:,}", _share(each.differing, each.n)) for each in found)],
-        [Cell(f"wrong by {' or '.join(own)}"), *(Cell(f"{each.lost:,}", _share(each.lost, each.n)) for each in found)],
-        [
-            Cell("of these, labels differ"),
-            *(
-                Cell(
-                    f"{each.lost_on_differing:,}",
-                    _share(each.lost_on_differing, each.lost),
-                    samples_link(task=unit.only_task, run=run, result="wrong", badge=DOUBTFUL),
-                )
-                for run, each in zip(runs, found, strict=True)
-            ),
-        ],
-        [
-            Cell("of these, right by the other label"),
-            *(Cell(f"{each.right_by_other:,}", _share(each.right_by_other, each.lost)) for each in found),
-        ],
-    ]
+    titles = ("labels differ", f"wrong by {' or '.join(own)}", "of these, labels differ")
+    rows = [[Cell(title)] for title in (*titles, "of these, right by the other label")]
+    for run, samples in by_run.items():
+        each = losses(samples, filter_name)
+        doubtful = samples_link(task=unit.only_task, run=run, result="wrong", badge=DOUBTFUL)
+        rows[0].append(Cell(f"{each.differing:,}", _share(each.differing, each.n)))
+        rows[1].append(Cell(f"{each.lost:,}", _share(each.lost, each.n)))
+        rows[2].append(Cell(f"{each.lost_on_differing:,}", _share(each.lost_on_differing, each.lost), doubtful))
+        rows[3].append(Cell(f"{each.right_by_other:,}", _share(each.right_by_other, each.lost)))
+    table.rows += rows
     return [Block("Doubtful labels", _LEAD, [], [table], filter_name)]
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from medtasks_utils.results import Sample
-
-STRICT, FLEXIBLE = "strict-match", "flexible-extract"
+from medtasks_utils.results.samples import FLEXIBLE, STRICT, Sample
 
 RIGHT = "right"
 FORM = "right, lost to its form"

@@ -13,16 +13,17 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from medtasks_utils.report.cache import BuildCache
 from medtasks_utils.report.charts import MAX_RUNS, sign
 from medtasks_utils.report.comparison import comparison_section
 from medtasks_utils.report.findings import findings
-from medtasks_utils.report.outcomes import FLEXIBLE, OUTCOMES, STRICT
+from medtasks_utils.report.outcomes import OUTCOMES
 from medtasks_utils.report.pairs import Comparer
 from medtasks_utils.report.parallel import in_parallel
 from medtasks_utils.report.runs import runs_section
@@ -32,7 +33,9 @@ from medtasks_utils.report.summary import partial_runs, problems, signature_tabl
 from medtasks_utils.report.text import visible
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
+from medtasks_utils.results.samples import FILTERS
 
+_ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (
     *("store.js", "elements.js", "math.js", "markdown.js", "response.js", "detail.js"),
     *("selection.js", "samples.js", "tables.js", "report.js"),
@@ -62,7 +65,7 @@ def build_page(
             _ = task.samples  # read on first use
     units = arrange(runs)
     filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
-    choices = [name for name in (STRICT, FLEXIBLE) if name in filters]
+    choices = [name for name in FILTERS if name in filters]
     comparer = Comparer(runs, cache)
     is_large = sum(len(task.samples) for run in runs for task in run.tasks.values()) > _LARGE
     with in_parallel([partial(pack_samples, runs, max_packed=max_packed)], worth_it=is_large) as packing:
@@ -96,33 +99,26 @@ def build_page(
         signatures=signature_table(runs, units),
         sections=sections,
         packed=packed if packed.count else None,
-        stores=_stores(packed),
+        stores={"index": [packed.index], "documents": packed.documents.chunks, "samples": packed.samples.chunks},
     )
 
 
 def _rendered(**parts: Any) -> str:
     """The template with its style sheets and scripts."""
     environment = Environment(
-        loader=PackageLoader("medtasks_utils.report", "assets"),
+        loader=FileSystemLoader(_ASSETS),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["visible"] = visible
-    style, script = ("\n".join(_source(environment, name) for name in names) for names in (_STYLES, _SCRIPTS))
+    style, script = (
+        "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, _SCRIPTS)
+    )
     return environment.get_template("template.html").render(
         policy=_policy(script, style), style=Markup(style), script=Markup(script), **parts
     )
-
-
-def _source(environment: Environment, name: str) -> str:
-    assert environment.loader is not None
-    return environment.loader.get_source(environment, name)[0]
-
-
-def _stores(packed: Packed) -> dict[str, list[str]]:
-    return {"index": [packed.index], "documents": packed.documents.chunks, "samples": packed.samples.chunks}
 
 
 def _policy(script: str, style: str) -> str:

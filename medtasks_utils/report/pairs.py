@@ -9,9 +9,8 @@ from functools import cached_property, partial
 from typing import Any
 
 from medtasks_utils.benchmarks import metric_of
-from medtasks_utils.compare import CompareError, Comparison, Line, compare_runs, corrected
+from medtasks_utils.compare import Agreement, CompareError, Contrast, Line, compare_runs, corrected
 from medtasks_utils.compare.family import Family
-from medtasks_utils.compare.inference import Contrast
 from medtasks_utils.intervals import FEWEST, TOO_FEW
 from medtasks_utils.report.cache import BuildCache, content_of, key_of
 from medtasks_utils.report.charts import MAX_RUNS
@@ -21,25 +20,12 @@ from medtasks_utils.results import Run
 
 
 @dataclass(frozen=True)
-class Sides:
-    """How many examples of a task two runs have right; with repeats, the numbers expected of one generation of each."""
-
-    both: float = 0
-    only_a: float = 0
-    only_b: float = 0
-    neither: float = 0
-
-
-@dataclass(frozen=True)
 class Paired:
     """What comparing two runs under one filter gave; differences are ``b`` minus ``a``.
 
     Attributes:
-        a: the first run's name.
-        b: the second's.
-        filter: under which.
         lines: whole tasks and groups first, each followed by its breakdowns.
-        sides: by task.
+        sides: by task, how many examples both have right, and so on.
         refused: tasks and groups that are not compared, and why.
         warnings: what to keep in mind, in words.
     """
@@ -48,19 +34,22 @@ class Paired:
     b: str
     filter: str
     lines: list[Line] = field(default_factory=list)
-    sides: dict[str, Sides] = field(default_factory=dict)
+    sides: dict[str, Agreement] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     def mirrored(self) -> Paired:
         """The same the other way round."""
-        lines = [replace(line, contrast=_mirrored(line)) for line in self.lines]
-        sides = {task: replace(own, only_a=own.only_b, only_b=own.only_a) for task, own in self.sides.items()}
+        lines = [replace(line, contrast=_mirrored(line.contrast)) for line in self.lines]
+        sides = {task: replace(own, lost=own.gained, gained=own.lost) for task, own in self.sides.items()}
         return replace(self, a=self.b, b=self.a, lines=lines, sides=sides)
 
+    def whole(self, task: str, metric: str) -> Line | None:
+        """The comparison of a whole task or group by a metric; None where it is not compared."""
+        return next((x for x in self.lines if (x.task, x.metric, x.breakdown) == (task, metric, None)), None)
 
-def _mirrored(line: Line) -> Contrast:
-    own = line.contrast
+
+def _mirrored(own: Contrast) -> Contrast:
     low, high = (None if end is None else -end for end in (own.high, own.low))
     return replace(own, a=own.b, b=own.a, difference=-own.difference, low=low, high=high)
 
@@ -74,7 +63,6 @@ class Comparer:
 
     Args:
         runs: all of the page.
-        cache: of earlier builds.
 
     Attributes:
         names: of the runs compared, the first few.
@@ -152,7 +140,7 @@ class Comparer:
         for line in plain["lines"]:
             facts = metric_of(line["facts"], self._benchmark(plain["a"], line["task"]))
             lines.append(Line(**{**line, "facts": facts, "contrast": Contrast(**line["contrast"])}))
-        sides = {task: Sides(**own) for task, own in plain["sides"].items()}
+        sides = {task: Agreement(**own) for task, own in plain["sides"].items()}
         return Paired(**{**plain, "lines": lines, "sides": sides})
 
     def _benchmark(self, run: str, task: str) -> str | None:
@@ -180,7 +168,7 @@ class Comparer:
             (n, m) for n in shared for m, of in metrics.items() if why_not(a.tasks[n], b.tasks[n], filter_name, of)
         }
         lines = [line for line in found.lines if (line.task, line.metric) not in uneven]
-        sides = {task: _sides(found, task, filter_name) for task, _ in tasks}
+        sides = {task: found.agreements[task, filter_name] for task, _ in tasks}
         return Paired(a.name, b.name, filter_name, lines, sides, refused, found.warnings)
 
     @staticmethod
@@ -189,32 +177,6 @@ class Comparer:
         if set(members) != set(b.groups[group].tasks):
             return "other tasks"
         return next((refused[name] for name in members if name in refused), "")
-
-
-def _sides(found: Comparison, task: str, filter_name: str) -> Sides:
-    own = found.agreements[task, filter_name]
-    return Sides(own.both_right, own.lost, own.gained, own.both_wrong)
-
-
-@dataclass(frozen=True)
-class PairedDifference:
-    """A difference in points with its interval as text, and whether it is more than chance."""
-
-    text: str
-    is_clear: bool
-
-
-def paired_difference(
-    comparer: Comparer, filter_name: str, task: str, metric: str, a: str, b: str
-) -> PairedDifference | None:
-    """What run ``b`` has more than run ``a`` on the same examples of a task or group; None where not comparable."""
-    for line in comparer.between(a, b, filter_name).lines:
-        if line.breakdown is None and (line.task, line.metric) == (task, metric):
-            reach = f" ({interval_of(line)})" if interval_of(line) else ""
-            return PairedDifference(
-                f"{signed(line.contrast.difference * line.facts.scale)} points{reach}", line.is_significant
-            )
-    return None
 
 
 def interval_of(line: Line, before_few: str = ", ") -> str:

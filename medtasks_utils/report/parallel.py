@@ -18,11 +18,9 @@ _jobs: list[Callable[[], Any]] = []  # what forked processes find; nothing but n
 
 @contextmanager
 def in_parallel(jobs: Sequence[Callable[[], T]], worth_it: bool = True) -> Iterator[Iterator[T]]:
-    """The jobs' results, in order, as they come; meanwhile other work can go on here.
+    """The jobs' results, which can be pickled, in order, as they come; meanwhile other work can go on here.
 
-    Args:
-        jobs: each returns what can be pickled.
-        worth_it: whether they take long enough; else each is done here when its result is asked for.
+    Where it is not ``worth_it``, each job is done here when its result is asked for.
     """
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
     if cores < 2 or not jobs or not worth_it:

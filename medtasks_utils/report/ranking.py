@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.compare.ranking import Rank, ranking
-from medtasks_utils.report.blocks import Block
 from medtasks_utils.report.comparable import Result
-from medtasks_utils.report.tables import Cell, Table, named_once
+from medtasks_utils.report.tables import Block, Cell, Table, named_once
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import items_of
 from medtasks_utils.statistics import ExampleValue, Total, macro_mean
@@ -23,10 +22,7 @@ _LEAD = (
 def ranking_block(units: Sequence[Unit], filter_name: str, family: int) -> list[Block]:
     """A table of the ranks at each benchmark, by its first metric; nothing for fewer than three runs.
 
-    Args:
-        units: of the page.
-        filter_name: the filter.
-        family: how many rankings the page has.
+    ``family`` is how many rankings the page has.
     """
     table = Table(
         f"Ranks by benchmark, {filter_name}",
@@ -74,8 +70,7 @@ def ranks_of(unit: Unit, filter_name: str, family: int) -> list[Rank]:
         if len(present) < len(names):
             return []
         for samples in common_examples(present):
-            items = items_of(samples, filter_name, metric, unit.benchmark)
-            rows.append([item.in_stratum(member) if item is not None and is_group else item for item in items])
+            rows.append(items_of(samples, filter_name, metric, unit.benchmark, member if is_group else None))
     return ranking(
         names,
         rows,

@@ -9,13 +9,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from medtasks_utils.report.blocks import Block, Section
 from medtasks_utils.report.outcomes import OUTCOMES, outcome
-from medtasks_utils.report.tables import Cell, Table, named_once
+from medtasks_utils.report.tables import Block, Cell, Section, Table, named_once
 from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results import ResultsError, Run, Sample
-from medtasks_utils.results.samples import number
+from medtasks_utils.results.samples import mapping, number
 
 _SECRET = re.compile(r"(?i)\b([\w-]*(?:api_?key|token|secret|password|authorization)[\w-]*)(['\"]?\s*[=:]\s*)[^\s,;}]+")
 _MINUTE, _HOUR = 60, 3600
@@ -60,15 +59,15 @@ def runs_section(runs: Sequence[Run], units: Sequence[Unit]) -> Section:
 def _settings(runs: Sequence[Run]) -> Table:
     rows = {
         "Model": [_model(run) for run in runs],
-        "Model arguments": [Cell("", code=_arguments(_of(run, "model_args"))) for run in runs],
-        "Generation settings": [Cell("", code=_arguments(_of(run, "gen_kwargs"))) for run in runs],
+        "Model arguments": [Cell("", code=_arguments(run.setting("model_args"))) for run in runs],
+        "Generation settings": [Cell("", code=_arguments(run.setting("gen_kwargs"))) for run in runs],
         "Started": [Cell(_started(run)) for run in runs],
-        "Duration": [Cell(_duration(number_of(run.results.get("total_evaluation_time_seconds")))) for run in runs],
+        "Duration": [Cell(_duration(_number_of(run.results.get("total_evaluation_time_seconds")))) for run in runs],
         "Tokens": [Cell(_tokens(run)) for run in runs],
         "Latency of a request, median": [Cell(_latency(run)) for run in runs],
         "Examples": [Cell(f"{sum(len(task.samples) for task in run.tasks.values()):,}") for run in runs],
-        "Limit": [Cell(str(limit) if (limit := _of(run, "limit")) is not None else "") for run in runs],
-        "Batch size": [Cell(str(size) if (size := _of(run, "batch_size")) is not None else "") for run in runs],
+        "Limit": [Cell(str(limit) if (limit := run.setting("limit")) is not None else "") for run in runs],
+        "Batch size": [Cell(str(size) if (size := run.setting("batch_size")) is not None else "") for run in runs],
         "Versions": [Cell(_versions(run)) for run in runs],
     }
     table = Table("Settings of each run", ["Run", *rows], text_columns=frozenset(range(len(rows) + 1)))
@@ -77,13 +76,8 @@ def _settings(runs: Sequence[Run]) -> Table:
     return table.without_empty_columns()
 
 
-def _of(run: Run, name: str) -> Any:
-    config = run.results.get("config")
-    return config.get(name) if isinstance(config, dict) else None
-
-
 def _model(run: Run) -> Cell:
-    kind = _of(run, "model")
+    kind = run.setting("model")
     return Cell(run.model, kind if isinstance(kind, str) and kind != run.model else "")
 
 
@@ -95,13 +89,13 @@ def _arguments(value: Any) -> str:
 
 
 def _started(run: Run) -> str:
-    seconds = number_of(run.results.get("date"))
+    seconds = _number_of(run.results.get("date"))
     if seconds is None:
         return to_the_minute(run.date)
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def number_of(value: Any) -> float | None:
+def _number_of(value: Any) -> float | None:
     """A number, or the number that a string holds."""
     if isinstance(value, str):
         try:
@@ -128,16 +122,11 @@ def _samples(run: Run) -> Iterable[Sample]:
 def _tokens(run: Run) -> str:
     """Tokens asked and answered, where the run counted them in all or for each example."""
     found = dict.fromkeys(_TOKENS, 0.0)
-    own = _mapping(_mapping(run.results, "medtasks"), "tokens")
-    for counts in [own, _mapping(run.results, "usage"), *(usage for s in _samples(run) for usage in _usages(s))]:
+    own = mapping(mapping(run.results.get("medtasks")).get("tokens"))
+    for counts in [own, mapping(run.results.get("usage")), *(usage for s in _samples(run) for usage in _usages(s))]:
         for way, names in _TOKENS.items():
-            found[way] += next((n for name in names if (n := number_of(counts.get(name))) is not None), 0)
+            found[way] += next((n for name in names if (n := _number_of(counts.get(name))) is not None), 0)
     return " · ".join(f"{count:,.0f} {way}" for way, count in found.items() if count)
-
-
-def _mapping(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = values.get(name)
-    return value if isinstance(value, Mapping) else {}
 
 
 def _usages(sample: Sample) -> list[Mapping[str, Any]]:
@@ -150,13 +139,13 @@ def _usages(sample: Sample) -> list[Mapping[str, Any]]:
 
 def _latency(run: Run) -> str:
     """Seconds from a request to its reply: of the run as a whole, else of its examples."""
-    own = number_of(_mapping(_mapping(run.results, "medtasks"), "latency").get("median"))
+    own = _number_of(mapping(mapping(run.results.get("medtasks")).get("latency")).get("median"))
     if own is not None:
         return f"{own:.2f} s"
     found = []
     for sample in _samples(run):
         details = next(iter(sample.details.values()), {})
-        seconds = next((n for name in _LATENCY if (n := number_of(details.get(name))) is not None), None)
+        seconds = next((n for name in _LATENCY if (n := _number_of(details.get(name))) is not None), None)
         if seconds is not None:
             found.append(seconds)
     return f"{median(found):.2f} s" if found else ""

@@ -62,13 +62,7 @@ class _Entry:
 
 
 def pack_samples(runs: Sequence[Run], max_samples: int = MAX_SAMPLES, max_packed: int = MAX_PACKED) -> Packed:
-    """Index and pack all samples, within the limits.
-
-    Args:
-        runs: in the order in which the page shows them.
-        max_samples: samples that are kept at most.
-        max_packed: size of both stores together, in characters of base64.
-    """
+    """Index and pack the samples of runs; ``max_packed`` is of both stores together, in characters of base64."""
     notes: list[str] = []
     entries = _entries(runs)
     count = sum(len(entry.samples) for entry in entries)
@@ -167,10 +161,7 @@ def _labels(benchmark: str | None) -> Mapping[str, str]:
 def _rights(sample: Sample, filter_name: str, is_closed: bool) -> list[int | None]:
     """For each generation whether its answer is right; None where the log does not tell.
 
-    Args:
-        sample: scored.
-        filter_name: whose answers.
-        is_closed: whether the answers are a few, so that the right one equals the target.
+    Where the answers are a few (``is_closed``), the right one equals the target.
     """
     answers = sample.answers[filter_name]
     result = _result(sample, filter_name)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.report.answers import abstention_block, answers_block, found_block
-from medtasks_utils.report.blocks import Block, Section
 from medtasks_utils.report.breakdowns import breakdown_block
 from medtasks_utils.report.labels import labels_block
-from medtasks_utils.report.tables import Cell, Table, estimate_cell, head_reasons, mark_best, run_heads
+from medtasks_utils.report.tables import Block, Cell, Section, Table, head_reasons, marked_cells, run_heads
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import repeats_of
 
@@ -51,12 +50,12 @@ def _metrics_block(unit: Unit, filter_name: str) -> Block:
     table = Table(f"{unit.title}: all metrics, {filter_name}", ["Metric", *run_heads(runs, odd)])
     for metric in unit.metrics(filter_name):
         estimates = [unit.estimate(run, filter_name, metric) for run in runs]
-        facts = unit.facts(metric)
-        cells = [estimate_cell(estimate, facts) for estimate in estimates]
         own = unit.odd_ones(filter_name, metric)
         reasons = [said or own.get(run, "") for run, said in zip(runs, head_reasons(runs, odd), strict=True)]
-        best = mark_best(cells, estimates, facts.higher_is_better, reasons)
-        table.rows.append([Cell(metric), *best])
-    known = {run: repeats_of(samples, filter_name, unit.benchmark) for run, samples in unit.samples().items()}
-    lead = " ".join(f"{run}: {found}." for run, found in known.items() if found)
+        table.rows.append([Cell(metric), *marked_cells(estimates, unit.facts(metric), reasons)])
+    known = [
+        (run, repeats_of([(sample,) for sample in samples], filter_name, unit.benchmark))
+        for run, samples in unit.samples().items()
+    ]
+    lead = " ".join(f"{run}: {found}." for run, found in known if found)
     return Block("All metrics", lead, [], [table], filter_name)

@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tabulate import tabulate
+
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.intervals import FEW_MARK, FEW_SAID, confidence_interval
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run
 from medtasks_utils.results.breakdowns import Estimate
+from medtasks_utils.results.samples import FILTERS, FLEXIBLE, STRICT
 from medtasks_utils.statistics import Size
 
-FILTERS = ("strict-match", "flexible-extract")
 _NO_INTERVAL = " (–)"
 _NONE_SAID = "no interval: the examples that count are too few, or too much alike, for one"
-_SHORT = {"strict-match": "strict", "flexible-extract": "flexible"}
+_SHORT = {STRICT: "strict", FLEXIBLE: "flexible"}
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,8 @@ def lines_of(run: Run) -> list[Line]:
 def _line(unit: Unit, metric: str, run: Run) -> Line:
     names = [name for name in FILTERS if name in unit.filters] or unit.filters[:1]
     result = unit.results[run.name]
-    counts = run.results.get("n-samples") or {}
     tasks = [task.task for task in result.tasks] or run.groups[unit.name].tasks
-    n = sum(counts.get(task, {}).get("effective", 0) for task in tasks)
+    n = sum(run.counts.get(task, {}).get("effective", 0) for task in tasks)
     calls = unit.estimate(run.name, names[0], "tool_calls") if "tool_calls" in unit.metrics(names[0]) else None
     return Line(
         unit,
@@ -95,31 +96,19 @@ def _estimate(unit: Unit, run: Run, filter_name: str, metric: str, n: int) -> Es
 
 
 def as_text(lines: Sequence[Line], width: int) -> str:
-    """A table; where the terminal is too narrow for it, a block for each line.
-
-    Args:
-        lines: at least one.
-        width: of the terminal, in characters.
-    """
+    """A table of one or more lines; where the terminal's width is less than the table's, a block for each line."""
     rows = [("", "metric", "n", *(f"{_SHORT[name]} (95 %)" for name in FILTERS), "answered")]
     for line in lines:
-        first = FILTERS[0] if FILTERS[0] in line.scores else next(iter(line.scores))
-        scores = line.score(first), line.score(FILTERS[1])
+        first = STRICT if STRICT in line.scores else next(iter(line.scores))
+        scores = line.score(first), line.score(FLEXIBLE)
         rows.append((line.unit.name, line.metric, f"{line.n:,}", *scores, line.share_answered()))
     marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL.strip(): _NONE_SAID}
     few = [f"{mark} {said}" for mark, said in marks.items() if any(mark in cell for row in rows for cell in row)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    if sum(widths) + 2 * (len(widths) - 1) > width:
+    aligned = ("left", "left", "right", "right", "right", "right")
+    table = tabulate(rows, tablefmt="plain", colalign=aligned, disable_numparse=True)
+    if max(map(len, table.splitlines())) > width:
         return "\n".join([*(_block(rows[0], row) for row in rows[1:]), *(textwrap.fill(line, width) for line in few)])
-    left = (0, 1)
-    table = (
-        "  ".join(
-            cell.ljust(size) if column in left else cell.rjust(size)
-            for column, (cell, size) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
-    return "\n".join([*table, *few])
+    return "\n".join([table, *few])
 
 
 def _block(head: Sequence[str], row: Sequence[str]) -> str:
@@ -140,10 +129,7 @@ def as_data(lines: Sequence[Line]) -> list[dict[str, Any]]:
             "n": line.n,
             "filters": {
                 name: {
-                    "value": found.value,
-                    "stderr": found.stderr,
-                    "low": found.low,
-                    "high": found.high,
+                    **{key: getattr(found, key) for key in ("value", "stderr", "low", "high")},
                     "answered": line.answered[name].value if name in line.answered else None,
                 }
                 for name, found in line.scores.items()

@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.report.answers import outcome_block
-from medtasks_utils.report.blocks import Block, Figure
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
-from medtasks_utils.report.outcomes import STRICT
-from medtasks_utils.report.tables import Cell, Table, estimate_cell, mark_best
+from medtasks_utils.report.tables import Block, Cell, Figure, Table, estimate_cell, mark_best
 from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results.samples import STRICT
 
 _NAMED = 6  # tasks of which a sentence says how much of them was run
 
@@ -33,7 +32,11 @@ def summary_blocks(runs: Sequence[Run], units: Sequence[Unit]) -> list[Block]:
         for unit, metric in columns:
             for row, cell in zip(table.rows, _column(unit, runs, filter_name, metric), strict=True):
                 row.append(cell)
-            points += _points(unit, runs[:MAX_RUNS], filter_name, metric)
+            for run in runs[:MAX_RUNS]:
+                own = unit.estimate(run.name, filter_name, metric)
+                if own.value is not None:
+                    scale = unit.facts(metric).scale
+                    points.append(Point.of(f"{unit.label} {metric}", run.name, own.value, own.low, own.high, scale))
         names = [run.name for run in runs[:MAX_RUNS]]
         figures = []
         if points:
@@ -53,17 +56,6 @@ def _column(unit: Unit, runs: Sequence[Run], filter_name: str, metric: str) -> l
     odd = unit.odd_ones(filter_name, metric)
     reasons = [odd.get(run.name, "") for run in runs]
     return mark_best(cells, estimates, reasons=reasons)
-
-
-def _points(unit: Unit, runs: Sequence[Run], filter_name: str, metric: str) -> list[Point]:
-    by = unit.facts(metric).scale
-    points = []
-    for run in runs:
-        own = unit.estimate(run.name, filter_name, metric)
-        if own.value is not None:
-            low, high = (own.value if end is None else end for end in (own.low, own.high))
-            points.append(Point(f"{unit.label} {metric}", run.name, own.value * by, low * by, high * by))
-    return points
 
 
 def _with_signature(cell: Cell, unit: Unit, run: str, filter_name: str) -> Cell:
@@ -101,13 +93,10 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
     """Runs over a part of their tasks' examples only, as ``--limit`` makes them; a sentence each."""
     found = []
     for run in runs:
-        counts = run.results.get("n-samples")
-        counts = counts if isinstance(counts, dict) else {}
-        known = [(task, n.get("effective"), n.get("original")) for task, n in counts.items() if isinstance(n, dict)]
+        known = [(task, n.get("effective"), n.get("original")) for task, n in run.counts.items()]
         parts = [f"{part:,} of {whole:,} of {task}" for task, part, whole in known if part and whole and part < whole]
         if parts:
-            config = run.results.get("config")
-            limit = config.get("limit") if isinstance(config, dict) else None
+            limit = run.setting("limit")
             setting = f" (--limit {limit:g})" if isinstance(limit, int | float) else ""
             found.append(f"{run.name}{setting}: {', '.join(parts[:_NAMED])}{', …' if len(parts) > _NAMED else ''}")
     return found
@@ -126,8 +115,7 @@ def problems_of(run: Run, task: TaskRun) -> list[str]:
     """What to be wary of in one task of a run."""
     found = [f"{run.name}: {problem}" for problem in task.problems]
     found += [f"{run.name}: {task.task}: {remark}" for remark in task.remarks]
-    expected = run.results.get("n-samples")
-    count = expected.get(task.task, {}).get("effective") if isinstance(expected, dict) else None
+    count = run.counts.get(task.task, {}).get("effective")
     if isinstance(count, int) and task.samples_path and len(task.samples) < count:
         found.append(f"{run.name}: {task.task}: {len(task.samples):,} of {count:,} samples are in its log")
     return found

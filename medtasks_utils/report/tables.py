@@ -1,10 +1,13 @@
-"""Tables as data: cells, rows and columns that the template writes out."""
+"""Parts of the page as data, which the template writes out: sections of blocks, blocks of plots and tables of cells."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
+
+from markupsafe import Markup
 
 from medtasks_utils.metrics import Metric
 from medtasks_utils.report.units import interval
@@ -45,8 +48,6 @@ class Table:
 
     Attributes:
         caption: what is in it, for people who come upon it alone.
-        head: the columns' names, the first one's included.
-        rows: as many cells each as there are names.
         text_columns: numbers of the columns that hold text and not numbers.
         total: how many rows at the end sum up the others.
         tall: whether it gets a box of its own to scroll in.
@@ -70,6 +71,47 @@ class Table:
         )
 
 
+@dataclass
+class Figure:
+    """A plot: its markup, a caption, and which legend belongs to it (``runs``, ``outcomes`` or none)."""
+
+    drawn: Markup
+    caption: str
+    legend: str = ""
+    runs: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Block:
+    """Tables and plots on one matter, of one filter and one baseline or (empty) of all; ``folded`` until asked for."""
+
+    title: str
+    lead: str = ""
+    figures: list[Figure] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    filter: str = ""
+    baseline: str = ""
+    folded: bool = False
+
+
+@dataclass
+class Section:
+    """A part of the page with a heading and an address.
+
+    Attributes:
+        notes: what to keep in mind.
+        variant: whether the subtitle, not the title, sets it apart from other sections.
+    """
+
+    id: str
+    title: str
+    subtitle: str
+    lead: str
+    blocks: list[Block]
+    notes: list[str] = field(default_factory=list)
+    variant: bool = False
+
+
 def estimate_cell(estimate: Estimate, metric: Metric, href: str = "", with_n: bool = False) -> Cell:
     """A value with its interval under it."""
     cell = Cell(metric.shown(estimate.value), interval(estimate, metric, "\n"), href)
@@ -82,17 +124,10 @@ def mark_best(
     higher_is_better: bool | None = True,
     reasons: Sequence[str] = (),
 ) -> list[Cell]:
-    """The cells, with the best value of several marked; ties are all marked, none where no direction is better.
+    """Several runs' cells, with the best value marked; ties are all marked, none where no direction is better.
 
     None is either where the values are over unequal numbers of examples, such as those that each run decided; the cells
-    say how many.
-
-    Args:
-        cells: of several runs.
-        estimates: theirs.
-        higher_is_better: which is the best; None for neither.
-        reasons: for each, why it cannot be compared with the others; if there is any, nothing is marked, and the cell
-            says so.
+    say how many. Nor where there are ``reasons`` why one cannot be compared with the others; its cell says so.
     """
     if any(reasons):
         return [
@@ -106,6 +141,18 @@ def mark_best(
         return [_with_n(cell, estimate) for cell, estimate in zip(cells, estimates, strict=True)]
     best = max(known) if higher_is_better else min(known)
     return [replace(cell, best=estimate.value == best) for cell, estimate in zip(cells, estimates, strict=True)]
+
+
+def marked_cells(
+    estimates: Sequence[Estimate],
+    metric: Metric,
+    reasons: Sequence[str],
+    links: Iterable[str] = itertools.repeat(""),
+    with_n: bool = False,
+) -> list[Cell]:
+    """The cells of several runs' estimates, the best marked as :func:`mark_best` does."""
+    cells = [estimate_cell(found, metric, link, with_n) for found, link in zip(estimates, links, strict=False)]
+    return mark_best(cells, estimates, metric.higher_is_better, reasons)
 
 
 def _with_n(cell: Cell, estimate: Estimate) -> Cell:

@@ -19,7 +19,6 @@ class Unit:
     """A task or group, over all runs that have it.
 
     Attributes:
-        name: of the task or group.
         benchmark: that its tasks belong to; None for tasks of others and for groups of several benchmarks.
         results: by the runs' names, in their order.
     """
@@ -171,9 +170,9 @@ def _of_group(reported: Value, result: Result, filter_name: str, metric: Metric,
         return found
     low, high = wider(of_means(reported.value, parts), (found.low, found.high))
     items = [
-        item.in_stratum(task.task)
+        item
         for task in result.tasks
-        for item in items_of(task.samples, filter_name, metric.name, benchmark)
+        for item in items_of(task.samples, filter_name, metric.name, benchmark, stratum=task.task)
         if item is not None
     ]
     informative = macro_mean.summary(items).informative

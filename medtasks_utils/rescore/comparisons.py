@@ -39,18 +39,10 @@ class Comparison:
         """For ``<prefix>agreement.csv``."""
         values = {
             "kind": "between judges" if self.other else "with itself",
-            "judge": self.judge,
-            "other": self.other,
-            "run": self.run,
-            "examples": self.agreement.examples,
-            "alpha": self.agreement.alpha,
-            "low": self.agreement.low,
-            "high": self.agreement.high,
-            "mean": self.mean,
-            "mean_other": self.mean_other,
-            "note": self.agreement.note,
+            **vars(self),
+            **vars(self.agreement),
         }
-        return {name: "" if value is None else str(value) for name, value in values.items()}
+        return {name: "" if values[name] is None else str(values[name]) for name in COLUMNS}
 
 
 def compare(rows: Iterable[JudgedRow]) -> list[Comparison]:

@@ -12,32 +12,9 @@ from medtasks_utils.rescore.samples import Response
 from medtasks_utils.rescore.table import JudgedRow
 
 COLUMNS = (
-    "run",
-    "task",
-    "specialty",
-    "example",
-    "generation",
-    "question",
-    "options",
-    "answer",
-    "right_answer",
-    "response",
-    "model",
-    "judge",
-    "repeat",
-    "status",
-    "score",
-    "support",
-    "coverage",
-    "claims",
-    "reference_claims",
-    "output",
-    "references",
-    "failure",
-    "error",
-    "calls",
-    "prompt_tokens",
-    "completion_tokens",
+    *("run", "task", "specialty", "example", "generation", "question", "options", "answer", "right_answer", "response"),
+    *("model", "judge", "repeat", "status", "score", "support", "coverage", "claims", "reference_claims", "output"),
+    *("references", "failure", "error", "calls", "prompt_tokens", "completion_tokens"),
 )
 """Options, claims, reference claims, output and references are JSON; rates and scores are 0–100."""
 
@@ -47,12 +24,7 @@ NO_REFERENCES = "no reference explanation to judge by"
 
 @dataclass(frozen=True)
 class Rater:
-    """A way to judge, by a model.
-
-    Attributes:
-        judge: the way.
-        model: the model's name at its endpoint.
-    """
+    """A way to judge, by the model of this name at its endpoint."""
 
     judge: Judge
     model: str

@@ -92,7 +92,6 @@ def rescore(
 
     Args:
         responses: with answers right and wrong.
-        judges: one or more.
         models: settings for one or more judging models.
         prefix: of the files' paths, as in ``results/judged_``.
         repeats: how often each response is judged; each time is a call of its own.

@@ -61,9 +61,9 @@ class Estimate:
 
 
 def items_of(
-    samples: Iterable[Sample | None], filter_name: str, metric: str, benchmark: str | None
+    samples: Iterable[Sample | None], filter_name: str, metric: str, benchmark: str | None, stratum: str | None = None
 ) -> list[ExampleValue | None]:
-    """Samples' values, as the aggregations take them.
+    """Samples' values, as the aggregations take them, all in one ``stratum`` if it is given.
 
     None where there is no sample, the metric does not apply, or it was not computed.
     """
@@ -74,7 +74,8 @@ def items_of(
     for sample in samples:
         if sample is not None and key not in sample.values:
             sample.values[key] = _item_of(sample, filter_name, facts, card)
-        found.append(None if sample is None else sample.values[key])
+        item = None if sample is None else sample.values[key]
+        found.append(item if item is None or stratum is None else item.in_stratum(stratum))
     return found
 
 
@@ -115,7 +116,6 @@ def verdicts_of(sample: Sample, filter_name: str, undecided: int | None = None) 
 
     Args:
         sample: one with the target 0 or 1; with any other there are no verdicts.
-        filter_name: whose answers to take.
         undecided: what an answer other than 0 and 1 counts as; None for no verdict.
     """
     given = [int(answer) if answer in ("0", "1") else undecided for answer in sample.answers[filter_name]]
@@ -162,19 +162,26 @@ def of_means(value: float, parts: Sequence[Estimate]) -> tuple[float | None, flo
     return of_mean(value, [(part.value or 0.0, part.low, part.high) for part in parts])
 
 
-def repeats_of(samples: Iterable[Sample], filter_name: str, benchmark: str | None) -> Spread | None:
-    """Where the variance of accuracy comes from; None without repeats, or with different numbers of them."""
-    every = list(samples)
-    items = items_of(every, filter_name, "acc", benchmark)
-    known = [(sample, item) for sample, item in zip(every, items, strict=True) if item is not None]
-    numbers = {len(sample.answers[filter_name]) for sample, _ in known}
+def repeats_of(examples: Iterable[Sequence[Sample]], filter_name: str, benchmark: str | None) -> Spread | None:
+    """Where the variance of accuracy comes from; None without repeats, or with different numbers of them.
+
+    Args:
+        examples: of each its sample in one run, or those in two runs, of whose difference the variance is then.
+    """
+    numbers: set[int] = set()
+    known: list[list[ExampleValue]] = []
+    for samples in examples:
+        items = [item for item in items_of(samples, filter_name, "acc", benchmark) if item is not None]
+        if len(items) == len(samples):
+            known.append(items)
+            numbers.update(len(sample.answers[filter_name]) for sample in samples)
     if len(numbers) != 1 or min(numbers) < 2:
         return None
     number = min(numbers)
-    rows = [
-        (("alone", index) if item.cluster is None else item.cluster, float(item), variance_within([item], number))
-        for index, (_, item) in enumerate(known)
-    ]
+    rows = []
+    for index, items in enumerate(known):
+        cluster = ("alone", index) if items[0].cluster is None else items[0].cluster
+        rows.append((cluster, items[-1] - sum(items[:-1]), variance_within(items, number)))
     return spread_of_clusters(rows, number)
 
 

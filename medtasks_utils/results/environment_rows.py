@@ -14,8 +14,7 @@ from typing import Any
 from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS
 from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
 from medtasks_utils.extraction.letters import LETTERS
-
-Row = dict[str, Any]
+from medtasks_utils.results.samples import Row, mapping
 
 IDENTITY: dict[str, tuple[str, ...]] = {
     "medmcqa": ("question", "options"),
@@ -69,15 +68,13 @@ def info_of(line: Mapping[str, Any]) -> Row:
             info = json.loads(info)
         except ValueError:
             return {}
-    return info if isinstance(info, dict) else {}
+    return mapping(info)
 
 
 def document(benchmark: str, line: Mapping[str, Any], prompt: str, example: str) -> Row:
     """A line's row as a document.
 
     Args:
-        benchmark: that the line is of.
-        line: of the file.
         prompt: the last message that the model was asked.
         example: what names the example in the file.
 

@@ -29,18 +29,19 @@ from medtasks_utils.results.environment_rows import (
 )
 from medtasks_utils.results.run import ResultsError, Run, TaskRun
 from medtasks_utils.results.samples import (
+    STRICT,
     Message,
     Row,
     Sample,
     SampleLog,
     content_of,
+    mapping,
     number,
     numbered_lines,
     without_surrogates,
 )
 
 FILE_NAME = "results.jsonl"
-FILTER = "strict-match"
 
 _NO_REWARDS = {
     *("id", "example_id", "rollout_id", "generation_ms", "scoring_ms", "total_ms", "average_reward", "avg_reward"),
@@ -84,10 +85,7 @@ class _Line:
 
 
 def read_environment_run(path: Path) -> Run:
-    """The run that a file holds, with a task for each benchmark.
-
-    Args:
-        path: a ``results.jsonl``.
+    """The run that a ``results.jsonl`` holds, with a task for each benchmark.
 
     Raises:
         UnknownEnvironmentError: if it cannot be told which benchmark a line is of.
@@ -129,10 +127,9 @@ def read_environment_run(path: Path) -> Run:
 
 def _metadata(path: Path) -> Row:
     try:
-        found = json.loads((path.parent / "metadata.json").read_bytes())
+        return mapping(json.loads((path.parent / "metadata.json").read_bytes()))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _lines(path: Path, metadata: Mapping[str, Any], problems: list[str]) -> Iterator[_Line]:
@@ -176,9 +173,7 @@ def _message(message: Mapping[str, Any]) -> Message:
 def _samples(path: Path, benchmark: str, lines: list[_Line], metadata: Mapping[str, Any]) -> SampleLog:
     from medtasks_utils.harness.offline import Scorer  # imports the harness, which takes seconds
 
-    arguments = metadata.get("env_args")
-    asked_for = arguments.get("answer_format") if isinstance(arguments, dict) else None
-    boxed = benchmark == "medcalc_bench" and asked_for == "boxed"
+    boxed = benchmark == "medcalc_bench" and mapping(metadata.get("env_args")).get("answer_format") == "boxed"
     scorer = Scorer(benchmark, {"answer_format": "boxed"} if boxed else {})
     samples, left_out = [], []
     for index, (example, same) in enumerate(_by_example(lines, metadata).items()):
@@ -222,7 +217,7 @@ def _sample(scorer: Any, index: int, example: str, lines: list[_Line]) -> Sample
         messages=first.prompt,
         responses=responses,
         target=str(doc.get("target") or doc.get("answer_letter") or doc.get("ground_truth", "")),
-        answers={FILTER: [str(answer) for answer in answers]},
-        metrics={FILTER: {**{name: None if v is None else float(v) for name, v in metrics.items()}, **means}},
-        details={FILTER: details},
+        answers={STRICT: [str(answer) for answer in answers]},
+        metrics={STRICT: {**{name: None if v is None else float(v) for name, v in metrics.items()}, **means}},
+        details={STRICT: details},
     )

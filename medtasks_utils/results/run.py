@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.results.samples import Sample, SampleLog, read_samples
+from medtasks_utils.results.samples import Sample, SampleLog, mapping, read_samples
 
 
 class ResultsError(MedtasksError):
@@ -70,12 +70,11 @@ class TaskRun:
     @property
     def remarks(self) -> list[str]:
         """What it says of its rows: what stands in for a split that was not there, and which rows were left out."""
-        metadata = self.config.get("metadata")
-        metadata = metadata if isinstance(metadata, dict) else {}
-        said, left_out = metadata.get("remarks"), metadata.get("rows_left_out")
+        metadata = mapping(self.config.get("metadata"))
+        said = metadata.get("remarks")
         return [
             *(map(str, said) if isinstance(said, list) else ()),
-            *(f"{n} rows left out: {reason}" for reason, n in (left_out if isinstance(left_out, dict) else {}).items()),
+            *(f"{n} rows left out: {reason}" for reason, n in mapping(metadata.get("rows_left_out")).items()),
         ]
 
     @property
@@ -117,3 +116,12 @@ class Run:
     tasks: dict[str, TaskRun]
     groups: dict[str, GroupRun]
     problems: list[str]
+
+    def setting(self, name: str) -> Any:
+        """One of the settings that it was started with, such as ``limit``; None where that is not known."""
+        return mapping(self.results.get("config")).get(name)
+
+    @property
+    def counts(self) -> dict[str, dict[str, Any]]:
+        """By task, how many examples there are (``original``), and how many were asked (``effective``)."""
+        return {task: n for task, n in mapping(self.results.get("n-samples")).items() if isinstance(n, dict)}

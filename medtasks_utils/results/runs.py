@@ -14,10 +14,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from medtasks_utils.benchmarks import cards
 from medtasks_utils.results.environments import FILE_NAME, UnknownEnvironmentError, read_environment_run
-from medtasks_utils.results.origin import benchmark_of
 from medtasks_utils.results.run import GroupRun, Metrics, ResultsError, Run, TaskRun, Value
-from medtasks_utils.results.samples import number
+from medtasks_utils.results.samples import mapping, number
+
+_DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
+_RESULTS_FILE = re.compile(rf"(?:results|.+_(?P<date>{_DATE}))\.json")
+_SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
+# Runs saved by version 0.1 name the class that scored them; without a configuration, only the task's name is left.
+_SCORER = re.compile(r"medtasks_utils\.(?:benchmarks\.)?(\w+)\.")
+_TASK_NAME = re.compile(r"(medmcqa)_openmed|(medexqa)(?:_\w+)?|(medcalc_bench)(?:_\w+)?|(medhallu)(?:_\w+)?")
 
 
 @dataclass
@@ -29,11 +36,6 @@ class _Files:
     results: list[Path] = field(default_factory=list)
     samples: dict[str, Path] = field(default_factory=dict)
     environment: Path | None = None
-
-
-_DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
-_RESULTS_FILE = re.compile(rf"(?:results|.+_(?P<date>{_DATE}))\.json")
-_SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
 
 
 def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
@@ -130,18 +132,15 @@ def as_run(
 
     Args:
         results: what the results file holds, or would.
-        folder: where it is, or would be.
-        path: the file, if there is one.
         date: as in its name.
         samples: sample logs by task.
-        problems: what is wrong with its files.
     """
     logs = samples or {}
     groups = {
-        name: GroupRun(name, _strings(_mapping(results.get("group_subtasks")).get(name)), _metrics(values))
-        for name, values in _mapping(results.get("groups")).items()
+        name: GroupRun(name, _strings(mapping(results.get("group_subtasks")).get(name)), _metrics(values))
+        for name, values in mapping(results.get("groups")).items()
     }
-    names = [name for name in _mapping(results.get("results")) if name not in groups and not _is_heading(results, name)]
+    names = [name for name in mapping(results.get("results")) if name not in groups and not _is_heading(results, name)]
     tasks = {name: _task(name, results, logs.get(name)) for name in [*names, *logs]}
     return Run(
         name="",
@@ -164,25 +163,40 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _is_heading(results: Mapping[str, Any], name: str) -> bool:
     """Whether an entry is a group without metrics of its own, which the harness lists among the tasks."""
-    return bool(_mapping(results.get("group_subtasks")).get(name)) and name not in _mapping(results.get("configs"))
+    return bool(mapping(results.get("group_subtasks")).get(name)) and name not in mapping(results.get("configs"))
 
 
 def _task(name: str, results: Mapping[str, Any], samples: Path | None) -> TaskRun:
-    config = _mapping(_mapping(results.get("configs")).get(name))
-    signature = _mapping(config.get("metadata")).get("signature")
+    config = mapping(mapping(results.get("configs")).get(name))
+    signature = mapping(config.get("metadata")).get("signature")
     return TaskRun(
         task=name,
         benchmark=benchmark_of(name, config),
-        metrics=_metrics(_mapping(results.get("results")).get(name)),
+        metrics=_metrics(mapping(results.get("results")).get(name)),
         config=config,
         samples_path=samples,
-        signatures={str(key): str(value) for key, value in _mapping(signature).items()},
+        signatures={str(key): str(value) for key, value in mapping(signature).items()},
     )
+
+
+def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
+    """The benchmark that a task belongs to, as its ``metadata.benchmark`` says; None if it is not one of this pack.
+
+    The harness has tasks of its own with such names, so the name counts only where the run's configuration is lost.
+    """
+    named = mapping(config.get("metadata")).get("benchmark")
+    if named is None and config:
+        match = _SCORER.match(str(config.get("process_results")))
+        named = match[1] if match else None
+    elif named is None:
+        match = _TASK_NAME.fullmatch(task)
+        named = next((name for name in match.groups() if name), None) if match else None
+    return named if named in cards() else None
 
 
 def _metrics(values: Any) -> Metrics:
     """``{"acc,strict-match": 0.5, "acc_stderr,strict-match": 0.1}`` by metric and filter, where they are numbers."""
-    values = _mapping(values)
+    values = mapping(values)
     metrics: Metrics = {}
     for key, value in values.items():
         metric, comma, filter_name = key.rpartition(",")
@@ -206,10 +220,6 @@ def name_apart(runs: Sequence[Run]) -> None:
         taken[run.name] += 1
         if taken[run.name] > 1:
             run.name += f" #{taken[run.name]}"
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _strings(value: Any) -> list[str]:

@@ -18,6 +18,9 @@ from pydantic_core import from_json
 
 from medtasks_utils.extraction.printable import printable
 
+STRICT, FLEXIBLE = FILTERS = "strict-match", "flexible-extract"
+"""The filters of every generation task: the benchmark's published rule, and the best reading."""
+
 Row = dict[str, Any]
 Message = dict[str, str]
 
@@ -71,19 +74,6 @@ class Sample:
         ways = self.details.get(filter_name, {}).get("found_by")
         return next(iter(_texts(ways)), None) if ways is not None else None
 
-    @property
-    def judge(self) -> Any:
-        """What the judge said of the explanation, if one was asked."""
-        return self._detail("judge")
-
-    @property
-    def transcript(self) -> Any:
-        """The turns with tools, if there were any."""
-        return self._detail("transcript")
-
-    def _detail(self, name: str) -> Any:
-        return next((details[name] for details in self.details.values() if details.get(name) is not None), None)
-
 
 @dataclass
 class SampleLog:
@@ -94,11 +84,7 @@ class SampleLog:
 
 
 def read_samples(path: Path) -> SampleLog:
-    """Read a sample log; nothing in it is an error.
-
-    Args:
-        path: a ``samples_<task>_<date>.jsonl``.
-    """
+    """Read a ``samples_<task>_<date>.jsonl``; nothing in it is an error."""
     problems: list[str] = []
     bad: list[int] = []
     repeated = 0
@@ -228,6 +214,11 @@ def number(value: Any) -> float | None:
         return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
     except OverflowError:
         return None
+
+
+def mapping(value: Any) -> Row:
+    """A mapping as it is; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def _requests(arguments: Any) -> list[list[Any]]:

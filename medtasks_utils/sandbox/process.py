@@ -120,11 +120,6 @@ class Zygote:
         raise SandboxError(f"the sandbox cannot start: {problem or (said[-1] if said else 'it ended')}")
 
     @property
-    def is_ours(self) -> bool:
-        """Whether this process started it, rather than one that this process is a fork of."""
-        return self._owner == os.getpid()
-
-    @property
     def is_running(self) -> bool:
         """Whether it is there."""
         return self._process.poll() is None
@@ -169,7 +164,7 @@ class Zygote:
         self._control.close()
         while self._spares:
             self._spares.pop().close()
-        if self.is_ours:
+        if self._owner == os.getpid():  # and not a process that this one is a fork of
             self._process.kill()  # the kernel ends its children with it, and theirs with them
             self._process.wait()
             self._layout.remove()

@@ -75,6 +75,7 @@ function anything(value) {
   return el("dl", {}, pairs.flatMap(([name, item]) => [el("dt", {}, words(name)), el("dd", {}, anything(item))]));
 }
 
+/** Cells are texts, or nodes. */
 function textTable(head, rows) {
   const cells = (tag, texts) => texts.map((text) => el(tag, { class: "text", ...(tag === "th" && { scope: "col" }) }, text));
   return el(

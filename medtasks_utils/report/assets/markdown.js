@@ -81,8 +81,8 @@ function codeBlock(text, language = "") {
 
 function tableOf(head, rows) {
   const cells = (line) => line.trim().replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
-  const row = (tag, texts) => el("tr", {}, texts.map((text) => el(tag, { class: "text", ...(tag === "th" && { scope: "col" }) }, inline(text))));
-  return el("div", { class: "table" }, el("table", {}, el("thead", {}, row("th", cells(head))), el("tbody", {}, rows.map((line) => row("td", cells(line))))));
+  const nodes = (line) => cells(line).map((text) => inline(text));
+  return el("div", { class: "table" }, textTable(nodes(head), rows.map(nodes)));
 }
 
 /** Items with the lines that are indented under them. */

@@ -14,9 +14,7 @@ function cellNumber(cell) {
 }
 
 function compareCells(a, b, isText) {
-  if (isText) return cellText(a).localeCompare(cellText(b), "en", { numeric: true });
-  const [first, second] = [cellNumber(a), cellNumber(b)];
-  return first - second;
+  return isText ? cellText(a).localeCompare(cellText(b), "en", { numeric: true }) : cellNumber(a) - cellNumber(b);
 }
 
 /** Sort by a column: text upwards first, numbers downwards first, then the other way, then as it was. */

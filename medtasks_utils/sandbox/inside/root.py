@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import socket
 from collections.abc import Iterable
 from pathlib import Path
@@ -98,11 +97,6 @@ def holds(witness: str, run: int) -> bool:
         os.kill(run, 0)
         return False
     return True
-
-
-def ignore_children() -> None:
-    """Leave no dead child behind."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 
 def _mount(source: str, target: str, flags: int, kind: str | None = None, options: str | None = None) -> None:

@@ -165,7 +165,9 @@ def become(descriptor: int) -> None:
 def serve(session: Session) -> None:
     """Answer calls until the socket closes."""
     os.closerange(SOCKET + 1, 1 << 16)
-    reseed()
+    random.seed()  # forks would all draw the same numbers
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed()
     output = None
     while True:
         end, length = HEADER.unpack(_read(HEADER.size))
@@ -173,13 +175,6 @@ def serve(session: Session) -> None:
         failed = session.run(_read(length).decode("utf-8", "replace"))
         _flush(getattr(sys, "stdout", None), output)
         _write(end + (b"1" if failed else b"0"))
-
-
-def reseed() -> None:
-    """Forks would all draw the same numbers."""
-    random.seed()
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed()
 
 
 def _streams(output: Any) -> Any:

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import confine, root, weak, worker
+from . import confine, weak, worker
 from .system import die_with_parent
 from .worker import FAILED, SPAWNED
 
@@ -85,7 +85,7 @@ def _serve(control: socket.socket, settings: confine.Settings, confinement: conf
     worker.forget_the_machine(settings.folder)
     gc.collect()
     gc.freeze()  # a collection in a fork would write to every page
-    root.ignore_children()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # leave no dead child behind
     _say(control, layers=confinement.layers, missing=confinement.missing)
     while True:
         request, descriptors, _, _ = socket.recv_fds(control, 1, 1)
