@@ -37,6 +37,7 @@ _RANGE_BEFORE = re.compile(
 )
 _RANGE_AFTER = re.compile(rf"{_UNIT}(?:\s?(?:-|至|到|から|에서)|\s(?i:to|bis|à|al?|до|إلى|से))\s?-?\d")
 _BETWEEN = re.compile(r"(?i:between|from|ranges?|entre|zwischen|tra|между|either|von|de)\s{1,2}[^\d\n]{0,12}$")
+_BETWEEN_AFTER = re.compile(rf"{_UNIT}\s(?i:and|or|to|und|et|y|e|и)\s-?\d")
 _CHANGED = re.compile(r"(?i)\b(?:ris|increas|go|correct|adjust|fall|decreas|drop|chang)\w*\s(?:up\s|down\s)?from\b")
 _OPERATOR_AFTER = re.compile(
     r"\s?[A-Za-z%/²³]{0,12}(?:\s\([^()\n]{1,20}\)(?=\s[+×÷*]))?\s?\)?\s?(?:[×÷^*√]|/\s?\d[\d.]{0,8}\s?[²³^×÷+*]"
@@ -91,6 +92,7 @@ _PER_ANOTHER = re.compile(
     r"(?i)^\W*(?:per|an|pro|par|por|all['’]|в|each|every)\s?(?:hour|minute|day|dose|kg|stunde|minute|tag|heure|jour"
     r"|hora|día|dia|ora|час|сутки)\b|每小时|毎時|時間あたり|시간당"
 )
+_UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
 _OR = r"(?:or|oder|ou|o|или|أو|或)"
 _UNDECIDED = re.compile(
@@ -149,7 +151,7 @@ def in_general(candidate: Candidate) -> bool:
 
 
 def one_of_alike(candidate: Candidate) -> bool:
-    """As in "- Stroke: 1" above "- Bleeding: 0", "| 3 | RR |" between rows with a number of their own."""
+    """As in "- Stroke: 1" above "- Bleeding: 0"."""
     if candidate.cue in ("answer", "total", "alone") or asked.of_a_quantity(candidate):
         return False
     text = candidate.text
@@ -176,10 +178,11 @@ def in_a_range(candidate: Candidate) -> bool:
         return False
     if _CHANGED.search(left):
         return right[:12].find(" to ") >= 0
+    words = _BETWEEN.search(left) and _BETWEEN_AFTER.match(right)
     second = _RANGE_BEFORE.search(left)
     if second and re.search(r"(?i)\b(?:a|al|à|e|y|et|und|and)\s?$", second[0]):
         second = _BETWEEN.search(left[: second.start()])
-    return bool(second or _RANGE_AFTER.match(right))
+    return bool(words or second or _RANGE_AFTER.match(right))
 
 
 def in_a_formula(candidate: Candidate) -> bool:
@@ -294,6 +297,11 @@ def explained_after(candidate: Candidate) -> bool:
     return bool(_EXPLAINED_AFTER.match(candidate.text, candidate.end))
 
 
+def a_measurement(candidate: Candidate) -> bool:
+    """As in "urea 9 mmol/L", which is no score."""
+    return bool(_UNIT_AFTER.match(after(candidate)))
+
+
 def an_item(candidate: Candidate) -> bool:
     """As in "age 66: +2", "the pulse gives 1 point", which is a part of the score."""
     if candidate.text[candidate.start] == "+":
@@ -364,6 +372,7 @@ _OF_DECIMALS: tuple[tuple[Rule, float], ...] = (
 _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,
     (a_risk, -60),
+    (a_measurement, -60),
     (an_item, -60),
     (one_of_alike, -60),
     (in_general, -40),

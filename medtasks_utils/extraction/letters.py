@@ -14,7 +14,7 @@ from medtasks_utils.extraction.holders import Holder, held
 from medtasks_utils.extraction.listings import CALLED, LINE, MAX_LINE, lists_options, split_listings
 from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_options, short_names, with_letters
 from medtasks_utils.extraction.plain import own_parts, unformatted
-from medtasks_utils.extraction.statements import BOLD, LEADING, PREDICATE, STATEMENTS
+from medtasks_utils.extraction.statements import BOLD, LEADING, OPENING, PREDICATE, STATEMENTS
 from medtasks_utils.extraction.tokens import LETTER, plain_letters
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, weigh
 from medtasks_utils.extraction.wordings import as_in_options
@@ -127,7 +127,9 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
             yield from (replace(one, support=32) for one in _on_a_line(shortened.split("\n", 1)[0]))
     if len({match[1] for match in _SUBJECT.finditer(substituted)}) < 4:  # no survey of them all
         yield from _found(LEADING, substituted, "leading", 28)
-    yield from _found(PREDICATE, with_letters(plain, options, MARKS), "predicate", 30)
+    named = with_letters(plain, options, MARKS)
+    yield from _found(PREDICATE, named, "predicate", 30)
+    yield from _found(OPENING, named, "leading", 22)
     yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
     yield from _found(BOLD, with_letters("\n".join(kept), options), "bold", 35)
     lines = with_letters(unformatted("\n".join(listed)), options)

@@ -109,11 +109,13 @@ LEADING = re.compile(
     r"|cause\sof\sdeath)\b))"
 )
 BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
+# "Such blood is collected in B. Sodium citrate." to begin with.
+OPENING = re.compile(rf"\A[^\n.!?;:{MARKS}]{{10,200}}\s\(?[A-D][).:]{{1,2}}\s(?P<letter>[{MARKS}])\)?(?=[.!])")
 # "The drug of choice is (B) …", "… ist daher B." at the end of a sentence.
 PREDICATE = re.compile(
     rf"(?:{_LINK}|['’]s|\?|{_SHOWN})\s?(?:{_FILLER}|(?i:an?|eine?[rnms]?|un[aeo]?"
     rf"|uma?)\s){{0,6}}(?:(?:[^\W\d_]{{4,16}}\s){{1,3}}(?:of|de|di"
-    rf"|von)\s)?(?:\([A-D]\)\s)?(?P<letter>(?<=\()[A-D](?=\))"
+    rf"|von)\s)?(?:\([A-D]\)\s|[A-D][.:)]\s)?(?P<letter>(?<=\()[A-D](?=\))"
     rf"|[{MARKS}])(?:['’]s)?(?:\s?\((?:\w+\s)?[A-D])?\)?(?:\s\([^()\n]{{0,80}}\))?(?=[*_\s]{{0,3}}(?:(?:\s[a-z]{{3,12}})?[.!;](?:\s|$)"
     rf"|,\s(?:whereas|while|but|not|rather|of\scourse)\b|$))",
     re.MULTILINE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -87,6 +88,9 @@ _ASIDE_HEADING = re.compile(
     r"|recommendation|significance|a\sfew\snotes|caveats?|(?:\w+\s){0,2}plan\b|dosing|monitoring|management|milestones"
     r"|treatment|follow-up|timeline)(?!.*(?::|[^\W\d]\s[-–=])\s?\+?\d[\d.]*(?:\s\w{1,4}(?:/\w{1,3})?)?\s*$)",
     re.IGNORECASE | re.MULTILINE,
+)
+_RESULT_HEADING = re.compile(
+    r"^[ >#*\-_✅\x01]{0,8}(?:final|result|answer|total|conclusion|calculation)", re.IGNORECASE | re.MULTILINE
 )
 _MENTIONS = ("mention", "bold")
 _OUTRIGHT = ("answer", "stated", "total")
@@ -224,18 +228,23 @@ def _excluded(candidate: Candidate) -> bool:
 def _candidates(text: str, kind: Kind, asked: str) -> Iterator[Candidate]:
     is_number = kind in ("decimal", "integer")
     text = prepared(text, score=kind == "integer") if is_number else text.replace("**", BOLD)
-    remarks = _ASIDE_HEADING.search(text)
+    asides, results = ([one.start() for one in each.finditer(text)] for each in (_ASIDE_HEADING, _RESULT_HEADING))
     for found in bounded(_FINDERS[kind](text)):
         cue, support = _cue(text, found, kind)
         if found.is_word and cue in ("mention", "linked", "row"):
             continue
-        is_remark = remarks is not None and found.start > remarks.start() and cue not in ("answer", "total")
+        is_remark = _last(asides, found.start) > _last(results, found.start) and cue not in ("answer", "total")
         evidence = [("in_an_aside", -30.0)] if is_remark else []
         if kind == "integer" and "%" in text[found.start : found.end]:
             evidence.append(("a_percentage", -60.0))
         yield weigh(
             Candidate(found.value, found.start, found.end, text, cue, support, tuple(evidence), asked), RULES[kind]
         )
+
+
+def _last(starts: list[int], before: int) -> int:
+    at = bisect_left(starts, before)
+    return starts[at - 1] if at else -1
 
 
 def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
