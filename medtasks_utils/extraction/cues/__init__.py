@@ -1,6 +1,7 @@
 """The words by which responses state, deny and take back an answer: tables by language, and patterns made of them.
 
-A further language is a further line in each table; no reading knows one of its own.
+A further language is a further line in each table (replies of one word stand by script); no reading knows one of its
+own.
 """
 
 from __future__ import annotations
