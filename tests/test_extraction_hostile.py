@@ -58,6 +58,7 @@ UNITS = [
         '"',
         "'\"",
     ),
+    *("excluded: [B, C, D] ", "A → ", "neither 0 nor 1 ", "80 % "),
     *(
         r"\boxed{",
         r"\boxed{A",

@@ -177,7 +177,7 @@ def _named(plain: str, options: Sequence[str], discussed: bool) -> Iterator[Cand
 
 def _ending(sentence: str) -> Iterator[Candidate]:
     """The only letter that the last sentence speaks of, at its end: "…, B.", "подходит В.", "D를 씁니다."."""
-    spans = ((one[0].upper(), *one.span()) for one in _LONE_LETTER.finditer(sentence))
+    spans = ((one[0].upper(), *one.span()) for one in bounded(_LONE_LETTER.finditer(sentence)))
     letters = (weigh(Candidate(*one, sentence, "ending", 10), doubts.WEAK_RULES) for one in spans)
     weighed = [one for one in letters if one.weight > 0]
     if len({one.value for one in weighed}) == 1 and _AT_THE_END.match(sentence, weighed[-1].start):
@@ -215,12 +215,20 @@ def _left_over(text: str, lines: str) -> Iterator[Candidate]:
 
 
 def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
-    rules = doubts.WEAK_RULES if support <= doubts.WEAK else doubts.STRONG_RULES
     for match in bounded(match for span in _spans(text) for match in _innermost(pattern, text, *span)):
         letter = LETTERS[MARKS.index(match["letter"])] if match["letter"] in MARKS else match["letter"].upper()
-        one = Candidate(letter, *match.span("letter"), text, cue, support)
+        start, end = match.span("letter")
         between = _ALL_OPTIONS.sub("", match.groupdict().get("between") or "")
-        yield replace(one, evidence=(("denied", -100),)) if _BETWEEN.search(between) else weigh(one, rules)
+        among_others = _BETWEEN.search(between)
+        against = (("denied", -100),) if among_others else _against(letter, start, end, text, support <= doubts.WEAK)
+        yield Candidate(letter, start, end, text, cue, support, against)
+
+
+@lru_cache(maxsize=1024)
+def _against(letter: str, start: int, end: int, text: str, is_weak: bool) -> tuple[tuple[str, float], ...]:
+    """What speaks against a letter where it stands; several patterns find the same."""
+    rules = doubts.WEAK_RULES if is_weak else doubts.STRONG_RULES
+    return weigh(Candidate(letter, start, end, text, "", 0), rules).evidence
 
 
 def _innermost(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[re.Match[str]]:

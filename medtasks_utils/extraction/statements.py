@@ -8,9 +8,9 @@ from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.options import MARKS
 from medtasks_utils.extraction.tokens import LETTER, ONE_ONLY
 
-_ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE, _ORDERED, _SHOWN = map(
+_ANSWER, _LINK, _FILLER, _CHOOSE, _CORRECT, _THEREFORE, _SHOWN = map(
     cues.either,
-    (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE, cues.ORDERED, cues.SHOWN),
+    (cues.ANSWER, cues.LINK, cues.FILLER, cues.CHOOSE, cues.CORRECT, cues.THEREFORE, cues.SHOWN),
 )
 _FILLERS = rf"(?:{_FILLER}){{0,12}}?"
 _LABEL = (

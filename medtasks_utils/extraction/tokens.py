@@ -70,7 +70,7 @@ def _ordinal(language: str) -> re.Pattern[str]:
     groups = [_counted(ranks, mark) for mark in "_xyz"]
     noun = cues.ORDERED[language]
     if language in ("zh", "ja", "ko"):
-        return re.compile(rf"(?:{groups[0]}){noun}")
+        return re.compile(rf"(?:{groups[0]})(?:{noun}){'' if language == 'zh' else '?'}")
     verb = (
         rf"{cues.CHOOSE.get(language, cues.CHOOSE['en'])}|{cues.REMAINS[language]}|(?:richtig|korrekt)\sist"
         r"|(?<![^.:;,\n]\s)(?:it\sis|it['’]s|es\sist|c['’]est|è|es|é|это|هو|هي)"
