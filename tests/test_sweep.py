@@ -150,16 +150,19 @@ def test_the_dry_run_says_how_large_the_jobs_are(
     runs = [
         {"name": "judged", "tasks": "medexqa_clinical_psychology", "options": {"medexqa": judged}},
         {"name": "twice", "tasks": "medhallu", "options": {"medhallu": {"repeats": 2}}, "flags": {"limit": 3}},
+        {"name": "share", "tasks": "medhallu", "flags": {"limit": 0.3}},
     ]
     assert main(["sweep", str(plan(tmp_path, server, count=1, runs=runs)), "--dry_run"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[1] == ["m0/judged", "medexqa_clinical_psychology", "4", "at", "most", "32", "0", "1"]
     assert lines[2] == ["m0/twice", "medhallu", "6", "0", "1"]
+    assert lines[3] == ["m0/share", "medhallu", "9", "0", "1"]  # of 28, rounded up as the harness does
     assert main(["sweep", str(tmp_path / "plan.yaml"), "--dry_run", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [(job["name"], job["requests"], job["done"]) for job in found] == [
         ("m0/judged", 4, False),
         ("m0/twice", 6, False),
+        ("m0/share", 9, False),
     ]
     assert not server.requests
 

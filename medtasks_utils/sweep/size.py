@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from lm_eval.api.registry import get_model
+from lm_eval.evaluator_utils import get_sample_size
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.evaluate import check_request, names_of
@@ -55,12 +55,12 @@ def size_of(job: Job, count_tokens: bool = False) -> Size:
 def _size_of(job: Job, count_tokens: bool) -> Size:
     _check(job)
     tasks = _tasks(tuple(job.run.tasks), json.dumps(job.run.options), job.data)
-    limit = math.inf if job.flags.get("limit") is None else float(job.flags["limit"])
+    limit = None if job.flags.get("limit") is None else float(job.flags["limit"])
     tokenizer = _tokenizer(job) if count_tokens else None
     requests, tokens, calls = 0, 0.0, [0, 0]
     for task in tasks.values():
         docs = list(task.eval_docs)
-        examples = int(min(len(docs), limit if limit >= 1 else len(docs) * limit))  # as the harness takes --limit
+        examples = len(docs[: get_sample_size(task, limit)])
         options = getattr(task, "options", argparse.Namespace())
         here = examples * (getattr(options, "repeats", 1) if task.OUTPUT_TYPE == "generate_until" else 4)
         requests += here
