@@ -81,7 +81,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
 
 
 def _unless_all_right(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Three options that are called right are each right in a sense, and the fourth is the exception doubts.asked for.
+    """Three options that are called right are each right in a sense, and the fourth is the exception asked for.
 
     As in "A is true. B is true. D is true (Crowe sign).", "A, B and C are correct".
     """

@@ -33,6 +33,7 @@ _VERDICT = (
     r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)|here|from\sme|rather|instead"
     r"|it\sis)\b))"
 )
+_KINDS = ("hallucinated", "wrong", "factual", "right", "unsure", "digit")  # the groups of _VERDICT
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _NOUN = (
     r"\b(?:answer|response|reply|verdict|label|class(?:ification)?|judg(?:e?ment)|conclusion|output|result|rating"
@@ -139,11 +140,6 @@ _ELSE = (
     r"\s(?:why|what|how|where|who|that)\b|\s(?:whether|if)\s(?:i|an?|the\sauthors?)\b|\sabout\sthe\s(?!answer|verdict)"
     r"|\s?[:=]\s?no\b"
 )
-_HINTS = (
-    "can not|cannot|can't|can’t|both ways|fence|50|fifty|abstain|verdict|open|either|decidable|jury|insufficient|not "
-    "|pass on|half of me|before i|determinate|know|need|impossible|toss|no way|little|sure|certain"
-)
-_DOUBTS = _HINTS.split("|")  # one of them is in whatever the pattern below finds, and is found faster
 _NO_VERDICT = re.compile(
     r"\bcan(?<!that\scan)(?<!which\scan)(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit"
     r"|settle|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)|\b(?:goes"
@@ -229,8 +225,19 @@ _BEFORE_DIGIT = re.compile(
 _ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither)\b")
 _MAX_SENTENCE = 600  # characters
 
-_NAMES = "hallucinat factual answer verdict label judg predict class decision choice result"
-_KEYS = _NAMES.split()
+_KEYS = (
+    "hallucinat",
+    "factual",
+    "answer",
+    "verdict",
+    "label",
+    "judg",
+    "predict",
+    "class",
+    "decision",
+    "choice",
+    "result",
+)
 
 
 def read_verdict(text: str) -> Reading:
@@ -276,7 +283,7 @@ def _candidates(text: str) -> Iterator[Candidate]:
         start = sentence.start() + len(sentence[0]) - len(sentence[0].lstrip())
         if _NOT_JUDGED.search(stripped):
             continue
-        unsure = any(hint in stripped for hint in _DOUBTS) and _NO_VERDICT.search(stripped)
+        unsure = _NO_VERDICT.search(stripped)
         if unsure and not _IN_CASE.search(stripped, 0, unsure.start()):
             yield _weighed(UNSURE, plain, start, start + len(stripped), "unsure", 60)
         elif unsure or all(name.search(stripped) for name in _CLASSES[: 2 if "neither" in stripped else 3]):
@@ -322,9 +329,6 @@ def _weighed(value: str, text: str, start: int, end: int, cue: str, support: flo
     if taken_back_until(text) >= end:
         evidence.append(("taken_back", -25.0))
     return Candidate(value, start, end, text, cue, support, tuple(evidence))
-
-
-_KINDS = ("hallucinated", "wrong", "factual", "right", "unsure", "digit")
 
 
 def _read(match: re.Match[str]) -> str | None:
