@@ -17,9 +17,14 @@ _CHARACTERS: dict[int, str] = {
     **{ord(space): " " for space in _SPACES},
     **dict.fromkeys(map(ord, "\ufeff\ufe0f"), ""),
     **dict.fromkeys(map(ord, "➔➙➜➝➞➡⇨"), "→"),
+    **dict.fromkeys(map(ord, "‘’"), "'"),
     **{ord(mark): end for mark, end in zip("、،।؟؛", ",,.?;", strict=True)},
 }
 
+_BREAK = re.compile(r"[ \t]{0,200}(?:\r\n?|\n)")
+_GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
+_TAIL = re.compile(r"(?:\n[-–—*_=~ ]{3,80}|<[|｜][^<>|｜\n]{1,30}[|｜]>|</s>|<(?:eos|end_of_turn)>)$")
+_MAX_TAILS = 8
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>")
 _SPACE = re.compile(r"\\[,;:! ]|(?<![~])~(?![~])|</?(?!think|answer)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?>")
 _FORMATTING = re.compile(
@@ -75,6 +80,17 @@ def one_script(text: str) -> str:
     return _STRUCK.sub(" ", both_ends(text).translate(_CHARACTERS))
 
 
+def _tidy(text: str) -> str:
+    """Single spaces and line feeds between words, and no ruler or end-of-text token at the end."""
+    text = _GAP.sub(" ", _BREAK.sub("\n", text)).rstrip()
+    for _ in range(_MAX_TAILS):
+        text, cut = _TAIL.subn("", text)
+        if not cut:
+            break
+        text = text.rstrip()
+    return text
+
+
 def unformatted(text: str, *, headings: bool = True) -> str:
     r"""Without Markdown and LaTeX around words; with ``headings``, what follows one is on the heading's line.
 
@@ -117,7 +133,7 @@ def own_parts(text: str) -> tuple[str, ...]:
     words = set(text.split())
     if len(words) == 1:
         text = words.pop()
-    return without_next_question(without_instructions(one_script(text)))
+    return without_next_question(without_instructions(_tidy(one_script(text))))
 
 
 def without_continuation(response: str) -> str:

@@ -61,7 +61,7 @@ _POWER_OF_TEN = re.compile(
 )
 _LATEX = re.compile(
     r"\\(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|quad|left|right|displaystyle|dfrac|[,;!: ]|(?=%))"
-    r"|[{}$`]|(?<!\w)_{1,2}(?=\w)"
+    r"|\\[()\[\]]|[{}$`]|(?<!\w)_{1,2}(?=\w)"
 )
 _POWER = re.compile(r"(?<=[\d)])(?:\*\*|\s\*\*\s)(?=[\d(-])")
 _QUOTED = re.compile(r"^\s?>\s(?=[*_A-Za-z])", re.MULTILINE)
