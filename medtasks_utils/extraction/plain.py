@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import islice
+from textwrap import dedent
 
 from medtasks_utils.extraction.ends import both_ends
 from medtasks_utils.extraction.think import TAG, final_text
@@ -18,11 +19,13 @@ _CHARACTERS: dict[int, str] = {
     **dict.fromkeys(map(ord, "\ufeff\ufe0f"), ""),
     **dict.fromkeys(map(ord, "➔➙➜➝➞➡⇨"), "→"),
     **dict.fromkeys(map(ord, "‘’"), "'"),
+    ord("−"): "-",
     **{ord(mark): end for mark, end in zip("、،।؟؛", ",,.?;", strict=True)},
 }
 
 _BREAK = re.compile(r"[ \t]{0,200}(?:\r\n?|\n)")
 _GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
+_BULLET = re.compile(r"^( {0,12})[*•‣◦▪●·] (?=\S)", re.MULTILINE)
 _TAIL = re.compile(r"(?:\n[-–—*_=~ ]{3,80}|<[|｜][^<>|｜\n]{1,30}[|｜]>|</s>|<(?:eos|end_of_turn)>)$")
 _MAX_TAILS = 8
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>")
@@ -81,8 +84,8 @@ def one_script(text: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Single spaces and line feeds between words, and no ruler or end-of-text token at the end."""
-    text = _GAP.sub(" ", _BREAK.sub("\n", text)).rstrip()
+    """Single spaces and line feeds between words, hyphens as bullets; no ruler or end-of-text token at the end."""
+    text = _BULLET.sub(r"\1- ", _GAP.sub(" ", dedent(_BREAK.sub("\n", text)))).strip()
     for _ in range(_MAX_TAILS):
         text, cut = _TAIL.subn("", text)
         if not cut:
@@ -129,11 +132,11 @@ def own_parts(text: str) -> tuple[str, ...]:
 
     A response that is one word over and over is that word; of boxes to tick, the ticked one counts.
     """
-    text = _TICKED.sub(r"\1", _UNTICKED.sub("", text))
+    text = _TICKED.sub(r"\1", _UNTICKED.sub("", _tidy(one_script(text))))
     words = set(text.split())
     if len(words) == 1:
         text = words.pop()
-    return without_next_question(without_instructions(_tidy(one_script(text))))
+    return without_next_question(without_instructions(text))
 
 
 def without_continuation(response: str) -> str:
