@@ -1,4 +1,4 @@
-"""What does not change what a response says does not change what is read: line ends, spaces, bullets, markers, rulers."""
+"""What does not change what a response says does not change what is read: line ends, spaces, bullets, a ruler."""
 
 from __future__ import annotations
 
