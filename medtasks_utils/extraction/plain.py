@@ -16,16 +16,26 @@ _CHARACTERS: dict[int, str] = {
     **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
     **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
     **{ord(space): " " for space in _SPACES},
-    **dict.fromkeys(map(ord, "\ufeff\ufe0f"), ""),
+    **dict.fromkeys((*map(ord, "\ufeff\ufe0f"), *range(0x1F600, 0x1F650), *range(0x1F90C, 0x1F93B)), ""),
     **dict.fromkeys(map(ord, "➔➙➜➝➞➡⇨"), "→"),
     **dict.fromkeys(map(ord, "‘’"), "'"),
     ord("−"): "-",
     **{ord(mark): end for mark, end in zip("、،।؟؛", ",,.?;", strict=True)},
 }
 
-_BREAK = re.compile(r"[ \t]{0,200}(?:\r\n?|\n)")
-_GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
-_BULLET = re.compile(r"^( {0,12})[*•‣◦▪●·] (?=\S)", re.MULTILINE)
+# What other markup, bullets, headings and quotations are written as, in this order.
+_WRITTEN = tuple(
+    (re.compile(pattern, re.MULTILINE | re.IGNORECASE), written)
+    for pattern, written in (
+        (r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)", "\n"),
+        (r"</?(?:b|strong)>", "**"),
+        (r"\A[\s#*]{0,8}(?:<[|｜]assistant[|｜]>|(?:assistant|response|chatbot|ai)[ *]{0,3}:\*{0,2})\s{0,8}(?=\S)", ""),
+        (r"^(#{1,6} )(?:[^\w\s\\$*(\[<~|-]{1,4} |\d{1,2}[.)] ){1,2}", r"\1"),
+        (r"^ {0,3}> (?=[^\s\d.>])", ""),
+        (r"^( {0,12})[*•‣◦▪●·] (?=\S)", r"\1- "),
+        (r"(?<=\S) {2,}(?=\S)", " "),
+    )
+)
 _TAIL = re.compile(r"(?:\n[-–—*_=~ ]{3,80}|<[|｜][^<>|｜\n]{1,30}[|｜]>|</s>|<(?:eos|end_of_turn)>)$")
 _MAX_TAILS = 8
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>")
@@ -84,8 +94,10 @@ def one_script(text: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Single spaces and line feeds between words, hyphens as bullets; no ruler or end-of-text token at the end."""
-    text = _BULLET.sub(r"\1- ", _GAP.sub(" ", dedent(_BREAK.sub("\n", text)))).strip()
+    """One markup and one space between words; no speaker's name before, no ruler or end-of-text token after them."""
+    for pattern, written in _WRITTEN:
+        text = pattern.sub(written, text)
+    text = dedent(text).strip()
     for _ in range(_MAX_TAILS):
         text, cut = _TAIL.subn("", text)
         if not cut:
