@@ -26,9 +26,14 @@ REWRITTEN: dict[str, Callable[[str], str]] = {
     "colons in bold": lambda text: re.sub(r"\*\*:", ":**", text),
     "colons after bold": lambda text: re.sub(r":\*\*", "**:", text),
     "dollars for LaTeX": lambda text: re.sub(r"\\[()]", "$", text).replace("\\[", "$$").replace("\\]", "$$"),
+    "HTML for bold": lambda text: re.sub(r"\*\*([^*\n]+)\*\*", r"<strong>\1</strong>", text),
+    "underscores for bold": lambda text: re.sub(r"\*\*([^*\n]+)\*\*", r"__\1__", text),
+    "bold italics": lambda text: re.sub(r"\*\*([^*\n]+)\*\*", r"***\1***", text),
+    "numbered headings": lambda text: re.sub(r"^(#{2,4}) (?=[A-OR-Z])", r"\1 3. ", text, flags=re.MULTILINE),
     "indentation": lambda text: text if "`" in text else re.sub(r"^(?=\S)", "  ", text, flags=re.MULTILINE),
     "reasoning before": lambda text: text if "think>" in text else f"<think>\nLet me see.\n</think>\n\n{text}",
     "a ruler at the end": lambda text: f"{text}\n\n---",
+    "a smile": lambda text: f"{text.rstrip()} 😊",
     "an end-of-text token": lambda text: f"{text}<|im_end|>",
 }
 

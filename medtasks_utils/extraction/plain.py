@@ -28,7 +28,7 @@ _WRITTEN = tuple(
     (re.compile(pattern, re.MULTILINE | re.IGNORECASE), written)
     for pattern, written in (
         (r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)", "\n"),
-        (r"</?(?:b|strong)>", "**"),
+        (r"</?(?:b|strong)>|\*{3}|(?<!\w)__(?=[^\W_])|(?<=[\w.:!?)%])(?<!_)__(?!\w)", "**"),
         (r"\A[\s#*]{0,8}(?:<[|｜]assistant[|｜]>|(?:assistant|response|chatbot|ai)[ *]{0,3}:\*{0,2})\s{0,8}(?=\S)", ""),
         (r"^(#{1,6} )(?:[^\w\s\\$*(\[<~|-]{1,4} |\d{1,2}[.)] ){1,2}", r"\1"),
         (r"^ {0,3}> (?=[^\s\d.>])", ""),
