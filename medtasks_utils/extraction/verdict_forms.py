@@ -42,6 +42,18 @@ _BLANK = re.compile(
     r"|yes\s?[|/]\s?no|0\s?[|/]\s?1(?:\s?[|/]\s?2)?|factual\s?[|/]\s?hallucinated\w*)\b)",
     re.IGNORECASE,
 )
+# "Halluziniert: falsch", "<factual>falso</factual>", a line or key for a class.
+_OF_CLASS = re.compile(
+    rf"(?:^|[\n{{,;.?!]\s?)[^\w\n]{{0,8}}(?:\w{{1,3}}[ _])?(?:(?P<hallucinated>hall?ucinat\w{{1,3}}|{cues.either(cues.HALLUCINATED)})"
+    rf"|(?P<factual>{cues.either(cues.FACTUAL)})|(?:uns(?:ure|icher)|uncertain|dudos[oa]|duvidos[oa]|inciert[oa]|{cues.either(cues.UNSURE)}))"
+    rf"[\"'*]{{0,3}}\s?[:=?][\s\"'*]{{0,4}}(?:(?P<yes>{cues.any_word(cues.TRUE)})|{cues.any_word(cues.FALSE)})"
+    r"(?=[\"'*]{0,3}[.;,}]?\s{0,3}(?:\n|$|[}\"'])|[\"']?,\s)",
+    re.IGNORECASE,
+)
+# {"0": 0.41, "1": 0.38}: no label, though one class stands first.
+_BY_CODE = re.compile(r"\{\W{0,4}[012]\W{1,4}[^{}\n]{1,60}?,\W{0,4}[012]\W{0,3}:[^{}]{1,90}\}")
+_CONTRACTED = re.compile(r"\b(would|is|does|ca|do|was|are|were|did|could|should|has|have|wo|ai)nt\b")
+_I_AM = re.compile(r"\bim(?=\s(?:not|un\w+|sure|pretty|fairly|quite|very|really|certain|confident|going|afraid)\b)")
 _ELEMENT = re.compile(r"<(?P<name>[a-z_]{3,24})>\s{0,4}([^<>\n]{1,40}?)\s{0,4}</(?P=name)>", re.IGNORECASE)
 # "Halluzination: nein"; "number of hallucinated claims: 2", "hallucination score: 0/10".
 _KEYED = re.compile(
@@ -83,13 +95,22 @@ def statements(text: str) -> str:
     text = _ELEMENT.sub(
         r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"<[^<>\n]*[|o]|(?i:0|true|yes|factual)\s?[|/]", text) else text
     )
+    text = _OF_CLASS.sub(_of_class, _BY_CODE.sub("", text))
     text = _INLINE_SCALE.sub("; the scale;", _BOLD_DIGIT.sub(r"\1: ", _QUOTED_QUESTION.sub("", text)))
     plain = _NONE_OF.sub("none", _SCALE.sub(_without_scale, unformatted(text)))
-    plain = _NOT_TO_SAY.sub(" not ", plain)
+    plain = _NOT_TO_SAY.sub(" not ", _I_AM.sub("i'm", _CONTRACTED.sub(r"\1n't", plain)))
     plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"it is not\1.", re.sub(r" {2,}", " ", plain)))
     plain = _KEYED.sub(lambda match: f": {'yes' if match[1] else 'no'}.", plain)
     plain = _COUNTED.sub(lambda match: f"{match[1]}: {'no' if match[2] else 'yes'}", plain)
     return _KIND.sub("", plain) if len(_KIND.findall(plain)) > 2 else plain
+
+
+def _of_class(match: re.Match[str]) -> str:
+    """A class with a yes or no in any language as an English sentence; no word for one that is not unsure."""
+    name = "hallucinated" if match["hallucinated"] else "factual" if match["factual"] else None
+    if name:
+        return f".\n{name}: {'yes' if match['yes'] else 'no'}"
+    return ".\nI am unsure" if match["yes"] else ".\n"
 
 
 def _without_scale(lines: re.Match[str]) -> str:

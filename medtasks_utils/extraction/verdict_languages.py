@@ -85,6 +85,9 @@ _CLAUSE = re.compile(
     rf"|sondern|mais|et|pero|sino|mas|ma|но|а)\b"
 )
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
+_RATHER = re.compile(cues.RATHER)
+_AT_FIRST = re.compile(cues.FIRST_SIGHT)
+_BUT = re.compile(r"[:;]\s|\b(?:aber|doch|mais|pero|mas|ma|но)\b|但|不过|しかし|が、|지만|لكن|लेकिन")
 _OPEN = re.compile(
     r"(?<![\w\u0900-\u0963])(?:oder|ou|oppure|или|या|أم|أو)\s|还是|或|是否|かどうか|または|인지|또는|请判断|teils"
     r"|en\spartie"
@@ -119,7 +122,11 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
         for match in language["verdict"].finditer(sentence)
         if not match["digit"] or match["digit"][0].isalpha() or about
     ]
-    open_ = next((match for match in matches if match["unsure"] and _leaves_open(language, sentence, match)), None)
+    denied = _REPLIED.search(sentence)
+    open_ = next(
+        (one for one in matches if one["unsure"] and not (denied and denied[1] == "no") and _leaves_open(language, sentence, one)),
+        None,
+    )
     if open_:
         return Stated(UNSURE, open_.start(), open_.end(), 60)
     matches = [match for match in matches if not match["unsure"]]
@@ -132,7 +139,7 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
     for match in matches:
         kind = str(match.lastgroup)
         clause = _CLAUSE.split(sentence[: match.start()])[-1]
-        if _CONCEDED.search(clause):
+        if _CONCEDED.search(clause) or _RATHER.search(sentence[: match.start()]) or _at_first(sentence, match):
             continue
         denied = _denied(language, sentence, match, clause) != bool(replied and replied[1] == "no")
         foreign = kind == "digit" or not english or language["own"].search(sentence)
@@ -156,6 +163,12 @@ def _supposed(language: _Language, sentence: str, matches: list[re.Match[str]]) 
         return True
     scale = {match.lastgroup for match in matches} >= {"factual", "hallucinated"} and _SCALED.search(sentence)
     return bool(scale or _WHEN.match(sentence, first.end()))
+
+
+def _at_first(sentence: str, match: re.Match[str]) -> bool:
+    """Whether a word is said of a first impression: "exacte au premier abord", "à première vue, elle est exacte"."""
+    after = re.split(r"[,;:，]", sentence[match.end() : match.end() + 40])[0]
+    return _AT_FIRST.search(_BUT.split(sentence[: match.start()])[-1] + " | " + after) is not None
 
 
 def _leaves_open(language: _Language, sentence: str, match: re.Match[str]) -> bool:

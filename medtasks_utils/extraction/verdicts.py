@@ -22,7 +22,7 @@ _VERDICT = (
     r"(?:(?<!\w)(?:(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)"
     r"|(?:(?:methodological\sand\s)?evidence\s(?=fabrication:))?fabricat(?:ed|ions?)|ficti(?:on(?:al)?|tious)|nonsense"
     r"|bogus|confabulat\w+|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s|ions?))|(?P<wrong>incorrect|inaccurate"
-    r"|wrong|false(?![\s-](?:negative|positive|alarm|premise))|untrue|opposite\sof|erroneous"
+    r"|wrong|false(?![\s-](?:negative|positive|alarm|premise))|untrue|opposite\sof(?!\s(?:an?\s)?(?:hall|fact|fabr|inv|made))|erroneous"
     r"|(?<!standard\s)(?<!be\san\s)(?:error|inaccurac|falsehood)(?:s|y|ies)?|misleading|un(?:supported|grounded"
     r"|substantiated|founded))|(?P<factual>fact(?:ual|aul|ula)(?!\sas\san?\b))|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)"
     r"|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true(?!\s(?:first|second|sentence|statement|part|premise"
@@ -59,7 +59,7 @@ _WRONG_VERB = (
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
     r"zero|clean|clear|plain|far\sfrom|free\s(?:of|from)|(?:any|every)thing\sbut|neither|all|nothing|everything"
-    r"|textbook|(?:example|instance)\sof|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very"
+    r"|textbook|(?:example|instance|opposite)\sof|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very"
     r"|highly|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely|total|signs?\sof|evidence\sof"
     r"|clear\scase\sof|case\sof|is"
 )
@@ -92,7 +92,7 @@ _STATEMENTS = tuple(
         "alone 60": rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt"
         rf"|hesitation|question)|okay|ok|sadly|happily|(?:un)?fortunately|frankly|to\sme|as\s(?:things"
         rf"|it)\sstands?|on\sbalance|all\stold|final|overall|correct|return|judged|marked|labell?ed"
-        rf"|classified|rated|deemed|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:"
+        rf"|classified|rated|deemed|revised|updated|corrected|given\s(?:all\s)?\w+|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:"
         rf"(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|claims?|figures?|content|information"
         rf"|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected|found|seen)|present"
         rf"|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround|enough|fine"
@@ -164,7 +164,7 @@ _NOT_JUDGED = re.compile(
 
 _NEGATION = re.compile(
     r"\b(?:fail(?:s|ed)?\sto|not|neither|nor|nobody|cannot|no|non|zero|never|without|free|nothing|none|hardly|far\sfrom"
-    r"|(?:any|every)thing\sbut|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous"
+    r"|(?:any|every)thing\sbut|opposite\sof|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous"
     r"|unfair|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are"
     r"|was|does)n)t\b"
 )
@@ -173,7 +173,7 @@ _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view|accusation)\s(?:that\s)?['‘]?(?:the\s"
     r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho"
     r"|(?:colleagues|authors|many|most|people|others|someone)\swould|their|much\sin|other|earlier|preceding|prior"
-    r"|previous|(?:love|like|want(?:ed)?)\sto|defined|definition|claims\s(?=that|to|the|an?\b|it|this)|states|says"
+    r"|previous|(?:love|like|want(?:ed)?)\sto|defined|definition|tempt\w*|claims\s(?=that|to|the|an?\b|it|this)|states|says"
     r"|insists|believes|argues|maintains|asserts|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said"
     r"|might|may|could|mix(?:ture)?|evidence\sthat|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although"
     r"|even\s(?:if|though)|rest|initial|original|half\s(?:of|the)|(?:most|much|bulk)\sof|parts?|portions?|remainder"
@@ -208,7 +208,7 @@ _CONTINUED = re.compile(
     r"|\sin\s(?:that|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
 )
 _CONCLUDED = re.compile(
-    r"\b(?:final|overall|verdict|label|judge?ment|conclusion|classification|therefore|thus|hence|donc|daher|somit|also"
+    r"\b(?:final|overall|verdict|label|judge?ment|conclu(?:sion|des?|s|yo|o|do)|classification|therefore|thus|hence|donc|daher|somit|also"
     r"|demnach|por\s(?:lo\s)?tanto|portanto|quindi|dunque|следовательно|поэтому)\b|因此|所以|したがって|よって|따라서"
 )
 
@@ -222,7 +222,7 @@ _BEFORE_DIGIT = re.compile(
     r"|output|prediction|so|hence|thus|therefore|then|clean|clear|plain|definite|solid|firm|the|it|leaves|give|put"
     r"|response|final|likely|probably|but|rather|not|still|just|simply|i|it['’]s|assessment|find)\s)$"
 )
-_ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither)\b")
+_ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither|not|it|its|my)\b|n't\b")
 _MAX_SENTENCE = 600  # characters
 
 _KEYS = (

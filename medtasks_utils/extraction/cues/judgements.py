@@ -82,7 +82,7 @@ UNSURE: Cues = {
     "fr": r"ne\s(?:saurais|peux|parviens)\s(?:pas\s)?(?:à\s)?(?:dire|trancher|décider)|pas\s(?:sûre?|certaine?)"
     r"|incertain|impossible\sde",
     "es": r"no\s(?:tengo|hay)\sforma\sde|no\sestoy\ssegur[ao]|insegur[ao]|no\s(?:puedo|consigo|logro|sé"
-    r"|se\spuede)\s(?:determinar|decidir)",
+    r"|se\spuede)\s(?:determinar|decidir)(?:l[oa])?",
     "pt": r"não\s(?:sei|há\scomo|posso|consigo)\s(?:dizer(?!\sque)|saber|determinar|decidir)|não\stenho\scerteza"
     r"|in(?:cert|segur)[ao]",
     "it": r"non\s(?:saprei|so|posso|riesco\sa|è\spossibile)\s(?:dire(?!\sche)|determinare|decidere)"
@@ -112,17 +112,17 @@ NO: Cues = {
 """What denies the verdict that follows it in its clause."""
 
 NO_AFTER: Cues = {
-    "hi": r"\s?(?:नहीं|नही)",
+    "hi": r"\s?(?:नहीं|नही|(?:होने\s)?के\sबजाय)",
     "zh": r"[^,。]{0,2}?(?:不符|相反|相悖|有出入|不一致)|是(?:不对|不妥|错误|不正确)的",
-    "ja": r"[^。、,]{0,6}?(?:と(?:は)?(?:認める|言う|みなす|見なす|する)?わけ(?:に)?は(?:いきません|いかない"
+    "ja": r"[^。、,]{0,6}?(?:というより|と(?:は)?(?:認める|言う|みなす|見なす|する)?わけ(?:に)?は(?:いきません|いかない"
     r"|ありません|ない)|と(?:は)?異な|に反|とは(?:言え|いえ|認められ|見なせ)(?:ない|ません)|[^。、]{0,4}(?:一つ"
     r"|ひとつ|何|全く|まったく)も?(?:な[くい]|ありません|見当たりません)|と(?:は)?言い(?:がたい|難い)"
     r"|では(?:ありません|ない|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません"
     r"|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)"
     r"|ございません))",
-    "ko": r"[^.,]{0,4}?(?:이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다|없|않"
+    "ko": r"[^.,]{0,4}?(?:라기보다|보다는|이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다|없|않"
     r"|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없|어렵|힘들|는?\s?어렵))",
-    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|[^.,(]{0,20}?\b(?:nichts?|keine\s(?:rede"
+    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|(?:(?!\sund\b)[^.,(]){0,20}?\b(?:nichts?|keine\s(?:rede"
     r"|spur))\b|[^.(]{0,12},\s(?:lässt\ssich|kann\s(?:ich|man))\s(?:\w+\s)?nicht\s(?:erkenn|sag|behaupt|bestätig"
     r"|feststell)|\s(?:\([012]\)\s)?bin\sich\s[^.,]{0,40}?\bnicht\b",
     "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
@@ -186,15 +186,15 @@ COMMON: Cues = {
 """Words by which a sentence is known to be of the language, though a word of it is English too."""
 
 JUDGED: Cues = {
-    "de": r"antwort|urteil|fazit|ergebnis|aussage|bewertung",
-    "fr": r"réponse|verdict|jugement|conclusion|affirmation|résultat",
-    "es": r"respuesta|veredicto|juicio|conclusión|afirmación|resultado",
-    "pt": r"resposta|veredi[c]?to|julgamento|conclusão|afirmação|resultado",
-    "it": r"risposta|verdetto|giudizio|conclusione|affermazione|risultato",
-    "ru": r"ответ\w{0,2}|вердикт|вывод|утверждение|заключение|результат",
+    "de": r"antwort|urteil|fazit|ergebnis|aussage|bewertung|klassifi|eingestuft|stufe|werte|bezeichne",
+    "fr": r"réponse|verdict|jugement|conclu(?:sion|s\b)|affirmation|résultat|class(?:er?|ée?)\b",
+    "es": r"respuesta|veredicto|juicio|conclusión|afirmación|resultado|concluyo|clasific",
+    "pt": r"resposta|veredi[c]?to|julgamento|conclusão|afirmação|resultado|concluo|classific",
+    "it": r"risposta|verdetto|giudizio|conclusione|affermazione|risultato|concludo|classific",
+    "ru": r"ответ\w{0,2}|вердикт|вывод|утверждение|заключ(?:ение|аю)|результат|классифиц",
     "ar": r"الإجابة|إجابة|الحكم|الجواب|النتيجة",
     "hi": r"उत्तर|जवाब|निर्णय|निष्कर्ष",
-    "zh": r"回答|答案|判断|结论|判定|判为|结果|結果",
+    "zh": r"回答|答案|判断|[结結][论論]|判定|判为|结果|結果",
     "ja": r"回答|判定|結論|答え|結果",
     "ko": r"답변|판정|결론|답",
 }
@@ -214,3 +214,32 @@ REPLY_YES: Cues = {
     "any": r"是的?|对|有|はい|あり|네|예|그렇습니다",
 }
 """What says yes to it."""
+
+TRUE: Cues = {
+    "spaced": rf"true|yes|yep|wahr|vrai|verdader[ao]|verdadeir[ao]|vero|истина|верно|सत्य|सही|{REPLY_YES['spaced']}",
+    "ar": rf"صحيح|{REPLY_YES['ar']}",
+    "any": rf"真|正|참|{REPLY_YES['any']}",
+}
+"""What says yes to a class that is named before it."""
+
+FALSE: Cues = {
+    "spaced": rf"false|no|nope|falsch|faux|fals[ao]|ложь|неверно|असत्य|गलत|{REPLY_NO['spaced']}",
+    "ar": rf"خطأ|{REPLY_NO['ar']}",
+    "any": rf"假|偽|거짓|{REPLY_NO['any']}",
+}
+"""What says no to it."""
+
+RATHER = (
+    r"\b(?:(?:eher|mehr)\s[^.;:]{1,60}?\sals|(?:an)?statt|plutôt\squ(?:e|['’])|au\slieu\sd\w{0,2}|(?:más|plus)\s[^.;:]{1,60}?"
+    r"\sque|en\s(?:vez|lugar)\sdel?|(?:mais\s[^.;:]{1,60}?\s|antes\s)(?:do\s)?que|em\svez\sde|ao\sinvés\sde|anziché"
+    r"|piuttosto\sche|invece\s(?:che|d\w{1,4})|più\s[^.;:]{1,60}?\sche|чем|вместо|بدلا\sمن|أكثر\sمن(?:ها|ه)?)"
+    r"(?:\s?['’]|\s(?:comme|como|come|als|une?|du|de|l['’]|d['’]|eine?\w?|una?|uma?|как)){0,3}\s?$"
+)
+"""What sets off the class that follows it: "more hallucinated than" ."""
+
+FIRST_SIGHT = (
+    r"premi(?:er|ère)\s(?:vue|abord|lecture|impression)|ersten?\s(?:blick|eindruck|lesen)|primera\s(?:vista|impresión"
+    r"|lectura)|primeira\s(?:vista|impressão|leitura)|prima\s(?:vista|impressione|lettura)|первый\sвзгляд|乍一?看|一見|언뜻"
+    r"|للوهلة\sالأولى|पहली\sनज़र|tent(?:ée?|ad[oa]|at[oa])\sd|versucht\b|соблазн"
+)
+"""What makes a sentence a first impression, or a temptation."""
