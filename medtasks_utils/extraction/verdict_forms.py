@@ -52,7 +52,12 @@ _OF_CLASS = re.compile(
 )
 # {"0": 0.41, "1": 0.38}: no label, though one class stands first.
 _BY_CODE = re.compile(r"\{\W{0,4}[012]\W{1,4}[^{}\n]{1,60}?,\W{0,4}[012]\W{0,3}:[^{}]{1,90}\}")
-_CONTRACTED = re.compile(r"\b(would|is|does|ca|do|was|are|were|did|could|should|has|have|wo|ai)nt\b")
+_CONTRACTED = re.compile(r"\b(would|is|does|ca|do|was|are|were|did|could|should|has|have|wo)nt\b|\bain'?t\b")
+# "This belongs with the non-hallucinated answers".
+_AMONG = re.compile(
+    r"\b(?:belongs?|goes|falls?|fits?)\s(?:with|among|under|into|in|to)\s(?:the\s)?((?:non-?)?hallucinated|factual)"
+    r"\s(?:answers|responses|texts|ones)\b"
+)
 _I_AM = re.compile(r"\bim(?=\s(?:not|un\w+|sure|pretty|fairly|quite|very|really|certain|confident|going|afraid)\b)")
 _ELEMENT = re.compile(r"<(?P<name>[a-z_]{3,24})>\s{0,4}([^<>\n]{1,40}?)\s{0,4}</(?P=name)>", re.IGNORECASE)
 # "Halluzination: nein"; "number of hallucinated claims: 2", "hallucination score: 0/10".
@@ -98,7 +103,8 @@ def statements(text: str) -> str:
     text = _OF_CLASS.sub(_of_class, _BY_CODE.sub("", text))
     text = _INLINE_SCALE.sub("; the scale;", _BOLD_DIGIT.sub(r"\1: ", _QUOTED_QUESTION.sub("", text)))
     plain = _NONE_OF.sub("none", _SCALE.sub(_without_scale, unformatted(text)))
-    plain = _NOT_TO_SAY.sub(" not ", _I_AM.sub("i'm", _CONTRACTED.sub(r"\1n't", plain)))
+    plain = _NOT_TO_SAY.sub(" not ", _I_AM.sub("i'm", _CONTRACTED.sub(lambda match: f"{match[1] or 'is'}n't", plain)))
+    plain = _AMONG.sub(r"is \1", plain)
     plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"it is not\1.", re.sub(r" {2,}", " ", plain)))
     plain = _KEYED.sub(lambda match: f": {'yes' if match[1] else 'no'}.", plain)
     plain = _COUNTED.sub(lambda match: f"{match[1]}: {'no' if match[2] else 'yes'}", plain)

@@ -103,7 +103,7 @@ _STATEMENTS = tuple(
         "answer 60": rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judg|consider|deem|rat|call|mark"
         rf"|find)(?:e|ing)?|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)"
         rf"|correct(?:ed)?\s(?:it|this|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|take|select|put"
-        rf"|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)|settl(?:e|ing)\s(?:on|for)|leaves|(?:bet"
+        rf"|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)|settl(?:e|ing)\s(?:on|for)|leaves|(?:withhold|deny|refuse)\s(?:it\s)?the\slabel|(?:bet"
         rf"|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|(?:earn"
         rf"|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
         rf"|i)\sanswer)\b){_WORDS}{_VERDICT}",
@@ -133,7 +133,8 @@ _CLASSES = tuple(map(re.compile, (r"\bfactual", r"\bhall?ucinat", r"\b(?:unsure|
 _ON_THE_SCALE = re.compile(r"\b(?:option|the) ([A-D])\b(?:\sof\sthe\s\w+)?")
 _RANKS = {"A": FACTUAL, "B": HALLUCINATED, "C": UNSURE, "D": UNSURE}
 _IN_CASE = re.compile(
-    r"\b(?:if(?!\s(?:you\sask|i\s(?:must|ha[vd]|am\shonest)))|when|where|in\scase|should|unless)\b[^.;]{0,60}$"
+    r"\b(?:if(?!\s(?:you\sask|i\s(?:must|ha[vd]|am\shonest)))|when|where|in\scase|should|unless|(?:would|do)(?:n't|\snot)\s(?:say|think|claim))\b"
+    r"[^.;]{0,60}$"
 )
 # What somebody is unsure of that is not the answer.
 _ELSE = (
@@ -148,7 +149,7 @@ _NO_VERDICT = re.compile(
     r"|\binsufficient\sinformation\W*$|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)"
     r"|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b"
     r"|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what|how|why|who|where))"
-    r"|\bneed\b[^.;]{0,40}\sto\s(?:decide|judge|tell|know)\b|\bimpossible\sto\s\w+\s(?:from|whether|if)\b|\b(?:rather"
+    r"|\bneed\s[^.;]{1,40}\sto\s(?:decide|judge|tell|know)\b|\bimpossible\sto\s\w+\s(?:from|whether|if)\b|\b(?:rather"
     r"|prefer)\snot\s(?:to\s)?(?:decide|say|judge|commit)\b|\b(?:insufficient|not\senough|too\slittle)\s(?:\w+"
     r"\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell"
     r"|know|say)|(?:\bi\s(?:am|stay|remain)|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely"
@@ -164,7 +165,7 @@ _NOT_JUDGED = re.compile(
 
 _NEGATION = re.compile(
     r"\b(?:fail(?:s|ed)?\sto|not|neither|nor|nobody|cannot|no|non|zero|never|without|free|nothing|none|hardly|far\sfrom"
-    r"|(?:any|every)thing\sbut|opposite\sof|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous"
+    r"|(?:any|every)thing\sbut|opposite\sof|withhold|deny|refuse|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous"
     r"|unfair|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are"
     r"|was|does)n)t\b"
 )
@@ -185,7 +186,7 @@ _OPEN = re.compile(
 )
 _COUNTERFACTUAL = re.compile(
     cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b|\bif\s(?:the|it|this"
-    r"|that)\s[^;:]{1,200}?,\s(?:then\s)?(?:it|this|that|the\s\w+)\swould\sbe\b"
+    r"|that|so|not)\b[^;:]{0,200}?,\s(?:then\s)?(?:it|this|that|the\s\w+)\s(?:would\sbe|is)\b"
 )
 _MISTAKEN = re.compile(
     r"\s(?:\([^()]{1,40}\)\s)?(?:[\w-]+\s){0,3}?(?:would\sbe\s(?:an?\s)?(?:\w+\s)?(?:mistake|error|wrong|incorrect"
@@ -225,6 +226,7 @@ _BEFORE_DIGIT = re.compile(
 _ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither|not|it|its|my)\b|n't\b")
 _MAX_SENTENCE = 600  # characters
 
+_YES, _NO = (re.compile(f"{digit}|{cues.any_word(words)}") for digit, words in (("1", cues.TRUE), ("0", cues.FALSE)))
 _KEYS = (
     "hallucinat",
     "factual",
@@ -265,7 +267,8 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
     if re.search(r"\bif\b|_if_", holder.key):
         return None
     if "hallucinat" in holder.key or "factual" in holder.key:
-        says = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(content)
+        yes = _YES.fullmatch(content) is not None
+        says = yes if yes or _NO.fullmatch(content) else None
         value = None if says is None else (HALLUCINATED if says == ("hallucinat" in holder.key) else FACTUAL)
     if value is None:
         value = choose(_candidates(content)).value
