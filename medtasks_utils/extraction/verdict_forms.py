@@ -46,7 +46,7 @@ _BLANK = re.compile(
 _OF_CLASS = re.compile(
     rf"(?:^|[\n{{,;.?!]\s?)[^\w\n]{{0,8}}(?:\w{{1,3}}[ _])?(?:(?P<hallucinated>hall?ucinat\w{{1,3}}|{cues.either(cues.HALLUCINATED)})"
     rf"|(?P<factual>{cues.either(cues.FACTUAL)})|(?:uns(?:ure|icher)|uncertain|dudos[oa]|duvidos[oa]|inciert[oa]|{cues.either(cues.UNSURE)}))"
-    rf"[\"'*]{{0,3}}\s?[:=?][\s\"'*]{{0,4}}(?:(?P<yes>{cues.any_word(cues.TRUE)})|{cues.any_word(cues.FALSE)})"
+    rf"[\"'*]{{0,3}}\s?[:=?][\s\"'*]{{0,4}}(?:(?P<yes>{cues.any_word(cues.TRUE)})|{cues.any_word(cues.FALSE)}|(?P<open>un(?:sure|certain|clear|known|determined)))"
     r"(?=[\"'*]{0,3}[.;,}]?\s{0,3}(?:\n|$|[}\"'])|[\"']?,\s)",
     re.IGNORECASE,
 )
@@ -114,9 +114,9 @@ def statements(text: str) -> str:
 def _of_class(match: re.Match[str]) -> str:
     """A class with a yes or no in any language as an English sentence; no word for one that is not unsure."""
     name = "hallucinated" if match["hallucinated"] else "factual" if match["factual"] else None
-    if name:
+    if name and not match["open"]:
         return f".\n{name}: {'yes' if match['yes'] else 'no'}"
-    return ".\nI am unsure" if match["yes"] else ".\n"
+    return ".\nI am unsure" if match["yes"] or (name and match["open"]) else ".\n"
 
 
 def _without_scale(lines: re.Match[str]) -> str:

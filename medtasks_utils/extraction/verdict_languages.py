@@ -87,7 +87,7 @@ _CLAUSE = re.compile(
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
 _RATHER = re.compile(cues.RATHER)
 _AT_FIRST = re.compile(cues.FIRST_SIGHT)
-_BUT = re.compile(r"[:;]\s|\b(?:aber|doch|mais|pero|mas|ma|но)\b|但|不过|しかし|が、|지만|لكن|लेकिन")
+_BUT = re.compile(r"[:;]\s|\b(?:aber|doch|mais|pero|mas|ma|но)\b|但|不过|しかし|が,|지만|لكن|लेकिन")
 _OPEN = re.compile(
     r"(?<![\w\u0900-\u0963])(?:oder|ou|oppure|или|या|أم|أو)\s|还是|或|是否|かどうか|または|인지|또는|请判断|teils"
     r"|en\spartie"
@@ -139,7 +139,7 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
     for match in matches:
         kind = str(match.lastgroup)
         clause = _CLAUSE.split(sentence[: match.start()])[-1]
-        if _CONCEDED.search(clause) or _RATHER.search(sentence[: match.start()]) or _at_first(sentence, match):
+        if _CONCEDED.search(_BUT.split(clause)[-1]) or _RATHER.search(sentence[: match.start()]) or _at_first(sentence, match):
             continue
         denied = _denied(language, sentence, match, clause) != bool(replied and replied[1] == "no")
         foreign = kind == "digit" or not english or language["own"].search(sentence)

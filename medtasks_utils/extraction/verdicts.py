@@ -92,7 +92,7 @@ _STATEMENTS = tuple(
         "alone 60": rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt"
         rf"|hesitation|question)|okay|ok|sadly|happily|(?:un)?fortunately|frankly|to\sme|as\s(?:things"
         rf"|it)\sstands?|on\sbalance|all\stold|final|overall|correct|return|judged|marked|labell?ed"
-        rf"|classified|rated|deemed|revised|updated|corrected|given\s(?:all\s)?\w+|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:"
+        rf"|classified|rated|deemed|option|category|code|revised|updated|corrected|given\s(?:all\s)?\w+|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:"
         rf"(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|claims?|figures?|content|information"
         rf"|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected|found|seen)|present"
         rf"|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround|enough|fine"
@@ -103,7 +103,7 @@ _STATEMENTS = tuple(
         "answer 60": rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judg|consider|deem|rat|call|mark"
         rf"|find)(?:e|ing)?|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)"
         rf"|correct(?:ed)?\s(?:it|this|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|take|select|put"
-        rf"|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)|settl(?:e|ing)\s(?:on|for)|leaves|(?:withhold|deny|refuse)\s(?:it\s)?the\slabel|(?:bet"
+        rf"|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)|settl(?:e|ing)\s(?:on|for)|leaves|(?:withhold|deny|refuse)\s(?:it\s)?the\slabel|(?:belongs?|falls?|fits?)\s(?:in(?:to)?|to|under)\s(?:the\s)?(?:category|class|label|(?=hall|fact|uns|non))|(?:bet"
         rf"|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|(?:earn"
         rf"|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
         rf"|i)\sanswer)\b){_WORDS}{_VERDICT}",
@@ -138,7 +138,8 @@ _IN_CASE = re.compile(
 )
 # What somebody is unsure of that is not the answer.
 _ELSE = (
-    r"\s(?:why|what|how|where|who|that)\b|\s(?:whether|if)\s(?:i|an?|the\sauthors?)\b|\sabout\sthe\s(?!answer|verdict)"
+    r"\s(?:why|what|how(?!\sto\s(?:judge|label|rate|class|decide))|where|who|that)\b|\s(?:whether|if)\s(?:i|an?"
+    r"|the\sauthors?)\b|\sabout\sthe\s(?!(?:\w+\s)?(?:answer|response|verdict))"
     r"|\s?[:=]\s?no\b"
 )
 _NO_VERDICT = re.compile(
@@ -181,8 +182,9 @@ _OPEN = re.compile(
     r"|some|first|at\sfirst|initially|to\sdecide|to\sjudge|was\s(?:going|about)\sto|(?:lay|casual|strict|lenient|hasty"
     r"|superficial|generous|careless)\s(?:reader|judge|grader))\b|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s"
     r"(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an|any)\s(?:answer|response)\s(?:that|which|is|would)\b"
-    r"|\botherwise\b|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge"
-    r"|say)|(?:had|were)\s(?:it|this))\b|\b(?:must|between)\s$|^\W*reading\s(?:it|this)\b",
+    r"|\botherwise\b|\beither\s(?:it|the|this|that|fact|hall)|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge"
+    r"|say)|(?:had|were)\s(?:it|this))\b|\b(?:must|between)\s$|\bwhat\s(?:an?\s|the\s)?(?!i\b)\w+\s(?:would|might|could)\b|\b(?:look|go|check|assess|examin|consider|evaluat|analy[sz]"
+    r"|against|through|definition|search|test)\w*\b[^.;:]{0,40}\b(?:types|kinds|categories|forms|signs)\sof\s$|^\W*reading\s(?:it|this)\b",
 )
 _COUNTERFACTUAL = re.compile(
     cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b|\bif\s(?:the|it|this"
@@ -223,7 +225,7 @@ _BEFORE_DIGIT = re.compile(
     r"|output|prediction|so|hence|thus|therefore|then|clean|clear|plain|definite|solid|firm|the|it|leaves|give|put"
     r"|response|final|likely|probably|but|rather|not|still|just|simply|i|it['’]s|assessment|find)\s)$"
 )
-_ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither|not|it|its|my)\b|n't\b")
+_ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither|not|it|its|my|with|that|for|has|have|would|from|and)\b|n't\b")
 _MAX_SENTENCE = 600  # characters
 
 _YES, _NO = (re.compile(f"{digit}|{cues.any_word(words)}") for digit, words in (("1", cues.TRUE), ("0", cues.FALSE)))
