@@ -131,6 +131,7 @@ _ANY = re.compile(re.sub(r"\?P<\w+>", "?:", f"{_VERDICT}|{_RIGHT_VERB}|{_WRONG_V
 # A sentence that names all three classes states the task.
 _CLASSES = tuple(map(re.compile, (r"\bfactual", r"\bhall?ucinat", r"\b(?:unsure|uncertain)\b|\b2\s?[=:)]|\b2\s\(")))
 _ON_THE_SCALE = re.compile(r"\b(?:option|the) ([A-D])\b(?:\sof\sthe\s\w+)?")
+_OPTION = re.compile(r"(?i:option)\s(?=[012]\b)")
 _RANKS = {"A": FACTUAL, "B": HALLUCINATED, "C": UNSURE, "D": UNSURE}
 _IN_CASE = re.compile(
     r"\b(?:if(?!\s(?:you\sask|i\s(?:must|ha[vd]|am\shonest)))|when|where|in\scase|should|unless|(?:would|do)(?:n't|\snot)\s(?:say|think|claim))\b"
@@ -253,7 +254,7 @@ def read_verdict(text: str) -> Reading:
     reading = NOTHING
     for part in own_parts(text):
         if all(scale.search(part.lower()) for scale in _CLASSES):
-            part = _ON_THE_SCALE.sub(lambda match: _RANKS[match[1]], ordinals_as_letters(part))
+            part = _ON_THE_SCALE.sub(lambda match: _RANKS[match[1]], ordinals_as_letters(_OPTION.sub("label ", part)))
         holders, rest = held(part, _KEYS, "[012]")
         inside = [found for holder in holders if (found := _inside(holder, part))]
         reading = choose([*_candidates(rest), *inside], ("box",))
