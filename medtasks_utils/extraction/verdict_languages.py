@@ -85,6 +85,7 @@ _CLAUSE = re.compile(
     rf"|sondern|mais|et|pero|sino|mas|ma|но|а)\b"
 )
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
+_ANOTHER = re.compile(cues.ANOTHER)
 _RATHER = re.compile(cues.RATHER)
 _AT_FIRST = re.compile(cues.FIRST_SIGHT)
 _BUT = re.compile(r"[:;]\s|\b(?:aber|doch|mais|pero|mas|ma|но)\b|但|不过|しかし|が,|지만|لكن|लेकिन")
@@ -109,12 +110,14 @@ def stated(sentence: str, *, english: bool) -> Stated | None:
     if len(spoken) > 1:
         words = [len(one["own"].findall(sentence)) + 2 * len(one["judged"].findall(sentence)) for one in spoken]
         spoken = [one for one, count in zip(spoken, words, strict=True) if count == max(words)]
+        if len(spoken) > 1 and any(_supposed(one, sentence, [*one["verdict"].finditer(sentence)]) for one in spoken):
+            return None
     found = [one for language in spoken if (one := _in_language(language, sentence, english))]
     return max(found, key=lambda one: one.support, default=None)
 
 
 def _in_language(language: _Language, sentence: str, english: bool) -> Stated | None:
-    if _LEGEND.search(sentence):
+    if _LEGEND.search(sentence) or _ANOTHER.search(sentence):
         return None
     about = language["judged"].search(sentence) is not None
     matches = [

@@ -77,7 +77,7 @@ TO_SAY: Cues = {
 """What follows a word for "wrong" that is said of a judgement: "it would be wrong to call it …"."""
 
 UNSURE: Cues = {
-    "de": r"\bunsicher\b|kein\surteil|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher"
+    "de": r"\bunsicher\b|kein(?:em)?\surteil|keine\sahnung|enthalte\smich|weiß\s(?:es\s)?nicht|nicht\ssicher"
     r"|nicht\s(?:zu\s)?(?:beurteilen|entscheiden|sagen(?!,?\sdass))|nicht\sfest\b|unklar",
     "fr": r"ne\s(?:saurais|peux|parviens)\s(?:pas\s)?(?:à\s)?(?:dire|trancher|décider)|pas\s(?:sûre?|certaine?)"
     r"|incertain|impossible\sde",
@@ -170,10 +170,22 @@ IF: Cues = {
     "it": r"\b(?:(?<!anche\s)se|potrebbe|avrebbe)\b|\bpuò\s(?:\w+\s)?essere(?!\s(?:consid|class|defin))",
     "ru": r"\b(?:если|ли|может)\b",
     "zh": r"如果|若|假如|倘若|的话|可能是",
-    "ko": r"수도\s있",
+    "ko": r"수도\s있|만약|[라다]면\s",
+    "ar": r"(?<!\w)(?:إذا|لو)(?!\w)",
+    "hi": r"यदि|अगर",
     "ja": r"もし|なら|かもしれ|(?<!この)(?<!その)場合|であれば",
 }
 """What before a verdict leaves it open."""
+
+ANOTHER = (
+    r"^\W*(?:(?:eine?|une|una|uma)\s[^.,;:]{0,24}?\b(?:antwort|réponse|respuesta|resposta|risposta)\b[^.,;:]{0,40}?"
+    r"\b(?:hätte|würde|wäre|aurait|serait|habría|sería|teria|seria|avrebbe|sarebbe)\b"
+    r"|[а-я]{5,16}\sответ\s[^.,;:]{0,30}?\bбы\b|[^,。:]{2,4}的(?:回答|答案)[会应]"
+    r"|(?:la\s|a\s)?(?:respuesta|resposta|risposta|bonne|réponse)\s\w+\s(?:ser[ií]a|sarebbe|serait)\b"
+    r"|richtig\swäre\b|(?:die\s)?richtige\s\w+\s(?:wäre|lautet)\b|правильный\sответ\b)"
+    r"(?!\W{0,4}(?:[012]|hal|al+u|fa[ck]?t|гал|дост|выд))"
+)
+"""What speaks of another answer than the one judged: "a factual answer would have …", "the right one would be …"."""
 
 COMMON: Cues = {
     "de": r"\b(?:der|die|das|ist|eine?|und|es|nicht|keine?|von|mit|ich|im|dem|auf|ob|sich)\b",
