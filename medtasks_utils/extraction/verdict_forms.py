@@ -53,6 +53,11 @@ _OF_CLASS = re.compile(
 # {"0": 0.41, "1": 0.38}: no label, though one class stands first.
 _BY_CODE = re.compile(r"\{\W{0,4}[012]\W{1,4}[^{}\n]{1,60}?,\W{0,4}[012]\W{0,3}:[^{}]{1,90}\}")
 _CONTRACTED = re.compile(r"\b(would|is|does|ca|do|was|are|were|did|could|should|has|have|wo)nt\b|\bain'?t\b")
+# "Rather than factual", "as opposed to hallucinated".
+_SET_OFF = re.compile(
+    r",?\s(?:rather\sthan|as\sopposed\sto|instead\sof|in\splace\sof)\s(?:(?:as|an?|being)\s)?"
+    r"(?:factual|hallucinat\w+|unsure|[012])\b(?:\sor\s(?:unsure|[012])\b)?(?!\s(?:one|answer))"
+)
 # "This belongs with the non-hallucinated answers".
 _AMONG = re.compile(
     r"\b(?:belongs?|goes|falls?|fits?)\s(?:with|among|under|into|in|to)\s(?:the\s)?((?:non-?)?hallucinated|factual)"
@@ -104,7 +109,7 @@ def statements(text: str) -> str:
     text = _INLINE_SCALE.sub("; the scale;", _BOLD_DIGIT.sub(r"\1: ", _QUOTED_QUESTION.sub("", text)))
     plain = _NONE_OF.sub("none", _SCALE.sub(_without_scale, unformatted(text)))
     plain = _NOT_TO_SAY.sub(" not ", _I_AM.sub("i'm", _CONTRACTED.sub(lambda match: f"{match[1] or 'is'}n't", plain)))
-    plain = _AMONG.sub(r"is \1", plain)
+    plain = _SET_OFF.sub("", _AMONG.sub(r"is \1", plain))
     plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"it is not\1.", re.sub(r" {2,}", " ", plain)))
     plain = _KEYED.sub(lambda match: f": {'yes' if match[1] else 'no'}.", plain)
     plain = _COUNTED.sub(lambda match: f"{match[1]}: {'no' if match[2] else 'yes'}", plain)

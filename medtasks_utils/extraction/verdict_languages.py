@@ -29,7 +29,7 @@ _WORDS_FOR = {
         cues.JUDGED,
         rf"(?:(?<=[:是はは은는])\s?|(?<=ではなく)|(?<=ではなく,)|(?<=아니라)\s?|(?<=判为)"
         rf"|{cues.LABEL}\s)[012](?![\d.,]\d)|\b(?:also|daher|somit|donc|quindi|portanto|por\stanto),?\s[012](?=\W*$)"
-        rf"|(?:(?<=lautet\s)|(?<=['’\s]est\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y"
+        rf"|(?:(?<=lautet\s)|(?<=urteil\sist\s)|(?<=antwort\sist\s)|(?<=['’\s]est\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y"
         rf"|e)\sn))",
     ),
 }
@@ -85,10 +85,17 @@ _CLAUSE = re.compile(
     rf"|sondern|mais|et|pero|sino|mas|ma|но|а)\b"
 )
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
+# "It could be called factual, but it is not": what follows counts.
+_OBJECTED = re.compile(r",\s(?:aber|doch|mais|pero|mas|ma|но)\b|但|(?:が|지만),")
+_MIGHT = re.compile(
+    r"\b(?:könnte|wollte|pourrait|allais|podría|iba\sa|poderia|ia\s|potrebbe|stavo\sper|можно|хотел)|本想|可以"
+)
 _ANOTHER = re.compile(cues.ANOTHER)
 _RATHER = re.compile(cues.RATHER)
 _AT_FIRST = re.compile(cues.FIRST_SIGHT)
-_BUT = re.compile(r"[:;]\s|\b(?:aber|doch|mais|pero|mas|ma|но)\b|但|不过|しかし|が,|지만|لكن|लेकिन")
+_BUT = re.compile(
+    r"(?<!pensé)(?<!pensei)(?<!pensato)(?<!dachte ich)[:;]\s|\b(?:aber|doch|mais|pero|mas|ma|но)\b|但|不过|しかし|が,|지만|لكن|लेकिन"
+)
 _OPEN = re.compile(
     r"(?<![\w\u0900-\u0963])(?:oder|ou|oppure|или|या|أم|أو)\s|还是|或|是否|かどうか|または|인지|또는|请判断|teils"
     r"|en\spartie"
@@ -96,13 +103,16 @@ _OPEN = re.compile(
 
 
 def stated(sentence: str, *, english: bool) -> Stated | None:
-    """The verdict of a sentence in its language: the one with the most words of it, where several have its verdicts.
+    """The verdict of a sentence in its language, of what follows a "but" on a supposition: the one with the most words of it, where several have its verdicts.
 
     Args:
         sentence: in lower case.
         english: whether it has an English word for a verdict, so that it needs a further word of its language.
     """
     languages = _LATIN if sentence.isascii() else _LANGUAGES
+    for but in _OBJECTED.finditer(sentence):
+        if _MIGHT.search(sentence, 0, but.start()):
+            sentence = " " * but.end() + sentence[but.end() :]
     named = {name: one for name, one in languages.items() if one["verdict"].search(sentence)}
     if "zh" in named:
         named.pop("zh" if _KANA.search(sentence) else "ja", None)
@@ -127,7 +137,11 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
     ]
     denied = _REPLIED.search(sentence)
     open_ = next(
-        (one for one in matches if one["unsure"] and not (denied and denied[1] == "no") and _leaves_open(language, sentence, one)),
+        (
+            one
+            for one in matches
+            if one["unsure"] and not (denied and denied[1] == "no") and _leaves_open(language, sentence, one)
+        ),
         None,
     )
     if open_:
@@ -142,7 +156,11 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
     for match in matches:
         kind = str(match.lastgroup)
         clause = _CLAUSE.split(sentence[: match.start()])[-1]
-        if _CONCEDED.search(_BUT.split(clause)[-1]) or _RATHER.search(sentence[: match.start()]) or _at_first(sentence, match):
+        if (
+            _CONCEDED.search(_BUT.split(clause)[-1])
+            or _RATHER.search(sentence[: match.start()])
+            or _at_first(sentence, match)
+        ):
             continue
         denied = _denied(language, sentence, match, clause) != bool(replied and replied[1] == "no")
         foreign = kind == "digit" or not english or language["own"].search(sentence)

@@ -30,7 +30,7 @@ _VERDICT = (
     r"|holds\sup|checks\sout)|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d"
     r"|\)\s(?!hal|fact|uns|because|since|as\b|if\b|when|for\b)[a-z]|\.\s\w|\s(?:or|and)\b|:\s(?:no|none"
-    r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)|here|from\sme|rather|instead"
+    r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)|here|from\sme|in\sthe\sbox|rather|instead"
     r"|it\sis)\b))"
 )
 _KINDS = ("hallucinated", "wrong", "factual", "right", "unsure", "digit")  # the groups of _VERDICT
@@ -92,19 +92,22 @@ _STATEMENTS = tuple(
         "alone 60": rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt"
         rf"|hesitation|question)|okay|ok|sadly|happily|(?:un)?fortunately|frankly|to\sme|as\s(?:things"
         rf"|it)\sstands?|on\sbalance|all\stold|final|overall|correct|return|judged|marked|labell?ed"
-        rf"|classified|rated|deemed|option|category|code|revised|updated|corrected|given\s(?:all\s)?\w+|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:"
+        rf"|classified|rated|deemed|option|correction|category|code|revised|updated|corrected|given\s(?:all\s)?\w+|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:"
         rf"(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|claims?|figures?|content|information"
         rf"|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected|found|seen)|present"
         rf"|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround|enough|fine"
         rf"|it\sis))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none"
         rf"|and|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though|however"
         rf"|even)\b)",
+        # "The label hallucinated is right."
+        "answer 59": rf"\b(?:label|verdict|class|code|category)\s{_VERDICT}\s(?:fits|applies"
+        r"|is\s(?:the\s)?(?:right|correct|apt|best|fitting))\b",
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
         "answer 60": rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judg|consider|deem|rat|call|mark"
         rf"|find)(?:e|ing)?|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)"
         rf"|correct(?:ed)?\s(?:it|this|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|take|select|put"
-        rf"|lean(?:ing)?\s(?:towards?|to)|go\s(?:with|for)|settl(?:e|ing)\s(?:on|for)|leaves|(?:withhold|deny|refuse)\s(?:it\s)?the\slabel|(?:belongs?|falls?|fits?)\s(?:in(?:to)?|to|under)\s(?:the\s)?(?:category|class|label|(?=hall|fact|uns|non))|(?:bet"
-        rf"|vote)\s(?:on|for)|(?:change|revise)d?\s(?:it|this)\sto|makes?\s(?:it|this|the\s\w+)|(?:earn"
+        rf"|lean(?:ing)?(?:\s(?:towards?|to))?|namely|what\s(?:remains|is\sleft)\sis|(?:evidence|everything|all)\spoints\sto|go\s(?:with|for)|settl(?:ed?|ing)\s(?:on|for)|leaves|(?:withhold|deny|refuse)\s(?:it\s)?the\slabel|(?:belongs?|falls?|fits?)\s(?:in(?:to)?|to|under)\s(?:the\s)?(?:category|class|label|(?=hall|fact|uns|non))|(?:bet"
+        rf"|vote)\s(?:on|for)|(?:chang|revis|switch|correct)\w{{1,3}}\s(?:it\s|this\s|(?:my|the)\s\w+\s)?(?:from\s[^.;]{{1,40}}?\s)?to|makes?\s(?:it|this|the\s\w+)|(?:earn"
         rf"|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
         rf"|i)\sanswer)\b){_WORDS}{_VERDICT}",
         # "Hallucinated is my verdict", "factual is what I say".
@@ -147,7 +150,7 @@ _NO_VERDICT = re.compile(
     r"\bcan(?<!that\scan)(?<!which\scan)(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit"
     r"|settle|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)|\b(?:goes"
     r"|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b|\bfifty-fifty\b|\babstain\b|\bneither\sverdict\b"
-    r"|\bno\sverdict\sis\b|\bremains?\sopen\b|\bcould\sbe\seither\b|\bnot\sdecidable\b|\bjury\sis\s(?:still\s)?out\b"
+    r"|\bno\sverdict\sis\b|\bremains?\sopen\b|\b(?:should|must)\sbe\s(?:\w+ed\s)?unsure\b|\bbut\sunsure\b|\bcould\sbe\seither\b|\bnot\sdecidable\b|\bjury\sis\s(?:still\s)?out\b"
     r"|\binsufficient\sinformation\W*$|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)"
     r"|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b"
     r"|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what|how|why|who|where))"
@@ -201,7 +204,7 @@ _MISTAKEN = re.compile(
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 # "…, which is factual", "statement 2 is true": said of a part.
 _PART = re.compile(
-    r"^which\s(?:is|was|are|were)\b|\bonly\b|\b(?:statement|sentence)\s(?:\w+\s){4,}|\b(?:statement|sentence|claim"
+    r"^which\s(?:is|was|are|were)\b|(?<!\bcan\s)\bonly\b|\b(?:statement|sentence)\s(?:\w+\s){4,}|\b(?:statement|sentence|claim"
     r"|point|item|paragraph|half)s?\s(?:\d|one|two|three)\b[\w\s,)]{0,30}$|\b(?:first|second|third|last)\s(?:statement"
     r"|sentence|claim|point|item|half)\b"
 )
@@ -209,7 +212,7 @@ _SAYS = re.compile(r"\b(?:says|states|mentions)\b")
 _ITEM = re.compile(r"\W*(?:statement|claim|sentence|part|point|step)?\s?\d\s?[:.)–-]")
 _CONTINUED = re.compile(
     r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only|as\sfar\sas\sit\sgoes|if\s(?:it|there))\b"
-    r"|\sin\s(?:that|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
+    r"|\s(?:was|is|would\sbe)\s(?:\w+\s)?tempting\b|\sin\s(?:that|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
 )
 _CONCLUDED = re.compile(
     r"\b(?:final|overall|verdict|label|judge?ment|conclu(?:sion|des?|s|yo|o|do)|classification|therefore|thus|hence|donc|daher|somit|also"
@@ -224,9 +227,11 @@ _BEFORE_DIGIT = re.compile(
     r"(?:^|[^\w\s]\s*|\b(?:an?|is|be|as|say|answer|label|verdict|class\w*|category|scored?|rat(?:e|ing)|mark|with|for"
     r"|to|on|pick|choos\w+|select|choice|option|number|value|code|digit|mean|result|judge?ment|decision|conclusion"
     r"|output|prediction|so|hence|thus|therefore|then|clean|clear|plain|definite|solid|firm|the|it|leaves|give|put"
-    r"|response|final|likely|probably|but|rather|not|still|just|simply|i|it['’]s|assessment|find)\s)$"
+    r"|response|final|namely|leaning|likely|probably|but|rather|not|still|just|simply|i|it['’]s|assessment|find)\s)$"
 )
-_ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither|not|it|its|my|with|that|for|has|have|would|from|and)\b|n't\b")
+_ENGLISH = re.compile(
+    r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither|not|it|its|my|with|that|for|has|have|would|from|and)\b|n't\b"
+)
 _MAX_SENTENCE = 600  # characters
 
 _YES, _NO = (re.compile(f"{digit}|{cues.any_word(words)}") for digit, words in (("1", cues.TRUE), ("0", cues.FALSE)))

@@ -190,8 +190,8 @@ ANOTHER = (
 COMMON: Cues = {
     "de": r"\b(?:der|die|das|ist|eine?|und|es|nicht|keine?|von|mit|ich|im|dem|auf|ob|sich)\b",
     "fr": r"\b(?:le|la|les|est|une?|il|et|ne|pas|de|que|dans|je|du|des|si|ou)\b|\b[cl]['’]",
-    "es": r"\b(?:el|la|las|los|es|una?|y|se|si|ni|me|hay|en|de|del|al|que|con|no|estoy|su)\b",
-    "pt": r"\b(?:o|os|é|uma?|e|trata-se|não|há|em|de|do|da|na|no|ao|se|que|com|ou)\b",
+    "es": r"\b(?:el|la|las|los|es|una?|y|se|si|ni|me|hay|en|de|del|al|que|con|no|estoy|su|tras|después)\b",
+    "pt": r"\b(?:o|os|é|uma?|e|trata-se|não|há|em|de|do|da|na|no|ao|se|que|com|ou|depois)\b",
     "it": r"\b(?:il|lo|di|una?|è|si|non|che|con|del|della?|la|se|o)\b",
     "ru": r"[а-я]",
 }
@@ -242,7 +242,7 @@ FALSE: Cues = {
 """What says no to it."""
 
 RATHER = (
-    r"\b(?:(?:eher|mehr)\s[^.;:]{1,60}?\sals|(?:an)?statt|plutôt\squ(?:e|['’])|au\slieu\sd\w{0,2}|(?:más|plus)\s[^.;:]{1,60}?"
+    r"\b(?:(?:eher|mehr)\s[^.;:]{1,60}?\sals|(?:an)?statt|plutôt\squ(?:e|['’])|au\slieu\sd\w{0,2}|(?:más|plus|plutôt)\s[^.;:]{1,60}?"
     r"\sque|en\s(?:vez|lugar)\sdel?|(?:mais\s[^.;:]{1,60}?\s|antes\s)(?:do\s)?que|em\svez\sde|ao\sinvés\sde|anziché"
     r"|piuttosto\sche|invece\s(?:che|d\w{1,4})|più\s[^.;:]{1,60}?\sche|чем|вместо|بدلا\sمن|أكثر\sمن(?:ها|ه)?)"
     r"(?:\s?['’]|\s(?:comme|como|come|als|une?|du|de|l['’]|d['’]|eine?\w?|una?|uma?|как)){0,3}\s?$"
@@ -252,6 +252,6 @@ RATHER = (
 FIRST_SIGHT = (
     r"premi(?:er|ère)\s(?:vue|abord|lecture|impression)|ersten?\s(?:blick|eindruck|lesen)|primera\s(?:vista|impresión"
     r"|lectura)|primeira\s(?:vista|impressão|leitura)|prima\s(?:vista|impressione|lettura)|первый\sвзгляд|乍一?看|一見|언뜻"
-    r"|للوهلة\sالأولى|पहली\sनज़र|tent(?:ée?|ad[oa]|at[oa])\sd|versucht\b|соблазн"
+    r"|للوهلة\sالأولى|पहली\sनज़र|tent(?:ée?|ad[oa]|at[oa])\sd|versucht\b|соблазн|\bpens(?:é|ei|ato)\b|\bdachte\b"
 )
 """What makes a sentence a first impression, or a temptation."""
