@@ -10,8 +10,8 @@ FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 
 _ONLY_SEEMS = re.compile(
     r"\b(?:(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?|(?:suggests|insists|says|claims|thinks|believes"
-    r"|said)\s(?:that\s)?(?:it|this|the\s\w+)\s(?:is|was))((?:\s\w+){1,4}?)[.,;]\s(?:but\s)?(?:(?:it|this"
-    r"|that)\s(?:isn['’]t|is\snot|doesn['’]t)\s?[.!;]|i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
+    r"|said)\s(?:that\s)?(?:it|this|the\s\w+)\s(?:is|was))((?:\s\w+){1,4}?)[.,;]\s{1,2}(?:but\s)?(?:(?:it|this"
+    r"|that)\s(?:isn['’]t|is\snot|doesn['’]t)\s?(?:[.!;]|$)|i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
 )
 _ANSWERED_QUESTION = re.compile(
     r"(?:\?|(?<=か)。)\s{0,4}(?:a(?:nswer)?:\s|[^?!\n]{0,60}\b(?:the\sanswer\sis|(?:have\sto|must)\ssay)\s(?=yes"
@@ -52,6 +52,7 @@ _OF_CLASS = re.compile(
 )
 # {"0": 0.41, "1": 0.38}: no label, though one class stands first.
 _BY_CODE = re.compile(r"\{\W{0,4}[012]\W{1,4}[^{}\n]{1,60}?,\W{0,4}[012]\W{0,3}:[^{}]{1,90}\}")
+_REFERENCES = re.compile(r"^\W{0,6}(?:references|sources|citations|literatur\w?|参考文献)\s?:.*", re.IGNORECASE | re.MULTILINE)
 _CONTRACTED = re.compile(r"\b(would|is|does|ca|do|was|are|were|did|could|should|has|have|wo)nt\b|\bain'?t\b")
 # "Rather than factual", "as opposed to hallucinated".
 _SET_OFF = re.compile(
@@ -105,7 +106,7 @@ def statements(text: str) -> str:
     text = _ELEMENT.sub(
         r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"<[^<>\n]*[|o]|(?i:0|true|yes|factual)\s?[|/]", text) else text
     )
-    text = _OF_CLASS.sub(_of_class, _BY_CODE.sub("", text))
+    text = _OF_CLASS.sub(_of_class, _REFERENCES.sub("", _BY_CODE.sub("", text)))
     text = _INLINE_SCALE.sub("; the scale;", _BOLD_DIGIT.sub(r"\1: ", _QUOTED_QUESTION.sub("", text)))
     plain = _NONE_OF.sub("none", _SCALE.sub(_without_scale, unformatted(text)))
     plain = _NOT_TO_SAY.sub(" not ", _I_AM.sub("i'm", _CONTRACTED.sub(lambda match: f"{match[1] or 'is'}n't", plain)))

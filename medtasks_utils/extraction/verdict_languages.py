@@ -81,7 +81,7 @@ _JOINED = (
 )
 _NOT_AFTER = "".join(f"(?<!{word})" for word in _JOINED.split("|"))
 _CLAUSE = re.compile(
-    rf"(?:{_NOT_AFTER}[,，]|[;:،؛。])\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु|\b(?:und|aber"
+    rf"(?:{_NOT_AFTER}[,，]|[;:،؛。]|\s[—–]\s)\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु|\b(?:und|aber"
     rf"|sondern|mais|et|pero|sino|mas|ma|но|а)\b"
 )
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))

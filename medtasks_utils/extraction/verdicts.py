@@ -164,7 +164,7 @@ _OF_ELSE = re.compile(_ELSE)
 # A refusal, or a request for what is to be judged.
 _NOT_JUDGED = re.compile(
     r"\b(?:sorry|apologi[sz]e)\b.*\bcan(?:not|['’]t)\s(?:judge|determine|label|provide|evaluate|assess|assist|help)\b"
-    r"|\b(?:please|could\syou)\s(?:provide|share|send|paste)\b|\bno\sanswer\swas\s\w+|^(?:an|any|many"
+    r"|\b(?:please|could\syou)\s(?:provide|share|send|paste)\b|\bno\sanswer\swas\s\w+|^\W*(?:an|any|many"
     r"|most)\s(?:\w+\s)?answers?\s(?:can|may|might|could|would|are)\b"
 )
 
@@ -174,7 +174,7 @@ _NEGATION = re.compile(
     r"|unfair|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are"
     r"|was|does)n)t\b"
 )
-_CLAUSE = re.compile(r"[,;:]\s|→|[=-]>|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|(?<!thing\s)but|so|therefore|thus)\b")
+_CLAUSE = re.compile(r"[,;:]\s|\s[—–]\s|→|[=-]>|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|(?<!thing\s)but|so|therefore|thus)\b")
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view|accusation)\s(?:that\s)?['‘]?(?:the\s"
     r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho"
