@@ -85,10 +85,10 @@ _NOT_TO_SAY = re.compile(
     r"|\bfar\sbe\sit\sfrom\sme\sto|(?:n['’]t|not)\s(?:go\s)?so\sfar\sas\sto)\s"
 )
 # A kind of hallucination with its meaning, or with what was found of it.
-_KIND = re.compile(
-    r"^[^\w\n]{0,8}(?:\d[.)]\s?)?[^\w\n]{0,4}(?:misinterpret\w*|incomplete|mechanism|methodological|evidence\sfabricat"
-    r"|fabricat\w+\sof)[^\n:–|—]{0,50}(?:[:–|—]|\s-\s)[^\n]*$",
-    re.MULTILINE,
+_KIND = r"(?:misinterpret\w*|incomplete|mechanism|methodological|evidence\sfabricat|fabricat\w+\sof)"
+_KINDS = tuple(
+    re.compile(rf"{start}(?:\d[.)]\s?)?[^\w\n]{{0,4}}{_KIND}[^\n:–|—]{{0,50}}(?:[:–|—]|\s-\s){rest}", re.MULTILINE)
+    for start, rest in ((r"^[^\w\n]{0,8}", r"[^\n]*$"), (r"(?:^|(?<=[.;]\s))", r"[^\n.;]*[.;]?"))
 )
 
 
@@ -114,7 +114,9 @@ def statements(text: str) -> str:
     plain = _ANSWERED_QUESTION.sub(_answered, _ONLY_SEEMS.sub(r"it is not\1.", re.sub(r" {2,}", " ", plain)))
     plain = _KEYED.sub(lambda match: f": {'yes' if match[1] else 'no'}.", plain)
     plain = _COUNTED.sub(lambda match: f"{match[1]}: {'no' if match[2] else 'yes'}", plain)
-    return _KIND.sub("", plain) if len(_KIND.findall(plain)) > 2 else plain
+    for kind in _KINDS:
+        plain = kind.sub("", plain) if len(kind.findall(plain)) > 2 else plain
+    return plain
 
 
 def _of_class(match: re.Match[str]) -> str:
