@@ -44,27 +44,16 @@ _BLANK = re.compile(
 )
 # "Halluziniert: falsch", "<factual>falso</factual>", a line or key for a class.
 _OF_CLASS = re.compile(
-    rf"(?:^|[\n{{,;.?!]\s?)[^\w\n]{{0,8}}(?:\w{{1,3}}[ _])?(?:(?P<hallucinated>hall?ucinat\w{{1,3}}|{cues.either(cues.HALLUCINATED)})"
-    rf"|(?P<factual>{cues.either(cues.FACTUAL)})|(?:uns(?:ure|icher)|uncertain|dudos[oa]|duvidos[oa]|inciert[oa]|{cues.either(cues.UNSURE)}))"
-    rf"[\"'*]{{0,3}}\s?[:=?][\s\"'*]{{0,4}}(?:(?P<yes>{cues.any_word(cues.TRUE)})|{cues.any_word(cues.FALSE)}|(?P<open>un(?:sure|certain|clear|known|determined)))"
+    rf"(?:^|[\n{{,;.?!]\s?)[^\w\n]{{0,8}}(?:\w{{1,3}}[ _])?(?:(?P<hallucinated>hall?ucinat\w{{1,3}}"
+    rf"|{cues.either(cues.HALLUCINATED)})|(?P<factual>{cues.either(cues.FACTUAL)})|(?:uns(?:ure|icher)|uncertain"
+    rf"|dudos[oa]|duvidos[oa]|inciert[oa]|{cues.either(cues.UNSURE)}))[\"'*]{{0,3}}\s?[:=?][\s\"'*]{{0,4}}"
+    rf"(?:(?P<yes>{cues.any_word(cues.TRUE)})|{cues.any_word(cues.FALSE)}|(?P<open>un(?:sure|certain|clear|known)))"
     r"(?=[\"'*]{0,3}[.;,}]?\s{0,3}(?:\n|$|[}\"'])|[\"']?,\s)",
     re.IGNORECASE,
 )
 # {"0": 0.41, "1": 0.38}: no label, though one class stands first.
 _BY_CODE = re.compile(r"\{\W{0,4}[012]\W{1,4}[^{}\n]{1,60}?,\W{0,4}[012]\W{0,3}:[^{}]{1,90}\}")
-_REFERENCES = re.compile(r"^\W{0,6}(?:references|sources|citations|literatur\w?|参考文献)\s?:.*", re.IGNORECASE | re.MULTILINE)
-_CONTRACTED = re.compile(r"\b(would|is|does|ca|do|was|are|were|did|could|should|has|have|wo)nt\b|\bain'?t\b")
-# "Rather than factual", "as opposed to hallucinated".
-_SET_OFF = re.compile(
-    r",?\s(?:rather\sthan|as\sopposed\sto|instead\sof|in\splace\sof)\s(?:(?:as|an?|being)\s)?"
-    r"(?:factual|hallucinat\w+|unsure|[012])\b(?:\sor\s(?:unsure|[012])\b)?(?!\s(?:one|answer))"
-)
-# "This belongs with the non-hallucinated answers".
-_AMONG = re.compile(
-    r"\b(?:belongs?|goes|falls?|fits?)\s(?:with|among|under|into|in|to)\s(?:the\s)?((?:non-?)?hallucinated|factual)"
-    r"\s(?:answers|responses|texts|ones)\b"
-)
-_I_AM = re.compile(r"\bim(?=\s(?:not|un\w+|sure|pretty|fairly|quite|very|really|certain|confident|going|afraid)\b)")
+_REFERENCES = re.compile(r"(?im)^\W{0,6}(?:references|sources|citations|literatur\w?|参考文献)\s?:.*")
 _ELEMENT = re.compile(r"<(?P<name>[a-z_]{3,24})>\s{0,4}([^<>\n]{1,40}?)\s{0,4}</(?P=name)>", re.IGNORECASE)
 # "Halluzination: nein"; "number of hallucinated claims: 2", "hallucination score: 0/10".
 _KEYED = re.compile(
@@ -83,6 +72,16 @@ _NOT_TO_SAY = re.compile(
     r"(?:\bcan(?:not|['’]t|\snot|\shardly)\sbe\s(?:said|claimed|maintained|argued)\sthat|\b(?:(?:one|you"
     r"|we)\scan(?:not|['’]t|\snot|\shardly)|no(?:body|\sone)\s(?:can|could|would))\s(?:say|claim|argue|maintain)\sthat"
     r"|\bfar\sbe\sit\sfrom\sme\sto|(?:n['’]t|not)\s(?:go\s)?so\sfar\sas\sto)\s"
+)
+_CONTRACTED = re.compile(r"\b(would|is|does|ca|do|was|are|were|did|could|should|has|have|wo)nt\b|\bain'?t\b")
+_I_AM = re.compile(r"\bim(?=\s(?:not|un\w+|sure|pretty|fairly|quite|very|really|certain|confident|going|afraid)\b)")
+# "With the non-hallucinated answers"; "rather than factual", "as opposed to hallucinated".
+_AMONG = re.compile(
+    r"\b(?:belongs|goes|falls|fits)\s\w+\s(?:the\s)?((?:non-)?hallucinated|factual)\s(?:answers|ones)\b"
+)
+_SET_OFF = re.compile(
+    r",?\s(?:rather\sthan|as\sopposed\sto|instead\sof|in\splace\sof)\s(?:(?:as|an?|being)\s)?(?:factual|hallucinat\w+"
+    r"|unsure|[012])\b(?:\sor\s(?:unsure|[012])\b)?(?!\s(?:one|answer))"
 )
 # A kind of hallucination with its meaning, or with what was found of it.
 _KIND = r"(?:misinterpret\w*|incomplete|mechanism|methodological|evidence\sfabricat|fabricat\w+\sof)"
@@ -121,10 +120,9 @@ def statements(text: str) -> str:
 
 def _of_class(match: re.Match[str]) -> str:
     """A class with a yes or no in any language as an English sentence; no word for one that is not unsure."""
-    name = "hallucinated" if match["hallucinated"] else "factual" if match["factual"] else None
-    if name and not match["open"]:
-        return f".\n{name}: {'yes' if match['yes'] else 'no'}"
-    return ".\nI am unsure" if match["yes"] or (name and match["open"]) else ".\n"
+    if not (match["hallucinated"] or match["factual"]) or match["open"]:
+        return ".\nI am unsure" if match["yes"] or match["open"] else ".\n"
+    return f".\n{'hallucinated' if match['hallucinated'] else 'factual'}: {'yes' if match['yes'] else 'no'}"
 
 
 def _without_scale(lines: re.Match[str]) -> str:

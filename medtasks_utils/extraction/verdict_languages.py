@@ -88,13 +88,12 @@ _CONCEDED = re.compile(cues.either(cues.CONCEDED))
 # "It could be called factual, but it is not": what follows counts.
 _OBJECTED = re.compile(r",\s(?:aber|doch|mais|pero|mas|ma|но)\b|但|(?:が|지만),")
 _MIGHT = re.compile(
-    r"\b(?:könnte|wollte|pourrait|allais|podría|iba\sa|poderia|ia\s|potrebbe|stavo\sper|можно|хотел)|本想|可以"
+    r"\b(?:könnte|wollte|pourrait|allais|podría|iba\sa|poderia|ia\s|potrebbe|stavo|можно|хотел)|本想|可以"
 )
-_ANOTHER = re.compile(cues.ANOTHER)
-_RATHER = re.compile(cues.RATHER)
-_AT_FIRST = re.compile(cues.FIRST_SIGHT)
+_ANOTHER, _RATHER, _AT_FIRST = map(re.compile, (cues.ANOTHER, cues.RATHER, cues.FIRST_SIGHT))
 _BUT = re.compile(
-    r"(?<!pensé)(?<!pensei)(?<!pensato)(?<!dachte ich)[:;]\s|\b(?:aber|doch|mais|pero|mas|ma|но)\b|但|不过|しかし|が,|지만|لكن|लेकिन"
+    r"(?<!pensé)(?<!pensei)(?<!pensato)(?<!dachte ich)[:;]\s|\b(?:aber|doch|mais|pero|mas|ma|но)\b|但|不过"
+    r"|しかし|が,|지만|لكن|लेकिन"
 )
 _OPEN = re.compile(
     r"(?<![\w\u0900-\u0963])(?:oder|ou|oppure|или|या|أم|أو)\s|还是|或|是否|かどうか|または|인지|또는|请判断|teils"
@@ -103,7 +102,7 @@ _OPEN = re.compile(
 
 
 def stated(sentence: str, *, english: bool) -> Stated | None:
-    """The verdict of a sentence in its language, of what follows a "but" on a supposition: the one with the most words of it, where several have its verdicts.
+    """The verdict of a sentence in its language: the one with the most words of it, where several have its verdicts.
 
     Args:
         sentence: in lower case.
@@ -135,15 +134,7 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
         for match in language["verdict"].finditer(sentence)
         if not match["digit"] or match["digit"][0].isalpha() or about
     ]
-    denied = _REPLIED.search(sentence)
-    open_ = next(
-        (
-            one
-            for one in matches
-            if one["unsure"] and not (denied and denied[1] == "no") and _leaves_open(language, sentence, one)
-        ),
-        None,
-    )
+    open_ = next((match for match in matches if match["unsure"] and _leaves_open(language, sentence, match)), None)
     if open_:
         return Stated(UNSURE, open_.start(), open_.end(), 60)
     matches = [match for match in matches if not match["unsure"]]
@@ -156,11 +147,7 @@ def _in_language(language: _Language, sentence: str, english: bool) -> Stated | 
     for match in matches:
         kind = str(match.lastgroup)
         clause = _CLAUSE.split(sentence[: match.start()])[-1]
-        if (
-            _CONCEDED.search(_BUT.split(clause)[-1])
-            or _RATHER.search(sentence[: match.start()])
-            or _at_first(sentence, match)
-        ):
+        if _aside(sentence, match, clause):
             continue
         denied = _denied(language, sentence, match, clause) != bool(replied and replied[1] == "no")
         foreign = kind == "digit" or not english or language["own"].search(sentence)
@@ -186,10 +173,11 @@ def _supposed(language: _Language, sentence: str, matches: list[re.Match[str]]) 
     return bool(scale or _WHEN.match(sentence, first.end()))
 
 
-def _at_first(sentence: str, match: re.Match[str]) -> bool:
-    """Whether a word is said of a first impression: "exacte au premier abord", "à première vue, elle est exacte"."""
-    after = re.split(r"[,;:，]", sentence[match.end() : match.end() + 40])[0]
-    return _AT_FIRST.search(_BUT.split(sentence[: match.start()])[-1] + " | " + after) is not None
+def _aside(sentence: str, match: re.Match[str], clause: str) -> bool:
+    """Whether a word is conceded, another class than the one meant, or a first impression: "exacte au premier abord"."""
+    before, after = sentence[: match.start()], re.split("[,;:]", sentence[match.end() : match.end() + 40])[0]
+    seen = _AT_FIRST.search(f"{_BUT.split(before)[-1]}|{after}")
+    return bool(seen or _RATHER.search(before) or _CONCEDED.search(_BUT.split(clause)[-1]))
 
 
 def _leaves_open(language: _Language, sentence: str, match: re.Match[str]) -> bool:

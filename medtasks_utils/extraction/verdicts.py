@@ -99,9 +99,6 @@ _STATEMENTS = tuple(
         rf"|it\sis))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none"
         rf"|and|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though|however"
         rf"|even)\b)",
-        # "The label hallucinated is right."
-        "answer 59": rf"\b(?:label|verdict|class|code|category)\s{_VERDICT}\s(?:fits|applies"
-        r"|is\s(?:the\s)?(?:right|correct|apt|best|fitting))\b",
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
         "answer 60": rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judg|consider|deem|rat|call|mark"
         rf"|find)(?:e|ing)?|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)"
@@ -174,7 +171,7 @@ _NEGATION = re.compile(
     r"|unfair|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are"
     r"|was|does)n)t\b"
 )
-_CLAUSE = re.compile(r"[,;:]\s|\s[—–]\s|→|[=-]>|\(|(?=\bnor\b)|(?=\bwhose\b)|\b(?:and|(?<!thing\s)but|so|therefore|thus)\b")
+_CLAUSE = re.compile(r"[,;:]\s|\s[—–]\s|→|[=-]>|\(|(?=\b(?:nor|whose)\b)|\b(?:and|(?<!thing\s)but|so|therefore|thus)\b")
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view|accusation)\s(?:that\s)?['‘]?(?:the\s"
     r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho"
@@ -229,9 +226,7 @@ _BEFORE_DIGIT = re.compile(
     r"|output|prediction|so|hence|thus|therefore|then|clean|clear|plain|definite|solid|firm|the|it|leaves|give|put"
     r"|response|final|namely|leaning|likely|probably|but|rather|not|still|just|simply|i|it['’]s|assessment|find)\s)$"
 )
-_ENGLISH = re.compile(
-    r"\b(?:the|is|this|to|of|or|if|are|there|nor|neither|not|it|its|my|with|that|for|has|have|would|from|and)\b|n't\b"
-)
+_ENGLISH = re.compile(r"\b(?:the|is|this|to|of|or|if|are|there|n?either|nor|not|its?|my|with|that|for|has|from|and)\b")
 _MAX_SENTENCE = 600  # characters
 
 _YES, _NO = (re.compile(f"{digit}|{cues.any_word(words)}") for digit, words in (("1", cues.TRUE), ("0", cues.FALSE)))

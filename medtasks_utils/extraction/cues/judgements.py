@@ -120,10 +120,10 @@ NO_AFTER: Cues = {
     r"|では(?:ありません|ない|なく)|くありません|くない|ありません|は(?:ありません|ない|含まれて(?:いません"
     r"|いない)|見られません|見られない|見当たり(?:ません|ない)|見つかりません|認められ(?:ません|ない)"
     r"|ございません))",
-    "ko": r"[^.,]{0,4}?(?:라기보다|보다는|이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다|없|않"
-    r"|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없|어렵|힘들|는?\s?어렵))",
-    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|(?:(?!\sund\b)[^.,(]){0,20}?\b(?:nichts?|keine\s(?:rede"
-    r"|spur))\b|[^.(]{0,12},\s(?:lässt\ssich|kann\s(?:ich|man))\s(?:\w+\s)?nicht\s(?:erkenn|sag|behaupt|bestätig"
+    "ko": r"[^.,]{0,4}?(?:라기보다|보다는|이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니|없습니다"
+    r"|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없|어렵|힘들|는?\s?어렵))",
+    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|(?:(?!\sund\b)[^.,(]){0,20}?"
+    r"\b(?:nichts?|keine\s(?:rede|spur))\b|[^.(]{0,12},\s(?:lässt\ssich|kann\s(?:ich|man))\s(?:\w+\s)?nicht\s(?:erkenn|sag|behaupt|bestätig"
     r"|feststell)|\s(?:\([012]\)\s)?bin\sich\s[^.,]{0,40}?\bnicht\b",
     "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
     "ru": r"[^.,(]{0,20}?\b(?:нет|не\s(?:назов|назыв|явля|счит|призна|обнаруж|выявл|найд|содерж|приход|след|мо[гж])\w*"
@@ -137,21 +137,21 @@ LABEL = r"(?:classe|klasse|clase|label|k?ode|códig[oe]|codice|класс|мет
 
 CONCEDED: Cues = {
     "de": r"\b(?:zunächst|anfangs|zuerst|obwohl|zwar|wenngleich|auch\swenn|obgleich|einige|manche|mehrere"
-    r"|nur(?!\sdie\santwort)|in\s\w+\steilen|anfang|einleitung|erste[nr]?\s(?:blick|satz|teil))\b",
+    r"|nur(?!\sdie\santwort)|in\s\w+\steilen|anfang|einleitung|erste[nr]?\s(?:satz|teil))\b",
     "fr": r"\b(?:seule?s?|d['’]abord|bien\sque|même\ssi|quoique|certes|l[ea]quel(?:le)?|malgré|plusieurs"
-    r"|certain[es]{1,2}|début|introduction|première\s(?:vue|lecture|phrase|partie))\b",
+    r"|certain[es]{1,2}|début|introduction|première\s(?:phrase|partie))\b",
     "es": r"\b(?:s[oó]lo|al\sprincipio|iba\sa|aunque|si\sbien|a\spesar|pese|vari[ao]s|algun[ao]s|principio|inicio"
-    r"|primera\s(?:vista|lectura|frase|parte))\b",
+    r"|primera\s(?:frase|parte))\b",
     "pt": r"\b(?:só|comecei|eu\sia|embora|ainda\sque|apesar|mesmo\sque|vári[ao]s|algu(?:ns|mas)|início"
-    r"|primeira\s(?:vista|leitura|frase|parte))\b",
+    r"|primeira\s(?:frase|parte))\b",
     "it": r"\b(?:solo|all['’]inizio|sebbene|benché|anche\sse|per\squanto|nonostante|alcun[ie]|divers[ie]|inizio"
-    r"|prima\s(?:vista|lettura|frase|parte))\b",
-    "ru": r"\b(?:только|сначала|сперва|хотя|несмотря|некоторые|часть|начало|первый\sвзгляд)\b",
+    r"|prima\s(?:frase|parte))\b",
+    "ru": r"\b(?:только|сначала|сперва|хотя|несмотря|некоторые|часть|начало)\b",
     "ar": r"(?:رغم|مع\sأن)",
     "hi": r"(?:यद्यपि|हालाँकि|हालांकि|भले)",
-    "zh": r"只有|起初|一开始|最初|虽然|尽管|即使|乍[一]?看|与其|[前后]半?部分|一部分|看似",
-    "ja": r"だけ|最初は|当初|一見|一部|前半|ものの",
-    "ko": r"처음에|비록|일부|언뜻",
+    "zh": r"只有|起初|一开始|最初|虽然|尽管|即使|与其|[前后]半?部分|一部分|看似",
+    "ja": r"だけ|最初は|当初|一部|前半|ものの",
+    "ko": r"처음에|비록|일부",
 }
 """What makes a clause a concession or an earlier thought, or says it of a part."""
 
@@ -227,19 +227,9 @@ REPLY_YES: Cues = {
 }
 """What says yes to it."""
 
-TRUE: Cues = {
-    "spaced": rf"true|yes|yep|wahr|vrai|verdader[ao]|verdadeir[ao]|vero|истина|верно|सत्य|सही|{REPLY_YES['spaced']}",
-    "ar": rf"صحيح|{REPLY_YES['ar']}",
-    "any": rf"真|正|참|{REPLY_YES['any']}",
-}
-"""What says yes to a class that is named before it."""
-
-FALSE: Cues = {
-    "spaced": rf"false|no|nope|falsch|faux|fals[ao]|ложь|неверно|असत्य|गलत|{REPLY_NO['spaced']}",
-    "ar": rf"خطأ|{REPLY_NO['ar']}",
-    "any": rf"假|偽|거짓|{REPLY_NO['any']}",
-}
-"""What says no to it."""
+TRUE = REPLY_YES | {"words": r"true|yes|yep|wahr|vrai|verdadei?r[ao]|vero|истина|верно|सत्य|सही|صحيح", "zh": "真|正|참"}
+FALSE = REPLY_NO | {"words": r"false|no|nope|falsch|faux|fals[ao]|ложь|неверно|असत्य|गलत|خطأ", "zh": "假|偽|거짓"}
+"""What says yes or no to a class that is named before it."""
 
 RATHER = (
     r"\b(?:(?:eher|mehr)\s[^.;:]{1,60}?\sals|(?:an)?statt|plutôt\squ(?:e|['’])|au\slieu\sd\w{0,2}|(?:más|plus|plutôt)\s[^.;:]{1,60}?"
