@@ -174,7 +174,7 @@ def _supposed(language: _Language, sentence: str, matches: list[re.Match[str]]) 
 
 
 def _aside(sentence: str, match: re.Match[str], clause: str) -> bool:
-    """Whether a word is conceded, another class than the one meant, or a first impression: "exacte au premier abord"."""
+    """Whether a word is conceded, not the class that is meant, or a first impression: "exacte au premier abord"."""
     before, after = sentence[: match.start()], re.split("[,;:]", sentence[match.end() : match.end() + 40])[0]
     seen = _AT_FIRST.search(f"{_BUT.split(before)[-1]}|{after}")
     return bool(seen or _RATHER.search(before) or _CONCEDED.search(_BUT.split(clause)[-1]))

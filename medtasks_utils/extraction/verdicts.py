@@ -188,7 +188,7 @@ _OPEN = re.compile(
     r"|against|through|definition|search|test)\w*\b[^.;:]{0,40}\b(?:types|kinds|categories|forms|signs)\sof\s$|^\W*reading\s(?:it|this)\b",
 )
 _COUNTERFACTUAL = re.compile(
-    cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b|\bif\s(?:the|it|this"
+    cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b|\b(?:if|had)\s(?:the|it|this"
     r"|that|so|not)\b[^;:]{0,200}?,\s(?:then\s)?(?:it|this|that|the\s\w+)\s(?:would\sbe|is)\b"
 )
 _MISTAKEN = re.compile(
