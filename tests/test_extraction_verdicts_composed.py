@@ -85,7 +85,8 @@ _REASONS = (
 # By language: a class beside the other one, a first impression, what would be the case; "factual" and "hallucinated".
 _CONTRASTS = {
     "en": (
-        ("factual", "hallucinated"),
+        "factual",
+        "hallucinated",
         "The answer is {this}, and not {other}.",
         "The answer is {this} rather than {other}.",
         "I'd label it {this} as opposed to {other}.",
@@ -95,7 +96,8 @@ _CONTRASTS = {
         "I dont think it is {other}. It is {this}.",
     ),
     "de": (
-        ("faktisch", "halluziniert"),
+        "faktisch",
+        "halluziniert",
         "Die Antwort ist {this} und nicht {other}.",
         "Die Antwort ist eher {this} als {other}.",
         "Auf den ersten Blick ist sie {other}. Tatsächlich ist sie {this}.",
@@ -103,55 +105,63 @@ _CONTRASTS = {
         "Die Antwort ist {this}. Eine {other}e Antwort hätte 3 % genannt.",
     ),
     "fr": (
-        ("factuelle", "hallucinée"),
+        "factuelle",
+        "hallucinée",
         "La réponse est {this}, et non {other}.",
         "La réponse est {this} plutôt que {other}.",
         "Au premier abord, elle est {other}. Pourtant, elle est {this}.",
         "Elle est {this}. Une réponse {other} aurait donné 3 %.",
     ),
     "es": (
-        ("factual", "alucinada"),
+        "factual",
+        "alucinada",
         "La respuesta es {this} y no {other}.",
         "La respuesta es más {this} que {other}.",
         "Se podría llamar {other}, pero es {this}.",
         "La respuesta es {this}. Si hubiera dicho 3 %, sería {other}.",
     ),
     "pt": (
-        ("factual", "alucinada"),
+        "factual",
+        "alucinada",
         "Deve ser classificada como {this}, e não como {other}.",
         "A resposta é mais {this} do que {other}.",
         "A resposta é {this}. Se tivesse dito 3 %, seria {other}.",
     ),
     "it": (
-        ("fattuale", "allucinata"),
+        "fattuale",
+        "allucinata",
         "Va classificata come {this} anziché come {other}.",
         "La risposta è {this}. Una risposta {other} avrebbe dato 3 %.",
         "A prima vista è {other}, ma è {this}.",
     ),
     "ru": (
-        ("достоверный", "выдуманный"),
+        "достоверный",
+        "выдуманный",
         "Ответ {this}, а не {other}.",
         "Ответ скорее {this}, чем {other}.",
         "На первый взгляд ответ {other}. На самом деле он {this}.",
     ),
     "zh": (
-        ("事实", "幻觉"),
+        "事实",
+        "幻觉",
         "该回答是{this}，而非{other}。",
         "看似{other}，实为{this}。",
         "该回答是{this}。如果它说3%，那就是{other}。",
     ),
     "ja": (
-        ("事実", "ハルシネーション"),
+        "事実",
+        "ハルシネーション",
         "この回答は{this}であって、{other}ではありません。",
         "この回答は{other}というより{this}です。",
     ),
     "ko": (
-        ("사실", "환각"),
+        "사실",
+        "환각",
         "이 답변은 {other}이 아니라 {this}입니다.",
         "이 답변은 {this}입니다. 만약 3%라고 했다면 {other}이었을 것입니다.",
     ),
-    "ar": (("واقعية", "هلوسة"), "الإجابة {this} وليست {other}.", "الإجابة {this}. لو قالت 3% لكانت {other}."),
-    "hi": (("तथ्यात्मक", "मतिभ्रम"), "उत्तर {this} है, {other} नहीं।", "उत्तर {this} है। यदि 3% कहता तो {other} होता।"),
+    "ar": ("واقعية", "هلوسة", "الإجابة {this} وليست {other}.", "الإجابة {this}. لو قالت 3% لكانت {other}."),
+    "hi": ("तथ्यात्मक", "मतिभ्रम", "उत्तर {this} है, {other} नहीं।", "उत्तर {this} है। यदि 3% कहता तो {other} होता।"),
 }
 
 
@@ -170,8 +180,8 @@ def test_openings_reasons_and_closings_leave_a_verdict_as_it_is() -> None:
 
 @pytest.mark.parametrize("language", _CONTRASTS)
 def test_a_class_beside_the_other_one(language: str) -> None:
-    words, *statements = _CONTRASTS[language]
-    for right, this, other in (("0", *words), ("1", *reversed(words))):
+    factual, hallucinated, *statements = _CONTRASTS[language]
+    for right, this, other in (("0", factual, hallucinated), ("1", hallucinated, factual)):
         for statement in statements:
             text = statement.format(this=this, other=other)
             assert (read_verdict(text).value, text) == (right, text)

@@ -61,8 +61,8 @@ _KEYED = re.compile(
 )
 _COUNTED = re.compile(
     r"\b((?:hallucinat|fabricat|invent|unsupport|factual)\w*)\s(?:claims?|statements?|sentences?|facts?|figures?"
-    r"|details?|errors?|elements?|parts?|score)(?:\sfound)?\s?[:=]\s?(?:(0\b|none\b|n/a|\(none\)|[-–—]+(?=\W*$))"
-    r"|\d+\b)(?:\s?(?:/|out\sof)\s?\d+)?",
+    r"|details?|errors?|elements?|parts?|score)(?:\sfound)?\s?[:=]\s?(?:(0\b(?![.,]\d)|none\b|n/a|\(none\)|[-–—]+(?=\W*$))"
+    r"|\d+\b(?![.,]\d))(?:\s?(?:/|out\sof)\s?\d+)?",
     re.MULTILINE,
 )
 # "0 of the 4 are hallucinated", "0 are invented".
@@ -100,7 +100,7 @@ def statements(text: str) -> str:
     """The text in lower case without formatting and scales; elements and answered questions are said.
 
     >>> statements("<hallucination>no</hallucination>"), statements("Is it factual? Yes.")
-    ('hallucination: no.\\n', 'is it factual: yes;.')
+    ('.\\nhallucinated: no.\\n', 'is it factual: yes;.')
     """
     text = _ELEMENT.sub(
         r"\1: \2.\n", _BLANK.sub("", text) if re.search(r"<[^<>\n]*[|o]|(?i:0|true|yes|factual)\s?[|/]", text) else text

@@ -30,7 +30,7 @@ _VERDICT = (
     r"|holds\sup|checks\sout)|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d"
     r"|\)\s(?!hal|fact|uns|because|since|as\b|if\b|when|for\b)[a-z]|\.\s\w|\s(?:or|and)\b|:\s(?:no|none"
-    r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)|here|from\sme|in\sthe\sbox|rather|instead"
+    r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)|here|from\sme|for\sme|in\sthe\sbox|rather|instead"
     r"|it\sis)\b))"
 )
 _KINDS = ("hallucinated", "wrong", "factual", "right", "unsure", "digit")  # the groups of _VERDICT
@@ -95,7 +95,7 @@ _STATEMENTS = tuple(
         rf"|classified|rated|deemed|option|correction|category|code|revised|updated|corrected|given\s(?:all\s)?\w+|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:"
         rf"(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|claims?|figures?|content|information"
         rf"|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected|found|seen)|present"
-        rf"|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|all\sround|enough|fine"
+        rf"|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|for\ssure|imo|all\sround|enough|fine"
         rf"|it\sis))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none"
         rf"|and|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though|however"
         rf"|even)\b)",
@@ -140,7 +140,7 @@ _IN_CASE = re.compile(
 # What somebody is unsure of that is not the answer.
 _ELSE = (
     r"\s(?:why|what|how(?!\sto\s(?:judge|label|rate|class|decide))|where|who|that)\b|\s(?:whether|if)\s(?:i|an?"
-    r"|the\sauthors?)\b|\sabout\sthe\s(?!(?:\w+\s)?(?:answer|response|verdict))"
+    r"|the\sauthors?)\b|\sthe\s(?!answer|response|verdict|claim)|\sabout\sthe\s(?!(?:\w+\s)?(?:answer|response|verdict))"
     r"|\s?[:=]\s?no\b"
 )
 _NO_VERDICT = re.compile(
@@ -209,7 +209,7 @@ _SAYS = re.compile(r"\b(?:says|states|mentions)\b")
 _ITEM = re.compile(r"\W*(?:statement|claim|sentence|part|point|step)?\s?\d\s?[:.)–-]")
 _CONTINUED = re.compile(
     r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only|as\sfar\sas\sit\sgoes|if\s(?:it|there))\b"
-    r"|\s(?:was|is|would\sbe)\s(?:\w+\s)?tempting\b|\sin\s(?:that|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
+    r"|\s(?:was|is|would\sbe)\s(?:\w+\s)?tempting\b|\s(?:except|save\sfor|apart\sfrom|aside\sfrom)\b|\sin\s(?:that|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
 )
 _CONCLUDED = re.compile(
     r"\b(?:final|overall|verdict|label|judge?ment|conclu(?:sion|des?|s|yo|o|do)|classification|therefore|thus|hence|donc|daher|somit|also"

@@ -179,7 +179,7 @@ IF: Cues = {
 
 ANOTHER = (
     r"^\W*(?:(?:eine?|une|una|uma)\s[^.,;:]{0,24}?\b(?:antwort|réponse|respuesta|resposta|risposta)\b[^.,;:]{0,40}?"
-    r"\b(?:hätte|würde|wäre|aurait|serait|habría|sería|teria|seria|avrebbe|sarebbe)\b"
+    r"\b(?:hätte|würde|wäre|\w+rai(?:t|ent)|\w+r[ií]an?|\w+rebbe)\b"
     r"|[а-я]{5,16}\sответ\s[^.,;:]{0,30}?\bбы\b|[^,。:]{2,4}的(?:回答|答案)[会应]"
     r"|(?:la\s|a\s)?(?:respuesta|resposta|risposta|bonne|réponse)\s\w+\s(?:ser[ií]a|sarebbe|serait)\b"
     r"|richtig\swäre\b|(?:die\s)?richtige\s\w+\s(?:wäre|lautet)\b|правильный\sответ\b)"
