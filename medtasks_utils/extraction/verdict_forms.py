@@ -11,7 +11,8 @@ FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 _ONLY_SEEMS = re.compile(
     r"\b(?:(?:sounds|looks|seems|appears|reads)(?:\slike|\sas)?|(?:suggests|insists|says|claims|thinks|believes"
     r"|said)\s(?:that\s)?(?:it|this|the\s\w+)\s(?:is|was))((?:\s\w+){1,4}?)[.,;]\s{1,2}(?:but\s)?(?:(?:it|this"
-    r"|that)\s(?:isn['’]t|is\snot|doesn['’]t)\s?(?:[.!;]|$)|i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
+    r"|that)\s(?:isn['’]t|is\snot|doesn['’]t)\s?(?:[.!;]|$)|i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree"
+    r"|share)))"
 )
 _ANSWERED_QUESTION = re.compile(
     r"(?:\?|(?<=か)。)\s{0,4}(?:a(?:nswer)?:\s|[^?!\n]{0,60}\b(?:the\sanswer\sis|(?:have\sto|must)\ssay)\s(?=yes"
@@ -61,8 +62,8 @@ _KEYED = re.compile(
 )
 _COUNTED = re.compile(
     r"\b((?:hallucinat|fabricat|invent|unsupport|factual)\w*)\s(?:claims?|statements?|sentences?|facts?|figures?"
-    r"|details?|errors?|elements?|parts?|score)(?:\sfound)?\s?[:=]\s?(?:(0\b(?![.,]\d)|none\b|n/a|\(none\)|[-–—]+(?=\W*$))"
-    r"|\d+\b(?![.,]\d))(?:\s?(?:/|out\sof)\s?\d+)?",
+    r"|details?|errors?|elements?|parts?|score)(?:\sfound)?\s?[:=]\s?(?:(0\b(?![.,]\d)|none\b|n/a|\(none\)"
+    r"|[-–—]+(?=\W*$))|\d+\b(?![.,]\d))(?:\s?(?:/|out\sof)\s?\d+)?",
     re.MULTILINE,
 )
 # "0 of the 4 are hallucinated", "0 are invented".

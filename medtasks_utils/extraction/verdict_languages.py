@@ -29,8 +29,8 @@ _WORDS_FOR = {
         cues.JUDGED,
         rf"(?:(?<=[:是はは은는])\s?|(?<=ではなく)|(?<=ではなく,)|(?<=아니라)\s?|(?<=判为)"
         rf"|{cues.LABEL}\s)[012](?![\d.,]\d)|\b(?:also|daher|somit|donc|quindi|portanto|por\stanto),?\s[012](?=\W*$)"
-        rf"|(?:(?<=lautet\s)|(?<=urteil\sist\s)|(?<=antwort\sist\s)|(?<=['’\s]est\s)|(?<=\ses\s)|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y"
-        rf"|e)\sn))",
+        rf"|(?:(?<=lautet\s)|(?<=urteil\sist\s)|(?<=antwort\sist\s)|(?<=['’\s]est\s)|(?<=\ses\s)"
+        rf"|(?<=\s[èé]\s))[012](?![.,]\d)(?=\s?(?:[.,;!]|$|(?:et|und|y|e)\sn))",
     ),
 }
 # What joins a verdict and the word by which it is called a mistake: "… zu nennen, wäre falsch".
@@ -81,8 +81,8 @@ _JOINED = (
 )
 _NOT_AFTER = "".join(f"(?<!{word})" for word in _JOINED.split("|"))
 _CLAUSE = re.compile(
-    rf"(?:{_NOT_AFTER}[,，]|[;:،؛。]|\s[—–]\s)\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु|\b(?:und|aber"
-    rf"|sondern|mais|et|pero|sino|mas|ma|но|а)\b"
+    rf"(?:{_NOT_AFTER}[,，]|[;:،؛。]|\s[—–]\s)\s?|からといって|\sو(?!اقع|اضح|همي)|\sبل\s|बल्कि|लेकिन|परंतु|किंतु"
+    rf"|\b(?:und|aber|sondern|mais|et|pero|sino|mas|ma|но|а)\b"
 )
 _CONCEDED = re.compile(cues.either(cues.CONCEDED))
 # "It could be called factual, but it is not": what follows counts.

@@ -27,9 +27,10 @@ _CODE = r"(?<![\w.,/])(?:[012](?![\w%]|[.,/]\d)|(?:factual|hallucinated|unsure)\
 _NAMED = r"(?:the\s|an?\s)?(?:(?:codes?|labels?|class(?:es)?|options?|categor(?:y|ies)|códigos?|codic[ie])\s)?"
 _CODES = rf"{_CODE}(?:,?\s?(?:and|or|nor|und|et|y|e|oder|和|と)\s?(?:not\s)?(?:for\s)?{_NAMED}{_CODE})?"
 _EXCLUDED = re.compile(
-    rf"\b(?:neither|nor|no(?=\s[012]\b)|rul(?:es?|ed|ing)\sout|exclud(?:e|es|ed|ing)|(?:no|not\sa)\s(?:case|need|room|ground)s?\sfor"
-    rf"|not(?:\s(?:\w+\s)?for)?|kein\sfall\sfür)\s{_NAMED}{_CODES}(?=\W*(?:$|[.,;!\n])|\s(?:from\sme|fits?|appl|can|would|is|in"
-    rf"|either))|{_CODES}(?:,?\s(?:\w+\s){{0,3}}?(?:(?:not|n['’]t)\s(?:apply|fit|needed)|excluded|ruled\sout"
+    rf"\b(?:neither|nor|no(?=\s[012]\b)|rul(?:es?|ed|ing)\sout|exclud(?:e|es|ed|ing)|(?:no|not\sa)\s(?:case|need|room"
+    rf"|ground)s?\sfor|not(?:\s(?:\w+\s)?for)?|kein\sfall\sfür)\s{_NAMED}{_CODES}(?=\W*(?:$|[.,;!\n])|\s(?:from\sme"
+    rf"|fits?|appl|can|would|is|in|either))|{_CODES}(?:,?\s(?:\w+\s){{0,3}}?(?:(?:not|n['’]t)\s(?:apply|fit|needed)"
+    rf"|excluded|ruled\sout"
     r"|out\sof\sthe\squestion|unjust|nicht\sin\sfrage|scheide|(?:à|da)\s(?:exclure|escludere)|ist\s(?:\w+\s)?nicht)"
     r"|都?不适用|[.,;]\s(?:but\s)?i\s(?:\w+ly\s)?(?:disagree|do(?:n['’]t|\snot)\s(?:agree|share)))"
 )

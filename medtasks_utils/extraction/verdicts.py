@@ -22,16 +22,16 @@ _VERDICT = (
     r"(?:(?<!\w)(?:(?P<hallucinated>hall?uc[a-z]{3,14}(?!\s(?:answers|responses|texts|ones)\b)"
     r"|(?:(?:methodological\sand\s)?evidence\s(?=fabrication:))?fabricat(?:ed|ions?)|ficti(?:on(?:al)?|tious)|nonsense"
     r"|bogus|confabulat\w+|(?:non-?|un)fact(?:ual|aul)|made\sup|invent(?:ed|s|ions?))|(?P<wrong>incorrect|inaccurate"
-    r"|wrong|false(?![\s-](?:negative|positive|alarm|premise))|untrue|opposite\sof(?!\s(?:an?\s)?(?:hall|fact|fabr|inv|made))|erroneous"
-    r"|(?<!standard\s)(?<!be\san\s)(?:error|inaccurac|falsehood)(?:s|y|ies)?|misleading|un(?:supported|grounded"
-    r"|substantiated|founded))|(?P<factual>fact(?:ual|aul|ula)(?!\sas\san?\b))|(?P<right>(?:(?<=ally\s)|(?<=['’]s\s)"
-    r"|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true(?!\s(?:first|second|sentence|statement|part|premise"
-    r"|fact))|truthful|supported|grounded|substantiated|right|valid|borne\sout|stands(?:\sup)?(?=\W*(?:$|[.,;]))"
-    r"|holds\sup|checks\sout)|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
+    r"|wrong|false(?![\s-](?:negative|positive|alarm|premise))|untrue|opposite\sof(?!\s(?:an?\s)?(?:hall|fact|fabr|inv"
+    r"|made))|erroneous|(?<!standard\s)(?<!be\san\s)(?:error|inaccurac|falsehood)(?:s|y|ies)?|misleading|un(?:supported"
+    r"|grounded|substantiated|founded))|(?P<factual>fact(?:ual|aul|ula)(?!\sas\san?\b))|(?P<right>(?:(?<=ally\s)"
+    r"|(?<=['’]s\s)|(?<=is\s)|(?<=be\s))sound(?!\s[a-z])|accurate|correct|true(?!\s(?:first|second|sentence|statement"
+    r"|part|premise|fact))|truthful|supported|grounded|substantiated|right|valid|borne\sout|stands(?:\sup)?(?=\W*(?:$"
+    r"|[.,;]))|holds\sup|checks\sout)|(?P<unsure>unsure|uncertain|undecided|undetermined|not\ssure))(?!\w)"
     r"|(?<![\w.,/-])(?<!statement\s)(?<!claim\s)(?<!sentence\s)(?P<digit>[012]|zero|one|two)(?!\w|%|\s?[.,/]\s?\d"
     r"|\)\s(?!hal|fact|uns|because|since|as\b|if\b|when|for\b)[a-z]|\.\s\w|\s(?:or|and)\b|:\s(?:no|none"
-    r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)|here|from\sme|for\sme|in\sthe\sbox|rather|instead"
-    r"|it\sis)\b))"
+    r"|false)\b)(?=\s?(?:[^\w\s]|$)|\s(?:because|since|as|on\s(?:the|this|your)|here|from\sme|for\sme|in\sthe\sbox"
+    r"|rather|instead|it\sis)\b))"
 )
 _KINDS = ("hallucinated", "wrong", "factual", "right", "unsure", "digit")  # the groups of _VERDICT
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
@@ -59,9 +59,9 @@ _WRONG_VERB = (
 _WORDS = r"(?P<words>(?:[\w'’-]{1,16}[\s,]\s?|[^\w\s]{1,4}\s?|\s){0,6}?)"
 _DEGREE = (
     r"zero|clean|clear|plain|far\sfrom|free\s(?:of|from)|(?:any|every)thing\sbut|neither|all|nothing|everything"
-    r"|textbook|(?:example|instance|opposite)\sof|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most|very"
-    r"|highly|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely|total|signs?\sof|evidence\sof"
-    r"|clear\scase\sof|case\sof|is"
+    r"|textbook|(?:example|instance|opposite)\sof|not|no|non|a|an|the|entirely|fully|factually|completely|likely|most"
+    r"|very|highly|probably|clearly|almost|certainly|classic|pure|definitely|obviously|surely|total|signs?\sof"
+    r"|evidence\sof|clear\scase\sof|case\sof|is"
 )
 
 # "Fabrication: no such trial is mentioned": a reason, not a reply.
@@ -90,23 +90,24 @@ _STATEMENTS = tuple(
         "reply 61.5": rf"^\W{{0,12}}{_VERDICT}\s?[:=]\s?(?P<reply>[01])\W*$",
         # "Hallucinated.", "Final verdict: factual", "Therefore: 1 (hallucinated)", "Not factual: it misses the point".
         "alone 60": rf"^\W{{0,12}}(?:(?:the|my|yes|no|nope|nah|yep|yeah|well|honestly|(?:no|without\sa)\s(?:doubt"
-        rf"|hesitation|question)|okay|ok|sadly|happily|(?:un)?fortunately|frankly|to\sme|as\s(?:things"
-        rf"|it)\sstands?|on\sbalance|all\stold|final|overall|correct|return|judged|marked|labell?ed"
-        rf"|classified|rated|deemed|option|correction|category|code|revised|updated|corrected|given\s(?:all\s)?\w+|as|so|therefore|thus|hence|is|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:"
-        rf"(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|claims?|figures?|content|information"
-        rf"|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected|found|seen)|present"
-        rf"|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|for\ssure|imo|all\sround|enough|fine"
-        rf"|it\sis))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none"
-        rf"|and|i|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though|however"
-        rf"|even)\b)",
+        rf"|hesitation|question)|okay|ok|sadly|happily|(?:un)?fortunately|frankly|to\sme|as\s(?:things|it)\sstands?"
+        rf"|on\sbalance|all\stold|final|overall|correct|return|judged|marked|labell?ed|classified|rated|deemed|option"
+        rf"|correction|category|code|revised|updated|corrected|given\s(?:all\s)?\w+|as|so|therefore|thus|hence|is"
+        rf"|{_NOUN})\W{{1,6}}){{0,5}}(?P<words>(?:(?:{_DEGREE})[\s-]){{0,5}}){_VERDICT}(?:\s(?:{_NOUN}|claims?|figures?"
+        rf"|content|information|(?:(?:was|were|is|are|has|have|can|could|been|be)\s){{0,2}}(?:detected|found|seen)"
+        rf"|present|found|to\sreport|at\sall|here|whatsoever|in\smy\s\w+|to\sme|overall|for\ssure|imo|all\sround|enough"
+        rf"|fine|it\sis))?(?=\s?(?:[^\w\s,]|$)|,?\s(?:nor|because|since|as)\b|,\s(?:no|not|zero|nothing|none|and|i"
+        rf"|in\smy|unfortunately|sadly|obviously|clearly|definitely|of\scourse|then|though|however|even)\b)",
         # "The answer shown is (not) factual", "I would label it as hallucinated", "I'd say 1".
         "answer 60": rf"(?:{_NOUN}(?P<between>[^:]{{0,80}}?){_COPULA}|\b(?:(?:judg|consider|deem|rat|call|mark"
-        rf"|find)(?:e|ing)?|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)"
-        rf"|correct(?:ed)?\s(?:it|this|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|take|select|put"
-        rf"|lean(?:ing)?(?:\s(?:towards?|to))?|namely|what\s(?:remains|is\sleft)\sis|(?:evidence|everything|all)\spoints\sto|go\s(?:with|for)|settl(?:ed?|ing)\s(?:on|for)|leaves|(?:withhold|deny|refuse)\s(?:it\s)?the\slabel|(?:belongs?|falls?|fits?)\s(?:in(?:to)?|to|under)\s(?:the\s)?(?:category|class|label|(?=hall|fact|uns|non))|(?:bet"
-        rf"|vote)\s(?:on|for)|(?:chang|revis|switch|correct)\w{{1,3}}\s(?:it\s|this\s|(?:my|the)\s\w+\s)?(?:from\s[^.;]{{1,40}}?\s)?to|makes?\s(?:it|this|the\s\w+)|(?:earn"
-        rf"|get|deserve|merit|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll"
-        rf"|i)\sanswer)\b){_WORDS}{_VERDICT}",
+        rf"|find)(?:e|ing)?|label(?:l?(?:ed|ing))?|(?:charge|suspicion|accusation)\s(?:of|that)|correct(?:ed)?\s(?:it"
+        rf"|this|that)\sto|i\smean|classify(?:ing)?|say|choose|pick|take|select|put|lean(?:ing)?(?:\s(?:towards?|to))?"
+        rf"|namely|what\s(?:remains|is\sleft)\sis|(?:evidence|everything|all)\spoints\sto|go\s(?:with|for)|settl(?:ed?"
+        rf"|ing)\s(?:on|for)|leaves|(?:withhold|deny|refuse)\s(?:it\s)?the\slabel|(?:belongs?|falls?"
+        rf"|fits?)\s(?:in(?:to)?|to|under)\s(?:the\s)?(?:category|class|label|(?=hall|fact|uns|non))|(?:bet"
+        rf"|vote)\s(?:on|for)|(?:chang|revis|switch|correct)\w{{1,3}}\s(?:it\s|this\s|(?:my"
+        rf"|the)\s\w+\s)?(?:from\s[^.;]{{1,40}}?\s)?to|makes?\s(?:it|this|the\s\w+)|(?:earn|get|deserve|merit"
+        rf"|receive)s?\s(?:an?|the)|(?:would|will|['’]d|['’]ll|i)\sanswer)\b){_WORDS}{_VERDICT}",
         # "Hallucinated is my verdict", "factual is what I say".
         "answer 58": rf"{_VERDICT}\s(?:it\s)?(?:is|would\sbe)\s(?:what\si|my|the\s(?:\w+\s)?{_NOUN})\b",
         # "…, so 0.", "Hallucinated, hence 1."
@@ -134,27 +135,28 @@ _ON_THE_SCALE = re.compile(r"\b(?:option|the) ([A-D])\b(?:\sof\sthe\s\w+)?")
 _OPTION = re.compile(r"(?i:option)\s(?=[012]\b)")
 _RANKS = {"A": FACTUAL, "B": HALLUCINATED, "C": UNSURE, "D": UNSURE}
 _IN_CASE = re.compile(
-    r"\b(?:if(?!\s(?:you\sask|i\s(?:must|ha[vd]|am\shonest)))|when|where|in\scase|should|unless|(?:would|do)(?:n't|\snot)\s(?:say|think|claim))\b"
-    r"[^.;]{0,60}$"
+    r"\b(?:if(?!\s(?:you\sask|i\s(?:must|ha[vd]|am\shonest)))|when|where|in\scase|should|unless|(?:would|do)(?:n't"
+    r"|\snot)\s(?:say|think|claim))\b[^.;]{0,60}$"
 )
 # What somebody is unsure of that is not the answer.
 _ELSE = (
     r"\s(?:why|what|how(?!\sto\s(?:judge|label|rate|class|decide))|where|who|that)\b|\s(?:whether|if)\s(?:i|an?"
-    r"|the\sauthors?)\b|\sthe\s(?!answer|response|verdict|claim)|\sabout\sthe\s(?!(?:\w+\s)?(?:answer|response|verdict))"
-    r"|\s?[:=]\s?no\b"
+    r"|the\sauthors?)\b|\sthe\s(?!answer|response|verdict|claim)|\sabout\sthe\s(?!(?:\w+\s)?(?:answer|response"
+    r"|verdict))|\s?[:=]\s?no\b"
 )
 _NO_VERDICT = re.compile(
     r"\bcan(?<!that\scan)(?<!which\scan)(?:not|['’]t|\snot)\s(?:be\s)?(?:determine|judge|decide|tell|say|know|commit"
     r"|settle|be\s(?:sure|certain))d?\b(?!\s(?:that|what|why|how|where|who|an?|from\sthe\s(?:style|tone))\b)|\b(?:goes"
     r"|cuts|points)\sboth\sways|\bon\sthe\sfence\b|\b50\s?/\s?50\b|\bfifty-fifty\b|\babstain\b|\bneither\sverdict\b"
-    r"|\bno\sverdict\sis\b|\bremains?\sopen\b|\b(?:should|must)\sbe\s(?:\w+ed\s)?unsure\b|\bbut\sunsure\b|\bcould\sbe\seither\b|\bnot\sdecidable\b|\bjury\sis\s(?:still\s)?out\b"
-    r"|\binsufficient\sinformation\W*$|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)"
-    r"|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b"
-    r"|\bi\s(?:really\s|just\s)?do(?:n['’]t|\snot)\sknow(?!\s(?:of|any|that|what|how|why|who|where))"
-    r"|\bneed\s[^.;]{1,40}\sto\s(?:decide|judge|tell|know)\b|\bimpossible\sto\s\w+\s(?:from|whether|if)\b|\b(?:rather"
-    r"|prefer)\snot\s(?:to\s)?(?:decide|say|judge|commit)\b|\b(?:insufficient|not\senough|too\slittle)\s(?:\w+"
-    r"\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle|go\son)\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell"
-    r"|know|say)|(?:\bi\s(?:am|stay|remain)|i['’]m|^)\s?(?:unsure|uncertain|not\s(?:entirely"
+    r"|\bno\sverdict\sis\b|\bremains?\sopen\b|\b(?:should|must)\sbe\s(?:\w+ed\s)?unsure\b|\bbut\sunsure\b"
+    r"|\bcould\sbe\seither\b|\bnot\sdecidable\b|\bjury\sis\s(?:still\s)?out\b|\binsufficient\sinformation\W*$"
+    r"|\bi\spass\son\b|\bnot\sallow\sa\s(?:decision|verdict|judg)|\bhalf\sof\sme\ssays\b|\bbefore\si\scould\s(?:say"
+    r"|decide|judge|tell)\b|\bundecidable\b|\bindeterminate\b|\bi\s(?:really\s|just\s)?do(?:n['’]t"
+    r"|\snot)\sknow(?!\s(?:of|any|that|what|how|why|who|where))|\bneed\s[^.;]{1,40}\sto\s(?:decide|judge|tell|know)\b"
+    r"|\bimpossible\sto\s\w+\s(?:from|whether|if)\b|\b(?:rather|prefer)\snot\s(?:to\s)?(?:decide|say|judge|commit)\b"
+    r"|\b(?:insufficient|not\senough|too\slittle)\s(?:\w+\s){0,2}?to\s(?:determine|decide|judge|tell|say|know|settle"
+    r"|go\son)\b|\btoss-?up\b|\bno\sway\s(?:to|of)\s(?:tell|know|say)|(?:\bi\s(?:am|stay|remain)|i['’]m|^)\s?(?:unsure"
+    r"|uncertain|not\s(?:entirely"
     rf"\s|completely\s)?(?:sure|certain))\b(?!{_ELSE})",
 )
 _OF_ELSE = re.compile(_ELSE)
@@ -167,25 +169,27 @@ _NOT_JUDGED = re.compile(
 
 _NEGATION = re.compile(
     r"\b(?:fail(?:s|ed)?\sto|not|neither|nor|nobody|cannot|no|non|zero|never|without|free|nothing|none|hardly|far\sfrom"
-    r"|(?:any|every)thing\sbut|opposite\sof|withhold|deny|refuse|(?:wrong|incorrect|mistake|mistaken|error|stretch|exaggeration|overstatement|generous"
-    r"|unfair|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible|misguided)\sto)\b|(?:n['’]|\b(?:is|are"
-    r"|was|does)n)t\b"
+    r"|(?:any|every)thing\sbut|opposite\sof|withhold|deny|refuse|(?:wrong|incorrect|mistake|mistaken|error|stretch"
+    r"|exaggeration|overstatement|generous|unfair|inaccurate|naive|rash|foolish|premature|hard|difficult|impossible"
+    r"|misguided)\sto)\b|(?:n['’]|\b(?:is|are|was|does)n)t\b"
 )
 _CLAUSE = re.compile(r"[,;:]\s|\s[—–]\s|→|[=-]>|\(|(?=\b(?:nor|whose)\b)|\b(?:and|(?<!thing\s)but|so|therefore|thus)\b")
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view|accusation)\s(?:that\s)?['‘]?(?:the\s"
     r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho"
     r"|(?:colleagues|authors|many|most|people|others|someone)\swould|their|much\sin|other|earlier|preceding|prior"
-    r"|previous|(?:love|like|want(?:ed)?)\sto|defined|definition|tempt\w*|claims\s(?=that|to|the|an?\b|it|this)|states|says"
-    r"|insists|believes|argues|maintains|asserts|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until|said"
-    r"|might|may|could|mix(?:ture)?|evidence\sthat|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas|although"
-    r"|even\s(?:if|though)|rest|initial|original|half\s(?:of|the)|(?:most|much|bulk)\sof|parts?|portions?|remainder"
-    r"|some|first|at\sfirst|initially|to\sdecide|to\sjudge|was\s(?:going|about)\sto|(?:lay|casual|strict|lenient|hasty"
-    r"|superficial|generous|careless)\s(?:reader|judge|grader))\b|\b(?:cannot|can['’]t|unable\sto)\s(?:\w{1,12}\s"
-    r"(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an|any)\s(?:answer|response)\s(?:that|which|is|would)\b"
-    r"|\botherwise\b|\beither\s(?:it|the|this|that|fact|hall)|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge"
-    r"|say)|(?:had|were)\s(?:it|this))\b|\b(?:must|between)\s$|\bwhat\s(?:an?\s|the\s)?(?!i\b)\w+\s(?:would|might|could)\b|\b(?:look|go|check|assess|examin|consider|evaluat|analy[sz]"
-    r"|against|through|definition|search|test)\w*\b[^.;:]{0,40}\b(?:types|kinds|categories|forms|signs)\sof\s$|^\W*reading\s(?:it|this)\b",
+    r"|previous|(?:love|like|want(?:ed)?)\sto|defined|definition|tempt\w*|claims\s(?=that|to|the|an?\b|it|this)|states"
+    r"|says|insists|believes|argues|maintains|asserts|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until"
+    r"|said|might|may|could|mix(?:ture)?|evidence\sthat|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas"
+    r"|although|even\s(?:if|though)|rest|initial|original|half\s(?:of|the)|(?:most|much|bulk)\sof|parts?|portions?"
+    r"|remainder|some|first|at\sfirst|initially|to\sdecide|to\sjudge|was\s(?:going|about)\sto|(?:lay|casual|strict"
+    r"|lenient|hasty|superficial|generous|careless)\s(?:reader|judge|grader))\b|\b(?:cannot|can['’]t"
+    r"|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an|any)\s(?:answer"
+    r"|response)\s(?:that|which|is|would)\b|\botherwise\b|\beither\s(?:it|the|this|that|fact|hall)"
+    r"|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had"
+    r"|were)\s(?:it|this))\b|\b(?:must|between)\s$|\bwhat\s(?:an?\s|the\s)?(?!i\b)\w+\s(?:would|might|could)\b"
+    r"|\b(?:look|go|check|assess|examin|consider|evaluat|analy[sz]|against|through|definition|search"
+    r"|test)\w*\b[^.;:]{0,40}\b(?:types|kinds|categories|forms|signs)\sof\s$|^\W*reading\s(?:it|this)\b",
 )
 _COUNTERFACTUAL = re.compile(
     cues.COUNTERFACTUAL["en"] + r"|\b(?:hall?ucinated|factual)\W*(?:only\s)?(?:if|when)\b|\b(?:if|had)\s(?:the|it|this"
@@ -201,19 +205,21 @@ _MISTAKEN = re.compile(
 _HALF = re.compile(r"\b(?:part(?:ial)?ly|mostly|largely|somewhat|mainly|nearly|almost|generally)\b")
 # "…, which is factual", "statement 2 is true": said of a part.
 _PART = re.compile(
-    r"^which\s(?:is|was|are|were)\b|(?<!\bcan\s)\bonly\b|\b(?:statement|sentence)\s(?:\w+\s){4,}|\b(?:statement|sentence|claim"
-    r"|point|item|paragraph|half)s?\s(?:\d|one|two|three)\b[\w\s,)]{0,30}$|\b(?:first|second|third|last)\s(?:statement"
-    r"|sentence|claim|point|item|half)\b"
+    r"^which\s(?:is|was|are|were)\b|(?<!\bcan\s)\bonly\b|\b(?:statement|sentence)\s(?:\w+\s){4,}|\b(?:statement"
+    r"|sentence|claim|point|item|paragraph|half)s?\s(?:\d|one|two|three)\b[\w\s,)]{0,30}$|\b(?:first|second|third"
+    r"|last)\s(?:statement|sentence|claim|point|item|half)\b"
 )
 _SAYS = re.compile(r"\b(?:says|states|mentions)\b")
 _ITEM = re.compile(r"\W*(?:statement|claim|sentence|part|point|step)?\s?\d\s?[:.)–-]")
 _CONTINUED = re.compile(
     r"\s(?:or|and\s[012]\sfor|that|about(?!\s(?:it|this)\b)|regarding|to|only|as\sfar\sas\sit\sgoes|if\s(?:it|there))\b"
-    r"|\s(?:was|is|would\sbe)\s(?:\w+\s)?tempting\b|\s(?:except|save\sfor|apart\sfrom|aside\sfrom)\b|\sin\s(?:that|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
+    r"|\s(?:was|is|would\sbe)\s(?:\w+\s)?tempting\b|\s(?:except|save\sfor|apart\sfrom|aside\sfrom)\b|\sin\s(?:that"
+    r"|stating|saying|its|part|tone|style|form)\b|,\si\s(?:\w+\s)?thought\b"
 )
 _CONCLUDED = re.compile(
-    r"\b(?:final|overall|verdict|label|judge?ment|conclu(?:sion|des?|s|yo|o|do)|classification|therefore|thus|hence|donc|daher|somit|also"
-    r"|demnach|por\s(?:lo\s)?tanto|portanto|quindi|dunque|следовательно|поэтому)\b|因此|所以|したがって|よって|따라서"
+    r"\b(?:final|overall|verdict|label|judge?ment|conclu(?:sion|des?|s|yo|o|do)|classification|therefore|thus|hence"
+    r"|donc|daher|somit|also|demnach|por\s(?:lo\s)?tanto|portanto|quindi|dunque|следовательно|поэтому)\b|因此|所以"
+    r"|したがって|よって|따라서"
 )
 
 _SPELT = "hallucinated hallucination factual fabricated supported answer incorrect inaccurate verdict because"

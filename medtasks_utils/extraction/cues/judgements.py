@@ -122,9 +122,9 @@ NO_AFTER: Cues = {
     r"|ございません))",
     "ko": r"[^.,]{0,4}?(?:라기보다|보다는|이|가|은|는)?\s?(?:[가-힣]{1,4}지\s)?(?:다릅|다르|달라|어긋|아닙니다|아니"
     r"|없습니다|없|않|라고\s?(?:할|볼|보기|하기)\s?(?:수\s?없|어렵|힘들|는?\s?어렵))",
-    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|(?:(?!\sund\b)[^.,(]){0,20}?"
-    r"\b(?:nichts?|keine\s(?:rede|spur))\b|[^.(]{0,12},\s(?:lässt\ssich|kann\s(?:ich|man))\s(?:\w+\s)?nicht\s(?:erkenn|sag|behaupt|bestätig"
-    r"|feststell)|\s(?:\([012]\)\s)?bin\sich\s[^.,]{0,40}?\bnicht\b",
+    "de": r"[^.,(]{0,40}?\bnicht\s(?:bezeichn|nenn|einstuf|bewert|gelten)|(?:(?!\sund\b)[^.,(]){0,20}?\b(?:nichts?"
+    r"|keine\s(?:rede|spur))\b|[^.(]{0,12},\s(?:lässt\ssich|kann\s(?:ich|man))\s(?:\w+\s)?nicht\s(?:erkenn|sag|behaupt"
+    r"|bestätig|feststell)|\s(?:\([012]\)\s)?bin\sich\s[^.,]{0,40}?\bnicht\b",
     "fr": r"\s(?:rien|pas|aucun\w*|jamais)\b",
     "ru": r"[^.,(]{0,20}?\b(?:нет|не\s(?:назов|назыв|явля|счит|призна|обнаруж|выявл|найд|содерж|приход|след|мо[гж])\w*"
     r"|отсутству\w+|нельзя|невозможно)\b",
@@ -232,16 +232,16 @@ FALSE = REPLY_NO | {"words": r"false|no|nope|falsch|faux|fals[ao]|ложь|не�
 """What says yes or no to a class that is named before it."""
 
 RATHER = (
-    r"\b(?:(?:eher|mehr)\s[^.;:]{1,60}?\sals|(?:an)?statt|plutôt\squ(?:e|['’])|au\slieu\sd\w{0,2}|(?:más|plus|plutôt)\s[^.;:]{1,60}?"
-    r"\sque|en\s(?:vez|lugar)\sdel?|(?:mais\s[^.;:]{1,60}?\s|antes\s)(?:do\s)?que|em\svez\sde|ao\sinvés\sde|anziché"
-    r"|piuttosto\sche|invece\s(?:che|d\w{1,4})|più\s[^.;:]{1,60}?\sche|чем|вместо|بدلا\sمن|أكثر\sمن(?:ها|ه)?)"
-    r"(?:\s?['’]|\s(?:comme|como|come|als|une?|du|de|l['’]|d['’]|eine?\w?|una?|uma?|как)){0,3}\s?$"
+    r"\b(?:(?:eher|mehr)\s[^.;:]{1,60}?\sals|(?:an)?statt|plutôt\squ(?:e|['’])|au\slieu\sd\w{0,2}|(?:más|plus"
+    r"|plutôt)\s[^.;:]{1,60}?\sque|en\s(?:vez|lugar)\sdel?|(?:mais\s[^.;:]{1,60}?\s|antes\s)(?:do\s)?que|em\svez\sde"
+    r"|ao\sinvés\sde|anziché|piuttosto\sche|invece\s(?:che|d\w{1,4})|più\s[^.;:]{1,60}?\sche|чем|вместо|بدلا\sمن"
+    r"|أكثر\sمن(?:ها|ه)?)(?:\s?['’]|\s(?:comme|como|come|als|une?|du|de|l['’]|d['’]|eine?\w?|una?|uma?|как)){0,3}\s?$"
 )
 """What sets off the class that follows it: "more hallucinated than" ."""
 
 FIRST_SIGHT = (
     r"premi(?:er|ère)\s(?:vue|abord|lecture|impression)|ersten?\s(?:blick|eindruck|lesen)|primera\s(?:vista|impresión"
-    r"|lectura)|primeira\s(?:vista|impressão|leitura)|prima\s(?:vista|impressione|lettura)|первый\sвзгляд|乍一?看|一見|언뜻"
-    r"|للوهلة\sالأولى|पहली\sनज़र|tent(?:ée?|ad[oa]|at[oa])\sd|versucht\b|соблазн|\bpens(?:é|ei|ato)\b|\bdachte\b"
+    r"|lectura)|primeira\s(?:vista|impressão|leitura)|prima\s(?:vista|impressione|lettura)|первый\sвзгляд|乍一?看|一見"
+    r"|언뜻|للوهلة\sالأولى|पहली\sनज़र|tent(?:ée?|ad[oa]|at[oa])\sd|versucht\b|соблазн|\bpens(?:é|ei|ato)\b|\bdachte\b"
 )
 """What makes a sentence a first impression, or a temptation."""
