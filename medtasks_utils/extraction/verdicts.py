@@ -187,8 +187,8 @@ _OPEN = re.compile(
     r"|unable\sto)\s(?:\w{1,12}\s(?:that|the)|verify|confirm|establish|exclude)\b|^\W*(?:an|any)\s(?:answer"
     r"|response)\s(?:that|which|is|would)\b|\botherwise\b|\beither\s(?:it|the|this|that|fact|hall)"
     r"|^\W*(?:(?:in\sorder\s|for\s\w+(?:\s\w+)?\s)?to\s(?:be|count|qualify|call|label|mark|deem|judge|say)|(?:had"
-    r"|were)\s(?:it|this))\b|\b(?:must|between)\s$|\bwhat\s(?:an?\s|the\s)?(?!i\b)\w+\s(?:would|might|could)\b"
-    r"|\b(?:look|go|check|assess|examin|consider|evaluat|analy[sz]|against|through|definition|search"
+    r"|were)\s(?:it|this))\b|\b(?:must|between)\s$|\bnot\sthat\sthe\b|\bwhat\s(?:an?\s|the\s)?(?!i\b)\w+\s(?:would"
+    r"|might|could)\b|\b(?:look|go|check|assess|examin|consider|evaluat|analy[sz]|against|through|definition|search"
     r"|test)\w*\b[^.;:]{0,40}\b(?:types|kinds|categories|forms|signs)\sof\s$|^\W*reading\s(?:it|this)\b",
 )
 _COUNTERFACTUAL = re.compile(
