@@ -32,7 +32,7 @@ _DOUBTED = re.compile(
 )
 _REPORTED = re.compile(
     r"\s(?:only|just|but)\s(?:if|when|where)\b|[.,]?\s(?:says|said|claims|claimed|insists|insisted"
-    r"|wrote|argues|argued|objects)\s(?!I\b)\w"
+    r"|wrote|argues|argued|objects)\s(?!I\b)\w|[.,]\s(?:most|many|some)\s\w+\s(?:(?:will|would|may|might)\s)?(?:say|think|answer|argue)"
 )
 _BRACKETED = re.compile(r"(?:\(|^)[^()]*\)")
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
@@ -46,6 +46,7 @@ _BUT = re.compile(
     r"|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?),|지만|但是?|不过|لكن|लेकिन",
     re.IGNORECASE,
 )
+_CONTRARY = re.compile(rf"\W{{0,4}}{cues.any_word(cues.CONTRARY)}")
 _COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))
 _BECAUSE = re.compile(r"(?i)\b(?:because|since|as|weil|da|car|puisque|porque|perché|так\sкак)\b|因为|ため")
 _ANOTHER = re.compile(r"(?<![A-Za-z])[A-D](?![A-Za-z'’-])")
@@ -55,6 +56,7 @@ _HOWEVER = re.compile(
     re.MULTILINE,
 )
 _PAIRED_BY = re.compile(r"(→|[-=]>|=|–|\bas)\s?[(\[]?$")
+_RATED = re.compile(r"\)?\s?[=:]\s?\d[\d.%/]*[,;]?\s\(?[A-D]\)?\s?[=:]\s?\d")
 _IS = cues.either(cues.LINK)
 _PAIR = rf"[(\[]?[A-D{MARKS}][)\]]?[.,;]\s[^\n.,;]{{1,40}}?"
 _ROW_DENIED = re.compile(
@@ -89,10 +91,15 @@ def listed_as_wrong(candidate: Candidate) -> bool:
     return _ROW_DENIED.search(candidate.before) is not None
 
 
+def _sentence(candidate: Candidate) -> str:
+    """What stands before it in its sentence, up to 300 characters."""
+    stretch = candidate.text[max(0, candidate.start - 300) : candidate.start]
+    return stretch[max(stretch.rfind(end) for end in ("\n", ". ", "? ", "! ", "; ", ": ")) + 1 :]
+
+
 def only_counterfactual(candidate: Candidate) -> bool:
     """As in "A device would have pointed to C, a fever to D", "Had it been acute, then C"."""
-    start = max(candidate.text.rfind(end, 0, candidate.start) for end in ("\n", ". ", "? ", "! ", "; ", ": "))
-    return _COUNTERFACTUAL.search(candidate.text, max(start + 1, candidate.start - 300), candidate.start) is not None
+    return _COUNTERFACTUAL.search(_sentence(candidate)) is not None
 
 
 def one_of_several(candidate: Candidate) -> bool:
@@ -104,7 +111,7 @@ def one_of_several(candidate: Candidate) -> bool:
 def supposed(candidate: Candidate) -> bool:
     """As in "If it were acute, the answer would be C"", "some would say C", "It's C, says the resident"."""
     clause = _BUT.split(_BRACKETED.sub("", candidate.before))[-1]
-    return bool(_TENTATIVE.search(clause) or _REPORTED.match(candidate.after))
+    return bool(_TENTATIVE.search(clause) or _REPORTED.match(candidate.after) or _CONTRARY.match(_sentence(candidate)))
 
 
 def asked(candidate: Candidate) -> bool:
@@ -133,7 +140,9 @@ def defined(candidate: Candidate) -> bool:
 
 
 def of_pairs(candidate: Candidate) -> bool:
-    """As in "glucose → B, coagulation → C", "S – B, O – C, A – D"."""
+    """As in "glucose → B, coagulation → C", "S – B, O – C, A – D", "A = 1, B = 3"."""
+    if _RATED.match(candidate.after):
+        return True
     link = _PAIRED_BY.search(candidate.before)
     if not link:
         return False

@@ -41,6 +41,7 @@ _RATING = re.compile(
     r"|score:?)\s){0,2}~?(?P<share>\d{1,3}(?:[.,]\d{1,4})?)\s?(?:%|(?i:/|of|out\sof|von|sur|de"
     r"|su)\s?(?P<most>\d{1,3}))?"
 )
+_SCORED = re.compile(r"(?i)\b(?:scor(?:es?|ed|ing)|points)\b")
 _FIRST_WORDS = re.compile(r"[\s*_.):-]{1,8}(?i:(?:in)?correct|right|wrong|true|false|yes|no)(?=[;.,:!—–])")
 _LAST_WORDS = re.compile(
     r"(?<=[.;!?] )(?:(?i:so,?\s(?:\w+\s)?(?:yes|no)|(?:not\s)?this(?:\sone)?"
@@ -80,7 +81,11 @@ def rated(text: str) -> Iterator[Candidate]:
     shares = {match["letter"]: match for match in bounded(_RATING.finditer(text))}
     values = {letter: float(match["share"].replace(",", ".")) for letter, match in shares.items()}
     total, scales = sum(values.values()), {match["most"] for match in shares.values()}
-    if len(values) < 3 or len(scales) > 1 or not (scales != {None} or 0.9 <= total <= 1.1 or 90 <= total <= 110):
+    if (
+        len(values) < 3
+        or len(scales) > 1
+        or not (scales != {None} or _SCORED.search(text) or 0.9 <= total <= 1.1 or 90 <= total <= 110)
+    ):
         return
     best = max(values, key=lambda letter: values[letter])
     if list(values.values()).count(values[best]) == 1:

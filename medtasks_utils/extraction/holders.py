@@ -12,7 +12,7 @@ from medtasks_utils.extraction.boxes import spans
 _NEAR_BOX = re.compile(
     r"(?:\\?f?b|\x08|(?<!\w))ox(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=ed)\((?P<round>[A-Da-d]"
     r"|-?\d[\d.,/]{0,20})\)"
-    r"|(?<=\\boxed)\s(?P<bare>[A-Da-d](?![\w])|-?\d[\d.,/]{0,20}))"
+    r"|\{\s?(?P<half>[A-D0-2])\s?[)\]](?=\s)|(?<=\\boxed)\s(?P<bare>[A-Da-d](?![\w])|-?\d[\d.,/]{0,20}))"
 )
 _TAG = re.compile(
     r"<(?:final_?)?(?:answer|final|choice|result|verdict)>(?P<content>[^<]{0,2000})<[/\\](?:final_?)?(?:answer|final"
@@ -21,7 +21,8 @@ _TAG = re.compile(
 )
 _ATTRIBUTE = r"<(?i:(?:final_?)?(?:answer|choice|select\w{2,3}|result))\s[^<>\n]{0,80}?=\s?[\"']"
 _KEY = re.compile(
-    r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\""
+    r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}"
+    r"(?:\{\s{0,20}[\"'](?i:letter|option|label|id|key|value|verdict|choice)[\"']\s{0,3}:\s{0,3})?(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\""
     r"|'(?P<single>(?:[^'\\\n]|\\.){0,400})'|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))"
 )
 
@@ -35,6 +36,14 @@ _NOT_THIS = re.compile(
 )
 # "I would have given \\boxed{1}": another box than the one that is meant.
 _SUPPOSED = re.compile(rf"{cues.either(cues.COUNTERFACTUAL)}(?!\sto\s)[^.!?;\n]{{0,80}}boxed\s{{0,8}}\{{$")
+# "The box in my draft read \\boxed{A}", "I first wrote \\boxed{1}": not the one that is meant, if there is another.
+_FORMER = re.compile(
+    rf"{cues.any_word(cues.FORMER)}(?:(?!stand|remain|hold|still|box)[^.!?;\n]){{0,60}}boxed\s{{0,8}}\{{$"
+)
+_A_SLIP = re.compile(
+    r"\}[$)\\*]{0,5},?\s(?i:(?:which|that|but\sth(?:at|is))\s(?:was|is)\s(?:(?:an?|just|only)\s){0,2}(?:\w+\s)?(?:slip|error|mistake"
+    r"|typo|misprint|wrong|incorrect))\b"
+)
 _SENTENCE_END = re.compile(r"[.!?。…]\s|\n")
 
 
@@ -59,9 +68,10 @@ def held(text: str, keys: Sequence[str], token: str = "(?!)") -> tuple[list[Hold
         token: an answer of one character, which a box at the end holds though it is never closed.
     """
     closed, unclosed = spans(text)
-    meant = [one for one in closed if not _NOT_THIS.search(text[max(0, one[0] - 160) : one[0]])]
-    if len(meant) > 1:
-        meant = [one for one in meant if not _SUPPOSED.search(text[max(0, one[0] - 140) : one[0]])] or meant
+    before = {one: text[max(0, one[0] - 160) : one[0]] for one in closed}
+    meant = [one for one in closed if not _NOT_THIS.search(before[one]) and not _A_SLIP.match(text, one[1])]
+    for other in (_SUPPOSED, _FORMER) if len(meant) > 1 else ():
+        meant = [one for one in meant if not other.search(before[one])] or meant
     found = [Holder(text[start:end], start, end, "box", 100 if _last(text, end, meant) else 98) for start, end in meant]
     rest, position = [], 0
     for start, end in closed:

@@ -29,6 +29,7 @@ _ALL_OPTIONS = re.compile(
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _UNDECIDED = re.compile(r"(?i)\b(?:whether|ob)\b")
 _DIALOGUE = re.compile(r"^\W{0,4}Q(?:uestion)?\W{0,3}:", re.MULTILINE)
+_TICKED = re.compile(r"^[ \t]*[-*+] ?\[[xX✓✔]\][ \t](?=\w)", re.MULTILINE)
 _REPLY = re.compile(r"^A:(?=\s)", re.MULTILINE)
 _REFUSED = re.compile(
     r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t)|(?:not|un)\s?able\sto)\s(?:choose"
@@ -46,6 +47,15 @@ _IN_BRACKETS = re.compile(r"\(([A-D])\)")
 _AT_THE_END = re.compile(
     rf"(?P<letter>{LETTER})(?=[^\w\n]*$|\s?[^\sA-Za-z0-9]{{1,8}}(?:\s[^\sA-Za-z0-9]{{1,6}})?[.。]?\s*$)"
 )
+_ANNOUNCED = re.compile(
+    rf"({cues.either(cues.ANSWER)}[^\n]{{0,20}}:[*_]{{0,3}})\s*\n\s*(?=[*_(\[]{{0,4}}[A-D][*_)\].:!]{{0,5}} ?$)",
+    re.MULTILINE,
+)
+# "Why not the others?" and what follows it, "The other options are incorrect." at the end.
+_CODA = re.compile(
+    rf"\n[\W_]{{0,6}}{cues.any_word(cues.THE_OTHERS)}[^\n.]{{0,60}}\n(?![\s\S]*(?i:boxed|answer\sis|therefore|actually|wait\b))[\s\S]*\Z"
+    rf"|\s[*_]{{0,3}}{cues.any_word(cues.THE_OTHERS)}[^\n.]{{0,120}}\.?[*_]{{0,3}}\s*\Z"
+)
 _HEADING = re.compile(r"\W{0,6}(?:(?i:option|choice)\s)?([A-Da-d])\W{0,6}")
 
 
@@ -58,25 +68,41 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     ('C', None, None)
     """
     reading = NOTHING
+    text = _TICKED.sub("✅ ", text)
     if _DIALOGUE.search(text):
         text = _REPLY.sub("Answer:", text)
     for part in own_parts(as_in_options(text, options)):
-        reading = _read_part(plain_letters(part), options)
-        if reading.value is not None:
-            break
+        text = _ANNOUNCED.sub(r"\1 ", plain_letters(part))
+        text = _restated(tuple(options)).sub("", text) if options else text
+        for own in dict.fromkeys((_CODA.sub("", text), text)):
+            reading = _read_part(own, options)
+            if reading.value is not None:
+                return reading
     return reading
+
+
+@lru_cache(maxsize=256)
+def _restated(options: tuple[str, ...]) -> re.Pattern[str]:
+    """The options line by line, as the prompt lists them."""
+    lines = r"\n+".join(
+        rf"[*_>•\-\s]{{0,6}}\(?{letter}[.):\]*]{{1,3}}\s?{re.escape(option.strip())}[.*_ ]{{0,4}}"
+        for letter, option in zip(LETTERS, options, strict=True)
+    )
+    return re.compile(rf"^(?:(?!.*\b[A-D]\b).{{0,80}}:[*_ ]{{0,4}}\n+)?{lines}$", re.MULTILINE)
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
     holders, rest = held(text, ("answer", "choice"), "[A-D]")
     inside = [found for holder in holders if (found := _inside(holder, text, options))]
     outside = _unless_all_right(_candidates(rest, options))
-    ruled_out = {one.value for one in outside if one.cue == "ruled_out"}
+    ruled_out = {one.value: one.start for one in outside if one.cue == "ruled_out"}
     refused = _REFUSED.search(rest) or cut_off(rest)  # what is merely spoken of is not chosen then
     for at, one in enumerate(outside):
         spoken_of = one.value in ruled_out and one.cue in ("option", "line", "predicate")
         if spoken_of or (refused and one.support <= doubts.WEAK):
             outside[at] = replace(one, support=0)
+        elif one.end < ruled_out.get(one.value, -1):
+            outside[at] = replace(one, evidence=(*one.evidence, ("denied_later", -13)))
     return choose([*outside, *inside], _MENTIONS)
 
 
@@ -115,7 +141,7 @@ def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
     kept, listed = split_listings(text, with_letters(text, options))
     plain = unformatted("\n".join(kept))
     substituted = with_letters(plain, options)
-    alone = letter_of(unwrap(substituted.strip(" \n'<>[].:")))
+    alone = letter_of(unwrap(substituted.strip(" \n'<>[].:!")))
     if alone and "<" not in substituted:
         yield Candidate(alone, 0, len(substituted), substituted, "alone", 85)
     yield from _stated(substituted, 0)
@@ -171,8 +197,20 @@ def _named(plain: str, options: Sequence[str], discussed: bool) -> Iterator[Cand
         in_brackets = set(_IN_BRACKETS.findall(sentences[-1]))
         if len(last) == 1 and in_brackets <= last.keys() and (len(first) != 1 or first.keys() == last.keys()):
             at = plain.rfind(sentences[-1])
+            if _alike(sentences, options) or elimination.called_unlike(_after_option(sentences[-1], options)):
+                return
             yield weigh(Candidate(next(iter(last)), at, at, plain, "concluding", 27), ((doubts.asked, -100),))
         yield from _ending(sentences[-1])
+
+
+def _after_option(sentence: str, options: Sequence[str]) -> str:
+    return re.split(f"[{MARKS}]", with_letters(sentence, options, MARKS))[-1]
+
+
+def _alike(sentences: Sequence[str], options: Sequence[str]) -> bool:
+    """Whether the last sentence says of an option what the one before says of another: "The ohm is …"."""
+    one, other = (" ".join(with_letters(each, options, MARKS).split()[:4]) for each in sentences[-2:])
+    return one != other and re.sub(f"[{MARKS}]", "", one) == re.sub(f"[{MARKS}]", "", other)
 
 
 def _ending(sentence: str) -> Iterator[Candidate]:

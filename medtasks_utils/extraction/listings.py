@@ -15,7 +15,7 @@ CALLED = (
 """What a line calls the option that it begins with."""
 LINE = re.compile(
     rf"[\s>#*_=\-•|👉️{cues.TICKS}]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option|choice)\s)?[(\[]?(?P<letter>[A-D]"
-    rf"|[a-d](?=[.:)\]])){ONE_ONLY}(?:[)\].:?]{{1,3}}(?:[\s*_\u3040-\u9fff]|$)|[*_]{{1,3}}[:.)]|,\s|\s(?:because|since"
+    rf"|[a-d](?=[.:)\]])){ONE_ONLY}(?:[)\].:?!]{{1,3}}(?:[\s*_\u3040-\u9fff]|$)|[*_]{{1,3}}[:.)]|,\s|\s(?:because|since"
     rf"|as)\s|[*_]{{0,3}}\s[\-–—|(→\[]|[*_]{{0,3}}\s[-=]>\s|[*_]{{0,3}}\s\||:?\s?[{cues.TICKS}{cues.CROSSES}○◯×]"
     rf"|[\s*_)\]<=]*$|{CALLED})"
 )
@@ -23,8 +23,9 @@ _ANNOUNCED = re.compile(r"\W{0,6}(?:[^\W\d]{1,12}\s){0,3}(?i:choices|options)(?:
 MAX_LINE = 300  # characters of a line that are looked at for its letter
 
 _CONTINUES = re.compile(r" {3}|\t|\|[\s:|-]{3,}$")  # an indented line of an item, or a table's ruler
+_OPTIONS_IN_WORDS = re.compile(r"(?:^|[.;]\s)\W{0,4}(?i:option|choice)\s\(?([A-D])\b")
 _MARKER = re.compile(
-    r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D]|(?<=\()[a-d](?=\)))(?:[\"']?[).:\]]"
+    r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D]|(?<=\()[a-d](?=\)))(?:[\"']?[).:\]][*_]{0,3}"
     r"|(?<![,и]\s[A-D])\s[–—-])\s"
 )
 
@@ -55,7 +56,7 @@ def split_listings(text: str, lettered: str) -> tuple[list[str], list[str]]:
             end_run()
             listed.append(line)
             continue
-        if match is None and line.strip():
+        if line.strip() and (match is None or len(set(_OPTIONS_IN_WORDS.findall(line[:MAX_LINE]))) > 1):
             if run and _CONTINUES.match(line):
                 run.append(line)
             else:
@@ -66,7 +67,8 @@ def split_listings(text: str, lettered: str) -> tuple[list[str], list[str]]:
             end_run()
         run.append(line)
         letters.update(match["letter"].upper() if match else ())
-    looping = len(letters) == 1 and sum(line.startswith(run[0]) for line in listed) > 1
+    first = next(filter(str.strip, run), "")
+    looping = len(letters) == 1 and sum(line.startswith(first) for line in listed) > 1
     if not looping:
         end_run()
     return kept, listed

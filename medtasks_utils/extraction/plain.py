@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import islice
 from textwrap import dedent
 
+from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.ends import both_ends
 from medtasks_utils.extraction.think import TAG, final_text
 from medtasks_utils.extraction.weighing import bounded
@@ -34,8 +35,22 @@ _WRITTEN = tuple(
         (r"^ {0,3}> (?=[^\s\d.>])", ""),
         (r"^( {0,12})[*•‣◦▪●·] (?=\S)", r"\1- "),
         (r"(?<=\S) {2,}(?=\S)", " "),
+        (r"\A\s*```\w{0,12}\n([^`]*)\n```\s*\Z", r"\1"),
+        (r"(\\f?boxed\s?\{)\s?\\(?:text|math)\w{0,2}\s?\{([^{}\n]{1,80})\}\s?\}", r"\1\2}"),
+        (r"【\s?([^\W\d][^【】\n]{1,7}?)\s?】:? ?", r"\1: "),
+        (r"(?<=[^\W\d]) :(?=\s)", ":"),
     )
 )
+# A polite line to begin with, polite lines and references to end with: they hold no answer.
+_COURTESY = re.compile(
+    rf"\A(?![^\n]{{0,200}}(?i:halluc|factual|correct|wrong|true|false|not\b|n['’]t\b|\bis\s(?!my|how|the\s)))[\W_]{{0,4}}(?:{cues.either(cues.COURTESY)}\s?[!.,，！。:]?\s{{0,2}}){{0,2}}"
+    rf"(?:{cues.either(cues.ANNOUNCING)}[^\n:：\\<]{{0,120}})?[:.!…。：！*_]{{0,4}}\s*\n+(?=\s*\S)"
+)
+_CLOSING = re.compile(
+    rf"\n[\W_]{{0,6}}(?:{cues.either(cues.CLOSING)}[^\n\\<{{}}]{{0,200}}|(?i:references?|sources?|quellen?|références?|fuentes?|referencias?"
+    r"|referências?|fonti?|источники?|参考文献)[*_]{0,3}\s?:[^\n\\<{}]{0,200}(?:\n\s?(?:\d{1,2}[.)]|[-*•\[])[^\n\\<{}]{1,200}){0,9})$"
+)
+_TOKEN = re.compile(r"(?<![\w.])(?:[A-D](?![\w'’])|[0-2](?![\w.]))(?!\.\s)|(?i:answer\sis|actually|correction|wait\b)")
 _TAIL = re.compile(r"(?:\n[-–—*_=~ ]{3,80}|<[|｜][^<>|｜\n]{1,30}[|｜]>|</s>|<(?:eos|end_of_turn)>)$")
 _MAX_TAILS = 8
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>")
@@ -51,7 +66,7 @@ _NEXT_QUESTION = re.compile(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
     r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)"
     r"|[#*\s]{0,6}(?:Next|New)\s(?:patient|case|question)\s?\d{0,3}[:*_]{0,3}\s?$"
-    r"|#{1,4}\s(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human|User)\s?\d{0,3}\s?:?\s?$"
+    r"|#{1,4}\s(?:(?:Follow-?\s?up|Next|Additional|Practice|Bonus|Related|Similar|Further)\s)?(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human|User)\s?\d{0,3}\s?:?\s?$"
     r"|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s|#{1,4}\sInstruction\s?:\s|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?"
     r"|\|)?(?:user"
     r"|start_header_id)\b)|(?<!\S)Exercise\s[2-9]:",
@@ -65,8 +80,19 @@ _INVENTED = re.compile(
     r"(?:<think>|^[#\s<|]{0,6}(?:im_start\|>)?(?:answer|A:|response|reply|assistant|antwort|r[eé]p|choices))",
     re.MULTILINE | re.IGNORECASE,
 )
-_PREAMBLE = re.compile(r"\W{0,3}(?i:let|okay|ok|sure|first|here|i\swill|to\sanswer)\b[^\n\\<]{0,160}")
+_PREAMBLE = re.compile(
+    rf"\W{{0,3}}(?:{cues.either(cues.COURTESY)}|(?i:let|first|here|i\swill|to\sanswer))(?!\w)[^\n\\<]{{0,160}}"
+)
 _FORM = re.compile(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
+
+
+def _forms(tokens: str) -> str:
+    """Boxes with these tokens one after the other, in a sentence or line by line: what may be answered."""
+    gap = r"(?:(?!box|\bnot\b)[^.!?]){0,80}?"
+    return gap.join(rf"\\f?box(?:ed)?\s?\{{\W{{0,3}}(?:text\w{{0,2}}\{{)?{token}\W{{0,3}}\}}" for token in tokens)
+
+
+_ALL_FORMS = re.compile(rf"(?:{'|'.join(map(_forms, ('ABCD', 'ABC', '012')))})[^.!?\n\\]{{0,80}}")
 _INSTRUCTED_BEFORE = re.compile(
     r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|(?:[,;]|\bor|\band)\slike|like\sthis"
     r"|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\."
@@ -78,7 +104,7 @@ _INSTRUCTED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _INSTRUCTED_AFTER = re.compile(
-    r"[^\w\n]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando|lorsque)"
+    r"[^\w\n.!?]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando|lorsque)"
     r"|\s?(?:如果|表示|の場合|이면)",
     re.IGNORECASE,
 )
@@ -100,10 +126,13 @@ def _tidy(text: str) -> str:
     text = dedent(text).strip()
     for _ in range(_MAX_TAILS):
         text, cut = _TAIL.subn("", text)
+        closing = _CLOSING.search(text, max(0, len(text) - 1500))
+        if closing and text[: closing.start()].strip() and not _TOKEN.search(closing[0]):
+            text, cut = text[: closing.start()], 1
         if not cut:
             break
         text = text.rstrip()
-    return text
+    return _COURTESY.sub("", text)
 
 
 def unformatted(text: str, *, headings: bool = True) -> str:
@@ -124,6 +153,7 @@ def without_instructions(text: str) -> str:
     >>> without_instructions(r"Reply with \boxed{0} if it is factual."), without_instructions(r"So \boxed{0}.")
     ('Reply with  if it is factual.', 'So \\boxed{0}.')
     """
+    text = _ALL_FORMS.sub("", text)
     looked_at = {form.start() for form in bounded(_FORM.finditer(text))}
 
     def stated(form: re.Match[str]) -> str:

@@ -18,7 +18,7 @@ _LABEL = (
     r"|الخيار\sالصحيح|उत्तर|सही\sविकल्प|答案|正确选项|正解|정답)\s?[(\[]?"
 )
 _OPTION = (
-    r"(?i:letter|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант"
+    r"(?i:letter|opt\.?|buchstabe|lettre|letra|lettera|option|choice|choix|opción|opção|opzione|alternativa|вариант"
     r"|букв\w{1,2}|الخيار|विकल्प|选项)"
 )
 _REASON = (
@@ -50,7 +50,7 @@ STATEMENTS = tuple(
         # "C is correct", "C (long thoracic nerve) is the best answer", "C ist richtig", "Cが正解".
         (
             "correct",
-            rf"(?P<letter>{LETTER})[)\].']?(?:\s\([^()\n]{{0,80}}\)|(?<!A)\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
+            rf"(?P<letter>{LETTER})[)\].']?(?:\s\([^()\n]{{0,80}}\)|,\s(?![A-D]\b|not\b|unlike\b|but\b|and\b|or\b|so\b)[^,.;\n]{{1,40}},|(?<!A)\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
             55,
         ),
         # "Edit: C → D", "I change it from C to D".

@@ -14,14 +14,14 @@ from medtasks_utils.extraction.spelling import Spelling
 _SMALL_WORDS = (
     "because|since|as|is|for|due|given|which|so|but|not|in|with|and|or|rather|ist|est|es|no|ne|weil|car|porque"
     r"|perch\w{0,2}|den|"
-    "wählen|nehmen|ankreuzen|entscheiden|und|ni|né|nem|noch|nor|quella|aus|fällt|passt|scheidet|makes|best|fits|matches|correctly|would|seems|must|should"
+    "wählen|nehmen|ankreuzen|entscheiden|fest|zurück|und|ni|né|nem|noch|nor|quella|aus|fällt|passt|scheidet|makes|best|fits|matches|correctly|would|seems|must|should"
     r"|appears|only|an"
     r"|remains|it|instead|over|here|then"
 )
 ARTICLE = rf" (?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
 LETTER = (
     rf"(?<![A-Za-z0-9À-ÿ抗])(?<!(?i:anti|анти)-)(?:[A-D](?![A-Za-z0-9+À-ÿ]|['’][a-z]|-[A-Za-z0-9])(?<!A(?={ARTICLE}))"
-    r"|(?<=['‘])[a-d](?=['’])|[a-d](?=\s?(?:[).:,;\]]|because\b|since\b|$)))"
+    r"|(?<=['‘])[a-d](?=['’])|[a-d](?=\s?(?:[).:,;!\]]|because\b|since\b|$)))"
 )
 # What follows is no second letter, as in "A or B", "A, B and C", "A/B", "C (or D)", "AとB".
 ONE_ONLY = (
@@ -81,7 +81,7 @@ def _ordinal(language: str) -> re.Pattern[str]:
     )
     return re.compile(
         rf"(?<![^\W_]){_NOT_FINAL}(?:{placed}|(?<!\bmy\s)(?<!\bmi\s)(?<!minha\s)(?<!\bma\s)(?:{groups[0]})\s{noun}"
-        rf"|(?P<noun>{noun}\s{link}|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})(?:\s(?:{noun})"
+        rf"|(?P<noun>{noun}(?:\s|(?=:)){link}|(?:{verb})\s(?:{cues.either(cues.FILLER)}){{0,4}})(?:{groups[1]})(?:\s(?:{noun})"
         r"|(?=[*_]{0,3}(?:\s?[.,;:!?()—–\n]|\s-|$)|\s(?:because\b|since\b|weil\b|है)"
         rf"|\s?{cues.either(cues.CORRECT)})))(?![^\W_])",
         re.IGNORECASE,
@@ -148,24 +148,43 @@ _MAPPED = re.compile(r"(?i:answers?)[\"']?\s?[:=]\s?\{(?=\s*[\"']?A[\"']?\s?:)")
 _JUDGED = re.compile(  # {"option": "C", "verdict": "accepted"}, <option_c>true</option_c>
     r"\{[^{}\n]{0,80}(?i:option|choice|letter|label|id)[\"']\s?:\s?[\"'](?P<letter>[A-D])[\"')].[^{}]{0,400}?[\"'_]"
     r"(?i:verdict|status|correct|judg\w+|selected|evaluation|assessment)[\"']\s?:\s?[\"']?(?P<said>\w+)[^{}]{0,400}\}"
-    r"|<(?i:option_?)(?P<tag>[A-Da-d])>\s?(?P<held>\w+)\s?</[^<>]{1,9}>"
+    r"|<\w{3,9}\s[^<>\n]{0,60}?(?:letter|id|label|key|name)=[\"'](?P<attribute>[A-D])[\"'][^<>\n]{0,60}?(?:selected|correct|chosen"
+    r"|answer|checked)=[\"'](?P<set>\w+)[\"'][^<>\n]{0,60}>|<(?i:option_?)(?P<tag>[A-Da-d])>\s?(?P<held>\w+)\s?</[^<>]{1,9}>"
+)
+_SMALL = re.compile(
+    r"(?<![A-Za-z])((?i:(?:answer|choice|option|opt|ans)\.?(?:\sis)?:?|it'?s|is)\s\(?)([a-d])(?=\s(?:b[ceaou]{3,4}s?e|cause|coz|cuz|bcoz"
+    r"|bc|since)\b)|((?i:opt|ans)\.?:?\s)([a-d])(?=\s[A-Z])"
 )
 _INDEXED = re.compile(r"\b(?:options|choices)\[([0-3])\]")
 _IS = re.compile(r"(?<=answer |choice )si(?= )")
 _SPELLING = Spelling(["answer", "choice", "option"], ["answers", "choices", "options", "chose", "chosen"])
+_MARK = rf"[{cues.TICKS}{cues.CROSSES}☒]|\[[ xX]?\]"
+_MARKED = re.compile(  # "✅ D  ❌ A  ❌ B", "(A) ☐ (B) ☑ (C) ☐"
+    rf"^[\s*>-]{{0,4}}(?:(?:{_MARK})\s?\(?[A-D]\)?[\s,;|]{{1,3}}){{2,3}}(?:{_MARK})\s?\(?[A-D]\)?\s*$"
+    rf"|^[\s*>-]{{0,4}}(?:\(?[A-D][):]?\s?(?:{_MARK})[\s,;|]{{1,3}}){{2,3}}\(?[A-D][):]?\s?(?:{_MARK})\s*$",
+    re.MULTILINE,
+)
+
+
+def _line_by_line(row: re.Match[str]) -> str:
+    letters, marks = re.findall("[A-D]", row[0]), re.findall(_MARK, row[0])
+    ticks = ["☐" if mark in ("[ ]", "[]") else "☑" if mark in "[x][X]☒" else mark for mark in marks]
+    return "\n".join(f"{letter}: {tick}" for letter, tick in zip(letters, ticks, strict=True))
 
 
 def plain_letters(text: str) -> str:
     """The text with its options as letters, and the nouns that announce an answer well spelt.
 
     >>> plain_letters("Ⓑ"), plain_letters("anwser: the third option")
-    ('B', 'answer: the option C')
+    ('B', 'answer: the C')
     """
     text = _INDEXED.sub(
-        lambda one: f"option {'ABCD'[int(one[1])]}", _JUDGED.sub(r"\n\g<letter>\g<tag>: \g<said>\g<held>\n", text)
+        lambda one: f"option {'ABCD'[int(one[1])]}",
+        _JUDGED.sub(r"\n\g<letter>\g<tag>\g<attribute>: \g<said>\g<held>\g<set>\n", text),
     )
     text = _IS.sub("is", _SPELLING.corrected(_SPEAKER.sub(r"\1", _MAPPED.sub("{", text))))
-    return ordinals_as_letters(latin_letters(text))
+    text = _SMALL.sub(lambda one: (one[1] or one[3]) + (one[2] or one[4]).upper(), text)
+    return ordinals_as_letters(latin_letters(_MARKED.sub(_line_by_line, text)))
 
 
 def _as_letter(match: re.Match[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -13,7 +14,7 @@ _Match = TypeVar("_Match")
 _RETRACTED = cues.compiled(cues.RETRACTED)
 
 REACH = 80  # characters around a candidate that evidence is looked for in
-_ENDS = "\n!?;。！？"
+_ENDED = re.compile(r"(?s).*(?:[\n;。！？]|[!?](?!['\")]{0,2},)|\.(?= ))")  # "…?", he said" goes on
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,8 @@ class Candidate:
         """What stands before it in its sentence, up to 80 characters."""
         start = max(0, self.start - REACH)
         stretch = self.text[start : self.start]
-        cut = max((stretch.rfind(end) for end in _ENDS), default=-1)
-        cut = max(cut, *(stretch.rfind(f"{end} ") for end in (".", "。")), -1)
-        return stretch[cut + 1 :]
+        ended = _ENDED.match(stretch)
+        return stretch[ended.end() :] if ended else stretch
 
     @property
     def after(self) -> str:

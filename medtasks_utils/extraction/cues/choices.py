@@ -6,7 +6,7 @@ Cues = dict[str, str]
 
 ANSWER: Cues = {
     "en": r"answer|ans\b\.?|(?:consensus|majority)(?=[^.:→\n]{0,60}[:→])|sol\b\.?|response(?=\s?:)|selection|choice"
-    r"|letter|pick|option|solution|conclusion|(?:correct|final|verdict)(?=:)|\b(?:correct|right|best|appropriate"
+    r"|letter|pick|option|solution|conclusion|(?:correct|final|verdict|box)(?=:)|\b(?:correct|right|best|appropriate"
     r"|likely|suitable|final)\s(?:one|response|letter|match|diagnosis|statement)\b",
     "de": r"antwort(?:möglichkeit|option)?|lösung|auswahl|(?:richtig|korrekt)(?=\s(?:ist|wäre)|:)",
     "fr": r"réponse|choix|proposition|(?:correcte|exacte|juste)(?=\s?:)",
@@ -70,7 +70,8 @@ CHOOSE: Cues = {
     r"|i\swould(?!\snot))\s(?:\w+ly\s)?(?:order|give|start(?:\swith)?|use|prescribe|recommend|request|perform|offer"
     r"|suspect|diagnose|call\s(?:it|this))|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put(?!\sfirst)|writ(?:e"
     r"|ing))(?:\s(?:down|in))?",
-    "de": r"wähle|(?:kreuzen|wählen|nehmen)\swürde\sich|ändere\smeine\s(?:antwort|wahl)\s(?:auf|zu|in)|kreuze"
+    "de": r"wähle|lege\smich\s(?:\w+\s){0,2}auf|(?:kreuzen|wählen|nehmen)\swürde\sich|ändere\smeine\s(?:antwort"
+    r"|wahl)\s(?:auf|zu|in)|kreuze"
     r"|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|bleibe\sbei|(?:würde\ssagen|denke"
     r"|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\s(?:\w+\s){0,2}für",
     "fr": r"change\s(?:donc\s)?(?:ma|de)\sréponse\s(?:pour|en|par)|va(?:is)?\s(?:donc\s)?pour|choisi(?:s|rais)"
@@ -138,8 +139,9 @@ THEREFORE: Cues = {
     "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление|更正"
     r"|訂正|정정|सुधार|تصحيح)\s?:",
     "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it(?:\shas\sto|['’]s\s(?:gotta"
-    r"|got\sto))\sbe|therefore|thus|hence|so|leav(?:es?|ing)(?:\sus\swith)?|(?<!(?<!th(?:at|is)\s)would\s)makes?\sit"
-    r"|it(?:['’]s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?|in\sthe\send|ultimately|eventually|on\sbalance"
+    r"|got\sto))\sbe|therefore|thus|hence|so|(?:leav(?:es|ing)|(?<![.;,]\s)leave)(?:\sus\swith)?"
+    r"|(?<!(?<!th(?:at|is)\s)would\s)makes?\sit"
+    r"|it(?:['’]?s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?|in\sthe\send|ultimately|eventually|on\sbalance"
     r"|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|demnach|somit|folglich|wahrscheinlich|es\sist|ist\ses|d\.\s?h\.)",
     "fr": r"\b(?:c['’]est(?:\sla)?|donc|plutôt|probablement)",
@@ -176,11 +178,12 @@ WRONG_AFTER: Cues = {
     r"|therefore\s)?(?:incorrect|wrong|false|not|no\b|unlikely|ruled\sout|excluded|out\b|less|(?:(?:the|thus|a|an|just"
     r"|only|most|more|usual|common\w*|classic|typical)\s){0,4}(?:distractor|trap|lure|decoy|red\sherring|mistake"
     r"|(?:\w+\s)?wrong\s(?:choice|answer|option))|(?:what|the\sone)\s(?:many|most|some|people|students)\b|(?:often"
-    r"|commonly|frequently)\s(?:chosen|picked|mistaken|confused))|isn['’]t|(?:can|may|must|should"
+    r"|commonly|frequently)\s(?:chosen|picked|mistaken|confused))|isn['’]t|can(?:not|['’]t)\sbe(?!\s(?:ruled"
+    r"|excluded|dismissed|eliminated|discarded|denied|dropped|wrong))|(?:can|may|must|should"
     r"|could)\sbe\s(?:ruled\sout|excluded|set\saside|struck\s(?:off|out)|eliminated|discarded|dismissed|dropped"
     r"|crossed\s(?:off|out))|incorrectly|does\snot|doesn['’]t)",
     "de": r"(?:[:—–-]\snein\b|falsch|nicht\s(?:richtig|korrekt|zutreffend|in\sfrage)|ebenso\s?wenig|ebenfalls\snicht"
-    r"|(?:scheidet|fällt)\s(?:\w+\s)?(?:aus|weg)|passt\snicht)",
+    r"|(?:scheidet|fällt)\s(?:\w+\s)?(?:aus|weg)|passt\snicht|\A\szurück)",
     "fr": r"(?:[:—–-]\snon\b|incorrecte?\b|fausse?|inexacte?|n['’]est\spas|ne\s(?:convient|correspond)\spas)",
     "es": r"(?:[:—–-]\sno\b|incorrecta|falsa(?!m)|errónea|no\ses\b)",
     "pt": r"(?:[:—–-]\snão\b|incorreta|falsa(?!m)|errada|não\sé)",
@@ -222,17 +225,34 @@ EXCLUDE: Cues = {
     "en": r"(?:incorrect|wrong|false|out)(?=(?:\s(?:answer|option|choice)s?(?:\s\d)?)?\s?:)|distractors?|eliminat(?:es?"
     r"|ed|ing)|exclud\w{1,3}|rul(?:es?|ed|ing)\sout|discard\w{0,3}|dismiss\w{0,3}|strik(?:es?|ing)(?:\sout|\soff)?"
     r"|cross\w{0,3}\s(?:out|off)|drop(?:s|ped|ping)?|reject\w{0,3}|(?:argues?|speaks?|counts?)\sagainst"
-    r"|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore|set\saside|throw\w{0,2}\sout|out\sgo(?:es)?",
+    r"|withdraw\w{0,3}|retract\w{0,3}|dispos\w{1,3}\sof|do(?:es)?\saway\swith|forget(?:\sabout)?|ignore"
+    r"|set\saside|throw\w{0,2}\sout|out\sgo(?:es)?",
     "de": r"schlie(?:ß|ss)\w{1,3}|scheide[nt]|fallen|spr[ie]ch\w{1,2}\sgegen|streiche?n?|verwerfen?|verwirft|entfallen",
-    "fr": r"écart\w{1,4}|exclu(?!si)\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
-    "es": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
-    "pt": r"descart\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}",
-    "it": r"esclu[ds]\w{1,4}|scart\w{1,4}|elimin\w{1,4}",
+    "fr": r"écart\w{1,4}|retir\w{1,4}|exclu(?!si)\w{1,4}|élimin\w{1,4}|rejett?\w{1,3}",
+    "es": r"descart\w{1,4}|retir\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}|rechaz\w{1,4}",
+    "pt": r"descart\w{1,4}|retir\w{1,4}|exclu(?!si)\w{1,4}|elimin\w{1,4}",
+    "it": r"esclu[ds]\w{1,4}|ritir\w{1,4}|scart\w{1,4}|elimin\w{1,4}",
     "ru": r"исключ\w{1,6}|отброс\w{1,4}|отбрас\w{1,6}",
     "ar": r"(?:ن|أ|ي|ت)?ستبعد|استبعاد",
     "zh": r"排除(?!法)|否定",
 }
 """Verbs that rule out the letters that follow, or that stand before "we can"."""
+
+THE_OTHERS: Cues = {
+    "en": r"(?:why\s)?(?:not\s)?(?:(?:all|none)\s(?:of\s)?)?(?:the\s)?(?:other|remaining"
+    r"|incorrect)\s(?:three\s)?(?:options|choices|answers|alternatives)"
+    r"|why\s(?:not\s)?the\sothers|distractors",
+    "de": r"(?:warum\s(?:nicht\s)?)?(?:die\s)?(?:anderen|übrigen|falschen)\s(?:optionen|antworten|möglichkeiten)",
+    "fr": r"(?:pourquoi\s(?:pas\s)?)?les\sautres\s(?:options|propositions|réponses|choix)",
+    "es": r"(?:por\squé\sno\s)?las\s(?:demás|otras)\s(?:opciones|alternativas|respuestas)",
+    "pt": r"(?:por\sque\snão\s)?as\s(?:demais|outras)\s(?:opções|alternativas|respostas)",
+    "it": r"(?:perché\snon\s)?le\saltre\s(?:opzioni|risposte|alternative)",
+    "ru": r"(?:остальные|другие)\sварианты",
+    "zh": r"其[他余]选项",
+    "ja": r"(?:他|その他)の選択肢",
+    "ko": r"(?:나머지|다른)\s?(?:보기|선택지)",
+}
+"""What begins a remark on the options that are not chosen."""
 
 OR: Cues = {
     "en": r"(?:and/)?or|and",
@@ -251,7 +271,8 @@ OR: Cues = {
 """What joins two letters, so that neither is stated."""
 
 REMAINS: Cues = {
-    "en": r"(?:what|which|that|all\sthat|only)?\s?(?:remains?|leaves(?:\sus\swith)?|is\sleft)(?:\sis|\swith)?"
+    "en": r"(?:what|which|that|all\sthat|only)?\s?(?:remains?|leaves(?:\sus\swith)?|is\sleft)(?:\sis"
+    r"|\swith)?(?:\sthat)?"
     r"|remaining(?=:)|(?:left|remain(?:ing)?)\s(?:option|choice|one)\sis|(?:left)\swith|by\s(?:elimination|exclusion)",
     "de": r"(?:(?:übrig\s)?bleibt(?:\s(?:nur|also|somit|daher|noch|damit))*|per\sausschluss|im\sausschlussverfahren)",
     "fr": r"(?:(?:il\s)?(?:ne\s)?reste(?:\sdonc|\sque)*|par\sélimination)",
@@ -298,8 +319,9 @@ ONLY: Cues = {
 
 UNLIKE_IT: Cues = {
     "en": r"would\s(?:not\s)?(?:be|give|cause|produce|show|have|lead|need|require|present|make|suggest|affect|mean"
-    r"|involve|raise|lower)|lack(?:s|ed)\b|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|has\sno(?:thing)?"
-    r"|have\sno(?:thing)?|plays?\sno)\b|never\b|eliminated|rather\b",
+    r"|involve|raise|lower)|lack(?:s|ed)\b|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|(?:has|have"
+    r"|shows?|gives?"
+    r"|plays?)\sno(?:thing)?)\b|never\b|eliminated|rather\b",
     "de": r"würde|hätte|wäre|gäbe|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht|kein",
     "fr": r"à\s(?:écarter|exclure|éliminer)|(?:écartée?|exclue?|éliminée?)s?|donnerait|serait|aurait",
     "es": r"daría|sería|causaría|tendría|descartad[ao]s?|descarta[rn]?|excluid[ao]s?",
