@@ -30,7 +30,7 @@ _KEY = re.compile(
 _OTHER_KEY = re.compile(r"second|other|alternative|reject|exclu|wrong|incorrect|initial|previous|runner")
 _NOT_THIS = re.compile(
     r"\b(?i:(?:al|even\s)?though|whereas|obwohl|bien\sque|aunque|embora"
-    r"|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|(?:\b(?:not|nor|nicht|pas|non|não|не|rather\sthan"
+    r"|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|(?:(?:\b|(?=n['’]t))(?:not|nor|nicht|pas|non|não|не|n['’]t|rather\sthan"
     r"|instead\sof)\s(?:\w{1,6}\s)?|≠\s?)[$(\\]{0,4}boxed\s{0,8}\{"
     r"(?:[A-D]\}[$)\\]{0,2}(?:\s\([^()\n]{0,30}\))?,?\s(?:(?:or|nor|and)\s)?[$(\\]{0,4}boxed\s{0,8}\{){0,3}$"
 )

@@ -29,7 +29,7 @@ _ALL_OPTIONS = re.compile(
 _BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
 _UNDECIDED = re.compile(r"(?i)\b(?:whether|ob)\b")
 _DIALOGUE = re.compile(r"^\W{0,4}Q(?:uestion)?\W{0,3}:", re.MULTILINE)
-_TICKED = re.compile(r"^[ \t]*[-*+] ?\[[xX✓✔]\][ \t](?=\w)", re.MULTILINE)
+_TICKED = re.compile(r"^[ \t]*[-*+•‣◦▪●·] ?\[[xX✓✔]\][ \t](?=\w)", re.MULTILINE)
 _REPLY = re.compile(r"^A:(?=\s)", re.MULTILINE)
 _REFUSED = re.compile(
     r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t)|(?:not|un)\s?able\sto)\s(?:choose"
@@ -56,7 +56,7 @@ _CODA = re.compile(
     rf"\n[\W_]{{0,6}}{cues.any_word(cues.THE_OTHERS)}[^\n.]{{0,60}}\n(?![\s\S]*(?i:boxed|answer\sis|therefore|actually|wait\b))[\s\S]*\Z"
     rf"|\s[*_]{{0,3}}{cues.any_word(cues.THE_OTHERS)}[^\n.]{{0,120}}\.?[*_]{{0,3}}\s*\Z"
 )
-_HEADING = re.compile(r"\W{0,6}(?:(?i:option|choice)\s)?([A-Da-d])\W{0,6}")
+_HEADING = re.compile(r"\W{0,6}(?:(?i:option|choice)\s\W?)?([A-Da-d])\W{0,6}")
 
 
 def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
