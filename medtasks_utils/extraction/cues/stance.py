@@ -15,7 +15,7 @@ RETRACTED: Cues = {
     r"|mind|verdict)|edit(?:ed)?:|i\s(?:\w+ly\s|must\s|beg\sto\s)?disagree\b(?!\swith\s(?:the\s)?(?:option\s)?[A-D]\b)"
     r"|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right|correct|it)\b|(?:wh?)?oops\b|my\sbad\b|sorry,\s(?:i\smean"
     r"|wrong))|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
-    "de": r"\b(?:moment\b|augenblick\b|halt[,!]|nein[:!]|(?:nehme|ziehe)(?:\s\w+){1,3}\szurück\b|stopp\b"
+    "de": r"\b(?:moment\b|(?<!im\s)augenblick\b|halt[,!]|(?:nehme|ziehe)(?:\s\w+){1,3}\szurück\b|stopp\b"
     r"|korrektur:|doch\snicht\b|nein,|ups\b|hoppla\b|ich\shabe\smich\s(?:vertan"
     r"|geirrt|verlesen)|ich\shabe\s(?:\w+\s)?vergessen)",
     "fr": r"\b(?:attendez?\b|(?:un\sinstant|une?\s(?:minute|seconde))\b|je\s(?:retire|me\s(?:ravise|reprends)"
@@ -28,7 +28,7 @@ RETRACTED: Cues = {
     r"|mi\ssono\ssbagliat|correzione:|anzi(?:\sno)?[,:]|ops\b|ho\sdimenticato|dimenticavo)",
     "ru": r"\b(?:подождите?\b|погодите?\b|постойте?\b|беру\s(?:\w+\s){1,3}(?:назад|обратно)|стоп\b|исправление:"
     r"|хотя\sнет|(?:ой|упс)\b|я\sзабыл)",
-    "ar": r"انتظر|لحظة|أتراجع|أسحب|تصحيح|نسيت",
+    "ar": r"انتظر|لحظة(?=[,.!])|أتراجع|أسحب|تصحيح|نسيت",
     "hi": r"रुकिए|ठहर(?:िए|ो)|वापस\sलेत|रुको|सुधार:|भूल\sगय",
     "zh": r"等等|且慢|慢着|收回|撤回|等一下|更正|哎呀|我忘",
     "ja": r"待って|お待ち|撤回|取り消|訂正|おっと|忘れてい",
