@@ -34,6 +34,7 @@ _SIDE_CLAUSE = re.compile(
 _INPUT_NAMED = re.compile(
     rf"{cues.any_word(cues.INPUT)}\)?(?:\s(?!{_EQUALS}|it\b)[^\W\d]{{1,12}}){{0,2}}\s?(?:\([^()\n]{{0,20}}\)\s?)?"
     rf"(?:(?:{_EQUALS}|{_LINKED})\s?){{0,2}}(?:{_ABOUT}){{0,4}}$"
+    rf"|\|\s?(?:[^\W\d]+\s)?{cues.any_word(cues.INPUT)}(?:\s[^\W\d]+)?\s?\|\s?$"
 )
 _NOT_BEFORE = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$"
@@ -49,10 +50,14 @@ _ONLY_IF = re.compile(
     r"|wish)\b)"
 )
 _COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))
+_BESIDE = re.compile(cues.any_word(cues.BESIDE))
 _NOT_ASKED = re.compile(
-    r"(?i)\s?[A-Za-z/%²]{0,8}\s(?:would|wäre|serait|sería|seria|sarebbe)\b(?!\s(?:also\s)?(?:round|give|make|mean))|[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)|nicht\sgefragt"
+    r"(?i)\s?[A-Za-z/%²]{0,8}\s(?:would|wäre|serait|sería|seria|sarebbe)\b(?!\s(?:also\s)?(?:round|give|make|mean))"
+    r"|[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)|nicht\sgefragt"
     r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))"
-    r"|没有?要求|求められてい(?:ない|ません)|묻지\s않)"
+    r"|[,\s]\s?(?:(?:(?:does|do|did|would)\s(?:not|n['’]t)|doesn't|won't)\s(?:change|alter|affect)|n['’]y\schange"
+    r"|ne\schange|ändert\s(?:daran\s)?nicht|no\s(?:lo\s)?cambia"
+    r"|não\s(?:\w\s)?muda|non\s(?:\w+\s)?cambia|не\sменяет)|不影响|没有?要求|求められてい(?:ない|ません)|묻지\s않)"
 )
 _LEFT_FROM_NORMAL = re.compile(rf"\d[^\d]{{0,20}}?\s{_EQUALS}\s")
 
@@ -114,7 +119,12 @@ def in_a_side_clause(candidate: Candidate) -> bool:
 def only_supposed(candidate: Candidate) -> bool:
     """As in "with the actual weight it would be 64.4", "23.8 corrected, but nobody asked for that"."""
     left = re.split(r"[;；]", before(candidate))[-1]
-    return bool(_ONLY_IF.search(left) or _COUNTERFACTUAL.search(left) or _NOT_ASKED.match(after(candidate)))
+    return bool(
+        _ONLY_IF.search(left)
+        or _BESIDE.search(left)
+        or _COUNTERFACTUAL.search(left)
+        or _NOT_ASKED.match(after(candidate))
+    )
 
 
 def unfinished(candidate: Candidate) -> bool:
