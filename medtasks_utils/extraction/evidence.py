@@ -12,10 +12,12 @@ from medtasks_utils.extraction.subjects import (
     a_check,
     a_given_quantity,
     a_risk,
+    an_example,
     called_normal,
     denied,
     earlier,
     in_a_side_clause,
+    one_of_two,
     only_supposed,
     unfinished,
 )
@@ -97,18 +99,6 @@ _PER_ANOTHER = re.compile(
 )
 _UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
-_OR = r"(?:or|oder|ou|o|или|أو|或)"
-_UNDECIDED = re.compile(
-    r"(?i)\b(?:(?:can(?:not|['’]t|\snot)|unable\sto|impossible\sto)\s(?:say|tell|determine|know|decide"
-    r"|judge)\swh(?:ich|at)|nicht\s(?:sagen|entscheiden),?\swelche|(?:dire|savoir)\sl(?:equel|aquelle)|(?:decir"
-    r"|saber)\scuál|(?:dizer|saber)\squal|(?:dire|sapere)\squale|(?:сказать|определить),?\sкак)|无法(?:确定"
-    r"|判断)(?:是?哪)|どちら[^。]{0,12}(?:ません|できない)|어느[^.]{0,12}없"
-)
-_BOTH = re.compile(
-    r"(?i)\b(?:both|beide|les\sdeux|amb[ao]s|entrambi|оба)\b[^.;\n]{0,30}\s(?:equally|are\s(?:my|the|final|valid"
-    r"|correct|right|possible|acceptable)|stand\b|gleicher|sont\s(?:valables|possibles)|son\s(?:válid|posibl)"
-    r"|são\s(?:válid|possív)|sono\s(?:valid|possibil)|верн)"
-)
 _IN_GENERAL = re.compile(
     rf"(?i)(?:^|[.,:;(]\s?|(?:with|for|at|from|avec|pour|mit|bei|für|con|com|para|per|при)\s)(?:(?:an?|any|every|each"
     rf"|eine?[mnr]?|une?|um|uma|una)\s"
@@ -286,35 +276,6 @@ def _open_bracket(left: str) -> int | None:
 def restated(candidate: Candidate) -> bool:
     """As in "46.12 mL/min, equivalent to 0.77 mL/s", "24.49, i.e. about 24.5": the second of the two."""
     return bool(_RESTATED.search(before(candidate)) or _PER_ANOTHER.search(before(candidate)))
-
-
-def an_example(candidate: Candidate) -> bool:
-    """As in "a number such as 12.5", "e.g. 7"."""
-    return bool(
-        re.search(
-            r"(?i)(?:\d[\d.]*\s?mg\s(?:of\s|de\s|di\s|d')?[^\W\d]+\s?[=≈]\s?){2,4}$|\b(?:such\sas|e\.g\.,?"
-            r"|(?:(?:a\smodo\sde|à\stitre\sd'|a\stítulo\sde|a\stitolo\sd'|by\sway\sof)\s?e[jxs][ae]mp\w+"
-            r"|beispielsweise),?|for\s(?:example|instance),?|z\.\s?b\.|par\sexemple|por\se(?:jemplo|xemplo)"
-            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$|\b(?:another|further|weiteres|autre|otro|outro"
-            r"|altro)\s(?:example|beispiel|exemple|e[jx]emplo|esempio)\b|(?:example|beispiel|exemple|e[jx]emplo"
-            r"|esempio)\b[^\n]{0,60}\s(?:would|wär|ergäb|serai|donnerai|ser[íi]a|dar[íi]a|sareb|dareb)|(?:例如|例えば"
-            r"|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
-            before(candidate),
-        )
-    )
-
-
-def one_of_two(candidate: Candidate) -> bool:
-    """As in "3 or 4 points", "94 (Friedewald) or 103 (Hopkins): I cannot say which", "Both are my answer"."""
-    left, right = before(candidate), after(candidate)
-    if _BOTH.search(candidate.text, candidate.end, candidate.end + 300) and candidate.cue == "answer":
-        return True
-    if re.match(rf"\s{_OR}\s-?\d", right) or re.search(rf"\d\s{_OR}\s$", left):
-        return True
-    apart = re.match(rf"[^.;\n\d]{{0,40}}\s{_OR}\s[^\d\n]{{0,12}}\d", right) or re.search(
-        rf"\d[^.;\n\d]{{0,40}}\s{_OR}\s", left
-    )
-    return bool(apart and _UNDECIDED.search(candidate.text, candidate.end, candidate.end + 300))
 
 
 def in_bold(candidate: Candidate) -> bool:

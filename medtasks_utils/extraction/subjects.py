@@ -59,6 +59,18 @@ _NOT_ASKED = re.compile(
     r"|ne\schange|ändert\s(?:daran\s)?nicht|no\s(?:lo\s)?cambia"
     r"|não\s(?:\w\s)?muda|non\s(?:\w+\s)?cambia|не\sменяет)|不影响|没有?要求|求められてい(?:ない|ません)|묻지\s않)"
 )
+_OR = r"(?:or|oder|ou|o|или|أو|或)"
+_UNDECIDED = re.compile(
+    r"(?i)\b(?:(?:can(?:not|['’]t|\snot)|unable\sto|impossible\sto)\s(?:say|tell|determine|know|decide"
+    r"|judge)\swh(?:ich|at)|nicht\s(?:sagen|entscheiden),?\swelche|(?:dire|savoir)\sl(?:equel|aquelle)|(?:decir"
+    r"|saber)\scuál|(?:dizer|saber)\squal|(?:dire|sapere)\squale|(?:сказать|определить),?\sкак)|无法(?:确定"
+    r"|判断)(?:是?哪)|どちら[^。]{0,12}(?:ません|できない)|어느[^.]{0,12}없"
+)
+_BOTH = re.compile(
+    r"(?i)\b(?:both|beide|les\sdeux|amb[ao]s|entrambi|оба)\b[^.;\n]{0,30}\s(?:equally|are\s(?:my|the|final|valid"
+    r"|correct|right|possible|acceptable)|stand\b|gleicher|sont\s(?:valables|possibles)|son\s(?:válid|posibl)"
+    r"|são\s(?:válid|possív)|sono\s(?:valid|possibil)|верн)"
+)
 _LEFT_FROM_NORMAL = re.compile(rf"\d[^\d]{{0,20}}?\s{_EQUALS}\s")
 
 
@@ -137,3 +149,32 @@ def unfinished(candidate: Candidate) -> bool:
         is_step = not named(candidate) or before(candidate).rstrip().endswith(("=", "≈", ":", "→", "+"))
         return is_step or candidate.cue != "stated" or of_something_else(candidate)
     return how is CutOff.IN_A_CALCULATION
+
+
+def an_example(candidate: Candidate) -> bool:
+    """As in "a number such as 12.5", "e.g. 7"."""
+    return bool(
+        re.search(
+            r"(?i)(?:\d[\d.]*\s?mg\s(?:of\s|de\s|di\s|d')?[^\W\d]+\s?[=≈]\s?){2,4}$|\b(?:such\sas|e\.g\.,?"
+            r"|(?:(?:a\smodo\sde|à\stitre\sd'|a\stítulo\sde|a\stitolo\sd'|by\sway\sof)\s?e[jxs][ae]mp\w+"
+            r"|beispielsweise),?|for\s(?:example|instance),?|z\.\s?b\.|par\sexemple|por\se(?:jemplo|xemplo)"
+            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$|\b(?:another|further|weiteres|autre|otro|outro"
+            r"|altro)\s(?:example|beispiel|exemple|e[jx]emplo|esempio)\b|(?:example|beispiel|exemple|e[jx]emplo"
+            r"|esempio)\b[^\n]{0,60}\s(?:would|wär|ergäb|serai|donnerai|ser[íi]a|dar[íi]a|sareb|dareb)|(?:例如|例えば"
+            r"|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
+            before(candidate),
+        )
+    )
+
+
+def one_of_two(candidate: Candidate) -> bool:
+    """As in "3 or 4 points", "94 (Friedewald) or 103 (Hopkins): I cannot say which", "Both are my answer"."""
+    left, right = before(candidate), after(candidate)
+    if _BOTH.search(candidate.text, candidate.end, candidate.end + 300) and candidate.cue == "answer":
+        return True
+    if re.match(rf"\s{_OR}\s-?\d", right) or re.search(rf"\d\s{_OR}\s$", left):
+        return True
+    apart = re.match(rf"[^.;\n\d]{{0,40}}\s{_OR}\s[^\d\n]{{0,12}}\d", right) or re.search(
+        rf"\d[^.;\n\d]{{0,40}}\s{_OR}\s", left
+    )
+    return bool(apart and _UNDECIDED.search(candidate.text, candidate.end, candidate.end + 300))
