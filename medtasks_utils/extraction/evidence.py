@@ -121,7 +121,6 @@ _DOSED_AFTER = re.compile(
     r"|(?:\w+\s)?ve(?:ces|zes)\sa[lo]\sd[ií]a|(?:cada|ogni)\s\d|(?:\w+\s)?volte\sal\sgiorno"
     r"|(?:\w+\s)?раза?\sв\s(?:день|сутки)|каждые\s\d|每\d|每[日天]|1日\d|하루)"
 )
-_MARKED = re.compile(r"\s*[-*•+]\s")
 _LED = re.compile(r"[^\w\n]{0,6}\d[^\n]{8,160}")
 _EXPLAINED_AFTER = re.compile(
     r"(?i)\s?[A-Za-z/%²]{0,14}(?:\s\([^()\n]{0,40}\))?[.\x01\s]{0,3}(?::[ \x01]*\n+\s*(?:[-•|*]|\d[.)])\s?"
@@ -167,8 +166,7 @@ def one_of_alike(candidate: Candidate) -> bool:
         return False
     above = text[max(0, start - 240) : max(0, start - 1)].rstrip().rsplit("\n", 1)[-1]
     below = text[end : end + 240].lstrip().split("\n", 1)[0] if end >= 0 else ""
-    is_marked = _MARKED.match(line) is not None
-    return any(shape.fullmatch(other) and (is_marked or not _MARKED.match(other)) for other in (above, below))
+    return any(shape.fullmatch(line) is not None for line in (above, below))
 
 
 def concluded(candidate: Candidate) -> bool:

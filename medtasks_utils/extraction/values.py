@@ -37,10 +37,6 @@ _AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
 _NOT_BUT = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}[^\n]{{0,60}}[,\s]\s?{cues.any_word(cues.BUT)}\s?(?:{_ABOUT}){{0,4}}$"
 )
-_YIELDED = re.compile(
-    rf"(?i)(?:{_EQUALS}|obtains|results\sin|produces|ergibt|donne|obtient)\s(?:an?|the|eine?n?|une?|una|um"
-    rf"|uma)\s[^\n\d.,;:=]{{2,50}}\s(?:of|von|de|di)\s(?:{_ABOUT}){{0,4}}$"
-)
 _VERB_FIRST = re.compile(r"(?i:\b(?:beträgt|liegt|ergibt|lautet)\s(?:die|der|das)\s[^\d\n.,;:]{3,40}\s(?:bei\s)?)$")
 _COUNTED_AFTER = re.compile(
     r"\s(?:\w{1,12}\s){0,2}(?:are|is|were)\s(?:met|violated|positive|present|fulfilled|satisfied|scored|awarded)\b",
@@ -298,7 +294,7 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         or _UNDER_A_LINE.search(text[max(0, found.start - 80) : found.start])
     ):
         return "total", 56
-    if any(pattern.search(left) for pattern in (_AFTER_LINK, _NOT_BUT, _VERB_FIRST, _ROUNDED, _YIELDED)):
+    if any(pattern.search(left) for pattern in (_AFTER_LINK, _NOT_BUT, _VERB_FIRST, _ROUNDED)):
         return "stated", 50
     name = _NAMED_BEFORE.search(left)
     if name or _NAMED_AFTER.match(text, found.end):
