@@ -279,7 +279,8 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
     left = before(candidate)
     if not text[: found.start].strip(f" \n{BOLD}([<'\"≈~=") and not re.search(r"\w", text[found.end : found.end + 200]):
         return "alone", 85
-    label = _UNDER_A_LABEL.search(text[max(0, found.start - 100) : found.start])
+    above = text[max(0, found.start - 100) : found.start]
+    label = _UNDER_A_LABEL.search(above) if "\n" in above[-30:] else None
     if _AFTER_ANSWER.search(left) or (label and _ANSWER.search(label["result"] or "")):
         return "answer", 66
     if _AFTER_RESULT.search(left) or (label and label["result"]):
