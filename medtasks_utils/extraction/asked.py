@@ -32,6 +32,7 @@ _ASKED = re.compile(
     r"|demandée?|pregunta"
     r"|pide|pergunta|pede|domanda|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|题目|要求|題|求め|設問|질문|السؤال|प्रश्न"
 )
+_NEGATED = re.compile(r"(?i)\b(?:not|neither|nor|nicht|weder|pas|ni|nem|não|non|né|не|ни)\b")
 _SENTENCE = re.compile(r"[.:。：]\s?(?=\n|$)|[。：]")
 _FOUND = re.compile(r"[=≈]\s?(\d[\d.]*)")
 _PERCENT = re.compile(r"(?i)\bpercent|%")
@@ -58,7 +59,8 @@ def _of_text(text: str, patterns: re.Pattern[str]) -> int | None:
         start = max(text.rfind(end, 0, asked.start()) + 1 for end in ".;?\n。")
         nearby = [*patterns.finditer(text, max(start, asked.start() - 25), asked.start())][-1:]
         end = _SENTENCE.search(text, asked.end(), asked.end() + 60)
-        nearby += [*patterns.finditer(text, asked.end(), end.start() if end else asked.end() + 60)][:1]
+        following = [*patterns.finditer(text, asked.end(), end.start() if end else asked.end() + 60)][:1]
+        nearby += [one for one in following if not _NEGATED.search(text, asked.end(), one.start())]
         if nearby:
             return nearby[0].lastindex
     return None

@@ -41,22 +41,45 @@ def strict_date(text: str) -> datetime.date | None:
 def written_dates(text: str) -> Iterator[Found]:
     """The dates in a text: ``5/4/2021``, ISO ``2021-05-04``, ``May 4th, 2021``, ``4 mai 2021``, ``5/4/21`` (20YY).
 
-    Where the order is not given by the form, it is month before day, as in the data set, unless that is no date, of
-    this one or of another of the text (``24.05.2021``, but ``05.04.2021`` alone is in May).
+    Where the form does not give the order, the month is first (see :func:`in_one_order`).
     """
-    text = _SPACE.sub(lambda match: " " * len(match[0]), text)
-    matches = list(_WRITTEN.finditer(text))
-    firsts, seconds = ([int(match[name]) for match in matches if match["y2"]] for name in ("m2", "d2"))
-    day_first = max(firsts, default=0) > 12 >= max(seconds, default=0)
-    for match in matches:
-        for form in "12345":
-            if match[f"y{form}"]:
-                year, month, day = match[f"y{form}"], match[f"m{form}"], match[f"d{form}"]
-                if form == "2" and day_first:
-                    month, day = day, month
-                date = _date(year, month, day) or (_date(year, day, month) if form == "2" else None)
-                if date:
-                    yield Found(date, match.start(), match.end())
+    for match in _WRITTEN.finditer(_SPACE.sub(lambda match: " " * len(match[0]), text)):
+        date = _of(match)
+        if date:
+            yield Found(date, match.start(), match.end())
+
+
+def in_one_order(text: str) -> str:
+    """The text with year first in dates of which day and month may be taken for one another.
+
+    With points the day is first, else the month, as in the data set; unless that is no date, of this one or of
+    another, or not one that the text spells out.
+
+    >>> in_one_order("5.4.2021"), in_one_order("5/4/2021"), in_one_order("5/4/2021 (5 April 2021)")
+    ('2021-4-5', '5/4/2021', '2021-4-5 (5 April 2021)')
+    """
+    matches = list(_WRITTEN.finditer(_SPACE.sub(lambda match: " " * len(match[0]), text)))
+    spelled = {_of(match) for match in matches if not match["y2"]}
+    open_ones = [match for match in matches if match["y2"]]
+    firsts, seconds = ([int(match[name]) for match in open_ones] for name in ("m2", "d2"))
+    for match in reversed(open_ones):
+        year, first, second = f"20{match['y2']}"[-4:], match["m2"], match["d2"]
+        month_first, day_first = _date(year, first, second), _date(year, second, first)
+        if (month_first in spelled) is not (day_first in spelled):
+            swapped = day_first in spelled
+        elif max(firsts) > 12 or max(seconds) > 12:
+            swapped = max(firsts) > 12 >= max(seconds)
+        else:
+            swapped = "." in match[0]
+        if swapped and day_first:
+            text = f"{text[: match.start()]}{year}-{second}-{first}{text[match.end() :]}"
+    return text
+
+
+def _of(match: re.Match[str]) -> datetime.date | None:
+    form = next(form for form in "12345" if match[f"y{form}"])
+    year, month, day = match[f"y{form}"], match[f"m{form}"], match[f"d{form}"]
+    return _date(year, month, day) or (_date(year, day, month) if form == "2" else None)
 
 
 def _date(year: str, month: str, day: str) -> datetime.date | None:

@@ -12,10 +12,12 @@ from medtasks_utils.extraction.subjects import (
     a_check,
     a_given_quantity,
     a_risk,
+    an_example,
     called_normal,
     denied,
     earlier,
     in_a_side_clause,
+    one_of_two,
     only_supposed,
     unfinished,
 )
@@ -45,7 +47,8 @@ _OPERATOR_AFTER = re.compile(
     r"|/\s?[a-zA-Z][^=(\n.;,]{0,60}=|/\s?\(|x\s[a-z]{2}|[-+/]\s{0,2}$)"
 )
 _OPERATOR_BEFORE = re.compile(
-    r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\(|\d\s?\+\s[^\W\d][^\n=≈+:;.,→]{0,24}\s)$"
+    r"(?:[×÷^*√/]\s?[(\[]{0,2}|[\d)]\s?[+\-]\s?[(\[]{0,2}|[×÷+*/-]\s?[(\[]|√\(|\d\s?\+\s[^\W\d][^\n=≈+:;.,→]{0,24}\s"
+    r"|(?<![\d.,/])1\s?(?:[kmcµu]?g|lb|in|inch|ft|c?m|mg/d[lL]|m?mol/L|mEq/L)\s?=\s?)$"
 )
 _CONTINUED = re.compile(
     r"[^\n,;.()]{0,24}?\s?(?:[=≈]\s?(?:\(|[A-Za-z\s]{0,12}-?[\d.√])|→\s?[≈~]?\s?-?[\d.√(]"
@@ -54,13 +57,13 @@ _CONTINUED = re.compile(
 _COMPARED_BEFORE = re.compile(rf"(?:[<>≤≥≧≦]\s?|{_COMPARED}\s?(?:{_ABOUT}){{0,3}})$")
 _THRESHOLD_AFTER = re.compile(
     r"[^\n,;.()=]{0,24}?\b(?:or|and)\s(?:more|higher|above|greater|less|below|lower|over|older)\b"
-    rf"|{_UNIT}\s(?:zu\s(?:viel|wenig|hoch)|too\s(?:much|many|little)|de\s(?:trop|más)|a\smais|di\stroppo|less|more|lower|higher|fewer|weniger|mehr|niedriger|höher|de\smoins|de\splus|menos|más|mais"
-    rf"|in\s(?:meno|più)"
+    rf"|{_UNIT}\s(?:zu\s(?:viel|wenig|hoch)|too\s(?:much|many|little)|de\s(?:trop|más)|a\smais|di\stroppo|less|more"
+    rf"|lower|higher|fewer|weniger|mehr|niedriger|höher|de\smoins|de\splus|menos|más|mais|in\s(?:meno|più)"
     r"|меньше|больше)\b(?!\s(?:or|detail|precisely|exactly|likely))|\s(?:away|to\sgo|left|ago|short|remaining|overdue"
-    r"|as\sa\s(?:lower|upper)\s(?:bound|limit)|of\s(?:the\s|his\s|her\s)?(?:ideal|ibw|normal|predicted|actual|expected"
-    r"|usual|target))\b|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)"
-    r"|\s?[A-Za-z/%²]{0,8}\s?(?:이상|이하|まで|까지|미만|초과|以上|及以上|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))"
-    r"|\s?\+(?=\s|$)",
+    r"|as\sa\s(?:lower|upper)\s(?:bound|limit)|of\s(?:the\s|his\s|her\s)?(?:ideal|ibw|normal|predicted|actual"
+    r"|expected|usual|target|dose|full|dosage|recommended|standard)|d(?:e|er|ella|a)\s(?:la\s)?(?:dosis|dose)|дозы)\b"
+    r"|\s?(?:points?\s)?(?:is\s|being\s)?the\s(?:max|min|upper|lower|thresh|cut|norm)|\s?[A-Za-z/%²]{0,8}\s?(?:이상"
+    r"|이하|まで|까지|미만|초과|以上|及以上|以下|未満|を超|से\s(?:अधिक|कम|ऊपर|नीचे))|\s?\+(?=\s|$)",
     re.IGNORECASE,
 )
 _NAMED_BEFORE = re.compile(
@@ -70,7 +73,7 @@ _NAMED_BEFORE = re.compile(
     r"|电话)\s?$"
 )
 _TIME_AFTER = re.compile(
-    r"['′]\s?\d|[\s-]{0,2}(?:hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|d[eé]cimal\w*|casas\sdec"
+    r"['′]\s?\d|[\s-]{0,2}(?:hours?|hrs?|h|days?|weeks?|months?|years?|minutes?|mins?|d[eé]cimal\w*|casas\sdec"
     r"|significant|patients|steps|labs|year-old|yo|point(?<=-point)(?!\s(?:score|total|result|sum))|(?:c?m|in(?:ches)?"
     r"|f(?:ee|oo)?t|kg|lbs?|pounds)\s(?:tall|heavy|groß|schwer))\b",
     re.IGNORECASE,
@@ -82,41 +85,41 @@ _OF_BEFORE = re.compile(
     r"|of(?:\sa)?(?:\smaximum|\stotal|\spossible)?(?:\sof)?|von|sur|su|de|из|من|में\sसे)\s?(?:maximal\s|max\.?\s)?$",
     re.IGNORECASE,
 )
-_OF_AFTER_WORD = re.compile(r"(?i)([^\W\d_]+)\s(?:out\sof|of|von|sur|su|de|из|من|में\sसे)\s$")
+_OF_AFTER_WORD = re.compile(r"(?i)([^\W\d_]+)\s(?:out\sof|of(?:\sthe)?|von|sur|su|de|из|من|में\sसे)\s$")
 _OUT_OF_AFTER = re.compile(r"(?:\spoints?)?\s?(?:/\s?\d|out\sof|of\s(?:a\s)?(?:\d|max|poss|total))", re.IGNORECASE)
 _RESTATED = re.compile(
     r"\d(?:(?!\sof\s\w{5})[^\d\n]){0,30}?(?i:\bi\.?e\.?,?|\bequivalent\sto|\bor\b|\bin\sother\swords|\bwhich\sis"
     r"|\bcorrespond\w{0,4}\sto|\bequal\sto|\bsoit\b|\bd\.\s?h\.)[^\d\n]{0,20}$"
+    r"|(?i:\bin\s(?:other|si|conventional|metric|imperial|us)\sunits?\b|\bin\s(?:anderen|si-)\s?einheiten\b|\bunités\b"
+    r"|\b(?:otras|outras)\sunidades\b|\baltre\sunità\b|в\sдругих\sединицах)[^.;\d\n]{0,30}$"
 )
 _PER_ANOTHER = re.compile(
-    r"(?i)^\W*(?:per|an|pro|par|por|all['’]|в|each|every)\s?(?:hour|minute|day|dose|kg|stunde|minute|tag|heure|jour"
-    r"|hora|día|dia|ora|час|сутки)\b|每小时|毎時|時間あたり|시간당"
+    r"(?i)^\W*(?:in|over|per)\s24\s?h(?:ours?)?\b|^\W*(?:per|an|pro|par|por|all['’]|в|each|every)\s?(?:hour|minute"
+    r"|day|dose|kg|stunde|minute|tag|heure|jour|hora|día|dia|ora|час|сутки)\b|每小时|毎時|時間あたり|시간당"
 )
 _UNIT_AFTER = re.compile(r"\s?(?:m[lL]|[mµuk]?g|[mµu]mol|mm\s?Hg|mEq|bpm|c?m|°|kcal|[A-Za-z]{1,4}/[A-Za-z]{1,4})\b")
 _POINTS_AFTER = re.compile(r"\s?(?:points?|pts?\b|punkte?|puntos|pontos|punti|балл|点|分|점|نقا|अंक)", re.IGNORECASE)
-_OR = r"(?:or|oder|ou|o|или|أو|或)"
-_UNDECIDED = re.compile(
-    r"(?i)\b(?:(?:can(?:not|['’]t|\snot)|unable\sto|impossible\sto)\s(?:say|tell|determine|know|decide"
-    r"|judge)\swh(?:ich|at)|nicht\s(?:sagen|entscheiden),?\swelche|(?:dire|savoir)\sl(?:equel|aquelle)|(?:decir"
-    r"|saber)\scuál|(?:dizer|saber)\squal|(?:dire|sapere)\squale|(?:сказать|определить),?\sкак)|无法(?:确定"
-    r"|判断)(?:是?哪)|どちら[^。]{0,12}(?:ません|できない)|어느[^.]{0,12}없"
-)
-_BOTH = re.compile(
-    r"(?i)\b(?:both|beide|les\sdeux|amb[ao]s|entrambi|оба)\b[^.;\n]{0,30}\s(?:equally|are\s(?:my|the|final|valid"
-    r"|correct|right|possible|acceptable)|stand\b|gleicher|sont\s(?:valables|possibles)|son\s(?:válid|posibl)"
-    r"|são\s(?:válid|possív)|sono\s(?:valid|possibil)|верн)"
-)
 _IN_GENERAL = re.compile(
-    rf"(?i)(?:^|[.,:;(]\s?|(?:with|for|at|from|avec|mit|bei|con|com|при)\s)(?:(?:an?|any|every|each|eine?[mnr]?|une?|um|uma|una)\s"
+    rf"(?i)(?:^|[.,:;(]\s?|(?:with|for|at|from|avec|pour|mit|bei|für|con|com|para|per|при)\s)(?:(?:an?|any|every|each"
+    rf"|eine?[mnr]?|une?|um|uma|una)\s"
     rf"(?:\w+\s)?(?:{_TOTAL}|{_RESULT})|scores?|values?)\s(?:{_LINKED}|above|below|only)\s$"
 )
 _SHARE_BEFORE = re.compile(
-    r"(?i)(?:\bof\s(?:these|those|this|that|which|them)(?:,|\s(?:total|sum|amount|are|is)\b|(?=\s(?:\w+\s)?(?:$|\d)))|\b(?:davon|hiervon|dont|parmi\slesquels|de\s(?:los|las)\scuales|de\sellos"
-    r"|dos\squais|deles|di\scui|из\sних)\b|其中|そのうち|이\s?중)(?:[^.;\n\d]{0,24}?|.*\b(?:and|und|et|y|e|и)\b[^.;\n\d]{0,24})$"
+    r"(?i)(?:\bof\s(?:these|those|this|that|which|them)(?:,|\s(?:total|sum|amount|are|is)\b|(?=\s(?:\w+\s)?(?:$|\d)))"
+    r"|\b(?:davon|hiervon|dont|parmi\slesquels|de\s(?:los|las)\scuales|de\sellos|dos\squais|deles|di\scui|из\sних)\b"
+    r"|其中|そのうち|이\s?중)(?:[^.;\n\d]{0,24}?|.*\b(?:and|und|et|y|e|и)\b[^.;\n\d]{0,24})$"
 )
+_CONCLUDING = re.compile(rf"\W{{0,4}}{cues.either(cues.THEREFORE)}")
 _VALUED = r"\+?\d{1,4}(?:\.\d{1,4})?"
 _ITEM = re.compile(
-    rf"[^\w\n]{{0,12}}(?:\d\d?[.)]\s)?[^\W\d][^\n=→|×÷]{{1,160}}[{BOLD}]?\s?(?:[:=]|\s-)[\s{BOLD}]{{0,3}}{_VALUED}[^\d\n]{{0,24}}"
+    rf"[^\w\n]{{0,12}}(?:\d\d?[.)]\s)?[^\W\d][^\n=→|×÷]{{1,160}}[{BOLD}]?\s?(?:[:=]"
+    rf"|\s-)[\s{BOLD}]{{0,3}}{_VALUED}[^\d\n]{{0,24}}"
+)
+_DOSED_AFTER = re.compile(
+    r"(?i)\s?(?:m?c?g|µg|units?|i\.?u\.?)?\s(?:\w{2,12}\s)?(?:every\s\d|once|twice|(?:three|four)\stimes|b\.?i\.?d"
+    r"|t\.?i\.?d|q\.?\d|i\.?v\b|alle\s\d|(?:zwei|drei|ein)mal\stäglich|(?:\w+\s)?fois\spar\sjour|toutes\sles\s\d"
+    r"|(?:\w+\s)?ve(?:ces|zes)\sa[lo]\sd[ií]a|(?:cada|ogni)\s\d|(?:\w+\s)?volte\sal\sgiorno"
+    r"|(?:\w+\s)?раза?\sв\s(?:день|сутки)|каждые\s\d|每\d|每[日天]|1日\d|하루)"
 )
 _LED = re.compile(r"[^\w\n]{0,6}\d[^\n]{8,160}")
 _EXPLAINED_AFTER = re.compile(
@@ -164,6 +167,16 @@ def one_of_alike(candidate: Candidate) -> bool:
     above = text[max(0, start - 240) : max(0, start - 1)].rstrip().rsplit("\n", 1)[-1]
     below = text[end : end + 240].lstrip().split("\n", 1)[0] if end >= 0 else ""
     return any(shape.fullmatch(line) is not None for line in (above, below))
+
+
+def concluded(candidate: Candidate) -> bool:
+    """As in "Hence the Bazett QTc: 473.1 ms"."""
+    return bool(_CONCLUDING.match(before(candidate)) and asked.of_a_quantity(candidate))
+
+
+def a_dose(candidate: Candidate) -> bool:
+    """As in "15 mg every 12 hours", "5 mg zweimal täglich"."""
+    return bool(_DOSED_AFTER.match(after(candidate))) and not asked.of_a_quantity(candidate)
 
 
 def a_share(candidate: Candidate) -> bool:
@@ -236,7 +249,11 @@ def in_parentheses(candidate: Candidate) -> bool:
     opened = _open_bracket(left)
     if opened is None:
         return False
-    if opened == 0 and re.search(r"\w.*[=:]", left) and re.search(r"\)\W{0,3}$", after(candidate)):
+    if (
+        not left[:opened].strip()
+        and re.search(r"\w.*[=:]|[^\W\d]{2}\s", left)
+        and re.search(r"\)\W{0,3}$", after(candidate))
+    ):
         return True
     alone = not left[opened + 1 :].strip(" ≈~=") and re.match(r"\s?(?:points?|pts?)?\s?[)\]]", after(candidate))
     if re.search(r"[→=:]\s?$", left[:opened]):
@@ -257,33 +274,6 @@ def _open_bracket(left: str) -> int | None:
 def restated(candidate: Candidate) -> bool:
     """As in "46.12 mL/min, equivalent to 0.77 mL/s", "24.49, i.e. about 24.5": the second of the two."""
     return bool(_RESTATED.search(before(candidate)) or _PER_ANOTHER.search(before(candidate)))
-
-
-def an_example(candidate: Candidate) -> bool:
-    """As in "a number such as 12.5", "e.g. 7"."""
-    return bool(
-        re.search(
-            r"(?i)\b(?:such\sas|e\.g\.,?|for\s(?:example|instance),?|z\.\s?b\.|par\sexemple|por\se(?:jemplo|xemplo)"
-            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$|\b(?:another|further|weiteres|autre|otro|outro"
-            r"|altro)\s(?:example|beispiel|exemple|e[jx]emplo|esempio)\b|(?:example|beispiel|exemple|e[jx]emplo"
-            r"|esempio)\b[^\n]{0,60}\s(?:would|wär|ergäb|serai|donnerai|ser[íi]a|dar[íi]a|sareb|dareb)|(?:例如|例えば"
-            r"|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
-            before(candidate),
-        )
-    )
-
-
-def one_of_two(candidate: Candidate) -> bool:
-    """As in "3 or 4 points", "94 (Friedewald) or 103 (Hopkins): I cannot say which", "Both are my answer"."""
-    left, right = before(candidate), after(candidate)
-    if _BOTH.search(candidate.text, candidate.end, candidate.end + 300) and candidate.cue == "answer":
-        return True
-    if re.match(rf"\s{_OR}\s-?\d", right) or re.search(rf"\d\s{_OR}\s$", left):
-        return True
-    apart = re.match(rf"[^.;\n\d]{{0,40}}\s{_OR}\s[^\d\n]{{0,12}}\d", right) or re.search(
-        rf"\d[^.;\n\d]{{0,40}}\s{_OR}\s", left
-    )
-    return bool(apart and _UNDECIDED.search(candidate.text, candidate.end, candidate.end + 300))
 
 
 def in_bold(candidate: Candidate) -> bool:
@@ -308,7 +298,7 @@ def an_item(candidate: Candidate) -> bool:
         return not re.search(r"[=:]\s?$", re.sub(r".*\btotal\b", "", before(candidate)))
     left = before(candidate)
     return bool(
-        (_POINTS_AFTER.match(after(candidate)) and _CONTRIBUTES.search(left))
+        (_POINTS_AFTER.match(after(candidate)) and _CONTRIBUTES.search(left) and not asked.of_a_quantity(candidate))
         or re.search(r"(?<!\w)[A-Z]\s?=\s?$", left)
     )
 
@@ -358,6 +348,7 @@ _OF_NUMBERS: tuple[tuple[Rule, float], ...] = (
     (compared_with, -70),
     (called_normal, -70),
     (a_time, -70),
+    (a_dose, -40),
     (a_year, -60),
     (a_maximum, -100),
     (out_of, 4),
@@ -368,6 +359,7 @@ _OF_DECIMALS: tuple[tuple[Rule, float], ...] = (
     (asked.of_another_matter, -8),
     (a_risk, -60),
     (one_of_alike, -20),
+    (concluded, 8),
 )
 _OF_SCORES: tuple[tuple[Rule, float], ...] = (
     *_OF_NUMBERS,

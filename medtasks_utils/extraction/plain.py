@@ -18,7 +18,7 @@ _CHARACTERS: dict[int, str] = {
     **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
     **{ord(space): " " for space in _SPACES},
     **dict.fromkeys((*map(ord, "\ufeff\ufe0f"), *range(0x1F600, 0x1F650), *range(0x1F90C, 0x1F93B)), ""),
-    **dict.fromkeys(map(ord, "➔➙➜➝➞➡⇨"), "→"),
+    **dict.fromkeys(map(ord, "➔➙➜➝➞➡⇨⇒⟹⟶➤"), "→"),
     **dict.fromkeys(map(ord, "‘’"), "'"),
     ord("−"): "-",
     **{ord(mark): end for mark, end in zip("、،।؟؛", ",,.?;", strict=True)},

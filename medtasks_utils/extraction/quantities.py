@@ -61,8 +61,9 @@ _POWER_OF_TEN = re.compile(
 )
 _LATEX = re.compile(
     r"\\(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|quad|left|right|displaystyle|dfrac|[,;!: ]|(?=%))"
-    r"|\\[()\[\]]|[{}$`]|(?<!\w)_{1,2}(?=\w)"
+    r"|\\[()\[\]]|[{}$`]|(?<!\w)_{1,2}(?=\w)|(?<=FE|QT|CL|Cl|Cr)_(?=\{?(?:[Uu]rea|Na|c|cr|K|Mg)\}?(?![A-Za-z]))"
 )
+_TILDE_RANGE = re.compile(r"(?<![=≈\d.])(?<![=≈]\s)(\d[\d.,]{0,9})\s?[~∼]\s?(?=\d)")
 _POWER = re.compile(r"(?<=[\d)])(?:\*\*|\s\*\*\s)(?=[\d(-])")
 _QUOTED = re.compile(r"^\s?>\s(?=[*_A-Za-z])", re.MULTILINE)
 _LEADERS = re.compile(r"\s?(?:\.{4,}|…{2,}|(?:\s\.){4,})\s?")
@@ -94,6 +95,7 @@ _PRODUCT = re.compile(
     r"(\d{1,3})\.(\d{3})(?![\d.])"
 )
 _LONG_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,4}),(\d{3,4})(?!\d|,\d)")
+_GAP = re.compile(r"(?<=\S) {2,9}(?=\S)")
 _MINUS_WORD = re.compile(rf"(?i)(?<!\w){MINUS}(?=\d)")
 _NUMBER = re.compile(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?"
@@ -120,6 +122,7 @@ def prepared(text: str, *, score: bool = False) -> str:
     )
     for pattern, character in _LATEX_WORDS:
         text = pattern.sub(character, text)
+    text = _TILDE_RANGE.sub(r"\1-", text)
     text = _FRACTION.sub(r"\g<over>/\g<under>" if score else _quotient, text)
     text = _VULGAR_FRACTION.sub(lambda match: f"{int(match[1] or 0) + _VULGAR[match[2]]:.6g}", text)
     if not score:
@@ -139,7 +142,7 @@ def prepared(text: str, *, score: bool = False) -> str:
     text = _MARKED_THOUSANDS.sub("", text)
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
-    return _MINUS_WORD.sub("-", _DECIMAL_COMMA.sub(r"\1.\2", text))
+    return _GAP.sub(" ", _MINUS_WORD.sub("-", _DECIMAL_COMMA.sub(r"\1.\2", text)))
 
 
 def numbers(text: str) -> Iterator[Found]:

@@ -34,6 +34,7 @@ _SIDE_CLAUSE = re.compile(
 _INPUT_NAMED = re.compile(
     rf"{cues.any_word(cues.INPUT)}\)?(?:\s(?!{_EQUALS}|it\b)[^\W\d]{{1,12}}){{0,2}}\s?(?:\([^()\n]{{0,20}}\)\s?)?"
     rf"(?:(?:{_EQUALS}|{_LINKED})\s?){{0,2}}(?:{_ABOUT}){{0,4}}$"
+    rf"|\|\s?(?:[^\W\d]+\s)?{cues.any_word(cues.INPUT)}(?:\s[^\W\d]+)?\s?\|\s?$"
 )
 _NOT_BEFORE = re.compile(
     rf"{cues.either(cues.NOT_BEFORE)}\s?(?:é\s|es\s|è\s|quite\s|just\s|de\s|bei\s)?(?:{_ABOUT}){{0,3}}$"
@@ -49,10 +50,26 @@ _ONLY_IF = re.compile(
     r"|wish)\b)"
 )
 _COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))
+_BESIDE = re.compile(cues.any_word(cues.BESIDE))
 _NOT_ASKED = re.compile(
-    r"(?i)\s?[A-Za-z/%²]{0,8}\s(?:would|wäre|serait|sería|seria|sarebbe)\b(?!\s(?:also\s)?(?:round|give|make|mean))|[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)|nicht\sgefragt"
+    r"(?i)\s?[A-Za-z/%²]{0,8}\s(?:would|wäre|serait|sería|seria|sarebbe)\b(?!\s(?:also\s)?(?:round|give|make|mean))"
+    r"|[^.;\n]{0,40}(?:\b(?:(?:nobody|no\sone)\sasked|(?:n['’]t|not)\s(?:asked|requested|wanted)|nicht\sgefragt"
     r"|pas\sdemand|no\sse\spide|não\s(?:é|foi)\spedid|non\s(?:è\srichiest|si\schiede)|не\s(?:спрашива|требу))"
-    r"|没有?要求|求められてい(?:ない|ません)|묻지\s않)"
+    r"|[,\s]\s?(?:(?:(?:does|do|did|would)\s(?:not|n['’]t)|doesn't|won't)\s(?:change|alter|affect)|n['’]y\schange"
+    r"|ne\schange|ändert\s(?:daran\s)?nicht|no\s(?:lo\s)?cambia"
+    r"|não\s(?:\w\s)?muda|non\s(?:\w+\s)?cambia|не\sменяет)|不影响|没有?要求|求められてい(?:ない|ません)|묻지\s않)"
+)
+_OR = r"(?:or|oder|ou|o|или|أو|或)"
+_UNDECIDED = re.compile(
+    r"(?i)\b(?:(?:can(?:not|['’]t|\snot)|unable\sto|impossible\sto)\s(?:say|tell|determine|know|decide"
+    r"|judge)\swh(?:ich|at)|nicht\s(?:sagen|entscheiden),?\swelche|(?:dire|savoir)\sl(?:equel|aquelle)|(?:decir"
+    r"|saber)\scuál|(?:dizer|saber)\squal|(?:dire|sapere)\squale|(?:сказать|определить),?\sкак)|无法(?:确定"
+    r"|判断)(?:是?哪)|どちら[^。]{0,12}(?:ません|できない)|어느[^.]{0,12}없"
+)
+_BOTH = re.compile(
+    r"(?i)\b(?:both|beide|les\sdeux|amb[ao]s|entrambi|оба)\b[^.;\n]{0,30}\s(?:equally|are\s(?:my|the|final|valid"
+    r"|correct|right|possible|acceptable)|stand\b|gleicher|sont\s(?:valables|possibles)|son\s(?:válid|posibl)"
+    r"|são\s(?:válid|possív)|sono\s(?:valid|possibil)|верн)"
 )
 _LEFT_FROM_NORMAL = re.compile(rf"\d[^\d]{{0,20}}?\s{_EQUALS}\s")
 
@@ -114,7 +131,12 @@ def in_a_side_clause(candidate: Candidate) -> bool:
 def only_supposed(candidate: Candidate) -> bool:
     """As in "with the actual weight it would be 64.4", "23.8 corrected, but nobody asked for that"."""
     left = re.split(r"[;；]", before(candidate))[-1]
-    return bool(_ONLY_IF.search(left) or _COUNTERFACTUAL.search(left) or _NOT_ASKED.match(after(candidate)))
+    return bool(
+        _ONLY_IF.search(left)
+        or _BESIDE.search(left)
+        or _COUNTERFACTUAL.search(left)
+        or _NOT_ASKED.match(after(candidate))
+    )
 
 
 def unfinished(candidate: Candidate) -> bool:
@@ -127,3 +149,32 @@ def unfinished(candidate: Candidate) -> bool:
         is_step = not named(candidate) or before(candidate).rstrip().endswith(("=", "≈", ":", "→", "+"))
         return is_step or candidate.cue != "stated" or of_something_else(candidate)
     return how is CutOff.IN_A_CALCULATION
+
+
+def an_example(candidate: Candidate) -> bool:
+    """As in "a number such as 12.5", "e.g. 7"."""
+    return bool(
+        re.search(
+            r"(?i)(?:\d[\d.]*\s?mg\s(?:of\s|de\s|di\s|d')?[^\W\d]+\s?[=≈]\s?){2,4}$|\b(?:such\sas|e\.g\.,?"
+            r"|(?:(?:a\smodo\sde|à\stitre\sd'|a\stítulo\sde|a\stitolo\sd'|by\sway\sof)\s?e[jxs][ae]mp\w+"
+            r"|beispielsweise),?|for\s(?:example|instance),?|z\.\s?b\.|par\sexemple|por\se(?:jemplo|xemplo)"
+            r"|ad\sesempio|например|مثلاً?|like)[\s,:：][^\d\n]{0,12}$|\b(?:another|further|weiteres|autre|otro|outro"
+            r"|altro)\s(?:example|beispiel|exemple|e[jx]emplo|esempio)\b|(?:example|beispiel|exemple|e[jx]emplo"
+            r"|esempio)\b[^\n]{0,60}\s(?:would|wär|ergäb|serai|donnerai|ser[íi]a|dar[íi]a|sareb|dareb)|(?:例如|例えば"
+            r"|예를\s들어|उदाहरण)[^\d\n]{0,12}$",
+            before(candidate),
+        )
+    )
+
+
+def one_of_two(candidate: Candidate) -> bool:
+    """As in "3 or 4 points", "94 (Friedewald) or 103 (Hopkins): I cannot say which", "Both are my answer"."""
+    left, right = before(candidate), after(candidate)
+    if _BOTH.search(candidate.text, candidate.end, candidate.end + 300) and candidate.cue == "answer":
+        return True
+    if re.match(rf"\s{_OR}\s-?\d", right) or re.search(rf"\d\s{_OR}\s$", left):
+        return True
+    apart = re.match(rf"[^.;\n\d]{{0,40}}\s{_OR}\s[^\d\n]{{0,12}}\d", right) or re.search(
+        rf"\d[^.;\n\d]{{0,40}}\s{_OR}\s", left
+    )
+    return bool(apart and _UNDECIDED.search(candidate.text, candidate.end, candidate.end + 300))

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import unwrap, without_operands
-from medtasks_utils.extraction.dates import written_dates
+from medtasks_utils.extraction.dates import in_one_order, written_dates
 from medtasks_utils.extraction.durations import written_ages
 from medtasks_utils.extraction.evidence import RULES, Kind, in_bold
 from medtasks_utils.extraction.holders import Holder, held
@@ -27,8 +27,10 @@ _JOINED = rf"{_EQUALS}(?:,\s[^\W\d]{{2,14}}(?:\s[^\W\d]{{1,14}}){{0,2}},)?\s?(?:
 _NEAR = rf"[^\n=≈:,;\d]{{0,30}}?{_LINKED}\s?(?:{_ABOUT}){{0,8}}$"
 _AFTER_RESULT = re.compile(
     rf"{_RESULT}(?:(?:\([^()\n]{{0,30}}\)|(?!(?<![A-Za-zÀ-ʯ\d_.-])\d)[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}"
-    rf"|\s?(?:{_ABOUT}){{0,4}}$)"
+    rf"|\s?(?:{_ABOUT}){{0,4}}$|\s?:\s?[^\W\d][^\n=≈:;,.\d]{{0,40}}[=≈]\s?(?:{_ABOUT}){{0,4}}$)"
 )
+_ANSWER = re.compile(cues.any_word(cues.PLAIN_ANSWER))
+_AFTER_ANSWER = re.compile(rf"{_ANSWER.pattern}(?:\s(?:{_EQUALS}))?[\s:：]{{0,3}}(?:{_ABOUT}){{0,4}}$")
 _AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:,;]{{0,40}}?{_JOINED}|{_NEAR}|,?\s?(?:{_ABOUT}){{0,4}}$)")
 _AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
 _AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
@@ -44,21 +46,31 @@ _SUMMED_BEFORE = re.compile(rf"(?:{_SUMMED},?(?:\s?{_EQUALS})?\s?(?:{_ABOUT}){{0
 _SUM = re.compile(r"\d\s?\+\s?\d{1,3}\)?\s?=\s?$")
 _SUMMED_AFTER = re.compile(rf"\s?[A-Za-z/%µ²]{{0,12}}\s{_SUMMED}(?!\s(?:chol|bili|body|prot))")
 _UNDER_A_LINE = re.compile(r"\n[ \t]*[-—–―─=_]{2,}[ \t]*\n[^\n\d]{0,40}$")
+_SENTENCE_BEFORE = re.compile(r"[.!?;。]\s?$")
+_END_AFTER = re.compile(r"\s?[A-Za-z/%²]{0,10}[.!。]?\s{0,4}")
+_IS_THE = re.compile(
+    rf"\s{{0,2}}[A-Za-z/%²]{{0,8}}(?:\s[A-Z][a-z]|24\sh)?[{BOLD}]?,?\s{{1,2}}(?i:is|est|ist|es|é|è)\s(?i:the|my|la|le"
+    rf"|l['’]|die|das|der|el|o|a|il)\s?(?:(?i:final|correct|estimated|expected|patient's|[^\W\d]{{3,12}})\s)?"
+    rf"(?:{_RESULT}|{cues.any_word(cues.QUANTITY)}|{_TOTAL})"
+)
 _SAID_AFTER = re.compile(
-    rf"\s?[A-Za-z/%²]{{0,8}},?\s(?i:is|est|ist|es|é|è)\s(?i:the|my|la|le|l['’]|die|das|der|el|o|a|il)\s?(?:(?i:final|correct|estimated|expected)\s)?"
-    rf"(?:{_RESULT}|{cues.any_word(cues.QUANTITY)})"
-    r"|\s?[A-Za-z/%µ²ऀ-ॿ]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता"
+    r"\s?[A-Za-z/%µ²ऀ-ॿ]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता"
     r"|बनता|निकलता)\sहै|\sहै)"
 )
 _ALONG_AFTER = re.compile(
-    r"(?i)\s(?:pregnant|along|(?:of\s)?gestation|schwanger|weit|enceinte|de\s(?:grossesse|gesta[cç][aãió]+n?|embarazo|gravidez)"
-    r"|d['’]aménorrhée|incinta|di\sgravidanza|беременности)\b"
+    r"(?i)\s(?:pregnant|along|(?:of\s)?gestation|schwanger|weit|enceinte|de\s(?:grossesse|gesta[cç][aãió]+n?|embarazo"
+    r"|gravidez)|d['’]aménorrhée|incinta|di\sgravidanza|беременности)\b"
 )
 _STEPS = re.compile(
     r"[\"'][A-Za-z_ ]{2,40}[\"']\s?:\s?\[\s?(?:\{[^{}]{0,400}\}\s?,\s?){1,40}\{[^{}]{0,400}\}\s?\]"
     r"|[\"'](?:\w+_)?(?:inputs?|param\w*|given|variables|compon\w+|criteria|refer\w+|normal\w*|patient\w*|steps|labs"
     r"|items|factors"
     r"|findings|breakdown|scores|points|values|data|details)(?:_\w+)?[\"']\s?:\s?\{(?:[^{}]|\{[^{}]{0,200}\}){0,800}\}"
+)
+_NAMED_TAG = re.compile(
+    r"<(?!(?:final_?)?(?:answer|final|choice|result|verdict)>)([A-Za-z_]{0,20}(?:answer|result|value|final|score"
+    r"|total)[A-Za-z_]{0,20})>([^<>]{1,200})</\1>",
+    re.IGNORECASE,
 )
 _CALCULATED = re.compile(r"[\d)\s]\s?[×÷*/+^-]\s?[\d(√][^=]*[=≈]\s?$")
 _ROUNDED = re.compile(
@@ -74,13 +86,22 @@ _TOTAL_ROW = re.compile(
     rf"(?:^|\n)\|[\s{BOLD}]{{0,4}}(?:{_TOTAL}|{_RESULT})(?:\s(?:{_TOTAL}|points))?[\s:{BOLD}]{{0,4}}\|(?:[^\n"
     rf"|]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
 )
-_NAMED_ROW = re.compile(rf"(?:^|\n)\|[^\n]{{0,60}}?{cues.any_word(cues.QUANTITY)}[^\n|]{{0,40}}\|[\s{BOLD}]{{0,4}}$")
+_NAMED_ROW = re.compile(
+    rf"(?:^|\n)\|[^\n]{{0,60}}?(?:{cues.any_word(cues.QUANTITY)}|{_RESULT})[^\n"
+    rf"|]{{0,40}}\|[\s{BOLD}]{{0,4}}(?:[^\W\d]{{3,12}},\s)?$"
+)
 _NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?[,?]?\s?(?P<link>(?:{_ABOUT}){{0,4}})$")
 _NAMED_AFTER = re.compile(
     rf"\s(?:(?:points?\s)?(?:on|for|in)\s(?:the\s)?|mg\s(?:of\s)?(?:oral\s)?){cues.any_word(cues.QUANTITY)}"
 )
 _LINE_START = re.compile(
-    rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly|exactly|genau)?\s?$"
+    rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly|exactly"
+    rf"|genau)?\s?$"
+)
+_UNDER_A_LABEL = re.compile(
+    rf"(?:^|\n|[.;。；]\s)[\s>#*\-✅→({BOLD}]{{0,8}}(?:[^\W\d]{{1,12}}(?:'s)?\s){{0,2}}"
+    rf"(?:(?P<result>{_RESULT})|{cues.any_word(cues.QUANTITY)}"
+    rf"|{_TOTAL})(?:\s[^\W\d]+){{0,2}}(?:\s\([^()\n]{{0,20}}\))?[\s:{BOLD}]{{0,4}}\n[\s>{BOLD}(\[≈~=]{{0,8}}(?:[^\W\d]{{3,12}},\s)?$"
 )
 _ASIDE_HEADING = re.compile(
     r"^[ >#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning"
@@ -89,6 +110,7 @@ _ASIDE_HEADING = re.compile(
     r"|treatment|follow-up|timeline)(?!.*(?::|[^\W\d]\s[-–=])\s?\+?\d[\d.]*(?:\s\w{1,4}(?:/\w{1,3})?)?\s*$)",
     re.IGNORECASE | re.MULTILINE,
 )
+_REMARK = re.compile(r"\W{0,8}(?i:note)\b[^\n]{40}")
 _RESULT_HEADING = re.compile(
     r"^[ >#*\-_✅\x01]{0,8}(?:final|result|answer|total|conclusion|calculation)", re.IGNORECASE | re.MULTILINE
 )
@@ -122,6 +144,7 @@ def read_value(
 def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Reading:
     stripped = _STEPS.sub("", text)
     text = stripped if re.search(r"\d", stripped) else text
+    text = _NAMED_TAG.sub(r'"\1": "\2"', in_one_order(text) if kind == "date" else text)
     holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "count", *_WEEKS))
     opened = unclosed_tag(rest)
     if opened:
@@ -160,9 +183,9 @@ def _is_rounded(candidate: Candidate, outright: list[Candidate]) -> bool:
 
 
 def _rounds(value: float, to: float) -> bool:
-    """Whether the second number is the first with fewer decimals, rounded or cut off: 143.208 and 143.2."""
+    """Whether the second is the first with fewer decimals: rounded (8.96 and 9), or cut off (143.28 and 143.2)."""
     decimals = len(f"{to:.10g}".partition(".")[2])
-    return value != to and abs(value - to) < 10.0**-decimals
+    return value != to and abs(value - to) < (10.0**-decimals if decimals else 0.5)
 
 
 def _is_operand(candidate: Candidate) -> bool:
@@ -228,12 +251,15 @@ def _excluded(candidate: Candidate) -> bool:
 def _candidates(text: str, kind: Kind, asked: str) -> Iterator[Candidate]:
     is_number = kind in ("decimal", "integer")
     text = prepared(text, score=kind == "integer") if is_number else text.replace("**", BOLD)
+    text = in_one_order(text) if kind == "date" else text
     asides, results = ([one.start() for one in each.finditer(text)] for each in (_ASIDE_HEADING, _RESULT_HEADING))
     for found in bounded(_FINDERS[kind](text)):
         cue, support = _cue(text, found, kind)
         if found.is_word and cue in ("mention", "linked", "row"):
             continue
-        is_remark = _last(asides, found.start) > _last(results, found.start) and cue not in ("answer", "total")
+        aside = _last(asides, found.start)
+        is_remark = aside > _last(results, found.start) and cue not in ("answer", "total")
+        is_remark = is_remark and not (_REMARK.match(text, aside) and text.find("\n\n", aside + 2, found.start) >= 0)
         evidence = [("in_an_aside", -30.0)] if is_remark else []
         if kind == "integer" and "%" in text[found.start : found.end]:
             evidence.append(("a_percentage", -60.0))
@@ -253,8 +279,14 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
     left = before(candidate)
     if not text[: found.start].strip(f" \n{BOLD}([<'\"≈~=") and not re.search(r"\w", text[found.end : found.end + 200]):
         return "alone", 85
-    if _AFTER_RESULT.search(left):
+    above = text[max(0, found.start - 100) : found.start]
+    label = _UNDER_A_LABEL.search(above) if "\n" in above[-30:] else None
+    if _AFTER_ANSWER.search(left) or (label and _ANSWER.search(label["result"] or "")):
+        return "answer", 66
+    if _AFTER_RESULT.search(left) or (label and label["result"]):
         return "answer", 60
+    if label:
+        return "stated", 54
     if kind == "integer" and (_AFTER_TOTAL.search(left) or _SUM.search(left)):
         return "total", 56
     if (
@@ -276,6 +308,10 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
         return "stated", 50
     if kind == "weeks_days" and _ALONG_AFTER.match(text, found.end):
         return "stated", 50
+    if not left.strip() and _SENTENCE_BEFORE.search(text[: found.start][-8:]) and _END_AFTER.fullmatch(text, found.end):
+        return "total", 52
+    if _IS_THE.match(text, found.end):
+        return "stated", 56
     if _SAID_AFTER.match(text, found.end) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
         return "stated", 48
     if _AFTER_PREPOSITION.search(left):
@@ -283,7 +319,7 @@ def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
     if _TOTAL_ROW.search(text[max(0, found.start - 120) : found.start]):
         return "total", 56
     if _NAMED_ROW.search(text[max(0, found.start - 120) : found.start]):
-        return "row", 46
+        return "row", 51
     if _ROW.search(text[max(0, found.start - 80) : found.start]):
         return "row", 36
     if _LINE_START.search(text[max(0, found.start - 40) : found.start]):

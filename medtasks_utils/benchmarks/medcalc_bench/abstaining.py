@@ -38,19 +38,31 @@ _CANNOT = re.compile(
     r"|(?:\bnot|n['’]t)\s(?:calculable|computable|determinable|answerable|scorable|obtainable)\b|\b(?:incalculable"
     r"|in?computable|uncomputable|uncalculable|indeterminable|indeterminate|undeterminable|undetermined|unanswerable)\b"
     r"|\bcalculation\s(?:is\s)?(?:not\s|im)possible\b|\b(?:not\s|im)possible\W*$|\bno\sdetermination\b"
-    r"|\bimpossible\sto\ssay\b|(?:\bnot|n['’]t)\s(?:let|allow|permit)\b|\bpreclud\w+|\bimpossible\s?(?::|$)"
-    r"|\bnot\spossible\sdue\b|\bnot\sgoing\sto\s(?:guess|calculate|estimate)\b|\b(?:would\sbe"
-    r"|is)\s(?:a\s(?:pure\s)?guess|invented|inappropriate\sto|unsafe\sto)\b|\b(?:must|have\sto)\sabstain\b"
-    r"|\bnicht\s(?:\w+\s)?(?:berechn|bestimm|ermittel|m[öo]glich|angeb|angegeben|nennen|beantwort)\w*"
-    r"|\breichen\snicht\saus\b|\bne\s(?:peut|peux|pouvons|saurait)\s(?:pas\s)?(?:être\s)?(?:calcul|détermin|estim|donn"
-    r"|fourni|attribu)|\bimpossible\sde\s(?:calcul|détermin|donn|fourni|attribu)|\b(?:données"
+    rf"|(?:\bnot|n['’]t)\s(?:appropriate|safe|advisable|right)\s(?:for\sme\s)?to\s{_VERB}"
+    r"|\b(?:can\s?not|can['’]t|unable\sto)\s(?:settle|decide|tell|say|determine)\swh(?:ich|ether)\b|\bleav(?:e"
+    r"|ing)\s(?:the\s|this\s|it\s)?(?:\w+\s)?(?:open|blank|unanswered)\b|\b(?:do\snot|don['’]t)\shave\s(?:the|any"
+    r"|enough|all)\s(?:\w+\s){0,2}(?:data|information|values?|inputs?)\b"
+    r"|\bfehlen\s(?:\w+\s)?(?:die\s)?(?:\w+en\s)?(?:daten|angaben|werte|informationen)\b|\b(?:bleibt"
+    r"|lasse\sich)\s(?:\w+\s){0,3}offen\b|\bne\s(?:dispose|possède|connais)\spas\sd|\bje\sn['’]ai\spas\s(?:les?|de"
+    r"|assez)\s(?:\w+\s)?(?:données|informations|valeurs)|\bno\s(?:dispongo|tengo|cuento)\s(?:con\s|de\s)?(?:los\s"
+    r"|la\s|suficientes?\s)(?:\w+\s)?(?:datos|información)|\bnão\s(?:disponho"
+    r"|tenho)\s(?:d?[ao]s?\s)?(?:\w+\s)?(?:dados|informaç)|\bnon\s(?:dispongo|ho)\s(?:de[il]+\w*\s|i\s|le\s"
+    r"|abbastanza\s)?(?:dati|informazioni)|нет\s(?:\w+\s)?(?:данных|информации|сведений)|ليس\sلدي|(?:لا\sتتوفر"
+    r"|غير\sكافية)|जानकारी\s(?:पर्याप्त\s)?नहीं|गणना\sनहीं|没有(?:足够|必要|所需)|データが(?:ない|ありません)"
+    r"|情報が(?:ない|ありません)|(?:정보|데이터)가\s없|\bimpossible\sto\ssay\b|(?:\bnot|n['’]t)\s(?:let|allow"
+    r"|permit)\b|\bpreclud\w+|\bimpossible\s?(?::|$)|\bnot\spossible\sdue\b|\bnot\sgoing\sto\s(?:guess|calculate"
+    r"|estimate)\b|\b(?:would\sbe|is)\s(?:a\s(?:pure\s)?guess|invented|inappropriate\sto|unsafe\sto)\b|\b(?:must"
+    r"|have\sto)\sabstain\b|\bnicht\s(?:\w+\s)?(?:berechn|bestimm|ermittel|m[öo]glich|angeb|angegeben|nennen"
+    r"|beantwort)\w*|\breichen\snicht\saus\b|\bne\s(?:peut|peux|pouvons|saurait)\s(?:pas\s)?(?:être\s)?(?:calcul"
+    r"|détermin|estim|donn|fourni|attribu)|\bimpossible\sde\s(?:calcul|détermin|donn|fourni|attribu)|\b(?:données"
     r"|informations)\s(?:sont\s)?insuffisantes\b|\bno\s(?:se\s)?(?:puede|es\sposible|podemos"
     r"|puedo)\s(?:ser\s)?(?:calcul|determin|estim|dar\b|asign|obten)|\b(?:información"
     r"|datos)\s(?:son\s)?insuficientes?\b|\bn[ãa]o\s(?:é\spossível|(?:se\s)?pode(?:\sser)?|posso|consigo)\s(?:calcul"
     r"|determin|estim|dar\b|atribu|obter)|\bdados\sinsuficientes\b|\b(?:non\s(?:è\spossibile|si\spuò|posso)"
-    r"|impossibile)\s(?:calcol|determin|stim|assegn|dare\b|fornire)|\bdati\sinsufficienti\b|невозможно\s\w+|нельзя\s\w+"
-    r"|недостаточно\s(?:данных|информации)|[无無]法(?:计算|計算|确定|確定|得出)|(?:信息|数据|資料|资料)不足|(?:計算"
-    r"|算出|判断|決定)(?:でき|不能|不可)|情報が?不足|(?:계산|산출|판단|결정)할\s?수\s?없|(?:정보|자료)가?\s?부족",
+    r"|impossibile)\s(?:calcol|determin|stim|assegn|dare\b|fornire)|\bdati\sinsufficienti\b|невозможно\s\w+"
+    r"|нельзя\s\w+|недостаточно\s(?:данных|информации)|[无無]法(?:计算|計算|确定|確定|得出)|(?:信息|数据|資料"
+    r"|资料)不足|(?:計算|算出|判断|決定)(?:でき|不能|不可)|情報が?不足|(?:계산|산출|판단|결정)할\s?수\s?없|(?:정보"
+    r"|자료)가?\s?부족",
     re.IGNORECASE,
 )
 _LACK = re.compile(
@@ -82,7 +94,8 @@ _SPOKEN_OF = re.compile(
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(
-    r"\b(?:if|were|would|had|could|might|unless|suppos\w+|needs?|requires?|average|typical|healthy|normal\w*|orientation)\b",
+    r"\b(?:if|were|would|had|could|might|unless|suppos\w+|needs?|requires?|average|typical|healthy|normal\w*"
+    r"|orientation|(?:equival|äquival|équival)en[cz]\w*)\b",
     re.IGNORECASE,
 )
 _CONCLUDED = re.compile(
@@ -93,7 +106,8 @@ _CONCLUDED = re.compile(
 
 _NUMBER = r"[-−–+~≈<>$(\[\s]{0,4}\d"
 _RESULT = (
-    rf"(?:{cues.any_word(cues.RESULT)}|{cues.any_word(cues.QUANTITY)}|scores?|index|it|estimate|rate|risk|dose|ratio|points"
+    rf"(?:{cues.any_word(cues.RESULT)}|{cues.any_word(cues.QUANTITY)}|scores?|index|it|estimate|rate|risk|dose|ratio"
+    rf"|points"
     r"|total(?!\s(?:bilirubin|cholesterol|calcium|protein|white)))"
 )
 _LINK = r"(?:\bis\b|\bare\b|\bof\b|\bat\b|\bequals\b|\bcomes\sto\b|[:：=≈→])"
@@ -101,7 +115,8 @@ _HEDGE = (
     r"(?:\W{0,3}\b(?:about|approximately|around|roughly|nearly|most|likely|probably|therefore|then|only|the)\b){0,4}"
 )
 _VALUE = re.compile(
-    rf"\b{_RESULT}\b(?P<between>[^.;:=\n]{{0,50}}?){_LINK}{_HEDGE}\s?{_NUMBER}(?![\d.,]*\s?[+×*−])|^\W{{0,4}}(?:(?:about|approximately"
+    rf"\b{_RESULT}\b(?P<between>[^.;:=\n]{{0,50}}?){_LINK}{_HEDGE}\s?{_NUMBER}(?![\d.,]*\s?[+×*−])"
+    rf"|^\W{{0,4}}(?:(?:about|approximately"
     rf"|around|roughly|at\sleast)\s){{0,2}}{_NUMBER}(?!\d{{0,3}}[.)](?:\s|$))|\b(?:I|we)\b['’\w\s]{{0,12}}\b(?:estimate"
     rf"|answer|calculate|choose|go\swith|assign|give|put|say|get|find)\b[^.;\d]{{0,25}}{_NUMBER}"
     r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|(?<!\bnote\s)(?<!\bchart\s)(?<!\d\s)(?<!/dL\s)\bgives?\b[^.;\d]{0,40}\d",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from medtasks_utils.extraction.cues.choices import *  # noqa: F403
+from medtasks_utils.extraction.cues.dates import *  # noqa: F403
 from medtasks_utils.extraction.cues.judgements import *  # noqa: F403
 from medtasks_utils.extraction.cues.places import *  # noqa: F403
 from medtasks_utils.extraction.cues.quantities import *  # noqa: F403

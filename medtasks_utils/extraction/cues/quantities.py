@@ -1,68 +1,10 @@
-"""Words around a value, a date or an age, and in them. Regular expressions for text in any case, by language."""
+"""Words around a value. Regular expressions for text in any case, by language."""
 
 from __future__ import annotations
 
 from medtasks_utils.extraction.cues import names
 
 Cues = dict[str, str]
-
-MONTHS: dict[str, str] = {
-    "en": "jan(?:uary)? feb(?:ruary)? mar(?:ch)? apr(?:il)? may june? july? aug(?:ust)? sept?(?:ember)? oct(?:ober)?"
-    " nov(?:ember)? dec(?:ember)?",
-    "de": "jan(?:uar)?|jänner feb(?:ruar)? märz"
-    "|maerz apr(?:il)? mai juni juli aug(?:ust)? sep(?:tember)? okt(?:ober)?"
-    " nov(?:ember)? dez(?:ember)?",
-    "fr": "janvier février|fevrier mars avril mai juin juillet août|aout septembre octobre novembre décembre|decembre",
-    "es": "enero febrero marzo abril mayo junio julio agosto septiembre|setiembre octubre noviembre diciembre",
-    "pt": "janeiro fevereiro março|marco abril maio junho julho agosto setembro outubro novembro dezembro",
-    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "ru": "янв(?:ар[яь])? февр?(?:ал[яь])? март?а? апр(?:ел[яь])? ма[яй] июн[яь] июл[яь] авг(?:уста?)?"
-    " сент?(?:ябр[яь])? окт(?:ябр[яь])? нояб?(?:р[яь])? дек(?:абр[яь])?",
-    "ar": "يناير فبراير مارس أبريل|ابريل مايو يونيو يوليو أغسطس|اغسطس سبتمبر أكتوبر|اكتوبر نوفمبر ديسمبر",
-    "hi": "जनवरी फ़रवरी|फरवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर|सितम्बर अक्टूबर|अक्तूबर नवंबर|नवम्बर दिसंबर|दिसम्बर",
-}
-"""Names of the months, twelve in a row."""
-
-WEEKS: Cues = {
-    "en": r"weeks?|wks?|w",
-    "de": r"(?:schwangerschafts)?wochen?|ssw",
-    "fr": r"semaines?|sa",
-    "es": r"semanas?",
-    "it": r"settiman[ae]",
-    "ru": r"недел[яьюией]{1,2}",
-    "ar": r"أسبوع(?:ًا|ا|اً)?|أسابيع",
-    "hi": r"सप्ताह|हफ़्ते|हफ्ते",
-    "zh": r"周|週|星期",
-    "ko": r"주",
-}
-
-DAYS: Cues = {
-    "en": r"days?|d",
-    "de": r"tagen?|tage?",
-    "fr": r"jours?|j",
-    "es": r"días?|dias?",
-    "it": r"giorn[io]",
-    "ru": r"дн(?:я|ей)|день",
-    "ar": r"أيام|يومًا|يوما|يوم",
-    "hi": r"दिन",
-    "zh": r"天|日",
-    "ko": r"일",
-}
-
-AND: Cues = {
-    "en": r"(?:and|plus|with)(?:\sa\sremainder\sof)?|remainder",
-    "de": r"(?:und|mit)(?:\s(?:es\s)?(?:bleib(?:en|t)|verbleib(?:en|t)|einem\srest\svon))?|rest",
-    "fr": r"(?:et|avec)(?:\sil)?(?:\s(?:reste(?:nt)?|un\sreste\sde))?|reste",
-    "es": r"(?:y|con)(?:\s(?:sobran?|quedan?|(?:un\s)?resto\sde))?|resto",
-    "pt": r"(?:e|com)(?:\s(?:sobram?|restam?|resto\s(?:de\s)?))?|resto",
-    "it": r"(?:e|con)(?:\s(?:resta(?:no)?|avanza(?:no)?|(?:il\s)?resto\sdi))?|resto",
-    "ru": r"(?:и|с)(?:\sостатком(?:\sв)?|\sостаётся)?|остаток",
-    "ar": r"و",
-    "hi": r"और",
-    "zh": r"零|又",
-    "ja": r"と",
-}
-"""What joins weeks and days."""
 
 RESULT: Cues = {
     "en": r"answer|result|value|output|correct(?=\sis)|final(?=\s?[:=→])|i(?:['’](?:ll|d)|\swill|\swould)?\s(?:report"
@@ -82,6 +24,15 @@ RESULT: Cues = {
     "ko": r"결과|답|값|예정일|임신",
 }
 """Nouns for the value that was asked for."""
+
+PLAIN_ANSWER: Cues = {
+    "en": r"answer|antwort|réponse|respuesta|resposta|risposta|ответ|उत्तर",
+    "ar": r"إجابة",
+    "zh": r"答案",
+    "ja": r"答え|回答",
+    "ko": r"답",
+}
+"""The plainest of them."""
 
 QUANTITY: Cues = {
     "any": "|".join(f"{names.QUANTITIES} {names.SCORES} {names.FORMULAS}".split()),
@@ -127,11 +78,11 @@ TOTAL: Cues = {
 
 EQUALS: Cues = {
     "any": r"[:=≈→⟹⇒⟶~]|(?:(?<=[^\W\d]\s)|(?<=,\s))[—–-](?=\s)",
-    "en": r"(?:is|was|be|it['’]s|equals?|equal\sto|gives?|giving|yields?|get|got|find|obtain(?:ed)?|(?:comes?|came"
-    r"|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|(?<!would\s)makes?|becomes|reads?|remains"
-    r"|turns\sout(?:\sto\sbe)?|(?:i|we)(?:['’]d|['’]ll|\swould|\swill)?\s(?:go|went)\s(?:for|with)|totals"
-    r"|leaves|leaving|stands\sat|amounts\sto|arrive\sat|end(?:s|ed)?\s(?:up\s)?(?:at|with)|call\sit"
-    r"|round(?:ed|s\sto)(?:\sto)?|scores?|count|have|has|meets|are|makes?\sit|(?:so|thus|hence|therefore),?)",
+    "en": r"(?:is|was|be|it['’]s|equals?|equal\sto|gives|(?<=\w\s)give|giving|yields?|get|got|find|obtain(?:ed)?"
+    r"|(?:comes?|came|works?|worked)\s(?:out\s)?(?:to|at|as)|brings\s.{1,30}\sto|(?<!would\s)makes?|becomes|reads?"
+    r"|remains|turns\sout(?:\sto\sbe)?|(?:i|we)(?:['’]d|['’]ll|\swould|\swill)?\s(?:go|went)\s(?:for|with)|totals"
+    r"|leaves|leaving|stands\sat|amounts\sto|arrive\sat|end(?:s|ed)?\s(?:up\s)?(?:at|with)|call\sit|round(?:ed"
+    r"|s\sto)(?:\sto)?|scores?|count|have|has|meets|are|makes?\sit|(?:so|thus|hence|therefore),?)",
     "de": r"(?:ist|sind|beträgt|lautet|liegt\s(?:somit\s|damit\s|also\s)?bei|ergibt|ergeben(?:\ssich)?|macht|wird"
     r"|erhält\sman|erhalten\swir|entspricht|wird\smit|gerundet|hat|erreicht|kommt\sauf)",
     "fr": r"(?:est|vaut|totalise|donne|obtient|obtenons|trouve|devient|remonte|arrondie?(?:\sà)?|s['’]élève\sà"
@@ -178,10 +129,11 @@ THAT_IS: Cues = {
 EARLIER: Cues = {
     "en": r"(?:up|down|ris(?:e|en)|fallen|fall|(?:in|de)creased?|improved?|corrected|chang(?:e|ed))\sfrom"
     r"|previous(?:ly)?|so\sfar|thus\sfar|sub-?total|prior|(?<!day\s)(?<!days\s)(?<!week\s)(?<!weeks\s)earlier"
-    r"|before(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)|yesterday|had\sbeen"
-    r"|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly|original(?:ly)?|(?:lab|chart"
-    r"|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake|on\sadmission|erroneously"
-    r"|instead\sof|rather\sthan|without(?!\s(?:\w+\s)?rounding)|\w+\s(?:years?|months?|weeks?)\sago|tomorrow|next\s(?:week|visit|month)|by\s(?!to)\w+day",
+    r"|before(?!\srounding)(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)"
+    r"|yesterday|had\sbeen|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly"
+    r"|original(?:ly)?|(?:lab|chart|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake"
+    r"|on\sadmission|erroneously|instead\sof|rather\sthan|without(?!\s(?:\w+\s)?rounding)|\w+\s(?:years?|months?"
+    r"|weeks?)\sago|tomorrow|next\s(?:week|visit|month)|by\s(?!to)\w+day",
     "de": r"(?<!wie\s)zuvor|vorher(?:ig\w{1,2})?|früher|ursprünglich|vor\sder|bisher|zunächst|unkorrigiert\w{0,2}"
     r"|gemessene\w?|statt|laut\s(?:labor|befund|akte)|noch\sim|vor\s\w{2,6}\s(?:jahr|monat|woche|tag)\w{0,2}"
     r"|bei\saufnahme|gestern|morgen|nächste[nr]?\s(?:woche|termin)|letzte[sn]?\s(?:jahr|monat)",
@@ -206,7 +158,7 @@ EARLIER: Cues = {
 CHECKED: Cues = {
     "en": r"(?<!can\s)(?:sanity\s|double[-\s]?|cross[-\s]?)?check(?:ing)?|verif(?:y|ication|ying)|proof"
     r"|confirm(?:ing|ation)?|difference|correction(?=\s(?:is|of|adds|amounts)|\s?[:=])|(?<!base\s)excess"
-    r"|surplus|shortfall|remainder|to\s(?:lose|gain|reach)|the\srest|deviation|discrepancy|change",
+    r"|surplus|shortfall|remainder|confidence|to\s(?:lose|gain|reach)|the\srest|deviation|discrepancy|change",
     "de": r"probe|kontrolle|gegenprobe|überprüfung|differenz|überschuss|unterschied|abweichung",
     "fr": r"vérification|contrôle|différence|excès|écart",
     "es": r"comprobación|verificación|diferencia|exceso",
@@ -222,34 +174,46 @@ CHECKED: Cues = {
 """What a calculation follows that only checks or compares the result."""
 
 INPUT: Cues = {
-    "en": r"age|s?he(?=\sis\s$)|ioni[sz]ed\scalcium|wbc|white\s(?:blood\s)?cells?|respiratory\srate|pulse|ha?emoglobin"
+    "en": r"age|(?:tbw|body\swater|water)\sfraction|(?:sex|gender|race|female|ethnicity|albumin|correction"
+    r"|adjustment)\s(?:coefficient|factor|constant|multiplier)|total\s(?:calcium|bilirubin|protein|bicarbonate)"
+    r"|s?he(?=\sis\s$)|ioni[sz]ed\scalcium|wbc|white\s(?:blood\s)?cells?|respiratory\srate|pulse|ha?emoglobin"
     r"|ha?ematocrit|lactate|spo2|pao2|paco2|weight|height|(?:serum|plasma|urine|urinary)\s(?:na|sodium|creatinine)"
     r"|sodium|(?<!-)na\+?|potassium|chloride|cl-?|bicarbonate|hco3-?|bun|urea|glucose|(?:serum\s)?creatinine|scr"
     r"|albumin|bilirubin|inr|hdl|triglycerides|tgs?|total\scholesterol|sbp|dbp|heart\srate|hr|systolic|diastolic"
     r"|temperature|insulin|platelets|ast|alt|cycle(?:\slength)?|qt(?:\sinterval)?|rr|ventricular\srate",
-    "de": r"alter|gewicht|größe|natrium|kalium|chlorid|bikarbonat|harnstoff|glukose|kreatinin|albumin|triglyceride"
-    r"|gesamtcholesterin|herzfrequenz|puls",
-    "fr": r"l['’]âge|âge|poids|taille|sodium|natrémie|potassium|chlore|bicarbonates?|urée|glycémie|créatinine|albumine"
-    r"|triglycérides|cholestérol\stotal|fréquence\scardiaque",
-    "es": r"edad|peso|talla|sodio|potasio|cloro|bicarbonato|bun|urea|glucosa|creatinina|albúmina|triglicéridos"
-    r"|colesterol\stotal|frecuencia\scardíaca",
-    "pt": r"idade|peso|altura|sódio|potássio|cloro|bicarbonato|ureia|glicose|creatinina|albumina|triglicerídeos"
-    r"|colesterol\stotal|frequência\scardíaca",
-    "it": r"l['’]età|età(?!\sgest)|peso|altezza|sodio|potassio|cloro|bicarbonat[oi]|urea|azotemia|glicemia|creatinina"
-    r"|albumina|trigliceridi|colesterolo\stotale|frequenza\scardiaca",
-    "ru": r"возраст|вес|рост|натрий|калий|хлор|бикарбонат|мочевина|глюкоза|креатинин|альбумин|триглицериды",
-    "ar": r"العمر|الوزن|الطول|الصوديوم|الكرياتينين|الألبومين|الجلوكوز",
-    "hi": r"उम्र|आयु|वजन|लंबाई|सोडियम|क्रिएटिनिन|एल्ब्यूमिन|ग्लूकोज",
-    "zh": r"年龄|体重|身高|血?钠|血?钾|血?氯|尿素氮?|血糖|肌酐|白蛋白|甘油三酯|总胆固醇|心率",
-    "ja": r"年齢|体重|身長|ナトリウム|クレアチニン|アルブミン|血糖|心拍数",
-    "ko": r"나이|체중|키|나트륨|크레아티닌|알부민|혈당|심박수",
+    "de": r"(?:geschlechts|korrektur|haut\w*|ethnie)-?(?:koeffizient|faktor|konstante)|gesamt(?:calcium|kalzium"
+    r"|bilirubin|eiweiß|protein)|alter|gewicht|größe|natrium|kalium|chlorid|bikarbonat|harnstoff|glukose|kreatinin"
+    r"|albumin|triglyceride|gesamtcholesterin|herzfrequenz|puls",
+    "fr": r"(?:coefficient|facteur|constante)\s(?:\w+\s)?(?:(?:de\s|du\s|d['’])(?:sexe|genre|correction|race|origine"
+    r"|ethnie)|lié|ethnique)\w*|(?:calcium|bilirubine|protéines)\stotale?s?|calcémie\stotale|l['’]âge|âge|poids"
+    r"|taille|sodium|natrémie|potassium|chlore|bicarbonates?|urée|glycémie|créatinine|albumine|triglycérides"
+    r"|cholestérol\stotal|fréquence\scardiaque",
+    "es": r"(?:coeficiente|factor|constante)\s(?:de|por)\s(?:sexo|género|corrección|raza)|(?:calcio|bilirrubina"
+    r"|proteínas?)\stotal(?:es)?|edad|peso|talla|sodio|potasio|cloro|bicarbonato|bun|urea|glucosa|creatinina|albúmina"
+    r"|triglicéridos|colesterol\stotal|frecuencia\scardíaca",
+    "pt": r"(?:coeficiente|fator|constante)\s(?:de|do|por)\s(?:sexo|gênero|correção|raça)|(?:cálcio|bilirrubina"
+    r"|proteínas?)\stota(?:l|is)|idade|peso|altura|sódio|potássio|cloro|bicarbonato|ureia|glicose|creatinina|albumina"
+    r"|triglicerídeos|colesterol\stotal|frequência\scardíaca",
+    "it": r"(?:coefficiente|fattore|costante)\s(?:di|del|per)\s?(?:il\s)?(?:sesso|genere|correzione|razza)|(?:calcio"
+    r"|bilirubina|proteine)\stotal[ei]|l['’]età|età(?!\sgest)|peso|altezza|sodio|potassio|cloro|bicarbonat[oi]|urea"
+    r"|azotemia|glicemia|creatinina|albumina|trigliceridi|colesterolo\stotale|frequenza\scardiaca",
+    "ru": r"(?:коэффициент|множитель|поправка)\s(?:\w+\s)?(?:пола|расы|коррекции|на\sпол|для\sженщин|для\sмужчин)"
+    r"|общ\w{2}\s(?:кальций|билирубин|белок)|возраст|вес|рост|натрий|калий|хлор|бикарбонат|мочевина|глюкоза|креатинин"
+    r"|альбумин|триглицериды",
+    "ar": r"(?:معامل|عامل)\s(?:الجنس|العرق|التصحيح)|الكالسيوم\sالكلي|العمر|الوزن|الطول|الصوديوم|الكرياتينين|الألبومين"
+    r"|الجلوكوز",
+    "hi": r"(?:लिंग|सुधार)\s(?:गुणांक|कारक)|कुल\sकैल्शियम|उम्र|आयु|वजन|लंबाई|सोडियम|क्रिएटिनिन|एल्ब्यूमिन|ग्लूकोज",
+    "zh": r"(?:性别|种族|校正)(?:系数|因子|常数)|总(?:血)?钙|总胆红素|年龄|体重|身高|血?钠|血?钾|血?氯|尿素氮?|血糖"
+    r"|肌酐|白蛋白|甘油三酯|总胆固醇|心率",
+    "ja": r"(?:性別|人種|補正)(?:係数|定数)|総カルシウム|年齢|体重|身長|ナトリウム|クレアチニン|アルブミン|血糖|心拍数",
+    "ko": r"(?:성별|인종|보정)\s?(?:계수|상수)|총\s?칼슘|나이|체중|키|나트륨|크레아티닌|알부민|혈당|심박수",
 }
 """What the note gives and a calculation takes."""
 
 DERIVED: Cues = {
     "en": r"correct\w*|adjust\w*|clearance|ratio|ideal|target|fractional|excretion|deficit|gap|dos(?:e|age)|index"
-    r"|area|estimated|calculated|rate(?<!heart\srate)(?<!respiratory\srate)(?<!ventricular\srate)|qtc|mean|equivalent|needed"
-    r"|required|score",
+    r"|area|estimated|calculated|rate(?<!heart\srate)(?<!respiratory\srate)(?<!ventricular\srate)|qtc|mean|equivalent"
+    r"|needed|required|score",
     "de": r"\w*korrig\w*|clearance|angepasst\w*|ideal\w*|ziel\w*|defizit|berechnet\w*|quotient",
     "fr": r"corrigée?|clairance|idéal|ajusté|cible|déficit|calculée?|fraction\w*",
     "es": r"corregid[oa]|aclaramiento|depuración|ideal|ajustado|déficit|calculad[oa]|fracción|fraccional",
@@ -291,7 +255,8 @@ NORMAL: Cues = {
     "en": r"normal(?:ly)?|reference|ref\.?|range|thresholds?|cut-?\s?offs?|limits?|targets?(?!\s[wh]eight)|average"
     r"|healthy|typical(?:ly)?|usual(?:ly)?|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison"
     r"|uncorrected|raw|unadjusted|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?|viability"
-    r"|full\sterm|due\sdate(?=\s(?:is|at|would)\b)|pregnancy\slasts|trimester|needed|required|recommended|published"
+    r"|(?:full\s)?term(?=\s(?:is|at|from|of))|full\sterm|due\sdate(?=\s(?:is|at|would)\b)|pregnancy\slasts|trimester"
+    r"|needed|required|recommended|published"
     r"|validated|guideline|goals?|aims?(?:\sfor)?|(?:obesity|overweight)\sis|ceiling|floor",
     "de": r"(?:geburts|entbindungs)termin(?=\s(?:ist|liegt|bei|wäre))|norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}"
     r"|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?|üblich\w{0,2}",
@@ -310,10 +275,30 @@ NORMAL: Cues = {
 }
 """Nouns and adverbs for what a value is compared with."""
 
+BESIDE: Cues = {
+    "en": r"(?:if|when(?:ever)?|once|should|in\scase)\s(?:\w+\s){1,5}(?:falls?|drops?|ris(?:es?|ing)|(?:in|de)creases?"
+    r"|reach(?:es)?|climbs?|exceeds?|worsens?|improves?)|(?:by|for|in)\s(?:way\sof\s)?(?:comparison"
+    r"|contrast)(?=\s?[,:])",
+    "de": r"(?:wenn|falls|sobald|sollte|fällt|sinkt|steigt)\s(?:\w+\s){1,4}(?:auf|unter|über)|(?:zum|im)\svergleich",
+    "fr": r"(?:si|quand|lorsque?|dès\sque)\s(?:\w+\s){1,4}(?:tombe|baisse|descend|passe|monte|atteint|dépasse|augmente)"
+    r"|(?:à\stitre\sde|par)\scomparaison",
+    "es": r"(?:si|cuando)\s(?:\w+\s){1,4}(?:baja|cae|desciende|sube|alcanza|llega|supera|aumenta)"
+    r"|(?:en|a\smodo\sde|como)\scomparación",
+    "pt": r"(?:se|quando)\s(?:\w+\s){1,4}(?:cair|cai|baixar|descer|subir|atingir|chegar|passar|aumentar)"
+    r"|(?:em|a\stítulo\sde|para)\scomparação",
+    "it": r"(?:se|quando)\s(?:\w+\s){1,4}(?:scende|cala|sale|raggiunge|arriva|supera|aumenta)|per\sconfronto",
+    "ru": r"(?:если|когда|при)\s(?:\w+\s){0,4}(?:снизится|упад[её]т|снижении|вырастет|повышении)|для\sсравнения",
+    "ar": r"إذا\s(?:انخفض|ارتفع|وصل|بلغ)\w*|للمقارنة",
+    "hi": r"यदि|अगर|तुलना\s(?:में|के\sलिए)",
+    "zh": r"(?:如果|若|一旦)[^,，。\d]{0,12}(?:降|升|达)|相比之下|作为(?:对比|比较)",
+    "ja": r"もし|比較すると|参考までに",
+    "ko": r"만약|만일|비교하면|참고로",
+}
+"""What makes a value one of another case: a condition, a comparison."""
+
 RISK: Cues = {
     "en": r"mortality|predictive\svalue|sensitivity|specificity|likelihood|accuracy|survival|risk(?!\s(?:score|index"
-    r"|category|class))|(?:event|stroke|bleeding|complication)s?\srate|probability|chance|prevalence|incidence|mace"
-    r"|confidence",
+    r"|category|class))|(?:event|stroke|bleeding|complication)s?\srate|probability|chance|prevalence|incidence|mace",
     "de": r"risiko|mortalität|sterblichkeit",
     "fr": r"risque|mortalité",
     "es": r"riesgo|mortalidad",
@@ -329,11 +314,11 @@ RISK: Cues = {
 """What a score is translated into."""
 
 COMPARED: Cues = {
-    "en": r"double|twice|half|above|below|over|under|than|exceed(?:s|ing)?|at\sleast|at\smost|(?<!\badd\s)(?<!\b(?:adds"
-    r"|sums)\s)(?<!\badding\s)up\sto|beyond|past|least|from\sthat\son\sday|(?:begins?|beginning|starts?|starting"
-    r"|sets?\sin|kicks?\sin|applies|ends?(?!\swith)|defined|cut\soff|clear|short|well)\s(?:at|from|as|of|with|only\sat)"
-    r"|(?:clear|short)\sof\sthe|until|(?:obesity|overweight|class\s[iv]+|stage\s\w+)\s(?:at|from)|(?<=;\s)at|reach(?:es"
-    r"|ed)?|towards?",
+    "en": r"(?:reduce|lower|raise|titrate|taper|limit)\s(?:\w+\s){0,4}(?:to|by)|double|twice|half|above|below|over"
+    r"|under|than|exceed(?:s|ing)?|at\sleast|at\smost|(?<!\badd\s)(?<!\b(?:adds|sums)\s)(?<!\badding\s)up\sto|beyond"
+    r"|past|least|from\sthat\son\sday|(?:begins?|beginning|starts?|starting|sets?\sin|kicks?\sin|applies"
+    r"|ends?(?!\swith)|defined|cut\soff|clear|short|well)\s(?:at|from|as|of|with|only\sat)|(?:clear|short)\sof\sthe"
+    r"|until|(?:obesity|overweight|class\s[iv]+|stage\s\w+)\s(?:at|from)|(?<=;\s)at|reach(?:es|ed)?|towards?",
     "de": r"(?:ober|unter)halb\svon|über|unter|als|mindestens|ab|bis|beginnt\s(?:bei|ab)|höchstens",
     "fr": r"(?:commence|débute|débuterait)(?:\sà)?|dessous\sde|supérieure?\sà|inférieure?\sà|au-dessus\sde|moins\sde"
     r"|plus\sde|à\spartir\sde|dès|au-delà\sde|jusqu['’]à|au\smoins",
@@ -350,21 +335,3 @@ COMPARED: Cues = {
     "ko": r"이상|이하|미만|초과",
 }
 """What a threshold follows."""
-
-GIVEN: Cues = {
-    "en": r"lmp|last\smenstrual\speriod|period|based\son|starting|from|after|since|began|ends?\son|trimester|viability"
-    r"|scan|screening|ultrasound|sonograph\w{1,3}|visit|presented|seen|today(?:['’]s\sdate\b[^.,;\d]{0,20}?\sis)?|plus"
-    r"|add(?:ing)?|subtract(?:ing)?|until|admission",
-    "de": r"ultraschall\w*|sonographie|heute|untersuchung|letzten?\s(?:regel|periode)|vom|nach|seit|ab",
-    "fr": r"échographie|consultation|visite|aujourd['’]hui|dernières?\srègles|ddr|depuis|après|à\spartir\sd[ue]",
-    "es": r"ecografía|consulta|visita|hoy|fu[mr]|última\s(?:regla|menstruación)|desde|después\sde[l]?",
-    "pt": r"ultrass\w+|consulta|hoje|dum|última\smenstruação|desde|após",
-    "it": r"ecografia|visita|oggi|u\.m\.?|ultima\smestruazione|dal|dopo",
-    "ru": r"узи|осмотр\w{0,2}|визит\w{0,2}|сегодня|последн\w{1,4}\sменструаци\w|с|после",
-    "ar": r"اليوم|الزيارة|آخر\sدورة|منذ|بعد",
-    "hi": r"आज|जाँच|पिछले\sमासिक|अंतिम\sमासिक|से|बाद",
-    "zh": r"超声|今天|就诊|末次月经|从|自",
-    "ja": r"超音波|受診|本日|検査日|最終月経|から",
-    "ko": r"초음파|오늘|방문|검사일|마지막\s(?:월경|생리)(?:\s?시작일)?|부터",
-}
-"""What a date follows that is given, not found."""
