@@ -42,7 +42,7 @@ _PAIRED = re.compile(
 )
 _BUT = re.compile(
     r"\b(?:but|however|yet|instead|in\sfact|(?:chang|revis|switch)\w*\smy\s(?:first|initial|original)(?:\s\w+)?)\b"
-    r"|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally|after)\b|\b(?:aber|jedoch|mais|pero"
+    r"|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally|after)\b|\b(?:aber|jedoch|sondern|sino|bensì|mais|pero"
     r"|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?),|지만|但是?|不过|لكن|लेकिन",
     re.IGNORECASE,
 )

@@ -54,6 +54,10 @@ _CONTINUED = re.compile(
     r"[^\n,;.()]{0,24}?\s?(?:[=≈]\s?(?:\(|[A-Za-z\s]{0,12}-?[\d.√])|→\s?[≈~]?\s?-?[\d.√(]"
     r"|(?:of\s[^\n,;.()\d]{0,24})?\b(?:corresponds?|equivalent|equates?|converts?)\sto\s[A-Za-z\s]{0,20}\d)"
 )
+_PER = r"(?P<unit>(?<![A-Za-z])[A-Za-zµ]{1,8}/[A-Za-z]{1,4})"
+_IN_UNIT = re.compile(rf"\s?{_PER}")
+_CONVERTED_FROM = re.compile(rf"{_PER}[^\w\n]{{0,3}}\s?[≈=]\s?$")
+_CONVERTED = re.compile(rf"\s?{_PER}[^\w\n]{{0,3}}\s?[≈=]\s?-?[\d.]{{1,12}}\s?(?!(?P=unit))[A-Za-zµ]{{1,8}}/[A-Za-z]")
 _COMPARED_BEFORE = re.compile(rf"(?:[<>≤≥≧≦]\s?|{_COMPARED}\s?(?:{_ABOUT}){{0,3}})$")
 _THRESHOLD_AFTER = re.compile(
     r"[^\n,;.()=]{0,24}?\b(?:or|and)\s(?:more|higher|above|greater|less|below|lower|over|older)\b"
@@ -209,8 +213,9 @@ def in_a_formula(candidate: Candidate) -> bool:
 
 def worked_on(candidate: Candidate) -> bool:
     """As in "24.489 ≈ 24.5": the first of the two; but not "the score is 2 → 6.6 %"."""
-    translated = candidate.cue == "total" and after(candidate).lstrip().startswith("→")
-    return not translated and bool(_CONTINUED.match(after(candidate)))
+    right = after(candidate)
+    translated = (candidate.cue == "total" and right.lstrip().startswith("→")) or _CONVERTED.match(right)
+    return not translated and bool(_CONTINUED.match(right))
 
 
 def compared_with(candidate: Candidate) -> bool:
@@ -273,7 +278,10 @@ def _open_bracket(left: str) -> int | None:
 
 def restated(candidate: Candidate) -> bool:
     """As in "46.12 mL/min, equivalent to 0.77 mL/s", "24.49, i.e. about 24.5": the second of the two."""
-    return bool(_RESTATED.search(before(candidate)) or _PER_ANOTHER.search(before(candidate)))
+    left = before(candidate)
+    converted, unit = _CONVERTED_FROM.search(left), _IN_UNIT.match(after(candidate))
+    in_another = converted and unit and converted["unit"] != unit["unit"]
+    return bool(in_another or _RESTATED.search(left) or _PER_ANOTHER.search(left))
 
 
 def in_bold(candidate: Candidate) -> bool:

@@ -81,7 +81,9 @@ _INVENTED = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _PREAMBLE = re.compile(
-    rf"\W{{0,3}}(?:{cues.either(cues.COURTESY)}|(?i:let|first|here|i\swill|to\sanswer))(?!\w)[^\n\\<]{{0,160}}"
+    rf"\W{{0,3}}(?:{cues.either(cues.COURTESY)}|(?i:let|first|here|i(?:\swill|'ll)|based\son|in\sorder\sto"
+    rf"|to\s(?:answer|evaluate|determine|assess|decide)))(?!\w)[^\n\\<]{{0,160}}"
+    r"|(?:#{1,4} |\*\*)(?:[^\W\d]{2,}[\s*:]{0,4}){2,8}"
 )
 _FORM = re.compile(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
 
@@ -104,7 +106,7 @@ _INSTRUCTED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _INSTRUCTED_AFTER = re.compile(
-    r"[^\w\n.!?]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando|lorsque)"
+    r"[^\w\n.!?]{0,3}\s(?:is\show\b|if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando|lorsque)"
     r"|\s?(?:如果|表示|の場合|이면)",
     re.IGNORECASE,
 )

@@ -41,7 +41,7 @@ STATEMENTS = tuple(
         # "The answer is (C)", "Correct option: C", "正解はC".
         (
             "answer",
-            rf"(?<![A-Za-z])(?<!(?i:second)[\s_])(?<!wrong_){_ANSWER}(?!s\b)(?P<between>[^\n.?!;。]{{0,100}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
+            rf"(?<![A-Za-z])(?<!(?i:second)[\s_])(?<!(?i:each|more)\s)(?<!(?i:every)\s)(?<!wrong_){_ANSWER}(?!s\b)(?P<between>[^\n.?!;。]{{0,100}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
             60,
         ),
         # "I choose C", "C を選びます".

@@ -18,7 +18,16 @@ from medtasks_utils.extraction.plain import one_script, own_parts
 from medtasks_utils.extraction.quantities import BOLD, numbers, prepared
 from medtasks_utils.extraction.surroundings import before
 from medtasks_utils.extraction.tags import unclosed_tag
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Found, Reading, bounded, choose, weigh
+from medtasks_utils.extraction.weighing import (
+    NOTHING,
+    Candidate,
+    Found,
+    Reading,
+    bounded,
+    choose,
+    taken_back_until,
+    weigh,
+)
 
 _RESULT, _TOTAL, _SUMMED, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
     cues.any_word, (cues.RESULT, cues.TOTAL, cues.SUMMED, cues.EQUALS, cues.LINKED, cues.ABOUT, cues.THAT_IS)
@@ -69,7 +78,7 @@ _STEPS = re.compile(
 )
 _NAMED_TAG = re.compile(
     r"<(?!(?:final_?)?(?:answer|final|choice|result|verdict)>)([A-Za-z_]{0,20}(?:answer|result|value|final|score"
-    r"|total)[A-Za-z_]{0,20})>([^<>]{1,200})</\1>",
+    r"|total|valor|wert|valeur|risult|result)[A-Za-z_]{0,20})(?:\s[^<>]{0,60})?>([^<>]{1,200})</\1>",
     re.IGNORECASE,
 )
 _CALCULATED = re.compile(r"[\d)\s]\s?[×÷*/+^-]\s?[\d(√][^=]*[=≈]\s?$")
@@ -204,7 +213,8 @@ def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str], asked: s
     ):
         return None
     less = 0 if not holder.key or any(key in holder.key for key in keys) else 10
-    return Candidate(value, holder.start, holder.end, text, holder.cue, holder.support - less)
+    withdrawn = (("taken_back", -40.0),) if taken_back_until(text) >= holder.end else ()
+    return Candidate(value, holder.start, holder.end, text, holder.cue, holder.support - less, withdrawn)
 
 
 _MAX_CONTENT = 1000  # characters; a longer text states no single value

@@ -119,7 +119,7 @@ _VALUE = re.compile(
     rf"|^\W{{0,4}}(?:(?:about|approximately"
     rf"|around|roughly|at\sleast)\s){{0,2}}{_NUMBER}(?!\d{{0,3}}[.)](?:\s|$))|\b(?:I|we)\b['’\w\s]{{0,12}}\b(?:estimate"
     rf"|answer|calculate|choose|go\swith|assign|give|put|say|get|find)\b[^.;\d]{{0,25}}{_NUMBER}"
-    r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|(?<!\bnote\s)(?<!\bchart\s)(?<!\d\s)(?<!/dL\s)\bgives?\b[^.;\d]{0,40}\d",
+    r"|\bfinal\sanswer\b[^.;\d]{0,20}\d|(?<!\bnote\s)(?<!\bchart\s)(?<!\d\s)(?<!/dL\s)(?<!Hg\s)\bgives?\b[^.;\d]{0,40}\d",
     re.IGNORECASE,
 )
 _BUT_VALUE = re.compile(

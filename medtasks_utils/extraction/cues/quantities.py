@@ -128,7 +128,7 @@ THAT_IS: Cues = {
 
 EARLIER: Cues = {
     "en": r"(?:up|down|ris(?:e|en)|fallen|fall|(?:in|de)creased?|improved?|corrected|chang(?:e|ed))\sfrom"
-    r"|previous(?:ly)?|so\sfar|thus\sfar|sub-?total|prior|(?<!day\s)(?<!days\s)(?<!week\s)(?<!weeks\s)earlier"
+    r"|previous(?:ly)?|(?:higher|lower|other|different)\s(?:values?|results?|figures?|estimates?)|so\sfar|thus\sfar|sub-?total|prior|(?<!day\s)(?<!days\s)(?<!week\s)(?<!weeks\s)earlier"
     r"|before(?!\srounding)(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)"
     r"|yesterday|had\sbeen|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly"
     r"|original(?:ly)?|(?:lab|chart|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake"
@@ -256,15 +256,15 @@ NORMAL: Cues = {
     r"|healthy|typical(?:ly)?|usual(?:ly)?|maxim(?:um|al)|minim(?:um|al)|possible|versus|vs\.?|compared|comparison"
     r"|uncorrected|raw|unadjusted|actual|measured|baseline|ideal\s(?:is|range)|desirable|criterion|bands?|viability"
     r"|(?:full\s)?term(?=\s(?:is|at|from|of))|full\sterm|due\sdate(?=\s(?:is|at|would)\b)|pregnancy\slasts|trimester"
-    r"|needed|required|recommended|published"
+    r"|needed|required|recommended|expected(?=\s(?:for|at)\b)|published"
     r"|validated|guideline|goals?|aims?(?:\sfor)?|(?:obesity|overweight)\sis|ceiling|floor",
     "de": r"(?:geburts|entbindungs)termin(?=\s(?:ist|liegt|bei|wäre))|norm(?:al|bereich|wert)?e?|durchschnitt\w{0,4}"
     r"|referenz(?:bereich)?|grenz\w{1,6}|zwischen|maximal|ziel(?:wert|bereich)?|üblich\w{0,2}",
     "fr": r"(?<!artérielle\s)moyenne|norm(?:e|ale?s?|aux)|référence|seuil|limites?|entre|maximum|objectif|cible",
     "es": r"fecha\s\w+\sde\sparto(?=\s(?:es|sería))|normal(?:es)?|referencia|umbral|límites?|entre|rango|máximo|sobre"
-    r"|objetivo|meta",
-    "pt": r"norma(?:l|is)|referência|limiar|limites?|entre|intervalo|máximo|meta|objetivo",
-    "it": r"normal[ei]|riferimento|soglia|limit[ei]|tra|fra|massimo|obiettivo",
+    r"|objetivo|meta|valor\smedio",
+    "pt": r"norma(?:l|is)|referência|limiar|limites?|entre|intervalo|máximo|meta|objetivo|valor\smédio",
+    "it": r"normal[ei]|riferimento|soglia|limit[ei]|tra|fra|massimo|obiettivo|valore\smedio",
     "ru": r"норма|средн\w{2,3}(?!\s(?:артериальн|ад\b))|нормальн\w{0,4}|порог|границ\w{1,3}|референс\w{0,5}"
     r"|максим\w{0,5}",
     "ar": r"الطبيعي|طبيعي|المعدل|الحد",
@@ -278,15 +278,17 @@ NORMAL: Cues = {
 BESIDE: Cues = {
     "en": r"(?:if|when(?:ever)?|once|should|in\scase)\s(?:\w+\s){1,5}(?:falls?|drops?|ris(?:es?|ing)|(?:in|de)creases?"
     r"|reach(?:es)?|climbs?|exceeds?|worsens?|improves?)|(?:by|for|in)\s(?:way\sof\s)?(?:comparison"
-    r"|contrast)(?=\s?[,:])",
-    "de": r"(?:wenn|falls|sobald|sollte|fällt|sinkt|steigt)\s(?:\w+\s){1,4}(?:auf|unter|über)|(?:zum|im)\svergleich",
+    r"|contrast)(?=\s?[,:])|would\s(?:\w+ly\s)?(?:bring|lower|raise|reduce|drop|push|take)|to\s(?:reach|achieve)",
+    "de": r"(?:wenn|falls|sobald|sollte|fällt|sinkt|steigt)\s(?:\w+\s){1,4}(?:auf|unter|über)|(?:zum|im)\svergleich"
+    r"|um\s(?:[\w.]+\s){1,6}zu\serreichen",
     "fr": r"(?:si|quand|lorsque?|dès\sque)\s(?:\w+\s){1,4}(?:tombe|baisse|descend|passe|monte|atteint|dépasse|augmente)"
-    r"|(?:à\stitre\sde|par)\scomparaison",
+    r"|(?:à\stitre\sde|par)\scomparaison|pour\s(?:atteindre|obtenir)",
     "es": r"(?:si|cuando)\s(?:\w+\s){1,4}(?:baja|cae|desciende|sube|alcanza|llega|supera|aumenta)"
-    r"|(?:en|a\smodo\sde|como)\scomparación",
+    r"|(?:en|a\smodo\sde|como)\scomparación|para\s(?:alcanzar|llegar|lograr)",
     "pt": r"(?:se|quando)\s(?:\w+\s){1,4}(?:cair|cai|baixar|descer|subir|atingir|chegar|passar|aumentar)"
-    r"|(?:em|a\stítulo\sde|para)\scomparação",
-    "it": r"(?:se|quando)\s(?:\w+\s){1,4}(?:scende|cala|sale|raggiunge|arriva|supera|aumenta)|per\sconfronto",
+    r"|(?:em|a\stítulo\sde|para)\scomparação|para\s(?:atingir|alcançar|chegar)",
+    "it": r"(?:se|quando)\s(?:\w+\s){1,4}(?:scende|cala|sale|raggiunge|arriva|supera|aumenta)"
+    r"|per\s(?:confronto|raggiungere|arrivare)",
     "ru": r"(?:если|когда|при)\s(?:\w+\s){0,4}(?:снизится|упад[её]т|снижении|вырастет|повышении)|для\sсравнения",
     "ar": r"إذا\s(?:انخفض|ارتفع|وصل|بلغ)\w*|للمقارنة",
     "hi": r"यदि|अगर|तुलना\s(?:में|के\sलिए)",

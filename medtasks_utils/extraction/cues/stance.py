@@ -39,7 +39,7 @@ RETRACTED: Cues = {
 TENTATIVE: Cues = {
     "en": r"\b(?:if(?!\s(?:i\s(?:must|ha(?:ve|d)\sto|were)|forced|pressed|pushed))|whether|unless|suppose|tempt(?:ed"
     r"|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct|idea|guess)|initial(?:ly)?|(?:first"
-    r"|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|put|mark|said|guess|went|consider|suspect|answer)\w*|(?:one"
+    r"|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|put|mark|said|guess|went|consider|suspect|answer)\w*|(?:(?<!the\s)one"
     r"|you|someone|some|many|most(?=\s(?:would|people|students))|people|\w{2,9}(?:ents|ates|ers|ors|ists|ians|ants"
     r"|eagues|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|sa(?:y|id)|think|thought|wrote|claim|suggest|pick"
     r"|cho+se|mark|tick|put)(?:ed)?|(?:resident|student|intern|colleague|roommate|friend|user|classmate"
