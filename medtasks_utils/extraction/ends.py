@@ -29,11 +29,9 @@ _LEFT_OPEN = re.compile(
 _OPEN_LIST = re.compile(r"(?:\b[^\W\d]\w{0,20}\s[+-]?\d{1,3},\s){2,8}[^\W\d][^\d\n.;:,]{0,30}$")
 _OPEN_WORDS = re.compile(
     r"(?<![\w/])(?:the|an?|of|to|and|or|with|for|in|by|that|through|on|at|about|from|is|are|was|were|get|gets|than|as"
-    r"|be|which|into"
-    r"|then|thus|therefore|hence|will|would|has|have|because|but|if|when|while|between|its|their|we|gives|yields|der"
-    r"|die|das|und|mit|von|(?<!trifft\s)(?<!nicht\s)zu|ist|eine?n?|den|dem|für"
-    r"|auf|le|la|les|du|des?|et|à|une?|est|pour|par|que|el|los|del|y|es|por|para|con|o|um|uma|é|com|il|di|è|per|che"
-    r"|и|в|на|с|по|для|что|от)\s*$"
+    r"|be|which|into|then|thus|therefore|hence|will|would|has|have|because|but|if|when|while|between|its|their|we|gives"
+    r"|yields|der|die|das|und|mit|von|(?<!trifft\s)(?<!nicht\s)zu|ist|eine?n?|den|dem|für|auf|le|la|les|du|des?|et|à"
+    r"|une?|est|pour|par|que|el|los|del|y|es|por|para|con|o|um|uma|é|com|il|di|è|per|che|и|в|на|с|по|для|что|от)\s*$"
 )
 
 

@@ -25,8 +25,7 @@ MAX_LINE = 300  # characters of a line that are looked at for its letter
 _CONTINUES = re.compile(r" {3}|\t|\|[\s:|-]{3,}$")  # an indented line of an item, or a table's ruler
 _OPTIONS_IN_WORDS = re.compile(r"(?:^|[.;]\s)\W{0,4}(?i:option|choice)\s\(?([A-D])\b")
 _MARKER = re.compile(
-    r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D]|(?<=\()[a-d](?=\)))(?:[\"']?[).:\]][*_]{0,3}"
-    r"|(?<![,и]\s[A-D])\s[–—-])\s"
+    r"(?<![A-Za-z0-9])[(\[]?(?P<letter>[A-D]|(?<=\()[a-d](?=\)))(?:[\"']?[).:\]][*_]{0,3}|(?<![,и]\s[A-D])\s[–—-])\s"
 )
 
 

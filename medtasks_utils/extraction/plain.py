@@ -64,12 +64,11 @@ _AFTER_HEADING = re.compile(
 )
 _NEXT_QUESTION = re.compile(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
-    r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)"
-    r"|[#*\s]{0,6}(?:Next|New)\s(?:patient|case|question)\s?\d{0,3}[:*_]{0,3}\s?$"
-    r"|#{1,4}\s(?:(?:Follow-?\s?up|Next|Additional|Practice|Bonus|Related|Similar|Further)\s)?(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human|User)\s?\d{0,3}\s?:?\s?$"
-    r"|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s|#{1,4}\sInstruction\s?:\s|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?"
-    r"|\|)?(?:user"
-    r"|start_header_id)\b)|(?<!\S)Exercise\s[2-9]:",
+    r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)|[#*\s]{0,6}(?:Next"
+    r"|New)\s(?:patient|case|question)\s?\d{0,3}[:*_]{0,3}\s?$|#{1,4}\s(?:(?:Follow-?\s?up|Next|Additional|Practice"
+    r"|Bonus|Related|Similar|Further)\s)?(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human"
+    r"|User)\s?\d{0,3}\s?:?\s?$|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s|#{1,4}\sInstruction\s?:\s"
+    r"|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)|(?<!\S)Exercise\s[2-9]:",
     re.MULTILINE | re.IGNORECASE,
 )
 # What a speaker asks of the answer before it, which the answer after it may change.

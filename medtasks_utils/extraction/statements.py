@@ -104,9 +104,8 @@ STATEMENTS = tuple(
 # Of the options that a text names, the one that it puts first.
 LEADING = re.compile(
     rf"(?P<opening>\A\W{{0,4}})?(?P<letter>{LETTER}),?\s(?i:(?:is|are)\s(?:the\s)?(?:single\s)?(?:most\s(?:likely"
-    r"|common(?:ly)?|appropriate|suitable|frequent(?:ly)?|probable|effective|important|typical|characteristic"
-    r"|specific)|[a-z]{4,14}\sof\schoice|gold\sstandard|first-line|hallmark))(?(opening)|(?!\s(?i:in|among"
-    r"|cause\sof\sdeath)\b))"
+    r"|common(?:ly)?|appropriate|suitable|frequent(?:ly)?|probable|effective|important|typical|characteristic|specific)"
+    r"|[a-z]{4,14}\sof\schoice|gold\sstandard|first-line|hallmark))(?(opening)|(?!\s(?i:in|among|cause\sof\sdeath)\b))"
 )
 BOLD = re.compile(r"(?:\*\*|__)\s?[(\[]?(?P<letter>[A-D])(?:[)\].:]{0,2}\s?(?:\*\*|__)|[)\].:]{1,2}\s|\s[\-–—:]\s)")
 # "Such blood is collected in B. Sodium citrate." to begin with.

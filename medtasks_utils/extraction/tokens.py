@@ -15,8 +15,7 @@ _SMALL_WORDS = (
     "because|since|as|is|for|due|given|which|so|but|not|in|with|and|or|rather|ist|est|es|no|ne|weil|car|porque"
     r"|perch\w{0,2}|den|"
     "wählen|nehmen|ankreuzen|entscheiden|fest|zurück|und|ni|né|nem|noch|nor|quella|aus|fällt|passt|scheidet|makes|best|fits|matches|correctly|would|seems|must|should"
-    r"|appears|only|an"
-    r"|remains|it|instead|over|here|then"
+    r"|appears|only|an|remains|it|instead|over|here|then"
 )
 ARTICLE = rf" (?!(?:{_SMALL_WORDS})\b)[a-z0-9]"
 LETTER = (

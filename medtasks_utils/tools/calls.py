@@ -31,8 +31,7 @@ MAX_CALLS = 16
 
 _JSON_FENCES = ("", "json", "tool_call")
 _MARK = re.compile(
-    r"(?P<open><tool_call>)|(?P<close></tool_call>)"
-    r"|^[ \t]*```[ \t]{0,4}(?P<language>\w{0,20})[ \t\r]{0,20}$"
+    r"(?P<open><tool_call>)|(?P<close></tool_call>)|^[ \t]*```[ \t]{0,4}(?P<language>\w{0,20})[ \t\r]{0,20}$"
     r"""|^[ \t]*(?P<object>(?:\[\s{0,20})?\{\s{0,20}["'](?:name|arguments|parameters|function|type|id)["'])""",
     re.IGNORECASE | re.MULTILINE,
 )

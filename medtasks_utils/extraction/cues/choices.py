@@ -71,9 +71,8 @@ CHOOSE: Cues = {
     r"|suspect|diagnose|call\s(?:it|this))|lean(?:ing)?\stowards?|(?:circle|mark|tick|enter|put(?!\sfirst)|writ(?:e"
     r"|ing))(?:\s(?:down|in))?",
     "de": r"wähle|lege\smich\s(?:\w+\s){0,2}auf|(?:kreuzen|wählen|nehmen)\swürde\sich|ändere\smeine\s(?:antwort"
-    r"|wahl)\s(?:auf|zu|in)|kreuze"
-    r"|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|bleibe\sbei|(?:würde\ssagen|denke"
-    r"|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\s(?:\w+\s){0,2}für",
+    r"|wahl)\s(?:auf|zu|in)|kreuze|(?:wahl\s(?:fällt\s)?|fällt\s(?:die|meine)\swahl\s)auf|nehme|bleibe\sbei"
+    r"|(?:würde\ssagen|denke|glaube),?(?:\sdass)?(?:\ses)?|entscheide\smich\s(?:\w+\s){0,2}für",
     "fr": r"change\s(?:donc\s)?(?:ma|de)\sréponse\s(?:pour|en|par)|va(?:is)?\s(?:donc\s)?pour|choisi(?:s|rais)"
     r"|retien(?:drai?s?|dra|t)|coche(?:rais)?|(?:choix|balance)\s(?:se\sporte|penche)\s(?:donc\s)?(?:sur|vers)|retiens"
     r"|dirais|pense\sque\sc['’]est|sélectionne|(?:opte|décide)\s(?:donc\s)?pour|conclus\s(?:donc\s)?(?:à|pour)",
@@ -139,10 +138,9 @@ THEREFORE: Cues = {
     "any": r"=>|⇒|∴|(?:edit|corre[cç][tcz]i[oó]n|correção|correzione|korrektur|исправление|更正"
     r"|訂正|정정|सुधार|تصحيح)\s?:",
     "en": r"\b(?:i\.\s?e\.|clearly|definitely|certainly|obviously|surely|conclude|it(?:\shas\sto|['’]s\s(?:gotta"
-    r"|got\sto))\sbe|therefore|thus|hence|so|(?:leav(?:es|ing)|(?<![.;,]\s)leave)(?:\sus\swith)?"
-    r"|(?<!(?<!th(?:at|is)\s)would\s)makes?\sit"
-    r"|it(?:['’]?s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?|in\sthe\send|ultimately|eventually|on\sbalance"
-    r"|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely|probably|in\sconclusion)",
+    r"|got\sto))\sbe|therefore|thus|hence|so|(?:leav(?:es|ing)|(?<![.;,]\s)leave)(?:\sus\swith)?|(?<!(?<!th(?:at"
+    r"|is)\s)would\s)makes?\sit|it(?:['’]?s|\s(?:is|(?:must|should|would)\sbe))|final(?:ly)?|in\sthe\send|ultimately"
+    r"|eventually|on\sbalance|overall|all\sin\sall|in\ss(?:um|hort)|rather|most\slikely|probably|in\sconclusion)",
     "de": r"\b(?:also|daher|demnach|somit|folglich|wahrscheinlich|es\sist|ist\ses|d\.\s?h\.)",
     "fr": r"\b(?:c['’]est(?:\sla)?|donc|plutôt|probablement)",
     "es": r"\b(?:es\s(?:pues\s|por\s(?:lo\s)?tanto\s)?la|es\sdecir|por\s(?:lo\s)?tanto|entonces|probablemente)",
@@ -240,8 +238,7 @@ EXCLUDE: Cues = {
 
 THE_OTHERS: Cues = {
     "en": r"(?:why\s)?(?:not\s)?(?:(?:all|none)\s(?:of\s)?)?(?:the\s)?(?:other|remaining"
-    r"|incorrect)\s(?:three\s)?(?:options|choices|answers|alternatives)"
-    r"|why\s(?:not\s)?the\sothers|distractors",
+    r"|incorrect)\s(?:three\s)?(?:options|choices|answers|alternatives)|why\s(?:not\s)?the\sothers|distractors",
     "de": r"(?:warum\s(?:nicht\s)?)?(?:die\s)?(?:anderen|übrigen|falschen)\s(?:optionen|antworten|möglichkeiten)",
     "fr": r"(?:pourquoi\s(?:pas\s)?)?les\sautres\s(?:options|propositions|réponses|choix)",
     "es": r"(?:por\squé\sno\s)?las\s(?:demás|otras)\s(?:opciones|alternativas|respuestas)",
@@ -319,9 +316,8 @@ ONLY: Cues = {
 
 UNLIKE_IT: Cues = {
     "en": r"would\s(?:not\s)?(?:be|give|cause|produce|show|have|lead|need|require|present|make|suggest|affect|mean"
-    r"|involve|raise|lower)|lack(?:s|ed)\b|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|(?:has|have"
-    r"|shows?|gives?"
-    r"|plays?)\sno(?:thing)?)\b|never\b|eliminated|rather\b",
+    r"|involve|raise|lower)|lack(?:s|ed)\b|out\b|no[.!]|avoided|contraindicated|too\s\w+|(?:fails?|(?:has|have|shows?"
+    r"|gives?|plays?)\sno(?:thing)?)\b|never\b|eliminated|rather\b",
     "de": r"würde|hätte|wäre|gäbe|entfällt|scheid\w+|ausgeschlossen|auszuschließen|passt\snicht|kein",
     "fr": r"à\s(?:écarter|exclure|éliminer)|(?:écartée?|exclue?|éliminée?)s?|donnerait|serait|aurait",
     "es": r"daría|sería|causaría|tendría|descartad[ao]s?|descarta[rn]?|excluid[ao]s?",

@@ -5,19 +5,17 @@ from __future__ import annotations
 Cues = dict[str, str]
 
 RETRACTED: Cues = {
-    "en": r"\b(?:wait\b(?!\sfor\b)|hold\son\b(?!\sto\b)|(?:i|let\sme)\s(?:hereby\s)?(?:withdraw|retract)\b"
-    r"|hmm+\b|scratch\sthat|on\s(?:second\sthought|reflection|closer\sinspection)"
-    r"|let\sme\s(?:re-?consider|correct)|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|misprint|th(?:at|is)\s(?:was|is"
-    r"|(?:would|must)\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b|actually,"
-    r"|(?<!out\s)correction:|redoing|disregard|a\scorrection\sis|i\swas\swrong|i\s(?:take\sthat\sback|forgot"
-    r"|misread|(?:must|(?:have|need)\sto)\s(?:withdraw"
-    r"|retract))|but\sthat\swas|change\smy\s(?:answer"
-    r"|mind|verdict)|edit(?:ed)?:|i\s(?:\w+ly\s|must\s|beg\sto\s)?disagree\b(?!\swith\s(?:the\s)?(?:option\s)?[A-D]\b)"
-    r"|apologi[sz]e|that(?:['’]s|\sis)\snot\s(?:right|correct|it)\b|(?:wh?)?oops\b|my\sbad\b|sorry,\s(?:i\smean"
-    r"|wrong))|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
-    "de": r"\b(?:moment\b|(?<!im\s)augenblick\b|halt[,!]|(?:nehme|ziehe)(?:\s\w+){1,3}\szurück\b|stopp\b"
-    r"|korrektur:|doch\snicht\b|nein,|ups\b|hoppla\b|ich\shabe\smich\s(?:vertan"
-    r"|geirrt|verlesen)|ich\shabe\s(?:\w+\s)?vergessen)",
+    "en": r"\b(?:wait\b(?!\sfor\b)|hold\son\b(?!\sto\b)|(?:i|let\sme)\s(?:hereby\s)?(?:withdraw|retract)\b|hmm+\b"
+    r"|scratch\sthat|on\s(?:second\sthought|reflection|closer\sinspection)|let\sme\s(?:re-?consider|correct)"
+    r"|i\smade\san?\s(?:\w+\s)?(?:mistake|error|slip)|misprint|th(?:at|is)\s(?:was|is|(?:would"
+    r"|must)\sbe)\s(?:an?\s)?(?:\w+\s)?(?:mistake|wrong|error|slip|typo|miscalculation)\b|actually,"
+    r"|(?<!out\s)correction:|redoing|disregard|a\scorrection\sis|i\swas\swrong|i\s(?:take\sthat\sback|forgot|misread"
+    r"|(?:must|(?:have|need)\sto)\s(?:withdraw|retract))|but\sthat\swas|change\smy\s(?:answer|mind|verdict)"
+    r"|edit(?:ed)?:|i\s(?:\w+ly\s|must\s|beg\sto\s)?disagree\b(?!\swith\s(?:the\s)?(?:option\s)?[A-D]\b)|apologi[sz]e"
+    r"|that(?:['’]s|\sis)\snot\s(?:right|correct|it)\b|(?:wh?)?oops\b|my\sbad\b|sorry,\s(?:i\smean|wrong))"
+    r"|(?<![\w\s])\s?no,\s(?!not\b)|\?\s?no\b",
+    "de": r"\b(?:moment\b|(?<!im\s)augenblick\b|halt[,!]|(?:nehme|ziehe)(?:\s\w+){1,3}\szurück\b|stopp\b|korrektur:"
+    r"|doch\snicht\b|nein,|ups\b|hoppla\b|ich\shabe\smich\s(?:vertan|geirrt|verlesen)|ich\shabe\s(?:\w+\s)?vergessen)",
     "fr": r"\b(?:attendez?\b|(?:un\sinstant|une?\s(?:minute|seconde))\b|je\s(?:retire|me\s(?:ravise|reprends)"
     r"|reviens\ssur)\b|correction\s?:|non,|en\sfait,|oups\b|je\sme\ssuis\stromp|j['’]ai\soublié)",
     "es": r"\b(?:espera\b|un\smomento\b(?=[,.!;:])|retiro\b|rectifico\b|perdón\b|me\she\sequivocado|corrección:"
@@ -39,37 +37,31 @@ RETRACTED: Cues = {
 TENTATIVE: Cues = {
     "en": r"\b(?:if(?!\s(?:i\s(?:must|ha(?:ve|d)\sto|were)|forced|pressed|pushed))|whether|unless|suppose|tempt(?:ed"
     r"|ing)|at\sfirst|first\s(?:glance|sight|thought|choice|instinct|idea|guess)|initial(?:ly)?|(?:first"
-    r"|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|put|mark|said|guess|went|consider|suspect|answer)\w*|(?:(?<!the\s)one"
-    r"|you|someone|some|many|most(?=\s(?:would|people|students))|people|\w{2,9}(?:ents|ates|ers|ors|ists|ians|ants"
-    r"|eagues|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|sa(?:y|id)|think|thought|wrote|claim|suggest|pick"
-    r"|cho+se|mark|tick|put)(?:ed)?|(?:resident|student|intern|colleague|roommate|friend|user|classmate"
+    r"|originally)\s(?:\w+\s)?(?:lean|thought|chose|pick|put|mark|said|guess|went|consider|suspect|answer)\w*"
+    r"|(?:(?<!the\s)one|you|someone|some|many|most(?=\s(?:would|people|students))|people|\w{2,9}(?:ents|ates|ers|ors"
+    r"|ists|ians|ants|eagues|ooks))\s(?:\w+\s){0,2}(?:might|may|could|will|would|sa(?:y|id)|think|thought|wrote|claim"
+    r"|suggest|pick|cho+se|mark|tick|put)(?:ed)?|(?:resident|student|intern|colleague|roommate|friend|user|classmate"
     r"|neighbou?r)\s(?:\w+ly\s)?(?:says?|said|thinks|claims|insists|argues|suggests|wrote|writes|swears|picked|chose)"
-    r"|common\s(?:error|mistake)|misconceptions?|mistaken(?:ly)?|erroneously|(?:wrong|incorrect)ly(?=:)"
-    r"|could\s(?:be|also)|might\sbe|may\s(?:also\s)?be|undecided|(?:earlier|previous|older|other"
-    r"|different)\s(?:version|question|edition|exam)|consider(?:ing)?(?=\s(?:the\s)?(?:option|choice))"
-    r"|was\s(?:going|about)\sto"
-    r"|torn|often\sconfused|had\sasked|ke(?:ep|pt)\s\w{3,12}ing|(?:made|makes|making)\sme\s(?:think|suspect"
-    r"|lean|pick|choose)|likely\sto\s(?:say|pick|choose|answer|mark|think))\b",
+    r"|common\s(?:error|mistake)|misconceptions?|mistaken(?:ly)?|erroneously|(?:wrong|incorrect)ly(?=:)|could\s(?:be"
+    r"|also)|might\sbe|may\s(?:also\s)?be|undecided|(?:earlier|previous|older|other|different)\s(?:version|question"
+    r"|edition|exam)|consider(?:ing)?(?=\s(?:the\s)?(?:option|choice))|was\s(?:going|about)\sto|torn|often\sconfused"
+    r"|had\sasked|ke(?:ep|pt)\s\w{3,12}ing|(?:made|makes|making)\sme\s(?:think|suspect|lean|pick|choose)"
+    r"|likely\sto\s(?:say|pick|choose|answer|mark|think))\b",
     "de": r"\b(?:auf\sden\sersten\sblick|erste[rn]?\s(?:gedanke|impuls|instinkt|eindruck|vermutung|idee)|anfangs|wenn"
     r"|falls|ob|zunächst|zuerst|könnte|vielleicht|(?:viele|manche|einige|die\s(?:meisten"
-    r"|mehrheit))\s(?:\w+\s)?(?:würden|wählen"
-    r"|denken|meinen|halten|kreuzen))\b",
+    r"|mehrheit))\s(?:\w+\s)?(?:würden|wählen|denken|meinen|halten|kreuzen))\b",
     "fr": r"\b(?:à\spremière\svue|premi(?:er|ère)\s(?:idée|pensée|intuition|impression|réflexe)|au\s(?:départ|début"
     r"|premier\sabord)|si|peut-être|pourrait|d['’]abord|(?:beaucoup|certains|plusieurs"
-    r"|la\splupart)\s(?:\w+\s)?(?:choisi\w+"
-    r"|pens\w+|dir\w+|coch\w+|répond\w+))\b",
+    r"|la\splupart)\s(?:\w+\s)?(?:choisi\w+|pens\w+|dir\w+|coch\w+|répond\w+))\b",
     "es": r"\b(?:a\sprimera\svista|primer[ao]?\s(?:idea|impresión|intuición|pensamiento|impulso)|inicialmente"
-    r"|en\sun\sprincipio|empecé|si|quizás|podría|al\sprincipio|(?:muchos|algunos"
-    r"|la\smayoría)\s(?:\w+\s)?(?:el[ei]g\w+|pien\w+"
-    r"|dirí\w+|marc\w+|respond\w+|cre\w+))\b",
+    r"|en\sun\sprincipio|empecé|si|quizás|podría|al\sprincipio|(?:muchos|algunos|la\smayoría)\s(?:\w+\s)?(?:el[ei]g\w+"
+    r"|pien\w+|dirí\w+|marc\w+|respond\w+|cre\w+))\b",
     "pt": r"\b(?:à\sprimeira\svista|primeir[ao]\s(?:ideia|impressão|intuição|pensamento|impulso|palpite)|inicialmente"
-    r"|de\sinício|se|talvez|poderia|a\sprincípio|(?:muitos|alguns|a\smaioria)\s(?:\w+\s)?(?:escolh\w+|pens\w+"
-    r"|diri\w+|marc\w+"
-    r"|respond\w+|ach\w+))\b",
+    r"|de\sinício|se|talvez|poderia|a\sprincípio|(?:muitos|alguns|a\smaioria)\s(?:\w+\s)?(?:escolh\w+|pens\w+|diri\w+"
+    r"|marc\w+|respond\w+|ach\w+))\b",
     "it": r"\b(?:a\sprima\svista|prim[ao]\s(?:idea|impressione|intuizione|pensiero|istinto)|all['’]inizio"
-    r"|in\sun\sprimo\smomento|se|forse|potrebbe|inizialmente|(?:molti|alcuni"
-    r"|la\smaggior\sparte)\s(?:\w+\s)?(?:scel\w+|pens\w+|dire\w+"
-    r"|segn\w+|rispond\w+|cred\w+))\b",
+    r"|in\sun\sprimo\smomento|se|forse|potrebbe|inizialmente|(?:molti|alcuni|la\smaggior\sparte)\s(?:\w+\s)?(?:scel\w+"
+    r"|pens\w+|dire\w+|segn\w+|rispond\w+|cred\w+))\b",
     "ru": r"\b(?:если|может\sбыть|возможно|сначала|сперва|поначалу|вначале|первоначально|перв(?:ая|ой)\s(?:мысль\w?"
     r"|идея|догадка)|на\sпервый\sвзгляд|(?:многие|некоторые|большинство)\s(?:\w+\s)?(?:выб\w+|дума\w+|счита\w+"
     r"|отвеча\w+))\b",
@@ -140,8 +132,7 @@ FORMER: Cues = {
 
 COURTESY: Cues = {
     "en": r"certainly|sure(?:\sthing)?|of\scourse|absolutely|(?:great|good|excellent)\squestion|okay|ok|alright"
-    r"|thank(?:s|\syou)"
-    r"(?:\sfor\s(?:your|the|this)\s\w+)?|hello|hi",
+    r"|thank(?:s|\syou)(?:\sfor\s(?:your|the|this)\s\w+)?|hello|hi",
     "de": r"gerne?|klar|natürlich|selbstverständlich|gute\sfrage",
     "fr": r"bien\ssûr|certainement|avec\splaisir|bonne\squestion",
     "es": r"claro(?:\sque\ssí)?|por\ssupuesto|con\sgusto|buena\spregunta",
@@ -157,11 +148,9 @@ COURTESY: Cues = {
 """What a polite reply begins with."""
 
 ANNOUNCING: Cues = {
-    "en": r"(?:let['’]?s|let\s(?:me|us))\s(?:work|think|go|analy[sz]e|break|look|walk|reason|start|examine"
-    r"|review|evaluate|begin|solve"
-    r"|discuss)|here(?:['’]s|\sis|\sare)\s(?:the|my|an?|how)\s(?:\w+\s){0,2}(?:analysis|breakdown|reasoning"
-    r"|explanation|thought"
-    r"|approach)",
+    "en": r"(?:let['’]?s|let\s(?:me|us))\s(?:work|think|go|analy[sz]e|break|look|walk|reason|start|examine|review"
+    r"|evaluate|begin|solve|discuss)|here(?:['’]s|\sis|\sare)\s(?:the|my|an?|how)\s(?:\w+\s){0,2}(?:analysis|breakdown"
+    r"|reasoning|explanation|thought|approach)",
     "de": r"(?:hier\s(?:ist|kommt)|es\sfolgt)\smeine|(?:lassen\ssie\suns|lass\suns|schauen\swir|gehen\swir)\s",
     "fr": r"voici\s(?:mon|l['’])\s?(?:analyse|raisonnement|explication)|(?:analysons|examinons|reprenons|voyons)\s",
     "es": r"(?:aquí\stienes|este\ses)\s(?:mi|el)\s(?:análisis|razonamiento)|(?:vamos\sa|analicemos|veamos)\s",
@@ -175,10 +164,9 @@ ANNOUNCING: Cues = {
 """What announces that an analysis follows."""
 
 CLOSING: Cues = {
-    "en": r"(?:please\s)?(?:let\sme\sknow|feel\sfree)\b|(?:i\s)?hope\s(?:this|that|it)\s"
-    r"|if\syou(?:['’]d)?\s(?:want|like|would\slike|have\s(?:any|more|further)|need)\b"
-    r"|would\syou\slike|do\syou\s(?:have|want|need)\s|(?:please\s)?(?:don['’]t|do\snot)\shesitate|happy\sto"
-    r"|(?:medical\s)?disclaimer\b"
+    "en": r"(?:please\s)?(?:let\sme\sknow|feel\sfree)\b|(?:i\s)?hope\s(?:this|that|it)\s|if\syou(?:['’]d)?\s(?:want"
+    r"|like|would\slike|have\s(?:any|more|further)|need)\b|would\syou\slike|do\syou\s(?:have|want|need)\s"
+    r"|(?:please\s)?(?:don['’]t|do\snot)\shesitate|happy\sto|(?:medical\s)?disclaimer\b"
     r"|confidence(?:\slevel)?[*_]{0,3}\s?:|(?:please\s)?(?:note\sthat\s)?(?:this|the\sabove)\s(?:is"
     r"|information\sis)\s(?:not\s(?:medical|a\ssubstitute)|for\seducational)",
     "de": r"ich\shoffe,?\s|wenn\s(?:du|sie)\s(?:möchte|willst|wollen|weitere|noch)|falls\s(?:du"
