@@ -139,7 +139,7 @@ _CONTRIBUTES = re.compile(
     r"|zählt|vale(?:nt|n|m)?|vaut|compte(?:nt)?|apporte|suma|aporta|soma|conta|даёт|дает)\s$"
 )
 _PARTS_AFTER = re.compile(
-    r"(?i)\s?(?:\w{4,12}\s)?(?:items|parts|components|variables|parameters|elements|questions|domains|categories"
+    r"(?i)\s?(?:\w{4,16}\s)?(?:items|parts|components|variables|parameters|elements|questions|domains|categories"
     r"|factors)\b(?!\s(?:are|is|were|met|positive|present))"
 )
 

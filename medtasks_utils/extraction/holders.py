@@ -84,7 +84,7 @@ def held(text: str, keys: Sequence[str], token: str = "(?!)") -> tuple[list[Hold
         rest += text[position:unclosed], *text[unclosed:].partition("\n")[1:]
     outside = " ".join(rest)
     if not closed:
-        opened = re.search(rf"box(?:ed)?\s?\{{\s?(?:\\text\s?\{{)?(?P<braced>{token})[\s$*.)]{{0,4}}\Z", text[-40:])
+        opened = re.search(rf"box(?:ed)?\s?\{{\s?(?:\\text\s?\{{)?(?P<braced>{token})[\s$*.)]{{0,4}}(?:\Z|\n)", text)
         found += [replace(_of(opened, "box", 97), start=len(text) - 1, end=len(text))] if opened else []
     if unclosed is None and not closed:
         found += [_of(match, "box", 98) for match in _NEAR_BOX.finditer(text)]

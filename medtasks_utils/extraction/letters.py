@@ -56,6 +56,7 @@ _CODA = re.compile(
     rf"\n[\W_]{{0,6}}{cues.any_word(cues.THE_OTHERS)}[^\n.]{{0,60}}\n(?![\s\S]*(?i:boxed|answer\sis|therefore|actually|wait\b))[\s\S]*\Z"
     rf"|\s[*_]{{0,3}}{cues.any_word(cues.THE_OTHERS)}[^\n.]{{0,120}}\.?[*_]{{0,3}}\s*\Z"
 )
+_BY_NAME = re.compile(r"\b(?i:option|choice)\s([A-D])\b")
 _HEADING = re.compile(r"\W{0,6}(?:(?i:option|choice)\s\W?)?([A-Da-d])\W{0,6}")
 
 
@@ -102,7 +103,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
         if spoken_of or (refused and one.support <= doubts.WEAK):
             outside[at] = replace(one, support=0)
         elif one.end < ruled_out.get(one.value, -1):
-            outside[at] = replace(one, evidence=(*one.evidence, ("denied_later", -13)))
+            outside[at] = replace(one, evidence=(*one.evidence, ("denied_later", -6)))
     return choose([*outside, *inside], _MENTIONS)
 
 
@@ -290,7 +291,8 @@ def _on_a_line(text: str) -> Iterator[Candidate]:
         return
     for (at, line), support in [(written[0], 52), *lone, (written[-1], 53)] if written else ():
         match = LINE.match(line[:MAX_LINE])
-        if match and not lists_options(line[:MAX_LINE]) and not re.match(CALLED, line[match.end("letter") :]):
+        surveyed = lists_options(line[:MAX_LINE]) or len(set(_BY_NAME.findall(line))) > 2
+        if match and not surveyed and not re.match(CALLED, line[match.end("letter") :]):
             start, end = at + match.start("letter"), at + match.end("letter")
             yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), doubts.STRONG_RULES)
 

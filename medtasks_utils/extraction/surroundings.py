@@ -9,7 +9,9 @@ from medtasks_utils.extraction.quantities import BOLD
 from medtasks_utils.extraction.weighing import Candidate
 
 _BEFORE = 90  # characters
-_NO_ABBREVIATION = r"(?<!approx\.)(?<!aprox\.)(?<!resp\.)(?<!env\.)(?<!vs\.)(?<!ca\.)(?<!\.[a-z]\.)"
+_NO_ABBREVIATION = (
+    r"(?<!approx\.)(?<!aprox\.)(?<!resp\.)(?<!env\.)(?<!vs\.)(?<!ca\.)(?<!bzw\.)(?<![Nn][or]\.)(?<!\.[a-z]\.)"
+)
 _SENTENCE_END = re.compile(
     r"\n|(?<=[\w)%²][.;!?])\s(?=[A-ZÀ-ÞА-Я\u0600-\u06ff\u0900-\u097f])|[。；！？]"
     rf"|(?:(?<=\d\.)|(?<=[a-z²%)]\.){_NO_ABBREVIATION})\s(?=\d|$)"

@@ -283,7 +283,7 @@ def _inside(holder: Holder, text: str) -> Candidate | None:
         value = choose(_candidates(content)).value
     if value is None:
         return None
-    less = (("taken_back", -2.0),) if taken_back_until(text) >= holder.end else ()
+    less = (("taken_back", -45.0),) if taken_back_until(text) >= holder.end else ()
     return Candidate(value, holder.start, holder.end, text, holder.cue, holder.support, less)
 
 

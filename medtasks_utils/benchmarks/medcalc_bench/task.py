@@ -42,7 +42,7 @@ from medtasks_utils.extraction.subjects import named
 from medtasks_utils.extraction.tags import last_tag, unclosed_tag
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.values import content_value, holds_no_result, read_value
-from medtasks_utils.extraction.weighing import Reading
+from medtasks_utils.extraction.weighing import Reading, taken_back_until
 from medtasks_utils.harness import pinned
 from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.sources import Row, find_split, read_split
@@ -257,7 +257,8 @@ class MedCalcBench(ToolTask):
         opened = unclosed_tag(final_text(own)) if found_by == "tag" else None
         content = opened if opened and re.search(r"\d", opened) else content
         is_open = content is not None and holds_no_result(content, doc["judgement"])
-        return (None, "none") if is_open else (content, found_by)
+        withdrawn = found_by == "tag" and taken_back_until(re.split("</answer>", own, flags=re.IGNORECASE)[-1]) >= 0
+        return (None, "none") if is_open or withdrawn else (content, found_by)
 
     def _reading(self, read: Callable[[Kind], Reading], doc: Row) -> Reading:
         return reading_in_days(read) if doc["judgement"] == "days" else read(doc["judgement"])
