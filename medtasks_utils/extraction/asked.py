@@ -28,7 +28,8 @@ _UNITS = re.compile(rf"\s?(?:({')|('.join(names.UNITS.split())}))")
 _WHAT = re.compile(r"(?i)\bwhat(?:\sis|\sare|['’]s)\b")
 _IN_UNITS = re.compile(r"(?i)\bin(?:\sterms\sof)?(?=\s)")
 _ASKED = re.compile(
-    r"(?i)\b(?:question|as\stold|(?:we|i)\suse|(?<!not\s)(?<!nobody\s)(?<!n't\s)(?:asked|requested|wanted)|requests?|wants|stem|task|frage|gefragt|question"
+    r"(?i)\b(?:question|as\stold|(?:we|i)\suse|(?<!not\s)(?<!nobody\s)(?<!n't\s)(?:asked|requested|wanted)|requests?"
+    r"|wants|stem|task|frage|gefragt|question"
     r"|demandée?|pregunta"
     r"|pide|pergunta|pede|domanda|chiest[oa]|вопрос\w*|спрашива\w*)\b|问题|题目|要求|題|求め|設問|질문|السؤال|प्रश्न"
 )

@@ -32,7 +32,8 @@ _DOUBTED = re.compile(
 )
 _REPORTED = re.compile(
     r"\s(?:only|just|but)\s(?:if|when|where)\b|[.,]?\s(?:says|said|claims|claimed|insists|insisted"
-    r"|wrote|argues|argued|objects)\s(?!I\b)\w|[.,]\s(?:most|many|some)\s\w+\s(?:(?:will|would|may|might)\s)?(?:say|think|answer|argue)"
+    r"|wrote|argues|argued|objects)\s(?!I\b)\w|[.,]\s(?:most|many|some)\s\w+\s(?:(?:will|would|may|might)\s)?(?:say"
+    r"|think|answer|argue)"
 )
 _BRACKETED = re.compile(r"(?:\(|^)[^()]*\)")
 _TENTATIVE = cues.compiled(cues.TENTATIVE)
@@ -42,7 +43,8 @@ _PAIRED = re.compile(
 )
 _BUT = re.compile(
     r"\b(?:but|however|yet|instead|in\sfact|(?:chang|revis|switch)\w*\smy\s(?:first|initial|original)(?:\s\w+)?)\b"
-    r"|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally|after)\b|\b(?:aber|jedoch|sondern|sino|bensì|mais|pero"
+    r"|\b(?:while|although|though)\b[^,]{0,80},|,\sand\s(?:i|then|finally|after)\b|\b(?:aber|jedoch|sondern|sino|bensì"
+    r"|mais|pero"
     r"|sin\sembargo|mas|porém|ma|però|но|однако)\b|(?:が|けれども?),|지만|但是?|不过|لكن|लेकिन",
     re.IGNORECASE,
 )

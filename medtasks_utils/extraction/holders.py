@@ -22,7 +22,8 @@ _TAG = re.compile(
 _ATTRIBUTE = r"<(?i:(?:final_?)?(?:answer|choice|select\w{2,3}|result))\s[^<>\n]{0,80}?=\s?[\"']"
 _KEY = re.compile(
     r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}"
-    r"(?:\{\s{0,20}[\"'](?i:letter|option|label|id|key|value|verdict|choice)[\"']\s{0,3}:\s{0,3})?(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\""
+    r"(?:\{\s{0,20}[\"'](?i:letter|option|label|id|key|value|verdict"
+    r"|choice)[\"']\s{0,3}:\s{0,3})?(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\""
     r"|'(?P<single>(?:[^'\\\n]|\\.){0,400})'|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))"
 )
 
@@ -30,7 +31,8 @@ _KEY = re.compile(
 _OTHER_KEY = re.compile(r"second|other|alternative|reject|exclu|wrong|incorrect|initial|previous|runner")
 _NOT_THIS = re.compile(
     r"\b(?i:(?:al|even\s)?though|whereas|obwohl|bien\sque|aunque|embora"
-    r"|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|(?:(?:\b|(?=n['’]t))(?:not|nor|nicht|pas|non|não|не|n['’]t|rather\sthan"
+    r"|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|(?:(?:\b|(?=n['’]t))(?:not|nor|nicht|pas|non|não|не|n['’]t"
+    r"|rather\sthan"
     r"|instead\sof)\s(?:\w{1,6}\s)?|≠\s?)[$(\\]{0,4}boxed\s{0,8}\{"
     r"(?:[A-D]\}[$)\\]{0,2}(?:\s\([^()\n]{0,30}\))?,?\s(?:(?:or|nor|and)\s)?[$(\\]{0,4}boxed\s{0,8}\{){0,3}$"
 )
@@ -41,7 +43,8 @@ _FORMER = re.compile(
     rf"{cues.any_word(cues.FORMER)}(?:(?!stand|remain|hold|still|box)[^.!?;\n]){{0,60}}boxed\s{{0,8}}\{{$"
 )
 _A_SLIP = re.compile(
-    r"\}[$)\\*]{0,5},?\s(?i:(?:which|that|but\sth(?:at|is))\s(?:was|is)\s(?:(?:an?|just|only)\s){0,2}(?:\w+\s)?(?:slip|error|mistake"
+    r"\}[$)\\*]{0,5},?\s(?i:(?:which|that|but\sth(?:at|is))\s(?:was|is)\s(?:(?:an?|just|only)\s){0,2}(?:\w+\s)?(?:slip"
+    r"|error|mistake"
     r"|typo|misprint|wrong|incorrect))\b"
 )
 _SENTENCE_END = re.compile(r"[.!?。…]\s|\n")

@@ -53,7 +53,8 @@ _ANNOUNCED = re.compile(
 )
 # "Why not the others?" and what follows it, "The other options are incorrect." at the end.
 _CODA = re.compile(
-    rf"\n[\W_]{{0,6}}{cues.any_word(cues.THE_OTHERS)}[^\n.]{{0,60}}\n(?![\s\S]*(?i:boxed|answer\sis|therefore|actually|wait\b))[\s\S]*\Z"
+    rf"\n[\W_]{{0,6}}{cues.any_word(cues.THE_OTHERS)}[^\n.]{{0,60}}\n(?![\s\S]*(?i:boxed|answer\sis|therefore|actually"
+    rf"|wait\b))[\s\S]*\Z"
     rf"|\s[*_]{{0,3}}{cues.any_word(cues.THE_OTHERS)}[^\n.]{{0,120}}\.?[*_]{{0,3}}\s*\Z"
 )
 _BY_NAME = re.compile(r"\b(?i:option|choice)\s([A-D])\b")

@@ -15,7 +15,8 @@ CALLED = (
 """What a line calls the option that it begins with."""
 LINE = re.compile(
     rf"[\s>#*_=\-•|👉️{cues.TICKS}]{{0,10}}(?:[Qq]?\d{{1,2}}[.):]\s)?(?i:(?:option|choice)\s)?[(\[]?(?P<letter>[A-D]"
-    rf"|[a-d](?=[.:)\]])){ONE_ONLY}(?:[)\].:?!]{{1,3}}(?:[\s*_\u3040-\u9fff]|$)|[*_]{{1,3}}[:.)?]|,\s|\s(?:because|since"
+    rf"|[a-d](?=[.:)\]])){ONE_ONLY}(?:[)\].:?!]{{1,3}}(?:[\s*_\u3040-\u9fff]|$)|[*_]{{1,3}}[:.)?]|,\s|\s(?:because"
+    rf"|since"
     rf"|as)\s|[*_]{{0,3}}\s[\-–—|(→\[]|[*_]{{0,3}}\s[-=]>\s|[*_]{{0,3}}\s\||:?\s?[{cues.TICKS}{cues.CROSSES}○◯×]"
     rf"|[\s*_)\]<=]*$|{CALLED})"
 )

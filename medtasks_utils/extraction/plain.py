@@ -43,12 +43,15 @@ _WRITTEN = tuple(
 )
 # A polite line to begin with, polite lines and references to end with: they hold no answer.
 _COURTESY = re.compile(
-    rf"\A(?![^\n]{{0,200}}(?i:halluc|factual|correct|wrong|true|false|not\b|n['’]t\b|\bis\s(?!my|how|the\s)))[\W_]{{0,4}}(?:{cues.either(cues.COURTESY)}\s?[!.,，！。:]?\s{{0,2}}){{0,2}}"
+    rf"\A(?![^\n]{{0,200}}(?i:halluc|factual|correct|wrong|true|false|not\b|n['’]t\b|\bis\s(?!my|how"
+    rf"|the\s)))[\W_]{{0,4}}(?:{cues.either(cues.COURTESY)}\s?[!.,，！。:]?\s{{0,2}}){{0,2}}"
     rf"(?:{cues.either(cues.ANNOUNCING)}[^\n:：\\<]{{0,120}})?[:.!…。：！*_]{{0,4}}\s*\n+(?=\s*\S)"
 )
 _CLOSING = re.compile(
-    rf"\n[\W_]{{0,6}}(?:{cues.either(cues.CLOSING)}[^\n\\<{{}}]{{0,200}}|(?i:references?|sources?|quellen?|références?|fuentes?|referencias?"
-    r"|referências?|fonti?|источники?|参考文献)[*_]{0,3}\s?:[^\n\\<{}]{0,200}(?:\n\s?(?:\d{1,2}[.)]|[-*•\[])[^\n\\<{}]{1,200}){0,9})$"
+    rf"\n[\W_]{{0,6}}(?:{cues.either(cues.CLOSING)}[^\n\\<{{}}]{{0,200}}|(?i:references?|sources?|quellen?|références?"
+    rf"|fuentes?|referencias?"
+    r"|referências?|fonti?|источники?|参考文献)[*_]{0,3}\s?:[^\n\\<{}]{0,200}(?:\n\s?(?:\d{1,2}[.)]"
+    r"|[-*•\[])[^\n\\<{}]{1,200}){0,9})$"
 )
 _TOKEN = re.compile(r"(?<![\w.])(?:[A-D](?![\w'’])|[0-2](?![\w.]))(?!\.\s)|(?i:answer\sis|actually|correction|wait\b)")
 _TAIL = re.compile(r"(?:\n[-–—*_=~ ]{3,80}|<[|｜][^<>|｜\n]{1,30}[|｜]>|</s>|<(?:eos|end_of_turn)>)$")
@@ -98,14 +101,16 @@ _INSTRUCTED_BEFORE = re.compile(
     r"(?:\b(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|(?:[,;]|\bor|\band)\slike|like\sthis"
     r"|in\sthe\sform(?:at)?(?:\sof)?|as\sin|z\.\s?B\."
     r"|zum\sBeispiel|par\sexemple|p\.\s?ej\.|por\se(?:jemplo|xemplo)|ad\sesempio|например)|例如|例えば|예를\s들어|مثلا"
-    r"|उदाहरण)[\s,:：]{0,3}$|\b(?:one|you|we|line)\swould\s(?:then\s)?(?:write|read|put|look\slike)\s?:?\s?$|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place"
+    r"|उदाहरण)[\s,:：]{0,3}$|\b(?:one|you|we|line)\swould\s(?:then\s)?(?:write|read|put|look\slike)\s?:?\s?$|(?:^"
+    r"|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place"
     r"|enclose|return|output|provide|state|present|end|finish)\s(?:with\b|only\b|in\b|using\b|your\b|it\s(?:in|as)\b"
     r"|\s?$)[^.!?\n:]{0,80}$|\b(?:your|Ihre|deine|votre|tu|su|sua|tua|ваш)\s(?:final\s|endgültige\s)?(?:answer|choice"
     r"|value|verdict|response|Antwort|réponse|respuesta|resposta|risposta|ответ)\b[^.!?\n:]{0,40}$",
     re.IGNORECASE,
 )
 _INSTRUCTED_AFTER = re.compile(
-    r"[^\w\n.!?]{0,3}\s(?:is\show\b|if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando|lorsque)"
+    r"[^\w\n.!?]{0,3}\s(?:is\show\b|if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если|für\s|cuando"
+    r"|lorsque)"
     r"|\s?(?:如果|表示|の場合|이면)",
     re.IGNORECASE,
 )

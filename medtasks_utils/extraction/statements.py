@@ -41,7 +41,8 @@ STATEMENTS = tuple(
         # "The answer is (C)", "Correct option: C", "正解はC".
         (
             "answer",
-            rf"(?<![A-Za-z])(?<!(?i:second)[\s_])(?<!(?i:each|more)\s)(?<!(?i:every)\s)(?<!wrong_){_ANSWER}(?!s\b)(?P<between>[^\n.?!;。]{{0,100}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
+            rf"(?<![A-Za-z])(?<!(?i:second)[\s_])(?<!(?i:each"
+            rf"|more)\s)(?<!(?i:every)\s)(?<!wrong_){_ANSWER}(?!s\b)(?P<between>[^\n.?!;。]{{0,100}}?){_LINK}{_FILLERS}(?P<letter>{LETTER}){ONE_ONLY}",
             60,
         ),
         # "I choose C", "C を選びます".
@@ -50,7 +51,8 @@ STATEMENTS = tuple(
         # "C is correct", "C (long thoracic nerve) is the best answer", "C ist richtig", "Cが正解".
         (
             "correct",
-            rf"(?P<letter>{LETTER})[)\].']?(?:\s\([^()\n]{{0,80}}\)|,\s(?![A-D]\b|not\b|unlike\b|but\b|and\b|or\b|so\b)[^,.;\n]{{1,40}},|(?<!A)\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
+            rf"(?P<letter>{LETTER})[)\].']?(?:\s\([^()\n]{{0,80}}\)|,\s(?![A-D]\b|not\b|unlike\b|but\b|and\b|or\b"
+            rf"|so\b)[^,.;\n]{{1,40}},|(?<!A)\s[A-D])?,?\s?{_CORRECT}(?![A-Za-z])",
             55,
         ),
         # "Edit: C → D", "I change it from C to D".

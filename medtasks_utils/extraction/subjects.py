@@ -46,7 +46,8 @@ _ONLY_IF = re.compile(
     r"|were|by|per|under|according\sto|wenn|bei|mit|nach|hätte|wäre|avec|selon|d['’]après|si|s['’]il|con|según|se|com"
     r"|segundo|secondo|если|при|по)\b.{0,70}(?:(?:\bwould|['’]d)\s(?:\w+\s)?(?:be|have|give|get|become)\b|\b(?:wären?"
     r"|würden?|ergäben?|lägen?|[a-z]{2,}rai(?:en)?t|(?:se|da|queda|tend|habr)rían?|(?:se|da|fica|te)riam?"
-    r"|[a-z]{2,}rebbero?|бы)\b)|\bwould\s(?:give|add|count|score)\s$|\bnot\sasked(?:\sfor)?\)\s[^.;]{0,20}$|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer"
+    r"|[a-z]{2,}rebbero?|бы)\b)|\bwould\s(?:give|add|count|score)\s$|\bnot\sasked(?:\sfor)?\)\s[^.;]{0,20}$"
+    r"|(?i:\bif\syou(?:['’]d)?\s(?:want|need|like|prefer"
     r"|wish)\b)"
 )
 _COUNTERFACTUAL = re.compile(cues.any_word(cues.COUNTERFACTUAL))

@@ -147,11 +147,14 @@ _MAPPED = re.compile(r"(?i:answers?)[\"']?\s?[:=]\s?\{(?=\s*[\"']?A[\"']?\s?:)")
 _JUDGED = re.compile(  # {"option": "C", "verdict": "accepted"}, <option_c>true</option_c>
     r"\{[^{}\n]{0,80}(?i:option|choice|letter|label|id)[\"']\s?:\s?[\"'](?P<letter>[A-D])[\"')].[^{}]{0,400}?[\"'_]"
     r"(?i:verdict|status|correct|judg\w+|selected|evaluation|assessment)[\"']\s?:\s?[\"']?(?P<said>\w+)[^{}]{0,400}\}"
-    r"|<\w{3,9}\s[^<>\n]{0,60}?(?:letter|id|label|key|name)=[\"'](?P<attribute>[A-D])[\"'][^<>\n]{0,60}?(?:selected|correct|chosen"
-    r"|answer|checked)=[\"'](?P<set>\w+)[\"'][^<>\n]{0,60}>|<(?i:option_?)(?P<tag>[A-Da-d])>\s?(?P<held>\w+)\s?</[^<>]{1,9}>"
+    r"|<\w{3,9}\s[^<>\n]{0,60}?(?:letter|id|label|key|name)=[\"'](?P<attribute>[A-D])[\"'][^<>\n]{0,60}?(?:selected"
+    r"|correct|chosen"
+    r"|answer|checked)=[\"'](?P<set>\w+)[\"'][^<>\n]{0,60}>"
+    r"|<(?i:option_?)(?P<tag>[A-Da-d])>\s?(?P<held>\w+)\s?</[^<>]{1,9}>"
 )
 _SMALL = re.compile(
-    r"(?<![A-Za-z])((?i:(?:answer|choice|option|opt|ans)\.?(?:\sis)?:?|it'?s|is)\s\(?)([a-d])(?=\s(?:b[ceaou]{3,4}s?e|cause|coz|cuz|bcoz"
+    r"(?<![A-Za-z])((?i:(?:answer|choice|option|opt|ans)\.?(?:\sis)?:?|it'?s|is)\s\(?)([a-d])(?=\s(?:b[ceaou]{3,4}s?e"
+    r"|cause|coz|cuz|bcoz"
     r"|bc|since)\b)|((?i:opt|ans)\.?:?\s)([a-d])(?=\s[A-Z])"
 )
 _INDEXED = re.compile(r"\b(?:options|choices)\[([0-3])\]")

@@ -177,7 +177,8 @@ _CLAUSE = re.compile(r"[,;:]\s|\s[—–]\s|→|[=-]>|\(|(?=\b(?:nor|whose)\b)|\
 _OPEN = re.compile(
     r"\b(?:whether|if|unless|(?:claim|idea|notion|objection|charge|view|accusation)\s(?:that\s)?['‘]?(?:the\s"
     r"|this\s)?(?:answer|response|it|this)|according\sto|reviewers?|(?:those|people|some|others|users?)\swho"
-    r"|(?:colleagues|authors|many|most|people|others|some(?:one|body))\s(?:would|can|could)|(?:glad|happy)\sto|their|much\sin|other|earlier|preceding|prior"
+    r"|(?:colleagues|authors|many|most|people|others|some(?:one|body))\s(?:would|can|could)|(?:glad|happy)\sto|their"
+    r"|much\sin|other|earlier|preceding|prior"
     r"|previous|(?:love|like|want(?:ed)?)\sto|defined|definition|tempt\w*|claims\s(?=that|to|the|an?\b|it|this)|states"
     r"|says|insists|believes|argues|maintains|asserts|suspects|thinks|(?:prepared|expect(?:ed|ing))\s(?:to|a)|until"
     r"|said|might|may|could|mix(?:ture)?|evidence\sthat|pass\sfor|mistaken\sfor|speaks?\sfor|argues?\sfor|much\sas"

@@ -128,7 +128,8 @@ THAT_IS: Cues = {
 
 EARLIER: Cues = {
     "en": r"(?:up|down|ris(?:e|en)|fallen|fall|(?:in|de)creased?|improved?|corrected|chang(?:e|ed))\sfrom"
-    r"|previous(?:ly)?|(?:higher|lower|other|different)\s(?:values?|results?|figures?|estimates?)|so\sfar|thus\sfar|sub-?total|prior|(?<!day\s)(?<!days\s)(?<!week\s)(?<!weeks\s)earlier"
+    r"|previous(?:ly)?|(?:higher|lower|other|different)\s(?:values?|results?|figures?|estimates?)|so\sfar|thus\sfar"
+    r"|sub-?total|prior|(?<!day\s)(?<!days\s)(?<!week\s)(?<!weeks\s)earlier"
     r"|before(?!\srounding)(?:\s(?:that|the|any|correct\w+|adjust\w+))?|last\s(?:year|month|week|visit|time)"
     r"|yesterday|had\sbeen|used\sto\sbe|initially|first\s(?:got|obtained|read|wrote|said|thought)|formerly"
     r"|original(?:ly)?|(?:lab|chart|slip|report|machine|meter)\s(?:\w+\s)?(?:reads?|says?|shows?|gives?)|by\smistake"
