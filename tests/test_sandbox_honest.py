@@ -85,7 +85,7 @@ def compiles(program: str) -> bool:
 
 
 def test_clinical_programs_in_short(sandbox: Sandbox) -> None:
-    assert differences(sandbox, list(filter(compiles, [*SNIPPETS[::8], *PROGRAMS[::48]]))) == {}
+    assert differences(sandbox, list(filter(compiles, [*SNIPPETS[::16], *PROGRAMS[::96]]))) == {}
 
 
 @pytest.mark.slow

@@ -112,7 +112,7 @@ def largest(self: statistics.Mean, items: Iterable[float | None]) -> float:
 @pytest.mark.parametrize(
     ("owner", "name", "replacement", "blamed"),
     [
-        (MedMCQA, "score", off_by_one_letter, {"medmcqa_openmed"}),
+        pytest.param(MedMCQA, "score", off_by_one_letter, {"medmcqa_openmed"}, marks=pytest.mark.slow),
         (MedHallu, "flexible", wrong_extraction, {"medhallu"}),
         (statistics.f1, "denominator", lambda verdict: 2 * verdict.target, {"medhallu"}),
         (statistics.Mean, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
