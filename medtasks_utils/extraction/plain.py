@@ -68,9 +68,9 @@ _AFTER_HEADING = re.compile(
 _NEXT_QUESTION = re.compile(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
     r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)|[#*\s]{0,6}(?:Next"
-    r"|New)\s(?:patient|case|question)\s?\d{0,3}[:*_]{0,3}\s?$|#{1,4}\s(?:(?:Follow-?\s?up|Next|Additional|Practice"
-    r"|Bonus|Related|Similar|Further)\s)?(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human"
-    r"|User)\s?\d{0,3}\s?:?\s?$|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s|#{1,4}\sInstruction\s?:\s"
+    r"|New)\s(?:patient|case|question)\s?\d{0,3}[:*_]{0,3}\s?$| {0,8}#{1,4}\s(?:(?:Follow-?\s?up|Next|Additional"
+    r"|Practice|Bonus|Related|Similar|Further)\s)?(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human"
+    r"|User)\s?\d{0,3}\s?:?\s?$|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s| {0,8}#{1,4}\sInstruction\s?:\s"
     r"|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)|(?<!\S)Exercise\s[2-9]:",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -85,7 +85,7 @@ _INVENTED = re.compile(
 _PREAMBLE = re.compile(
     rf"\W{{0,3}}(?:{cues.either(cues.COURTESY)}|(?i:let|first|here|i(?:\swill|'ll)|based\son|in\sorder\sto"
     rf"|to\s(?:answer|evaluate|determine|assess|decide)))(?!\w)[^\n\\<]{{0,160}}"
-    r"|(?:#{1,4} |\*\*)(?:[^\W\d]{2,}[\s*:]{0,4}){2,8}"
+    r"|\s{0,8}(?:#{1,4} |\*\*|__|<(?:b|strong)>)\*?(?:[^\W\d_]{2,}[\s*:_]{0,4}){2,8}(?:</\w{1,6}>)?"
 )
 _FORM = re.compile(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
 
