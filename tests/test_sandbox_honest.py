@@ -25,7 +25,7 @@ DOCUMENTED = ("numpy", "scipy.stats", "statistics", "datetime", "decimal", "frac
 NEEDS_FILES = (
     "open(", "getsource",
     "tofile", "fromfile", "np.save", "np.load", "memmap", "savetxt", "tempfile", "outfile", "urlopen",
-    "matplotlib", "show_config", "get_include", "DataSource", "np.info", "show_runtime", "test.out",
+    "matplotlib", "torch", "show_config", "get_include", "DataSource", "np.info", "show_runtime", "test.out",
     "all='print'",  # numpy then writes past Python to the C library's own buffer, in no order with the rest
 )  # fmt: skip
 BATCH = 200
