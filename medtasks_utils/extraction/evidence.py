@@ -26,8 +26,8 @@ from medtasks_utils.extraction.weighing import Candidate, Rule, taken_back_until
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
-_ABOUT, _NORMAL, _COMPARED, _GIVEN, _TOTAL, _RESULT, _LINKED = map(
-    cues.any_word, (cues.ABOUT, cues.NORMAL, cues.COMPARED, cues.GIVEN, cues.TOTAL, cues.RESULT, cues.LINKED)
+_ABOUT, _COMPARED, _GIVEN, _TOTAL, _RESULT, _LINKED = map(
+    cues.any_word, (cues.ABOUT, cues.COMPARED, cues.GIVEN, cues.TOTAL, cues.RESULT, cues.LINKED)
 )
 
 # ---- evidence
