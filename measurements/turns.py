@@ -36,7 +36,7 @@ from lm_eval.api.model import CachingLM
 from lm_eval.models.openai_completions import LocalChatCompletion
 from lm_eval.tasks import TaskManager
 
-from medtasks_utils.harness.sources import tasks_path
+from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 from medtasks_utils.tools.python import Python
 
 TASK = "medcalc_bench_calculator"

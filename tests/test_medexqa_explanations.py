@@ -228,7 +228,7 @@ def test_answers_alone_import_neither_torch_nor_nltk() -> None:
         "import sys, os; os.environ['MEDTASKS_DATA'] = 'sample'\n"
         "from lm_eval.tasks import TaskManager\n"
         "before = {'torch', 'nltk'} & set(sys.modules)\n"
-        "from medtasks_utils.harness.sources import tasks_path\n"
+        "from medtasks_utils.benchmarks.yaml_tasks import tasks_path\n"
         "metadata = {'medexqa': {'use_explanations': False}}\n"
         "manager = TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata=metadata)\n"
         "task = manager.load('medexqa_all')['tasks']['medexqa_all']\n"

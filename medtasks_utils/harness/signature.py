@@ -35,7 +35,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from medtasks_utils.harness.options import Options
+from medtasks_utils.benchmarks.options import Options
 
 NOTHING = "-"
 

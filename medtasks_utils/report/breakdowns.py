@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.benchmarks.card import Breakdown
+from medtasks_utils.benchmarks.base import Breakdown
 from medtasks_utils.metrics import Metric
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
 from medtasks_utils.report.tables import (

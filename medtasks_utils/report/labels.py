@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medtasks_utils.benchmarks.card import DOUBTFUL
+from medtasks_utils.benchmarks.base import DOUBTFUL
 from medtasks_utils.report.tables import Block, Cell, Table, head_reasons, marked_cells, run_heads, samples_link
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.breakdowns import estimate

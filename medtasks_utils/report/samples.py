@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.benchmarks.card import UNANSWERED, Breakdown
+from medtasks_utils.benchmarks.base import UNANSWERED, Breakdown
 from medtasks_utils.compare.pairing import identity
 from medtasks_utils.report.badges import badges, notes
 from medtasks_utils.report.packing import Store, compress, cut, lengths, limit_for, pack, to_json

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from medtasks_utils import statistics
 from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.benchmarks.card import Breakdown, Card
+from medtasks_utils.benchmarks.base import Benchmark, Breakdown
 from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, wider
 from medtasks_utils.metrics import Metric
 from medtasks_utils.planning import Spread, detectable, spread_of_clusters, variance_within
@@ -79,7 +79,7 @@ def items_of(
     return found
 
 
-def _item_of(sample: Sample, filter_name: str, metric: Metric, card: Card | None) -> ExampleValue | None:
+def _item_of(sample: Sample, filter_name: str, metric: Metric, card: Benchmark | None) -> ExampleValue | None:
     metrics = sample.metrics.get(filter_name, {})
     value, generations, right, failed = metrics.get(metric.name), len(sample.answers.get(filter_name, ())), 0, 0
     if metric.is_judged and metric.name in metrics and metrics.get("judge_failures") is not None:

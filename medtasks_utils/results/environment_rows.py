@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
+from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.results.samples import Row, mapping
 
@@ -152,9 +152,9 @@ def _medexqa(given: Mapping[str, Any], prompt: str) -> Row:
 
 def _medcalc_bench(given: Mapping[str, Any], prompt: str) -> Row:
     calculator = _number(given, "Calculator ID", "calcid", "calculatorid")
-    if calculator not in JUDGEMENTS:
+    if calculator not in BY_CALCULATOR:
         raise RowError(f"unknown Calculator ID {calculator:g}")
-    judgement = JUDGEMENTS[int(calculator)]
+    judgement = BY_CALCULATOR[int(calculator)].name
     truth = _first(given, "groundtruth", "groundtruthanswer", "answer")
     if truth is None:
         raise RowError("there is no true answer")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks.base import Answer
 from medtasks_utils.results.environment_rows import (
     IDENTITY,
     TASK_OF_ALL_ROWS,
@@ -171,10 +172,10 @@ def _message(message: Mapping[str, Any]) -> Message:
 
 
 def _samples(path: Path, benchmark: str, lines: list[_Line], metadata: Mapping[str, Any]) -> SampleLog:
-    from medtasks_utils.harness.offline import Scorer  # imports the harness, which takes seconds
+    from medtasks_utils.scoring import Scorer
 
     boxed = benchmark == "medcalc_bench" and mapping(metadata.get("env_args")).get("answer_format") == "boxed"
-    scorer = Scorer(benchmark, {"answer_format": "boxed"} if boxed else {})
+    scorer = Scorer(cards()[benchmark].default_task, **({"answer_format": "boxed"} if boxed else {}))
     samples, left_out = [], []
     for index, (example, same) in enumerate(_by_example(lines, metadata).items()):
         try:
@@ -197,11 +198,23 @@ def _by_example(lines: list[_Line], metadata: Mapping[str, Any]) -> dict[str, li
     return found
 
 
+def _strict(scorer: Any, doc: Row, responses: list[str]) -> tuple[list[Answer], dict[str, Any]]:
+    from medtasks_utils.harness.example_values import combined
+
+    benchmark, options = scorer.benchmark, scorer.options
+    answers = [benchmark.strict(response, doc, options) for response in responses]
+    scores = [benchmark.score(answer, doc, options) for answer in answers]
+    names = scores[0].values
+    return answers, {
+        name: combined([each.values[name] for each in scores], scores[0].cluster, scores[0].stratum) for name in names
+    }
+
+
 def _sample(scorer: Any, index: int, example: str, lines: list[_Line]) -> Sample:
     first = lines[0]
     doc = document(first.benchmark, first.values, first.asked, example if len(example) < 100 else str(index))
     responses = [line.response for line in lines]
-    answers, metrics = scorer.strict(doc, responses)
+    answers, metrics = _strict(scorer, doc, responses)
     rewards = {name: [line.rewards.get(name) for line in lines] for name in first.rewards}
     means = {name: sum(filter(None, values)) / len(values) for name, values in rewards.items() if None not in values}
     details: Row = {"found_by": [answer.details["found_by"] for answer in answers]}

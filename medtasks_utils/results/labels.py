@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.benchmarks.card import PHYSICIANS
+from medtasks_utils.benchmarks.medcalc_bench.benchmark import PHYSICIANS
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.results.samples import Sample
 

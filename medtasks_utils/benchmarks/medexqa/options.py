@@ -1,16 +1,36 @@
-"""MedExQA's options."""
+"""MedExQA's specialties and options."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
+from medtasks_utils.benchmarks.choices import ChoiceOptions
+from medtasks_utils.benchmarks.judge_options import JudgeOptions
+from medtasks_utils.benchmarks.options import Requirement
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS
-from medtasks_utils.harness.choices import ChoiceOptions
-from medtasks_utils.harness.judge_options import JudgeOptions
-from medtasks_utils.harness.options import Need
+
+
+class Specialty(NamedTuple):
+    """One of the five: its name here, its code in the paper, and the stem of its files."""
+
+    name: str
+    code: str
+    stem: str
+
+
+SPECIALTIES = (
+    Specialty("biomedical_engineering", "BE", "biomedical_engineer"),
+    Specialty("clinical_laboratory_science", "CLS", "clinical_laboratory_scientist"),
+    Specialty("clinical_psychology", "CP", "clinical_psychologist"),
+    Specialty("occupational_therapy", "OT", "occupational_therapist"),
+    Specialty("speech_language_pathology", "SLP", "speech_pathologist"),
+)
+
+
+JUDGED = ("combined", "explanation", "support", "coverage")
+"""Metrics that a judge may give, and may fail to."""
 
 
 def _specialty_names(value: Any) -> tuple[str, ...]:
@@ -54,11 +74,11 @@ class MedExQAOptions(JudgeOptions, ChoiceOptions):
         **JudgeOptions.needs,
         **dict.fromkeys(
             ("use_judge", "explanation_metrics", "mcq_weight", "explanation_weight"),
-            Need("use_explanations=true", lambda options: options.use_explanations),
+            Requirement("use_explanations=true", lambda options: options.use_explanations),
         ),
         **dict.fromkeys(
             ("bertscore_model", "bertscore_device", "bertscore_batch_size"),
-            Need(
+            Requirement(
                 "use_explanations=true and bertscore among explanation_metrics",
                 lambda options: "bertscore" in options.lexical_metrics,
             ),

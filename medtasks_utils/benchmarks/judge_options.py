@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, model_validator
 
-from medtasks_utils.harness.options import Need, Options
+from medtasks_utils.benchmarks.options import Options, Requirement
 from medtasks_utils.judging import JUDGES, judge_name
 from medtasks_utils.judging.settings import DEFAULT_MODEL, JudgeError, JudgeSettings, endpoint, find_key
 
@@ -35,9 +35,9 @@ class JudgeOptions(Options):
     needs: ClassVar = {
         **dict.fromkeys(
             ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env", "judge_concurrency", "judge_cache"),
-            Need("use_judge=true", lambda options: options.use_judge),
+            Requirement("use_judge=true", lambda options: options.use_judge),
         ),
-        "use_coverage": Need(
+        "use_coverage": Requirement(
             "use_judge=true and judge_mode=factscore",
             lambda options: options.use_judge and options.judge_mode == "factscore",
         ),

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
-import datasets
 from pydantic import Field
 
-from medtasks_utils.benchmarks.medmcqa.card import CARD
+from medtasks_utils.benchmarks.base import (
+    UNANSWERED,
+    Answer,
+    Breakdown,
+    Example,
+    Files,
+    LoadReport,
+    Repository,
+    Scores,
+    TaskInfo,
+    by_field,
+)
+from medtasks_utils.benchmarks.choices import ChoiceBenchmark, ChoiceOptions
+from medtasks_utils.benchmarks.known_answers import KnownAnswers
+from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
 from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
 from medtasks_utils.extraction.weighing import Reading
-from medtasks_utils.harness.answer import Answer, Score
-from medtasks_utils.harness.choices import ChoiceOptions, ChoiceTask
-from medtasks_utils.harness.sources import Row, Table, find_split, read_split
+from medtasks_utils.metrics import ACC, ANSWERED, Metric
 
 _COLUMNS = ("id", "question", "opa", "opb", "opc", "opd", "cop")
 _OPTION_COLUMNS = ("opa", "opb", "opc", "opd")
@@ -41,111 +53,131 @@ class MedMCQAOptions(ChoiceOptions):
     num_eval_examples: int = Field(-1, ge=-1, description="rows to evaluate on, from the first; -1 for all")
 
 
-class MedMCQA(ChoiceTask):
+class MedMCQA(ChoiceBenchmark):
     """``medmcqa_openmed``: a boxed letter after reasoning, on the validation split unless ``split`` names another."""
 
-    card = CARD
-    options_type = MedMCQAOptions
+    name = "medmcqa"
+    title = "MedMCQA"
+    options = MedMCQAOptions
+    default_task = "medmcqa_openmed"
+    checked_tasks = ("medmcqa_openmed",)
+    repositories = {"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")}
+    file_patterns = ("data/*", "*.parquet", "*.jsonl", "*.json", "*.csv")
+    metrics = (ACC, ANSWERED, Metric("format"))
+    compared = ("acc",)
+    breakdowns = (Breakdown("subject", by_field("subject_name")),)
+    answers = {"A": "A", "B": "B", "C": "C", "D": "D", UNANSWERED: "no answer"}
+
+    def known_answers(self) -> KnownAnswers:
+        """Boxed letters."""
+        from medtasks_utils.benchmarks.medmcqa.known_answers import MedMCQAAnswers
+
+        return MedMCQAAnswers()
 
     # ---- rows
 
-    def load_rows(self) -> list[Row]:
-        """Documents of the split; where there is no validation split, a tenth held out of train is it."""
-        split = self.options.split
-        if split != "test" and self._lacks_validation():
-            part = "a tenth held out of train" if split == "validation" else "train without the tenth held out of it"
-            self.remark(f"there is no validation split: the rows are {part}")
-        return _take(self._split(split), self.options.num_eval_examples)
-
-    @classmethod
-    def check_single_row(cls, row: Mapping[str, Any]) -> None:
-        """Whether integers count from 0 or 1 is settled by all rows of a file; of one row, they are the hub's."""
-        label = _plain(row.get("cop"))
-        if _INTEGER.fullmatch(label) and int(label.removesuffix(".0")) not in range(len(LETTERS)):
+    def load(
+        self, files: Files, options: MedMCQAOptions, task: TaskInfo, split: str, report: LoadReport
+    ) -> list[Example]:
+        """Examples of the split; where there is no validation split, a tenth held out of train is it."""
+        folder = files.folder(self.repository(options))
+        has_train = bool(find_split(folder, "train"))
+        held_out = split != "test" and has_train and not find_split(folder, *_VALIDATION)
+        is_evaluated = split == options.split
+        if not is_evaluated and split == "train" and not has_train:
             raise DataError(
-                f"the row: cop is {label}, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the "
-                "letter where they count from 1"
+                f"{task.name}: few-shot examples are drawn from train, and {folder} has no train split; add "
+                "train.jsonl or leave --num_fewshot out"
             )
-
-    def load_fewshot_rows(self) -> list[Row]:
-        """Documents of train, without those that were held out of it."""
-        if not find_split(self.folder(), "train"):
-            raise DataError(
-                f"{self.config.task}: few-shot examples are drawn from train, and {self.folder()} has no train split; "
-                "add train.jsonl or leave --num_fewshot out"
+        if held_out:
+            table = read_split(folder, "train")
+            examples = self.examples(table, options, report, _held_out(len(table.rows), split))
+            if is_evaluated:
+                part = (
+                    "a tenth held out of train" if split == "validation" else "train without the tenth held out of it"
+                )
+                report.remark(f"there is no validation split: the rows are {part}")
+        else:
+            examples = self.examples(
+                read_split(folder, *(_VALIDATION if split == "validation" else (split,))), options, report
             )
-        return _take(self._split("train"), self.options.num_train_examples)
+        count = options.num_eval_examples if is_evaluated else options.num_train_examples
+        return examples if count < 0 else examples[:count]
 
-    def _split(self, split: str) -> list[Row]:
-        """Documents of a split."""
-        if split != "test" and self._lacks_validation():
-            return self._documents(read_split(self.folder(), "train"), "test" if split == "validation" else "train")
-        return self._documents(read_split(self.folder(), *(_VALIDATION if split == "validation" else (split,))))
-
-    def _lacks_validation(self) -> bool:
-        """Whether a part of train has to stand in for it."""
-        return not find_split(self.folder(), *_VALIDATION) and bool(find_split(self.folder(), "train"))
-
-    def _documents(self, table: Table, part: str | None = None) -> list[Row]:
-        """Documents of a split, or of a part of it; either way the whole split settles the form of ``cop``."""
+    def examples(
+        self, table: Table, options: MedMCQAOptions, report: LoadReport, indices: Sequence[int] | None = None
+    ) -> list[Example]:
+        """Rows as examples, or those of ``indices``; either way the whole table settles the form of ``cop``."""
         table.require_columns(_COLUMNS)
         labels = label_indices(table)
-        documents = []
-        for index in range(len(labels)) if part is None else _parts(len(labels))[part]:
+        examples = []
+        for index in range(len(labels)) if indices is None else indices:
             row, label = table.rows[index], labels[index]
-            options = [_text(row[column]) for column in _OPTION_COLUMNS]
             if label is None:
-                self.leave_out(table, index, "no usable label in cop")
+                report.leave_out(table.at(index), "no usable label in cop")
             elif not _text(row["question"]).strip():
-                self.leave_out(table, index, "no question")
+                report.leave_out(table.at(index), "no question")
             else:
-                documents.append(_document(row, options, label))
-        return documents
+                examples.append(_example(row, label))
+        return examples
 
     # ---- orders
 
-    def first_order(self, doc: Row) -> str:
+    def first_order(self, example: Example) -> str:
         """An order drawn by the hash of the id."""
-        return choice_order(doc["id"])
+        return choice_order(example["id"])
 
-    def in_order(self, doc: Row, order: str) -> Row:
-        """The document with its choices as lines in that order."""
-        return {**doc, "choices": _lines(doc["options"], order)}
+    def in_order(self, example: Example, order: str) -> Example:
+        """The example with its choices as lines in that order."""
+        return {**example, "choices": _lines(example["options"], order)}
 
-    # ---- extraction
+    # ---- reading
 
-    def strict(self, response: str, doc: Row) -> Answer:
+    def strict(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
         """The last box holds one letter A–D, or a number 0–3, which means A–D."""
-        box = last_box(final_text(response))
-        return Answer(None if box is None else letter_of(unwrap(box), digits=True), response, found_by="box")
+        box = last_box(final_text(text))
+        return Answer(None if box is None else letter_of(unwrap(box), digits=True), text, found_by="box")
 
-    def flexible(self, response: str, doc: Row) -> Answer:
+    def flexible(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
         """The letter that the response chooses: in a box, else by its letter or its option's text."""
-        reading = self.read(response, doc)
-        return Answer(reading.value, response, found_by=found_by(reading))
+        reading = self.read(text, example, options)
+        return Answer(reading.value, text, found_by=found_by(reading))
 
-    def read(self, response: str, doc: Row) -> Reading:
+    def content(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
+        """A letter A–D, or a number 0–3."""
+        return Answer(letter_of(unwrap(text), digits=True), text, found_by="filter")
+
+    def read(self, text: str, example: Example, options: MedMCQAOptions) -> Reading:
         """What is weighed, boxes among it."""
-        return read_letter(final_text(without_continuation(response)), doc["options"])
+        return read_letter(final_text(without_continuation(text)), example["options"])
 
-    # ---- score
+    # ---- scores
 
-    def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
+    def score(self, answer: Answer, example: Example, options: MedMCQAOptions) -> Scores:
         """``acc``, ``answered``, and ``format``: one think block, then an answer with exactly one box."""
         well_formed = is_one_block_then_answer(answer.response) and len(boxes(final_text(answer.response))) == 1
-        return {
-            "acc": float(answer.value == doc["answer_letter"]),
-            "answered": float(answer.value is not None),
-            "format": float(well_formed),
-        }
+        return self.scores(
+            {
+                "acc": float(answer.value == example["answer_letter"]),
+                "answered": float(answer.value is not None),
+                "format": float(well_formed),
+            },
+            example,
+        )
 
 
-def _parts(count: int) -> dict[str, list[int]]:
-    """Indices of the rows kept for training, and of the tenth held out."""
+BENCHMARK = MedMCQA()
+
+
+def _held_out(count: int, split: str) -> list[int]:
+    """Indices of the tenth held out of train, or of the others: those of ``datasets``' ``train_test_split(seed=42)``."""
+    import numpy
+
     if count < 2:
         raise DataError("a validation split cannot be held out of a train split of one row")
-    split = datasets.Dataset.from_dict({"index": range(count)}).train_test_split(test_size=0.1, seed=42)
-    return {name: list(part["index"]) for name, part in split.items()}
+    held = math.ceil(count * 0.1)
+    shuffled = numpy.random.default_rng(42).permutation(count)
+    return [int(index) for index in (shuffled[:held] if split == "validation" else shuffled[held:])]
 
 
 def choice_order(identifier: str) -> str:
@@ -182,6 +214,11 @@ def label_indices(table: Table) -> list[int | None]:
         raise DataError(
             f"cop is 0 in {table.at(zero_at)} and 4 in {table.at(four_at)}: integers are neither 0- nor 1-based"
         )
+    if form == "integer" and four_at is not None and not table.parts:
+        raise DataError(
+            "the row: cop is 4, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the letter where "
+            "they count from 1"
+        )
     if all(index is None for index in by_form[form]):
         seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))
         withheld = " (-1 marks withheld labels, as in the hub's test split)" if -1 in integers else ""
@@ -212,15 +249,12 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _take(documents: list[Row], count: int) -> list[Row]:
-    return documents if count < 0 else documents[:count]
-
-
 def _lines(options: Sequence[str], order: str) -> str:
     return "\n".join(f"{letter}. {options[LETTERS.index(letter)]}" for letter in order)
 
 
-def _document(row: Row, options: list[str], label: int) -> Row:
+def _example(row: Row, label: int) -> Example:
+    options = [_text(row[column]) for column in _OPTION_COLUMNS]
     return {
         "id": str(row["id"]),
         "question": _text(row["question"]),

@@ -1,32 +1,9 @@
-"""MedCalc-Bench's rows with labels that physicians corrected (Ye et al., arXiv:2512.19691).
-
-The file names calculators, without their numbers and categories; ``N/A`` is the label where the note lacks what is
-needed; gestational age is asked for in days.
-"""
+"""MedCalc-Bench's 55 calculators by name, for rows that name no number and no category."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
-
-from medtasks_utils.benchmarks.card import PHYSICIANS
-from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS, Judgement, as_document
-from medtasks_utils.errors import DataError
-from medtasks_utils.harness.sources import Row, Table
-
-COLUMNS = (
-    "Unique ID",
-    "Calculator Name",
-    "Question",
-    "Patient Note",
-    "Ground Truth Answer",
-    "Lower Limit",
-    "Upper Limit",
-)
-SPLITS = ("corrected", "medcalc_v1_corrected")
-"""Names of the file."""
-
-_JUDGEMENTS: Mapping[int, Judgement] = {**JUDGEMENTS, 69: "days"}
 
 
 class Calculator(NamedTuple):
@@ -113,29 +90,9 @@ CALCULATORS: Mapping[str, Calculator] = {
     for category, calculators in _CALCULATORS.items()
     for number, name in calculators.items()
 }
+CATEGORIES = tuple(_CALCULATORS)
 
 
 def calculator_of(name: str) -> Calculator | None:
     """The calculator of a name, as any release writes it."""
     return CALCULATORS.get(_key(name))
-
-
-def corrected_document(row: Row, table: Table, index: int) -> Row:
-    """A row of the file as a document, with the fields of all others and ``labels`` that says whose they are.
-
-    Raises:
-        DataError: for an unknown calculator, or a truth or limit that cannot be read.
-    """
-    name = str(row["Calculator Name"] or "").strip()
-    calculator = calculator_of(name)
-    if calculator is None:
-        raise DataError(f"{table.at(index)}: unknown Calculator Name {name!r}; none of MedCalc-Bench's 55 is called so")
-    whole = {
-        **row,
-        "Row Number": row["Unique ID"],
-        "Calculator ID": calculator.id,
-        "Category": calculator.category,
-        "Output Type": "",
-        "Ground Truth Explanation": "",
-    }
-    return {**as_document(whole, table, index, _JUDGEMENTS, may_lack_answer=True), "labels": PHYSICIANS}
