@@ -26,7 +26,7 @@ def task_folders() -> list[Path]:
 
 @cache
 def tasks_named(name: str) -> list[dict[str, Any]]:
-    """The settings of the tasks that the name of a task, a tag, a group or a benchmark stands for; empty for any other."""
+    """The settings of the tasks that the name of a task, tag, group or benchmark stands for; empty for any other."""
     known = _all_settings()
     if name in benchmarks() and name not in known:
         name = benchmarks()[name].default_task

@@ -53,8 +53,8 @@ class Source:
             return _download(repository.name, revision or repository.revision, benchmark.file_patterns)
         if revision is not None:
             raise OptionError(
-                f"{benchmark.name}: revision={revision} is of the hub's repository, and the rows come from {self.name}: "
-                f"leave one of the two out (--data, {ENVIRONMENT_VARIABLE} or {DATA_KEY} says where from)"
+                f"{benchmark.name}: revision={revision} is of the hub's repository, and the rows come from "
+                f"{self.name}: leave one of the two out (--data, {ENVIRONMENT_VARIABLE} or {DATA_KEY} says where from)"
             )
         if self.name == "sample" and benchmark.sample is not None:
             return benchmark.sample
@@ -68,8 +68,8 @@ class Source:
         folder = root / benchmark.name
         if not folder.is_dir():
             raise DataError(
-                f"{root} has no folder {benchmark.name}/; put a snapshot of the hub data set {repository.name} or plain "
-                f'files there, or set {setting} to "hub" or "sample"'
+                f"{root} has no folder {benchmark.name}/; put a snapshot of the hub data set {repository.name} or "
+                f'plain files there, or set {setting} to "hub" or "sample"'
             )
         return folder
 

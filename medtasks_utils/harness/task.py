@@ -123,7 +123,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _metrics(
         self, named: Sequence[Mapping[str, Any]] | None, has_own_results: bool
     ) -> tuple[list[Metric], list[dict[str, Any]]]:
-        """Our metrics that the task reports, and the entries of its ``metric_list`` that are the harness's or its own."""
+        """Our metrics that the task reports, and the entries of ``metric_list`` that are the harness's or its own."""
         ours = [*self.benchmark.metrics_of(self.info, self.options), *(OF_REPEATS if self.options.repeats > 1 else ())]
         if named is None:
             return ours, []
@@ -349,7 +349,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             if over and self.options.repeats > 1:
                 raise DataError(
                     f"{self.info.name}: filter_list: {ensemble.name} takes several generations together, and with "
-                    "repeats each is read and scored by itself; maj@k, all@k and any@k are reported. Leave that filter out"
+                    "repeats each is read and scored by itself, with maj@k and its like beside; leave that filter out"
                 )
 
     def _filters_as_signed(self) -> dict[str, str]:
@@ -378,7 +378,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return bool(self.benchmark.has_final_answer(text, self.options))  # type: ignore[attr-defined]
 
     def apply_filters(self) -> None:
-        """Finish what the model has to say, let the harness apply the filters, and score what is best scored together."""
+        """Let the model finish, the harness apply its filters, and what is best scored together be scored."""
         if not self.info.generates:
             super().apply_filters()
             return

@@ -194,9 +194,11 @@ class ToolTurns:
     @contextmanager
     def _opened_tools(self) -> Iterator[dict[str, Tool]]:
         options = self._task.options
-        settings = {"timeout": options.tool_timeout, "weak_sandbox": options.weak_sandbox}
         with ExitStack() as stack:
-            yield {name: stack.enter_context(kind.opened(**settings)) for name, kind in self._tools.items()}
+            yield {
+                name: stack.enter_context(kind.opened(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox))
+                for name, kind in self._tools.items()
+            }
 
     # ---- answers and samples
 

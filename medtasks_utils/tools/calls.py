@@ -61,7 +61,7 @@ class Call:
     problem: str | None = None
 
 
-def read_calls(reply: str, tools: Mapping[str, Tool]) -> tuple[list[Call], str]:
+def read_calls(reply: str, tools: Mapping[str, Tool | type[Tool]]) -> tuple[list[Call], str]:
     """The calls of a whole reply, reasoning included, in their order, and the reply without them."""
     start, end = final_span(reply)
     reader = _Reader(reply[start:end], tools)
@@ -76,7 +76,7 @@ def read_calls(reply: str, tools: Mapping[str, Tool]) -> tuple[list[Call], str]:
 class _Reader:
     """One pass over a text from mark to mark: tags, fences, and objects that begin as a call does."""
 
-    def __init__(self, text: str, tools: Mapping[str, Tool]) -> None:
+    def __init__(self, text: str, tools: Mapping[str, Tool | type[Tool]]) -> None:
         self.text = text
         self.tools = tools
         self.by_any_name = {name: tool.name for tool in tools.values() for name in (tool.name, *tool.aliases)}

@@ -262,9 +262,8 @@ class MedCalcBench(Benchmark):
             folder = _inside(files.folder(self.repositories["verified"]), "verified")
         table = read_split(folder, "one_shot")
         table.require_columns(COLUMNS)
-        solved = {
-            each["calculator_id"]: each for each in (_example(row, table.at(i)) for i, row in enumerate(table.rows))
-        }
+        every = [_example(row, table.at(index)) for index, row in enumerate(table.rows)]
+        solved = {each["calculator_id"]: each for each in every}
         lacking = sorted({example["calculator_id"] for example in examples} - set(solved))
         if lacking:
             raise DataError(

@@ -29,7 +29,7 @@ from medtasks_utils.benchmarks.medexqa.authors import (
 )
 from medtasks_utils.benchmarks.medexqa.options import JUDGED, SPECIALTIES, MedExQAOptions, Specialty
 from medtasks_utils.benchmarks.tables import Table, read_split
-from medtasks_utils.errors import DataError, OptionError
+from medtasks_utils.errors import DataError, OptionError, logger
 from medtasks_utils.explanations import METRICS as EXPLANATION_METRICS
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
@@ -79,8 +79,8 @@ class MedExQA(ChoiceBenchmark):
         weights = options.mcq_weight + options.explanation_weight
         if abs(weights - 1) > 1e-9:
             lines.append(
-                f"mcq_weight {options.mcq_weight} and explanation_weight {options.explanation_weight} sum to {weights}, "
-                "not 1; combined is taken with them as they are"
+                f"mcq_weight {options.mcq_weight} and explanation_weight {options.explanation_weight} sum to "
+                f"{weights}, not 1; combined is taken with them as they are"
             )
         return lines
 
@@ -201,10 +201,10 @@ class MedExQA(ChoiceBenchmark):
         right = float(answer.value == example["answer_letter"])
         return self.scores(
             {
-                "macro_acc": right,
                 "acc": right,
                 "answer_accuracy": 100 * right,
                 "answered": float(answer.value is not None),
+                "macro_acc": right,
             },
             example,
         )
@@ -222,7 +222,15 @@ class MedExQA(ChoiceBenchmark):
         from medtasks_utils.benchmarks.medexqa.explanations import Explanations, references
 
         wanted = task.generates and (options.lexical_metrics or options.judges)
-        if not wanted or not any(map(references, examples)):
+        without = sum(not references(example) for example in examples)
+        if wanted and without:
+            logger.warning(
+                "%s: %d of %d examples have no reference explanation, and no explanation score",
+                task.name,
+                without,
+                len(examples),
+            )
+        if not wanted or without == len(examples):
             return None
         return Explanations(options, task.name, rank, processes)
 

@@ -117,7 +117,7 @@ class Judged:
 
 
 class Explanations:
-    """All that scores the explanations of a task, ready: what it needs is loaded, and the judge has been asked something.
+    """All that scores the explanations of a task, ready: what it needs is loaded, and the judge has been tried.
 
     Args:
         options: of the benchmark.

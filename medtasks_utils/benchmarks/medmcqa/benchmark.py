@@ -170,7 +170,7 @@ BENCHMARK = MedMCQA()
 
 
 def _held_out(count: int, split: str) -> list[int]:
-    """Indices of the tenth held out of train, or of the others: those of ``datasets``' ``train_test_split(seed=42)``."""
+    """Indices of the tenth held out of train, or of the others, as ``train_test_split(seed=42)`` of datasets has it."""
     import numpy
 
     if count < 2:
@@ -216,8 +216,8 @@ def label_indices(table: Table) -> list[int | None]:
         )
     if form == "integer" and four_at is not None and not table.parts:
         raise DataError(
-            "the row: cop is 4, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the letter where "
-            "they count from 1"
+            "the row: cop is 4, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the letter "
+            "where they count from 1"
         )
     if all(index is None for index in by_form[form]):
         seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))
