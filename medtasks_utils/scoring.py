@@ -93,7 +93,8 @@ class Scorer:
         self, rows: Iterable[Mapping[str, Any]], responses: Iterable[str], *, shown: str | None = None
     ) -> list[dict[str, Scored]]:
         """Score responses, one to each row; what is best scored together, such as explanations, is."""
-        asked = [(self.example(row, shown), response) for row, response in zip(rows, responses, strict=True)]
+        texts = list(map(_response, responses))
+        asked = [(self.example(row, shown), text) for row, text in zip(rows, texts, strict=True)]
         answers = [self._answers(example, response) for example, response in asked]
         pairs = [(example, answer) for (example, _), own in zip(asked, answers, strict=True) for answer in own.values()]
         if self._batch_scorer is None:
@@ -124,11 +125,8 @@ class Scorer:
         return examples[names.index(shown)]
 
     def _answers(self, example: Example, response: str) -> dict[str, Answer]:
-        if not isinstance(response, str):
-            raise UsageError(f"score: response is the model's text, not {_kind(response)}")
-        text = printable(response)
         readers = zip(FILTERS, (self.benchmark.strict, self.benchmark.flexible), strict=True)
-        return {name: read(text, example, self.options) for name, read in readers}
+        return {name: read(response, example, self.options) for name, read in readers}
 
     def _scored(self, example: Example, answer: Answer) -> Scored:
         values = {**self.benchmark.score(answer, example, self.options).values, **answer.scores}
@@ -197,6 +195,12 @@ def plain(value: Score) -> float | None:
     if isinstance(value, JudgedScore):
         return value.value
     return float(value.target == value.predicted) if isinstance(value, Verdict) else value
+
+
+def _response(response: object) -> str:
+    if not isinstance(response, str):
+        raise UsageError(f"score: response is the model's text, not {_kind(response)}")
+    return printable(response)
 
 
 def _text(completion: Any) -> str:

@@ -13,7 +13,7 @@ from conftest import Row, documents, evaluate, load, sample_rows, write_rows
 from saved_runs import save_run
 
 from medtasks_utils import cli
-from medtasks_utils.benchmarks.medcalc_bench.labels import key_of
+from medtasks_utils.benchmarks.medcalc_bench.benchmark import _key as key_of
 from medtasks_utils.compare import CompareError, compare_runs, one_run
 from medtasks_utils.report.labels import doubtful_losses, labels_block
 from medtasks_utils.report.units import arrange

@@ -27,10 +27,10 @@ from judge_server import HANG_UP, Answer, Fault, Faulty, JudgeServer, geval_repl
 from saved_runs import save_run
 from tenacity import wait_none
 
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
+from medtasks_utils.benchmarks.base import Example as Row
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.compare import compare_runs
 from medtasks_utils.errors import MedtasksError, OptionError
-from medtasks_utils.harness.sources import Row
 from medtasks_utils.judging import retries
 from medtasks_utils.report import build_page
 from medtasks_utils.results import read_runs

@@ -13,7 +13,7 @@ from saved_runs import right_in, save_run
 from scipy.stats import binomtest
 
 from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.benchmarks.medcalc_bench.card import OF_ABSTAINING
+from medtasks_utils.benchmarks.medcalc_bench.benchmark import OF_ABSTAINING
 from medtasks_utils.intervals import wilson
 from medtasks_utils.metrics import OF_TOOLS
 from medtasks_utils.report.outcomes import (

@@ -17,12 +17,12 @@ from conftest import documents, load
 
 from medtasks_utils import selfcheck, statistics
 from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks.base import Answer, Scores
 from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
-from medtasks_utils.benchmarks.medhallu.task import MedHallu
-from medtasks_utils.benchmarks.medmcqa.task import MedMCQA
+from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
+from medtasks_utils.benchmarks.medmcqa.benchmark import MedMCQA
 from medtasks_utils.cli import main
 from medtasks_utils.errors import DataError
-from medtasks_utils.harness.answer import Answer
 from medtasks_utils.results import read_runs
 
 
@@ -97,12 +97,13 @@ def test_as_json_and_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     assert Path(told["report"]).is_file()
 
 
-def off_by_one_letter(self: Any, doc: dict[str, Any], answer: Answer) -> dict[str, Any]:
-    return {"acc": float(answer.value == "A"), "answered": float(answer.value is not None), "format": 1.0}
+def off_by_one_letter(self: Any, answer: Answer, example: dict[str, Any], options: Any) -> Scores:
+    values = {"acc": float(answer.value == "A"), "answered": float(answer.value is not None), "format": 1.0}
+    return Scores(values, None, None)
 
 
-def wrong_extraction(self: Any, response: str, doc: dict[str, Any]) -> Answer:
-    return Answer("0", response)
+def wrong_extraction(self: Any, text: str, example: dict[str, Any], options: Any) -> Answer:
+    return Answer("0", text)
 
 
 def largest(self: statistics.Mean, items: Iterable[float | None]) -> float:

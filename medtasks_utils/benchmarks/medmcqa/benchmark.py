@@ -201,6 +201,11 @@ def label_indices(table: Table) -> list[int | None]:
     """
     labels = [_plain(row["cop"]) for row in table.rows]
     integers = [int(label.removesuffix(".0")) if _INTEGER.fullmatch(label) else None for label in labels]
+    if not table.parts and integers[0] not in (None, *range(len(LETTERS))):
+        raise DataError(
+            f"the row: cop is {labels[0]}, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the "
+            "letter where they count from 1"
+        )
     zero_at = next((i for i, n in enumerate(integers) if n == 0), None)
     four_at = next((i for i, n in enumerate(integers) if n == 4), None)
     base = 1 if four_at is not None and zero_at is None else 0
@@ -213,11 +218,6 @@ def label_indices(table: Table) -> list[int | None]:
     if form == "integer" and zero_at is not None and four_at is not None:
         raise DataError(
             f"cop is 0 in {table.at(zero_at)} and 4 in {table.at(four_at)}: integers are neither 0- nor 1-based"
-        )
-    if form == "integer" and four_at is not None and not table.parts:
-        raise DataError(
-            "the row: cop is 4, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the letter "
-            "where they count from 1"
         )
     if all(index is None for index in by_form[form]):
         seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))
