@@ -283,8 +283,9 @@ class MedCalcBench(Benchmark):
     # ---- reading
 
     def strict(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
-        """The authors' reading of the text inside the answer tag or box."""
-        content, found_by = self._content(text, options)
+        """The authors' reading of the text inside the form that was asked for, the answer tag or the box."""
+        form = "box" if options.answer_format == "boxed" else "tag"
+        content, found_by = next((each for each in _contents(text) if each[1] == form))
         value = None if content is None else _kind(example).strict(content)
         abstains = content is not None and _may_abstain(example, options) and says_not_available(content)
         return _answer(value, example, options, text, found_by, found_by if abstains else None)
@@ -339,8 +340,7 @@ class MedCalcBench(Benchmark):
 
     def _content(self, text: str, options: MedCalcBenchOptions) -> tuple[str | None, str]:
         """The text inside the last tag or box, the form that was asked for first, and which of the two it is."""
-        box = last_box(final_text(text))
-        contents = [(answer_tag(text), "tag"), (None if box is None else unwrap(box), "box")]
+        contents = _contents(text)
         if options.answer_format == "boxed":
             contents.reverse()
         return next((content for content in contents if content[0] is not None), (None, "none"))
@@ -386,6 +386,12 @@ def answer_tag(text: str) -> str | None:
     """
     tag = last_tag(final_text(text) if think_tags_pair_up(text) else text)
     return None if tag is None else tag[0]
+
+
+def _contents(text: str) -> list[tuple[str | None, str]]:
+    """The text inside the last tag and the last box, None where there is none."""
+    box = last_box(final_text(text))
+    return [(answer_tag(text), "tag"), (None if box is None else unwrap(box), "box")]
 
 
 def stratified(examples: list[Example], per_calculator: int) -> list[Example]:
