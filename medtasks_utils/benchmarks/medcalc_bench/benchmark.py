@@ -285,7 +285,7 @@ class MedCalcBench(Benchmark):
     def strict(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """The authors' reading of the text inside the form that was asked for, the answer tag or the box."""
         form = "box" if options.answer_format == "boxed" else "tag"
-        content, found_by = next((each for each in _contents(text) if each[1] == form))
+        content, found_by = next(each for each in _contents(text) if each[1] == form)
         value = None if content is None else _kind(example).strict(content)
         abstains = content is not None and _may_abstain(example, options) and says_not_available(content)
         return _answer(value, example, options, text, found_by, found_by if abstains else None)
