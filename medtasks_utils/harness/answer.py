@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from medtasks_utils.benchmarks.card import UNANSWERED
-from medtasks_utils.statistics import ExampleValue, Verdict
+from medtasks_utils.metrics import JudgedScore, Score
+from medtasks_utils.statistics import Example
 
-
-class JudgedScore(NamedTuple):
-    """A score that only right answers are judged for: a wrong one's is 0, and None stands for a judge that failed."""
-
-    right: bool
-    value: float | None
-
-
-Score = float | Verdict | JudgedScore | None
-"""A metric's value on one response: a number, a verdict for F1 and its kin, or None where it does not apply."""
+__all__ = ["Answer", "JudgedScore", "Score", "combined", "logged"]
 
 
 class Answer(str):
@@ -49,20 +40,11 @@ class Answer(str):
         return self
 
 
-def combined(scores: Sequence[Score], cluster: str | None, stratum: str | None) -> ExampleValue | None:
+def combined(scores: Sequence[Score], cluster: str | None, stratum: str | None) -> Example | None:
     """An example's value of a metric: the mean over its generations; None where the metric applies to none of them."""
-    if all(score is None for score in scores):
-        return None
-    right = failed = 0
-    if any(isinstance(score, JudgedScore) for score in scores):
-        judged = [score for score in scores if isinstance(score, JudgedScore)]
-        right, failed = sum(score.right for score in judged), sum(score.value is None for score in judged)
-        scores = [score.value for score in judged]
-    verdicts = tuple(score if isinstance(score, Verdict) else None for score in scores)
-    values = [
-        float(score.target == score.predicted) if isinstance(score, Verdict) else float(score)
-        for score in scores
-        if isinstance(score, Verdict | float | int)
-    ]
-    value = sum(values) / len(values) if values else math.nan
-    return ExampleValue(value, cluster, stratum, verdicts if any(verdicts) else (), len(values), right, failed)
+    return None if all(score is None for score in scores) else Example(scores, cluster, stratum)
+
+
+def logged(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
+    """Of a metric's scores by name, those of which a number does not say all: several, ratios, and judged ones."""
+    return {name: own for name, own in scores.items() if len(own) > 1 or any(isinstance(score, tuple) for score in own)}

@@ -13,7 +13,7 @@ from medtasks_utils.harness.catalog import task_class_of
 from medtasks_utils.harness.options import read_options
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
-from medtasks_utils.statistics import ExampleValue
+from medtasks_utils.statistics import Example
 
 
 class Scorer:
@@ -30,7 +30,7 @@ class Scorer:
         self._task.options = read_options(task_class.options_type, benchmark, {}, {benchmark: options})
         self._task._config = TaskConfig(task=cards()[benchmark].default_task, generation_kwargs={"until": []})
 
-    def strict(self, doc: Row, responses: Sequence[str]) -> tuple[list[Answer], dict[str, ExampleValue | None]]:
+    def strict(self, doc: Row, responses: Sequence[str]) -> tuple[list[Answer], dict[str, Example | None]]:
         """The answers to one example under the strict filter, and its metrics, the means over the responses."""
         answers = [self._task.strict(response, doc) for response in responses]
         scores = [self._task.score(doc, answer) for answer in answers]

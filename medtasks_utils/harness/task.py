@@ -30,7 +30,7 @@ from medtasks_utils.errors import DataError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.harness import generations
-from medtasks_utils.harness.answer import Answer, Score, combined
+from medtasks_utils.harness.answer import Answer, Score, combined, logged
 from medtasks_utils.harness.context import what_is_cut
 from medtasks_utils.harness.options import Options, read_options, warn_of_no_effect
 from medtasks_utils.harness.patches.models import model_of
@@ -39,6 +39,7 @@ from medtasks_utils.harness.run import this_run
 from medtasks_utils.harness.signature import digest, signature, signature_fields
 from medtasks_utils.harness.sources import Row, Source, Table
 from medtasks_utils.metrics import OF_REPEATS, Metric
+from medtasks_utils.statistics import AGGREGATES
 
 
 class Prompts(list[Any]):
@@ -99,7 +100,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if unknown:
             raise DataError(f"metric_list names {', '.join(unknown)}, which is no metric of {self.benchmark}")
         return [
-            {"metric": metric.name, "aggregation": metric.aggregation, "higher_is_better": metric.higher_is_better}
+            {
+                "metric": metric.name,
+                "aggregation": AGGREGATES[metric.aggregation],
+                "higher_is_better": metric.higher_is_better,
+            }
             for metric in self.metrics()
             if wanted is None or metric.name in wanted
         ]
@@ -380,14 +385,15 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.predict_only:
             return ScoresAndDetails(super().process_results(doc, results), details)
         with this_run.generations_kept(self.config.task):
-            scores = [{**self.score(doc, answer), **answer.scores} for answer in results]
+            each = [{**self.score(doc, answer), **answer.scores} for answer in results]
+            scores = {name: [own[name] for own in each] for name in each[0]}
             if len(results) > 1:
-                right = [score["acc"] == 1.0 for score in scores]
+                right = [score == 1.0 for score in scores["acc"]]
                 together = generations.scores_together([answer.value for answer in results], right)
-                scores = [{**score, **together} for score in scores]
+                scores |= {name: [score] for name, score in together.items()}
             cluster, stratum = self.cluster(doc), self.stratum(doc)
-            metrics = {name: combined([score[name] for score in scores], cluster, stratum) for name in scores[0]}
-        return ScoresAndDetails(metrics, details)
+            metrics = {name: combined(own, cluster, stratum) for name, own in scores.items()}
+        return ScoresAndDetails(metrics, {**details, "cluster": cluster, "stratum": stratum, "scores": logged(scores)})
 
     def kept(self, instance: Instance) -> dict[str, Any]:
         """What is kept of a generation whose scoring failed."""

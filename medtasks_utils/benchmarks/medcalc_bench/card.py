@@ -1,6 +1,5 @@
 """MedCalc-Bench's card."""
 
-from medtasks_utils import statistics
 from medtasks_utils.benchmarks.card import Breakdown, Card, PinnedFile, Repository, by_field
 from medtasks_utils.metrics import ACC, ANSWERED, OF_TOOLS, Metric
 
@@ -40,7 +39,7 @@ CARD = Card(
     row_files=("test.jsonl", "one_shot.jsonl"),
     metrics=(
         ACC,
-        Metric("by_calculator", statistics.mean_by_stratum),
+        Metric("by_calculator", "by_stratum"),
         ANSWERED,
         *OF_ABSTAINING,
         *OF_TOOLS,

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from medtasks_utils import statistics
 from medtasks_utils.benchmarks.card import UNANSWERED, Breakdown, Card, Repository, by_field
 from medtasks_utils.explanations import METRICS as EXPLANATION_METRICS
 from medtasks_utils.metrics import ACC, ANSWERED, Metric
@@ -37,12 +36,12 @@ CARD = Card(
     file_patterns=("test/*", "dev/*"),
     row_files=tuple(f"test/{specialty.stem}_test.jsonl" for specialty in SPECIALTIES),
     metrics=(
-        Metric("macro_acc", statistics.macro_mean),
+        Metric("macro_acc", "macro"),
         ACC,
         *(Metric(name, unit="points", is_of_explanations=True, is_judged=name in _JUDGED) for name in _SCORES),
         ANSWERED,
         Metric("answer_accuracy", unit="points"),
-        Metric("judge_failures", statistics.total, unit="count", higher_is_better=False),
+        Metric("judge_failures", "total", unit="count", higher_is_better=False),
     ),
     beside=("explanation",),
     compared=("macro_acc", "acc", "combined", "explanation"),

@@ -1,6 +1,5 @@
 """MedHallu's card."""
 
-from medtasks_utils import statistics
 from medtasks_utils.benchmarks.card import UNANSWERED, Breakdown, Card, Repository, Row, by_field
 from medtasks_utils.metrics import ACC, ANSWERED, Metric
 
@@ -24,15 +23,15 @@ CARD = Card(
     file_patterns=("pqa_*/*", "pqa_*"),
     row_files=("pqa_labeled.jsonl", "pqa_artificial.jsonl"),
     metrics=(
-        Metric("f1", statistics.f1),
+        Metric("f1", "f1"),
         ACC,
-        Metric("precision", statistics.precision),
-        Metric("recall", statistics.recall),
-        Metric("accuracy_answered", statistics.accuracy),
+        Metric("precision", "ratio"),
+        Metric("recall", "ratio"),
+        Metric("accuracy_answered", "ratio"),
         Metric("reward", unit="number"),
         Metric("unsure_rate", higher_is_better=False),
         ANSWERED,
-        *(Metric(f"f1_{level}", statistics.f1) for level in DIFFICULTIES),
+        *(Metric(f"f1_{level}", "f1") for level in DIFFICULTIES),
     ),
     compared=("f1", "acc"),
     breakdowns=(

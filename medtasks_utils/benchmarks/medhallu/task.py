@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from medtasks_utils import statistics
 from medtasks_utils.benchmarks.medhallu.card import CARD, DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import last_box, unwrap
@@ -132,22 +131,34 @@ class MedHallu(MedTask):
         right = answer.value == doc["target"]
         unsure = answer.value == UNSURE
         decided = answer.value in (FACTUAL, HALLUCINATED)
-        verdict = statistics.Verdict(int(doc["target"]), int(answer.value)) if decided else None
+        ratios = ratios_of(int(doc["target"]), int(answer.value)) if decided else dict.fromkeys(RATIOS)
         return {
             "acc": float(right),
             "reward": self.options.unsure_reward if unsure else float(right),
             "answered": float(answer.value is not None),
             "unsure_rate": float(unsure),
-            "f1": verdict,
-            "precision": verdict,
-            "recall": verdict,
-            "accuracy_answered": verdict,
+            **ratios,
             **{
-                f"f1_{level}": verdict if doc["difficulty"] == level else None
+                f"f1_{level}": ratios["f1"] if doc["difficulty"] == level else None
                 for level in DIFFICULTIES
                 if self.options.difficulty in ("all", level)
             },
         }
+
+
+RATIOS = ("f1", "precision", "recall", "accuracy_answered")
+
+
+def ratios_of(target: int, predicted: int) -> dict[str, Score]:
+    """What a decision adds to the numerator and the denominator of each ratio; 1 is the positive class."""
+    hit = float(target & predicted)
+    pairs = (
+        (2 * hit, float(target + predicted)),
+        (hit, float(predicted)),
+        (hit, float(target)),
+        (float(target == predicted), 1.0),
+    )
+    return dict(zip(RATIOS, pairs, strict=True))
 
 
 def passages(knowledge: Any) -> list[str]:
