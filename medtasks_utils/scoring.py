@@ -141,7 +141,7 @@ def _scored(task: Any, index: int, response: str) -> dict[str, Scored]:
     found = {}
     for name, answer in instance.filtered_resps.items():
         metrics = task.process_results(doc, [answer])
-        values = {metric: None if value is None else float(value) for metric, value in metrics.items()}
+        values = {name: None if value is None or value != value else float(value) for name, value in metrics.items()}
         shown = None if answer.value is None else str(answer)
         found[name] = Scored(shown, answer.details["found_by"], values)
     return found
