@@ -32,9 +32,10 @@ from typing import NamedTuple
 
 from scipy.special import gammaincinv, stdtrit
 
-from medtasks_utils.metrics import Metric
+from medtasks_utils.aggregation import Scores
+from medtasks_utils.metrics import Aggregation, Metric
 from medtasks_utils.planning import detectable
-from medtasks_utils.statistics import FEWEST, LEVEL, Ratio, Scores
+from medtasks_utils.statistics import FEWEST, LEVEL, Ratio
 
 TOO_FEW = "too few differ"
 """What the report says of an interval that is shown, and rests on fewer informative clusters than ten."""
@@ -95,12 +96,12 @@ class Estimate:
         return detectable(math.sqrt(2) * self.stderr, self.clusters - 1)
 
 
-def estimate(scores: Scores, metric: Metric) -> Estimate:
-    """A metric over examples, with its confidence interval."""
+def estimate(scores: Scores, metric: Metric, how: Aggregation | None = None) -> Estimate:
+    """A metric over examples, with its confidence interval; ``how`` aggregates in place of the metric's own way."""
     n = int(scores.known.sum())
     if metric.aggregation == "total":
         return Estimate(n, math.fsum(scores.numerators[scores.known].sum(axis=1).tolist())) if n else Estimate(0, None)
-    ratio = scores.ratio(metric.aggregation)
+    ratio = scores.ratio(how or metric.aggregation)
     if not n or ratio.value is None:
         return Estimate(0, None)
     low, high = NONE if ratio.clusters < FEWEST else interval_of(ratio, metric)

@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 from conftest import documents, load
 
-from medtasks_utils import selfcheck, statistics
+from medtasks_utils import selfcheck
+from medtasks_utils.aggregation import Aggregate
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
+from medtasks_utils.benchmarks.medhallu import task as medhallu
 from medtasks_utils.benchmarks.medhallu.task import MedHallu
 from medtasks_utils.benchmarks.medmcqa.task import MedMCQA
 from medtasks_utils.cli import main
@@ -105,8 +107,15 @@ def wrong_extraction(self: Any, response: str, doc: dict[str, Any]) -> Answer:
     return Answer("0", response)
 
 
-def largest(self: statistics.Mean, items: Iterable[float | None]) -> float:
-    return max(item for item in items if item is not None)
+def largest(self: Aggregate, items: Iterable[float | None]) -> float:
+    return max((item for item in items if item is not None), default=0.0)
+
+
+of_f1 = medhallu.ratios_of
+
+
+def twice(target: int, predicted: int) -> dict[str, Any]:
+    return {**of_f1(target, predicted), "f1": (float(2 * target * predicted), float(2 * target))}
 
 
 @pytest.mark.parametrize(
@@ -114,8 +123,8 @@ def largest(self: statistics.Mean, items: Iterable[float | None]) -> float:
     [
         pytest.param(MedMCQA, "score", off_by_one_letter, {"medmcqa_openmed"}, marks=pytest.mark.slow),
         (MedHallu, "flexible", wrong_extraction, {"medhallu"}),
-        (statistics.f1, "denominator", lambda verdict: 2 * verdict.target, {"medhallu"}),
-        (statistics.Mean, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
+        (medhallu, "ratios_of", twice, {"medhallu"}),
+        (Aggregate, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
     ],
     ids=["a score", "an extraction", "F1", "an aggregation"],
 )

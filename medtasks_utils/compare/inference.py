@@ -25,9 +25,10 @@ from typing import Literal
 
 import numpy as np
 
+from medtasks_utils.aggregation import Scores
 from medtasks_utils.metrics import Metric
 from medtasks_utils.planning import detectable
-from medtasks_utils.statistics import FEWEST, LEVEL, Ratio, Scores, paired
+from medtasks_utils.statistics import FEWEST, LEVEL, Ratio, paired
 
 Test = Literal["mcnemar", "t"]
 
@@ -120,6 +121,8 @@ def contrast(first: Scores, second: Scores, metric: Metric) -> Contrast | None:
         few=exact is None or exact.informative < FEWEST,
     )
     is_enough = min(of_a.clusters, of_b.clusters) >= FEWEST
+    if metric.is_ratio and not is_enough:
+        return replace(result, detectable=None, note=_too_few(of_a, of_b, metric))
     if is_binary and how == "mean" and of_a.groups == len(a):
         steps = b.values - a.values
         lost, gained = int((steps < 0).sum()), int((steps > 0).sum())
@@ -133,8 +136,8 @@ def contrast(first: Scores, second: Scores, metric: Metric) -> Contrast | None:
 
 def _is_binary(scores: Scores, metric: Metric) -> bool:
     if metric.is_ratio:
-        return scores.numerators.shape[1] == 1
-    return bool(np.isin(scores.values, (0.0, 1.0)).all())
+        return bool(scores.numerators.shape[1] == 1)
+    return all(value in (0.0, 1.0) for value in scores.values.tolist())
 
 
 def _too_few(a: Ratio, b: Ratio, metric: Metric) -> str:

@@ -29,7 +29,7 @@ from medtasks_utils.writing import plain, table
 
 MOST_GROUPS = 10
 _WIDTH = 110
-_NAME = 33
+_NAME = 26
 
 
 def as_json(comparison: Comparison) -> str:
@@ -120,8 +120,12 @@ def _table(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
         rows = [_row(line, line.metric) for line in lines if line.breakdown is None]
         for breakdown in dict.fromkeys(line.breakdown for line in lines if line.breakdown is not None):
             rows += _breakdown([line for line in lines if line.breakdown == breakdown], every_group)
-        yield f"\n{plain(task)} ({filter_name})"
+        yield f"\n{plain(task)}  ({filter_name})"
         yield table(rows, ("", "n", "A", "B", "B − A", "95 % CI", "MDE", "p", "corrected", ""))
+        for note in dict.fromkeys(
+            line.contrast.note for line in lines if line.breakdown is None and line.contrast.note
+        ):
+            yield f"{', '.join(x.metric for x in lines if not x.breakdown and x.contrast.note == note)}: {note}"
         if (task, filter_name) in comparison.agreements:
             yield from _flipped(comparison, task, filter_name, show)
     yield "\nShares and F1 are in per cent. MDE: a true difference below it goes unseen more than once in 5 times."
@@ -148,7 +152,7 @@ def _row(line: Line, label: str) -> Sequence[str]:
         interval = f"[{found.low * scale:.2f}, {found.high * scale:.2f}]{FEW_MARK if found.few else ''}"
     seen = "" if found.detectable is None else line.facts.detectable(found.detectable, decimals=2)
     numbers = (f"{found.a * scale:.2f}", f"{found.b * scale:.2f}", f"{found.difference * scale:+.2f}")
-    p_values = (_p(found.p), _p(line.p_adjusted), "*" if line.is_significant else found.note)
+    p_values = (_p(found.p), _p(line.p_adjusted), "*" if line.is_significant else "")
     return (_short(label, _NAME), str(found.n), *numbers, interval, seen, *p_values)
 
 

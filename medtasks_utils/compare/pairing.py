@@ -95,5 +95,5 @@ def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: 
     only_a, only_b = len(a.samples) - both, len(b.samples) - both
     examples = ""
     if have_samples and (only_a or only_b):
-        examples = f"different examples: {both} in both, {only_a} only in A, {only_b} only in B"
+        examples = f"different examples ({both} in both, {only_a} only in A, {only_b} only in B)"
     return Comparability(refused, examples, warned)

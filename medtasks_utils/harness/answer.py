@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from medtasks_utils.aggregation import Example
 from medtasks_utils.benchmarks.card import UNANSWERED
 from medtasks_utils.metrics import JudgedScore, Score
-from medtasks_utils.statistics import Example
 
 __all__ = ["Answer", "JudgedScore", "Score", "combined", "logged"]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from lm_eval.api.task import TaskConfig
 
+from medtasks_utils.aggregation import Example
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.harness.answer import Answer, combined
 from medtasks_utils.harness.catalog import task_class_of
 from medtasks_utils.harness.options import read_options
 from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
-from medtasks_utils.statistics import Example
 
 
 class Scorer:

@@ -25,6 +25,7 @@ from lm_eval.api.model import LM
 from lm_eval.api.samplers import ContextSampler
 from lm_eval.api.task import ConfigurableTask
 
+from medtasks_utils.aggregation import AGGREGATES
 from medtasks_utils.benchmarks.card import Card, Repository
 from medtasks_utils.errors import DataError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
@@ -39,7 +40,6 @@ from medtasks_utils.harness.run import this_run
 from medtasks_utils.harness.signature import digest, signature, signature_fields
 from medtasks_utils.harness.sources import Row, Source, Table
 from medtasks_utils.metrics import OF_REPEATS, Metric
-from medtasks_utils.statistics import AGGREGATES
 
 
 class Prompts(list[Any]):
