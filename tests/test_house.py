@@ -24,7 +24,7 @@ FLOORS = [
     {"harness"},
     {"benchmarks.*"},
     {"results"},
-    {"compare", "rescore", "publish"},
+    {"compare", "importing", "rescore", "publish"},
     {"report"},
     {"sweep"},
     {"extract", "selfcheck", "scoring"},

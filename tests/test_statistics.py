@@ -134,7 +134,8 @@ def test_f1_of_generations_is_the_mean_of_theirs() -> None:
 def test_what_comes_of_nothing(how: Any, items: Any, value: Any) -> None:
     assert AGGREGATES[how](items) == value
     assert AGGREGATES[how].stderr(items) == NOT_AVAILABLE
-    of_group: Any = sum([NOT_AVAILABLE, NOT_AVAILABLE])  # type: ignore[list-item]
+    values: list[Any] = [NOT_AVAILABLE, NOT_AVAILABLE]
+    of_group: Any = sum(values)
     assert of_group / 2 == NOT_AVAILABLE
 
 

@@ -1,38 +1,31 @@
-"""A benchmark's extraction and scores without a run of the harness: for responses that are saved."""
+"""A task's extraction and scores without a run of the harness: for responses that are saved."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lm_eval.api.task import TaskConfig
-
-from medtasks_utils.aggregation import Example
-from medtasks_utils.benchmarks import cards
-from medtasks_utils.harness.answer import Answer, combined
-from medtasks_utils.harness.catalog import task_class_of
-from medtasks_utils.harness.options import read_options
-from medtasks_utils.harness.sources import Row
+from medtasks_utils.harness.catalog import our_manager
+from medtasks_utils.harness.options import DATA_KEY
+from medtasks_utils.harness.patches.tasks import ScoresAndDetails
 from medtasks_utils.harness.task import MedTask
 
 
-class Scorer:
-    """Reads answers out of responses and scores them, as the benchmark's default task does.
+def load_task(name: str, data: str | None, metadata: Mapping[str, Any]) -> MedTask:
+    """A task with its rows; ``data`` is where they come from, None for where runs read them.
 
     Raises:
-        OptionError: for a misspelt or ill-typed option.
+        DataError: for rows that cannot be had.
     """
+    given = {**metadata, **({} if data is None else {DATA_KEY: data})}
+    task: MedTask = our_manager(given).load([name])["tasks"][name]
+    return task
 
-    def __init__(self, benchmark: str, options: Mapping[str, Any]) -> None:
-        task_class = task_class_of(benchmark)
-        # Not by its constructor, which loads rows.
-        self._task: MedTask = object.__new__(task_class)
-        self._task.options = read_options(task_class.options_type, benchmark, {}, {benchmark: options})
-        self._task._config = TaskConfig(task=cards()[benchmark].default_task, generation_kwargs={"until": []})
 
-    def strict(self, doc: Row, responses: Sequence[str]) -> tuple[list[Answer], dict[str, Example | None]]:
-        """The answers to one example under the strict filter, and its metrics, the means over the responses."""
-        answers = [self._task.strict(response, doc) for response in responses]
-        scores = [self._task.score(doc, answer) for answer in answers]
-        cluster, stratum = self._task.cluster(doc), self._task.stratum(doc)
-        return answers, {name: combined([score[name] for score in scores], cluster, stratum) for name in scores[0]}
+def scored(task: MedTask, doc: Mapping[str, Any], responses: Sequence[str]) -> dict[str, tuple[list[str], Any]]:
+    """By filter, the answers to one example, and its metrics and details as a run has them."""
+    found: dict[str, tuple[list[str], ScoresAndDetails]] = {}
+    for name, extract in task.extractors.items():
+        answers = [extract(response, dict(doc)) for response in responses]
+        found[name] = list(map(str, answers)), task.process_results(dict(doc), answers)  # type: ignore[assignment]
+    return found
