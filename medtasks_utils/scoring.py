@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Answer, BatchScorer, Example, JudgedScore, LoadReport, Score, TaskInfo
+from medtasks_utils.benchmarks.base import Answer, BatchScorer, Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.options import read_options
 from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.benchmarks.yaml_tasks import tasks_named
 from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.extraction.printable import printable
-from medtasks_utils.statistics import Verdict
+from medtasks_utils.metrics import value_of
 
 FILTERS = ("strict-match", "flexible-extract")
 OWN_DEFAULTS = {"use_explanations": False, "add_python_tool": False, "add_calculator_tool": False}
@@ -130,7 +130,7 @@ class Scorer:
 
     def _scored(self, example: Example, answer: Answer) -> Scored:
         values = {**self.benchmark.score(answer, example, self.options).values, **answer.scores}
-        metrics = {name: plain(value) for name, value in values.items() if name in self._metrics}
+        metrics = {name: value_of(value) for name, value in values.items() if name in self._metrics}
         return Scored(None if answer.value is None else str(answer), answer.details["found_by"], metrics)
 
 
@@ -188,13 +188,6 @@ def reward(benchmark: str, *, filter_name: str = FILTERS[0], metric: str | None 
 
     rewards.__name__ = f"{scorer.benchmark.name}_{wanted}"
     return rewards
-
-
-def plain(value: Score) -> float | None:
-    """A score as one number: of a verdict whether it is right; None where the metric does not apply."""
-    if isinstance(value, JudgedScore):
-        return value.value
-    return float(value.target == value.predicted) if isinstance(value, Verdict) else value
 
 
 def _response(response: object) -> str:

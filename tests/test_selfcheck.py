@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 from conftest import documents, load
 
-from medtasks_utils import selfcheck, statistics
+from medtasks_utils import selfcheck
+from medtasks_utils.aggregation import Aggregate
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.base import Answer, Scores
 from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
+from medtasks_utils.benchmarks.medhallu import task as medhallu
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.medmcqa.benchmark import MedMCQA
 from medtasks_utils.cli import main
@@ -106,8 +108,15 @@ def wrong_extraction(self: Any, text: str, example: dict[str, Any], options: Any
     return Answer("0", text)
 
 
-def largest(self: statistics.Mean, items: Iterable[float | None]) -> float:
-    return max(item for item in items if item is not None)
+def largest(self: Aggregate, items: Iterable[float | None]) -> float:
+    return max((item for item in items if item is not None), default=0.0)
+
+
+of_f1 = medhallu.ratios_of
+
+
+def twice(target: int, predicted: int) -> dict[str, Any]:
+    return {**of_f1(target, predicted), "f1": (float(2 * target * predicted), float(2 * target))}
 
 
 @pytest.mark.parametrize(
@@ -115,8 +124,8 @@ def largest(self: statistics.Mean, items: Iterable[float | None]) -> float:
     [
         pytest.param(MedMCQA, "score", off_by_one_letter, {"medmcqa_openmed"}, marks=pytest.mark.slow),
         (MedHallu, "flexible", wrong_extraction, {"medhallu"}),
-        (statistics.f1, "denominator", lambda verdict: 2 * verdict.target, {"medhallu"}),
-        (statistics.Mean, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
+        (medhallu, "ratios_of", twice, {"medhallu"}),
+        (Aggregate, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
     ],
     ids=["a score", "an extraction", "F1", "an aggregation"],
 )

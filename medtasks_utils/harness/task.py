@@ -21,6 +21,7 @@ from lm_eval.api.model import LM
 from lm_eval.api.samplers import ContextSampler, get_sampler
 from lm_eval.api.task import ConfigurableTask
 
+from medtasks_utils.aggregation import AGGREGATES, combined, logged
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Answer, BatchScorer, Benchmark, Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
@@ -28,7 +29,6 @@ from medtasks_utils.errors import DataError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.context import what_is_cut
-from medtasks_utils.harness.example_values import combined
 from medtasks_utils.harness.fields import check_fields, check_filters, check_metrics, filters_as_signed
 from medtasks_utils.harness.filters import ReadFilter
 from medtasks_utils.harness.options import defaults_of, options_of, warn_of_no_effect
@@ -126,14 +126,21 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _add_metrics(self, ours: Sequence[Metric]) -> None:
         """Ours have aggregations of their own, and the harness looks none of them up."""
         for metric in ours:
-            self._aggregation_list[metric.name] = metric.aggregation
+            self._aggregation_list[metric.name] = AGGREGATES[metric.aggregation]
             self._higher_is_better[metric.name] = metric.higher_is_better
             if not self.info.generates:  # the harness computes them
                 self._metric_fn_list[metric.name] = None
                 self._metric_fn_kwargs[metric.name] = {}
         self._ours = {metric.name for metric in ours}
         self.config.metric_list = [
-            *({"metric": m.name, "aggregation": m.aggregation, "higher_is_better": m.higher_is_better} for m in ours),
+            *(
+                {
+                    "metric": metric.name,
+                    "aggregation": AGGREGATES[metric.aggregation],
+                    "higher_is_better": metric.higher_is_better,
+                }
+                for metric in ours
+            ),
             *(self.config.metric_list or []),
         ]
 
@@ -407,21 +414,21 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         with this_run.generations_kept(self.info.name):
             has_theirs = self._metric_fn_list or callable(self.config.process_results)
             theirs = super().process_results(doc, texts) if has_theirs else {}
-            return ScoresAndDetails({**self._our_scores(doc, results), **theirs}, details)
+            ours, needed = self._our_scores(doc, results)
+            return ScoresAndDetails({**ours, **theirs}, {**details, **needed})
 
-    def _our_scores(self, doc: Example, answers: Sequence[Answer]) -> dict[str, Any]:
-        scores = [self.benchmark.score(answer, doc, self.options) for answer in answers]
-        values = [{**each.values, **answer.scores} for each, answer in zip(scores, answers, strict=True)]
+    def _our_scores(self, doc: Example, answers: Sequence[Answer]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Our metrics of one example, and what their aggregation needs, for its sample."""
+        each = [self.benchmark.score(answer, doc, self.options) for answer in answers]
+        values = [{**own.values, **answer.scores} for own, answer in zip(each, answers, strict=True)]
+        scores = {name: [own[name] for own in values] for name in values[0] if name in self._ours}
         if len(answers) > 1:
-            right = [each["acc"] == 1.0 for each in values]
+            right = [own["acc"] == 1.0 for own in values]
             together = generations.scores_together([answer.value for answer in answers], right)
-            values = [{**each, **together} for each in values]
-        cluster, stratum = scores[0].cluster, scores[0].stratum
-        return {
-            name: combined([each[name] for each in values], cluster, stratum)
-            for name in values[0]
-            if name in self._ours
-        }
+            scores |= {name: [score] for name, score in together.items() if name in self._ours}
+        cluster, stratum = each[0].cluster, each[0].stratum
+        found = {name: combined(own, cluster, stratum) for name, own in scores.items()}
+        return found, {"cluster": cluster, "stratum": stratum, "scores": logged(scores)}
 
     def kept(self, instance: Instance) -> dict[str, Any]:
         """What is kept of a generation whose scoring failed: the last response, and the conversation that led to it."""

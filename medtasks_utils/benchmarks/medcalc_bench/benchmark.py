@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from medtasks_utils import statistics
 from medtasks_utils.benchmarks.base import (
     DOUBTFUL,
     Answer,
@@ -23,7 +22,6 @@ from medtasks_utils.benchmarks.base import (
     LoadReport,
     PinnedFile,
     Repository,
-    Score,
     Scores,
     TaskInfo,
     by_field,
@@ -50,7 +48,7 @@ from medtasks_utils.extraction.tags import last_tag, unclosed_tag
 from medtasks_utils.extraction.think import final_text, think_tags_pair_up
 from medtasks_utils.extraction.values import content_value, holds_no_result, read_value
 from medtasks_utils.extraction.weighing import Reading, taken_back_until
-from medtasks_utils.metrics import ACC, ANSWERED, OF_TOOLS, Metric
+from medtasks_utils.metrics import ACC, ANSWERED, OF_TOOLS, Metric, Score
 
 COLUMNS = (
     "Row Number",
@@ -140,7 +138,7 @@ class MedCalcBench(Benchmark):
     file_patterns = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
     metrics = (
         ACC,
-        Metric("by_calculator", statistics.mean_by_stratum),
+        Metric("by_calculator", "by_stratum"),
         ANSWERED,
         *OF_ABSTAINING,
         *OF_TOOLS,
