@@ -31,7 +31,7 @@ from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
 from medtasks_utils.compare import compare_runs
 from medtasks_utils.errors import MedtasksError, OptionError
 from medtasks_utils.harness.sources import Row
-from medtasks_utils.judging import retries
+from medtasks_utils.judging import endpoints as retries
 from medtasks_utils.report import build_page
 from medtasks_utils.results import read_runs
 from medtasks_utils.results.breakdowns import estimate

@@ -7,7 +7,6 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import nltk
 from filelock import FileLock
@@ -60,12 +59,6 @@ PUNKT = Package(
     ("tokenizers/punkt_tab", "tokenizers/punkt_tab.zip"),
     lambda: nltk.word_tokenize("Loaded."),
 )
-
-
-def load_wordnet() -> Any:
-    """NLTK's WordNet reader, loaded as :func:`load` does."""
-    load(WORDNET)
-    return wordnet
 
 
 def load(package: Package) -> None:
