@@ -315,7 +315,7 @@ def test_without_one_of_them_and_internet_there_is_an_error(
         Meteor().score(["a"], [["a"]])
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: pytest.fail("tried to download"))
-    with pytest.raises(MetricError, match=f"needs {title}, and HF_HUB_OFFLINE"):
+    with pytest.raises(MetricError, match=f"needs {title}, which is not installed, and HF_HUB_OFFLINE"):
         Meteor().prepare()
 
 
@@ -345,11 +345,6 @@ def test_metrics_come_in_the_order_given_each_once() -> None:
     assert make_metrics([]) == []
 
 
-def test_an_unknown_metric_is_an_error() -> None:
-    with pytest.raises(MetricError, match=r"no metric 'rouge'; there are rougeL, bleu, meteor, bertscore"):
-        make_metrics(["rouge"])
-
-
 @pytest.mark.parametrize("names", [[], ["bleu"]])
 def test_only_what_is_selected_is_imported(names: list[str]) -> None:
     code = (
@@ -364,17 +359,13 @@ def test_only_what_is_selected_is_imported(names: list[str]) -> None:
     assert done.stdout.strip() == "set()"
 
 
-class Letters:
+class Letters(Metric):
     """Counts the letter a, and what it was asked."""
 
     name = "letters"
-    signature = "letters"
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, tuple[str, ...]]] = []
-
-    def prepare(self) -> None:
-        pass
 
     def score(
         self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
@@ -431,7 +422,7 @@ def with_bert_score(test: Any) -> Any:
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its tokenizer names no length, as SciBERT's."""
-    return save_model(tmp_path_factory.mktemp("models") / "scibert_scivocab_test")
+    return save_model(tmp_path_factory.mktemp("no_t5") / "scibert_scivocab_test")
 
 
 @pytest.fixture(scope="module")
@@ -528,7 +519,7 @@ def test_a_model_or_device_that_is_not_there_is_an_error(model: Path, tmp_path: 
     for folder in (tmp_path / "nowhere", copy):
         with pytest.raises(MetricError, match=r"cannot be loaded \(.*leave bertscore out"):
             BertScore(str(folder)).prepare()
-    for device, message in (("gpu", "is no device"), ("cuda:99", "is not there")):
+    for device, message in (("gpu", "is not there"), ("cuda:99", "is not there")):
         with pytest.raises(MetricError, match=message):
             BertScore(str(model), device=device).prepare()
 
@@ -574,4 +565,3 @@ def test_offline_a_cached_model_works_and_a_missing_one_is_an_error(model: Path,
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     score, error = done.stdout.strip().splitlines()
     assert score == "100" and f"the model '{DEFAULT_BERTSCORE_MODEL}' cannot be loaded" in error
-    assert "fetching" not in done.stderr

@@ -34,10 +34,15 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
 # ---- what is tried again
 
 
-@pytest.mark.parametrize("fault", [HANG_UP, *map(Fault, (408, 409, 429, 500, 503, 529)), Fault(200, "<html>starting"),
-                                   *(Fault(200, body) for body in ('{"choices": [', {"choices": []}, {"choices": [{}]},
-                                                                   {"choices": None}, {}, [])),
-                                   Fault(200, completion(["a", "list"]))])  # fmt: skip
+NO_COMPLETIONS: list[Any] = [
+    *("<html>starting", '{"choices": [', {"choices": []}, {"choices": [{}]}, {"choices": None}, {}, []),
+    *(completion(["a", "list"]), {**completion(GOOD), "usage": {"prompt_tokens": "many"}}),
+]
+
+
+@pytest.mark.parametrize(
+    "fault", [HANG_UP, *map(Fault, (408, 409, 429, 500, 503, 529)), *(Fault(200, body) for body in NO_COMPLETIONS)]
+)
 def test_what_may_pass_is_tried_again(fault: Fault, tmp_path: Path) -> None:
     judgement, server = one(tmp_path, fault, fault, GOOD)
     assert (judgement.score, judgement.failure, judgement.calls, len(server.requests)) == (80.0, None, 3, 3)
@@ -74,7 +79,12 @@ def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(
 ) -> None:
     waits: list[float] = []
     keep = endpoints._wait
-    monkeypatch.setattr(endpoints, "_wait", lambda state: waits.append(keep(state)) or 0.0)
+
+    def at_once(state: Any) -> float:
+        waits.append(keep(state))
+        return 0.0
+
+    monkeypatch.setattr(endpoints, "_wait", at_once)
     judgement, _ = one(tmp_path, Fault(429, headers={"Retry-After": "30"}), GOOD)
     assert judgement.score == 80.0 and 30 <= waits[0] <= 30.25
     judgement, server = one(tmp_path / "other", Fault(429, headers={"Retry-After": "86400"}))

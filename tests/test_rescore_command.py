@@ -118,12 +118,12 @@ def test_factscore_writes_claims_with_labels_and_rates(
     assert rescore(logs, "factscore", *(["--use_coverage"] if coverage else [])) == 0
     judged = with_status(table(tmp_path, "factscore"), "judged")
     assert len(judged) == 10
-    assert len(server.judging) == 10 * (14 if coverage else 7)
+    assert len(server.judging) == 10 * (21 if coverage else 7)
     for row in judged:
         rates = []
         for column, rate in (("claims", "support"), ("reference_claims", "coverage")):
             claims = json.loads(row[column])
-            assert len(claims) == (0 if rate == "coverage" and not coverage else 6)
+            assert len(claims) == (6 if rate == "support" else 12 * coverage)
             if claims:
                 rates.append(sum(WORTH[claim["label"]] for claim in claims) / len(claims))
                 assert float(row[rate]) == pytest.approx(rates[-1])

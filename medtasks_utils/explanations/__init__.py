@@ -47,14 +47,9 @@ def make_metrics(names: Iterable[str], **settings: Any) -> list[Metric]:
     Args:
         names: out of :data:`METRICS`.
         settings: of the metrics, each after the metric's name, as in ``bertscore_device``; see the metrics' classes.
-
-    Raises:
-        MetricError: for a name that is none of :data:`METRICS`.
     """
     metrics: list[Metric] = []
     for name in dict.fromkeys(names):
-        if name not in METRICS:
-            raise MetricError(f"there is no metric {name!r}; there are {', '.join(METRICS)}")
         own = {key.removeprefix(f"{name}_"): value for key, value in settings.items() if key.startswith(f"{name}_")}
         metrics.append(METRICS[name](**own))
     return metrics
@@ -82,7 +77,6 @@ def score_all(
     distinct = [text for text, _ in scores], [texts for _, texts in scores]
     with tqdm(total=len(scores) * len(metrics), delay=1, desc="Scoring explanations", unit="score") as bar:
         for metric in metrics:
-            bar.set_postfix_str(metric.name, refresh=False)
             for row, value in zip(scores.values(), metric.score(*distinct, bar.update), strict=True):
                 row[metric.name] = value
     return [dict(scores[pair]) for pair in pairs]

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import constants, snapshot_download
+from huggingface_hub import snapshot_download
 
 from medtasks_utils.errors import first_line
 from medtasks_utils.explanations.metric import DEFAULT_BERTSCORE_MODEL, Metric, MetricError, Progress, unobserved
@@ -66,11 +66,11 @@ class BertScore(Metric):
 
         try:
             device = torch.device("cpu" if self.device == "auto" else self.device)
+            # This asks the driver; is_available would start CUDA, and the model under test could not fork any more.
+            is_there = device.type != "cuda" or torch.cuda.device_count() > (device.index or 0)
         except RuntimeError:
-            raise MetricError(f"bertscore_device {self.device!r} is no device: auto, cuda, mps or cpu") from None
-        # device_count asks the driver; is_available would start CUDA, and the model under test could not fork any more.
-        there = {"cuda": torch.cuda.device_count() > (device.index or 0), "mps": torch.backends.mps.is_available()}
-        if not there.get(device.type, True):
+            is_there = False
+        if not is_there:
             raise MetricError(f"bertscore_device {self.device!r} is not there; auto takes what there is")
 
     def score(
@@ -148,17 +148,22 @@ def _load(model: str) -> Any:
     return scorer
 
 
-def _folder(model: str) -> str:
+class _Folder(str):
+    """A path that holds no ``t5``, wherever it lies: bert-score would take any model there for a T5."""
+
+    def __contains__(self, part: object) -> bool:
+        return part != "t5" and str(part) in str(self)
+
+
+def _folder(model: str) -> _Folder:
     """The folder of a model: it itself, else what the hub's cache has, else fetched.
 
     bert-score would ask the hub for a name even if it is cached, and without internet that takes minutes to fail.
     """
     if Path(model).is_dir():
-        return str(Path(model).resolve())
+        return _Folder(Path(model).resolve())
     try:
-        return str(snapshot_download(model, local_files_only=True, allow_patterns=list(MODEL_FILES)))
+        return _Folder(snapshot_download(model, local_files_only=True, allow_patterns=list(MODEL_FILES)))
     except OSError:
-        if constants.HF_HUB_OFFLINE:
-            raise OSError("it is not in the hub's cache, and HF_HUB_OFFLINE forbids to fetch it") from None
-    logger.warning("bertscore: fetching the model %s from the Hugging Face hub (SciBERT: 440 MB)", model)
-    return str(snapshot_download(model, allow_patterns=list(MODEL_FILES)))
+        logger.warning("bertscore: %s is not in the hub's cache and is fetched (SciBERT: 440 MB)", model)
+        return _Folder(snapshot_download(model, allow_patterns=list(MODEL_FILES)))

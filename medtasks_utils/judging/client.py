@@ -54,7 +54,7 @@ class Tally:
 
 
 class JudgeClient:
-    """An endpoint with its limits and its cache; used as ``async with``, in one event loop.
+    """An endpoint with its limits and its cache; used in one event loop.
 
     Args:
         settings: which model, where, and the limits.
@@ -80,33 +80,20 @@ class JudgeClient:
             transport = logging.getLogger(name)
             transport.setLevel(max(transport.getEffectiveLevel(), logging.WARNING))
         self._slots = asyncio.Semaphore(settings.concurrency)
-        self._under_way: dict[str, asyncio.Task[Any]] = {}
         self._check_key = self._key(_CHECK, _CHECK_SCHEMA)
         self._dialect = Dialect(**(self._cache.get(self._check_key) or {}))
 
-    async def __aenter__(self) -> JudgeClient:
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
+    async def aclose(self) -> None:
+        """Close the connections and the cache."""
         await self._openai.close()
         self._cache.close()
 
     async def complete(
-        self, messages: Messages, read: Callable[[str], Value], schema: Schema = None, tally: Tally | None = None
+        self, messages: Messages, read: Callable[[str], Value], schema: Schema = None, *, tally: Tally
     ) -> Value:
-        """Ask as :class:`.Ask` does, and add the cost to the tally; the same question twice at a time is one call."""
+        """Ask as :data:`.Ask` does, and add the cost to the tally."""
         messages = [{**message, "content": printable(message["content"])} for message in messages]
         key = self._key(messages, schema)
-        if key not in self._under_way:
-            task = asyncio.ensure_future(self._complete(key, messages, read, schema, tally or Tally()))
-            self._under_way[key] = task
-            task.add_done_callback(lambda _: self._under_way.pop(key, None))
-        value: Value = await self._under_way[key]
-        return value
-
-    async def _complete(
-        self, key: str, messages: Messages, read: Callable[[str], Value], schema: Schema, tally: Tally
-    ) -> Value:
         cached = self._cache.get(key)
         if cached is not None:
             with suppress(UnreadableError):  # written by a version that read it otherwise
@@ -166,18 +153,15 @@ class JudgeClient:
         try:  # the library checks no types, and endpoints differ
             (choice, *_), usage = completion.choices, getattr(completion, "usage", None)
             text = self.settings.scrub(printable(choice.message.content or ""))
+            tokens = Tokens(*(int(getattr(usage, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens")))
         except (AttributeError, TypeError, ValueError):
             raise CallError("unreadable", "the endpoint's answer is no chat completion", transient=True) from None
-        counts = (getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens"))
-        tokens = Tokens(*(count if isinstance(count, int) else 0 for count in counts))
         tally.add(tokens)
-        refusal = getattr(choice.message, "refusal", None)
-        if refusal or choice.finish_reason == "content_filter":
-            raise UnreadableError(f"the judge refused: {refusal or choice.finish_reason}", "refusal")
         if choice.finish_reason == "length":
             raise UnreadableError(f"the reply was cut off at {self.settings.max_tokens} tokens")
-        if not final_text(text).strip():
-            raise UnreadableError("the reply was empty", "refusal")
+        refusal = getattr(choice.message, "refusal", None)
+        if refusal or choice.finish_reason == "content_filter" or not final_text(text).strip():
+            raise UnreadableError(f"the judge refused or said nothing: {refusal or choice.finish_reason}", "refusal")
         return text, tokens
 
     async def check(self) -> None:

@@ -25,6 +25,7 @@ LONGEST_WAIT = 120.0
 ERRORS = (openai.OpenAIError, asyncio.TimeoutError, json.JSONDecodeError)
 """What a call through the client library may end in."""
 
+_LONGEST_LINE = 300
 _TRANSIENT = {408, 409, 425, 429}
 _BACKOFF = wait_random_exponential(multiplier=0.5, max=30)  # full jitter: 0 to 0.5, 1, 2, 4 … 30 s
 _SERVER = "is the server running, and the base URL right?"
@@ -91,10 +92,9 @@ def retrying(max_retries: int) -> AsyncRetrying:
 
 
 def _wait(state: RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    if isinstance(error, CallError) and error.wait is not None:
-        return error.wait + random.uniform(0, 0.25)  # those sent away together do not come back together
-    return _BACKOFF(state)
+    wait = getattr(state.outcome and state.outcome.exception(), "wait", None)
+    # Those sent away together do not come back together.
+    return _BACKOFF(state) if wait is None else float(wait + random.uniform(0, 0.25))
 
 
 def explain(error: Exception, settings: JudgeSettings) -> CallError:
@@ -135,10 +135,10 @@ def requested_wait(text: str, now: float | None = None) -> float | None:
     return max(0.0, seconds) if seconds == seconds else None  # not for NaN
 
 
-def one_line(text: str, settings: JudgeSettings, longest: int = 300) -> str:
+def one_line(text: str, settings: JudgeSettings) -> str:
     """The text without line breaks, the key, or too many words."""
     text = " ".join(settings.scrub(printable(text)).split())
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return text if len(text) <= _LONGEST_LINE else text[: _LONGEST_LINE - 1] + "…"
 
 
 def unusable(error: CallError, settings: JudgeSettings) -> JudgeError:

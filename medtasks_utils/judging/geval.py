@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -40,7 +40,7 @@ class GEvalReply(_Strict):
     medical_errors: list[str]
     distractor_refutation: Literal["accurate", "weak", "absent", "not_applicable"]
     reasoning: Literal["clear", "somewhat_clear", "confusing"]
-    final_score: Annotated[float, Field(allow_inf_nan=False, description="0 to 100")]
+    final_score: float = Field(description="0 to 100")
     justification: str
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ from medtasks_utils.judging.settings import JudgeError, JudgeSettings
 if TYPE_CHECKING:
     from medtasks_utils.judging.client import JudgeClient
 
-_OPEN_CASES_PER_SLOT = 4  # enough that no slot waits while others back off; few enough that results come early
 _CHECK_RETRIES = 2
 
 
@@ -38,7 +38,7 @@ def judge_all(
     on_result: Callable[[int, Judgement], object] = lambda index, judgement: None,
     check_first: bool = False,
 ) -> list[Judgement]:
-    """Judge cases concurrently; the same question about several of them is asked once.
+    """Judge cases concurrently.
 
     Args:
         judge: how.
@@ -58,16 +58,13 @@ def judge_all(
     async def work(client: JudgeClient) -> list[Judgement]:
         from medtasks_utils.judging.client import Tally
 
-        window = asyncio.Semaphore(_OPEN_CASES_PER_SLOT * settings.concurrency)
-
         async def judge_one(index: int, case: Any) -> Judgement:
             tally = Tally()
-            async with window:
-                try:
-                    score, output = await judge.judge(case, partial(client.complete, tally=tally))
-                    judgement = Judgement(score, None, None, output, tally.tokens, tally.calls)
-                except CallError as error:
-                    judgement = Judgement(None, error.kind, str(error), error.output, tally.tokens, tally.calls)
+            try:
+                score, output = await judge.judge(case, partial(client.complete, tally=tally))
+                judgement = Judgement(score, None, None, output, tally.tokens, tally.calls)
+            except CallError as error:
+                judgement = Judgement(None, error.kind, str(error), error.output, tally.tokens, tally.calls)
             on_result(index, judgement)
             bar.update()
             return judgement
@@ -84,18 +81,13 @@ def judge_all(
     return _with_client(settings, check_first, work)
 
 
-def failures_by_kind(judgements: Iterable[Judgement]) -> dict[str, int]:
-    """How many judgements failed, by kind, the most frequent first."""
-    return dict(Counter(judgement.failure for judgement in judgements if judgement.failure).most_common())
-
-
 def summary(judgements: Sequence[Judgement]) -> str:
     """All judgements in one line: judged, failed by kind, tokens, calls."""
-    failures = failures_by_kind(judgements)
+    failures = Counter(judgement.failure for judgement in judgements if judgement.failure)
     tokens = Tokens(*(sum(counts) for counts in zip(*(judgement.tokens for judgement in judgements), strict=True)))
-    failed = ", ".join(f"{count} {kind}" for kind, count in failures.items())
+    failed = ", ".join(f"{count} {kind}" for kind, count in failures.most_common())
     return (
-        f"{len(judgements) - sum(failures.values())} of {len(judgements)} judged"
+        f"{len(judgements) - failures.total()} of {len(judgements)} judged"
         + (f", failed: {failed}" if failed else "")
         + f"; {sum(judgement.calls for judgement in judgements)} calls, "
         f"{tokens.prompt:,} + {tokens.completion:,} tokens"
@@ -114,7 +106,7 @@ def _with_client(settings: JudgeSettings, check_first: bool, work: Callable[[Jud
         ) from None
 
     async def run() -> Value:
-        async with JudgeClient(settings, check_first) as client:
+        async with aclosing(JudgeClient(settings, check_first)) as client:
             return await work(client)
 
     with start_blocking_portal() as portal:
