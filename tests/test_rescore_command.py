@@ -118,13 +118,13 @@ def test_factscore_writes_claims_with_labels_and_rates(
     assert rescore(logs, "factscore", *(["--use_coverage"] if coverage else [])) == 0
     judged = with_status(table(tmp_path, "factscore"), "judged")
     assert len(judged) == 10
-    assert len(server.judging) == 10 * (14 if coverage else 7)
+    assert len(server.judging) == 10 * (21 if coverage else 7)
     for row in judged:
         said = json.loads(row["claims_labels_json"])
         rates = []
         for prefix, rate in (("", "support"), ("reference_", "coverage")):
             labels = said.get(f"{prefix}labels", [])
-            assert len(labels) == (0 if prefix and not coverage else 6)
+            assert len(labels) == (12 * coverage if prefix else 6)
             if labels:
                 rates.append(sum(WORTH[label] for label in labels) / len(labels))
             assert row[f"{rate}_rate"] == ("" if not labels else str(rates[-1] / 100))
