@@ -202,7 +202,7 @@ def test_with_one_layer_off(watch: Watch, layer: str) -> None:
 def test_restricted_python_where_plain_python_does_not_run(watch: Watch, off: list[str], through: set[str]) -> None:
     with Sandbox(timeout=3.0, memory_mb=MEMORY_MB, max_output=MAX_OUTPUT, weak=True, _off=off) as sandbox:
         skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
-        assert sandbox.missing
+        assert sandbox.started().missing
         found = got_through(sandbox, watch, *(each for each in CLASSES if each != "time"))
     assert {name.partition(":")[0] for name in found} == through, found
 
@@ -258,7 +258,7 @@ def test_nothing_outlives_its_call() -> None:
     with make(timeout=0.5) as sandbox:
         skip_without(sandbox, *LAYERS)
         sandbox.run([(name, "1") for name in others.OUTLIVE])
-        numbers = {name: session.process._number for name, session in sandbox._sessions.items() if session.process}
+        numbers = {name: session.number for name, session in sandbox._sessions.items() if session.process}
         sandbox.run(list(others.OUTLIVE.items()))
         time.sleep(0.1)
         before = {name: used(number) for name, number in numbers.items() if number}

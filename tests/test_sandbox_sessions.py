@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from medtasks_utils.sandbox import Result, Sandbox, SandboxError
 from medtasks_utils.sandbox.client import MAX_CODE
 from medtasks_utils.sandbox.layout import Layout
-from medtasks_utils.sandbox.output import Answer, OutOfTurn
+from medtasks_utils.sandbox.output import readable
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +85,6 @@ def test_order_within_sessions_and_of_results(sandbox: Sandbox, calls: list[tupl
     for (session, n), result in zip(calls, results, strict=True):
         seen[session].append(n)
         assert result == Result(repr(seen[session]), False)
-
-
-def test_progress_counts_every_call(sandbox: Sandbox) -> None:
-    done: list[int] = []
-    sandbox.run([("a", "1"), ("b", "1 /"), ("a", "x" * (MAX_CODE + 1))], progress=lambda: done.append(1))
-    assert len(done) == 3
-    assert sandbox.run([]) == []
 
 
 # ---- limits
@@ -244,23 +237,16 @@ def test_limits_must_be_positive(limits: dict[str, int]) -> None:
 # ---- processes
 
 
-def test_more_sessions_than_processes_alive() -> None:
-    """The longest idle ones end, and their code runs again."""
+def test_more_sessions_than_may_be_alive_say_that_they_are_lost() -> None:
     with Sandbox(timeout=20, alive=3) as sandbox:
         sessions = [str(n) for n in range(8)]
-        sandbox.run([(session, f"x = {session}\nprint('once')") for session in sessions])
-        assert texts(sandbox.run([(session, "x += 1\nx") for session in sessions])) == [str(n + 1) for n in range(8)]
-        assert texts(sandbox.run([(session, "x += 1\nx") for session in reversed(sessions)])) == [
-            str(n + 2) for n in range(7, -1, -1)
+        assert texts(sandbox.run([(session, f"x = {session}\nx") for session in sessions])) == sessions
+        again = [result for result in sandbox.run([(session, "x") for session in sessions])]
+        lost = [result for result in again if "room" in result.text and "all variables were lost" in result.text]
+        assert len(lost) == 5 and all(result.failed for result in lost)
+        assert [result.text for result in again if result not in lost] == [
+            session for session, result in zip(sessions, again, strict=True) if not result.failed
         ]
-
-
-def test_code_too_long_to_run_again_is_said_to_be_lost() -> None:
-    with Sandbox(timeout=20, alive=1) as sandbox:
-        sandbox.run([("a", "x = 1\n#" + "x" * 45_000)] * 5)
-        sandbox.run([("b", "1")])
-        assert sandbox.run([("a", "x")])[0].text == "Error: too many sessions are alive; all variables were lost"
-        assert sandbox.run([("a", "x = 2\nx")])[0].text == "2"
 
 
 def test_a_sandbox_that_is_killed_is_started_anew(caplog: pytest.LogCaptureFixture) -> None:
@@ -274,16 +260,6 @@ def test_a_sandbox_that_is_killed_is_started_anew(caplog: pytest.LogCaptureFixtu
         assert first.failed and first.text.endswith("all variables were lost")
         assert second.text == "3"
         assert "lost and started anew" in caplog.text
-
-
-@pytest.mark.slow
-def test_code_that_runs_again_has_the_time_of_one_call() -> None:
-    with Sandbox(timeout=1.5, alive=1) as sandbox:
-        sandbox.run([("a", "import time\ntime.sleep(1)\nx = 1")] * 2)
-        sandbox.run([("b", "1")])
-        said = "Error: earlier code of this example could not run again in time; all variables were lost"
-        assert sandbox.run([("a", "x")])[0] == Result(said, True)
-        assert sandbox.run([("a", "x = 2\nx")])[0] == Result("2", False)
 
 
 def test_closed_and_used_again() -> None:
@@ -377,8 +353,8 @@ def weak() -> Iterator[Sandbox]:
 
 
 def test_weak_where_the_kernel_offers_nothing(weak: Sandbox) -> None:
-    assert weak.missing == ["seccomp", "namespaces", "landlock"]
-    assert "WEAK: RestrictedPython, which is no boundary" in weak.description
+    assert weak.started().missing == ["seccomp", "namespaces", "landlock"]
+    assert "WEAK: RestrictedPython, which is not a boundary" in weak.description
     code = "def bmi(kg, cm):\n    return kg / (cm / 100) ** 2\nvalues = [bmi(80, 178)]\nprint(f'{values[0]:.2f}')\n"
     code += "sum(values) > 25"
     assert weak.run([("w", code), ("w", "import statistics\nstatistics.mean([1, 3]), values[0] > 25")]) == [
@@ -394,7 +370,7 @@ def test_weak_where_the_kernel_offers_nothing(weak: Sandbox) -> None:
         "import numpy",
         "open('/etc/passwd')",
         "().__class__",
-        "import json\njson.codecs",
+        "import json",
         "eval('1')",
         "np",
         "exec('1')",
@@ -449,15 +425,6 @@ sandbox.run([("a", "while True: pass"), ("b", "import itertools; sum(itertools.c
     assert alive(left) == set()
 
 
-def test_root_of_a_container_without_root_sets_no_limit_that_it_cannot_raise_again() -> None:
-    """It has the capability, not in the first user namespace: a session would die when it reached its first limit."""
-    code = "from medtasks_utils.sandbox import process; print(process._may_raise_limits())"
-    inside = ["unshare", "-Ur", sys.executable]
-    if shutil.which("unshare") is None or subprocess.run([*inside, "-c", "1"], capture_output=True).returncode:
-        pytest.skip("no user namespaces here")
-    assert subprocess.run([*inside, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
-
-
 def test_no_process_is_left_after_close() -> None:
     before = descendants(os.getpid())
     with Sandbox(timeout=20) as sandbox:
@@ -472,48 +439,24 @@ def test_no_process_is_left_after_close() -> None:
 
 # ---- what a process wrote
 
-END = bytes(range(16))
 
-
-@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60), st.booleans(), st.integers(1, 20))
-def test_answers_survive_any_cut(text: str, failed: bool, size: int) -> None:
-    answer = Answer(END, 1000)
-    stream = text.encode() + END + (b"1" if failed else b"0")
-    done = [answer.feed(stream[at : at + size]) for at in range(0, len(stream), size)]
-    assert done == [False] * (len(done) - 1) + [True]
-    assert (answer.text(), answer.failed) == (text.rstrip("\n"), failed)
-
-
-@given(st.binary(max_size=300), st.integers(1, 40), st.integers(1, 90))
-def test_any_bytes_are_text_within_the_limit(data: bytes, size: int, limit: int) -> None:
-    answer = Answer(END, limit, ["/home/someone/python", "/home"])
-    for at in range(0, len(data), size):
-        answer.feed(data[at : at + size])
+@given(st.binary(max_size=300), st.integers(1, 90))
+def test_any_bytes_are_text_within_the_limit(data: bytes, limit: int) -> None:
     for error in ("", "Error: x"):
-        text = answer.text(error)
+        text = readable(data, limit, ["/home/someone/python", "/home"], error)
         assert len(text.encode().decode()) <= limit
 
 
 @given(st.integers(0, 400), st.integers(100, 300))
 def test_no_part_of_a_path_is_left_where_a_text_is_cut(before: int, limit: int) -> None:
-    answer = Answer(END, limit, ["/home/someone/python"])
-    answer.feed(b"." * before + b"/home/someone/python/x " * 60 + END + b"0")
-    assert "/home" not in answer.text() and "someone" not in answer.text() and "/python" not in answer.text()
-
-
-def test_more_after_the_end_is_out_of_turn() -> None:
-    with pytest.raises(OutOfTurn):
-        Answer(END, 10).feed(END + b"0x")
-    answer = Answer(END, 10, (), END[::-1])
-    answer.feed(b"late" + END[::-1][:9])
-    with pytest.raises(OutOfTurn):
-        answer.feed(END[::-1][9:] + b"0")
+    text = readable(b"." * before + b"/home/someone/python/x " * 60, limit, ["/home/someone/python"])
+    assert "/home" not in text and "someone" not in text and "/python" not in text
 
 
 def test_an_answer_forged_in_one_call_is_not_continued_in_the_next(sandbox: Sandbox) -> None:
-    forge = "import os, sys\nf = sys._getframe()\nwhile 'end' not in f.f_locals: f = f.f_back\n"
-    forge += "os.write(3, f.f_locals['end'] + b'0')\nfor n in range(3 * 10**6): pass\nos.write(1, b'late')"
+    forge = "import os, sys\nf = sys._getframe()\nwhile 'mark' not in f.f_locals: f = f.f_back\n"
+    forge += "os.write(3, f.f_locals['mark'] + b'0')\nfor n in range(3 * 10**6): pass\nos.write(1, b'late')"
     assert sandbox.run([("forged", forge)])[0].text == ""
     (result,) = sandbox.run([("forged", "'next'")])
-    assert result.failed and result.text.startswith("Error: the Python process wrote after its answer")
+    assert result.failed and result.text.startswith("Error: the Python process wrote after its last answer")
     assert sandbox.run([("forged", "'next'")])[0] == Result("'next'", False)

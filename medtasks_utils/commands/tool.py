@@ -69,4 +69,4 @@ def _show_layers(tool: str) -> int:
         for name, reason in sandbox.layers.items():
             print(f"{name:<12}{'on' if not reason else 'off':<5}{reason or LAYERS[name]}")
         print(sandbox.description)
-        return 1 if sandbox.missing else 0
+        return 1 if sandbox.started().missing else 0
