@@ -1,8 +1,8 @@
 """A session's process: runs the calls of one example one after the other, and keeps its variables between them.
 
-A request is 16 bytes, new with each call, four bytes of length, and code. An answer is the 16 bytes, what is written to
-descriptor 1, the 16 bytes again, and ``0``, or ``1`` if the code failed. So nothing that was written before the call can
-pass for its answer.
+A request is 16 bytes, new with each call, four bytes of length, and code. An answer is the 16 bytes, what is written
+to descriptor 1, the 16 bytes again, and ``0``, or ``1`` if the code failed. So nothing that was written before the call
+can pass for its answer.
 """
 
 from __future__ import annotations
@@ -166,7 +166,8 @@ def _as_the_interpreter(problem: BaseException) -> str:
 
 def _hint(problem: BaseException) -> str:
     """What helps beyond the traceback; "Did you mean" is what the interpreter itself says before Python 3.12."""
-    if isinstance(problem, PermissionError) or type(problem).__name__ == "URLError" or "new thread" in repr(problem.args):
+    absent = "PermissionError", "URLError", "gaierror"
+    if type(problem).__name__ in absent or problem.args == ("can't start new thread",):
         return f"\n{_ABSENT}"
     if sys.version_info >= (3, 12) or not isinstance(problem, (AttributeError, NameError)):
         return ""
