@@ -76,7 +76,7 @@ READ: Final = {
     "os.walk of everything": "import os\nif any('canary' in f for d, _, f in os.walk('/') if not d.startswith(('/proc', '/sys'))): print('GOT'[::-1])",
     "listdir of the root": "import os\nif {'etc', 'home', 'root'} & set(os.listdir('/')): print('GOT'[::-1])",
     "listdir of /proc": "import os\nif os.listdir('/proc'): print('GOT'[::-1])",
-    "scandir of the temporary folder": "import os\nif [e.name for e in os.scandir('/tmp') if not e.name.startswith('python-')]: print('GOT'[::-1])",
+    "scandir of the temporary folder": "import os\nif [e.name for e in os.scandir('/tmp') if not e.name.startswith('medtasks-python-')]: print('GOT'[::-1])",
     "listdir of packages": "import os, numpy\nfor up in ('/..', '/../..', '/../../..'):\n    try:\n        n = os.listdir(os.path.dirname(np.__file__) + up)\n        if 'lm_eval' in n or 'pytest' in n or 'medtasks_utils' in n: print('GOT'[::-1])\n    except OSError: pass",
     "our own package": "import medtasks_utils\nprint('GOT'[::-1])",
     "the harness": "import lm_eval\nprint('GOT'[::-1])",
