@@ -136,6 +136,7 @@ class JudgeServer:
     def __init__(self, answer: Answering = sound, latency: float = 0.0) -> None:
         self.answer = answer
         self.latency = latency
+        self.answer_to_get: Fault | None = None
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.answered: Counter[str] = Counter()
@@ -177,7 +178,7 @@ class JudgeServer:
             disable_nagle_algorithm = True
 
             def do_GET(self) -> None:
-                self._send(Fault(200, judge.counts()))
+                self._send(judge.answer_to_get or Fault(200, judge.counts()))
 
             def do_POST(self) -> None:
                 request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
