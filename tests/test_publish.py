@@ -128,6 +128,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bytes]]]:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             sent.append((self.path, body))
             reply: dict[str, Any] = {
+                "id": "org/name",
                 "commitUrl": f"{SITE}/org/name/commit/0",
                 "commitOid": "0" * 40,
                 "pullRequestUrl": f"{SITE}/org/name/discussions/1",
@@ -141,6 +142,8 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bytes]]]:
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()
             self.wfile.write(text)
+
+        do_GET = do_POST  # older clients ask about the repository first
 
         def log_message(self, format: str, *args: Any) -> None:
             pass
