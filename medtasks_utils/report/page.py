@@ -27,13 +27,14 @@ from medtasks_utils.report.outcomes import OUTCOMES
 from medtasks_utils.report.pairs import Comparer
 from medtasks_utils.report.parallel import in_parallel
 from medtasks_utils.report.runs import runs_section
-from medtasks_utils.report.samples import MAX_PACKED, Packed, pack_samples
+from medtasks_utils.report.samples import Packed, pack_samples
 from medtasks_utils.report.sections import unit_sections
 from medtasks_utils.report.summary import partial_runs, problems, signature_table, summary_blocks
 from medtasks_utils.report.text import visible
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
 from medtasks_utils.results.samples import FILTERS
+from medtasks_utils.writing import write_whole
 
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (
@@ -47,17 +48,18 @@ _LARGE = 3_000  # samples, from which several processes are worth their start
 
 def build_page(
     runs: Sequence[Run],
-    max_packed: int = MAX_PACKED,
     say: Callable[[str], None] = lambda stage: None,
     cache: BuildCache | None = None,
+    beside: Path | None = None,
 ) -> str:
     """The page for runs, the first being the baseline of comparisons until another is chosen in the page.
 
     Args:
         runs: at least one.
-        max_packed: characters that packed samples may take.
         say: called with a few words at the beginning of each stage.
         cache: of earlier builds, whose findings about runs that are unchanged are used again.
+        beside: a folder next to the page that takes prompts and responses, in scripts that the page loads one at a
+            time; None puts them into the page.
     """
     for number, run in enumerate(runs, 1):
         say(f"reading run {number} of {len(runs)}")
@@ -68,7 +70,7 @@ def build_page(
     choices = [name for name in FILTERS if name in filters]
     comparer = Comparer(runs, cache)
     is_large = sum(len(task.samples) for run in runs for task in run.tasks.values()) > _LARGE
-    with in_parallel([partial(pack_samples, runs, max_packed=max_packed)], worth_it=is_large) as packing:
+    with in_parallel([partial(pack_samples, runs)], worth_it=is_large) as packing:
         say("tables and plots")
         sections = [*unit_sections(units), runs_section(runs, units)]
         summary = summary_blocks(runs, units)
@@ -79,6 +81,9 @@ def build_page(
                 comparer.take(compared)
         say("packing samples")
         packed: Packed = next(packing)
+    stores = {"documents": packed.documents.chunks, "samples": packed.samples.chunks}
+    if beside:
+        _write_parts(stores, beside)
     comparison = comparison_section(runs, comparer, filters)
     if comparison:
         sections.insert(-1, comparison)
@@ -99,7 +104,8 @@ def build_page(
         signatures=signature_table(runs, units),
         sections=sections,
         packed=packed if packed.count else None,
-        stores={"index": [packed.index], "documents": packed.documents.chunks, "samples": packed.samples.chunks},
+        stores={"index": [packed.index]} if beside else {"index": [packed.index], **stores},
+        parts=beside.name if beside else "",
     )
 
 
@@ -117,18 +123,31 @@ def _rendered(**parts: Any) -> str:
         "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, _SCRIPTS)
     )
     return environment.get_template("template.html").render(
-        policy=_policy(script, style), style=Markup(style), script=Markup(script), **parts
+        policy=_policy(script, style, bool(parts["parts"])), style=Markup(style), script=Markup(script), **parts
     )
 
 
-def _policy(script: str, style: str) -> str:
-    """A Content-Security-Policy under which the page's own script and style sheet work, and nothing else does."""
+def _write_parts(stores: dict[str, list[str]], folder: Path) -> None:
+    """A script for each chunk; those of an earlier page are gone."""
+    for path in folder.glob("*-*.js"):
+        path.unlink()
+    for name, chunks in stores.items():
+        for number, chunk in enumerate(chunks):
+            write_whole(folder / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n', make_folder=True)
+
+
+def _policy(script: str, style: str, has_parts: bool) -> str:
+    """A Content-Security-Policy under which the page's own script and style sheet work, and nothing else does.
+
+    With parts, scripts of where the page lies too: other origins stay forbidden.
+    """
+    own = " 'self' file:" if has_parts else ""
     hashes = {
         name: "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for name, text in (("script", script), ("style", style))
     }
     return (
-        f"default-src 'none'; script-src '{hashes['script']}'; style-src '{hashes['style']}'; img-src data:; "
+        f"default-src 'none'; script-src '{hashes['script']}'{own}; style-src '{hashes['style']}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
