@@ -81,9 +81,6 @@ def build_page(
                 comparer.take(compared)
         say("packing samples")
         packed: Packed = next(packing)
-    stores = {"documents": packed.documents.chunks, "samples": packed.samples.chunks}
-    if beside:
-        _write_parts(stores, beside)
     comparison = comparison_section(runs, comparer, filters)
     if comparison:
         sections.insert(-1, comparison)
@@ -104,7 +101,7 @@ def build_page(
         signatures=signature_table(runs, units),
         sections=sections,
         packed=packed if packed.count else None,
-        stores={"index": [packed.index]} if beside else {"index": [packed.index], **stores},
+        stores=_stores(packed, beside),
         parts=beside.name if beside else "",
     )
 
@@ -127,13 +124,18 @@ def _rendered(**parts: Any) -> str:
     )
 
 
-def _write_parts(stores: dict[str, list[str]], folder: Path) -> None:
-    """A script for each chunk; those of an earlier page are gone."""
-    for path in folder.glob("*-*.js"):
+def _stores(packed: Packed, beside: Path | None) -> dict[str, list[str]]:
+    """The chunks that stand in the page; the others are in the folder, a script for each, and no older ones."""
+    index = {"index": [packed.index]}
+    stores = {"documents": packed.documents.chunks, "samples": packed.samples.chunks}
+    if beside is None:
+        return {**index, **stores}
+    for path in beside.glob("*-*.js"):
         path.unlink()
     for name, chunks in stores.items():
         for number, chunk in enumerate(chunks):
-            write_whole(folder / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n', make_folder=True)
+            write_whole(beside / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n', make_folder=True)
+    return index
 
 
 def _policy(script: str, style: str, has_parts: bool) -> str:

@@ -72,7 +72,7 @@ class SampleBrowser {
     for (const [place, sample] of this.shown.entries()) {
       const { document: documentOf, record } = this.index.samples;
       const [shared, own] = await Promise.all([this.documents.record(documentOf[sample]), this.records.record(record[sample])]);
-      lines.push(`${JSON.stringify({ ...rows[place], ...shared, ...own })}\n`);
+      lines.push(`${JSON.stringify({ ...shared, ...own, ...rows[place] })}\n`);
     }
     return download("samples.jsonl", lines, "application/x-ndjson");
   }
