@@ -30,6 +30,7 @@ from medtasks_utils.writing import write_whole
 
 _CONNECTED = 9.0  # seconds that a cluster has to answer in; Ray itself gives up after minutes
 _PROBE = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False, logging_level='error')"
+_TICK = 0.2  # seconds between looks at a process
 _STOPPING = 15.0  # seconds that jobs have to end on Ctrl-C
 _MARK = ".seen"  # in the output folder: by what is in it, a node knows that it sees this folder and no other
 
@@ -67,11 +68,10 @@ def run_on_node(
             job = replace(job, data=str(Path(place, "data")))
         began = time.monotonic()
         process = start(job.server, job.arguments(folder), folder, environment)
-        try:
-            process.wait()
-        finally:
-            stop(process)
-        return process.returncode, time.monotonic() - began, {} if is_shared else packed(folder)
+        with suppress(KeyboardInterrupt):  # of Ctrl-C: what is answered by then comes back
+            while process.poll() is None:
+                time.sleep(_TICK)  # and not wait(), which Ray's interrupt does not end
+        return stop(process), time.monotonic() - began, {} if is_shared else packed(folder)
 
 
 class Cluster:
@@ -140,10 +140,12 @@ class Cluster:
 
     def stop(self) -> None:
         """Interrupt what runs, take what it has answered, and leave the cluster."""
-        for reference in self._references:
+        waiting = list(self._references)
+        for reference in waiting:
             self._ray.cancel(reference)
-        if self._references:
-            self._ray.wait(list(self._references), num_returns=len(self._references), timeout=_STOPPING)
+        if waiting:
+            for reference in self._ray.wait(waiting, num_returns=len(waiting), timeout=_STOPPING)[0]:
+                self._outcome(reference)
         self._ray.shutdown()
 
 

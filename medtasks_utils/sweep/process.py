@@ -42,16 +42,16 @@ def start(
         )
 
 
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt a job as Ctrl-C does, and end it if that takes too long."""
+def stop(process: subprocess.Popen[bytes]) -> int:
+    """Interrupt a job as Ctrl-C does, if it still runs, and end it if that takes too long; its exit code."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGINT)
     try:
-        process.wait(_STOPPING)
+        return process.wait(_STOPPING)
     except subprocess.TimeoutExpired:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        return process.wait()
 
 
 def is_there(server: str) -> bool:
