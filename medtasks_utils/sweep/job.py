@@ -86,7 +86,8 @@ def run_all(jobs: Sequence[Job], place: Place, patience: float, watch: Watch) ->
             for job in place.running:
                 count = answered(job.folder)
                 watch.counts(job, count)
-                if count and away.pop(job, None):
+                if count and job in away:
+                    del away[job]
                     watch.says(job, "running")
     except (OSError, WriteError) as error:  # of a full disk, mostly
         raise MedtasksError(f"{error}; the same command goes on with what was not answered") from None
