@@ -205,6 +205,13 @@ def test_tables_are_sorted_saved_and_keep_their_first_columns(page: Any) -> None
     rows = list(csv.reader(io.StringIO(Path(download.value.path()).read_text(encoding="utf-8-sig"))))
     saved = rows[0].index("first")
     assert rows[0][:2] == ["Calculator", "n"] and [row[saved] for row in rows[1:]] == before
+    with page.expect_download() as download:
+        page.locator("#summary table:visible .csv").first.click()
+    scores = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text(encoding="utf-8-sig"))))
+    named = [head.removesuffix(" low") for head in scores[0] if head.endswith(" low")]
+    with_ends = [(row, head) for row in scores for head in named if row[f"{head} low"]]
+    known = [[float(row[f"{head}{end}"]) for end in (" low", "", " high")] for row, head in with_ends]
+    assert known and all(ends == sorted(ends) for ends in known)
     moved = page.evaluate(
         """() => [...document.querySelectorAll("main .table")].filter((box) => box.checkVisibility()).map((box) => {
           const cell = box.querySelector("tbody th");

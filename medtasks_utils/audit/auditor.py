@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks.card import UNANSWERED
-from medtasks_utils.benchmarks.medcalc_bench.card import NOT_AVAILABLE
+from medtasks_utils.benchmarks.base import UNANSWERED
+from medtasks_utils.benchmarks.medcalc_bench.kinds import NOT_AVAILABLE
 from medtasks_utils.benchmarks.medcalc_bench.reading import authors_value, is_right
 from medtasks_utils.judging.judge import Ask, Verdict
 from medtasks_utils.judging.replies import UnreadableError

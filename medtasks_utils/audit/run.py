@@ -15,8 +15,8 @@ from typing import Any
 
 from medtasks_utils.audit.auditor import NOTHING, Asked, Auditor, kind_of, right, same
 from medtasks_utils.audit.estimate import Counts, Estimate, changed, share
-from medtasks_utils.benchmarks.card import UNANSWERED
-from medtasks_utils.benchmarks.medcalc_bench.card import NOT_AVAILABLE
+from medtasks_utils.benchmarks.base import UNANSWERED
+from medtasks_utils.benchmarks.medcalc_bench.kinds import NOT_AVAILABLE
 from medtasks_utils.errors import MedtasksError, meant
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import JudgeSettings, judge_all
@@ -161,6 +161,7 @@ def _audited(
         for name in FILTERS
     }
     gains, losses = (estimate(partial(_is_changed, to)) for to in (True, False))
+    as_read = changed(filters[FILTERS[1]]["accuracy"], gains, losses) if gains and losses else None
     result = {
         "run": run.name,
         "task": task.task,
@@ -173,7 +174,7 @@ def _audited(
         },
         "failures": dict(Counter(row["failure"] for row in readings if row["failure"])),
         "filters": filters,
-        "accuracy_as_read": _plain(changed(filters[FILTERS[1]]["accuracy"], gains, losses) if gains and losses else None),
+        "accuracy_as_read": _plain(as_read),
         "readings": readings,
     }  # fmt: skip
     assert task.samples_path is not None

@@ -34,7 +34,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="default: report.html; - for standard output",
     )
     parser.add_argument("--json", action="store_true", help="say where, how large and how long it took as JSON")
-
+    parser.add_argument(
+        "--split", action="store_true", help="prompts and responses in a folder beside the page, <name>_files"
+    )
+    parser.add_argument(
+        "--compare",
+        nargs="+",
+        metavar="RUN",
+        default=[],
+        help="with more than eight runs: which are compared and drawn, as for --baseline; default: the first eight",
+    )
     parser.add_argument(
         "--baseline",
         metavar="RUN",
@@ -45,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page; say where, how large and how long it took."""
-    from medtasks_utils.errors import MedtasksError
+    from medtasks_utils.errors import MedtasksError, UsageError
     from medtasks_utils.report import build_page, with_baseline_first
     from medtasks_utils.report.progress import Progress
     from medtasks_utils.report.summary import problems
@@ -55,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     start = time.perf_counter()
     output: Path = arguments.output
     to_stdout = output == Path("-")
+    if arguments.split and to_stdout:
+        raise UsageError("--split writes a folder beside the page: name a file with -o")
     if output.is_dir():
         raise MedtasksError(f"{output} is a folder; name a file, as in -o {output / 'report.html'}")
     if not output.parent.is_dir():
@@ -65,8 +76,13 @@ def run(arguments: argparse.Namespace) -> int:
             runs = read_runs(arguments.paths)
             if not any(run.tasks for run in runs):
                 raise ResultsError(f"nothing to report: {'; '.join(p for run in runs for p in run.problems)}")
-            runs = with_baseline_first(runs, arguments.baseline, oldest=len(arguments.paths) == 1)
-            page = build_page(runs, say=progress)
+            for name in reversed(arguments.compare):
+                runs = with_baseline_first(runs, name)
+            runs = with_baseline_first(
+                runs, arguments.baseline, oldest=len(arguments.paths) == 1 and not arguments.compare
+            )
+            beside = output.with_name(f"{output.stem}_files") if arguments.split else None
+            page = build_page(runs, say=progress, beside=beside)
     finally:
         gc.enable()
     wary = problems(runs)

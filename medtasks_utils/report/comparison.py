@@ -38,7 +38,7 @@ def comparison_section(runs: Sequence[Run], comparer: Comparer, filters: Sequenc
     if not blocks:
         return None
     if len(runs) > MAX_RUNS:
-        notes[f"Only the first {MAX_RUNS} of {len(runs)} runs are compared."] = None
+        notes[f"{MAX_RUNS} of {len(runs)} runs are compared; medtasks report --compare RUN… chooses which."] = None
     lead = (
         "Each run minus the baseline, in points, on the same examples. p-values are corrected by Holm's method "
         "over all pairs of runs and all filters, those of whole tasks and those of parts. A star marks those below"
