@@ -8,7 +8,6 @@ import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,10 @@ from conftest import documents, load
 
 from medtasks_utils import selfcheck
 from medtasks_utils.aggregation import Aggregate
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Answer, Scores
 from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
-from medtasks_utils.benchmarks.medhallu import task as medhallu
+from medtasks_utils.benchmarks.medhallu import benchmark as medhallu
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.medmcqa.benchmark import MedMCQA
 from medtasks_utils.cli import main
@@ -100,7 +99,11 @@ def test_as_json_and_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
 
 
 def off_by_one_letter(self: Any, answer: Answer, example: dict[str, Any], options: Any) -> Scores:
-    values = {"acc": float(answer.value == "A"), "answered": float(answer.value is not None), "format": 1.0}
+    values: dict[str, Any] = {
+        "acc": float(answer.value == "A"),
+        "answered": float(answer.value is not None),
+        "format": 1.0,
+    }
     return Scores(values, None, None)
 
 
@@ -137,12 +140,9 @@ def test_a_score_that_is_off_is_a_miss(
     replacement: Any,
     blamed: set[str],
 ) -> None:
-    few = {
-        name: replace(card, checked_tasks=tuple({*card.checked_tasks} - {"medexqa_all"}))
-        for name, card in cards().items()
-    }
-    del few["medcalc_bench"]
-    monkeypatch.setattr("medtasks_utils.selfcheck.check.cards", lambda: few)
+    few = {name: benchmark for name, benchmark in benchmarks().items() if name != "medcalc_bench"}
+    monkeypatch.setattr(type(few["medexqa"]), "checked_tasks", ("medexqa",))
+    monkeypatch.setattr("medtasks_utils.selfcheck.check.benchmarks", lambda: few)
     monkeypatch.setattr(owner, name, replacement)
     assert main(["selfcheck", "--limit", "8"]) == 1
     output = capsys.readouterr().out

@@ -322,7 +322,7 @@ def test_bounds_the_wrong_way_round_are_put_in_order(data: Path) -> None:
 def test_the_judgement_of_every_calculator() -> None:
     by_kind: dict[str, list[int]] = {}
     for calculator, kind in BY_CALCULATOR.items():
-        by_kind.setdefault(kind, []).append(calculator)
+        by_kind.setdefault(kind.name, []).append(calculator)
     assert {kind: sorted(calculators) for kind, calculators in by_kind.items()} == {
         "date": [13, 68],
         "weeks_days": [69],

@@ -142,7 +142,7 @@ def test_a_field_that_cannot_work_is_one_error_that_names_it(tmp_path: Path, fie
     assert [text for text in said if text not in str(caught.value)] == []
 
 
-CONTENTS = {
+CONTENTS: dict[str, list[tuple[str, Any]]] = {
     "medmcqa": [("c", "C"), ("\\text{(B)}", "B"), ("2", "C"), ("E", None), ("", None)],
     "medexqa": [("C", "C"), ("**d**", "D"), ("the lot", None)],
     "medcalc_bench": [("about 7.5", 7.5), ("none", None)],
@@ -156,8 +156,9 @@ def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark: 
 
     example: Row = {"judgement": "decimal", "options": ["a", "b", "c", "d"]}
     which = benchmarks()[benchmark]
+    options: Any = which.options.model_validate({})
     for text, value in CONTENTS[benchmark]:
-        answer = which.content(text, example, which.options())
+        answer = which.content(text, example, options)
         assert (answer.value, answer.details["found_by"]) == (value, "none" if value is None else "filter")
 
 

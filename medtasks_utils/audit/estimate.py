@@ -1,9 +1,9 @@
 """Shares of all responses of a task, estimated from a stratified sample of them, with 95 % intervals.
 
-A stratum's share is weighted by the stratum's part of all responses (Cochran, *Sampling Techniques*, chapter 5;
-with equal probabilities within strata it is the Horvitz–Thompson estimate). The interval puts the strata's Wilson intervals, which
-hold at the edges too, together by the method of variance estimates recovery (Yan & Su, *Statistics in Biopharmaceutical
-Research* 2010); a stratum of which all is known adds nothing to its width.
+A stratum's share is weighted by the stratum's part of all responses (Cochran, *Sampling Techniques*, chapter 5; with
+equal probabilities within strata it is the Horvitz–Thompson estimate). The interval puts the strata's Wilson intervals,
+which hold at the edges too, together by the method of variance estimates recovery (Yan & Su, *Statistics in
+Biopharmaceutical Research* 2010); a stratum of which all is known adds nothing to its width.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def _audited(
         return share([Counts(sum(has(*pair) for pair in known), len(known), len(strata[name]))
                       for name, known in stated.items()])  # fmt: skip
 
-    filters = {
+    filters: dict[str, dict[str, Any]] = {
         name: {
             "accuracy": sum(item.is_right(name) for item in items) / len(items),
             "misread": _plain(estimate(partial(_is_misread, name))),
