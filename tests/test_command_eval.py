@@ -322,7 +322,7 @@ def test_folders_of_the_users_are_included_too(tmp_path: Path, caplog: pytest.Lo
 
 
 @given(
-    benchmark=st.sampled_from(sorted(cards())),
+    benchmark=st.sampled_from(sorted(benchmarks())),
     repeats=st.integers(1, 99),
     other=st.dictionaries(st.sampled_from(["tokenizer", "max_length"]), st.integers()),
 )

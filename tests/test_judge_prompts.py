@@ -138,6 +138,6 @@ def test_worked_examples_have_five_to_seven_distinct_claims_that_stand_by_themse
 def test_worked_examples_are_not_what_is_measured(shared: Path) -> None:
     rows = [row for path in SAMPLE.glob("medexqa/*/*.tsv") for row in sample_rows(str(path.relative_to(SAMPLE)))]
     for path in sorted((shared / "data" / "medexqa").glob("*/*.tsv")):
-        rows += read_rows(path, MEDEXQA_COLUMNS)
+        rows += map(dict, read_rows(path, MEDEXQA_COLUMNS))
     assert len(rows) > 900
     assert not {row["question"].strip().lower() for row in rows} & {example["question"].lower() for example in ALL}
