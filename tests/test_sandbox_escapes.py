@@ -193,18 +193,6 @@ def test_with_one_layer_off(watch: Watch, layer: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("off", "through"), [(["seccomp"], set()), (["limits"], {"memory"}), (["namespaces", "landlock"], set())]
-)
-def test_restricted_python_where_plain_python_does_not_run(watch: Watch, off: list[str], through: set[str]) -> None:
-    with Sandbox(timeout=3.0, memory_mb=MEMORY_MB, max_output=MAX_OUTPUT, weak=True, _off=off) as sandbox:
-        skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
-        assert sandbox.started().missing
-        found = got_through(sandbox, watch, *(each for each in CLASSES if each != "time"))
-    assert {name.partition(":")[0] for name in found} == through, found
-
-
-@pytest.mark.slow
 def test_attempts_are_real(watch: Watch) -> None:
     """Without any layer, most get through; the others ask for what this system or version does not have."""
     with make(*LAYERS) as sandbox:
