@@ -59,15 +59,18 @@ def power_of_mcnemar(examples: int, difference: float, discordance: float, compa
         discordance: the share of examples on which the runs disagree.
         comparisons: as in :func:`detectable`.
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr, ndtri
 
-    ends = binom.ppf([1e-9, 1 - 1e-9], examples, discordance)
-    seen = np.arange(ends[0], ends[1] + 1)
-    few = binom.ppf((1 - LEVEL) / comparisons / 2, seen, 0.5)  # the most that may go the other way, or one more
-    few = np.where(2 * binom.cdf(few, seen, 0.5) > (1 - LEVEL) / comparisons, few - 1, few)
+    middle, reach = examples * discordance, 6 * math.sqrt(examples * discordance * (1 - discordance)) + 1
+    seen = np.arange(max(1, int(middle - reach)), min(examples, int(middle + reach)) + 1)
+    alpha = (1 - LEVEL) / comparisons
+    few = np.floor((seen + float(ndtri(alpha / 2)) * np.sqrt(seen)) / 2) + 1  # about the most that go the other way
+    for _ in range(4):
+        few = np.where((few >= 0) & (2 * bdtr(np.maximum(few, 0), seen, 0.5) > alpha), few - 1, few)
     gained = (1 + difference / discordance) / 2
-    found = binom.cdf(few, seen, 1 - gained) + binom.cdf(few, seen, gained)
-    return float((binom.pmf(seen, examples, discordance) * found).sum())
+    found = sum(np.where(few >= 0, bdtr(np.maximum(few, 0), seen, share), 0.0) for share in (gained, 1 - gained))
+    chance = np.diff(bdtr(seen, examples, discordance), prepend=bdtr(seen[0] - 1, examples, discordance))
+    return float((chance * found).sum())
 
 
 def examples_of_mcnemar(difference: float, discordance: float, comparisons: int = 1) -> int:

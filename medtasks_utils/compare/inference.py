@@ -180,9 +180,9 @@ def judged_in_both(a: Scores, b: Scores) -> tuple[Scores, Scores, int] | None:
 
 def mcnemar(lost: int, gained: int) -> float:
     """Exact two-sided p-value from the numbers of examples that only one run has right."""
-    from scipy.stats import binomtest
+    from scipy.special import bdtr
 
-    return float(binomtest(lost, lost + gained).pvalue) if lost + gained else 1.0
+    return min(1.0, 2 * float(bdtr(min(lost, gained), lost + gained, 0.5))) if lost + gained else 1.0
 
 
 def bonett_price(lost: int, gained: int, n: int) -> tuple[float, float]:
