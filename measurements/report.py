@@ -91,7 +91,7 @@ SEARCH = """async (query) => {
 
 
 def seconds_to_open(address: str, chromium: str) -> list[float]:
-    """Until the samples can be browsed, in a new profile; then for one search after the other, the first unpacking all."""
+    """Until the samples can be browsed, in a new profile; then for each search, the first of which unpacks all."""
     from playwright.sync_api import sync_playwright
 
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
