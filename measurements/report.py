@@ -34,7 +34,7 @@ def save_run(folder: Path, share: float, characters: int) -> None:
     from lm_eval.loggers import EvaluationTracker
     from lm_eval.tasks import TaskManager
 
-    from medtasks_utils.benchmarks.yaml_tasks import tasks_path
+    from medtasks_utils.harness.sources import tasks_path
 
     class Model(LM):  # type: ignore[misc]
         tokenizer_name = "none"
@@ -91,7 +91,7 @@ SEARCH = """async (query) => {
 
 
 def seconds_to_open(address: str, chromium: str) -> list[float]:
-    """Until the samples can be browsed, in a new profile; then for each search, the first unpacking all."""
+    """Until the samples can be browsed, in a new profile; then for each search, the first of which unpacks all."""
     from playwright.sync_api import sync_playwright
 
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]

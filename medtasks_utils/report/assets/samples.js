@@ -3,7 +3,7 @@
 /* The browser of samples: the list, and the example that is open. The address after # holds all of its state. */
 
 const ROW_HEIGHT = 56; // pixels, as in samples.css
-const COLUMNS_FIRST = 3; // runs side by side, until others are chosen
+const COLUMNS_FIRST = 2; // runs side by side, until others are chosen
 
 class SampleBrowser {
   constructor(index) {
