@@ -24,7 +24,7 @@ from lm_eval.models.openai_completions import LocalChatCompletion
 from tool_caller import check, reply, tagged
 
 from medtasks_utils.errors import MedtasksError, ScoringError
-from medtasks_utils.harness import tool_task
+from medtasks_utils.harness import tool_turns
 from medtasks_utils.harness.patches.models import cache_key, cache_of
 from medtasks_utils.tools.calculator import Calculator
 from medtasks_utils.tools.tool import Outcome
@@ -81,7 +81,7 @@ def test_transcripts_and_scores_are_those_of_rounds(
     for is_free in (True, False):
         with monkeypatch.context() as patched:
             if not is_free:
-                patched.setattr(tool_task, "can_be_asked_singly", lambda model: False)
+                patched.setattr(tool_turns, "can_be_asked_singly", lambda model: False)
             with chat_server(caller, lambda body: delays.lognormvariate(-6, 1.5)) as server:
                 result = run(server, f"medcalc_bench_{task}", connections, system_instruction=f"Be brief, {seed}.")
         for sample in samples(result) if task == "tools" else ():
