@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property
@@ -20,7 +21,7 @@ from medtasks_utils.harness.patches.models import (
     tools_in_template,
 )
 from medtasks_utils.harness.server import NoServerError, explain, words_of
-from medtasks_utils.tools.calls import Call, read_calls
+from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
 from medtasks_utils.tools.tool import Tool
 
 _CONNECTED_WITHIN = 5  # seconds
@@ -52,6 +53,7 @@ class ToolFormat:
         self._tools = tools
         self.name: Literal["native", "text"] = "text"
         self.reason = "as tool_format says"
+        self.most_by_template = 0  # calls of a reply, where the chat template writes them for the model
         if wanted != "text":
             refusal = self._refusal(settings)
             if wanted == "native" and refusal:
@@ -67,19 +69,14 @@ class ToolFormat:
         """The tools as native calls have them."""
         return [_Schema(tool.schema()) for tool in self._tools.values()]
 
-    @property
-    def by_template(self) -> bool:
-        """Whether calls are native, and the chat template is what writes them for the model."""
-        return self.name == "native" and not is_chat_server(self._model)
-
     def in_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The settings of a request; where a server takes tools, with them: in what it is sent, and in cache keys."""
-        by_server = self.name == "native" and not self.by_template
+        by_server = self.name == "native" and not self.most_by_template
         return {**settings, "tools": self.schemas} if by_server else settings
 
     def rendering(self) -> AbstractContextManager[None]:
         """What chats are rendered within."""
-        return tools_in_template(self._model, self.schemas) if self.by_template else nullcontext()
+        return tools_in_template(self._model, self.schemas) if self.most_by_template else nullcontext()
 
     # ---- whether the model takes tools
 
@@ -89,28 +86,31 @@ class ToolFormat:
             if self._model not in _tried:
                 _tried[self._model] = _refused_by_server(self._model, self.schemas, settings)
             return _tried[self._model]
-        if has_chat_template(self._model):
-            return "" if self._template_writes_calls() else "the model's chat template has no calls that can be read"
-        return "the model takes no tools beside its prompt"
+        if not has_chat_template(self._model):
+            return "the model takes no tools beside its prompt"
+        self.most_by_template = MAX_CALLS if self._template_writes(2) else int(self._template_writes(1))
+        return "" if self.most_by_template else "the model's chat template has no tool calls, or none that can be read"
 
-    def _template_writes_calls(self) -> bool:
-        """Whether the template shows the tools, calls and results, and calls in a form that is read out of replies."""
+    def _template_writes(self, number: int) -> bool:
+        """Whether the template shows tools, so many calls of one reply, in a form that is read, and their results."""
         tool = next(iter(self._tools.values()))
-        function = {"name": tool.name, "arguments": {tool.argument: "1 + 1"}}
-        chat = [
-            {"role": "user", "content": "Hi"},
-            {"role": "assistant", "content": "", "tool_calls": [{"id": "call00001", "type": "function"}]},
-            {"role": "tool", "tool_call_id": "call00001", "name": tool.name, "content": "2.25"},
-        ]
-        chat[1]["tool_calls"][0]["function"] = function  # type: ignore[index]
+        wanted = [Call(tool.name, f"{each} + 1.5") for each in range(number)]
+        functions = [{"name": tool.name, "arguments": {tool.argument: call.argument}} for call in wanted]
+        calls = [{"id": f"call0000{i}", "type": "function", "function": each} for i, each in enumerate(functions)]
+        results = [{"role": "tool", "tool_call_id": c["id"], "name": tool.name, "content": "2.25"} for c in calls]
+        asked = {"role": "user", "content": "Hi"}
         apply: Any = self._model.apply_chat_template  # type: ignore[union-attr]
+        logging.disable(logging.WARNING)  # HFLM says what it makes of a template that fails
         try:
             with tools_in_template(self._model, self.schemas):
-                asked, answered = str(apply(chat[:1], add_generation_prompt=False)), str(apply(chat))
+                first = str(apply([asked], add_generation_prompt=False))
+                text = str(apply([asked, {"role": "assistant", "content": "", "tool_calls": calls}, *results]))
         except Exception:  # whatever a template raises of messages that it does not know
             return False
-        calls, _ = read_calls(answered.removeprefix(asked), self._tools)
-        return all(name in asked for name in self._tools) and "2.25" in answered and Call(tool.name, "1 + 1") in calls
+        finally:
+            logging.disable(logging.NOTSET)
+        found, _ = read_calls(text.removeprefix(first), self._tools)
+        return all(name in first for name in self._tools) and "2.25" in text and found[:number] == wanted
 
 
 _tried: WeakKeyDictionary[Any, str] = WeakKeyDictionary()

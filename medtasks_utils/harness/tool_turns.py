@@ -212,7 +212,7 @@ class ToolTurns:
                 tools,
                 self._task.has_final_answer,
                 self._task.options.max_turns,
-                template_takes_calls=self._format.by_template,
+                most_by_template=self._format.most_by_template,
             )
 
     @contextmanager

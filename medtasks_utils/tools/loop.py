@@ -93,7 +93,7 @@ class Dialogue:
     """How the conversations of a task go on, given its tools.
 
     ``has_answer`` tells whether a reply, with its calls taken out, gives a final answer; a conversation has
-    ``max_turns`` replies at most. ``template_takes_calls`` is told :func:`medtasks_utils.tools.native.understand`.
+    ``max_turns`` replies at most. ``most_by_template`` is told :func:`medtasks_utils.tools.native.understand`.
     """
 
     def __init__(
@@ -102,12 +102,12 @@ class Dialogue:
         has_answer: Callable[[str], bool],
         max_turns: int,
         *,
-        template_takes_calls: bool = False,
+        most_by_template: int = 0,
     ) -> None:
         self._tools = tools
         self._has_answer = has_answer
         self._max_turns = max_turns
-        self._template_takes_calls = template_takes_calls
+        self._most_by_template = most_by_template
 
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
         """Hear a reply in each conversation, run the calls, all at once, and give their results.
@@ -126,7 +126,7 @@ class Dialogue:
         understood = understand(
             reply,
             self._tools,
-            template_takes_calls=self._template_takes_calls,
+            most_by_template=self._most_by_template,
             calls_before=conversation.tool_calls,
         )
         ends = conversation.turns + 1 >= self._max_turns or self._has_answer(understood.rest)

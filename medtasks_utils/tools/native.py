@@ -45,13 +45,14 @@ def as_one_text(text: str, calls: Sequence[Any]) -> str:
     return f"{text}{_START}{given}{_END}"
 
 
-def understand(reply: str, tools: Tools, *, template_takes_calls: bool, calls_before: int) -> Reply:
+def understand(reply: str, tools: Tools, *, most_by_template: int, calls_before: int) -> Reply:
     """A reply's text and calls.
 
     Args:
         reply: a text, or what :func:`as_one_text` made of one with calls.
         tools: those that there are.
-        template_takes_calls: whether calls in the text go back as ``tool_calls``, for the chat template to write them.
+        most_by_template: calls in the text go back as ``tool_calls``, for the chat template to write them, if there are
+            no more than these.
         calls_before: how many the conversation has had, for ids where none are given.
     """
     text, given = _parts(reply)
@@ -61,7 +62,7 @@ def understand(reply: str, tools: Tools, *, template_takes_calls: bool, calls_be
         over = f"not run: at most {MAX_CALLS} calls are run of one reply"
         calls = [call if i < MAX_CALLS else replace(call, problem=over) for i, (call, _) in enumerate(taken)]
         content, fields = text or None, [field for _, field in taken]
-    elif template_takes_calls and calls and all(call.problem is None for call in calls):
+    elif 0 < len(calls) <= most_by_template and all(call.problem is None for call in calls):
         functions = [{"name": call.name, "arguments": {tools[call.name].argument: call.argument}} for call in calls]
         content, fields = rest.strip(), [{"type": "function", "function": each} for each in functions]
     else:

@@ -57,7 +57,8 @@ function conversationNodes(transcript, raw) {
   messages.forEach((message, i) => {
     if (message?.role !== "assistant") return;
     const next = messages.findIndex((later, j) => j > i && later?.role === "assistant");
-    turns.push(turnNode(message, messages.slice(i + 1, next < 0 ? undefined : next), raw, turns.length + 1));
+    const answers = messages.slice(i + 1, next < 0 ? undefined : next).filter((each) => each && typeof each === "object");
+    turns.push(turnNode(message, answers, raw, turns.length + 1));
   });
   return turns;
 }
