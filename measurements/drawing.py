@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from medtasks_utils.compare.terms import Terms
 from numpy.typing import NDArray
 
-from medtasks_utils.compare.terms import Terms
 from medtasks_utils.statistics import ExampleValue, Size, Verdict, VerdictRatio
 
 Rng = np.random.Generator

@@ -33,16 +33,16 @@ from drawing import (
     two_models,
     verdicts,
 )
+from medtasks_utils.compare.randomisation import randomisation
+from medtasks_utils.compare.terms import Terms
+from medtasks_utils.results.breakdowns import estimate_of
 
 from medtasks_utils import statistics
 from medtasks_utils.compare import family
 from medtasks_utils.compare.inference import bonett_price, contrast, mcnemar, paired_stderr
-from medtasks_utils.compare.randomisation import randomisation
 from medtasks_utils.compare.ranking import surely_better
-from medtasks_utils.compare.terms import Terms
 from medtasks_utils.intervals import FEWEST, confidence_interval, of_mean, share_interval, wider
 from medtasks_utils.metrics import Metric
-from medtasks_utils.results.breakdowns import estimate_of
 from medtasks_utils.statistics import Size, VerdictRatio, cluster_stderr, informative_clusters
 
 _SWAPS = 999

@@ -9,8 +9,7 @@ from conftest import documents, load
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medtasks_utils.benchmarks.medcalc_bench.reading import authors_value, is_right
-from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS
+from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS, is_right
 from medtasks_utils.extraction.values import content_value
 
 
@@ -163,7 +162,7 @@ def test_a_percentage_may_be_the_number_or_the_fraction() -> None:
     assert is_right(plain_value("0.833%", "decimal"), doc)
     assert not is_right(plain_value("83.3", "decimal"), doc)
     assert not is_right(plain_value("8.33%", "decimal"), doc)
-    assert not is_right(authors_value("0.833%", "decimal"), doc)
+    assert not is_right(KINDS["decimal"].strict("0.833%"), doc)
 
 
 def test_the_truth_in_its_shown_form_is_right_under_both_readings() -> None:
@@ -185,7 +184,7 @@ PROSE = "abcdehiklmnoprtuvwyzMLE .,;:()*/%^=≈×-\n\\{}"
 
 
 @settings(deadline=None)
-@given(st.text(alphabet=PROSE + "0123456789", max_size=80), st.sampled_from(sorted(set(JUDGEMENTS.values()))))
+@given(st.text(alphabet=PROSE + "0123456789", max_size=80), st.sampled_from(sorted(KINDS)))
 def test_no_answer_breaks_the_scoring(content: str, judgement: Any) -> None:
     doc = next(doc for doc in documents(TASK) if doc["judgement"] == judgement)
     for response in (f"<answer>{content}</answer>", content):
@@ -199,4 +198,4 @@ def test_no_answer_breaks_the_scoring(content: str, judgement: Any) -> None:
 )
 def test_a_plain_number_is_read_alike_by_both(value: float, style: str) -> None:
     content = style.format(f"{value:.2f}")
-    assert authors_value(content, "decimal") == plain_value(content, "decimal") == value
+    assert KINDS["decimal"].strict(content) == plain_value(content, "decimal") == value

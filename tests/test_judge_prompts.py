@@ -14,7 +14,7 @@ from conftest import MEDEXQA_COLUMNS, sample_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.harness.sources import SAMPLE, read_headerless
 from medtasks_utils.judging import templates
 from medtasks_utils.judging.templates import PROMPTS, PromptError, Template, delimited, examples, load, specialties

@@ -47,7 +47,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page; say where, how large and how long it took."""
     from medtasks_utils.errors import MedtasksError
     from medtasks_utils.report import build_page, with_baseline_first
-    from medtasks_utils.report.cache import BuildCache
     from medtasks_utils.report.progress import Progress
     from medtasks_utils.report.summary import problems
     from medtasks_utils.results import ResultsError, read_runs
@@ -67,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             if not any(run.tasks for run in runs):
                 raise ResultsError(f"nothing to report: {'; '.join(p for run in runs for p in run.problems)}")
             runs = with_baseline_first(runs, arguments.baseline, oldest=len(arguments.paths) == 1)
-            page = build_page(runs, say=progress, cache=BuildCache())
+            page = build_page(runs, say=progress)
     finally:
         gc.enable()
     wary = problems(runs)

@@ -11,7 +11,6 @@ import base64
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,15 +18,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from medtasks_utils.report.cache import BuildCache
 from medtasks_utils.report.charts import MAX_RUNS, sign
 from medtasks_utils.report.comparison import comparison_section
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import OUTCOMES
 from medtasks_utils.report.pairs import Comparer
-from medtasks_utils.report.parallel import in_parallel
 from medtasks_utils.report.runs import runs_section
-from medtasks_utils.report.samples import MAX_PACKED, Packed, pack_samples
+from medtasks_utils.report.samples import MAX_PACKED, pack_samples
 from medtasks_utils.report.sections import unit_sections
 from medtasks_utils.report.summary import partial_runs, problems, signature_table, summary_blocks
 from medtasks_utils.report.text import visible
@@ -42,14 +39,11 @@ _SCRIPTS = (
 )
 _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css", "print.css")
 
-_LARGE = 3_000  # samples, from which several processes are worth their start
-
 
 def build_page(
     runs: Sequence[Run],
     max_packed: int = MAX_PACKED,
     say: Callable[[str], None] = lambda stage: None,
-    cache: BuildCache | None = None,
 ) -> str:
     """The page for runs, the first being the baseline of comparisons until another is chosen in the page.
 
@@ -57,7 +51,6 @@ def build_page(
         runs: at least one.
         max_packed: characters that packed samples may take.
         say: called with a few words at the beginning of each stage.
-        cache: of earlier builds, whose findings about runs that are unchanged are used again.
     """
     for number, run in enumerate(runs, 1):
         say(f"reading run {number} of {len(runs)}")
@@ -66,22 +59,15 @@ def build_page(
     units = arrange(runs)
     filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
     choices = [name for name in FILTERS if name in filters]
-    comparer = Comparer(runs, cache)
-    is_large = sum(len(task.samples) for run in runs for task in run.tasks.values()) > _LARGE
-    with in_parallel([partial(pack_samples, runs, max_packed=max_packed)], worth_it=is_large) as packing:
-        say("tables and plots")
-        sections = [*unit_sections(units), runs_section(runs, units)]
-        summary = summary_blocks(runs, units)
-        jobs = comparer.jobs(filters)
-        with in_parallel(jobs, worth_it=is_large) as results:  # not before the tables: they share the samples' values
-            for number, compared in enumerate(results, 1):
-                say(f"comparing {number} of {len(jobs)} pairs of runs, by filter")
-                comparer.take(compared)
-        say("packing samples")
-        packed: Packed = next(packing)
+    say("tables and plots")
+    sections = [*unit_sections(units), runs_section(runs, units)]
+    summary = summary_blocks(runs, units)
+    comparer = Comparer(runs, filters, say)
     comparison = comparison_section(runs, comparer, filters)
     if comparison:
         sections.insert(-1, comparison)
+    say("packing samples")
+    packed = pack_samples(runs, max_packed)
     return _rendered(
         title=_title(runs),
         date=time.strftime("%Y-%m-%d"),

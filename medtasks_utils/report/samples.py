@@ -11,13 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.base import UNANSWERED, Breakdown
-from medtasks_utils.compare.pairing import identity
 from medtasks_utils.report.badges import badges, notes
 from medtasks_utils.report.packing import Store, compress, cut, lengths, limit_for, pack, to_json
 from medtasks_utils.report.text import shortened
-from medtasks_utils.results import Run, Sample
+from medtasks_utils.results import Run, Sample, cards
 
 MAX_SAMPLES = 60_000
 """More make the page slow; of more, an even part of the documents is kept, the same for all runs."""
@@ -88,18 +86,14 @@ def pack_samples(runs: Sequence[Run], max_samples: int = MAX_SAMPLES, max_packed
 
 def _entries(runs: Sequence[Run]) -> list[_Entry]:
     """Documents by task, in the order of the data; equal documents of a run are several."""
-    found: dict[tuple[str, str, int], _Entry] = {}
+    found: dict[tuple[str, tuple[str, int]], _Entry] = {}
     places: dict[str, int] = {}
-    fields = {name: task.identity for run in runs for name, task in run.tasks.items() if task.identity}
     for number, run in enumerate(runs):
         for task in run.tasks.values():
             places.setdefault(task.task, len(places))
-            seen: Counter[str] = Counter()
-            for sample in task.samples:
-                own = identity(sample, task, fields.get(task.task, ()))
-                entry = found.setdefault((task.task, own, seen[own]), _Entry(task.task, task.benchmark))
+            for sample, key in zip(task.samples, task.examples, strict=True):
+                entry = found.setdefault((task.task, key), _Entry(task.task, task.benchmark))
                 entry.samples[number] = sample
-                seen[own] += 1
     return sorted(found.values(), key=lambda entry: (places[entry.task], entry.any.doc_id))
 
 

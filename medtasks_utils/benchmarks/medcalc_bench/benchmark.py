@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from medtasks_utils import statistics
 from medtasks_utils.benchmarks.base import (
     DOUBTFUL,
     Answer,
@@ -23,7 +22,6 @@ from medtasks_utils.benchmarks.base import (
     LoadReport,
     PinnedFile,
     Repository,
-    Score,
     Scores,
     TaskInfo,
     by_field,
@@ -50,7 +48,7 @@ from medtasks_utils.extraction.tags import last_tag, unclosed_tag
 from medtasks_utils.extraction.think import final_text, think_tags_pair_up
 from medtasks_utils.extraction.values import content_value, holds_no_result, read_value
 from medtasks_utils.extraction.weighing import Reading, taken_back_until
-from medtasks_utils.metrics import ACC, ANSWERED, OF_TOOLS, Metric
+from medtasks_utils.metrics import ACC, ANSWERED, OF_TOOLS, Metric, Score
 
 COLUMNS = (
     "Row Number",
@@ -140,7 +138,7 @@ class MedCalcBench(Benchmark):
     file_patterns = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
     metrics = (
         ACC,
-        Metric("by_calculator", statistics.mean_by_stratum),
+        Metric("by_calculator", "by_stratum"),
         ANSWERED,
         *OF_ABSTAINING,
         *OF_TOOLS,
@@ -283,8 +281,9 @@ class MedCalcBench(Benchmark):
     # ---- reading
 
     def strict(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
-        """The authors' reading of the text inside the answer tag or box."""
-        content, found_by = self._content(text, options)
+        """The authors' reading of the text inside the form that was asked for, the answer tag or the box."""
+        form = "box" if options.answer_format == "boxed" else "tag"
+        content, found_by = next(each for each in _contents(text) if each[1] == form)
         value = None if content is None else _kind(example).strict(content)
         abstains = content is not None and _may_abstain(example, options) and says_not_available(content)
         return _answer(value, example, options, text, found_by, found_by if abstains else None)
@@ -339,8 +338,7 @@ class MedCalcBench(Benchmark):
 
     def _content(self, text: str, options: MedCalcBenchOptions) -> tuple[str | None, str]:
         """The text inside the last tag or box, the form that was asked for first, and which of the two it is."""
-        box = last_box(final_text(text))
-        contents = [(answer_tag(text), "tag"), (None if box is None else unwrap(box), "box")]
+        contents = _contents(text)
         if options.answer_format == "boxed":
             contents.reverse()
         return next((content for content in contents if content[0] is not None), (None, "none"))
@@ -386,6 +384,12 @@ def answer_tag(text: str) -> str | None:
     """
     tag = last_tag(final_text(text) if think_tags_pair_up(text) else text)
     return None if tag is None else tag[0]
+
+
+def _contents(text: str) -> list[tuple[str | None, str]]:
+    """The text inside the last tag and the last box, None where there is none."""
+    box = last_box(final_text(text))
+    return [(answer_tag(text), "tag"), (None if box is None else unwrap(box), "box")]
 
 
 def stratified(examples: list[Example], per_calculator: int) -> list[Example]:

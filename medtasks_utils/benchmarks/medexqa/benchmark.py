@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from medtasks_utils import statistics
 from medtasks_utils.benchmarks.base import (
     UNANSWERED,
     Answer,
@@ -53,12 +52,12 @@ class MedExQA(ChoiceBenchmark):
     repositories = {"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")}
     file_patterns = ("test/*", "dev/*")
     metrics = (
-        Metric("macro_acc", statistics.macro_mean),
+        Metric("macro_acc", "macro"),
         ACC,
         *(Metric(name, unit="points", is_of_explanations=True, is_judged=name in JUDGED) for name in _SCORES),
         ANSWERED,
         Metric("answer_accuracy", unit="points"),
-        Metric("judge_failures", statistics.total, unit="count", higher_is_better=False),
+        Metric("judge_failures", "total", unit="count", higher_is_better=False),
     )
     beside = ("explanation",)
     compared = ("macro_acc", "acc", "combined", "explanation")
