@@ -52,12 +52,23 @@ CALLS: list[dict[str, Any]] = [
         "content": "<tool_response>\n42\n</tool_response>",
         "calls": [{"name": "python", "argument": "x = 6 * 7\nx", "failed": False}],
     },
-    {"role": "assistant", "content": '<tool_call>{"name": "calculator", "arguments": {"expression": "1/0"}}'},
-    {
-        "role": "user",
-        "content": "<tool_response>\nError: division by zero\n</tool_response>",
-        "calls": [{"name": "calculator", "argument": "1/0", "failed": True}],
+    {  # natively
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": key, "type": "function", "function": {"name": "calculator", "arguments": '{"expression": "1/0"}'}}
+            for key in "ab"
+        ],
     },
+    *(
+        {
+            "role": "tool",
+            "tool_call_id": key,
+            "content": "Error: division by <tool_response> zero",
+            "calls": [{"name": "calculator", "argument": "1/0", "failed": True}],
+        }
+        for key in "ab"
+    ),
     {"role": "assistant", "content": "So it is <answer>42</answer>"},
 ]
 
@@ -260,7 +271,7 @@ def test_transcripts_are_conversations(page: Any, runs: list[Run]) -> None:
     assert "I compute." in turns.nth(0).inner_text() and "tool_call" not in page.inner_text("#detail .columns")
     assert turns.nth(0).locator(".call pre.code").inner_text() == "x = 6 * 7\nx"
     assert turns.nth(0).locator(".call .result").inner_text() == "42"
-    assert turns.nth(1).locator(".call.failed").count() == 1 and "failed" in turns.nth(1).inner_text()
+    assert turns.nth(1).locator(".call.failed").count() == 2 and "failed" in turns.nth(1).inner_text()
     assert turns.nth(0).locator(".failed").count() == 0
     unfold(page)
     assert "The prompt once more." not in page.inner_text("#detail"), "the prompt stands there once"

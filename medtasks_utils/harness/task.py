@@ -245,6 +245,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.turns is not None:
             machine = self.turns.check(self._has_chat_template)
             self.config.metadata.update({"sandbox": machine} if machine else {})
+            tool_format = self.turns.settle_format(self.config.generation_kwargs or {})
+            self.options = self.options.model_copy(update={"tool_format": tool_format})
+            self.config.metadata["tool_format"] = tool_format
             if kwargs.get("chat_template"):
                 kwargs["chat_template"] = self.turns.watched(kwargs["chat_template"])
         if self.info.generates and not self.predict_only:
