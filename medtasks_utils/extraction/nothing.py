@@ -1,0 +1,90 @@
+"""Where nothing is stated: texts that break off, loop or give up, and what takes a statement back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from medtasks_utils.extraction.words import Found, Symbols, pattern, words_of
+
+
+def retracted_until(symbols: Symbols) -> int:
+    """The place in the text up to which statements are taken back; -1 for none.
+
+    >>> from medtasks_utils.extraction.words import symbols_of
+    >>> retracted_until(symbols_of("It is A. Wait, it is B.", ())), retracted_until(symbols_of("It is A.", ()))
+    (9, -1)
+    """
+    last = -1
+    for match in pattern("(?:^|stop|line|dash|but|comma|close) (?:but|so|not|comma)* wait").finditer(symbols.symbols):
+        last = symbols.places[match.end() - 1]
+    return last
+
+
+_SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
+
+
+def loops(text: str) -> bool:
+    """Whether a text ends in saying the same over and over.
+
+    >>> loops("It is a nerve. " * 9), loops("It is a nerve. It is a vein. It is C.")
+    (True, False)
+    """
+    tail = text.rstrip()[-4000:]
+    end = tail[-40:]
+    return len(end) == 40 and tail.count(end) >= 4 or _same_sentences(tail)
+
+
+def _same_sentences(tail: str) -> bool:
+    sentences = [sentence for sentence in _SENTENCE.split(tail) if len(sentence) > 12][-8:]
+    return len(sentences) == 8 and len(set(sentences[:-1])) <= 3
+
+
+_ENDED = re.compile(r"""[.!?。！？।:)\]}"'*”»_`|…✓✔✅☑]\s*$""")
+_OPEN_WORDS = re.compile(
+    r"(?:[=+÷^√(\[{≈→−*/,–-]|\b(?:the|an?|of|to|and|or|with|for|in|by|that|on|at|about|from|is|are|was|get|than|as|be|which"
+    r"|into|then|thus|therefore|hence|will|has|because|but|if|when|while|its|we|gives|yields|der|die|das|und|mit|von|ist"
+    r"|le|la|les|du|de|et|une?|est|el|los|y|es|por|para|о|и|в|на|с))\s*$"
+)
+
+
+def whole_until(text: str) -> int:
+    """Where the last sentence begins that breaks off; the end of a text that ends as texts do.
+
+    >>> whole_until("The pulse adds two. The age adds one, and the"), whole_until("Two. It is 9.7 mg/dL")
+    (20, 20)
+    """
+    if _ENDED.search(text) or not (_OPEN_WORDS.search(text) or len(text) > 190):
+        return len(text)
+    return max((match.end() for match in _SENTENCE.finditer(text)), default=0)
+
+
+def gives_up(text: str) -> Iterator[Found]:
+    """Where a text says that there is no answer: "none of the above", "cannot be determined"; candidates of no value.
+
+    >>> [text for _, start, end, _ in gives_up("It is unknown.") for text in ["It is unknown."[start:end]]]
+    ['unknown']
+    """
+    for match in _none_words().finditer(text):
+        yield Found("", match.start(), match.end())
+
+
+def _none_words() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words_of('none')))})(?!\w)", re.IGNORECASE)
+
+
+def is_unfinished(text: str, symbols: Symbols) -> bool:
+    """Whether a calculation does not come to its end: the text breaks off, loops, or ends in a plan."""
+    if pattern("(?:eq|is|gives|about|to|colon) about* [cand weak] (?:word|close|op|pct|the){0,5} $").search(symbols.symbols):
+        return loops(text)
+    return loops(text) or whole_until(text) < len(text) or only_plans(symbols)
+
+
+def only_plans(symbols: Symbols) -> bool:
+    """Whether the last sentence says what is to be calculated, and holds no result.
+
+    >>> from medtasks_utils.extraction.words import symbols_of
+    >>> only_plans(symbols_of("We plug in the values and solve for the GFR.", ()))
+    True
+    """
+    return pattern("plan [^ stop line cand]* (?:stop|line)* $").search(symbols.symbols) is not None
