@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -25,7 +24,7 @@ TABLE = (
     Row("most", 56, "fill fill ~12 (?:is|colon) [the fill option open right to]* @@"),
     Row("choose", 56, "choose [the fill option open colon answer is]* @@"),
     Row("so", 54, f"so {_L} (?:colon|answer|is|choose|comma)* {_L} # (?=stop|line|close|$|because|comma|is right)"),
-    Row("alone", 52, f"(?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))"),
+    Row("alone", 52, "(?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))"),
     Row("ticked", 51, f"tick {_L} @@"),
     # cues
     Row("said to be", 44, "(?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)"),

@@ -14,12 +14,12 @@ from medtasks_utils.extraction.durations import written_ages
 from medtasks_utils.extraction.holders import held, without_instructions
 from medtasks_utils.extraction.plain import own_parts, stated, tidied, unformatted, without_steps
 from medtasks_utils.extraction.quantities import numbers, prepared
-from medtasks_utils.extraction.weighing import NOTHING, OUTRIGHT, Candidate, Reading, Row, choose, noted, weighed
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, Row, choose, weighed
 from medtasks_utils.extraction.words import Found, symbols_of
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
-_A = "[about the fill open eq colon so]*"  # what may stand between a link and its value
+_A = "[about the fill open eq colon so calc]*"  # what may stand between a link and its value
 _U = "(?:word|pct|close|op|the|line){0,3}"  # a unit
 TABLE = (
     Row("answer", 70, f"(?:answer|final) ~6 [is colon eq arrow gives]+ {_A} @@"),
@@ -32,27 +32,27 @@ TABLE = (
     Row("counted", 46, "@@ (?=~3 met)"),
     Row("is", 44, f"is {_A} @@"),
     Row("colon", 40, f"colon {_A} @"),
-    Row("result of", 38, f"result [about the to]+ @"),
-    Row("linked", 30, f"[about to] @"),
+    Row("result of", 38, "result [about the to]+ @"),
+    Row("linked", 30, "[about to] @"),
     Row("alone", 45, f"(?:^|line) {_A} @ (?={_U} (?:stop|close)* (?:line|$))"),
     Row("mention", 5, "@"),
-    Row("operand", -70, f"@ (?=(?:word|close|the){{0,3}} op [^ line])"),
-    Row("operand", -70, f"op open* @"),
-    Row("operand", -70, f"@ (?=(?:word|close){{0,2}} dash (?:open|the)* cand)"),
-    Row("range", -70, f"cand (?:word|pct){{0,2}} (?:dash|about|to) @"),
-    Row("range", -60, f"cmp eq? @"),
-    Row("range", -45, f"range ~4 @@"),
-    Row("risk", -45, f"risk ~6 @@"),
-    Row("risk", -35, f"@@ (?=pct? ~3 risk)"),
-    Row("list", -90, f"(?:^|line) @ (?=stop|close)"),
-    Row("step", -70, f"step @"),
-    Row("input", -30, f"input ~3 [is eq colon about]* @"),
-    Row("earlier", -40, f"earlier ~4 @@"),
-    Row("aside", -30, f"cand ~3 open ~2 @"),
+    Row("operand", -70, "@ (?=(?:word|close|the){0,3} op [^ line])"),
+    Row("operand", -70, "op open* @"),
+    Row("operand", -70, "@ (?=(?:word|close){0,2} dash (?:open|the)* cand)"),
+    Row("range", -70, "cand (?:word|pct){0,2} (?:dash|about|to) @"),
+    Row("range", -60, "cmp eq? @"),
+    Row("range", -45, "range ~4 @@"),
+    Row("risk", -45, "risk ~6 @@"),
+    Row("risk", -35, "@@ (?=pct? ~3 risk)"),
+    Row("list", -90, "(?:^|line) @ (?=stop|close)"),
+    Row("step", -70, "step @"),
+    Row("input", -30, "input ~3 [is eq colon about]* @"),
+    Row("earlier", -40, "earlier ~4 @@"),
+    Row("aside", -30, "cand ~3 open ~2 @"),
     Row("converted", -20, "cand word{1,3} eq @ (?=word)"),
     Row("age", -40, "@ (?=[word dash]{0,2} old)"),
-    Row("not", -50, f"not [the fill about]* @@"),
-    Row("supposed", -30, f"if ~8 @@"),
+    Row("not", -50, "not [the fill about]* @@"),
+    Row("supposed", -30, "if ~8 @@"),
 )
 _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "decimal": numbers,

@@ -16,19 +16,19 @@ from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 # Candidates here: "cand" is a digit, "text" a name of a class, "weak" a word that says as much of an answer or a part.
 _L = "[the fill option open about]*"
 TABLE = (
-    Row("answer", 70, f"answer ~6 [is colon eq arrow dash]+ [the fill option open so about right]* @@"),
-    Row("answer", 66, f"answer [is colon open dash option fill about]* @"),
-    Row("labelled", 60, f"@ open* (?=open* @ close*)".replace("@ close*", "cand close*")),
+    Row("answer", 70, "answer ~6 [is colon eq arrow dash]+ [the fill option open so about right]* @@"),
+    Row("answer", 66, "answer [is colon open dash option fill about]* @"),
+    Row("labelled", 60, "<text> (?=open cand close)"),
     Row("therefore", 60, f"so ~10 [is colon]* {_L} @"),
     Row("choose", 58, f"choose {_L} [is colon]* {_L} @"),
     Row("alone", 56, f"(?:^|line) {_L} @@ (?=[stop close]* (?:line|$))"),
-    Row("class", 40, "text".replace("text", "(?P<at>text)")),
+    Row("class", 40, "<text>"),
     Row("said of it", 36, f"is {_L} @@"),
-    Row("digit", 14, "(?P<at>cand)"),
-    Row("word", 12, "(?P<at>weak)"),
-    Row("supposed", -38, f"if ~8 @@"),
-    Row("conceded", -12, f"but ~8 @@"),
-    Row("contrasted", -20, f"@@ ~8 (?=comma? but)"),
+    Row("digit", 14, "<cand>"),
+    Row("word", 12, "<weak>"),
+    Row("supposed", -38, "if ~8 @@"),
+    Row("conceded", -12, "but ~8 @@"),
+    Row("contrasted", -20, "@@ ~8 (?=comma? but)"),
     Row("one of two", -60, f"@ close* (?=[comma or]+ {_L} [cand text])"),
     Row("one of two", -60, f"[cand text] close* [comma or]+ {_L} @"),
 )

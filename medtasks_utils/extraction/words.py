@@ -105,19 +105,16 @@ def _symbol(word: str) -> str:
 def pattern(source: str) -> re.Pattern[str]:
     """A pattern over symbols: names are notions, ``~6`` a gap within a clause, ``..6`` within a line, ``@`` a candidate.
 
-    ``@@`` is a candidate of any kind, also a weak one (an article, a small letter); ``#`` is one that is no option's
-    text. Compiled at its first use.
+    What stands in ``<>`` is the candidate: ``@`` a ``<cand text>``, ``#`` a ``<cand weak>``, ``@@`` one of any kind.
+    Compiled at its first use.
     """
     symbols = _table().symbols
     gap = f"[^{symbols['stop']}{_LINE}{symbols['cand']}{symbols['text']}]"
+    source = source.replace("@@", "<cand text weak>").replace("@", "<cand text>").replace("#", "<cand weak>")
     source = re.sub(r"[a-z]+", lambda name: symbols[name[0]], source)
     source = re.sub(r"~(\d+)", rf"{gap}{{0,\1}}?", source)
-    source = re.sub(r"\.\.(\d+)", rf"[^{_LINE}]{{0,\1}}?", source)
-    every = "".join(symbols[name] for name in _CANDIDATES)
-    source = source.replace("@@", f"(?P<at>[{every}])")
-    source = source.replace("@", f"(?P<at>[{symbols['cand']}{symbols['text']}])")
-    source = source.replace("#", f"(?P<at>[{symbols['cand']}{symbols['weak']}])")
-    return re.compile(source.replace(" ", ""))
+    source = re.sub(r"\.\.(\d+)", rf"[^{_LINE}]{{0,\1}}?", source).replace(" ", "")
+    return re.compile(re.sub(r"<([^<>]+)>", r"(?P<at>[\1])", source))
 
 
 def _tokens(text: str) -> Iterable[tuple[str, int]]:

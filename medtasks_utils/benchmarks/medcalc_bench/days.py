@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from medtasks_utils.extraction import numbers
-from medtasks_utils.extraction.evidence import Kind
+from medtasks_utils.extraction.values import Kind
 from medtasks_utils.extraction.weighing import Reading
 
 _WEEKS_AND_DAYS = re.compile(

@@ -13,7 +13,6 @@ from pydantic import Field
 
 from medtasks_utils.benchmarks.card import Repository
 from medtasks_utils.benchmarks.medcalc_bench import corrected
-from medtasks_utils.benchmarks.medcalc_bench.abstaining import says_not_available, states_not_available
 from medtasks_utils.benchmarks.medcalc_bench.card import CARD, CATEGORIES, NOT_AVAILABLE, OF_ABSTAINING
 from medtasks_utils.benchmarks.medcalc_bench.days import reading_in_days, strict_days
 from medtasks_utils.benchmarks.medcalc_bench.labels import (
@@ -35,14 +34,13 @@ from medtasks_utils.benchmarks.medcalc_bench.rows import (
     stratified,
 )
 from medtasks_utils.errors import DataError, OptionError
-from medtasks_utils.extraction.boxes import last_box, unwrap, without_operands
-from medtasks_utils.extraction.evidence import Kind
-from medtasks_utils.extraction.plain import without_continuation, without_instructions
-from medtasks_utils.extraction.subjects import named
-from medtasks_utils.extraction.tags import last_tag, unclosed_tag
-from medtasks_utils.extraction.think import final_text
-from medtasks_utils.extraction.values import content_value, holds_no_result, read_value
-from medtasks_utils.extraction.weighing import Reading, taken_back_until
+from medtasks_utils.extraction.absence import says_not_available, states_not_available
+from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.plain import without_continuation
+from medtasks_utils.extraction.tags import last_tag
+from medtasks_utils.extraction.think import final_text, think_tags_pair_up
+from medtasks_utils.extraction.values import Kind, read_value
+from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.harness import pinned
 from medtasks_utils.harness.answer import Answer, Score
 from medtasks_utils.harness.sources import Row, find_split, read_split
@@ -227,38 +225,17 @@ class MedCalcBench(ToolTask):
 
     def flexible(self, response: str, doc: Row) -> Answer:
         """What the answer says in any usual form, in the tag or box, or in a clearly stated value without one."""
-        judgement: Judgement = doc["judgement"]
         reading = self.read(response, doc)
-        own = without_continuation(response)
-        content, found_by = self._result(own, doc)
-        if content is None:
-            if not _is_clear(reading) and states_not_available(final_text(own)):
-                return _answer(None, judgement, response, "statement")
-            found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
-            return _answer(reading.value, judgement, response, found_by)
-        # The authors' rule decides where nothing is found, or the ends of a range alone.
-        is_open = all(set(dict(one.evidence)) <= {"in_a_range"} for one in reading.candidates)
-        value = authors_value(content, judgement) if reading.value is None and is_open else reading.value
-        return _answer(value, judgement, response, found_by)
+        found_by = reading.cue if reading.cue in ("box", "tag", "key", "none") else "statement"
+        return _answer(reading.value, doc["judgement"], response, found_by)
 
     def read(self, response: str, doc: Row) -> Reading:
-        """What is weighed: in the tag or box, else in the whole text."""
+        """What is weighed: tags, boxes and keys, and the text around them; also a tag in malformed reasoning."""
         response = without_continuation(response)
-        content, _ = self._result(response, doc)
+        tag = None if think_tags_pair_up(response) else answer_tag(response)
+        text = final_text(response) if tag is None else f"<answer>{tag}</answer>"
         asked = "\n".join(doc[field] for field in ("question", "calculator_name") if field in doc)
-        if content is None:
-            return self._reading(partial(read_value, final_text(response), asked=asked), doc)
-        return self._reading(partial(content_value, content, asked=asked), doc)
-
-    def _result(self, response: str, doc: Row) -> tuple[str | None, str]:
-        """The same as ``_content``, but of a response without continuation, and none that holds no result."""
-        own = without_instructions(without_operands(response))
-        content, found_by = self._content(own)
-        opened = unclosed_tag(final_text(own)) if found_by == "tag" else None
-        content = opened if opened and re.search(r"\d", opened) else content
-        is_open = content is not None and holds_no_result(content, doc["judgement"])
-        withdrawn = found_by == "tag" and taken_back_until(re.split("</answer>", own, flags=re.IGNORECASE)[-1]) >= 0
-        return (None, "none") if is_open or withdrawn else (content, found_by)
+        return self._reading(partial(read_value, text, asked=asked), doc)
 
     def _reading(self, read: Callable[[Kind], Reading], doc: Row) -> Reading:
         return reading_in_days(read) if doc["judgement"] == "days" else read(doc["judgement"])
@@ -303,15 +280,6 @@ class MedCalcBench(ToolTask):
             "acc_unanswerable": None if is_answerable else right,
             "na_rate": float(answer.value == NOT_AVAILABLE),
         }
-
-
-_CLEAR = 45.0
-
-
-def _is_clear(reading: Reading) -> bool:
-    """Whether a value is stated so clearly that no doubt in the words beside it takes it back."""
-    stated = [one for one in reading.candidates if one.value == reading.value and one.weight >= _CLEAR]
-    return reading.value is not None and any(one.cue not in ("stated", "linked") or named(one) for one in stated)
 
 
 def _answer(value: Any, judgement: Judgement, response: str, found_by: str) -> Answer:

@@ -12,9 +12,7 @@ from medtasks_utils.benchmarks.medexqa.explanations import ExplanationScorer, ma
 from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.benchmarks.medexqa.reading import (
     authors_answer,
-    letters_for_options,
     misspelt_option,
-    only_letter,
 )
 from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.extraction.letters import LETTERS, found_by, read_letter
@@ -139,23 +137,15 @@ class MedExQA(ChoiceTask):
         return Answer(letter, response, found_by=found_by)
 
     def flexible(self, response: str, doc: Row) -> Answer:
-        """The letter that the response chooses; else what the authors' rules read, or an option much like it.
-
-        The authors' rules are asked only where a single option is spoken of.
-        """
+        """The letter that the response chooses; else the only option that is much like what it names."""
         reading = self.read(response, doc)
-        if reading.value is not None:
+        if reading.value is not None or any(one.cue != "mention" for one in reading.candidates):
             return Answer(reading.value, response, found_by=found_by(reading))
-        if reading.candidates:
-            return Answer(None, response)
-        substituted = letters_for_options(final_text(without_continuation(response)), doc["options"])
-        letter = only_letter(substituted)
-        if letter:
-            return Answer(letter, response, found_by="letter")
-        return Answer(misspelt_option(substituted, doc["options"]), response, found_by="fuzzy")
+        text = final_text(without_continuation(response))
+        return Answer(misspelt_option(text, doc["options"]), response, found_by="fuzzy")
 
     def read(self, response: str, doc: Row) -> Reading:
-        """What is weighed before the authors' rules are asked."""
+        """What is weighed."""
         return read_letter(final_text(without_continuation(response)), doc["options"])
 
     # ---- score
