@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 
+from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.plain import both_ends, tidied, unformatted
 from medtasks_utils.extraction.values import Kind, content_value, read_value
 from medtasks_utils.extraction.weighing import NOTHING
-from medtasks_utils.extraction.words import pattern, symbols_of
+from medtasks_utils.extraction.words import symbols_of
 
 _TOKEN = re.compile(r"\W*(?:n\s?[/.]\s?a\.?|not (?:applicable|available|reported)|unknown|undefined|indeterminate|undetermined)(?!\w)", re.I)
 _BARE = re.compile(r"\W*NA\W*(?:\Z|[(:,;–—-])")
 _SAID = re.compile(r"(?:^|[\s\"'“*:])(?:n\s?/\s?a|N\.A\.)(?!\w)(?!\s(?:is|for|would|points|only|[→(-]))", re.I)
 _KINDS: tuple[Kind, ...] = ("decimal", "date")
-_CANNOT = "none|unable|(?:not|lack) ~4 calc|not ~4 (?:answer|result|word) ~4 (?:calc|input|word)"
-_CONCLUDED = "(?:so|but|(?:stop|line) the? result) ~10 (?:none|unable|not ~4 calc)"
 _NAMES = re.compile(r"\b(?:CHA2DS2[-‑]?VASc|CURB[-‑]?65|FIB[-‑]?4|HCO3|PaO2|PaCO2|FiO2|SpO2|CO2|O2|T4|B12)\b", re.IGNORECASE)
 
 
@@ -27,7 +26,7 @@ def says_not_available(content: str) -> bool:
     text = _plain(content)
     if _TOKEN.match(text) or _BARE.match(text):
         return True
-    return _lacks(text, cannot_alone=True) and content_value(text, "decimal").value is None
+    return nothing.lacks(symbols_of(text, ())) and content_value(text, "decimal").value is None
 
 
 def states_not_available(text: str) -> bool:
@@ -41,20 +40,14 @@ def states_not_available(text: str) -> bool:
     text = _plain(text)
     if _TOKEN.match(text) or _BARE.match(text):
         return True
+    symbols = symbols_of(text, ())
     reading = next((one for kind in _KINDS if (one := read_value(text, kind)).value is not None), NOTHING)
     said = max((match.start() for match in _SAID.finditer(text)), default=-1)
     if reading.value is None:
-        return said >= 0 or _lacks(text, cannot_alone=False)
+        return said >= 0 or nothing.lacks(symbols)
     at = max((one.start for one in reading.candidates if one.value == reading.value), default=0)
-    symbols = symbols_of(text, ())
-    concluded = [symbols.places[match.end() - 1] for match in pattern(_CONCLUDED).finditer(symbols.symbols)]
-    return max([said, *concluded]) > at
+    return said > at or nothing.lacks(symbols, after=at)
 
 
 def _plain(text: str) -> str:
     return _NAMES.sub("it", unformatted(tidied(both_ends(text)))).strip()
-
-
-def _lacks(text: str, *, cannot_alone: bool) -> bool:
-    symbols = symbols_of(text, ()).symbols
-    return pattern(_CANNOT if cannot_alone else f"{_CANNOT}|lack").search(symbols) is not None

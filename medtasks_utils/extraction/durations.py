@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from medtasks_utils.extraction.numbers import python_literal
+from medtasks_utils.extraction.quantities import in_words
 from medtasks_utils.extraction.words import Found, words_of
 
 WeeksDays = tuple[int, int]
@@ -44,7 +45,10 @@ def _written() -> re.Pattern[str]:
 
 def written_ages(text: str) -> Iterator[Found]:
     """The ages in a text: "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)" and their kin, weeks or days alone."""
-    for match in _written().finditer(text):
+    for word in in_words(text):
+        if word.value >= 0:
+            text = f"{text[: word.start]}{word.value:<{word.end - word.start}.0f}{text[word.end :]}"
+    for match in _written().finditer(text.replace("\x01", " ")):
         if match["weeks"]:
             age, notion = (int(match["weeks"]), 0), "weak"
         elif match["days"]:

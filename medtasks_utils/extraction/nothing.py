@@ -40,7 +40,7 @@ def _same_sentences(tail: str) -> bool:
     return len(sentences) == 8 and len(set(sentences[:-1])) <= 3
 
 
-_ENDED = re.compile(r"""[.!?。！？।:)\]}"'*”»_`|…✓✔✅☑]\s*$""")
+_ENDED = re.compile(r"""[.!?。！？।:)\]}"'*”»`|…✓✔✅☑]\s*$|^[^\w\n]*(?:[-*|•]|\d+[.)])\s.*$(?!\n)|^.{0,60}[:=].{0,60}\d\S{0,8}$(?!\n)""", re.M)
 _OPEN_WORDS = re.compile(
     r"(?:[=+÷^√(\[{≈→−*/,–-]|\b(?:the|an?|of|to|and|or|with|for|in|by|that|on|at|about|from|is|are|was|get|than|as|be|which"
     r"|into|then|thus|therefore|hence|will|has|because|but|if|when|while|its|we|gives|yields|der|die|das|und|mit|von|ist"
@@ -54,9 +54,11 @@ def whole_until(text: str) -> int:
     >>> whole_until("The pulse adds two. The age adds one, and the"), whole_until("Two. It is 9.7 mg/dL")
     (20, 20)
     """
-    if _ENDED.search(text) or not (_OPEN_WORDS.search(text) or len(text) > 190):
-        return len(text)
-    return max((match.end() for match in _SENTENCE.finditer(text)), default=0)
+    last = max((match.end() for match in _SENTENCE.finditer(text)), default=0)
+    if _OPEN_WORDS.search(text[-40:]):
+        return last
+    tail = text[text.rfind("\n") + 1 :]
+    return len(text) if len(text) - last < 50 or _ENDED.search(tail[-400:]) else last
 
 
 def gives_up(text: str) -> Iterator[Found]:
@@ -70,12 +72,12 @@ def gives_up(text: str) -> Iterator[Found]:
 
 
 def _none_words() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words_of('none')))})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, (*words_of('none'), *words_of('cannot'))))})(?!\w)", re.IGNORECASE)
 
 
 def is_unfinished(text: str, symbols: Symbols) -> bool:
     """Whether a calculation does not come to its end: the text breaks off, loops, or ends in a plan."""
-    if pattern("(?:eq|is|gives|about|to|colon) about* [cand weak] (?:word|close|op|pct|the){0,5} $").search(symbols.symbols):
+    if pattern("(?:eq|arrow|is|gives|about|to|colon) about* [cand weak] (?:word|close|op|pct|the){0,5} $").search(symbols.symbols):
         return loops(text)
     return loops(text) or whole_until(text) < len(text) or only_plans(symbols)
 
@@ -88,3 +90,43 @@ def only_plans(symbols: Symbols) -> bool:
     True
     """
     return pattern("plan [^ stop line cand]* (?:stop|line)* $").search(symbols.symbols) is not None
+
+
+_LEAD = "(?:word|dash|digits|open|the){0,2}"
+_CANNOT = "cannot|unable|(?:not|lack) ~4 calc|not ~4 (?:answer|result|word) ~4 (?:calc|input|word)"
+_CONCLUDED = "(?:so|but|(?:stop|line) the? result) ~10 (?:cannot|unable|not ~4 calc)"
+
+
+def lacks(symbols: Symbols, after: int | None = None) -> bool:
+    """Whether a text says that something cannot be had, or that data are missing; or concludes so after a place.
+
+    >>> from medtasks_utils.extraction.words import symbols_of
+    >>> lacks(symbols_of("The weight is missing.", ())), lacks(symbols_of("It is 4.", ()))
+    (True, False)
+    """
+    if after is None:
+        return pattern(f"{_CANNOT}|lack|none").search(symbols.symbols) is not None
+    return any(
+        symbols.places[match.end() - 1] > after for match in pattern(_CONCLUDED).finditer(symbols.symbols)
+    )
+
+
+def cannot(symbols: Symbols) -> bool:
+    """Whether a text says that something cannot be calculated."""
+    return pattern(_CANNOT).search(symbols.symbols) is not None
+
+
+def asides(symbols: Symbols) -> list[tuple[int, int]]:
+    """The stretches of remarks, as places of symbols.
+
+    From a heading such as "Interpretation" to the next line that begins with a result, or the end; from "for
+    comparison" to the end of its line.
+    """
+    found = []
+    text = symbols.symbols
+    for match in pattern(f"(?:^|line) {_LEAD} heading (?:[^ line stop cand]){{0,4}} (?:colon|line|stop)").finditer(text):
+        end = pattern(f"line {_LEAD} (?:answer|final|result|so)").search(text, match.end())
+        found.append((match.end(), end.start() if end else len(text)))
+    for source in (f"(?:^|line|stop|comma|open) {_LEAD} aside [^ line]*", "(?<=cand|word|result) open (?!eq) [^ line close]* cand [^ line close]* close"):
+        found += [match.span() for match in pattern(source).finditer(text)]
+    return found

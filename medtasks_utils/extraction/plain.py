@@ -43,6 +43,7 @@ _WRITTEN = tuple(
         (r"^[ \t]*[-*+]?[ \t]?(?:\[ ?\]|☐)(?!.*(?:\[[xX✓✔]\]|☑|☒)).*$", ""),
         (r"^([ \t]*)[-*+]?[ \t]?(?:\[[xX✓✔]\]|☑|☒)[ \t]", r"\1✅ "),
         (r"</?(?!think|answer|final|choice|result|verdict)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?>", " "),
+        (r"(?<=[\d)])\*(?=[\d(])|(?<=[\w)] )\*(?= ?[\w(])|(?<=[\d)])\* (?=[\d(])", "×"),
         (r"\bi\.\s?e\.", "that is"),
         (r"^[ \t]+", ""),
         (r"(?<=\S)[ \t]{2,}(?=\S)", " "),
@@ -53,7 +54,8 @@ _FORMATTING = re.compile(
     r"\*{1,3}|__|[`${}\"“”„«»]|\\(?:text|textbf|textit|mathrm|mathbf|boldsymbol|rm|bf|boxed|quad)\b|\\(?=%)"
     r"|\\[()\[\],;:! ]"
 )
-_AFTER_HEADING = re.compile(r"([:：]|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*(?![#|])", re.I)
+_AFTER_HEADING = re.compile(r"([:：]\x01?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*(?![#|])", re.I)
+_HEADING = re.compile(r"^(#{1,6} [^\n]{1,60}?|\*\*[^*\n\d]{1,40}\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )", re.MULTILINE)
 _NEXT_QUESTION = re.compile(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
     r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)|[#*\s]{0,6}(?:Next"
@@ -146,13 +148,18 @@ def own_parts(text: str) -> Iterator[str]:
     yield text[starts[0] : starts[1] if len(starts) > 1 else None].strip()
 
 
-def unformatted(text: str) -> str:
+BOLD = "\x01"
+"""What stands for the marks of bold text where they are kept."""
+
+
+def unformatted(text: str, bold: str = "") -> str:
     r"""Without Markdown and LaTeX around words; what follows a heading is on the heading's line.
 
     >>> unformatted("### Final answer\n\n**C**"), unformatted(r"\text{C}")
-    ('### Final answer C', 'C')
+    ('### Final answer: C', 'C')
     """
-    return _AFTER_HEADING.sub(r"\1 ", _FORMATTING.sub("", text))
+    text = _HEADING.sub(r"\1: ", _AFTER_HEADING.sub(r"\1 ", text))
+    return _AFTER_HEADING.sub(r"\1 ", _FORMATTING.sub("", text.replace("**", bold)))
 
 
 @lru_cache(maxsize=4)

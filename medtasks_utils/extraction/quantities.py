@@ -22,6 +22,7 @@ _FRACTION = re.compile(
 )
 _FRACTION_OF = re.compile(r"\\+[dt]?frac\s?\{")
 _MIXED = re.compile(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/]|\.\d)")
+_OUT_OF = re.compile(r"(?<![\w/.])(\d{1,2})\s?/\s?(\d{1,2})(?![\d/.])")
 _VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _VULGAR_FRACTION = re.compile(rf"(\d{{0,6}})\s?([{''.join(_VULGAR)}])")
 _POWER_OF_TEN = re.compile(
@@ -45,9 +46,10 @@ _WRITTEN = tuple(
         (r"\\+(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ])|\\+(?=%)|\\+[()\[\]]", " "),
         (r"[{}$`]", ""),
         (r"(?<=[\d)])\s?\*\*\s?(?=[\d(-])", "^"),
-        (r"\*\*|__", ""),
+        (r"\*\*|__", "\x01"),
+        (r"(?<=\d)\s?[~∼]\s?(?=\d)", "-"),
         (r"(?<=[\d)])\s?\*\s?(?=[\d(])|(?<=[\w)])\s\*\s?(?=[\w(])|(?<=[\d)])\s[xX]\s(?=[\d(√]|ln\b|log|[A-Z])", " × "),
-        (r"(?:/|\bper)\s?1\.73\s?(?:m\b)?(?:\s?\^?\s?[2²])?", " "),
+        (r"(?:/|\bper)\s?1[.,]73\s?(?:m\b)?(?:\s?\^?\s?[2²])?", " "),
         (r"(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?", " "),
         (r"(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)|(?<=[A-Za-z)])[²³]", " "),
         (r"(?<=[A-Za-zµ²³%])\s?/\s?(?=[A-Za-z])|(?<=[A-Za-z] )/ ?(?=\d ?(?:h|day|L|d)\b)", " "),
@@ -58,6 +60,9 @@ _WRITTEN = tuple(
 _THOUSANDS = re.compile(r"(?<![\d.])([1-9]\d{0,2})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
 _POINT_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2}|(?!(?:19|20)\d\d\b)\d{4,9}|(?<=\b0,)\d{3})(?!\d|,\d)")
+_POINT = re.compile(r"\d\.\d{1,2}(?!\d)|\d\.\d{4}|\d{4}\.\d|(?<!\d)0\.\d")
+_THOUSANDS_POINT = re.compile(r"(\d)\.(?=\d{3}(?!\d))")
+_LONG_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,4}),(\d{3,4})(?!\d|,\d)")
 _NUMBER = re.compile(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?|\.\d{1,300})"
     r"(?P<exponent>[eE][+-]?\d{1,3})?(?!\d|st\b|nd\b|rd\b|th\b)(?P<percent>\s?(?:%|(?i:percent\b|prozent\b)))?"
@@ -75,12 +80,13 @@ def prepared(text: str, *, score: bool = False) -> str:
     (['1234.5', 'mL'], '1.2e3', '22.9')
     """
     text = text.translate(_SIGNS)
-    if not score:
-        text = _MIXED.sub(_mixed, text)
+    text = _OUT_OF.sub(r"\1 (max \2)", text) if score else _MIXED.sub(_mixed, text)
     text = _VULGAR_FRACTION.sub(lambda match: f"{int(match[1] or 0) + _VULGAR[match[2]]:.6g}", text)
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
     for pattern, written in _WRITTEN:
         text = pattern.sub(written, text)
+    if not _POINT.search(text) and len(_DECIMAL_COMMA.findall(text)) > 1:
+        text = _LONG_DECIMAL_COMMA.sub(r"\1.\2", _THOUSANDS_POINT.sub(r"\1", text))
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
     return _DECIMAL_COMMA.sub(r"\1.\2", text)
@@ -88,7 +94,7 @@ def prepared(text: str, *, score: bool = False) -> str:
 
 def numbers(text: str) -> Iterator[Found]:
     """The numbers of a prepared text in their order, also those in words; too large ones are passed over."""
-    yield from sorted([*_in_digits(text), *_in_words(text)], key=lambda found: found.start)
+    yield from sorted([*_in_digits(text), *in_words(text)], key=lambda found: found.start)
 
 
 def _in_digits(text: str) -> Iterator[Found]:
@@ -117,7 +123,7 @@ def _words() -> tuple[re.Pattern[str], dict[str, int]]:
     return re.compile(rf"(?<![\w-])(?:(minus|negative|moins|menos|meno|минус)\s)?({listed})(?:[\s-]({listed}))?(?![\w-])", re.I), counted
 
 
-def _in_words(text: str) -> Iterator[Found]:
+def in_words(text: str) -> Iterator[Found]:
     pattern, counted = _words()
     for match in pattern.finditer(text):
         value = counted[match[2].lower()]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -12,26 +14,35 @@ from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
 from medtasks_utils.extraction.holders import held, without_instructions
-from medtasks_utils.extraction.plain import own_parts, stated, tidied, unformatted, without_steps
-from medtasks_utils.extraction.quantities import numbers, prepared
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, Row, choose, weighed
+from medtasks_utils.extraction.plain import BOLD, own_parts, stated, tidied, unformatted, without_steps
+from medtasks_utils.extraction.quantities import Percentage, numbers, prepared
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, Row, choose, noted, weighed
 from medtasks_utils.extraction.words import Found, symbols_of
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
 _A = "[about the fill open eq colon so calc]*"  # what may stand between a link and its value
+_G = "(?:word|the|fill|about|calc|close|comma|result|to|open){0,6}?"  # what may stand between a noun and its link
 _U = "(?:word|pct|close|op|the|line){0,3}"  # a unit
 TABLE = (
-    Row("answer", 70, f"(?:answer|final) ~6 [is colon eq arrow gives]+ {_A} @@"),
+    Row("answer", 70, f"(?:answer|final) {_G} [is colon eq arrow gives]+ {_A} @@"),
+    Row("headed", 66, f"head+ ~3 (?:answer|final|result) ~4 colon? {_A} @@"),
+    Row("leads", 57, f"^ {_A} @ (?={_U} (?:stop|line|open|comma|$))"),
+    Row("said to be", 56, "<cand> (?=(?:word|pct|result|day){0,2} is [the fill]* (?:result|answer))"),
+    Row("in a table", 50, "bar ~4 (?:result|final|due) ~4 bar (?:~3 bar)? (?:word comma)? [about the]* @ (?=~3 bar)"),
     Row("rounded", 55, f"round ~8 [is gives colon eq about arrow to comma]* {_A} @ (?!word? decimals)"),
     Row("therefore", 55, f"so ~14 [is eq gives colon]+ {_A} @@"),
     Row("result", 55, f"(?:result|gives) ~8 [is colon eq arrow gives]+ {_A} @@"),
     Row("equals", 55, f"[eq arrow] {_A} @"),
     Row("gives", 55, f"gives {_A} @@"),
     Row("counted", 55, "so ~3 @@ (?=~3 met)"),
+    Row("counted", 56, "met colon @"),
+    Row("verb last", 46, "@@ (?=(?:word|pct){0,3} is (?:stop|line|$))"),
     Row("counted", 46, "@@ (?=~3 met)"),
+    Row("estimated", 45, "(?:but ~5|stop|comma) [about calc]+ the* @"),
     Row("is", 44, f"is {_A} @@"),
     Row("colon", 40, f"colon {_A} @"),
+    Row("result", 48, "result [the about open]* @@"),
     Row("result of", 38, "result [about the to]+ @"),
     Row("linked", 30, "[about to] @"),
     Row("alone", 45, f"(?:^|line) {_A} @ (?={_U} (?:stop|close)* (?:line|$))"),
@@ -43,23 +54,30 @@ TABLE = (
     Row("range", -60, "cmp eq? @"),
     Row("range", -45, "range ~4 @@"),
     Row("risk", -45, "risk ~6 @@"),
-    Row("risk", -35, "@@ (?=pct? ~3 risk)"),
+    Row("risk", -35, "@@ (?=pct ~4 risk)"),
+    Row("range", -45, "@@ (?=(?:word|pct){0,2} (?:or|and|dash)? range)"),
     Row("list", -90, "(?:^|line) @ (?=stop|close)"),
     Row("step", -70, "step @"),
-    Row("input", -30, "input ~3 [is eq colon about]* @"),
+    Row("input", -30, "input [^ stop line cand result final]{0,3}? [is eq colon about]* @"),
     Row("earlier", -40, "earlier ~4 @@"),
-    Row("aside", -30, "cand ~3 open ~2 @"),
+    Row("beside", -30, "cand ~3 open ~2 @"),
     Row("converted", -20, "cand word{1,3} eq @ (?=word)"),
     Row("age", -40, "@ (?=[word dash]{0,2} old)"),
     Row("not", -50, "not [the fill about]* @@"),
     Row("supposed", -30, "if ~8 @@"),
 )
+_OF_KIND = {  # what a birth is to a date, and to an age
+    "date": (Row("result", 56, f"due ~8 [is colon eq arrow gives]* {_A} @@"),),
+    "weeks_days": (Row("another", -40, "due ~8 @@"),),
+}
 _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "decimal": numbers,
     "integer": numbers,
     "date": written_dates,
     "weeks_days": written_ages,
 }
+_STATED = 44.0  # the weight of a statement
+_STATEMENTS = ("answer", "headed", "leads", "rounded", "therefore", "result")
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
 _MOST = 250  # candidates
 
@@ -105,8 +123,9 @@ def _rounded(reading: Reading) -> Reading:
         return reading
     best = max((one for one in reading.candidates if one.value == reading.value), key=lambda one: (one.weight, one.start))
     for one in reading.candidates:
-        near = "\n" not in best.text[best.end : one.start] and one.start - best.end < 160
-        if one.start > best.end and one.weight > 0 and (near or one.cue == "rounded") and _rounds(best.value, one.value):
+        near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 160 and one.weight > 0
+        said = one.weight >= _STATED and (one.cue == "rounded" or (best.cue == "equals" and one.cue in _STATEMENTS))
+        if (near or said) and _rounds(best.value, one.value):
             reading = replace(reading, value=one.value)
     return reading
 
@@ -114,20 +133,49 @@ def _rounded(reading: Reading) -> Reading:
 def _rounds(value: float, to: float) -> bool:
     """Whether the second is the first with fewer decimals: rounded (8.96 and 9), or cut off (143.28 and 143.2)."""
     decimals = len(f"{to:.10g}".partition(".")[2])
-    return value != to and abs(value - to) < (10.0**-decimals if decimals else 0.51)
+    scale = 10.0**decimals
+    return value != to and to in (round(value, decimals), math.trunc(value * scale) / scale, math.floor(value * scale + 0.5) / scale)
 
 
-def _candidates(text: str, kind: Kind, stated_outright: bool = True) -> list[Candidate]:
+def _candidates(text: str, kind: Kind, whole: bool = True) -> list[Candidate]:
     is_number = kind in ("decimal", "integer")
-    plain = unformatted(text)
+    plain = unformatted(text, BOLD)
     plain = prepared(plain, score=kind == "integer") if is_number else plain
     found = list(_FINDERS[kind](plain))
     found = found if len(found) <= _MOST else [*found[:50], *found[50 - _MOST :]]
     symbols = symbols_of(plain, found)
-    candidates = weighed(TABLE, symbols)
-    if stated_outright and nothing.is_unfinished(plain, symbols):
-        return [one if one.cue == "answer" else replace(one, support=0.0) for one in candidates]
+    candidates = weighed((*TABLE, *_OF_KIND.get(kind, ())), symbols)
+    if not whole:
+        return candidates
+    weak = {one.start for one in found if one.notion == "weak"}
+    counted = {one.value for one in candidates if not one.evidence and one.start not in weak}
+    least = _STATED if nothing.cannot(symbols) else 6.0 if len(counted) > 1 else 0.0
+    candidates = [replace(one, support=0.0) if one.support < least else one for one in candidates]
+    candidates = [_looked_at(one, kind) for one in candidates]
+    in_asides = {symbols.found[at].start for start, end in nothing.asides(symbols) for at in symbols.found if start <= at < end}
+    candidates = [noted(one, "in an aside", -35) if one.start in in_asides else one for one in candidates]
+    if kind != "integer":
+        stated = Counter(one.value for one in candidates if one.weight >= _STATED)
+        named = {one.value for one in candidates if one.weight >= _STATED and one.cue not in ("equals", "gives", "colon")}
+        again = {value for value in named if stated[value] > 1 and not (isinstance(value, float) and value in range(10))}
+        candidates = [noted(one, "repeated", 6) if one.weight >= _STATED and one.value in again else one for one in candidates]
+    if nothing.is_unfinished(plain, symbols):
+        kept = {"repeated"} if not nothing.only_plans(symbols) else {"none"}
+        return [one if one.cue == "answer" or kept & {name for name, _ in one.evidence} else replace(one, support=0.0) for one in candidates]
+    last = max((one.start for one in candidates if one.weight >= 30), default=-1)
+    if nothing.lacks(symbols, after=last):
+        return [replace(one, support=0.0) for one in candidates]
     return candidates
+
+
+def _looked_at(one: Candidate, kind: Kind) -> Candidate:
+    """The candidate with what its form says: in bold, and a share where points are asked for."""
+    if kind == "integer" and isinstance(one.value, Percentage):
+        one = noted(one, "a share", -60)
+    around = one.text.rfind(BOLD, max(0, one.start - 50), one.start), one.text.find(BOLD, one.end, one.end + 50)
+    if min(around) >= 0 and one.text.count(BOLD, 0, one.start) % 2 and not one.evidence:
+        one = replace(one, cue="bold", support=_STATED) if one.support < _STATED else noted(one, "in bold", 4)
+    return one
 
 
 def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
@@ -142,5 +190,5 @@ def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
     reading = choose(one for one in candidates if one.weight > 5)
     if reading.value is None:
         left = [one for one in candidates if not {name for name, _ in one.evidence} & {"operand", "range", "list"}]
-        return Reading(left[-1].value, left[-1].cue, tuple(candidates)) if left else reading
+        return Reading(left[0].value, left[0].cue, tuple(candidates)) if left else reading
     return reading
