@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 
 from medtasks_utils.extraction import nothing
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import both_ends, tidied, unformatted
 from medtasks_utils.extraction.values import Kind, content_value, read_value
 from medtasks_utils.extraction.weighing import NOTHING
 from medtasks_utils.extraction.words import symbols_of
 
-_TOKEN = re.compile(r"\W*(?:n\s?[/.]\s?a\.?|not (?:applicable|available|reported)|unknown|undefined|indeterminate|undetermined)(?!\w)", re.I)
-_BARE = re.compile(r"\W*NA\W*(?:\Z|[(:,;–—-])")
-_SAID = re.compile(r"(?:^|[\s\"'“*:])(?:n\s?/\s?a|N\.A\.)(?!\w)(?!\s(?:is|for|would|points|only|[→(-]))", re.I)
+_TOKEN = later(
+    r"\W*(?:n\s?[/.]\s?a\.?|not (?:applicable|available|reported)|unknown|undefined|indeterminate|undetermined)(?!\w)",
+    re.I,
+)
+_BARE = later(r"\W*NA\W*(?:\Z|[(:,;–—-])")
+_SAID = later(r"(?:^|[\s\"'“*:])(?:n\s?/\s?a|N\.A\.)(?!\w)(?!\s(?:is|for|would|points|only|[→(-]))", re.I)
 _KINDS: tuple[Kind, ...] = ("decimal", "date")
-_NAMES = re.compile(r"\b(?:CHA2DS2[-‑]?VASc|CURB[-‑]?65|FIB[-‑]?4|HCO3|PaO2|PaCO2|FiO2|SpO2|CO2|O2|T4|B12)\b", re.IGNORECASE)
+_NAMES = later(r"\b(?:CHA2DS2[-‑]?VASc|CURB[-‑]?65|FIB[-‑]?4|HCO3|PaO2|PaCO2|FiO2|SpO2|CO2|O2|T4|B12)\b", re.IGNORECASE)
 
 
 def says_not_available(content: str) -> bool:

@@ -2,12 +2,12 @@ r"""``\boxed{…}`` and the formatting that models put around a token."""
 
 from __future__ import annotations
 
-import re
+from medtasks_utils.extraction.patterns import later
 
 # A doubled backslash is a line break in LaTeX, except before "boxed", which some models write with two.
-_BRACE = re.compile(r"(?P<box>\\boxed\s{0,8}\{)|\\\\(?!boxed)|\\[{}]|(?P<open>\{)|(?P<close>\})")
+_BRACE = later(r"(?P<box>\\boxed\s{0,8}\{)|\\\\(?!boxed)|\\[{}]|(?P<open>\{)|(?P<close>\})")
 
-_WRAPPER = re.compile(r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathsf|mathit|boldsymbol|bm|rm|bf)\s?\{")
+_WRAPPER = later(r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathsf|mathit|boldsymbol|bm|rm|bf)\s?\{")
 _EDGES = " \t\r\n*$"
 _MAX_TOKEN = 1000  # characters; nothing longer is a token with formatting around it
 
@@ -78,4 +78,3 @@ def _is_closed_by_last(token: str, at: int) -> bool:
         if depth == 0:
             return position == len(token) - 1
     return False
-

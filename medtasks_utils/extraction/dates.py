@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.words import Found, words_of
 
-_STRICT = re.compile(r"(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/(\d{4})")
+_STRICT = later(r"(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/(\d{4})")
 _MONTHS = [f"month{number}" for number in range(1, 13)]
 
 

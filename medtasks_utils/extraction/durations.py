@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from medtasks_utils.extraction.numbers import python_literal
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.quantities import in_words
 from medtasks_utils.extraction.words import Found, words_of
 
@@ -14,7 +15,7 @@ WeeksDays = tuple[int, int]
 
 # Two numbers with optional quotes, comma and unit words between them. Backtracking splits one number in two where
 # there is no second ("29 weeks" reads as 2 and 9): the published numbers were made with that.
-_STRICT = re.compile(r"""(\d+)\s{0,50}(?:weeks?)?["']?,?\s{0,50}["']?(\d+)""")
+_STRICT = later(r"""(\d+)\s{0,50}(?:weeks?)?["']?,?\s{0,50}["']?(\d+)""")
 _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
 
 

@@ -8,32 +8,35 @@ from itertools import islice
 from typing import NamedTuple
 
 from medtasks_utils.extraction.boxes import spans
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.words import pattern, symbols_of
 
-_NEAR_BOX = re.compile(
+_NEAR_BOX = later(
     r"(?:\\?f?b|\x08|(?<!\w))ox(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=ed)\((?P<round>[A-Da-d]|-?\d[\d.,/]{0,20})\)"
     r"|\{\s?(?P<half>[A-D0-2])\s?[)\]](?=\s)|(?<=\\boxed)\s(?P<bare>[A-Da-d](?!\w)|-?\d[\d.,/]{0,20}))"
 )
-_OPEN_BOX = re.compile(r"box(?:ed)?\s?\{\s?(?:\\text\s?\{)?(?P<open>[A-D0-2])[\s$*.)]{0,4}(?:\Z|\n)")
-_TAG = re.compile(
+_OPEN_BOX = later(r"box(?:ed)?\s?\{\s?(?:\\text\s?\{)?(?P<open>[A-D0-2])[\s$*.)]{0,4}(?:\Z|\n)")
+_TAG = later(
     r"<(?P<name>(?:final_?)?(?:answer|final|choice|result|verdict|score|value))>(?P<content>[^<]{0,2000})<[/\\](?P=name)>",
     re.IGNORECASE,
 )
-_OPEN_TAG = re.compile(r"<(?:final_?)?answer>\s*(?P<content>[^<\n]{1,200})(?:\Z|\n(?![\s\S]*</answer>)|<(?:final_?)?answer>)", re.I)
-_KEY = re.compile(
+_OPEN_TAG = later(
+    r"<(?:final_?)?answer>\s*(?P<content>[^<\n]{1,200})(?:\Z|\n(?![\s\S]*</answer>)|<(?:final_?)?answer>)", re.I
+)
+_KEY = later(
     r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}"
     r"(?:\{\s{0,20}[\"'](?:letter|option|label|id|key|value|verdict|choice)[\"']\s{0,3}:\s{0,3})?"
     r"(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})(?:\"|\Z)|'(?P<single>(?:[^'\\\n]|\\.){0,400})'"
     r"|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))",
     re.IGNORECASE,
 )
-_OTHER_KEY = re.compile(
+_OTHER_KEY = later(
     r"second|other|alternative|reject|exclu|wrong|incorrect|initial|previous|runner|confidence|max|min(?!ut)|thresh|cut"
     r"|limit|normal|refer|range|possible|prior|reason|step|explan|rationale|analysis"
 )
 _REACH = 160  # characters before a box in which a denial of it stands
 # A box that shows the form asked for, one that is denied, and one of an earlier draft.
-_SHOWN = re.compile(
+_SHOWN = later(
     r"(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin"
     r"|z\.\s?B\.|par\sexemple|por\sejemplo|例如|would\s(?:then\s)?(?:write|read|put|be))[\s,:$(]{0,4}$"
     r"|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place|enclose|return|output|provide"
@@ -41,8 +44,10 @@ _SHOWN = re.compile(
     r"|\b(?:your|Ihre|votre|tu|su|sua)\s(?:final\s)?(?:answer|choice|value|verdict|response)\b[^.!?\n:]{0,40}$",
     re.IGNORECASE,
 )
-_SHOWN_AFTER = re.compile(r"[^\w\n.!?]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если)\b", re.I)
-_FORM = re.compile(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
+_SHOWN_AFTER = later(
+    r"[^\w\n.!?]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если)\b", re.I
+)
+_FORM = later(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
 _MOST = 200
 
 
@@ -80,7 +85,9 @@ def held(text: str, keys: Sequence[str]) -> tuple[list[Holder], str]:
         keys: words that the name of an answer's key may hold (``final_answer`` holds ``answer``).
     """
     closed, unclosed = spans(text)
-    found = [Holder(text[start:end], start, end, "box") for start, end in closed[-_MOST:] if not _denied(text, start, end)]
+    found = [
+        Holder(text[start:end], start, end, "box") for start, end in closed[-_MOST:] if not _denied(text, start, end)
+    ]
     rest, position = [], 0
     for start, end in closed:
         opening = text.rfind("\\boxed", position, start)

@@ -10,42 +10,44 @@ from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.holders import held, without_instructions
 from medtasks_utils.extraction.options import LETTERS, latin_letters, spoken_of
 from medtasks_utils.extraction.plain import own_parts, stated, tidied, unformatted, without_steps
-from medtasks_utils.extraction.weighing import NOTHING, OUTRIGHT, Candidate, Reading, Row, choose, noted, weighed
+from medtasks_utils.extraction.weighing import NOTHING, OUTRIGHT, Candidate, Reading, choose, noted, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 
-_L = "[the fill option open]*"  # what may stand between a cue and its letter
-TABLE = (
-    # statements: they decide, and only what denies the letter itself or takes it back undoes them
-    Row("answer", 70, "(?<!other)answer ~8 [is colon eq arrow dash]+ [the fill option open right so because colon comma]* @@"),
-    Row("answer", 68, "(?<!other)answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)"),
-    Row("right", 66, "(?:right ~4 (?:answer|option|other)|option ~3 right) ~8 (?:is|colon|arrow|dash) [the fill option open right]* @@"),
-    Row("correct", 60, "@@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))"),
-    Row("most", 58, "(?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)"),
-    Row("most", 56, "fill fill ~12 (?:is|colon) [the fill option open right to]* @@"),
-    Row("choose", 56, "choose [the fill option open colon answer is]* @@"),
-    Row("so", 54, f"so {_L} (?:colon|answer|is|choose|comma)* {_L} # (?=stop|line|close|$|because|comma|is right)"),
-    Row("alone", 52, "(?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))"),
-    Row("ticked", 51, f"tick {_L} @@"),
-    # cues
-    Row("said to be", 44, "(?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)"),
-    Row("leads", 46, f"^ {_L} @ (?=[stop close colon comma dash line]|open)"),
-    Row("leads", 40, "^ @ (?=is|because|$)"),
-    Row("ends", 34, f"(?:is|colon|arrow|right|so) {_L} @ (?=close* stop* line* $)"),
-    Row("right", 32, f"right {_L} @"),
-    Row("right", 32, "@ (?=(?:close|comma)* right)"),
-    Row("first", 24, "^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)"),
-    Row("named", 20, "@"),
-    # what denies a letter
-    Row("denied", -60, "not [the fill option open is right so answer]* @"),
-    Row("denied", -60, "@@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* [the fill so]* (?:wrong|not))"),
-    Row("crossed", -60, "cross [the option open]* @"),
-    Row("crossed", -60, "@ (?=~4 cross)"),
-    Row("wrong", -40, "wrong [the fill option open colon is answer]* @"),
-    Row("supposed", -30, "if [^ stop line]{0,8}? @@"),
-    Row("supposed", -25, "@ (?=close* if)"),
-    Row("contrasted", -40, "but [the option open]* @"),
-    Row("name", -70, "name @"),
-    Row("name", -70, "@ (?=named)"),
+TABLE = rows(
+    """
+L = [the fill option open]*
+// statements: they decide, and only what denies the letter itself or takes it back undoes them
+70 answer: (?<!other)answer ~8 [is colon eq arrow dash]+ [the fill option open right so because colon comma]* @@
+68 answer: (?<!other)answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
+66 right: (?:right ~4 (?:answer|option|other)|option ~3 right) ~8 (?:is|colon|arrow|dash) [the fill option open right]* @@
+60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
+58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
+56 most: fill fill ~12 (?:is|colon) [the fill option open right to]* @@
+56 choose: choose [the fill option open colon answer is]* @@
+54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
+52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
+51 ticked: tick {L} @@
+// cues
+44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
+46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
+40 leads: ^ @ (?=is|because|$)
+34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
+32 right: right {L} @
+32 right: @ (?=(?:close|comma)* right)
+24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
+20 named: @
+// what denies a letter
+-60 denied: not [the fill option open is right so answer]* @
+-60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* [the fill so]* (?:wrong|not))
+-60 crossed: cross [the option open]* @
+-60 crossed: @ (?=~4 cross)
+-40 wrong: wrong [the fill option open colon is answer]* @
+-30 supposed: if [^ stop line]{0,8}? @@
+-25 supposed: @ (?=close* if)
+-40 contrasted: (?:but|though) [the option open]* @
+-70 name: name @
+-70 name: @ (?=named)
+    """
 )
 _SEVERAL = "[cand text] close* (?:[comma or dash]|op)+ [the option open or]* (?=[cand text])"
 _OPEN = ("named",)
@@ -82,9 +84,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
     holders, rest = held(text, ("answer", "choice", "letter", "option"))
-    inside = [
-        one for each in holders if (one := _inside(each.content, each.cue, each.start, each.end, text, options))
-    ]
+    inside = [one for each in holders if (one := _inside(each.content, each.cue, each.start, each.end, text, options))]
     plain = unformatted(without_steps(rest)[1])
     found = sorted([*spoken_of(plain, options), *nothing.gives_up(plain)], key=lambda one: one.start)
     symbols = symbols_of(plain, _apart(found))

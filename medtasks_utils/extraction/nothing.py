@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.words import Found, Symbols, pattern, words_of
 
 
@@ -21,7 +23,7 @@ def retracted_until(symbols: Symbols) -> int:
     return last
 
 
-_SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
+_SENTENCE = later(r"(?<=[.!?。])\s+|\n+")
 
 
 def loops(text: str) -> bool:
@@ -40,8 +42,11 @@ def _same_sentences(tail: str) -> bool:
     return len(sentences) == 8 and len(set(sentences[:-1])) <= 3
 
 
-_ENDED = re.compile(r"""[.!?。！？।:)\]}"'*”»`|…✓✔✅☑]\s*$|^[^\w\n]*(?:[-*|•]|\d+[.)])\s.*$(?!\n)|^.{0,60}[:=].{0,60}\d\S{0,8}$(?!\n)""", re.M)
-_OPEN_WORDS = re.compile(
+_ENDED = later(
+    r"""[.!?。！？।:)\]}"'*”»`|…✓✔✅☑]\s*$|^[^\w\n]*(?:[-*|•]|\d+[.)])\s.*$(?!\n)|^.{0,60}[:=].{0,60}\d\S{0,8}$(?!\n)""",
+    re.M,
+)
+_OPEN_WORDS = later(
     r"(?:[=+÷^√(\[{≈→−*/,–-]|\b(?:the|an?|of|to|and|or|with|for|in|by|that|on|at|about|from|is|are|was|get|than|as|be|which"
     r"|into|then|thus|therefore|hence|will|has|because|but|if|when|while|its|we|gives|yields|der|die|das|und|mit|von|ist"
     r"|le|la|les|du|de|et|une?|est|el|los|y|es|por|para|о|и|в|на|с))\s*$"
@@ -71,13 +76,18 @@ def gives_up(text: str) -> Iterator[Found]:
         yield Found("", match.start(), match.end())
 
 
+@lru_cache(maxsize=1)
 def _none_words() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, (*words_of('none'), *words_of('cannot'))))})(?!\w)", re.IGNORECASE)
+    return re.compile(
+        rf"(?<!\w)(?:{'|'.join(map(re.escape, (*words_of('none'), *words_of('cannot'))))})(?!\w)", re.IGNORECASE
+    )
 
 
 def is_unfinished(text: str, symbols: Symbols) -> bool:
     """Whether a calculation does not come to its end: the text breaks off, loops, or ends in a plan."""
-    if pattern("(?:eq|arrow|is|gives|about|to|colon) about* [cand weak] (?:word|close|op|pct|the){0,5} $").search(symbols.symbols):
+    if pattern("(?:eq|arrow|is|gives|about|to|colon) about* [cand weak] (?:word|close|op|pct|the){0,5} $").search(
+        symbols.symbols
+    ):
         return loops(text)
     return loops(text) or whole_until(text) < len(text) or only_plans(symbols)
 
@@ -106,9 +116,7 @@ def lacks(symbols: Symbols, after: int | None = None) -> bool:
     """
     if after is None:
         return pattern(f"{_CANNOT}|lack|none").search(symbols.symbols) is not None
-    return any(
-        symbols.places[match.end() - 1] > after for match in pattern(_CONCLUDED).finditer(symbols.symbols)
-    )
+    return any(symbols.places[match.end() - 1] > after for match in pattern(_CONCLUDED).finditer(symbols.symbols))
 
 
 def cannot(symbols: Symbols) -> bool:
@@ -124,9 +132,14 @@ def asides(symbols: Symbols) -> list[tuple[int, int]]:
     """
     found = []
     text = symbols.symbols
-    for match in pattern(f"(?:^|line) {_LEAD} heading (?:[^ line stop cand]){{0,4}} (?:colon|line|stop)").finditer(text):
+    for match in pattern(f"(?:^|line) {_LEAD} heading (?:[^ line stop cand]){{0,4}} (?:colon|line|stop)").finditer(
+        text
+    ):
         end = pattern(f"line {_LEAD} (?:answer|final|result|so)").search(text, match.end())
         found.append((match.end(), end.start() if end else len(text)))
-    for source in (f"(?:^|line|stop|comma|open) {_LEAD} aside [^ line]*", "(?<=cand|word|result) open (?!eq) [^ line close]* cand [^ line close]* close"):
+    for source in (
+        f"(?:^|line|stop|comma|open) {_LEAD} aside [^ line]*",
+        "(?<=cand|word|result) open (?!eq) [^ line close]* cand [^ line close]* close",
+    ):
         found += [match.span() for match in pattern(source).finditer(text)]
     return found

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.words import Found, words_of
 
 LETTERS = "ABCD"
@@ -19,18 +20,20 @@ _STYLED = {
 }
 _STYLED |= {first + n: "ABCD"[n] for first in (0x1F130, 0x1F150, 0x1F170, 0x2460) for n in range(4)}
 _ALIKE, _IN_ORDER = str.maketrans("АВСΑΒ", "ABCAB"), str.maketrans("АБВГ", "ABCD")
-_CYRILLIC = re.compile(r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M)
+_CYRILLIC = later(
+    r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M
+)
 # A capital alone: no part of a name ("B-cell", "A's", "D+"); a small one where something closes it or a noun names it.
-_LETTER = re.compile(
+_LETTER = later(
     r"(?<![A-Za-z0-9À-ÿ_\\{^])(?<![A-Za-z0-9]['’-])(?:(?P<capital>[A-J])(?![A-Za-z0-9_+À-ÿ^]|['’][a-z]|-[A-Za-z0-9]|[²³₀-₉=]|/[A-Za-z]\w|\.[A-Z]\.)"
     r"|(?P<small>[a-d])(?![A-Za-z0-9_+À-ÿ]|['’-][A-Za-z]|\.[a-z]))"
 )
-_CLOSED = re.compile(r"\s?[)\].:,;!*'\"]|\s?$|\n", re.M)
-_NOT_THE_ARTICLE = re.compile(
+_CLOSED = later(r"\s?[)\].:,;!*'\"]|\s?$|\n", re.M)
+_NOT_THE_ARTICLE = later(
     r"\s(?:is|are|was|and|or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here|would|seems|must|should"
     r"|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only)\b"
 )
-_REASONED = re.compile(r"\s(?:because|since|as|weil|car|porque)\b")
+_REASONED = later(r"\s(?:because|since|as|weil|car|porque)\b")
 _MOST = 400  # letters of a text that are looked at
 
 
@@ -66,16 +69,23 @@ def letters_in(text: str) -> Iterator[Found]:
         yield Found(match[0].upper(), match.start(), match.end(), notion)
 
 
-_SPACE = re.compile(r"\s+")
+_SPACE = later(r"\s+")
 _TRIMMED = " .;,\"'“”\n"
 
 
 @lru_cache(maxsize=64)
 def names_of(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """The options' texts as they are looked for, each with its letter, the longest first; none twice."""
-    names = [(_SPACE.sub(" ", option).strip(_TRIMMED).lower(), letter) for option, letter in zip(options, LETTERS, strict=False)]
+    names = [
+        (_SPACE.sub(" ", option).strip(_TRIMMED).lower(), letter)
+        for option, letter in zip(options, LETTERS, strict=False)
+    ]
     every = [name for name, _ in names]
-    kept = [(name, letter) for name, letter in names if len(name) > 1 and every.count(name) == 1 and name not in ("or", "and", "no")]
+    kept = [
+        (name, letter)
+        for name, letter in names
+        if len(name) > 1 and every.count(name) == 1 and name not in ("or", "and", "no")
+    ]
     return tuple(sorted(kept, key=lambda one: -len(one[0])))
 
 
@@ -102,7 +112,10 @@ def _occurrences(name: str, text: str) -> Iterator[int]:
     while start >= 0:
         end = start + len(name)
         before, after = text[start - 1 : start], text[end : end + 3]
-        if unspaced or not ((before.isalnum() and name[0].isalnum()) or (after[:1].isalnum() and name[-1].isalnum() and not re.match(r"e?s\b", after))):
+        if unspaced or not (
+            (before.isalnum() and name[0].isalnum())
+            or (after[:1].isalnum() and name[-1].isalnum() and not re.match(r"e?s\b", after))
+        ):
             yield start
         start = text.find(name, end)
 
@@ -121,7 +134,13 @@ def spoken_of(text: str, options: Sequence[str]) -> list[Found]:
             if last.value == one.value or last.notion == "cand":  # the letter counts, not the text it is confused with
                 merged[-1] = Found(last.value, last.start, one.end, "cand")
                 continue
-        if last and last.notion == "text" and one.notion != "text" and last.value == one.value and text[last.end : one.start] in (" (", " [", "("):
+        if (
+            last
+            and last.notion == "text"
+            and one.notion != "text"
+            and last.value == one.value
+            and text[last.end : one.start] in (" (", " [", "(")
+        ):
             merged[-1] = Found(one.value, last.start, one.end + 1, "cand")
             continue
         merged.append(one)
@@ -129,13 +148,20 @@ def spoken_of(text: str, options: Sequence[str]) -> list[Found]:
 
 
 def _between(text: str) -> bool:
-    return len(text) <= 6 and not any(sign.isalnum() for sign in text) and "\n" not in text.strip(" ") and bool(re.match(r"[).:\]*,\s–—-]", text))
+    return (
+        len(text) <= 6
+        and not any(sign.isalnum() for sign in text)
+        and "\n" not in text.strip(" ")
+        and bool(re.match(r"[).:\]*,\s–—-]", text))
+    )
 
 
 @lru_cache(maxsize=1)
 def ordinals() -> re.Pattern[str]:
-    """"The second option", "option two": numbers of options, in words."""
+    """ "The second option", "option two": numbers of options, in words."""
     noun = "|".join(map(re.escape, words_of("option")))
     ranks = [words_of(f"rank{letter.lower()}") for letter in LETTERS]
-    groups = "|".join(f"(?P<{letter}>{'|'.join(map(re.escape, rank))})" for letter, rank in zip(LETTERS, ranks, strict=True))
+    groups = "|".join(
+        f"(?P<{letter}>{'|'.join(map(re.escape, rank))})" for letter, rank in zip(LETTERS, ranks, strict=True)
+    )
     return re.compile(rf"(?<!\w)(?:{groups})\s?(?:{noun})(?!\w)", re.IGNORECASE)

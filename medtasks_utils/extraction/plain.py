@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.think import TAG, final_text
 
 _HEAD, _TAIL = 2_000, 10_000  # characters of a long text that are read
@@ -21,18 +22,18 @@ _SIGNS = {
     ord("،"): ",",
 }
 # Other marks of reasoning than think tags, each with what the answer follows.
-_SOLUTION = re.compile(
+_SOLUTION = later(
     r"<\|begin_of_solution\|>|<\|end_of_thought\|>|</reasoning>|</thinking>|</thought>|</analysis>|</scratchpad>"
     r"|\[/THINK\]|<\|channel\|>final(?:<\|message\|>)?|(?<=\S)assistantfinal(?=\W|[A-Z])|◁/think▷",
     re.IGNORECASE,
 )
-_REASONING = re.compile(
+_REASONING = later(
     r"<\|begin_of_thought\|>|<reasoning>|<thinking>|<thought>|<scratchpad>|\[THINK\]|<\|channel\|>analysis|◁think▷"
 )
-_STEPS = re.compile(r'"(?:step_by_step_thinking|reasoning|thoughts?|explanation|rationale|analysis)"\s?:\s?"', re.I)
-_STEPS_END = re.compile(r'"\s{0,4}[,}]\s{0,4}(?="\w|\{|$)|"\s{0,4}$')
+_STEPS = later(r'"(?:step_by_step_thinking|reasoning|thoughts?|explanation|rationale|analysis)"\s?:\s?"', re.I)
+_STEPS_END = later(r'"\s{0,4}[,}]\s{0,4}(?="\w|\{|$)|"\s{0,4}$')
 _WRITTEN = tuple(
-    (re.compile(pattern, re.MULTILINE | re.IGNORECASE), written)
+    (later(pattern, re.MULTILINE | re.IGNORECASE), written)
     for pattern, written in (
         (r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)", "\n"),
         (r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>", " "),
@@ -49,14 +50,18 @@ _WRITTEN = tuple(
         (r"(?<=\S)[ \t]{2,}(?=\S)", " "),
     )
 )
-_TAIL_MARK = re.compile(r"(?:\n[-–—*_=~ ]{3,80}|<[|｜][^<>|｜\n]{1,30}[|｜]>|</s>|<(?:eos|end_of_turn)>)\s*\Z")
-_FORMATTING = re.compile(
+_TAIL_MARK = later(r"(?:\n[-–—*_=~ ]{3,80}|<[|｜][^<>|｜\n]{1,30}[|｜]>|</s>|<(?:eos|end_of_turn)>)\s*\Z")
+_FORMATTING = later(
     r"\*{1,3}|__|[`${}\"“”„«»]|\\(?:text|textbf|textit|mathrm|mathbf|boldsymbol|rm|bf|boxed|quad)\b|\\(?=%)"
     r"|\\[()\[\],;:! ]"
 )
-_AFTER_HEADING = re.compile(r"([:：]\x01?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*(?![#|])", re.I)
-_HEADING = re.compile(r"^(#{1,6} [^\n]{1,60}?|\*\*[^*\n\d]{1,40}\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )", re.MULTILINE)
-_NEXT_QUESTION = re.compile(
+_AFTER_HEADING = later(
+    r"([:：]\x01?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*(?![#|])", re.I
+)
+_HEADING = later(
+    r"^(#{1,6} [^\n]{1,60}?|\*\*[^*\n\d]{1,40}\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )", re.MULTILINE
+)
+_NEXT_QUESTION = later(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
     r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)|[#*\s]{0,6}(?:Next"
     r"|New)\s(?:patient|case|question)\s?\d{0,3}[:*_]{0,3}\s?$| {0,8}#{1,4}\s(?:(?:Follow-?\s?up|Next|Additional"
@@ -66,14 +71,14 @@ _NEXT_QUESTION = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 # What a speaker asks of the answer before it, which the answer after it may change.
-_OBJECTION = re.compile(r"\s?(?:(?:are|is)\s\w+\s(?:sure|right|correct)\b|really\b|but\b|why\b)", re.IGNORECASE)
+_OBJECTION = later(r"\s?(?:(?:are|is)\s\w+\s(?:sure|right|correct)\b|really\b|but\b|why\b)", re.IGNORECASE)
 # A question in bold or in a list is restated for an analysis; one that is answered line by line is another.
-_INVENTED = re.compile(
+_INVENTED = later(
     r"(?![\s>_-]{0,3}\*)[\s\S]{0,4000}?"
     r"(?:<think>|^[#\s<|]{0,6}(?:im_start\|>)?(?:answer|A:|response|reply|assistant|antwort|r[eé]p|choices))",
     re.MULTILINE | re.IGNORECASE,
 )
-_PREAMBLE = re.compile(
+_PREAMBLE = later(
     r"\W{0,3}(?:certainly|sure|of\scourse|okay|ok|gerne?|bien\ssûr|claro|certo|конечно|好的|let|first|here"
     r"|i(?:\swill|'ll)|based\son|in\sorder\sto|to\s(?:answer|evaluate|determine|assess|decide))(?!\w)[^\n\\<]{0,160}"
     r"|\s{0,8}(?:#{1,4} |\*\*|__|<(?:b|strong)>)\*?(?:[^\W\d_]{2,}[\s*:_]{0,4}){2,8}(?:</\w{1,6}>)?",

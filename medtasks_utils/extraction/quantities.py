@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.words import Found, words_of
 
 
@@ -14,56 +15,62 @@ class Percentage(float):
     """A number that stands before a percent sign: 83.3 for ``83.3%``."""
 
 
-_SIGNS = str.maketrans({**dict.fromkeys("–—﹣－", "-"), **dict.fromkeys("·⋅∙✕", "×"), "٫": ".", "٪": "%", "〜": "-", "～": "-"})
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_NUM = r"-?\d{1,15}(?:\.\d{1,15})?"
-_FRACTION = re.compile(
-    rf"(?P<whole>(?<![\w.])\d{{1,6}})?\s?\\[dt]?frac\s?\{{\s?(?P<over>{_NUM})\s?\}}\s?\{{\s?(?P<under>{_NUM})\s?\}}"
+_SIGNS = str.maketrans(
+    {**dict.fromkeys("–—﹣－", "-"), **dict.fromkeys("·⋅∙✕", "×"), "٫": ".", "٪": "%", "〜": "-", "～": "-"}
 )
-_FRACTION_OF = re.compile(r"\\+[dt]?frac\s?\{")
-_MIXED = re.compile(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/]|\.\d)")
-_OUT_OF = re.compile(r"(?<![\w/.])(\d{1,2})\s?/\s?(\d{1,2})(?![\d/.])")
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_MIXED = later(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/]|\.\d)")
+_OUT_OF = later(r"(?<![\w/.])(\d{1,2})\s?/\s?(\d{1,2})(?![\d/.])")
 _VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
-_VULGAR_FRACTION = re.compile(rf"(\d{{0,6}})\s?([{''.join(_VULGAR)}])")
-_POWER_OF_TEN = re.compile(
+_VULGAR_FRACTION = later(rf"(\d{{0,6}})\s?([{''.join(_VULGAR)}])")
+_POWER_OF_TEN = later(
     r"(?<=\d)\s{0,3}(?:x|\*|×)\s{0,3}10\s?(?:(?:\^|\*\*)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
 )
 # What other forms are written as, in this order; LaTeX may have its backslash twice.
-_WRITTEN = tuple(
-    (re.compile(pattern), written)
-    for pattern, written in (
-        (r"\{,\}", ","),
-        (r"\\+(?:approx|simeq|sim|cong)(?![a-z])", " ≈ "),
-        (r"\\+(?:times|cdot|ast)(?![a-z])", " × "),
-        (r"\\+div(?![a-z])", " ÷ "),
-        (r"\\+(?:right|Right|long)?arrow(?![a-z])|\\+(?:to|implies|Rightarrow|rightarrow)(?![a-z])|(?:--?|==?)>", " → "),
-        (r"\\+(?:leq?|leqslant)(?![a-z])|<=(?!=)", " ≤ "),
-        (r"\\+(?:geq?|geqslant)(?![a-z])|>=", " ≥ "),
-        (r"\\+pm(?![a-z])", "±"),
-        (r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?", ""),
-        (r"\\+[dt]?frac\s?\{([^{}]{1,80})\}\s?\{([^{}]{1,80})\}", r"(\1)/(\2)"),
-        (r"\^\s?\\*circ(?:ledR)?\b|°", " "),
-        (r"\\+(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ])|\\+(?=%)|\\+[()\[\]]", " "),
-        (r"[{}$`]", ""),
-        (r"(?<=[\d)])\s?\*\*\s?(?=[\d(-])", "^"),
-        (r"\*\*|__", "\x01"),
-        (r"(?<=\d)\s?[~∼]\s?(?=\d)", "-"),
-        (r"(?<=[\d)])\s?\*\s?(?=[\d(])|(?<=[\w)])\s\*\s?(?=[\w(])|(?<=[\d)])\s[xX]\s(?=[\d(√]|ln\b|log|[A-Z])", " × "),
-        (r"(?:/|\bper)\s?1[.,]73\s?(?:m\b)?(?:\s?\^?\s?[2²])?", " "),
-        (r"(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?", " "),
-        (r"(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)|(?<=[A-Za-z)])[²³]", " "),
-        (r"(?<=[A-Za-zµ²³%])\s?/\s?(?=[A-Za-z])|(?<=[A-Za-z] )/ ?(?=\d ?(?:h|day|L|d)\b)", " "),
-        (r"(?<=\d)['’_](?=\d{3}(?!\d))", ""),
-        (r"(?<=\d) (?=\d{1,3}\.\d{2})(?<=[^\d.]\d )", ""),
-    )
+_LATEX = (
+    (r"\\+(?:approx|simeq|sim|cong)(?![a-z])", " ≈ "),
+    (r"\\+(?:times|cdot|ast)(?![a-z])", " × "),
+    (r"\\+div(?![a-z])", " ÷ "),
+    (r"\\+(?:right|Right|long)?arrow(?![a-z])|\\+(?:to|implies|Rightarrow|rightarrow)(?![a-z])|(?:--?|==?)>", " → "),
+    (r"\\+(?:leq?|leqslant)(?![a-z])|<=(?!=)", " ≤ "),
+    (r"\\+(?:geq?|geqslant)(?![a-z])|>=", " ≥ "),
+    (r"\\+pm(?![a-z])", "±"),
+    (r"\\+[dt]?frac\s?\{([^{}]{1,80})\}\s?\{([^{}]{1,80})\}", r"(\1)/(\2)"),
+    (
+        r"\\+(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ])|\\+(?=%)|\\+[()\[\]]",
+        " ",
+    ),
 )
-_THOUSANDS = re.compile(r"(?<![\d.])([1-9]\d{0,2})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
-_POINT_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,15}),(\d{1,2}|(?!(?:19|20)\d\d\b)\d{4,9}|(?<=\b0,)\d{3})(?!\d|,\d)")
-_POINT = re.compile(r"\d\.\d{1,2}(?!\d)|\d\.\d{4}|\d{4}\.\d|(?<!\d)0\.\d")
-_THOUSANDS_POINT = re.compile(r"(\d)\.(?=\d{3}(?!\d))")
-_LONG_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,4}),(\d{3,4})(?!\d|,\d)")
-_NUMBER = re.compile(
+_PLAIN = (
+    (r"\{,\}", ","),
+    (r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?", ""),
+    (r"\^\s?\\*circ(?:ledR)?\b|°", " "),
+    (r"[{}$`]", ""),
+    (r"(?<=[\d)])\s?\*\*\s?(?=[\d(-])", "^"),
+    (r"\*\*|__", "\x01"),
+    (r"(?<=\d)\s?[~∼]\s?(?=\d)", "-"),
+    (r"(?<=[\d)])\s?\*\s?(?=[\d(])|(?<=[\w)])\s\*\s?(?=[\w(])|(?<=[\d)])\s[xX]\s(?=[\d(√]|ln\b|log|[A-Z])", " × "),
+    (r"(?:/|\bper)\s?1[.,]73\s?(?:m\b)?(?:\s?\^?\s?[2²])?", " "),
+    (r"(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?", " "),
+    (r"(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)|(?<=[A-Za-z)])[²³]", " "),
+    (r"(?<=[A-Za-zµ²³%])\s?/\s?(?=[A-Za-z])|(?<=[A-Za-z] )/ ?(?=\d ?(?:h|day|L|d)\b)", " "),
+    (r"(?<=\d)['’_](?=\d{3}(?!\d))", ""),
+    (r"(?<=\d) (?=\d{1,3}\.\d{2})(?<=[^\d.]\d )", ""),
+)
+
+
+@lru_cache(maxsize=2)
+def _compiled(table: tuple[tuple[str, str], ...]) -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(source), written) for source, written in table]
+
+
+_THOUSANDS = later(r"(?<![\d.])([1-9]\d{0,2})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
+_POINT_THOUSANDS = later(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
+_DECIMAL_COMMA = later(r"(?<![\d.,])(\d{1,15}),(\d{1,2}|(?!(?:19|20)\d\d\b)\d{4,9}|(?<=\b0,)\d{3})(?!\d|,\d)")
+_POINT = later(r"\d\.\d{1,2}(?!\d)|\d\.\d{4}|\d{4}\.\d|(?<!\d)0\.\d")
+_THOUSANDS_POINT = later(r"(\d)\.(?=\d{3}(?!\d))")
+_LONG_DECIMAL_COMMA = later(r"(?<![\d.,])(\d{1,4}),(\d{3,4})(?!\d|,\d)")
+_NUMBER = later(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?|\.\d{1,300})"
     r"(?P<exponent>[eE][+-]?\d{1,3})?(?!\d|st\b|nd\b|rd\b|th\b)(?P<percent>\s?(?:%|(?i:percent\b|prozent\b)))?"
 )
@@ -83,7 +90,7 @@ def prepared(text: str, *, score: bool = False) -> str:
     text = _OUT_OF.sub(r"\1 (max \2)", text) if score else _MIXED.sub(_mixed, text)
     text = _VULGAR_FRACTION.sub(lambda match: f"{int(match[1] or 0) + _VULGAR[match[2]]:.6g}", text)
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
-    for pattern, written in _WRITTEN:
+    for pattern, written in [*(_compiled(_LATEX) if "\\" in text else ()), *_compiled(_PLAIN)]:
         text = pattern.sub(written, text)
     if not _POINT.search(text) and len(_DECIMAL_COMMA.findall(text)) > 1:
         text = _LONG_DECIMAL_COMMA.sub(r"\1.\2", _THOUSANDS_POINT.sub(r"\1", text))
@@ -100,8 +107,10 @@ def numbers(text: str) -> Iterator[Found]:
 def _in_digits(text: str) -> Iterator[Found]:
     for match in _NUMBER.finditer(text):
         signed = match["sign"] and not re.search(r"[\d)]\s?$|\w$", text[max(0, match.start() - 2) : match.start()])
-        value = float((match["sign"] if signed else "") + match["digits"] + (match["exponent"] or "")) if signed else float(
-            match["digits"] + (match["exponent"] or "")
+        value = (
+            float((match["sign"] if signed else "") + match["digits"] + (match["exponent"] or ""))
+            if signed
+            else float(match["digits"] + (match["exponent"] or ""))
         )
         if math.isfinite(value):
             start = match.start() if signed or not match["sign"] else match.start("digits")
@@ -114,22 +123,27 @@ def _mixed(match: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=1)
-def _words() -> tuple[re.Pattern[str], dict[str, int]]:
+def _words() -> dict[str, int]:
     """Numbers in words, zero to twenty and the tens, in every language that has a line of them."""
-    counted = {word.replace("_", " "): 0 for word in ()}
-    for value in (*range(21), *range(30, 100, 10)):
-        counted |= dict.fromkeys(words_of(f"n{value}"), value)
-    listed = "|".join(map(re.escape, sorted(counted, key=len, reverse=True)))
-    return re.compile(rf"(?<![\w-])(?:(minus|negative|moins|menos|meno|минус)\s)?({listed})(?:[\s-]({listed}))?(?![\w-])", re.I), counted
+    return {word: value for value in (*range(21), *range(30, 100, 10)) for word in words_of(f"n{value}")}
 
 
-def in_words(text: str) -> Iterator[Found]:
-    pattern, counted = _words()
-    for match in pattern.finditer(text):
-        value = counted[match[2].lower()]
-        if match[3]:
-            ones = counted[match[3].lower()]
-            if value < 20 or value % 10 or not 0 < ones < 10:
-                continue
-            value += ones
-        yield Found(float(-value if match[1] else value), match.start(), match.end(), "weak")
+_WORD = later(r"[^\W\d_]+")
+_MINUS = later(r"(?:minus|negative|moins|menos|meno|минус)\s$", re.IGNORECASE)
+
+
+def in_words(text: str) -> list[Found]:
+    """The numbers of a text that are written as words: "minus four", "twenty-three"."""
+    counted, found = _words(), list[Found]()
+    for match in _WORD.finditer(text):
+        value = counted.get(match[0].lower())
+        if value is None:
+            continue
+        before = found[-1] if found and text[found[-1].end : match.start()] in (" ", "-") else None
+        if before and before.value >= 20 and before.value % 10 == 0 and 0 < value < 10:
+            found[-1] = Found(before.value + value, before.start, match.end(), "weak")
+            continue
+        minus = _MINUS.search(text, max(0, match.start() - 10), match.start())
+        start = minus.start() if minus else match.start()
+        found.append(Found(float(-value if minus else value), start, match.end(), "weak"))
+    return found

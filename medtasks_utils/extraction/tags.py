@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_TAG = re.compile(r"<([/\\]?)answer>", re.IGNORECASE)
+from medtasks_utils.extraction.patterns import later
+
+_TAG = later(r"<([/\\]?)answer>", re.IGNORECASE)
 
 
 def last_tag(text: str) -> tuple[str, int] | None:

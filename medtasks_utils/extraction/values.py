@@ -16,59 +16,61 @@ from medtasks_utils.extraction.durations import written_ages
 from medtasks_utils.extraction.holders import held, without_instructions
 from medtasks_utils.extraction.plain import BOLD, own_parts, stated, tidied, unformatted, without_steps
 from medtasks_utils.extraction.quantities import Percentage, numbers, prepared
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, Row, choose, noted, weighed
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, noted, rows, weighed
 from medtasks_utils.extraction.words import Found, symbols_of
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
-_A = "[about the fill open eq colon so calc]*"  # what may stand between a link and its value
-_G = "(?:word|the|fill|about|calc|close|comma|result|to|open){0,6}?"  # what may stand between a noun and its link
-_U = "(?:word|pct|close|op|the|line){0,3}"  # a unit
-TABLE = (
-    Row("answer", 70, f"(?:answer|final) {_G} [is colon eq arrow gives]+ {_A} @@"),
-    Row("headed", 66, f"head+ ~3 (?:answer|final|result) ~4 colon? {_A} @@"),
-    Row("leads", 57, f"^ {_A} @ (?={_U} (?:stop|line|open|comma|$))"),
-    Row("said to be", 56, "<cand> (?=(?:word|pct|result|day){0,2} is [the fill]* (?:result|answer))"),
-    Row("in a table", 50, "bar ~4 (?:result|final|due) ~4 bar (?:~3 bar)? (?:word comma)? [about the]* @ (?=~3 bar)"),
-    Row("rounded", 55, f"round ~8 [is gives colon eq about arrow to comma]* {_A} @ (?!word? decimals)"),
-    Row("therefore", 55, f"so ~14 [is eq gives colon]+ {_A} @@"),
-    Row("result", 55, f"(?:result|gives) ~8 [is colon eq arrow gives]+ {_A} @@"),
-    Row("equals", 55, f"[eq arrow] {_A} @"),
-    Row("gives", 55, f"gives {_A} @@"),
-    Row("counted", 55, "so ~3 @@ (?=~3 met)"),
-    Row("counted", 56, "met colon @"),
-    Row("verb last", 46, "@@ (?=(?:word|pct){0,3} is (?:stop|line|$))"),
-    Row("counted", 46, "@@ (?=~3 met)"),
-    Row("estimated", 45, "(?:but ~5|stop|comma) [about calc]+ the* @"),
-    Row("is", 44, f"is {_A} @@"),
-    Row("colon", 40, f"colon {_A} @"),
-    Row("result", 48, "result [the about open]* @@"),
-    Row("result of", 38, "result [about the to]+ @"),
-    Row("linked", 30, "[about to] @"),
-    Row("alone", 45, f"(?:^|line) {_A} @ (?={_U} (?:stop|close)* (?:line|$))"),
-    Row("mention", 5, "@"),
-    Row("operand", -70, "@ (?=(?:word|close|the){0,3} op [^ line])"),
-    Row("operand", -70, "op open* @"),
-    Row("operand", -70, "@ (?=(?:word|close){0,2} dash (?:open|the)* cand)"),
-    Row("range", -70, "cand (?:word|pct){0,2} (?:dash|about|to) @"),
-    Row("range", -60, "cmp eq? @"),
-    Row("range", -45, "range ~4 @@"),
-    Row("risk", -45, "risk ~6 @@"),
-    Row("risk", -35, "@@ (?=pct ~4 risk)"),
-    Row("range", -45, "@@ (?=(?:word|pct){0,2} (?:or|and|dash)? range)"),
-    Row("list", -90, "(?:^|line) @ (?=stop|close)"),
-    Row("step", -70, "step @"),
-    Row("input", -30, "input [^ stop line cand result final]{0,3}? [is eq colon about]* @"),
-    Row("earlier", -40, "earlier ~4 @@"),
-    Row("beside", -30, "cand ~3 open ~2 @"),
-    Row("converted", -20, "cand word{1,3} eq @ (?=word)"),
-    Row("age", -40, "@ (?=[word dash]{0,2} old)"),
-    Row("not", -50, "not [the fill about]* @@"),
-    Row("supposed", -30, "if ~8 @@"),
+TABLE = rows(
+    """
+A = [about the fill open eq colon so calc]*
+G = (?:word|the|fill|about|calc|close|comma|result|to|open){0,6}?
+U = (?:word|pct|close|op|the|line){0,3}
+70 answer: (?:answer|final) {G} [is colon eq arrow gives]+ {A} @@
+66 headed: head+ ~3 (?:answer|final|result) ~4 colon? {A} @@
+57 leads: ^ {A} @ (?={U} (?:stop|line|open|comma|$))
+56 said to be: <cand> (?=(?:word|pct|result|day){0,2} is [the fill]* (?:result|answer))
+50 in a table: bar ~4 (?:result|final|due) ~4 bar (?:~3 bar)? (?:word comma)? [about the]* @ (?=~3 bar)
+55 rounded: round ~8 [is gives colon eq about arrow to comma]* {A} @ (?!word? decimals)
+55 therefore: so ~14 [is eq gives colon]+ {A} @@
+55 result: (?:result|gives) ~8 [is colon eq arrow gives]+ {A} @@
+55 equals: [eq arrow] {A} @
+55 gives: gives {A} @@
+55 counted: so ~3 @@ (?=~3 met)
+56 counted: met colon @
+46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
+46 counted: @@ (?=~3 met)
+45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
+44 is: is {A} @@
+40 colon: colon {A} @
+48 result: result [the about open]* @@
+38 result of: result [about the to]+ @
+30 linked: [about to] @
+45 alone: (?:^|line) {A} @ (?={U} (?:stop|close)* (?:line|$))
+5 mention: @
+-70 operand: @ (?=(?:word|close|the){0,3} op [^ line])
+-70 operand: op open* @
+-70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* cand)
+-70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
+-60 range: cmp eq? @
+-45 range: range ~4 @@
+-45 risk: risk ~6 @@
+-35 risk: @@ (?=pct ~4 risk)
+-45 range: @@ (?=(?:word|pct){0,2} (?:or|and|dash)? range)
+-90 list: (?:^|line) @ (?=stop|close)
+-70 step: step @
+-30 input: input [^ stop line cand result final]{0,3}? [is eq colon about]* @
+-40 earlier: earlier ~4 @@
+-30 beside: cand ~3 open ~2 @
+-20 converted: cand word{1,3} eq @ (?=word)
+-40 age: @ (?=[word dash]{0,2} old)
+-50 not: not [the fill about]* @@
+-30 supposed: if ~8 @@
+    """
 )
 _OF_KIND = {  # what a birth is to a date, and to an age
-    "date": (Row("result", 56, f"due ~8 [is colon eq arrow gives]* {_A} @@"),),
-    "weeks_days": (Row("another", -40, "due ~8 @@"),),
+    "date": rows("56 result: due ~8 [is colon eq arrow gives]* [about the fill open eq colon so]* @@"),
+    "weeks_days": rows("-40 another: due ~8 @@"),
 }
 _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "decimal": numbers,
@@ -121,7 +123,9 @@ def _rounded(reading: Reading) -> Reading:
     """The reading as the text rounds it after it is stated."""
     if not isinstance(reading.value, float):
         return reading
-    best = max((one for one in reading.candidates if one.value == reading.value), key=lambda one: (one.weight, one.start))
+    best = max(
+        (one for one in reading.candidates if one.value == reading.value), key=lambda one: (one.weight, one.start)
+    )
     for one in reading.candidates:
         near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 160 and one.weight > 0
         said = one.weight >= _STATED and (one.cue == "rounded" or (best.cue == "equals" and one.cue in _STATEMENTS))
@@ -134,7 +138,11 @@ def _rounds(value: float, to: float) -> bool:
     """Whether the second is the first with fewer decimals: rounded (8.96 and 9), or cut off (143.28 and 143.2)."""
     decimals = len(f"{to:.10g}".partition(".")[2])
     scale = 10.0**decimals
-    return value != to and to in (round(value, decimals), math.trunc(value * scale) / scale, math.floor(value * scale + 0.5) / scale)
+    return value != to and to in (
+        round(value, decimals),
+        math.trunc(value * scale) / scale,
+        math.floor(value * scale + 0.5) / scale,
+    )
 
 
 def _candidates(text: str, kind: Kind, whole: bool = True) -> list[Candidate]:
@@ -152,16 +160,27 @@ def _candidates(text: str, kind: Kind, whole: bool = True) -> list[Candidate]:
     least = _STATED if nothing.cannot(symbols) else 6.0 if len(counted) > 1 else 0.0
     candidates = [replace(one, support=0.0) if one.support < least else one for one in candidates]
     candidates = [_looked_at(one, kind) for one in candidates]
-    in_asides = {symbols.found[at].start for start, end in nothing.asides(symbols) for at in symbols.found if start <= at < end}
+    in_asides = {
+        symbols.found[at].start for start, end in nothing.asides(symbols) for at in symbols.found if start <= at < end
+    }
     candidates = [noted(one, "in an aside", -35) if one.start in in_asides else one for one in candidates]
     if kind != "integer":
         stated = Counter(one.value for one in candidates if one.weight >= _STATED)
-        named = {one.value for one in candidates if one.weight >= _STATED and one.cue not in ("equals", "gives", "colon")}
-        again = {value for value in named if stated[value] > 1 and not (isinstance(value, float) and value in range(10))}
-        candidates = [noted(one, "repeated", 6) if one.weight >= _STATED and one.value in again else one for one in candidates]
+        named = {
+            one.value for one in candidates if one.weight >= _STATED and one.cue not in ("equals", "gives", "colon")
+        }
+        again = {
+            value for value in named if stated[value] > 1 and not (isinstance(value, float) and value in range(10))
+        }
+        candidates = [
+            noted(one, "repeated", 6) if one.weight >= _STATED and one.value in again else one for one in candidates
+        ]
     if nothing.is_unfinished(plain, symbols):
         kept = {"repeated"} if not nothing.only_plans(symbols) else {"none"}
-        return [one if one.cue == "answer" or kept & {name for name, _ in one.evidence} else replace(one, support=0.0) for one in candidates]
+        return [
+            one if one.cue == "answer" or kept & {name for name, _ in one.evidence} else replace(one, support=0.0)
+            for one in candidates
+        ]
     last = max((one.start for one in candidates if one.weight >= 30), default=-1)
     if nothing.lacks(symbols, after=last):
         return [replace(one, support=0.0) for one in candidates]

@@ -9,35 +9,46 @@ from dataclasses import replace
 from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.holders import held, without_instructions
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import own_parts, stated, tidied, unformatted, without_steps
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, Row, choose, noted, weighed
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, noted, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 
 # Candidates here: "cand" is a digit, "text" a name of a class, "weak" a word that says as much of an answer or a part.
-_L = "[the fill option open about]*"
-TABLE = (
-    Row("answer", 70, "answer ~6 [is colon eq arrow dash]+ [the fill option open so about right]* @@"),
-    Row("answer", 66, "answer [is colon open dash option fill about]* @"),
-    Row("labelled", 60, "<text> (?=open cand close)"),
-    Row("therefore", 60, f"so ~10 [is colon]* {_L} @"),
-    Row("choose", 58, f"choose {_L} [is colon]* {_L} @"),
-    Row("alone", 56, f"(?:^|line) {_L} @@ (?=[stop close]* (?:line|$))"),
-    Row("class", 40, "<text>"),
-    Row("said of it", 36, f"is {_L} @@"),
-    Row("digit", 14, "<cand>"),
-    Row("word", 12, "<weak>"),
-    Row("supposed", -38, "if ~8 @@"),
-    Row("conceded", -12, "but ~8 @@"),
-    Row("contrasted", -20, "@@ ~8 (?=comma? but)"),
-    Row("one of two", -60, f"@ close* (?=[comma or]+ {_L} [cand text])"),
-    Row("one of two", -60, f"[cand text] close* [comma or]+ {_L} @"),
+TABLE = rows(
+    """
+L = [the fill option open about]*
+70 answer: answer ~6 [is colon eq arrow dash]+ [the fill option open so about right answer]* @@
+68 labelled: (?:answer|option|final|result) [is colon open dash option fill about answer]+ @
+64 leads: ^ {L} @@ (?=stop|comma|line|open|close|because|colon|dash|$)
+60 labelled: <text> (?=open cand close)
+60 therefore: so ~10 [is colon]* {L} @
+58 choose: choose {L} [is colon]* {L} @
+56 alone: (?:^|line) {L} @@ (?=[stop close]* (?:line|$))
+40 class: <text>
+36 said of it: is {L} @@
+14 digit: <cand>
+12 word: <weak>
+-40 supposed: if ~8 @@
+-75 instructed: @@ (?=close* comma? if)
+-45 of another: @ (?=[answer word]{0,2} if)
+-30 of a part: (?:part|other) ~6 @@
+-20 attributive: <weak> (?=answer|part|option)
+-28 conceded: though ~8 @@
+-28 contrasted: @@ (?=~10 comma? but)
+-75 one of two: @ close* (?=[comma or]+ {L} [cand text])
+-75 one of two: [cand text] close* [comma or]+ {L} @
+    """
 )
-_DENIED = "not [^ stop line comma but cand text weak]{0,5} [cand text weak]"
-_DENIED_AFTER = "[cand text weak] (?:close|the|is){0,2} not"
+_OPEN = ("class", "said of it", "digit", "word")
+_DENIED = "(?:not|none) (?:[^ stop line comma but cand text weak]{0,5} [cand weak]|[^ stop line comma but or so colon cand text]{0,8} text)"
+_DENIED_AFTER = "text [^ stop line comma]{0,4} if is [the fill]* weak|[cand text weak] (?:close|the|is|word|option){0,3} (?:colon|dash|bar){0,2} (?:not|none)"  # also "to call it … would be wrong"
 _VALUES = {"factual": "0", "right": "0", "backed": "0", "hallu": "1", "wrong": "1", "refuted": "1", "unsure": "2"}
 _STRONG = ("factual", "hallu", "unsure")
-_DIGIT = re.compile(r"(?<![\w.,/%$-])[012](?![\w%/°]|[.,]\d|\s?(?:%|mg|kg|years?|patients|of\s|out\s|weeks|days|points)|\s?[-–/]\s?\d|\)?\s?[+×=<>])")
-_ASKED = re.compile(r"\W{0,3}\?")
+_DIGIT = later(
+    r"(?<![\w.,/%$-])[012](?![\w%/°]|[.,]\d|\s?(?:%|mg|kg|years?|patients|of\s|out\s|weeks|days|points)|\s?[-–/]\s?\d|\)?\s?[+×=<>])"
+)
+_ASKED = later(r"\W{0,3}\?")
 _FLIPPED = {"0": "1", "1": "0", "2": "2"}
 
 
@@ -56,12 +67,14 @@ def read_verdict(text: str) -> Reading:
 
 
 def _read_part(text: str) -> Reading:
-    holders, rest = held(text, ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision"))
+    holders, rest = held(
+        text, ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision")
+    )
     inside = [one for each in holders if (one := _inside(each.content, each.cue, each.key, each.start, each.end, text))]
     candidates = _candidates(unformatted(without_steps(rest)[1]))
     if inside:
         return replace(choose(inside), candidates=(*inside, *candidates))
-    return choose(candidates)
+    return choose(candidates, _OPEN)
 
 
 def _inside(content: str, cue: str, key: str, start: int, end: int, text: str) -> Candidate | None:
@@ -86,11 +99,22 @@ def _candidates(text: str) -> list[Candidate]:
     weighed_ones = []
     for one in weighed(TABLE, symbols):
         if one.start in places:
-            one = noted(replace(one, value=_FLIPPED[one.value]), "denied", -2 if one.cue != "digit" else -60)
-        if _ASKED.match(text, one.end):
-            one = noted(one, "asked", -60)
+            one = noted(
+                replace(one, value=_FLIPPED[one.value]), "denied", -60 if one.value == "2" or one.cue == "digit" else -2
+            )
+        if asked := _ASKED.match(text, one.end):
+            one = _answered(one, symbols_of(text[asked.end() : asked.end() + 60], ()).symbols)
         weighed_ones.append(noted(one, "taken back", -60) if one.start < until else one)
     return weighed_ones
+
+
+def _answered(one: Candidate, reply: str) -> Candidate:
+    """The candidate as the words after a question answer it."""
+    if pattern("(?:word|colon|line|answer|dash|the){0,3} yes").match(reply):
+        return replace(one, cue="asked", support=60.0)
+    if pattern("(?:word|colon|line|answer|dash|the){0,3} not").match(reply):
+        return replace(one, value=_FLIPPED[one.value], cue="asked", support=60.0)
+    return noted(one, "asked", -60)
 
 
 def _classes(symbols: Symbols) -> Iterator[Found]:

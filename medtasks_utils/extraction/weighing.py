@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -61,6 +62,20 @@ class Row(NamedTuple):
     pattern: str
 
 
+def rows(table: str) -> tuple[Row, ...]:
+    """A table, a row a line: ``70 answer: pattern``. A line ``L = …`` says what ``{L}`` stands for in the rows after it."""
+    named: dict[str, str] = {}
+    found = []
+    for line in filter(None, (line.partition("//")[0].strip() for line in table.splitlines())):
+        if line[1:4] == " = ":
+            named[line[0]] = line[4:]
+            continue
+        head, _, source = line.partition(": ")
+        weight, _, name = head.partition(" ")
+        found.append(Row(name, float(weight), re.sub(r"\{([A-Z])\}", lambda use: named[use[1]], source)))
+    return tuple(found)
+
+
 def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
     """The candidates of a text in their order, each with the rows that hold of it."""
     cues: dict[int, tuple[str, float]] = {}
@@ -74,7 +89,12 @@ def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
                 cues[at] = (row.name, row.weight)
     return [
         Candidate(
-            one.value, one.start, one.end, symbols.text, *cues.get(at, ("mention", 0.0)), (*against.get(at, {}).items(),)
+            one.value,
+            one.start,
+            one.end,
+            symbols.text,
+            *cues.get(at, ("mention", 0.0)),
+            (*against.get(at, {}).items(),),
         )
         for at, one in symbols.found.items()
     ]
@@ -89,12 +109,16 @@ OUTRIGHT = 50.0
 """From this weight on, a candidate is stated outright: the table has nothing to say against it but a retraction."""
 
 
+MARGIN = 12.0
+"""What a weak cue has to weigh more than the next value's."""
+
+
 def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Reading:
     """The heaviest candidate, the last of those that weigh the same; none without a positive weight.
 
     Args:
         candidates: in the order of the text.
-        open_cues: cues too weak to decide between two values that weigh the same.
+        open_cues: cues too weak to decide between two values that weigh about the same.
     """
     every = tuple(candidates)
     supported = sorted((one for one in every if one.weight > 0), key=lambda one: (-one.weight, -one.start))
@@ -102,7 +126,7 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
         return Reading(None, "none", every)
     best = supported[0]
     rival = next((other.weight for other in supported if other.value != best.value), 0.0)
-    if best.cue in open_cues and best.weight - rival < 1:
+    if best.cue in open_cues and best.weight - rival < MARGIN:
         return Reading(None, "none", every)
     return Reading(best.value, best.cue, every, certainty(best.weight, best.weight - rival))
 

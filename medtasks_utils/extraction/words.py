@@ -7,21 +7,23 @@ language more is a line more, and no pattern grows with it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
+
+from medtasks_utils.extraction.patterns import later
 
 _FIRST = 0xE000  # the private use area of Unicode: no text that has been tidied holds these
 _OTHER, _LINE, _DIGITS = "w", "¶", "0"
 _CANDIDATES = ("cand", "weak", "text")
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_MARKS = "\u0300-\u036f\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0970-\u097f"  # Arabic and Indic vowels, combining accents
-_TOKEN = re.compile(
-    rf"[{_CJK}]+|(?:[^\W\d_{_CJK}][{_MARKS}]*)+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s\x01]"
+_MARKS = (
+    "\u0300-\u036f\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0970-\u097f"  # Arabic and Indic vowels, combining accents
 )
-_UNSPACED = re.compile(rf"[{_CJK}]")
+_TOKEN = later(rf"[{_CJK}]+|(?:[^\W\d_{_CJK}][{_MARKS}]*)+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s\x01]")
+_UNSPACED = later(rf"[{_CJK}]")
 _LONGEST = 12  # characters of a word, in a script without spaces between words
 _MOST_TOKENS = 6_000
 
@@ -56,7 +58,7 @@ class _Words(NamedTuple):
 def _table() -> _Words:
     symbols = {"line": _LINE, "word": _OTHER, "digits": _DIGITS}
     table = _Words(symbols, {}, {}, {}, {})
-    lines = files(__package__).joinpath("words.txt").read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name("words.txt").read_text(encoding="utf-8").splitlines()
     for notion in _CANDIDATES:
         symbols[notion] = chr(_FIRST + len(symbols))
     for line in lines:
@@ -83,22 +85,18 @@ def words_of(notion: str) -> list[str]:
     return sorted(_table().listed[notion], key=len, reverse=True)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16_384)
 def _symbol(word: str) -> str:
     table = _table()
     if word in table.words:
         return table.words[word]
-    if word[0] == "\n":
-        return _LINE
-    if word[0].isdigit():
-        return _DIGITS
-    for end in range(len(word), 2, -1):
-        if word[:end] in table.stems:
-            return table.stems[word[:end]]
-    head, apostrophe, tail = word.partition("'")
-    if apostrophe and head and tail:
-        return _symbol("is" if tail == "s" else head)
-    return _OTHER
+    if word[0] == "\n" or word[0].isdigit():
+        return _LINE if word[0] == "\n" else _DIGITS
+    stem = next((word[:end] for end in range(len(word), 2, -1) if word[:end] in table.stems), None)
+    if stem:
+        return table.stems[stem]
+    head, _, tail = word.partition("'")
+    return _symbol("is" if tail == "s" else head) if head and tail else _OTHER
 
 
 @lru_cache(maxsize=256)
@@ -117,17 +115,24 @@ def pattern(source: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"<([^<>]+)>", r"(?P<at>[\1])", source))
 
 
-def _tokens(text: str) -> Iterable[tuple[str, int]]:
-    for match in islice(_TOKEN.finditer(text), _MOST_TOKENS):
-        word, start = match[0].lower().replace("’", "'"), match.start()
-        if not _UNSPACED.match(word):
-            yield word, start
-            continue
-        words, at = _table().words, 0
-        while at < len(word):
-            end = next((end for end in range(min(len(word), at + _LONGEST), at + 1, -1) if word[at:end] in words), at + 1)
-            yield word[at:end], start + at
-            at = end
+def _tokens(text: str) -> list[tuple[str, int]]:
+    lowered = text.lower().replace("’", "'")
+    matches = islice(_TOKEN.finditer(lowered if len(lowered) == len(text) else text), _MOST_TOKENS)
+    tokens = [(match[0], match.start()) for match in matches]
+    if _UNSPACED.search(text) is None:
+        return tokens
+    return [
+        each for word, start in tokens for each in (_parts(word, start) if _UNSPACED.match(word) else ((word, start),))
+    ]
+
+
+def _parts(text: str, start: int) -> Iterator[tuple[str, int]]:
+    """The longest words that are known in a text without spaces, one after the other; else single characters."""
+    words, at = _table().words, 0
+    while at < len(text):
+        end = next((end for end in range(min(len(text), at + _LONGEST), at + 1, -1) if text[at:end] in words), at + 1)
+        yield text[at:end], start + at
+        at = end
 
 
 def symbols_of(text: str, found: Sequence[Found]) -> Symbols:
@@ -137,17 +142,16 @@ def symbols_of(text: str, found: Sequence[Found]) -> Symbols:
     places: list[int] = []
     at_symbol: dict[int, Found] = {}
     coming = iter([*found, Found(None, len(text) + 1, len(text) + 1)])
-    one = next(coming)
-    skip_to = 0
-    tokens = list(_tokens(text))
-    for index, (word, start) in enumerate(tokens):
-        while start >= one.start or (start < one.start < start + len(word)):
+    one, skip_to = next(coming), 0
+    tokens = _tokens(text)
+    for index, (word, start) in enumerate([*tokens, ("", len(text))]):
+        while start + max(len(word), 1) > one.start:
             at_symbol[len(written)] = one
             written.append(table.symbols[one.notion])
             places.append(one.start)
             skip_to = max(skip_to, one.end)
             one = next(coming)
-        if start < skip_to:
+        if start < skip_to or not word:
             continue
         symbol = ""
         for parts, of in table.phrases.get(word, ()):
@@ -157,9 +161,4 @@ def symbols_of(text: str, found: Sequence[Found]) -> Symbols:
                 break
         written.append(symbol or _symbol(word))
         places.append(start)
-    while one.start <= len(text):
-        at_symbol[len(written)] = one
-        written.append(table.symbols[one.notion])
-        places.append(one.start)
-        one = next(coming)
     return Symbols(text, "".join(written), places, at_symbol)
