@@ -10,6 +10,7 @@ from functools import lru_cache
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.words import Found, words_of
 
+_MARKS = str.maketrans(dict.fromkeys("\x01{}~$`_", " "))
 _STRICT = later(r"(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/(\d{4})")
 _MONTHS = [f"month{number}" for number in range(1, 13)]
 
@@ -48,7 +49,7 @@ def written_dates(text: str) -> Iterator[Found]:
     >>> [str(one.value) for one in written_dates("5.4.2021 and 5/4/2021")]
     ['2021-04-05', '2021-05-04']
     """
-    matches = list(_written().finditer(text))
+    matches = list(_written().finditer(text.translate(_MARKS)))
     spelled = {_of(match) for match in matches if not match["y2"]}
     every = [match for match in matches if match["y2"]]
     firsts, seconds = ([int(match[name]) for match in every] for name in ("m2", "d2"))

@@ -16,6 +16,7 @@ WeeksDays = tuple[int, int]
 # Two numbers with optional quotes, comma and unit words between them. Backtracking splits one number in two where
 # there is no second ("29 weeks" reads as 2 and 9): the published numbers were made with that.
 _STRICT = later(r"""(\d+)\s{0,50}(?:weeks?)?["']?,?\s{0,50}["']?(\d+)""")
+_MARKS = str.maketrans(dict.fromkeys("\x01{}^~$`_*", " "))
 _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
 
 
@@ -49,7 +50,7 @@ def written_ages(text: str) -> Iterator[Found]:
     for word in in_words(text):
         if word.value >= 0:
             text = f"{text[: word.start]}{word.value:<{word.end - word.start}.0f}{text[word.end :]}"
-    for match in _written().finditer(text.replace("\x01", " ")):
+    for match in _written().finditer(text.translate(_MARKS)):
         if match["weeks"]:
             age, notion = (int(match["weeks"]), 0), "weak"
         elif match["days"]:

@@ -9,6 +9,7 @@ from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.holders import held, without_instructions
 from medtasks_utils.extraction.options import LETTERS, latin_letters, spoken_of
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import own_parts, stated, tidied, unformatted, without_steps
 from medtasks_utils.extraction.weighing import NOTHING, OUTRIGHT, Candidate, Reading, choose, noted, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
@@ -37,6 +38,10 @@ L = [the fill option open]*
 24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
 20 named: @
 // what denies a letter
+69 corrected: not {L} [cand text weak] comma? but {L} @@
+-100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option open colon is answer choose]* @@
+-100 conditional: if the? (?:answer|option) [is the fill option open]+ @@
+-60 denied: versus {L} @@
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* [the fill so]* (?:wrong|not))
 -60 crossed: cross [the option open]* @
@@ -49,8 +54,9 @@ L = [the fill option open]*
 -70 name: @ (?=named)
     """
 )
-_SEVERAL = "[cand text] close* (?:[comma or dash]|op)+ [the option open or]* (?=[cand text])"
-_OPEN = ("named",)
+_SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
+_OPEN = ("named", "said to be")
+_ASKED = later(r"[)\]]?\s?\?")
 
 
 def letter_of(token: str, digits: bool = False) -> str | None:
@@ -86,9 +92,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     holders, rest = held(text, ("answer", "choice", "letter", "option"))
     inside = [one for each in holders if (one := _inside(each.content, each.cue, each.start, each.end, text, options))]
     plain = unformatted(without_steps(rest)[1])
-    found = sorted([*spoken_of(plain, options), *nothing.gives_up(plain)], key=lambda one: one.start)
-    symbols = symbols_of(plain, _apart(found))
-    candidates = _one_of_several(weighed(TABLE, symbols), symbols)
+    symbols, candidates = _candidates(plain, options)
     if inside:
         return replace(choose(inside), candidates=(*inside, *candidates))
     lasting = nothing.retracted_until(symbols)
@@ -97,9 +101,26 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     candidates = [
         one if one.end <= whole or one.support >= OUTRIGHT else replace(one, support=0.0) for one in candidates
     ]
-    candidates = _named_alone(candidates)
+    candidates = _named_alone(_unless_listed(candidates))
     reading = choose(candidates, _OPEN)
     return reading if reading.value else Reading(None, "none", reading.candidates)
+
+
+def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
+    found = sorted([*spoken_of(plain, options), *nothing.gives_up(plain)], key=lambda one: one.start)
+    symbols = symbols_of(plain, _apart(found))
+    candidates = _one_of_several(weighed(TABLE, symbols), symbols)
+    return symbols, [noted(one, "asked", -60) if _ASKED.match(plain, one.end) else one for one in candidates]
+
+
+def _unless_listed(candidates: list[Candidate]) -> list[Candidate]:
+    """A list of the options restates them: three on lines of their own choose none."""
+    listed = [one for one in candidates if one.cue == "alone"]
+    if len({one.value for one in listed}) < 3:
+        return candidates
+    if listed[-1].value in {one.value for one in listed[:-1]}:  # after the list
+        return [replace(one, support=0.0) if one in listed[:-1] else one for one in candidates]
+    return [replace(one, support=0.0) if one.cue in ("alone", "leads", "first") else one for one in candidates]
 
 
 def _apart(found: list[Found]) -> list[Found]:
@@ -114,11 +135,14 @@ def _apart(found: list[Found]) -> list[Found]:
 def _one_of_several(candidates: list[Candidate], symbols: Symbols) -> list[Candidate]:
     """Neither of "A or B" is chosen; "B, the bone flap" names one option twice."""
     joined: set[int] = set()
+    denied = {one.start for one in candidates if any(name == "denied" for name, _ in one.evidence)}
     for match in pattern(_SEVERAL).finditer(symbols.symbols):
         one, other = symbols.found[match.start()], symbols.found[match.end()]
+        if {one.start, other.start} & denied and "," in symbols.text[one.end : other.start]:
+            continue
         if one.value != other.value and one.value and other.value:
             joined |= {one.start, other.start}
-    return [noted(one, "one of several", -60) if one.start in joined else one for one in candidates]
+    return [noted(one, "one of several", -200) if one.start in joined else one for one in candidates]
 
 
 def _named_alone(candidates: list[Candidate]) -> list[Candidate]:
@@ -134,9 +158,8 @@ def _inside(content: str, cue: str, start: int, end: int, text: str, options: Se
     content = unwrap(content)
     letter = letter_of(content.strip("'\"().[] "), digits=cue != "tag")
     if letter is None:
-        plain = unformatted(content)
-        found = spoken_of(plain, options)
-        letter = choose(weighed(TABLE, symbols_of(plain, found)), _OPEN).value
+        _, found = _candidates(unformatted(content), options)
+        letter = choose(found, _OPEN).value
         if letter is None and len({one.value for one in found}) == 1:
             letter = found[0].value
     return Candidate(letter, start, end, text, cue, 100.0) if letter else None

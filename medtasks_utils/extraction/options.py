@@ -60,8 +60,10 @@ def letters_in(text: str) -> Iterator[Found]:
                 yield Found("", match.start(), match.end(), "weak")
             continue
         if match["capital"]:
-            article = match[0] == "A" and not (closed or _NOT_THE_ARTICLE.match(text, match.end()))
-            notion = "weak" if article and re.match(r"\s[a-z0-9]", text[match.end() : match.end() + 2]) else "cand"
+            if match[0] == "A" and not closed and not _NOT_THE_ARTICLE.match(text, match.end()):
+                if re.match(r"\s[a-z0-9]", text[match.end() : match.end() + 2]):
+                    continue
+            notion = "cand"
         elif not closed and not _REASONED.match(text, match.end()):
             continue
         else:

@@ -24,27 +24,27 @@ _OUT_OF = later(r"(?<![\w/.])(\d{1,2})\s?/\s?(\d{1,2})(?![\d/.])")
 _VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _VULGAR_FRACTION = later(rf"(\d{{0,6}})\s?([{''.join(_VULGAR)}])")
 _POWER_OF_TEN = later(
-    r"(?<=\d)\s{0,3}(?:x|\*|×)\s{0,3}10\s?(?:(?:\^|\*\*)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
+    r"(?<=\d)\s{0,3}(?:x|\*|×)\s{0,3}10\s?(?:(?:\^|\*\*|\x01)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
 )
 # What other forms are written as, in this order; LaTeX may have its backslash twice.
 _LATEX = (
-    (r"\\+(?:approx|simeq|sim|cong)(?![a-z])", " ≈ "),
-    (r"\\+(?:times|cdot|ast)(?![a-z])", " × "),
-    (r"\\+div(?![a-z])", " ÷ "),
-    (r"\\+(?:right|Right|long)?arrow(?![a-z])|\\+(?:to|implies|Rightarrow|rightarrow)(?![a-z])|(?:--?|==?)>", " → "),
-    (r"\\+(?:leq?|leqslant)(?![a-z])|<=(?!=)", " ≤ "),
-    (r"\\+(?:geq?|geqslant)(?![a-z])|>=", " ≥ "),
-    (r"\\+pm(?![a-z])", "±"),
-    (r"\\+[dt]?frac\s?\{([^{}]{1,80})\}\s?\{([^{}]{1,80})\}", r"(\1)/(\2)"),
+    (r"\\{1,3}(?:approx|simeq|sim|cong)(?![a-z])", " ≈ "),
+    (r"\\{1,3}(?:times|cdot|ast)(?![a-z])", " × "),
+    (r"\\{1,3}div(?![a-z])", " ÷ "),
+    (r"\\{1,3}(?:right|Right|long)?arrow(?![a-z])|\\{1,3}(?:to|implies|Rightarrow|rightarrow)(?![a-z])|(?:--?|==?)>", " → "),
+    (r"\\{1,3}(?:leq?|leqslant)(?![a-z])|<=(?!=)", " ≤ "),
+    (r"\\{1,3}(?:geq?|geqslant)(?![a-z])|>=", " ≥ "),
+    (r"\\{1,3}pm(?![a-z])", "±"),
+    (r"\\{1,3}[dt]?frac\s?\{([^{}]{1,80})\}\s?\{([^{}]{1,80})\}", r"(\1)/(\2)"),
     (
-        r"\\+(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ])|\\+(?=%)|\\+[()\[\]]",
+        r"\\{1,3}(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ])|\\{1,3}(?=%)|\\{1,3}[()\[\]]",
         " ",
     ),
 )
 _PLAIN = (
     (r"\{,\}", ","),
     (r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?", ""),
-    (r"\^\s?\\*circ(?:ledR)?\b|°", " "),
+    (r"\^\s?\\{0,3}circ(?:ledR)?\b|°", " "),
     (r"[{}$`]", ""),
     (r"(?<=[\d)])\s?\*\*\s?(?=[\d(-])", "^"),
     (r"\*\*|__", "\x01"),
@@ -89,9 +89,9 @@ def prepared(text: str, *, score: bool = False) -> str:
     text = text.translate(_SIGNS)
     text = _OUT_OF.sub(r"\1 (max \2)", text) if score else _MIXED.sub(_mixed, text)
     text = _VULGAR_FRACTION.sub(lambda match: f"{int(match[1] or 0) + _VULGAR[match[2]]:.6g}", text)
-    text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
     for pattern, written in [*(_compiled(_LATEX) if "\\" in text else ()), *_compiled(_PLAIN)]:
         text = pattern.sub(written, text)
+    text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
     if not _POINT.search(text) and len(_DECIMAL_COMMA.findall(text)) > 1:
         text = _LONG_DECIMAL_COMMA.sub(r"\1.\2", _THOUSANDS_POINT.sub(r"\1", text))
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)

@@ -14,6 +14,7 @@ from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
 from medtasks_utils.extraction.holders import held, without_instructions
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import BOLD, own_parts, stated, tidied, unformatted, without_steps
 from medtasks_utils.extraction.quantities import Percentage, numbers, prepared
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, noted, rows, weighed
@@ -53,7 +54,7 @@ U = (?:word|pct|close|op|the|line){0,3}
 -70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* cand)
 -70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
 -60 range: cmp eq? @
--45 range: range ~4 @@
+-45 range: (?:range|versus) ~4 @@
 -45 risk: risk ~6 @@
 -35 risk: @@ (?=pct ~4 risk)
 -45 range: @@ (?=(?:word|pct){0,2} (?:or|and|dash)? range)
@@ -64,7 +65,7 @@ U = (?:word|pct|close|op|the|line){0,3}
 -30 beside: cand ~3 open ~2 @
 -20 converted: cand word{1,3} eq @ (?=word)
 -40 age: @ (?=[word dash]{0,2} old)
--50 not: not [the fill about]* @@
+-50 not: (?:not|versus) [the fill about]* @@
 -30 supposed: if ~8 @@
     """
 )
@@ -78,6 +79,7 @@ _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "date": written_dates,
     "weeks_days": written_ages,
 }
+_FRACTION = later(r"\\[dt]?frac\s?\{(-?[\d.]{1,9})\}\s?\{(-?[\d.]{1,9})\}")
 _STATED = 44.0  # the weight of a statement
 _STATEMENTS = ("answer", "headed", "leads", "rounded", "therefore", "result")
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
@@ -205,9 +207,14 @@ def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
     """
     if len(content) > _MAX_CONTENT:
         return NOTHING
-    candidates = _candidates(unwrap(tidied(content)), kind, False)
+    text = tidied(content) if kind == "weeks_days" else unwrap(tidied(content))
+    if fraction := _FRACTION.fullmatch(text) if kind == "decimal" else None:
+        return Reading(float(fraction[1]) / (float(fraction[2]) or math.nan), "fraction")
+    candidates = [_looked_at(one, kind) for one in _candidates(text, kind, False)]
     reading = choose(one for one in candidates if one.weight > 5)
-    if reading.value is None:
+    gives_up = nothing.cannot(symbols_of(text, ())) and not re.match(r"\W{0,3}\d", text)
+    if reading.value is None and candidates and not gives_up:
         left = [one for one in candidates if not {name for name, _ in one.evidence} & {"operand", "range", "list"}]
+        left = left or [one for one in candidates if len(candidates) == 1]
         return Reading(left[0].value, left[0].cue, tuple(candidates)) if left else reading
     return reading

@@ -29,7 +29,7 @@ L = [the fill option open about]*
 36 said of it: is {L} @@
 14 digit: <cand>
 12 word: <weak>
--40 supposed: if ~8 @@
+-62 supposed: if ~8 @@
 -75 instructed: @@ (?=close* comma? if)
 -45 of another: @ (?=[answer word]{0,2} if)
 -30 of a part: (?:part|other) ~6 @@
@@ -41,7 +41,7 @@ L = [the fill option open about]*
     """
 )
 _OPEN = ("class", "said of it", "digit", "word")
-_DENIED = "(?:not|none) (?:[^ stop line comma but cand text weak]{0,5} [cand weak]|[^ stop line comma but or so colon cand text]{0,8} text)"
+_DENIED = "(?:not|none|versus) (?:[^ stop line comma but cand text weak]{0,5} [cand weak]|[^ stop line comma but or so colon cand text]{0,8} text)"
 _DENIED_AFTER = "text [^ stop line comma]{0,4} if is [the fill]* weak|[cand text weak] (?:close|the|is|word|option){0,3} (?:colon|dash|bar){0,2} (?:not|none)"  # also "to call it … would be wrong"
 _VALUES = {"factual": "0", "right": "0", "backed": "0", "hallu": "1", "wrong": "1", "refuted": "1", "unsure": "2"}
 _STRONG = ("factual", "hallu", "unsure")
