@@ -245,7 +245,6 @@ def test_a_number_is_read_back_from_any_style(value: float, style: str) -> None:
         assert plain_number(style.format(form)) == pytest.approx(value, abs=5e-4)
 
 
-
 @settings(deadline=None)
 @given(
     st.integers(1, 9),
@@ -359,7 +358,6 @@ def test_an_expression_leaves_nothing_behind() -> None:
     for attack in ("math.clear()", "math.pop('sqrt')", "math.update(pi=3)", "np.setdefault('x', 1)", "sqrt := 3"):
         assert evaluate(attack) is None
     assert evaluate("math.sqrt(4) + np.pi") == 2 + math.pi
-
 
 
 @pytest.mark.parametrize("text", ["70 / 1.75 ** 2 = **22.9**", "2 * 10^1 + 2.9 = 22.9", "**22.9**"])

@@ -12,7 +12,7 @@ from medtasks_utils.extraction.weighing import NOTHING
 from medtasks_utils.extraction.words import symbols_of
 
 _TOKEN = later(
-    r"\W*(?:n\s?[/.]\s?a\.?|not (?:applicable|available|reported)|unknown|undefined|indeterminate|undetermined)(?!\w)",
+    r"\W*(?:n\s?[/.]\s?a\.?|not (?:applicable|available|reported)|(?:unknown|undefined|indeterminate|undetermined)(?=\W*$|[.,;:(–—-]))(?!\w)",
     re.I,
 )
 _BARE = later(r"\W*NA\W*(?:\Z|[(:,;–—-])")
@@ -30,7 +30,11 @@ def says_not_available(content: str) -> bool:
     text = _plain(content)
     if _TOKEN.match(text) or _BARE.match(text):
         return True
-    return nothing.lacks(symbols_of(text, ())) and content_value(text, "decimal").value is None
+    if re.match(r"[^\w]*\d", text):
+        return False
+    return (nothing.lacks(symbols_of(text, ())) or _SAID.search(text) is not None) and content_value(
+        text, "decimal"
+    ).value is None
 
 
 def states_not_available(text: str) -> bool:

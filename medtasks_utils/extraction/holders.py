@@ -118,6 +118,8 @@ def _denied(text: str, start: int, end: int) -> bool:
     before = symbols_of(text[max(0, start - _REACH) : start], ()).symbols
     after = symbols_of(text[end : end + 60], ()).symbols
     return bool(
-        pattern("(?:(?:not|versus) (?:the|is|option|word|answer){0,3}|(?:if [^ stop line]{0,8} have|draft) [^ stop line not]{0,4}) (?:word|open)*$").search(before)
+        pattern(
+            "(?:(?:not|versus) (?:the|is|option|word|answer){0,3}|(?:if [^ stop line]{0,8} have|draft) [^ stop line not]{0,4}) (?:word|open)*$"
+        ).search(before)
         or pattern("close* comma? (?:that|because|but that|word) is [^ stop line]{0,2} (?:wrong|slip)").match(after)
     )

@@ -103,7 +103,7 @@ def only_plans(symbols: Symbols) -> bool:
 
 
 _LEAD = "(?:word|dash|digits|open|the){0,2}"
-_CANNOT = "cannot|unable|(?:not|lack) ~4 calc|not ~4 (?:answer|result|word) ~4 (?:calc|input|word)"
+_CANNOT = "cannot|unable|(?:not|lack) ~4 calc|not (?:word|the|input){0,2} (?:answer|result|final) ~4 calc"
 _CONCLUDED = "(?:so|but|(?:stop|line) the? result) ~10 (?:cannot|unable|not ~4 calc)"
 
 

@@ -20,7 +20,7 @@ _SIGNS = str.maketrans(
 )
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _MIXED = later(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/]|\.\d)")
-_OUT_OF = later(r"(?<![\w/.])(\d{1,2})\s?/\s?(\d{1,2})(?![\d/.])")
+_OUT_OF = later(r"(?<![\w/.])(\d{1,2})\s?(?:/|out of|of)\s?(\d{1,2})(?![\d/.])")
 _VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _VULGAR_FRACTION = later(rf"(\d{{0,6}})\s?([{''.join(_VULGAR)}])")
 _POWER_OF_TEN = later(
@@ -31,7 +31,10 @@ _LATEX = (
     (r"\\{1,3}(?:approx|simeq|sim|cong)(?![a-z])", " ≈ "),
     (r"\\{1,3}(?:times|cdot|ast)(?![a-z])", " × "),
     (r"\\{1,3}div(?![a-z])", " ÷ "),
-    (r"\\{1,3}(?:right|Right|long)?arrow(?![a-z])|\\{1,3}(?:to|implies|Rightarrow|rightarrow)(?![a-z])|(?:--?|==?)>", " → "),
+    (
+        r"\\{1,3}(?:right|Right|long)?arrow(?![a-z])|\\{1,3}(?:to|implies|Rightarrow|rightarrow)(?![a-z])|(?:--?|==?)>",
+        " → ",
+    ),
     (r"\\{1,3}(?:leq?|leqslant)(?![a-z])|<=(?!=)", " ≤ "),
     (r"\\{1,3}(?:geq?|geqslant)(?![a-z])|>=", " ≥ "),
     (r"\\{1,3}pm(?![a-z])", "±"),

@@ -79,7 +79,7 @@ _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "date": written_dates,
     "weeks_days": written_ages,
 }
-_FRACTION = later(r"\\[dt]?frac\s?\{(-?[\d.]{1,9})\}\s?\{(-?[\d.]{1,9})\}")
+_FRACTION = later(r"\\[dt]?frac\s?\{(-?\d{1,9}(?:\.\d{1,9})?)\}\s?\{(-?\d{1,9}(?:\.\d{1,9})?)\}")
 _STATED = 44.0  # the weight of a statement
 _STATEMENTS = ("answer", "headed", "leads", "rounded", "therefore", "result")
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
@@ -208,8 +208,9 @@ def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
     if len(content) > _MAX_CONTENT:
         return NOTHING
     text = tidied(content) if kind == "weeks_days" else unwrap(tidied(content))
-    if fraction := _FRACTION.fullmatch(text) if kind == "decimal" else None:
-        return Reading(float(fraction[1]) / (float(fraction[2]) or math.nan), "fraction")
+    if (fraction := _FRACTION.fullmatch(text)) and kind in ("decimal", "integer"):
+        under = float(fraction[2]) if kind == "decimal" else 1.0
+        return Reading(float(fraction[1]) / under, "fraction", certainty=1.0) if under else NOTHING
     candidates = [_looked_at(one, kind) for one in _candidates(text, kind, False)]
     reading = choose(one for one in candidates if one.weight > 5)
     gives_up = nothing.cannot(symbols_of(text, ())) and not re.match(r"\W{0,3}\d", text)
