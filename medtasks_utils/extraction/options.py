@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 
 from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.words import Found, words_of
+from medtasks_utils.extraction.words import Found
 
 LETTERS = "ABCD"
 
@@ -156,14 +156,3 @@ def _between(text: str) -> bool:
         and "\n" not in text.strip(" ")
         and bool(re.match(r"[).:\]*,\s–—-]", text))
     )
-
-
-@lru_cache(maxsize=1)
-def ordinals() -> re.Pattern[str]:
-    """ "The second option", "option two": numbers of options, in words."""
-    noun = "|".join(map(re.escape, words_of("option")))
-    ranks = [words_of(f"rank{letter.lower()}") for letter in LETTERS]
-    groups = "|".join(
-        f"(?P<{letter}>{'|'.join(map(re.escape, rank))})" for letter, rank in zip(LETTERS, ranks, strict=True)
-    )
-    return re.compile(rf"(?<!\w)(?:{groups})\s?(?:{noun})(?!\w)", re.IGNORECASE)

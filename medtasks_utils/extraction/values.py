@@ -53,6 +53,7 @@ U = (?:word|pct|close|op|the|line){0,3}
 -70 operand: op open* @
 -70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* cand)
 -70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
+-70 range: <cand> (?=(?:word|pct){0,2} to cand)
 -60 range: cmp eq? @
 -45 range: (?:range|versus) ~4 @@
 -45 risk: risk ~6 @@
