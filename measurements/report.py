@@ -34,7 +34,7 @@ def save_run(folder: Path, share: float, characters: int) -> None:
     from lm_eval.loggers import EvaluationTracker
     from lm_eval.tasks import TaskManager
 
-    from medtasks_utils.harness.sources import tasks_path
+    from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 
     class Model(LM):  # type: ignore[misc]
         tokenizer_name = "none"
