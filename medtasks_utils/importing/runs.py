@@ -7,7 +7,7 @@ import json
 import re
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,15 +73,10 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
                 items[f"{metric},{filter_name}"].append(value)
             samples.append(_sample(place, doc, built.doc_to_target(doc), own, filter_name, answers))
             samples[-1] |= {**scores, **means, "metrics": list(own_scores)}
-    results: Row = {"alias": name}
-    for key, values in items.items():
-        metric, _, filter_name = key.partition(",")
-        aggregate = AGGREGATES[metric_of(metric, built.benchmark.name).aggregation]
-        results |= {key: aggregate(values), f"{metric}_stderr,{filter_name}": aggregate.stderr(values)}
     _, _, of_folder = path.resolve().parent.parent.name.partition("--")
     model = str(metadata.get("model") or of_folder.replace("--", "/") or path.parent.name)
     content = {
-        "results": {name: results},
+        "results": {name: _aggregated(name, built.benchmark.name, items)},
         "configs": {
             name: {"task": name, "metadata": {"benchmark": built.benchmark.name, "remarks": [f"imported from {path}"]}}
         },
@@ -105,6 +100,16 @@ def _scored(task: Any, doc: Row, responses: Sequence[str]) -> dict[str, tuple[li
         answers = [read(response, dict(doc), task.options) for response in responses]
         found[name] = list(map(str, answers)), task.process_results(dict(doc), answers)
     return found
+
+
+def _aggregated(name: str, benchmark: str, items: Mapping[str, list[Any]]) -> Row:
+    """The values and standard errors of a task, by metric and filter, as a results file has them."""
+    results: Row = {"alias": name}
+    for key, values in items.items():
+        metric, _, filter_name = key.partition(",")
+        aggregate = AGGREGATES[metric_of(metric, benchmark).aggregation]
+        results |= {key: aggregate(values), f"{metric}_stderr,{filter_name}": aggregate.stderr(values)}
+    return results
 
 
 def _by_document(lines: Sequence[Line], documents: Sequence[Row]) -> tuple[dict[int, list[Line]], list[int]]:
