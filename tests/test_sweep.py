@@ -86,7 +86,7 @@ def test_every_model_gets_every_run_and_a_second_start_asks_nothing(tmp_path: Pa
     first = command(plan(tmp_path, server))
     output, errors = first.communicate(timeout=300)
     assert first.returncode == 0, errors
-    assert [line for line in errors.splitlines() if line.startswith("m1/hard: done")]
+    assert [line for line in errors.splitlines() if line.endswith("m1/hard: done")]
     results = sorted((tmp_path / "sweep").glob("*/*"))
     assert [path.name.rpartition("-")[0] for path in results] == ["answers", "hard"] * 2
     assert saved_results(results[1])["results"]["medhallu"]["acc,strict-match"] > 0

@@ -12,7 +12,7 @@ from medtasks_utils.errors import UsageError
 from medtasks_utils.sweep.plan import Job
 from medtasks_utils.sweep.process import start, stop
 
-_TICK = 0.25  # seconds between looks at the processes
+_TICK = 0.5  # seconds between looks at the processes
 _ROUNDING = 1e-6  # processors that may be taken beyond those there are: shares of one do not add up to the last bit
 
 
