@@ -24,7 +24,7 @@ FLOORS = [
     {"harness"},
     {"benchmarks.*"},
     {"results"},
-    {"compare", "rescore", "publish"},
+    {"compare", "rescore", "publish", "audit"},
     {"report"},
     {"sweep"},
     {"extract", "selfcheck", "scoring"},

@@ -39,12 +39,7 @@ _FORMS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """A response and what it answers.
-
-    Attributes:
-        kind: of what may be stated, out of :func:`kind_of`.
-        may_abstain: whether ``N/A`` may be stated.
-    """
+    """A response, what it answers, the :func:`kind_of` of what it may state, and whether it may state ``N/A``."""
 
     kind: str
     may_abstain: bool
