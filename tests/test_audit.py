@@ -42,8 +42,8 @@ def test_intervals_cover_a_known_share_at_the_stated_rate(
         counts = [Counts(int(rng.hypergeometric(own, size - own, read)), read, size)
                   for own, size, read in zip(hits, sizes, (drawn, sample), strict=True)]  # fmt: skip
         found = share(counts)
-        assert found is not None and 0 <= found.low <= found.value <= found.high <= 1
-        covered += found.low - 1e-12 <= truth <= found.high + 1e-12
+        assert found is not None and 0 <= found["low"] <= found["value"] <= found["high"] <= 1
+        covered += found["low"] - 1e-12 <= truth <= found["high"] + 1e-12
     assert covered / 2000 >= 0.93
 
 
@@ -57,15 +57,15 @@ def test_intervals_of_the_accuracy_cover_it() -> None:
         losses = share([Counts(int(less), 300, 300), Counts(int(lost), 200, 1200)])
         assert gains and losses
         found = changed(0.6, gains, losses)
-        covered += found.low <= 0.6 + 111 / 1500 <= found.high
+        covered += found["low"] <= 0.6 + 111 / 1500 <= found["high"]
     assert 0.93 <= covered / 2000 <= 0.985
 
 
 def test_what_is_wholly_known_has_no_width_and_what_nobody_read_may_be_anything() -> None:
-    assert share([Counts(3, 10, 10), Counts(0, 90, 90)]) == Estimate(0.03, 0.03, 0.03)
-    assert share([Counts(0, 0, 0), Counts(9, 90, 90)]) == Estimate(0.1, 0.1, 0.1)
+    assert share([Counts(3, 10, 10), Counts(0, 90, 90)]) == Estimate(value=0.03, low=0.03, high=0.03)
+    assert share([Counts(0, 0, 0), Counts(9, 90, 90)]) == Estimate(value=0.1, low=0.1, high=0.1)
     found = share([Counts(0, 0, 50), Counts(5, 50, 50)])
-    assert found and found.value == pytest.approx(0.1) and found.low < 0.06 and found.high > 0.54
+    assert found and found["value"] == pytest.approx(0.1) and found["low"] < 0.06 and found["high"] > 0.54
     assert share([Counts(0, 0, 10), Counts(0, 0, 0)]) is None
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from medtasks_utils.intervals import share_interval
 
 
-class Estimate(NamedTuple):
+class Estimate(TypedDict):
     """A number with its 95 % interval."""
 
     value: float
@@ -24,13 +24,7 @@ class Estimate(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What is known of a stratum.
-
-    Attributes:
-        hits: how many of the responses that were read have the property.
-        read: how many were read.
-        responses: how many there are.
-    """
+    """How many responses a stratum has, how many of them were read, and how many of these have the property."""
 
     hits: int
     read: int
@@ -55,12 +49,15 @@ def share(strata: Sequence[Counts]) -> Estimate | None:
         value += weight * own
         below += unknown * (own - low) ** 2
         above += unknown * (high - own) ** 2
-    return Estimate(value, max(0.0, value - math.sqrt(below)), min(1.0, value + math.sqrt(above)))
+    return _within(value, math.sqrt(below), math.sqrt(above))
 
 
 def changed(base: float, gains: Estimate, losses: Estimate) -> Estimate:
     """A known share after estimated gains and losses."""
-    value = base + gains.value - losses.value
-    below = math.hypot(gains.value - gains.low, losses.high - losses.value)
-    above = math.hypot(gains.high - gains.value, losses.value - losses.low)
-    return Estimate(value, max(0.0, value - below), min(1.0, value + above))
+    below = math.hypot(gains["value"] - gains["low"], losses["high"] - losses["value"])
+    above = math.hypot(gains["high"] - gains["value"], losses["value"] - losses["low"])
+    return _within(base + gains["value"] - losses["value"], below, above)
+
+
+def _within(value: float, below: float, above: float) -> Estimate:
+    return Estimate(value=value, low=max(0.0, value - below), high=min(1.0, value + above))

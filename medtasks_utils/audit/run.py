@@ -28,7 +28,6 @@ DOUBTFUL, OTHERS = "doubtful", "others"
 _UNSURE_WAYS = {"fuzzy", "none"}
 _UNSURE_BELOW = 0.5
 _END = 300
-_COLUMNS = ("doc_id", "generation", "stratum", *FILTERS, "stated", "differs", "failure", "end")
 
 
 class AuditError(MedtasksError):
@@ -132,14 +131,12 @@ def _audited(
     todo = [(name, item) for name, members in drawn.items() for item in members]
     auditor = Auditor()
     judgements = judge_all(auditor, settings, [item.asked(may_abstain) for _, item in todo], check_first=True)
-    readings = [
-        _row(name, item, judgement.output.get("stated"), judgement.failure)
-        for (name, item), judgement in zip(todo, judgements, strict=True)
-    ]
+    readings = []
     known: dict[str, list[tuple[Item, str]]] = {name: [] for name in strata}
-    for (name, item), row in zip(todo, readings, strict=True):
-        if row["failure"] is None:
-            known[name].append((item, row["stated"]))
+    for (name, item), judgement in zip(todo, judgements, strict=True):
+        readings.append(_row(name, item, judgement.output.get("stated"), judgement.failure))
+        if judgement.failure is None:
+            known[name].append((item, judgement.output["stated"]))
 
     def estimate(has: Callable[[Item, str], bool]) -> Estimate | None:
         return share([Counts(sum(has(*pair) for pair in known[name]), len(known[name]), len(strata[name]))
@@ -153,31 +150,25 @@ def _audited(
         "signature": f"{auditor.signature}|model:{settings.model}",
         "responses": len(items),
         "strata": {
-            name: {
-                "responses": len(own),
-                "drawn": len(drawn[name]),
-                "read": len(known[name]),
-                "probability": len(drawn[name]) / len(own) if own else None,
-            }
+            name: {"responses": len(own), "drawn": len(drawn[name]), "read": len(known[name])}
             for name, own in strata.items()
         },
         "failures": dict(Counter(row["failure"] for row in readings if row["failure"])),
         "filters": {
             name: {
                 "accuracy": accuracy[name],
-                "misread": _plain(estimate(partial(_differs, name, False))),
-                "missed": _plain(estimate(partial(_differs, name, True))),
+                "misread": estimate(partial(_differs, name, False)),
+                "missed": estimate(partial(_differs, name, True)),
             }
             for name in FILTERS
         },
-        "accuracy_as_read": _plain(changed(accuracy[FILTERS[1]], gains, losses) if gains and losses else None),
+        "accuracy_as_read": changed(accuracy[FILTERS[1]], gains, losses) if gains and losses else None,
         "readings": readings,
     }
-    assert task.samples_path is not None
-    path = audit_file(task.samples_path)
+    path = audit_file(task.samples_path or Path())
     write_whole(path, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     table = io.StringIO()
-    writer = csv.DictWriter(table, _COLUMNS)
+    writer = csv.DictWriter(table, list(readings[0]))
     writer.writeheader()
     writer.writerows(readings)
     write_whole(path.with_suffix(".csv"), table.getvalue())
@@ -200,10 +191,6 @@ def _differs(filter_name: str, is_missed: bool, item: Item, reading: str) -> boo
 def _is_changed(to: bool, item: Item, reading: str) -> bool:
     """Whether the LLM's reading is right and the flexible one wrong, or the other way round."""
     return right(reading, item.sample.doc, item.kind) is to is not item.is_right(FILTERS[1])
-
-
-def _plain(estimate: Estimate | None) -> dict[str, float] | None:
-    return None if estimate is None else estimate._asdict()
 
 
 def audit_file(samples: Path) -> Path:
