@@ -27,6 +27,7 @@ COMMANDS = Registry(
         "publish": "medtasks_utils.commands.publish",
         "report": "medtasks_utils.commands.report",
         "rescore": "medtasks_utils.commands.rescore",
+        "audit": "medtasks_utils.commands.audit",
         "selfcheck": "medtasks_utils.commands.selfcheck",
         "sweep": "medtasks_utils.commands.sweep",
         "tool": "medtasks_utils.commands.tool",

@@ -24,7 +24,7 @@ FLOORS = [
     {"harness"},
     {"benchmarks.*"},
     {"results"},
-    {"compare", "importing", "rescore", "publish"},
+    {"compare", "importing", "rescore", "publish", "audit"},
     {"report"},
     {"sweep"},
     {"extract", "selfcheck", "scoring"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -38,12 +39,7 @@ _FORMS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """A response and what it answers.
-
-    Attributes:
-        kind: of what may be stated, out of :func:`kind_of`.
-        may_abstain: whether ``N/A`` may be stated.
-    """
+    """A response, what it answers, the :func:`kind_of` of what it may state, and whether it may state ``N/A``."""
 
     kind: str
     may_abstain: bool
@@ -115,12 +111,12 @@ def _readings(reading: str, kind: str) -> list[Any]:
 def same(one: str, other: str, kind: str) -> bool:
     """Whether two readings are of the same answer, or both of none."""
     ours, theirs = _readings(one, kind), _readings(other, kind)
-    if not ours or not theirs:
-        return not ours and not theirs
-    return any(
-        a == b or (isinstance(a, float) and isinstance(b, float) and math.isclose(a, b, rel_tol=1e-6))
-        for a in ours
-        for b in theirs
+    pairs = list(itertools.product(ours, theirs))
+    numbers = [pair for pair in pairs if all(isinstance(value, float) for value in pair)]
+    return (
+        not (ours or theirs)
+        or any(a == b for a, b in pairs)
+        or any(math.isclose(*each, rel_tol=1e-6) for each in numbers)
     )
 
 

@@ -1,7 +1,7 @@
 """Shares of all responses of a task, estimated from a stratified sample of them, with 95 % intervals.
 
-A stratum's share is weighted by the stratum's part of all responses (Cochran, *Sampling Techniques*, chapter 5; with
-equal probabilities within strata it is the Horvitz–Thompson estimate). The interval puts the strata's Wilson intervals,
+A stratum's share is weighted by its part of all responses (Cochran, *Sampling Techniques*, chapter 5; with equal
+probabilities within strata this is the Horvitz–Thompson estimate). The interval puts the strata's Wilson intervals,
 which hold at the edges too, together by the method of variance estimates recovery (Yan & Su, *Statistics in
 Biopharmaceutical Research* 2010); a stratum of which all is known adds nothing to its width.
 """
@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from medtasks_utils.intervals import share_interval
 
 
-class Estimate(NamedTuple):
+class Estimate(TypedDict):
     """A number with its 95 % interval."""
 
     value: float
@@ -24,13 +24,7 @@ class Estimate(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What is known of a stratum.
-
-    Attributes:
-        hits: how many of the responses that were read have the property.
-        read: how many were read.
-        responses: how many there are.
-    """
+    """How many responses a stratum has, how many of them were read, and how many of these have the property."""
 
     hits: int
     read: int
@@ -38,29 +32,32 @@ class Counts(NamedTuple):
 
 
 def share(strata: Sequence[Counts]) -> Estimate | None:
-    """The share of responses with the property, 0–1; None where nothing is known of a stratum.
+    """The share of responses with the property, 0–1; None where none was read.
 
-    Responses that were drawn and could not be read are taken to be like those of their stratum that were.
+    Responses that were drawn and could not be read are taken to be like those of their stratum that were; of a stratum
+    of which none was read, the share may be anything.
     """
-    total = sum(stratum.responses for stratum in strata)
+    total, all_read = sum(stratum.responses for stratum in strata), sum(stratum.read for stratum in strata)
+    if not all_read:
+        return None
     value = below = above = 0.0
     for hits, read, responses in strata:
-        if not responses:
-            continue
-        if not read:
-            return None
-        own, weight = hits / read, responses / total
-        low, high = share_interval(own, read)
-        unknown = weight**2 * (1 - read / responses)
+        own = hits / read if read else sum(stratum.hits for stratum in strata) / all_read
+        low, high = share_interval(own, read) if read else (0.0, 1.0)
+        weight = responses / total
+        unknown = weight**2 * (1 - read / responses) if responses else 0.0
         value += weight * own
         below += unknown * (own - low) ** 2
         above += unknown * (high - own) ** 2
-    return Estimate(value, max(0.0, value - math.sqrt(below)), min(1.0, value + math.sqrt(above))) if total else None
+    return _within(value, math.sqrt(below), math.sqrt(above))
 
 
 def changed(base: float, gains: Estimate, losses: Estimate) -> Estimate:
     """A known share after estimated gains and losses."""
-    value = base + gains.value - losses.value
-    below = math.hypot(gains.value - gains.low, losses.high - losses.value)
-    above = math.hypot(gains.high - gains.value, losses.value - losses.low)
-    return Estimate(value, max(0.0, value - below), min(1.0, value + above))
+    below = math.hypot(gains["value"] - gains["low"], losses["high"] - losses["value"])
+    above = math.hypot(gains["high"] - gains["value"], losses["value"] - losses["low"])
+    return _within(base + gains["value"] - losses["value"], below, above)
+
+
+def _within(value: float, below: float, above: float) -> Estimate:
+    return Estimate(value=value, low=max(0.0, value - below), high=min(1.0, value + above))

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.audit.auditor import NOTHING, Asked, Auditor, kind_of, right, same
+from medtasks_utils.audit.auditor import Asked, Auditor, kind_of, right, same
 from medtasks_utils.audit.estimate import Counts, Estimate, changed, share
 from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.benchmarks.medcalc_bench.kinds import NOT_AVAILABLE
@@ -28,7 +28,6 @@ DOUBTFUL, OTHERS = "doubtful", "others"
 _UNSURE_WAYS = {"fuzzy", "none"}
 _UNSURE_BELOW = 0.5
 _END = 300
-_COLUMNS = ("doc_id", "generation", "stratum", *FILTERS, "stated", "differs", "failure", "end")
 
 
 class AuditError(MedtasksError):
@@ -60,8 +59,8 @@ class Item:
         strict, flexible = map(self.read, FILTERS)
         if UNANSWERED in (strict, flexible) or not same(strict, flexible, self.kind):
             return True
-        details = self.sample.details.get(FILTERS[1], {})
-        certainty, way = (_of(details.get(name), self.generation) for name in ("certainty", "found_by"))
+        told = [self.sample.details.get(FILTERS[1], {}).get(name) for name in ("certainty", "found_by")]
+        certainty, way = (each[self.generation] if isinstance(each, list) else each for each in told)
         return certainty < _UNSURE_BELOW if isinstance(certainty, float | int) else way in _UNSURE_WAYS
 
     def asked(self, may_abstain: bool) -> Asked:
@@ -70,10 +69,6 @@ class Item:
         options = tuple(map(str, doc.get("options") or ())) if self.kind == "letter" else ()
         shown = str(doc.get("answer", "")) if self.kind == "verdict" else ""
         return Asked(self.kind, may_abstain, str(doc.get("question", "")), options, shown, response)
-
-
-def _of(value: Any, generation: int) -> Any:
-    return value[generation] if isinstance(value, list) and generation < len(value) else value
 
 
 def audit(
@@ -127,9 +122,7 @@ def _audited(
     run: Run, task: TaskRun, items: Sequence[Item], settings: JudgeSettings, limits: tuple[int, int]
 ) -> dict[str, Any]:
     may_abstain = any(item.sample.doc.get("ground_truth") == NOT_AVAILABLE for item in items)
-    strata: dict[str, list[Item]] = {DOUBTFUL: [], OTHERS: []}
-    for item in items:
-        strata[DOUBTFUL if item.is_doubtful else OTHERS].append(item)
+    strata = {name: [item for item in items if item.is_doubtful is (name == DOUBTFUL)] for name in (DOUBTFUL, OTHERS)}
     chance = random.Random(f"{run.model} {task.task} {len(items)}")  # the same responses whenever it is typed
     drawn = {
         name: chance.sample(members, min(limit, len(members)))
@@ -138,50 +131,44 @@ def _audited(
     todo = [(name, item) for name, members in drawn.items() for item in members]
     auditor = Auditor()
     judgements = judge_all(auditor, settings, [item.asked(may_abstain) for _, item in todo], check_first=True)
-    readings = [
-        _row(name, item, judgement.output.get("stated"), judgement.failure)
-        for (name, item), judgement in zip(todo, judgements, strict=True)
-    ]
-    stated = {
-        name: [(item, str(row["stated"])) for (own, item), row in zip(todo, readings, strict=True)
-               if own == name and row["stated"] is not None]
-        for name in strata
-    }  # fmt: skip
+    readings = []
+    known: dict[str, list[tuple[Item, str]]] = {name: [] for name in strata}
+    for (name, item), judgement in zip(todo, judgements, strict=True):
+        readings.append(_row(name, item, judgement.output.get("stated"), judgement.failure))
+        if judgement.failure is None:
+            known[name].append((item, judgement.output["stated"]))
 
     def estimate(has: Callable[[Item, str], bool]) -> Estimate | None:
-        return share([Counts(sum(has(*pair) for pair in known), len(known), len(strata[name]))
-                      for name, known in stated.items()])  # fmt: skip
+        return share([Counts(sum(has(*pair) for pair in known[name]), len(known[name]), len(strata[name]))
+                      for name in strata])  # fmt: skip
 
-    filters: dict[str, dict[str, Any]] = {
-        name: {
-            "accuracy": sum(item.is_right(name) for item in items) / len(items),
-            "misread": _plain(estimate(partial(_is_misread, name))),
-            "missed": _plain(estimate(partial(_is_missed, name))),
-        }
-        for name in FILTERS
-    }
+    accuracy = {name: sum(item.is_right(name) for item in items) / len(items) for name in FILTERS}
     gains, losses = (estimate(partial(_is_changed, to)) for to in (True, False))
-    as_read = changed(filters[FILTERS[1]]["accuracy"], gains, losses) if gains and losses else None
     result = {
         "run": run.name,
         "task": task.task,
         "signature": f"{auditor.signature}|model:{settings.model}",
         "responses": len(items),
         "strata": {
-            name: {"responses": len(members), "drawn": len(drawn[name]), "read": len(stated[name]),
-                   "probability": len(drawn[name]) / len(members) if members else None}
-            for name, members in strata.items()
+            name: {"responses": len(own), "drawn": len(drawn[name]), "read": len(known[name])}
+            for name, own in strata.items()
         },
         "failures": dict(Counter(row["failure"] for row in readings if row["failure"])),
-        "filters": filters,
-        "accuracy_as_read": _plain(as_read),
+        "filters": {
+            name: {
+                "accuracy": accuracy[name],
+                "misread": estimate(partial(_differs, name, False)),
+                "missed": estimate(partial(_differs, name, True)),
+            }
+            for name in FILTERS
+        },
+        "accuracy_as_read": changed(accuracy[FILTERS[1]], gains, losses) if gains and losses else None,
         "readings": readings,
-    }  # fmt: skip
-    assert task.samples_path is not None
-    path = audit_file(task.samples_path)
+    }
+    path = audit_file(task.samples_path or Path())
     write_whole(path, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     table = io.StringIO()
-    writer = csv.DictWriter(table, _COLUMNS)
+    writer = csv.DictWriter(table, list(readings[0]))
     writer.writeheader()
     writer.writerows(readings)
     write_whole(path.with_suffix(".csv"), table.getvalue())
@@ -196,22 +183,14 @@ def _row(stratum: str, item: Item, stated: str | None, failure: str | None) -> d
     return {**place, **read, "stated": stated, "differs": differs, "failure": failure, "end": end}
 
 
-def _is_misread(filter_name: str, item: Item, reading: str) -> bool:
+def _differs(filter_name: str, is_missed: bool, item: Item, reading: str) -> bool:
     own = item.read(filter_name)
-    return own != UNANSWERED and not same(own, reading, item.kind)
-
-
-def _is_missed(filter_name: str, item: Item, reading: str) -> bool:
-    return item.read(filter_name) == UNANSWERED and reading != NOTHING
+    return (own == UNANSWERED) is is_missed and not same(own, reading, item.kind)
 
 
 def _is_changed(to: bool, item: Item, reading: str) -> bool:
     """Whether the LLM's reading is right and the flexible one wrong, or the other way round."""
     return right(reading, item.sample.doc, item.kind) is to is not item.is_right(FILTERS[1])
-
-
-def _plain(estimate: Estimate | None) -> dict[str, float] | None:
-    return None if estimate is None else estimate._asdict()
 
 
 def audit_file(samples: Path) -> Path:

@@ -19,7 +19,7 @@ from medtasks_utils.results.run import GroupRun, Metrics, ResultsError, Run, Tas
 from medtasks_utils.results.samples import mapping, number
 
 _DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
-_RESULTS_FILE = re.compile(rf"(?:results|.+_(?P<date>{_DATE}))\.json")
+_RESULTS_FILE = re.compile(rf"(?!audit_)(?:results|.+_(?P<date>{_DATE}))\.json")
 _SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
 # Runs saved by version 0.1 name the class that scored them; without a configuration, only the task's name is left.
 _SCORER = re.compile(r"medtasks_utils\.(?:benchmarks\.)?(\w+)\.")
