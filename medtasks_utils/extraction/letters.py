@@ -20,6 +20,8 @@ L = [the fill option open]*
 // statements: they decide, and only what denies the letter itself or takes it back undoes them
 70 answer: (?<!other)answer ~8 [is colon eq arrow dash]+ [the fill option open right so because colon comma]* @@
 68 answer: (?<!other)answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
+66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
+62 odd one: so ~2 wrong option is [the fill option open]* #
 66 right: (?:right ~4 (?:answer|option|other)|option ~3 right) ~8 (?:is|colon|arrow|dash) [the fill option open right]* @@
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
 58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
@@ -99,7 +101,11 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     candidates = [noted(one, "taken back", -60) if one.start < lasting else one for one in candidates]
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     candidates = [
-        one if one.end <= whole or one.support >= OUTRIGHT else replace(one, support=0.0) for one in candidates
+        one
+        if (one.end <= whole and (one.cue != "named" or one.end > one.start + 1 or whole == len(plain)))
+        or one.support >= OUTRIGHT
+        else replace(one, support=0.0)
+        for one in candidates
     ]
     candidates = _named_alone(_unless_listed(candidates))
     reading = choose(candidates, _OPEN)
