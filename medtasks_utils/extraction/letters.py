@@ -22,7 +22,7 @@ L = [the fill option open]*
 68 answer: (?<!other)answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
 66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
 62 odd one: so ~2 wrong option is [the fill option open]* #
-66 right: (?:right ~4 (?:answer|option|other)|option ~3 right) ~8 (?:is|colon|arrow|dash) [the fill option open right]* @@
+66 right: (?:right ~4 (?:answer|option|other)|option ~3 right) ~8 [is colon arrow dash] [the fill option open right]* @@
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
 58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 56 most: fill fill ~12 (?:is|colon) [the fill option open right to]* @@
@@ -41,7 +41,7 @@ L = [the fill option open]*
 20 named: @
 // what denies a letter
 69 corrected: not {L} [cand text weak] comma? but {L} @@
--100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option open colon is answer choose]* @@
+-100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
 -100 conditional: if the? (?:answer|option) [is the fill option open]+ @@
 -60 denied: versus {L} @@
 -60 denied: not [the fill option open is right so answer]* @

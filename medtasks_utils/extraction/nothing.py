@@ -34,7 +34,7 @@ def loops(text: str) -> bool:
     """
     tail = text.rstrip()[-4000:]
     end = tail[-40:]
-    return len(end) == 40 and tail.count(end) >= 4 or _same_sentences(tail)
+    return (len(end) == 40 and tail.count(end) >= 4) or _same_sentences(tail)
 
 
 def _same_sentences(tail: str) -> bool:

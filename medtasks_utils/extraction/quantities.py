@@ -40,7 +40,8 @@ _LATEX = (
     (r"\\{1,3}pm(?![a-z])", "±"),
     (r"\\{1,3}[dt]?frac\s?\{([^{}]{1,80})\}\s?\{([^{}]{1,80})\}", r"(\1)/(\2)"),
     (
-        r"\\{1,3}(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ])|\\{1,3}(?=%)|\\{1,3}[()\[\]]",
+        r"\\{1,3}(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ])"
+        r"|\\{1,3}(?=%)|\\{1,3}[()\[\]]",
         " ",
     ),
 )

@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 
 def rows(table: str) -> tuple[Row, ...]:
-    """A table, a row a line: ``70 answer: pattern``. A line ``L = …`` says what ``{L}`` stands for in the rows after it."""
+    """A table, a row a line: ``70 answer: pattern``; ``L = …`` says what ``{L}`` stands for in the rows after it."""
     named: dict[str, str] = {}
     found = []
     for line in filter(None, (line.partition("//")[0].strip() for line in table.splitlines())):
