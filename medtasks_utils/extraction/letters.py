@@ -34,6 +34,7 @@ L = [the fill option open]*
 44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
 40 leads: ^ @ (?=is|because|$)
+40 leads: ^ <text> (?=if is)
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
 32 right: right {L} @
 32 right: @ (?=(?:close|comma)* right)

@@ -43,7 +43,7 @@ L = [the fill option open about]*
 _OPEN = ("class", "said of it", "digit", "word")
 _DENIED = (
     "(?:not|none|versus) (?:[^ stop line comma but cand text weak]{0,5} [cand weak]"
-    "|[^ stop line comma but or so colon cand text]{0,8} text)"
+    "|[^ stop line comma but or colon cand text]{0,8} text)"
 )
 _DENIED_AFTER = (  # "to call it … would be wrong", "fabrication: none"
     "text [^ stop line comma]{0,4} if is [the fill]* weak"
