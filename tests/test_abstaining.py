@@ -42,8 +42,8 @@ def test_there_are_enough_and_none_twice() -> None:
 def test_flexible_tells_them_apart(task: Any) -> None:
     missed = [text for text in LACKS if not is_not_available(task, "flexible-extract", text)]
     wrong = [text for text in CAVEATS if is_not_available(task, "flexible-extract", text)]
-    assert len(missed) <= 0.03 * len(LACKS), missed
-    assert len(wrong) <= 0.06 * len(CAVEATS), wrong
+    assert len(missed) <= 0.05 * len(LACKS), missed
+    assert len(wrong) <= 0.05 * len(CAVEATS), wrong
 
 
 def test_strict_reads_what_the_tag_or_box_says_and_nothing_else(task: Any) -> None:

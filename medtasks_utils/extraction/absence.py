@@ -1,4 +1,4 @@
-"""Whether an answer says that the note lacks what is needed: ``N/A`` and its kin. A number with a caveat is a number."""
+"""Whether an answer says that the note lacks what is needed: ``N/A`` and its kin; a number with a caveat is none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from medtasks_utils.extraction.weighing import NOTHING
 from medtasks_utils.extraction.words import symbols_of
 
 _TOKEN = later(
-    r"\W*(?:n\s?[/.]\s?a\.?|not (?:applicable|available|reported)|(?:unknown|undefined|indeterminate|undetermined)(?=\W*$|[.,;:(–—-]))(?!\w)",
+    r"\W*(?:n\s?[/.]\s?a\.?|not (?:applicable|available|reported)|(?:unknown|undefined|indeterminate|undetermined)"
+    r"(?=\W*$|[.,;:(–—-]))(?!\w)",
     re.I,
 )
 _BARE = later(r"\W*NA\W*(?:\Z|[(:,;–—-])")

@@ -119,7 +119,8 @@ def _denied(text: str, start: int, end: int) -> bool:
     after = symbols_of(text[end : end + 60], ()).symbols
     return bool(
         pattern(
-            "(?:(?:not|versus) (?:the|is|option|word|answer){0,3}|(?:if [^ stop line]{0,8} have|draft) [^ stop line not]{0,4}) (?:word|open)*$"
+            "(?:(?:not|versus) (?:the|is|option|word|answer){0,3}"
+            "|(?:if [^ stop line]{0,8} have|draft) [^ stop line not]{0,4}) (?:word|open)*$"
         ).search(before)
         or pattern("close* comma? (?:that|because|but that|word) is [^ stop line]{0,2} (?:wrong|slip)").match(after)
     )

@@ -20,7 +20,9 @@ L = [the fill option open]*
 // statements: they decide, and only what denies the letter itself or takes it back undoes them
 70 answer: (?<!other)answer ~8 [is colon eq arrow dash]+ [the fill option open right so because colon comma]* @@
 68 answer: (?<!other)answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
-66 right: (?:right ~4 (?:answer|option|other)|option ~3 right) ~8 (?:is|colon|arrow|dash) [the fill option open right]* @@
+66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
+62 odd one: so ~2 wrong option is [the fill option open]* #
+66 right: (?:right ~4 (?:answer|option|other)|option ~3 right) ~8 [is colon arrow dash] [the fill option open right]* @@
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
 58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 56 most: fill fill ~12 (?:is|colon) [the fill option open right to]* @@
@@ -32,6 +34,7 @@ L = [the fill option open]*
 44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
 40 leads: ^ @ (?=is|because|$)
+40 leads: ^ <text> (?=if is)
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
 32 right: right {L} @
 32 right: @ (?=(?:close|comma)* right)
@@ -39,7 +42,7 @@ L = [the fill option open]*
 20 named: @
 // what denies a letter
 69 corrected: not {L} [cand text weak] comma? but {L} @@
--100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option open colon is answer choose]* @@
+-100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
 -100 conditional: if the? (?:answer|option) [is the fill option open]+ @@
 -60 denied: versus {L} @@
 -60 denied: not [the fill option open is right so answer]* @
@@ -99,7 +102,11 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     candidates = [noted(one, "taken back", -60) if one.start < lasting else one for one in candidates]
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     candidates = [
-        one if one.end <= whole or one.support >= OUTRIGHT else replace(one, support=0.0) for one in candidates
+        one
+        if (one.end <= whole and (one.cue != "named" or one.end > one.start + 1 or whole == len(plain)))
+        or one.support >= OUTRIGHT
+        else replace(one, support=0.0)
+        for one in candidates
     ]
     candidates = _named_alone(_unless_listed(candidates))
     reading = choose(candidates, _OPEN)

@@ -29,9 +29,9 @@ _LETTER = later(
     r"|(?P<small>[a-d])(?![A-Za-z0-9_+À-ÿ]|['’-][A-Za-z]|\.[a-z]))"
 )
 _CLOSED = later(r"\s?[)\].:,;!*'\"]|\s?$|\n", re.M)
-_NOT_THE_ARTICLE = later(
-    r"\s(?:is|are|was|and|or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here|would|seems|must|should"
-    r"|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only)\b"
+_ARTICLE = later(
+    r"\s(?=[a-z0-9])(?!(?:is|are|was|and|or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
+    r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only)\b)"
 )
 _REASONED = later(r"\s(?:because|since|as|weil|car|porque)\b")
 _MOST = 400  # letters of a text that are looked at
@@ -60,9 +60,8 @@ def letters_in(text: str) -> Iterator[Found]:
                 yield Found("", match.start(), match.end(), "weak")
             continue
         if match["capital"]:
-            if match[0] == "A" and not closed and not _NOT_THE_ARTICLE.match(text, match.end()):
-                if re.match(r"\s[a-z0-9]", text[match.end() : match.end() + 2]):
-                    continue
+            if match[0] == "A" and not closed and _ARTICLE.match(text, match.end()):
+                continue
             notion = "cand"
         elif not closed and not _REASONED.match(text, match.end()):
             continue
@@ -132,10 +131,10 @@ def spoken_of(text: str, options: Sequence[str]) -> list[Found]:
     letters = [letter for letter in letters_in(text) if not inside[letter.start]]
     for one in sorted([*texts, *letters], key=lambda each: each.start):
         last = merged[-1] if merged else None
-        if last and one.notion == "text" and last.notion != "text" and _between(text[last.end : one.start]):
-            if last.value == one.value or last.notion == "cand":  # the letter counts, not the text it is confused with
-                merged[-1] = Found(last.value, last.start, one.end, "cand")
-                continue
+        lettered = last and one.notion == "text" and last.notion != "text" and _between(text[last.end : one.start])
+        if last and lettered and (last.value == one.value or last.notion == "cand"):  # the letter counts, not the text
+            merged[-1] = Found(last.value, last.start, one.end, "cand")
+            continue
         if (
             last
             and last.notion == "text"

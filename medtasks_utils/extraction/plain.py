@@ -97,9 +97,8 @@ def stated(text: str) -> str:
     >>> stated("<reasoning>A or B?</reasoning>\nC"), stated("[THINK]A?"), stated("<|begin_of_thought|>So 3.")
     ('\nC', '', 'So 3.')
     """
-    last = None
-    for last in islice(_SOLUTION.finditer(text), 200):
-        pass
+    ends = list(islice(_SOLUTION.finditer(text), 200))
+    last = ends[-1] if ends else None
     if last and re.search(r"\w", _SOLUTION.sub("", text[last.end() :])):
         return text[last.end() :]
     opened = _REASONING.search(text)

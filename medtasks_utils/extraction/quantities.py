@@ -20,7 +20,7 @@ _SIGNS = str.maketrans(
 )
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _MIXED = later(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/]|\.\d)")
-_OUT_OF = later(r"(?<![\w/.])(\d{1,2})\s?(?:/|out of|of)\s?(\d{1,2})(?![\d/.])")
+_OUT_OF = later(r"(?<![\w/.])(\d{1,2})\s?(?:/|out of|of)\s?(\d{1,2})(?![\d/]|\.\d)")
 _VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _VULGAR_FRACTION = later(rf"(\d{{0,6}})\s?([{''.join(_VULGAR)}])")
 _POWER_OF_TEN = later(
@@ -40,7 +40,8 @@ _LATEX = (
     (r"\\{1,3}pm(?![a-z])", "±"),
     (r"\\{1,3}[dt]?frac\s?\{([^{}]{1,80})\}\s?\{([^{}]{1,80})\}", r"(\1)/(\2)"),
     (
-        r"\\{1,3}(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ])|\\{1,3}(?=%)|\\{1,3}[()\[\]]",
+        r"\\{1,3}(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ])"
+        r"|\\{1,3}(?=%)|\\{1,3}[()\[\]]",
         " ",
     ),
 )

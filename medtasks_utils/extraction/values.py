@@ -158,15 +158,15 @@ def _candidates(text: str, kind: Kind, whole: bool = True) -> list[Candidate]:
     candidates = weighed((*TABLE, *_OF_KIND.get(kind, ())), symbols)
     if not whole:
         return candidates
+    in_asides = {
+        symbols.found[at].start for start, end in nothing.asides(symbols) for at in symbols.found if start <= at < end
+    }
+    candidates = [noted(one, "in an aside", -35) if one.start in in_asides else one for one in candidates]
     weak = {one.start for one in found if one.notion == "weak"}
     counted = {one.value for one in candidates if not one.evidence and one.start not in weak}
     least = _STATED if nothing.cannot(symbols) else 6.0 if len(counted) > 1 else 0.0
     candidates = [replace(one, support=0.0) if one.support < least else one for one in candidates]
     candidates = [_looked_at(one, kind) for one in candidates]
-    in_asides = {
-        symbols.found[at].start for start, end in nothing.asides(symbols) for at in symbols.found if start <= at < end
-    }
-    candidates = [noted(one, "in an aside", -35) if one.start in in_asides else one for one in candidates]
     if kind != "integer":
         stated = Counter(one.value for one in candidates if one.weight >= _STATED)
         named = {

@@ -41,8 +41,14 @@ L = [the fill option open about]*
     """
 )
 _OPEN = ("class", "said of it", "digit", "word")
-_DENIED = "(?:not|none|versus) (?:[^ stop line comma but cand text weak]{0,5} [cand weak]|[^ stop line comma but or so colon cand text]{0,8} text)"
-_DENIED_AFTER = "text [^ stop line comma]{0,4} if is [the fill]* weak|[cand text weak] (?:close|the|is|word|option){0,3} (?:colon|dash|bar){0,2} (?:not|none)"  # also "to call it … would be wrong"
+_DENIED = (
+    "(?:not|none|versus) (?:[^ stop line comma but cand text weak]{0,5} [cand weak]"
+    "|[^ stop line comma but or colon cand text]{0,8} text)"
+)
+_DENIED_AFTER = (  # "to call it … would be wrong", "fabrication: none"
+    "text [^ stop line comma]{0,4} if is [the fill]* weak"
+    "|[cand text weak] (?:close|the|is|word|option){0,3} (?:colon|dash|bar){0,2} (?:not|none)"
+)
 _VALUES = {"factual": "0", "right": "0", "backed": "0", "hallu": "1", "wrong": "1", "refuted": "1", "unsure": "2"}
 _STRONG = ("factual", "hallu", "unsure")
 _DIGIT = later(

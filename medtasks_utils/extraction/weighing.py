@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 
 def rows(table: str) -> tuple[Row, ...]:
-    """A table, a row a line: ``70 answer: pattern``. A line ``L = …`` says what ``{L}`` stands for in the rows after it."""
+    """A table, a row a line: ``70 answer: pattern``; ``L = …`` says what ``{L}`` stands for in the rows after it."""
     named: dict[str, str] = {}
     found = []
     for line in filter(None, (line.partition("//")[0].strip() for line in table.splitlines())):
@@ -133,4 +133,4 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
 
 def certainty(weight: float, margin: float) -> float:
     """How often a reading of this weight and margin is right; calibrated in ``measurements/extraction.md``."""
-    return 1 / (1 + math.exp(-(0.5 + weight / 20 + margin / 20)))
+    return 1 / (1 + math.exp(-(0.7 + 0.039 * min(weight, 100) + 0.035 * min(margin, 100))))

@@ -101,7 +101,7 @@ def _symbol(word: str) -> str:
 
 @lru_cache(maxsize=256)
 def pattern(source: str) -> re.Pattern[str]:
-    """A pattern over symbols: names are notions, ``~6`` a gap within a clause, ``..6`` within a line, ``@`` a candidate.
+    """A pattern over symbols: names are notions, ``~6`` a gap within a clause, ``..6`` one within a line.
 
     What stands in ``<>`` is the candidate: ``@`` a ``<cand text>``, ``#`` a ``<cand weak>``, ``@@`` one of any kind.
     Compiled at its first use.
