@@ -44,7 +44,7 @@ def remember_the_model() -> None:
         number_processes(inner)
         token = _model_of_the_run.set(model)
         try:
-            with _replies_have_text(inner), cache_of(inner):
+            with replies_have_text(inner), cache_of(inner):
                 return original(*arguments, **settings)
         finally:
             _model_of_the_run.reset(token)
@@ -53,7 +53,7 @@ def remember_the_model() -> None:
 
 
 @contextmanager
-def _replies_have_text(model: Any) -> Iterator[None]:
+def replies_have_text(model: Any) -> Iterator[None]:
     """A reply of an API model that holds no answer is a failed request, which the harness then makes again.
 
     ``parse_generations`` makes an empty list of no choices, and of whatever else it cannot read an empty answer that is
