@@ -110,7 +110,7 @@ def test_an_interval_that_cannot_be_given_is_marked() -> None:
     text = as_text(lines_of(as_run(results, Path("run"))), 120)
     assert "0.0 (–)" in text
     assert text.endswith("(–) no interval: the examples that count are too few, or too much alike, for one")
-    results = evaluate("medmcqa_openmed", limit=4)
+    results = evaluate("medmcqa_openmed")
     assert "(–)" not in as_text(lines_of(as_run(results, Path("run"))), 120)
 
 
