@@ -45,7 +45,7 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
             f"{path}: neither its lines nor metadata.json nor its folder tell which benchmark it is of; name the task "
             "with --task"
         )
-    from medtasks_utils.harness.offline import load_task, scored  # imports the harness, which takes seconds
+    from medtasks_utils.harness.offline import load_task  # imports the harness, which takes seconds
 
     name = task or _TASKS.get(benchmark or "", cards()[benchmark or ""].default_task)
     boxed = {"answer_format": "boxed"} if mapping(metadata.get("env_args")).get("answer_format") == "boxed" else {}
@@ -58,18 +58,7 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
         )
     if not found:
         raise ImportingError(f"{problems[-1]}; name another task with --task, or other rows with --data")
-    samples: list[Row] = []
-    items: dict[str, list[Any]] = defaultdict(list)
-    for place, own in found.items():
-        doc = built.eval_docs[place]
-        rewards = {key: [line.rewards.get(key) for line in own] for key in own[0].rewards}
-        means = {key: sum(filter(None, each)) / len(own) for key, each in rewards.items() if None not in each}
-        for filter_name, (answers, scores) in scored(built, doc, [line.response for line in own]).items():
-            own_scores = {**dict(scores.items()), **means}
-            for metric, value in own_scores.items():
-                items[f"{metric},{filter_name}"].append(value)
-            samples.append(_sample(place, doc, built.doc_to_target(doc), own, filter_name, answers))
-            samples[-1] |= {**scores, **means, "metrics": list(own_scores)}
+    samples, items = _scored(built, found)
     _, _, of_folder = path.resolve().parent.parent.name.partition("--")
     model = str(metadata.get("model") or of_folder.replace("--", "/") or path.parent.name)
     content = {
@@ -88,6 +77,25 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
     write_whole(place_of_run / f"samples_{name}_{date}.jsonl", text, make_folder=True)
     write_whole(target, json.dumps(content, indent=2, ensure_ascii=False))
     return target, problems
+
+
+def _scored(task: Any, found: Mapping[int, list[Line]]) -> tuple[list[Row], Mapping[str, list[Any]]]:
+    """The lines of the sample log, and the examples' values by metric and filter."""
+    from medtasks_utils.harness.offline import scored
+
+    samples: list[Row] = []
+    items: dict[str, list[Any]] = defaultdict(list)
+    for place, own in found.items():
+        doc = task.eval_docs[place]
+        rewards = {key: [line.rewards.get(key) for line in own] for key in own[0].rewards}
+        means = {key: sum(filter(None, each)) / len(own) for key, each in rewards.items() if None not in each}
+        for filter_name, (answers, scores) in scored(task, doc, [line.response for line in own]).items():
+            own_scores = {**dict(scores.items()), **means}
+            for metric, value in own_scores.items():
+                items[f"{metric},{filter_name}"].append(value)
+            samples.append(_sample(place, doc, task.doc_to_target(doc), own, filter_name, answers))
+            samples[-1] |= {**scores, **means, "metrics": list(own_scores)}
+    return samples, items
 
 
 def _aggregated(name: str, benchmark: str, items: Mapping[str, list[Any]]) -> Row:
