@@ -96,17 +96,27 @@ def verdicts(rng: Rng, rows: int, hit: float, false_alarm: float, unsure: float 
     return (luck < np.array([false_alarm, hit])).astype(int), rng.random((rows, 2)) >= unsure
 
 
-_PAIRS: dict[str, Callable[[int, int], tuple[float, float]]] = {
-    "f1": lambda target, given: (2.0 * (target & given), float(target + given)),
-    "precision": lambda target, given: (float(target & given), float(given)),
-    "recall": lambda target, given: (float(target & given), float(target)),
-    "accuracy_answered": lambda target, given: (float(target == given), 1.0),
+_PAIRS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
+    "f1": lambda target, given: (2 * (target & given), target + given),
+    "precision": lambda target, given: (target & given, given),
+    "recall": lambda target, given: (target & given, target),
+    "accuracy_answered": lambda target, given: (target == given, 1),
 }
+
+
+def truth_of(metric: str, flagged: Array, decided: Array) -> float:
+    """A ratio over many examples."""
+    top, bottom = _PAIRS[metric](np.broadcast_to(TARGETS, flagged.shape), flagged)
+    return float((top * decided).sum() / (bottom * decided).sum())
 
 
 def pairs(metric: str, flagged: Array, decided: Array) -> list[list[Score]]:
     """Numerators and denominators of a ratio, example by example; None where nothing is decided."""
-    of = _PAIRS[metric]
+
+    def of(target: int, given: int) -> tuple[float, float]:
+        top, bottom = _PAIRS[metric](target, given)
+        return float(top), float(bottom)
+
     return [
         [of(target, int(flagged[row, target])) if decided[row, target] else None]
         for row in range(len(flagged))

@@ -31,6 +31,7 @@ from drawing import (
     pairs,
     plain,
     scores,
+    truth_of,
     two_models,
     verdicts,
 )
@@ -89,14 +90,13 @@ def ratio_cells() -> Iterator[Coverage]:
         *(("recall", "recall", "ratio", 100, {"hit": hit, "false_alarm": 0.1}) for hit in (0.03, 0.5, 0.97)),
     ]
     for name, metric, how, rows, model in cases:
-        flagged, decided = verdicts(np.random.default_rng(0), _LARGE // 2, **model)
-        top, bottom = np.array([pair or (0.0, 0.0) for (pair,) in pairs(metric, flagged, decided)]).sum(axis=0)
+        truth = truth_of(metric, *verdicts(np.random.default_rng(0), _LARGE // 2, **model))
         clusters = np.repeat(np.arange(rows), 2)
 
         def draw(rng: Rng, m: Any = (metric, how, rows, model, clusters)) -> Found:
             return interval(Metric(m[0], m[1]), pairs(m[0], *verdicts(rng, m[2], **m[3])), m[4])
 
-        yield Coverage(f"{name}; {rows} rows, truth {top / bottom:.3f}", draw, top / bottom)
+        yield Coverage(f"{name}; {rows} rows, truth {truth:.3f}", draw, truth)
     for rows in (20, 100, 1000):
         for hit, false_alarm in ((0.8, 0.3), (0.9, 0.9), (0.9, 0.1)):
 

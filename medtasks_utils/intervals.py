@@ -82,8 +82,9 @@ class Estimate:
 
     @property
     def few(self) -> bool:
-        """Whether it rests on fewer than ten informative clusters: an interval is not to be relied on then."""
-        return self.value is not None and self.informative is not None and self.informative < FEWEST
+        """Whether it rests on fewer than ten clusters, or informative ones: an interval is not to be relied on then."""
+        known = [number for number in (self.clusters, self.informative) if number is not None]
+        return self.value is not None and min(known, default=FEWEST) < FEWEST
 
     @property
     def detectable(self) -> float | None:

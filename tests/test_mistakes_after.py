@@ -62,11 +62,11 @@ def test_what_the_page_warns_of_is_said_on_standard_error(
         (["extract", "--task", "medcalc_bench", "--kind", "date", "--row", "1"], "--kind goes without --row"),
         (["extract", "--task", "medcalc_bench", "--row", "1", "run"], "--row goes with text on standard input"),
         ([*PLAN, "--task", "foo"], "--task: of no use to --plan"),
-        ([*PLAN, "--seed", "3", "--common"], "--common, --seed: of no use to --plan"),
+        ([*PLAN, "--force", "--common"], "--common, --force: of no use to --plan"),
         (["compare", "a", "b", "--plan", "3", "--show", "2"], "--show: of no use to --plan"),
         ([*RESCORE, "--judge", "geval", "--use_coverage"], "--use_coverage is of FActScore: add --judge factscore"),
         ([*RESCORE, "--judge", "geval", "--max_tokens", "many"], "'many' is not a whole number of 1 or more"),
-        ([*RESCORE, "--judge", "geval", "--repeat", "0"], "'0' is not a whole number of 1 or more"),
+        ([*RESCORE, "--judge", "geval", "--concurrency", "0"], "'0' is not a whole number of 1 or more"),
         (["publish", "run", "--model_repo", "org/na me"], "--model_repo: Repo id must use .*'org/na me'"),
         (["publish", "run", "--model_repo", "../x"], "--model_repo: Repo id must"),
         (["publish", "run", "--model_repo", "name"], "--model_repo takes ORG/NAME, not 'name'"),
@@ -110,7 +110,7 @@ def test_an_interval_that_cannot_be_given_is_marked() -> None:
     text = as_text(lines_of(as_run(results, Path("run"))), 120)
     assert "0.0 (–)" in text
     assert text.endswith("(–) no interval: the examples that count are too few, or too much alike, for one")
-    results = evaluate("medmcqa_openmed", limit=4)
+    results = evaluate("medmcqa_openmed")
     assert "(–)" not in as_text(lines_of(as_run(results, Path("run"))), 120)
 
 

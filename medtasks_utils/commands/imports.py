@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--task", metavar="NAME", help="the task that the rows are of; default: the benchmark's own")
     parser.add_argument("--data", metavar="DIR", help="where the task's rows come from; default: as for runs")
+    parser.add_argument("--json", action="store_true", help="say as JSON what was written, and what was left out")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,9 +33,14 @@ def run(arguments: argparse.Namespace) -> int:
     files = [p for path in arguments.paths for p in (sorted(path.rglob("results.jsonl")) if path.is_dir() else [path])]
     if not files:
         raise ImportingError(f"no results.jsonl in {', '.join(map(str, arguments.paths))}")
+    told = []
     for path in files:
         written, problems = import_run(path, arguments.output, arguments.task, arguments.data)
         for problem in problems:
             print(f"warning: {problem}", file=sys.stderr)
-        print(written)
+        told.append({"run": str(path), "written": str(written), "problems": problems})
+        if not arguments.json:
+            print(written)
+    if arguments.json:
+        print(json.dumps(told, indent=1, ensure_ascii=False))
     return 0

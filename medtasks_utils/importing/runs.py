@@ -61,18 +61,7 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
         )
     if not found:
         raise ImportingError(f"{problems[-1]}; name another task with --task, or other rows with --data")
-    samples: list[Row] = []
-    items: dict[str, list[Any]] = defaultdict(list)
-    for place, own in found.items():
-        doc = built.eval_docs[place]
-        rewards = {key: [line.rewards.get(key) for line in own] for key in own[0].rewards}
-        means = {key: sum(filter(None, each)) / len(own) for key, each in rewards.items() if None not in each}
-        for filter_name, (answers, scores) in _scored(built, doc, [line.response for line in own]).items():
-            own_scores = {**dict(scores.items()), **means}
-            for metric, value in own_scores.items():
-                items[f"{metric},{filter_name}"].append(value)
-            samples.append(_sample(place, doc, built.doc_to_target(doc), own, filter_name, answers))
-            samples[-1] |= {**scores, **means, "metrics": list(own_scores)}
+    samples, items = _scored(built, found)
     _, _, of_folder = path.resolve().parent.parent.name.partition("--")
     model = str(metadata.get("model") or of_folder.replace("--", "/") or path.parent.name)
     content = {
@@ -93,13 +82,30 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
     return target, problems
 
 
-def _scored(task: Any, doc: Row, responses: Sequence[str]) -> dict[str, tuple[list[str], Any]]:
+def _read(task: Any, doc: Row, responses: Sequence[str]) -> dict[str, tuple[list[str], Any]]:
     """By filter, the answers to one example, and its metrics and details as a run has them."""
     found = {}
     for name, read in zip(FILTERS, (task.benchmark.strict, task.benchmark.flexible), strict=True):
         answers = [read(response, dict(doc), task.options) for response in responses]
         found[name] = list(map(str, answers)), task.process_results(dict(doc), answers)
     return found
+
+
+def _scored(task: Any, found: Mapping[int, list[Line]]) -> tuple[list[Row], Mapping[str, list[Any]]]:
+    """The lines of the sample log, and the examples' values by metric and filter."""
+    samples: list[Row] = []
+    items: dict[str, list[Any]] = defaultdict(list)
+    for place, own in found.items():
+        doc = task.eval_docs[place]
+        rewards = {key: [line.rewards.get(key) for line in own] for key in own[0].rewards}
+        means = {key: sum(filter(None, each)) / len(own) for key, each in rewards.items() if None not in each}
+        for filter_name, (answers, scores) in _read(task, doc, [line.response for line in own]).items():
+            own_scores = {**dict(scores.items()), **means}
+            for metric, value in own_scores.items():
+                items[f"{metric},{filter_name}"].append(value)
+            samples.append(_sample(place, doc, task.doc_to_target(doc), own, filter_name, answers))
+            samples[-1] |= {**scores, **means, "metrics": list(own_scores)}
+    return samples, items
 
 
 def _aggregated(name: str, benchmark: str, items: Mapping[str, list[Any]]) -> Row:

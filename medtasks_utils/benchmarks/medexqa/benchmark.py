@@ -20,7 +20,7 @@ from medtasks_utils.benchmarks.base import (
 )
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark
 from medtasks_utils.benchmarks.known_answers import KnownAnswers
-from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option
+from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option, only_letter
 from medtasks_utils.benchmarks.medexqa.options import JUDGED, SPECIALTIES, MedExQAOptions, Specialty
 from medtasks_utils.benchmarks.tables import Table, read_split
 from medtasks_utils.errors import DataError, OptionError, logger
@@ -165,11 +165,17 @@ class MedExQA(ChoiceBenchmark):
         return Answer(letter, text, found_by=rule)
 
     def flexible(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
-        """The letter that the response chooses; else the only option that is much like what it names."""
+        """The letter that the response chooses; else what the authors' rules read, or an option much like it.
+
+        The authors' rules are asked only where nothing else was found and a single letter is spoken of.
+        """
         reading = self.read(text, example, options)
         if reading.value is not None or any(one.cue != "mention" for one in reading.candidates):
             return Answer(reading.value, text, found_by=found_by(reading))
         final = final_text(without_continuation(text))
+        letter = None if reading.candidates else only_letter(final, example["options"])
+        if letter is not None:
+            return Answer(letter, text, found_by="letter")
         return Answer(misspelt_option(final, example["options"]), text, found_by="fuzzy")
 
     def content(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
