@@ -22,7 +22,7 @@ os.environ["TQDM_DISABLE"] = "1"
 
 from lm_eval.tasks import TaskManager
 
-from medtasks_utils.harness.sources import tasks_path
+from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 
 TASKS = ("medmcqa_openmed", "medexqa_all", "medcalc_bench", "medcalc_bench_one_shot", "medhallu", "medhallu_knowledge")
 STAGES = ("load", "prompt", "extract", "score")
@@ -84,7 +84,7 @@ def stages(name: str, characters: int) -> tuple[int, dict[str, float]]:
     with timed("extract"):
         task.apply_filters()
     with timed("score"):
-        for filter_name in task.extractors:
+        for filter_name in task.filter_names:
             for instance in task.instances:
                 task.process_results(instance.doc, [instance.filtered_resps[filter_name]])
     return len(task.instances), seconds

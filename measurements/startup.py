@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from medtasks_utils.harness.sources import tasks_path
+from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 from medtasks_utils.selfcheck import serving
 
 MODEL = "instant"

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from medtasks_utils.results.frames import load_runs
-    from medtasks_utils.scoring import score
+    from medtasks_utils.scoring import Scorer, reward, score
 
-__all__ = ["load_runs", "score"]
+__all__ = ["Scorer", "load_runs", "reward", "score"]
 
-_PLACES = {"load_runs": "medtasks_utils.results.frames", "score": "medtasks_utils.scoring"}
+_PLACES = {
+    "load_runs": "medtasks_utils.results.frames",
+    **dict.fromkeys(("Scorer", "reward", "score"), "medtasks_utils.scoring"),
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -22,6 +22,7 @@ COMMANDS = Registry(
         "eval": "medtasks_utils.commands.evaluate",
         "extract": "medtasks_utils.commands.extract",
         "fetch": "medtasks_utils.commands.fetch",
+        "import": "medtasks_utils.commands.imports",
         "compare": "medtasks_utils.commands.compare",
         "publish": "medtasks_utils.commands.publish",
         "report": "medtasks_utils.commands.report",

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from medtasks_utils.benchmarks.base import Example
 from medtasks_utils.errors import UsageError, meant
+from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.weighing import Candidate, Reading
 from medtasks_utils.harness.catalog import our_manager
 from medtasks_utils.harness.options import DATA_KEY
 from medtasks_utils.harness.patches.tasks import index_of
-from medtasks_utils.harness.sources import Row
 from medtasks_utils.harness.task import MedTask
 from medtasks_utils.report.summary import problems_of
 from medtasks_utils.results import read_runs
+from medtasks_utils.scoring import FILTERS
 
 _SHOWN = 20  # candidates
 _AROUND = 40  # characters on either side of a candidate
@@ -39,7 +41,7 @@ def task_named(name: str, data: str) -> MedTask:
     return task
 
 
-def document(task: MedTask, row: int | None, kind: str) -> Row:
+def document(task: MedTask, row: int | None, kind: str) -> Example:
     """The task's document of that number, or one that has only what reading needs: no options' texts, and ``kind``."""
     if row is None:
         return {"options": [""] * 4, "judgement": kind, "calculator_id": -1, "note": "", "question": ""}
@@ -48,13 +50,13 @@ def document(task: MedTask, row: int | None, kind: str) -> Row:
     return dict(task.eval_docs[row])
 
 
-def read_text(task: MedTask, response: str, doc: Row, explain: bool) -> Iterator[str]:
+def read_text(task: MedTask, response: str, doc: Example, explain: bool) -> Iterator[str]:
     """Lines on one response: what each filter reads and how it was found; with ``explain`` the candidates too."""
-    for name, read in task.extractors.items():
-        answer = read(response, doc)
+    for name, read in zip(FILTERS, (task.benchmark.strict, task.benchmark.flexible), strict=True):
+        answer = read(response, doc, task.options)
         yield f"{name}: {answer} ({answer.details['found_by']})"
     if explain:
-        yield from explained(task.read(response, doc))
+        yield from explained(task.benchmark.read(response, doc, task.options))
 
 
 def read_samples(task: MedTask, paths: Iterable[Path], explain: bool) -> Iterator[str]:
@@ -81,9 +83,11 @@ def read_samples(task: MedTask, paths: Iterable[Path], explain: bool) -> Iterato
 
 
 def explained(reading: Reading) -> Iterator[str]:
-    """A line for each candidate, the heaviest first: weight, value, cue, evidence, and where it stands."""
+    """The certainty, and a line for each candidate, the heaviest first: weight, value, cue, evidence, and its place."""
     if not reading.candidates:
         yield "no candidates"
+    if reading.value is not None:
+        yield f"certainty {reading.certainty:.2f}"
     for one in sorted(reading.candidates, key=lambda one: -one.weight)[:_SHOWN]:
         evidence = ", ".join(f"{name} {weight:+g}" for name, weight in one.evidence)
         found = ", ".join([f"{one.cue} {one.support:+g}", *([evidence] if evidence else [])])
@@ -96,7 +100,7 @@ def _place(candidate: Candidate) -> str:
     text = candidate.text
     before, inside = text[max(0, candidate.start - _AROUND) : candidate.start], text[candidate.start : candidate.end]
     after = text[candidate.end : candidate.end + _AROUND]
-    return " ".join(f"…{before}[{inside[:_AROUND]}]{after}…".replace("\x01", "**").split())
+    return " ".join(f"…{before}[{inside[:_AROUND]}]{after}…".replace(BOLD, "**").split())
 
 
 def _shown(value: Any) -> str:

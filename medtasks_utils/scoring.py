@@ -1,4 +1,4 @@
-"""One response scored from Python, by the very path of a run.
+"""Responses scored from Python, as a run scores them, without a run.
 
 >>> from medtasks_utils import score
 >>> score("medcalc_bench", row, "<answer>4.2</answer>")["strict-match"].metrics["acc"]      # doctest: +SKIP
@@ -7,19 +7,19 @@
 
 from __future__ import annotations
 
-import json
-import re
-import tempfile
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.base import Answer, BatchScorer, Example, LoadReport, TaskInfo
+from medtasks_utils.benchmarks.options import read_options
+from medtasks_utils.benchmarks.tables import Table
+from medtasks_utils.benchmarks.yaml_tasks import tasks_named
 from medtasks_utils.errors import DataError, UsageError
-from medtasks_utils.harness.catalog import benchmark_of, configurations, our_manager, task_class_of
-from medtasks_utils.harness.options import DATA_KEY, read_options
-from medtasks_utils.harness.patches.tasks import no_progress_of_prompts
+from medtasks_utils.extraction.printable import printable
+from medtasks_utils.metrics import value_of
 
+FILTERS = ("strict-match", "flexible-extract")
 OWN_DEFAULTS = {"use_explanations": False, "add_python_tool": False, "add_calculator_tool": False}
 """Options that are off here unless given: they need files, models or many turns."""
 
@@ -38,110 +38,189 @@ class Scored(NamedTuple):
     metrics: dict[str, float | None]
 
 
-def score(
-    task: str, row: Mapping[str, Any], response: str, *, shown: str | None = None, **options: Any
-) -> dict[str, Scored]:
-    """Score one response under both filters.
+class Scorer:
+    """Scores responses to a task's rows; what that takes is prepared once.
 
     Args:
         task: as under ``--tasks``, or a benchmark; of a group, whose tasks score alike, the first.
-        row: as in the data set. MedMCQA's ``cop`` is, as on the hub, 0 to 3 for A to D if it is a number: of one row
-            alone, it cannot be told whether its file counts from 1.
-        response: the model's text; where it used tools, its last reply.
-        shown: for MedHallu, whose rows make two examples: ``ground_truth`` or ``hallucinated``, which was shown.
         options: of the benchmark, as under ``--set``. Explanations are scored only if ``explanation_metrics``,
             ``use_explanations`` or ``use_judge`` asks for it.
 
-    Returns:
-        By filter, ``strict-match`` and ``flexible-extract``.
-
     Raises:
-        UsageError: for a task or option that does not exist, arguments that are no row and no text, or a row that makes
-            several examples.
-        DataError: for a row that cannot be read.
+        UsageError: for a task or an option that does not exist.
     """
+
+    def __init__(self, task: str, **options: Any) -> None:
+        settings = _single_task(task)
+        self.benchmark = benchmarks()[settings["benchmark"]]
+        self.info = TaskInfo(settings["task"], settings.get("dataset_name"))
+        if options.get("repeats") not in (None, 1):
+            raise UsageError("score: repeats is of runs; here each response is scored by itself")
+        known = self.benchmark.options.model_fields
+        defaults = {name: value for name, value in OWN_DEFAULTS.items() if name in known}
+        if options.keys() & {"explanation_metrics", "use_judge"}:
+            defaults.pop("use_explanations", None)
+        self.options: Any = read_options(
+            self.benchmark.options,
+            self.benchmark.name,
+            (settings.get("dataset_kwargs") or {}) | defaults,
+            options,
+            "score",
+        )
+        self._metrics = {metric.name for metric in self.benchmark.metrics_of(self.info, self.options)}
+        self._batch_scorer: BatchScorer | None = None
+
+    def __call__(self, row: Mapping[str, Any], response: str, *, shown: str | None = None) -> dict[str, Scored]:
+        """Score one response under both filters.
+
+        Args:
+            row: as in the data set. MedMCQA's ``cop`` is, as on the hub, 0 to 3 for A to D if it is a number: of one
+                row alone, it cannot be told whether its file counts from 1.
+            response: the model's text; where it used tools, its last reply.
+            shown: for MedHallu, whose rows make two examples: ``ground_truth`` or ``hallucinated``, which was shown.
+
+        Returns:
+            By filter, ``strict-match`` and ``flexible-extract``.
+
+        Raises:
+            UsageError: for arguments that are no row and no text, or a row that makes several examples.
+            DataError: for a row that cannot be read.
+        """
+        (found,) = self.many([row], [response], shown=shown)
+        return found
+
+    def many(
+        self, rows: Iterable[Mapping[str, Any]], responses: Iterable[str], *, shown: str | None = None
+    ) -> list[dict[str, Scored]]:
+        """Score responses, one to each row; what is best scored together, such as explanations, is."""
+        texts = list(map(_response, responses))
+        asked = [(self.example(row, shown), text) for row, text in zip(rows, texts, strict=True)]
+        answers = [self._answers(example, response) for example, response in asked]
+        pairs = [(example, answer) for (example, _), own in zip(asked, answers, strict=True) for answer in own.values()]
+        if self._batch_scorer is None:
+            self._batch_scorer = self.benchmark.batch_scorer([example for example, _ in asked], self.options, self.info)
+        if self._batch_scorer is not None:
+            self._batch_scorer.score(pairs)
+        return [
+            {name: self._scored(example, answer) for name, answer in own.items()}
+            for (example, _), own in zip(asked, answers, strict=True)
+        ]
+
+    def example(self, row: Mapping[str, Any], shown: str | None = None) -> Example:
+        """The example that a row makes, or of MedHallu's two the one in which the answer of that name is shown."""
+        if not isinstance(row, Mapping):
+            raise UsageError(f"score: row is a mapping of columns to values, as in the data set, not {_kind(row)}")
+        report = LoadReport()
+        examples = self.benchmark.examples(Table([row]), self.options, report)
+        if not examples:
+            raise DataError(f"the row cannot be used: {', '.join(report.left_out)}")
+        names = [str(example.get("shown", "")) for example in examples]
+        if shown is not None and not any(names):
+            raise UsageError(f"{self.info.name}: shown is for MedHallu, whose rows make two examples; leave it out")
+        if len(examples) == 1 and shown in (None, names[0]):
+            return examples[0]
+        if shown not in names:
+            listed = " or shown=".join(map(repr, names))
+            raise UsageError(f"{self.info.name}: say which answer the model was shown: shown={listed}")
+        return examples[names.index(shown)]
+
+    def _answers(self, example: Example, response: str) -> dict[str, Answer]:
+        readers = zip(FILTERS, (self.benchmark.strict, self.benchmark.flexible), strict=True)
+        return {name: read(response, example, self.options) for name, read in readers}
+
+    def _scored(self, example: Example, answer: Answer) -> Scored:
+        values = {**self.benchmark.score(answer, example, self.options).values, **answer.scores}
+        metrics = {name: value_of(value) for name, value in values.items() if name in self._metrics}
+        return Scored(None if answer.value is None else str(answer), answer.details["found_by"], metrics)
+
+
+def score(
+    task: str, row: Mapping[str, Any], response: str, *, shown: str | None = None, **options: Any
+) -> dict[str, Scored]:
+    """Score one response under both filters: :class:`Scorer` for once; its arguments, and those of a call to it."""
     if not isinstance(task, str):
         raise UsageError(f"score: task is a name, not {_kind(task)}")
-    if not isinstance(row, Mapping):
-        raise UsageError(f"score: row is a mapping of columns to values, as in the data set, not {_kind(row)}")
+    return Scorer(task, **options)(row, response, shown=shown)
+
+
+Reward = Callable[..., list[float]]
+
+
+def reward(benchmark: str, *, filter_name: str = FILTERS[0], metric: str | None = None, **options: Any) -> Reward:
+    """A reward for training, in the form that TRL's ``GRPOTrainer`` takes among its ``reward_funcs``.
+
+    Args:
+        benchmark: a benchmark, or a task of it.
+        filter_name: ``strict-match`` or ``flexible-extract``.
+        metric: what is given: ``reward`` for MedHallu, ``acc`` for the others, unless another is named.
+        options: of the benchmark.
+
+    Returns:
+        ``f(completions, **columns)``: one number for each completion, a text or a list of messages (the last is the
+        response). Columns are those of the data set, a list each; for MedHallu also ``shown``.
+
+    Raises:
+        UsageError: for a benchmark, filter, metric or option that does not exist; by the function, for a column that is
+            missing.
+    """
+    scorer = Scorer(benchmark, **options)
+    if filter_name not in FILTERS:
+        raise UsageError(f"reward: filter_name is {' or '.join(FILTERS)}, not {filter_name!r}")
+    names = {each.name for each in scorer.benchmark.metrics_of(scorer.info, scorer.options)}
+    wanted = metric or ("reward" if "reward" in names else "acc")
+    if wanted not in names:
+        raise UsageError(f"reward: {benchmark} has no metric {wanted!r}; it has {', '.join(sorted(names))}")
+
+    def rewards(completions: Sequence[Any], **columns: Any) -> list[float]:
+        listed = {name: values for name, values in columns.items() if isinstance(values, list | tuple)}
+        found = []
+        for index, completion in enumerate(completions):
+            row = {name: values[index] for name, values in listed.items() if len(values) == len(completions)}
+            try:
+                scored = scorer(row, _text(completion), shown=row.get("shown"))
+            except DataError as error:
+                raise UsageError(
+                    f"reward: {error}. Columns of the data set reach a reward only if the trainer keeps them "
+                    "(remove_unused_columns=False)"
+                ) from None
+            found.append(scored[filter_name].metrics.get(wanted) or 0.0)
+        return found
+
+    rewards.__name__ = f"{scorer.benchmark.name}_{wanted}"
+    return rewards
+
+
+def _response(response: object) -> str:
     if not isinstance(response, str):
         raise UsageError(f"score: response is the model's text, not {_kind(response)}")
-    name, benchmark = _single_task(task)
-    task_class_of(benchmark).check_single_row(row)
-    with tempfile.TemporaryDirectory(prefix="medtasks_row_") as folder:
-        for place in cards()[benchmark].row_files:
-            file = Path(folder, benchmark, place)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(dict(row), ensure_ascii=False, default=str) + "\n", encoding="utf-8")
-        metadata = {DATA_KEY: folder, benchmark: _with_defaults(benchmark, options)}
-        try:
-            built = our_manager(metadata).load([name])["tasks"][name]
-        except DataError as error:
-            raise DataError(re.sub(rf"{re.escape(folder)}[^\s,:)]*(, row 1)?", "the row", str(error))) from None
-        return _scored(built, _index(built, task, shown), response)
+    return printable(response)
 
 
-def _kind(value: object) -> str:
-    return "None" if value is None else f"of type {type(value).__name__}"
+def _text(completion: Any) -> str:
+    """A completion's text: itself, or the content of the last of its messages."""
+    if isinstance(completion, str):
+        return completion
+    if isinstance(completion, Sequence) and completion and isinstance(completion[-1], Mapping):
+        return str(completion[-1].get("content") or "")
+    raise UsageError(f"reward: a completion is a text or a list of messages, not {_kind(completion)}")
 
 
-def _single_task(name: str) -> tuple[str, str]:
-    """The task that a name stands for, and its benchmark.
+def _single_task(name: str) -> dict[str, Any]:
+    """The settings of the task that a name stands for.
 
     Raises:
         UsageError: for a name that is none, stands for several benchmarks, or for tasks that read no text.
     """
-    known = our_manager()
-    own = cards()[name].default_task if name in cards() and name not in known.all_tasks else name
-    found = list(configurations(known, [own]))
-    benchmarks = {benchmark: None for settings in found if (benchmark := benchmark_of(settings))}
-    if not benchmarks:
+    found = tasks_named(name)
+    if not found:
         raise UsageError(f"there is no task {name!r}; medtasks eval --help lists all")
-    if len(benchmarks) > 1:
-        raise UsageError(f"{name} is a group of several benchmarks: name the row's own, {' or '.join(benchmarks)}")
-    if found[0].get("output_type") in ("multiple_choice", "loglikelihood"):
+    named = list(dict.fromkeys(settings["benchmark"] for settings in found))
+    if len(named) > 1:
+        raise UsageError(f"{name} is a group of several benchmarks: name the row's own, {' or '.join(named)}")
+    if found[0]["output_type"] != "generate_until":
         raise UsageError(f"{name} scores log-likelihoods, no text: name {found[0]['task'].removesuffix('_logits')}")
-    return found[0]["task"], *benchmarks
+    return found[0]
 
 
-def _with_defaults(benchmark: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    kind = task_class_of(benchmark).options_type
-    known = kind.model_fields
-    if options.get("repeats") not in (None, 1):
-        raise UsageError("score: repeats is of runs; here one response is scored")
-    read_options(kind, benchmark, {}, {benchmark: options}, said_by="score")
-    defaults = {name: value for name, value in OWN_DEFAULTS.items() if name in known}
-    if options.keys() & {"explanation_metrics", "use_judge"}:
-        defaults.pop("use_explanations", None)
-    return {**defaults, **options}
-
-
-def _index(task: Any, name: str, shown: str | None) -> int:
-    """Which of the examples that the row makes is meant."""
-    by_name = [str(doc.get("shown", "")) for doc in task.eval_docs]
-    if not any(by_name):
-        if shown is not None:
-            raise UsageError(f"{name}: shown is for MedHallu, whose rows make two examples; leave it out")
-        return 0
-    if len(by_name) == 1 and shown in (None, by_name[0]):
-        return 0
-    if shown not in by_name or by_name.count(shown) > 1:
-        raise UsageError(f"{name}: say which answer the model was shown: shown={' or shown='.join(map(repr, by_name))}")
-    return by_name.index(shown)
-
-
-def _scored(task: Any, index: int, response: str) -> dict[str, Scored]:
-    with no_progress_of_prompts():
-        task.build_all_requests()
-    doc = task.eval_docs[index]
-    for instance in task.instances:
-        instance.resps = [response]
-    task.apply_filters()
-    instance = task.instances[index]
-    found = {}
-    for name, answer in instance.filtered_resps.items():
-        metrics = task.process_results(doc, [answer])
-        values = {metric: None if value is None else float(value) for metric, value in metrics.items()}
-        shown = None if answer.value is None else str(answer)
-        found[name] = Scored(shown, answer.details["found_by"], values)
-    return found
+def _kind(value: object) -> str:
+    return "None" if value is None else f"of type {type(value).__name__}"

@@ -104,6 +104,7 @@ class FakeServer:
     def __init__(self, answer: Answering, latency: float | Callable[[Request], float] = 0.0) -> None:
         self.answer = answer
         self.latency = latency
+        self.answer_to_get: Fault | None = None
         self.requests: list[Request] = []
         self.headers: list[dict[str, str]] = []
         self.answered: Counter[str] = Counter()
@@ -148,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
     fake: FakeServer
 
     def do_GET(self) -> None:
-        self._send(Fault(200, {"data": [{"id": "m"}], **self.fake.counts()}))
+        self._send(self.fake.answer_to_get or Fault(200, {"data": [{"id": "m"}], **self.fake.counts()}))
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

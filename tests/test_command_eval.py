@@ -23,7 +23,7 @@ from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils import cli
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.commands.evaluate import add_arguments
 from medtasks_utils.errors import OptionError
 from medtasks_utils.harness import catalog, evaluate, plain_flags
@@ -322,7 +322,7 @@ def test_folders_of_the_users_are_included_too(tmp_path: Path, caplog: pytest.Lo
 
 
 @given(
-    benchmark=st.sampled_from(sorted(cards())),
+    benchmark=st.sampled_from(sorted(benchmarks())),
     repeats=st.integers(1, 99),
     other=st.dictionaries(st.sampled_from(["tokenizer", "max_length"]), st.integers()),
 )
@@ -431,8 +431,8 @@ def test_help_names_every_task_option_and_flag(capsys: pytest.CaptureFixture[str
     for name in catalog.our_manager().all_tasks:
         assert re.search(rf"^  [ *] {name}  +\S", shown, re.MULTILINE), name
     flat = " ".join(shown.split())
-    for benchmark in cards():
-        for option, settings in catalog.task_class_of(benchmark).options_type.model_fields.items():
+    for benchmark in benchmarks().values():
+        for option, settings in benchmark.options.model_fields.items():
             assert settings.description
             assert re.search(rf" {option} \([^)]+\) {re.escape(settings.description)}", flat), option
     parser = argparse.ArgumentParser()

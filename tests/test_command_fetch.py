@@ -18,7 +18,7 @@ from fake_hub import Hub, serving
 from instant_server import instant_server
 
 from medtasks_utils import cli
-from medtasks_utils.benchmarks.medcalc_bench.card import CARD as MEDCALC_BENCH
+from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as MEDCALC_BENCH
 from medtasks_utils.commands.fetch import NAMES
 from medtasks_utils.harness import fetch
 from medtasks_utils.harness.sources import SAMPLE
@@ -41,7 +41,7 @@ if os.environ.get("NLTK_INDEX"):
 if os.environ.get("CHECKSUMS"):
     import json
     from dataclasses import replace
-    from medtasks_utils.benchmarks.medcalc_bench.card import CARD
+    from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
     made, sums = CARD.repositories["corrected"], json.loads(os.environ["CHECKSUMS"])
     CARD.repositories["corrected"] = replace(made, files=tuple(replace(f, sha256=sums[f.name]) for f in made.files))
 from medtasks_utils.cli import main

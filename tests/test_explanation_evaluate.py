@@ -15,8 +15,9 @@ import pytest
 from explanations_model import save_model
 from test_explanation_metrics import PAIRS, split
 
+from medtasks_utils.benchmarks.tables import read_rows
 from medtasks_utils.explanations import make_metrics
-from medtasks_utils.harness.sources import SAMPLE, read_headerless
+from medtasks_utils.harness.sources import SAMPLE
 
 pytestmark = pytest.mark.online
 FOLDER = os.environ.get("EVALUATE_METRICS", "")
@@ -37,7 +38,7 @@ def defined(name: str, candidates: list[str], references: list[Any], **settings:
 
 @pytest.mark.parametrize("name", ["rougeL", "bleu", "meteor", "bertscore"])
 def test_a_metric_equals_evaluates(name: str, tmp_path: Path) -> None:
-    rows = [row for path in SAMPLE.glob("medexqa/test/*.tsv") for row in read_headerless(path, COLUMNS).rows]
+    rows = [row for path in SAMPLE.glob("medexqa/test/*.tsv") for row in read_rows(path, COLUMNS)]
     texts = [(row["explanation_1"], (row["explanation_2"],)) for row in rows]
     mixed = [(f"{one['explanation_1']} {two['question']}", (one["explanation_1"], one["explanation_2"]))
              for one, two in pairwise(rows)]  # fmt: skip

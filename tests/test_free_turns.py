@@ -24,7 +24,7 @@ from lm_eval.models.openai_completions import LocalChatCompletion
 from tool_caller import check, reply, tagged
 
 from medtasks_utils.errors import MedtasksError, ScoringError
-from medtasks_utils.harness import tool_task
+from medtasks_utils.harness import tool_turns
 from medtasks_utils.harness.patches.models import cache_key, cache_of
 from medtasks_utils.tools.calculator import Calculator
 from medtasks_utils.tools.tool import Outcome
@@ -81,7 +81,7 @@ def test_transcripts_and_scores_are_those_of_rounds(
     for is_free in (True, False):
         with monkeypatch.context() as patched:
             if not is_free:
-                patched.setattr(tool_task, "can_be_asked_singly", lambda model: False)
+                patched.setattr(tool_turns, "can_be_asked_singly", lambda model: False)
             with chat_server(caller, lambda body: delays.lognormvariate(-6, 1.5)) as server:
                 result = run(server, f"medcalc_bench_{task}", connections, system_instruction=f"Be brief, {seed}.")
         for sample in samples(result) if task == "tools" else ():
@@ -119,7 +119,8 @@ def test_a_conversation_waits_for_no_other() -> None:
 
 def prompts(limit: int) -> list[Any]:
     model = LocalChatCompletion(base_url="http://127.0.0.1:9/", model="m", num_concurrent=2)
-    task = manager(FIVE_TURNS).load(["medcalc_bench_calculator"])["tasks"]["medcalc_bench_calculator"]
+    options = {"medcalc_bench": {"tool_format": "native"}}
+    task = manager(options).load(["medcalc_bench_calculator"])["tasks"]["medcalc_bench_calculator"]
     task.build_all_requests(limit=limit, apply_chat_template=True, chat_template=model.apply_chat_template)
     return list(task.instances)
 
@@ -226,7 +227,8 @@ def test_first_replies_from_the_cache_begin_at_once(tmp_path: Path) -> None:
     model = LocalChatCompletion(base_url="x", model="m")
     database = CachingLM(model, f"{cache}_rank0.db").dbdict
     later = [body for body in first.bodies if turn(body) > 1]
-    settings = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 2048}
+    tools = [Calculator.schema()]
+    settings = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 2048, "tools": tools}
     with cache_of(model):
         for body in later:
             del database[cache_key(([json.dumps(body["messages"], ensure_ascii=False)], settings))]

@@ -21,9 +21,10 @@ from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.anthropic_llms import AnthropicChat
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 
+from medtasks_utils.benchmarks.choices import order_of
 from medtasks_utils.errors import OptionError
 from medtasks_utils.harness.free import FreeBatch
-from medtasks_utils.harness.generations import order_of, scores_together, settle_seeds
+from medtasks_utils.harness.generations import scores_together, settle_seeds
 from medtasks_utils.harness.patches.models import can_be_asked_singly
 
 SAMPLED = "temperature=0.7"

@@ -15,16 +15,16 @@ PACKAGE = ROOT / "medtasks_utils"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS = [
-    {"errors", "statistics", "planning", "registry", "writing"},
-    {"metrics", "extraction", "sandbox"},
-    {"intervals", "explanations", "judging", "tools"},
+    {"errors", "metrics", "registry", "statistics", "writing"},
+    {"aggregation", "extraction", "sandbox"},
+    {"intervals", "planning", "explanations", "judging", "tools"},
     {"benchmarks.card", "benchmarks.known_answers"},
     {"benchmarks.*.card", "benchmarks.*.known_answers"},
     {"benchmarks"},
     {"harness"},
     {"benchmarks.*"},
     {"results"},
-    {"compare", "rescore", "publish", "audit"},
+    {"compare", "importing", "rescore", "publish", "audit"},
     {"report"},
     {"sweep"},
     {"extract", "selfcheck", "scoring"},

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judge_server import LABELS
 
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
-from medtasks_utils.harness.sources import SAMPLE, read_headerless
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.benchmarks.tables import read_rows
+from medtasks_utils.harness.sources import SAMPLE
 from medtasks_utils.judging import JudgeError, templates
 from medtasks_utils.judging.templates import PROMPTS, Template, delimited, examples, load
 
@@ -137,6 +138,6 @@ def test_worked_examples_have_five_to_seven_distinct_claims_that_stand_by_themse
 def test_worked_examples_are_not_what_is_measured(shared: Path) -> None:
     rows = [row for path in SAMPLE.glob("medexqa/*/*.tsv") for row in sample_rows(str(path.relative_to(SAMPLE)))]
     for path in sorted((shared / "data" / "medexqa").glob("*/*.tsv")):
-        rows += read_headerless(path, MEDEXQA_COLUMNS).rows
+        rows += map(dict, read_rows(path, MEDEXQA_COLUMNS))
     assert len(rows) > 900
     assert not {row["question"].strip().lower() for row in rows} & {example["question"].lower() for example in ALL}

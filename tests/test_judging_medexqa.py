@@ -27,13 +27,13 @@ from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound
 from judging_cases import no_keys_and_no_waits
 from saved_runs import save_run
 
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
+from medtasks_utils.benchmarks.base import Example as Row
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.compare import compare_runs
 from medtasks_utils.errors import MedtasksError, OptionError
-from medtasks_utils.harness.sources import Row
+from medtasks_utils.intervals import estimate
 from medtasks_utils.report import build_page
 from medtasks_utils.results import read_runs
-from medtasks_utils.results.breakdowns import estimate
 
 KEY = "sk-canary-3141592653"
 TASK = "medexqa_clinical_psychology"
@@ -154,9 +154,9 @@ def test_where_every_judgement_fails_there_is_no_score_and_all_files_are_strict_
     (run,) = read_runs(path)
     task = run.tasks[TASK]
     assert {sample.metrics["strict-match"]["explanation"] for sample in task.samples} == {None}
-    assert estimate(task.samples, "strict-match", "explanation", "medexqa").value is None
+    assert estimate(task.scores("strict-match", "explanation"), task.facts("explanation")).value is None
     assert ("explanation", "strict-match") not in task.metrics and ">nan" not in build_page([run])
-    compared = compare_runs(run, run, resamples=1)
+    compared = compare_runs(run, run)
     assert (TASK, "explanation") not in {(line.task, line.metric) for line in compared.lines}
     assert any("explanation is not compared: neither run has a value of it" in text for text in compared.warnings)
 

@@ -19,10 +19,11 @@ from launching import ON_PROCESSORS, free_port, launch
 from lm_eval.tasks import TaskManager
 from rouge_score.rouge_scorer import RougeScorer
 
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
+from medtasks_utils.benchmarks.base import Example as Row
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.explanations.bleu import Bleu
-from medtasks_utils.harness.sources import SAMPLE, Row
+from medtasks_utils.harness.sources import SAMPLE
 
 LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
 
@@ -228,7 +229,7 @@ def test_answers_alone_import_neither_torch_nor_nltk() -> None:
         "import sys, os; os.environ['MEDTASKS_DATA'] = 'sample'\n"
         "from lm_eval.tasks import TaskManager\n"
         "before = {'torch', 'nltk'} & set(sys.modules)\n"
-        "from medtasks_utils.harness.sources import tasks_path\n"
+        "from medtasks_utils.benchmarks.yaml_tasks import tasks_path\n"
         "metadata = {'medexqa': {'use_explanations': False}}\n"
         "manager = TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata=metadata)\n"
         "task = manager.load('medexqa_all')['tasks']['medexqa_all']\n"

@@ -18,7 +18,7 @@ PROGRAM = """
 import json
 from lm_eval.tasks import TaskManager
 from medtasks_utils.harness import sources
-from medtasks_utils.harness.sources import tasks_path
+from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 tasks = TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata={"medtasks_data": "sample"})
 loaded = tasks.load(["medmcqa_openmed", "medexqa", "medcalc_bench_one_shot", "medhallu_artificial"])["tasks"]
 counts = {name: len(task.eval_docs) for name, task in loaded.items()}

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks.card import UNANSWERED
-from medtasks_utils.benchmarks.medcalc_bench.card import NOT_AVAILABLE
-from medtasks_utils.benchmarks.medcalc_bench.reading import authors_value, is_right
+from medtasks_utils.benchmarks.base import UNANSWERED
+from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS, NOT_AVAILABLE, is_right
 from medtasks_utils.judging.judge import Ask, Verdict
 from medtasks_utils.judging.replies import UnreadableError
 from medtasks_utils.judging.templates import Template
@@ -100,7 +99,7 @@ def value_of(reading: str, kind: str) -> Any:
     try:
         return float(reading)
     except ValueError:
-        return authors_value(reading.lower(), kind)  # type: ignore[arg-type]
+        return KINDS[kind].strict(reading.lower())
 
 
 def _readings(reading: str, kind: str) -> list[Any]:

@@ -15,8 +15,8 @@ from typing import Any
 
 from medtasks_utils.audit.auditor import Asked, Auditor, kind_of, right, same
 from medtasks_utils.audit.estimate import Counts, Estimate, changed, share
-from medtasks_utils.benchmarks.card import UNANSWERED
-from medtasks_utils.benchmarks.medcalc_bench.card import NOT_AVAILABLE
+from medtasks_utils.benchmarks.base import UNANSWERED
+from medtasks_utils.benchmarks.medcalc_bench.kinds import NOT_AVAILABLE
 from medtasks_utils.errors import MedtasksError, meant
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import JudgeSettings, judge_all

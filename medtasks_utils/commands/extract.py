@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.kind and arguments.row is not None:
         raise UsageError("--kind goes without --row: the document says what is asked for")
     task = task_named(arguments.task, arguments.data)
-    if arguments.kind and task.benchmark != "medcalc_bench":
+    if arguments.kind and task.benchmark.name != "medcalc_bench":
         raise UsageError(f"--kind is of MedCalc-Bench, and {arguments.task} is not: leave it out")
     if arguments.paths:
         lines = read_samples(task, arguments.paths, arguments.explain)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from medtasks_utils.harness.sources import tasks_path
+from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 
 SUMMARY = 'print the tasks folder, for lm_eval --include_path "$(medtasks path)"'
 

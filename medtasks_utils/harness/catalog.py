@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 
 from lm_eval.tasks import TaskManager
 
-from medtasks_utils.benchmarks import cards
-from medtasks_utils.benchmarks.card import load
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.yaml_tasks import task_folders, tasks_path
 from medtasks_utils.harness.patches.tasks import index_of
-from medtasks_utils.harness.sources import tasks_path
-from medtasks_utils.harness.task import MedTask
 
 Configuration = dict[str, Any]
 
@@ -25,11 +23,6 @@ class Listing(NamedTuple):
     description: str
 
 
-def task_folders() -> list[Path]:
-    """The folders with the YAML of all benchmarks: this package's, and those that other cards name."""
-    return [tasks_path(), *(card.tasks for card in cards().values() if card.tasks is not None)]
-
-
 def our_manager(metadata: Mapping[str, Any] | None = None) -> TaskManager:
     """A task manager that knows this pack's tasks only."""
     folders = [str(folder) for folder in task_folders()]
@@ -39,7 +32,7 @@ def our_manager(metadata: Mapping[str, Any] | None = None) -> TaskManager:
 def listings() -> list[Listing]:
     """All names, benchmark by benchmark, groups first; what stands for one task under another name says so."""
     index = index_of(our_manager())
-    found: dict[str, list[Listing]] = {tasks_path().name: [], **{name: [] for name in cards()}}
+    found: dict[str, list[Listing]] = {tasks_path().name: [], **{name: [] for name in benchmarks()}}
     for name, entry in sorted(index.items(), key=lambda item: (item[1].kind != "GROUP", item[0])):
         file = entry.file or index[entry.tasks[0]].file
         if file is None:
@@ -81,13 +74,7 @@ def configurations(
             yield {**entry.settings, **given}
 
 
-def task_class_of(benchmark: str) -> type[MedTask]:
-    """The class of a benchmark's tasks; imported now, so that a run imports only what it uses."""
-    found: type[MedTask] = load(cards()[benchmark].task_class)
-    return found
-
-
 def benchmark_of(settings: Mapping[str, Any]) -> str | None:
-    """The benchmark of a task by the class that its YAML names, None for a task that is not of this pack."""
-    named = Path(str(settings.get("class", ""))).name  # unresolved, it stands there with its folder
-    return next((card.name for card in cards().values() if card.task_class == named), None)
+    """The benchmark of a task that its YAML names, None for a task that is not of this pack."""
+    named = settings.get("benchmark")
+    return named if named in benchmarks() else None

@@ -19,12 +19,13 @@ from lm_eval.api.model import LM
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.utils import setup_logging
 
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.options import default_text
 from medtasks_utils.errors import MedtasksError, OptionError, UsageError, debugging
-from medtasks_utils.harness.catalog import benchmark_of, configurations, listings, task_class_of
+from medtasks_utils.harness.catalog import benchmark_of, configurations, listings
 from medtasks_utils.harness.failures import explain
 from medtasks_utils.harness.flags import read_settings
-from medtasks_utils.harness.options import check_effect, default_text, read_options
+from medtasks_utils.harness.options import check_effect, defaults_of, options_of
 from medtasks_utils.harness.patches.commands import level_of, results_in_hand, started_quickly
 from medtasks_utils.harness.plain_flags import by_benchmark, with_plain_flags
 from medtasks_utils.harness.preflight import Asked, Plan, check_flags, check_places, check_tasks
@@ -243,14 +244,13 @@ def asked_tasks(
     return asked
 
 
-def _options(task: Mapping[str, Any], benchmark: str, metadata: Mapping[str, Any], settings: Sequence[str]) -> Any:
-    task_class = task_class_of(benchmark)
-    defaults = task.get("dataset_kwargs") or {}
+def _options(task: Mapping[str, Any], name: str, metadata: Mapping[str, Any], settings: Sequence[str]) -> Any:
+    benchmark = benchmarks()[name]
     said_by = " ".join(f"--set {setting}" for setting in settings)
-    options = read_options(task_class.options_type, benchmark, defaults, metadata, said_by)
+    options = options_of(benchmark, defaults_of(task, benchmark), metadata, said_by)
     source = Source.from_metadata(metadata)
     if source.name != "hub":
-        source.folder(task_class.card, task_class.repository_of(options), options.revision)
+        source.folder(benchmark, benchmark.repository(options), options.revision)
     return options
 
 
@@ -264,9 +264,9 @@ def tasks_and_options() -> str:
     lines = ["tasks and groups (*):"]
     for listing in found:
         lines.append(f"  {'*' if listing.is_group else ' '} {listing.name:<{width}}  {listing.description}".rstrip())
-    for benchmark in cards():
-        lines += ["", f"options of {benchmark} (--set {benchmark}.OPTION=VALUE), with their defaults:"]
-        for name, described in task_class_of(benchmark).options_type.model_fields.items():
+    for benchmark in benchmarks().values():
+        lines += ["", f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:"]
+        for name, described in benchmark.options.model_fields.items():
             title = f"  {name} ({default_text(described.default)})"
             lines.append(textwrap.fill(f"{title:<42} {described.description}", 118, subsequent_indent=" " * 43))
     return "\n".join(lines)

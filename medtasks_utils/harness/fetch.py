@@ -26,14 +26,14 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.utils import filter_repo_objects
 
-from medtasks_utils.benchmarks import cards
-from medtasks_utils.benchmarks.card import Card, Repository
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.base import Benchmark, LoadReport, Repository
 from medtasks_utils.errors import MedtasksError, first_line
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL
 from medtasks_utils.explanations.bertscore import MODEL_FILES, BertScore
 from medtasks_utils.explanations.nltk_data import PUNKT, WORDNET, Package, load
 from medtasks_utils.harness import catalog, pinned
-from medtasks_utils.harness.options import DATA_KEY, read_options
+from medtasks_utils.harness.options import DATA_KEY, options_of
 from medtasks_utils.harness.sources import Source
 
 HUB = Source("hub")
@@ -64,18 +64,18 @@ class Item:
     check: Callable[[], int]
 
 
-def _data_set(card: Card, repository: Repository) -> Item:
+def _data_set(benchmark: Benchmark, repository: Repository) -> Item:
     """A benchmark's rows in a repository of the hub, or as files of one of GitHub's."""
-    name, revision, patterns = repository.name, repository.revision, card.file_patterns
+    name, revision, patterns = repository.name, repository.revision, benchmark.file_patterns
     origin = f"{name} at {revision[:7]}" if revision else name
 
     def fetch() -> int:
         if repository.files:
-            _say(f"{card.name}: {origin}, {len(repository.files)} files")
+            _say(f"{benchmark.name}: {origin}, {len(repository.files)} files")
             return _size(pinned.download(repository))
         files = _listing(name, "dataset", revision, patterns)
-        _say(f"{card.name}: {origin}, {_extent(files)}")
-        return _verified(HUB.folder(card, repository), files)
+        _say(f"{benchmark.name}: {origin}, {_extent(files)}")
+        return _verified(HUB.folder(benchmark, repository), files)
 
     def check() -> int:
         if not repository.files:
@@ -84,33 +84,31 @@ def _data_set(card: Card, repository: Repository) -> Item:
             raise FetchError(f"not in the cache {pinned.cached_folder(repository)}")
         else:
             folder = pinned.cached_folder(repository)
-        _load_tasks(card, repository)
+        _load_tasks(benchmark, repository)
         return _size(folder)
 
-    return Item(card.name, origin, fetch, check)
+    return Item(benchmark.name, origin, fetch, check)
 
 
-def _load_tasks(card: Card, repository: Repository) -> None:
+def _load_tasks(benchmark: Benchmark, repository: Repository) -> None:
     """Load every task that reads the repository, and its few-shot examples."""
     manager = catalog.our_manager({DATA_KEY: HUB.name})
     drawn_from = set()
     for settings in catalog.configurations(manager, manager.all_subtasks):
-        if not _is_read_by(settings, card, repository):
+        if not _is_read_by(settings, benchmark, repository):
             continue
         task: Any = manager.load(settings["task"])["tasks"][settings["task"]]
         part = settings.get("dataset_name")
         if settings.get("fewshot_split") and part not in drawn_from:
             drawn_from.add(part)
-            task.load_fewshot_rows()
+            benchmark.load(task.files, task.options, task.info, settings["fewshot_split"], LoadReport())
 
 
-def _is_read_by(settings: Mapping[str, Any], card: Card, repository: Repository) -> bool:
+def _is_read_by(settings: Mapping[str, Any], benchmark: Benchmark, repository: Repository) -> bool:
     """Whether a task with these settings in YAML reads the repository."""
-    if catalog.benchmark_of(settings) != card.name:
+    if catalog.benchmark_of(settings) != benchmark.name:
         return False
-    task_class = catalog.task_class_of(card.name)
-    options = read_options(task_class.options_type, card.name, settings.get("dataset_kwargs") or {}, {})
-    return task_class.repository_of(options) == repository
+    return benchmark.repository(options_of(benchmark, settings.get("dataset_kwargs") or {}, {})) == repository
 
 
 def _nltk_data(name: str, package: Package) -> Item:
@@ -153,7 +151,11 @@ def _check_scibert() -> int:
 def items(names: Iterable[str]) -> list[Item]:
     """What the names stand for, in their order."""
     everything = [
-        *(_data_set(card, repository) for card in cards().values() for repository in card.repositories.values()),
+        *(
+            _data_set(benchmark, repository)
+            for benchmark in benchmarks().values()
+            for repository in benchmark.repositories.values()
+        ),
         _nltk_data("wordnet", WORDNET),
         _nltk_data("punkt_tab", PUNKT),
         Item("scibert", DEFAULT_BERTSCORE_MODEL, _fetch_scibert, _check_scibert),

@@ -12,8 +12,8 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from lm_eval.api.instance import Instance
@@ -22,12 +22,20 @@ from tqdm import tqdm
 from medtasks_utils.harness.patches import models
 from medtasks_utils.harness.run import this_run
 
-if TYPE_CHECKING:
-    from medtasks_utils.harness.tool_task import ToolTask
-
 NextPrompt = Callable[[Any, str], tuple[Any, int]]
 """Given a request and the reply to its last prompt: the next prompt, None if the conversation is over; and how many
 calls the reply made."""
+
+
+class Conversing(Protocol):
+    """The conversations of a task."""
+
+    def unfinished(self) -> Sequence[Any]:
+        """The requests whose conversations are not over, or have not begun."""
+
+    def conversing(self) -> AbstractContextManager[NextPrompt]:
+        """How conversations go on one by one, while the tools are open."""
+
 
 _THREADS = 32  # for calls of tools, at least
 _SHOWN_EVERY = 0.2  # seconds
@@ -42,7 +50,7 @@ class FreeBatch:
 
     def __init__(self, model: Any) -> None:
         self._model = model
-        self._tasks: WeakValueDictionary[str, ToolTask] = WeakValueDictionary()
+        self._tasks: WeakValueDictionary[str, Any] = WeakValueDictionary()
         self._give_back = models.take_next_batch(model, self.generate_until)
 
     @classmethod
@@ -50,7 +58,7 @@ class FreeBatch:
         """The one that is to take the model's next batch."""
         return _waiting.get(model) or _waiting.setdefault(model, cls(model))
 
-    def join(self, name: str, task: ToolTask) -> None:
+    def join(self, name: str, task: Conversing) -> None:
         """Lead a task's conversations too; of two tasks with one name, as in a run begun again, the later's."""
         self._tasks[name] = task
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -69,21 +68,6 @@ def is_greedy(model: LM | None, prompt: Any, settings: dict[str, Any]) -> bool:
     if body is not None:
         return not body.get("temperature", settings.get("temperature"))
     return settings.get("do_sample") is False or not settings.get("temperature")
-
-
-def order_of(generation: int, first: str) -> str:
-    """The order in which a generation, numbered from 0, of an example sees its choices; ``first`` is that of generation
-    0.
-
-    Four generations in a row show each of four choices once in each place; 24 show every order once.
-
-    >>> [order_of(generation, "ABCD") for generation in range(6)]
-    ['ABCD', 'BCDA', 'CDAB', 'DABC', 'ABDC', 'BDCA']
-    """
-    turns, by = divmod(generation, len(first))
-    others = list(itertools.permutations(first[1:]))
-    order = first[0] + "".join(others[turns % len(others)])
-    return order[by:] + order[:by]
 
 
 # ---- what they tell

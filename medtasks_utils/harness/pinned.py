@@ -13,7 +13,7 @@ import urllib.request
 from http.client import HTTPException
 from pathlib import Path
 
-from medtasks_utils.benchmarks.card import PinnedFile, Repository
+from medtasks_utils.benchmarks.base import PinnedFile, Repository
 from medtasks_utils.errors import DataError
 from medtasks_utils.writing import WriteError, write_whole
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.errors import OptionError
-from medtasks_utils.harness.catalog import task_class_of
-from medtasks_utils.harness.options import DATA_KEY, Options
+from medtasks_utils.harness.options import DATA_KEY
 
 
 def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Sequence[str]) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
         given = merged.get(benchmark, {})
         if not isinstance(given, Mapping):
             raise OptionError(f'--metadata: "{benchmark}" takes a JSON object of options, not {given!r}')
-        value = _value(task_class_of(benchmark).options_type, option, text)
+        value = _value(benchmarks()[benchmark].options, option, text)
         if given.get(option, value) != value:
             raise OptionError(
                 f"--set {setting}: {benchmark}.{option} is also given as {json.dumps(given[option])}; give it once"
@@ -53,8 +53,8 @@ def _parts(setting: str) -> tuple[str, str, str]:
     benchmark, dot, option = (part.strip() for part in name.partition("."))
     if not (equals and dot and option):
         raise OptionError(f"--set takes BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}")
-    if benchmark not in cards():
-        raise OptionError(f"--set {setting}: {benchmark!r} is none of {', '.join(cards())}")
+    if benchmark not in benchmarks():
+        raise OptionError(f"--set {setting}: {benchmark!r} is none of {', '.join(benchmarks())}")
     return benchmark, option, text
 
 

@@ -90,7 +90,7 @@ def _check_place(arguments: Mapping[str, Any]) -> None:
     named = str(arguments.get("pretrained", ""))
     if re.match(r"[~/.]", named) or named.count("/") > 1:
         if not Path(named).expanduser().exists():
-            raise MedtasksError(f"--model_args: pretrained={named}: there is no such folder")
+            raise UsageError(f"--model_args: pretrained={named}: there is no such folder")
         if named.startswith("~"):
             raise UsageError(f"--model_args: write pretrained={Path(named).expanduser()}; a ~ is not understood there")
 

@@ -10,8 +10,8 @@ from typing import Any
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks.yaml_tasks import task_folders
 from medtasks_utils.errors import UsageError, logger
-from medtasks_utils.harness.catalog import task_folders
 from medtasks_utils.harness.patches.tasks import index_of
 
 _MISSPELT = 0.8  # likeness to a name of ours from which a name is taken for it; no name in the harness reaches 0.75

@@ -10,25 +10,32 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from medtasks_utils.errors import MedtasksError, ScoringError, logger
 
-if TYPE_CHECKING:
-    from medtasks_utils.harness.task import MedTask
-
 _CLIENTS = ("aiohttp", "requests", "urllib3")
 """HTTP clients of API models: what they raise is about the server, and no bug."""
+
+
+class GeneratingTask(Protocol):
+    """A task as its run sees it."""
+
+    instances: Any
+    task_name: str
+
+    def kept(self, instance: Any) -> dict[str, Any]:
+        """What is kept of a request's response."""
 
 
 class Run:
     """The tasks that the harness generates for together: it builds the requests of all before it scores any."""
 
     def __init__(self) -> None:
-        self._tasks: weakref.WeakSet[MedTask] = weakref.WeakSet()
+        self._tasks: weakref.WeakSet[Any] = weakref.WeakSet()
         self.is_scoring = False
 
-    def join(self, task: MedTask) -> None:
+    def join(self, task: GeneratingTask) -> None:
         """Make a task part of this run; the first that joins after one was scored begins another."""
         if self.is_scoring:
             self._tasks.clear()
@@ -70,7 +77,7 @@ class Run:
             for task in self._tasks:
                 for kept in map(task.kept, task.instances):
                     if kept["resps"]:
-                        file.write(json.dumps({"task": task.config.task, **kept}, default=str) + "\n")
+                        file.write(json.dumps({"task": task.task_name, **kept}, default=str) + "\n")
         return path.resolve()
 
 

@@ -35,7 +35,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from medtasks_utils.harness.options import Options
+from medtasks_utils.benchmarks.options import Options
 
 NOTHING = "-"
 
@@ -116,6 +116,14 @@ def digest(value: Any, length: int = 8) -> str:
     """Hash of what JSON can hold, in hexadecimal digits."""
     text = json.dumps(value, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:length]
+
+
+def as_signed(template: Any) -> Any:
+    """A template, or of a function its name and a hash of what it does, the same in every process."""
+    code = getattr(template, "__code__", None)
+    if code is None:
+        return template
+    return f"{template.__module__}.{template.__qualname__}#{digest([code.co_code.hex(), repr(code.co_names)])}"
 
 
 def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -1,43 +1,43 @@
-"""The harness's side of a benchmark: options and rows in, prompts out, answers and scores back.
+"""A benchmark as a task of the harness: options and rows in, prompts out, answers and scores back.
 
-A benchmark derives from :class:`MedTask` and says how to load rows, extract an answer and score it; everything that the
-four have in common is here. The order in which the harness calls::
+The order in which the harness calls::
 
     __init__             options are checked, rows are loaded and checked
     build_all_requests   prompts
     (the model)
-    apply_filters        responses are cleaned, ``continue_generation``, both extractions, ``score_batch``
+    apply_filters        further turns with tools; the harness's own filters; scores that are best computed together
     process_results      the metrics of one example under one filter
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import datasets
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
-from lm_eval.api.samplers import ContextSampler
+from lm_eval.api.samplers import ContextSampler, get_sampler
 from lm_eval.api.task import ConfigurableTask
 
-from medtasks_utils.benchmarks.card import Card, Repository
+from medtasks_utils.aggregation import AGGREGATES, combined, logged
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.base import Answer, BatchScorer, Benchmark, Example, LoadReport, TaskInfo
+from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
 from medtasks_utils.errors import DataError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
-from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.harness import generations
-from medtasks_utils.harness.answer import Answer, Score, combined
 from medtasks_utils.harness.context import what_is_cut
-from medtasks_utils.harness.options import Options, read_options, warn_of_no_effect
+from medtasks_utils.harness.fields import check_fields, check_filters, check_metrics, filters_as_signed
+from medtasks_utils.harness.filters import ReadFilter
+from medtasks_utils.harness.options import defaults_of, options_of, warn_of_no_effect
 from medtasks_utils.harness.patches.models import model_of
-from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness, render
+from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
 from medtasks_utils.harness.run import this_run
-from medtasks_utils.harness.signature import digest, signature, signature_fields
-from medtasks_utils.harness.sources import Row, Source, Table
+from medtasks_utils.harness.signature import as_signed, digest, signature, signature_fields
+from medtasks_utils.harness.sources import BenchmarkFiles, Source
+from medtasks_utils.harness.tool_turns import ToolTurns
 from medtasks_utils.metrics import OF_REPEATS, Metric
 
 
@@ -46,192 +46,153 @@ class Prompts(list[Any]):
 
 
 class MedTask(ConfigurableTask):  # type: ignore[misc]
-    """A benchmark as a task of the harness.
+    """A task of the harness that holds a benchmark.
 
-    In YAML, ``dataset_kwargs`` sets options, and prompts are Jinja templates over the document's fields and
-    ``settings`` (the options). Repositories and metrics are the card's; ``metric_list`` may name some of the metrics.
+    In YAML, ``benchmark`` names it, ``dataset_kwargs`` sets its options, and prompts are Jinja templates over the
+    example's fields and ``settings`` (the options). All other fields are the harness's own, and work as in any task.
 
     Raises:
         OptionError: for options that do not exist or have bad values.
-        DataError: for rows that cannot be had, read or understood.
+        DataError: for rows that cannot be had, read or understood, or a field that a task of this pack cannot take.
     """
 
-    card: ClassVar[Card]
-    options_type: ClassVar[type[Options]]
-    scoring_packages: ClassVar[Sequence[str]] = ()  # beside our own and lm_eval: their versions are in the signature
-
-    options: Any
     model: LM | None = None  # known once requests are built
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         prepare_harness()
-        settings = {key: value for key, value in config.items() if key != "class"}
+        settings = {key: value for key, value in config.items() if key not in ("class", "benchmark")}
+        self.benchmark: Benchmark = benchmarks()[config["benchmark"]]
         metadata = dict(settings.get("metadata") or {})
-        defaults = dict(settings.get("dataset_kwargs") or {})
-        self.options = read_options(self.options_type, self.benchmark, defaults, metadata)
-        warn_of_no_effect(settings["task"], self.options, metadata.get(self.benchmark))
+        self.info = TaskInfo(
+            settings["task"], settings.get("dataset_name"), settings.get("output_type") == "generate_until"
+        )
+        check_fields(self.info, settings)
+        self.options = options_of(self.benchmark, defaults_of(settings, self.benchmark), metadata)
+        self.split = getattr(self.options, "split", None) or settings.get("test_split") or settings["validation_split"]
+        for line in self.benchmark.check(self.info, self.options):
+            logger.warning("%s: %s", self.info.name, line)
+        warn_of_no_effect(self.info.name, self.options, metadata.get(self.benchmark.name))
+        self.turns = ToolTurns(self) if getattr(self.options, "tools", None) else None
         self.source = Source.from_metadata(metadata)
-        self.left_out: Counter[str] = Counter()
-        self._first_left_out: dict[str, str] = {}
+        self.files = BenchmarkFiles(self.source, self.benchmark, self.options.revision)
         self._fewshot_seed: int | None = None
-        self._fewshot_rows: list[Row] = []
+        self._fewshot_rows: list[Example] = []
         self._has_chat_template = False
-        self._root: Path | None = None
-        settings["dataset_kwargs"] = self.options.model_dump()
-        settings["dataset_path"] = self.repository_of(self.options).name
-        settings["metric_list"] = self._metric_list(settings.get("metric_list"))
-        settings["repeats"] = self.options.repeats
-        # Only its presence matters: the harness then does not look our metrics up in its own registry.
-        settings["process_results"] = f"{type(self).__module__}.{type(self).__qualname__}.score"
-        settings["metadata"] = {**metadata, "benchmark": self.benchmark, "data_source": self.source.name}
-        self.adjust_config(settings)
-        super().__init__(config=settings)
+        self._scorer: BatchScorer | None = None
+        self._adjust(settings, metadata)
+        ours, theirs = self._metrics(settings.get("metric_list"), callable(settings.get("process_results")))
+        super().__init__(config={**settings, "metric_list": theirs})
+        self._add_metrics(ours)
+        self._bind_filters()
 
     @property
-    def benchmark(self) -> str:
-        """The benchmark's name."""
-        return self.card.name
+    def task_name(self) -> str:
+        """The task's name."""
+        return self.info.name
 
-    def _metric_list(self, named: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
-        """The card's metrics as the harness takes them, or those of them that the YAML names."""
-        wanted = None if named is None else [entry["metric"] for entry in named]
-        unknown = [name for name in wanted or () if self.card.metric(name) is None]
-        if unknown:
-            raise DataError(f"metric_list names {', '.join(unknown)}, which is no metric of {self.benchmark}")
-        return [
-            {"metric": metric.name, "aggregation": metric.aggregation, "higher_is_better": metric.higher_is_better}
-            for metric in self.metrics()
-            if wanted is None or metric.name in wanted
+    def _adjust(self, settings: dict[str, Any], metadata: Mapping[str, Any]) -> None:
+        """Put what the options say into the harness's own fields."""
+        settings["dataset_kwargs"] = self.options.model_dump()
+        settings["dataset_path"] = self.benchmark.repository(self.options).name
+        settings["repeats"] = self.options.repeats
+        settings["metadata"] = {**metadata, "benchmark": self.benchmark.name, "data_source": self.source.name}
+        if self.turns is not None and self.turns.runs_code:
+            settings["unsafe_code"] = True
+            logger.warning(
+                "%s: code that the model writes will be run, in a sandbox. lm_eval asks you to confirm that with "
+                "--confirm_run_unsafe_code",
+                self.info.name,
+            )
+
+    # ---- metrics
+
+    def _metrics(
+        self, named: Sequence[Mapping[str, Any]] | None, has_own_results: bool
+    ) -> tuple[list[Metric], list[dict[str, Any]]]:
+        """Our metrics that the task reports, and the entries of ``metric_list`` that are the harness's or its own."""
+        ours = [*self.benchmark.metrics_of(self.info, self.options), *(OF_REPEATS if self.options.repeats > 1 else ())]
+        if named is None:
+            return ours, []
+        names = [entry["metric"] for entry in named]
+        known = {metric.name for metric in self.benchmark.metrics} | {metric.name for metric in OF_REPEATS}
+        theirs = [dict(entry) for entry in named if has_own_results or entry["metric"] not in known]
+        if not has_own_results:
+            check_metrics(self.info, self.benchmark, theirs)
+        own_names = {entry["metric"] for entry in theirs if "aggregation" in entry}
+        return [m for m in ours if m.name in names and m.name not in own_names], [
+            entry for entry in theirs if entry["metric"] not in known or "aggregation" in entry
         ]
 
-    def metrics(self) -> Sequence[Metric]:
-        """Those of the card that the options leave, and what several generations tell together."""
-        return (*self.card.metrics, *(OF_REPEATS if self.options.repeats > 1 else ()))
-
-    # ---- what a benchmark says
-
-    @classmethod
-    def repository_of(cls, options: Any) -> Repository:
-        """Where the rows are on the hub: the card's first, unless options choose another."""
-        return next(iter(cls.card.repositories.values()))
-
-    @abstractmethod
-    def load_rows(self) -> list[Row]:
-        """The documents to evaluate on."""
-
-    @classmethod
-    def check_single_row(cls, row: Mapping[str, Any]) -> None:
-        """Called for a row that is scored alone: the place to refuse what only its whole file could tell."""
-
-    def load_fewshot_rows(self) -> list[Row]:
-        """Documents that ``--num_fewshot`` may draw from."""
-        raise DataError(
-            f"{self.config.task} has no rows to draw few-shot examples from: its only split is the one it is "
-            "evaluated on. Leave --num_fewshot out"
-        )
-
-    @abstractmethod
-    def strict(self, response: str, doc: Row) -> Answer:
-        """The answer by the benchmark's published rule."""
-
-    @abstractmethod
-    def flexible(self, response: str, doc: Row) -> Answer:
-        """The answer by our best reading."""
-
-    def read(self, response: str, doc: Row) -> Reading:
-        """The candidates and the evidence that ``flexible`` weighs; none where it weighs nothing."""
-        return NOTHING
-
-    @abstractmethod
-    def score(self, doc: Row, answer: Answer) -> dict[str, Score]:
-        """The metrics of one response."""
-
-    def adjust_config(self, config: dict[str, Any]) -> None:
-        """Called once options are known, before the harness reads the configuration: the place for what they change."""
-
-    def prompt_parts(self) -> list[str]:
-        """What prompts are made of beside documents, options and templates."""
-        return []
-
-    def continue_generation(self) -> None:
-        """Called once between generation and extraction: the place for further turns, as a batch over all examples."""
-
-    def annotate(self, answer: Answer, instance: Instance) -> None:
-        """Called for every answer: the place for scores and details of how the response came about."""
-
-    def score_batch(self, answers: dict[str, list[tuple[Row, Answer]]]) -> None:
-        """Called once before scoring, with every answer by filter: the place for metrics best computed together.
-
-        What belongs to one answer goes into its ``scores``.
-        """
-
-    def scorers(self) -> dict[str, str]:
-        """Signatures of scorers beyond ``score`` itself, by name: explanation metrics, judges."""
-        return {}
-
-    def cluster(self, doc: Row) -> str | None:
-        """What examples that are not independent share, if anything: the card's field."""
-        return None if self.card.cluster is None else str(doc[self.card.cluster])
-
-    def stratum(self, doc: Row) -> str | None:
-        """The group of the document in macro averages: the card's field."""
-        return None if self.card.stratum is None else str(doc[self.card.stratum])
+    def _add_metrics(self, ours: Sequence[Metric]) -> None:
+        """Ours have aggregations of their own, and the harness looks none of them up."""
+        for metric in ours:
+            self._aggregation_list[metric.name] = AGGREGATES[metric.aggregation]
+            self._higher_is_better[metric.name] = metric.higher_is_better
+            if not self.info.generates:  # the harness computes them
+                self._metric_fn_list[metric.name] = None
+                self._metric_fn_kwargs[metric.name] = {}
+        self._ours = {metric.name for metric in ours}
+        self.config.metric_list = [
+            *(
+                {
+                    "metric": metric.name,
+                    "aggregation": AGGREGATES[metric.aggregation],
+                    "higher_is_better": metric.higher_is_better,
+                }
+                for metric in ours
+            ),
+            *(self.config.metric_list or []),
+        ]
 
     # ---- rows
 
-    def folder(self, subfolder: str | None = None) -> Path:
-        """The folder with this benchmark's files; the hub is asked once a task."""
-        if self._root is None:
-            self._root = self.source.folder(self.card, self.repository_of(self.options), self.options.revision)
-        inner = self._root / (subfolder or "")
-        return inner if inner.is_dir() else self._root
-
-    def leave_out(self, table: Table, index: int, reason: str) -> None:
-        """Count a row that cannot be used; the first of each reason is named in the warning."""
-        if not self.left_out[reason]:
-            self._first_left_out[reason] = table.at(index)
-        self.left_out[reason] += 1
-
-    def remark(self, text: str) -> None:
-        """Say something of the rows that readers of the results have to know: now, and in the results."""
-        logger.warning("%s: %s", self.config.task, text)
-        self.config.metadata.setdefault("remarks", []).append(text)
-
-    def _warn_of_rows_left_out(self) -> None:
-        for reason, count in self.left_out.items():
-            rows = "1 row" if count == 1 else f"{count} rows"
-            logger.warning("%s: left out %s: %s (%s)", self.config.task, rows, reason, self._first_left_out[reason])
-
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Load and check the rows; called by the harness when it makes the task."""
-        rows = self.load_rows()
-        self._warn_of_rows_left_out()
+        report = LoadReport()
+        rows = self.benchmark.load(self.files, self.options, self.info, self.split, report)
+        for line in report.warnings():
+            logger.warning("%s: %s", self.info.name, line)
+        for text in report.remarks:
+            self.remark(text)
         if not rows:
-            raise DataError(f"{self.config.task}: no rows are left to evaluate on ({self.source.name})")
-        if self.left_out:
-            self.config.metadata["rows_left_out"] = dict(self.left_out)
+            raise DataError(f"{self.info.name}: no rows are left to evaluate on ({self.source.name})")
+        if report.left_out:
+            self.config.metadata["rows_left_out"] = dict(report.left_out)
         self.dataset = {self.config.test_split or self.config.validation_split: datasets.Dataset.from_list(rows)}
+
+    def remark(self, text: str) -> None:
+        """Say something that readers of the results have to know: now, and in the results."""
+        logger.warning("%s: %s", self.info.name, text)
+        self.config.metadata.setdefault("remarks", []).append(text)
 
     # ---- prompts
 
-    def resolve_field(self, doc: Row, field: str | None = None) -> Any:
+    def _with_settings(self, doc: Example) -> Example:
+        return {**doc, "settings": self.options}
+
+    def resolve_field(self, doc: Example, field: str | None = None) -> Any:
         """A field of the document, or a template rendered over it."""
-        if not field:
-            return None
-        if field in doc:
-            return doc[field]
-        text = render(field, {**doc, "settings": self.options})
+        text = super().resolve_field(self._with_settings(doc), field)
         if text and field == self.config.description and not self._has_chat_template:
             text += self.config.fewshot_delimiter  # the harness puts nothing between it and the question
         return text
 
-    def doc_to_text(self, doc: Row, doc_to_text: str | None = None) -> Any:
+    def doc_to_text(self, doc: Example, doc_to_text: Any = None) -> Any:
         """The user message."""
-        return self.resolve_field(doc, doc_to_text or self.config.doc_to_text)
+        return super().doc_to_text(self._with_settings(doc), doc_to_text)
 
-    def doc_to_target(self, doc: Row, doc_to_target: str | None = None) -> Any:
+    def doc_to_target(self, doc: Example, doc_to_target: Any = None) -> Any:
         """The right answer."""
-        return self.resolve_field(doc, doc_to_target or self.config.doc_to_target)
+        return super().doc_to_target(self._with_settings(doc), doc_to_target)
+
+    def doc_to_choice(self, doc: Example, doc_to_choice: Any = None) -> list[str]:
+        """The choices whose log-likelihoods are asked for."""
+        choices: list[str] = super().doc_to_choice(self._with_settings(doc), doc_to_choice)
+        return choices
+
+    def doc_to_prefix(self, doc: Example) -> Any:
+        """What the response begins with."""
+        return super().doc_to_prefix(self._with_settings(doc))
 
     def fewshot_docs(self) -> None:
         """Nothing yet: they are read when a run asks for them (:meth:`build_all_requests`), not in every run."""
@@ -245,150 +206,237 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         wanted = self.config.num_fewshot or 0
         if wanted <= 0:
             return
-        if self.config.fewshot_split and self.config.fewshot_split == getattr(self.options, "split", None):
-            raise OptionError(
-                f"{self.config.task}: few-shot examples are drawn from {self.config.fewshot_split}, which split "
-                "chooses to evaluate on: leave --num_fewshot out, or split"
-            )
-        self.left_out.clear()
-        rows = self.load_fewshot_rows()
-        self._warn_of_rows_left_out()
+        rows = self._load_fewshot()
         if len(rows) < wanted:
             raise DataError(
-                f"{self.config.task}: --num_fewshot {wanted}, but there are only {len(rows)} rows to draw from"
+                f"{self.info.name}: --num_fewshot {wanted}, but there are only {len(rows)} rows to draw from"
             )
         self._fewshot_rows = rows
-        self.sampler = ContextSampler(rows)
+        sampler = self.fewshot_cfg.sampler if self.config.fewshot_config else "default"
+        kind = get_sampler(sampler) if isinstance(sampler, str) else sampler
+        self.sampler: ContextSampler = kind(rows)
         self.sampler.set_rnd(self._fewshot_seed)
+
+    def _load_fewshot(self) -> list[Example]:
+        samples, split = self.fewshot_cfg.samples, self.fewshot_cfg.split
+        if samples is not None:
+            return list(samples() if callable(samples) else samples)
+        if split is None:
+            raise DataError(
+                f"{self.info.name} has no rows to draw few-shot examples from: YAML names no fewshot_split. Leave "
+                "--num_fewshot out"
+            )
+        if split == self.split and hasattr(self.options, "split"):
+            raise OptionError(
+                f"{self.info.name}: few-shot examples are drawn from {split}, which is the split to evaluate on: leave "
+                "--num_fewshot out, or choose another split"
+            )
+        report = LoadReport()
+        rows = self.benchmark.load(self.files, self.options, self.info, split, report)
+        for line in report.warnings():
+            logger.warning("%s: %s", self.info.name, line)
+        process = self.fewshot_cfg.process_docs
+        return rows if process is None else list(process(datasets.Dataset.from_list(rows)))
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
         self.model = model_of(kwargs.get("chat_template"))
-        if kwargs.get("chat_template"):
-            kwargs["chat_template"] = self.watched(kwargs["chat_template"])
+        if self.turns is not None:
+            machine = self.turns.check(self._has_chat_template)
+            self.config.metadata.update({"sandbox": machine} if machine else {})
+            tool_format = self.turns.settle_format(self.config.generation_kwargs or {})
+            self.options = self.options.model_copy(update={"tool_format": tool_format})
+            self.config.metadata["tool_format"] = tool_format
+            if kwargs.get("chat_template"):
+                kwargs["chat_template"] = self.turns.watched(kwargs["chat_template"])
+        if self.info.generates and not self.predict_only:
+            rank, processes = kwargs.get("rank") or 0, kwargs.get("world_size") or 1
+            self._scorer = self.benchmark.batch_scorer(
+                self.eval_docs, self.options, self.info, rank=rank, processes=processes
+            )
         self._prepare_fewshot()
         self._sign(kwargs)
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
         this_run.join(self)
-        if self.OUTPUT_TYPE == "generate_until" and self.options.repeats > 1:
-            generations.settle(self.config.task, self.instances, self.model, have_prompts=self.has_several_prompts)
+        if self.info.generates and self.options.repeats > 1:
+            generations.settle(self.info.name, self.instances, self.model, have_prompts=self.has_several_prompts)
+        if self.turns is not None:
+            self.turns.requests_are_built()
         said = what_is_cut(self.model, self.config, [instance.args[0] for instance in self.instances])
         if said:
             self.remark(said)
 
-    def watched(self, chat_template: Callable[..., Any]) -> Callable[..., Any]:
-        """The chat template that prompts are rendered with: the place to see what it is given."""
-        return chat_template
-
-    def construct_requests(self, doc: Row, ctx: Any, **kwargs: Any) -> Any:
-        """The requests of an example; where text is generated, one for each generation, numbered by ``idx``."""
-        if self.OUTPUT_TYPE != "generate_until":
-            return super().construct_requests(doc, ctx, **kwargs)
-        task, doc_id, _ = kwargs.pop("metadata")
-        prompts = ctx if isinstance(ctx, Prompts) else [ctx] * self.options.repeats
-        requests = [
-            super(MedTask, self).construct_requests(doc, prompt, metadata=(task, doc_id, 1), **kwargs)
-            for prompt in prompts
-        ]
-        for number, request in enumerate(requests):
-            request.idx = number
-        return requests
-
     @property
     def has_several_prompts(self) -> bool:
         """Whether the generations of an example have prompts of their own."""
-        return False
+        return bool(self.options.repeats > 1 and getattr(self.options, "vary_order", False))
+
+    def fewshot_context(self, doc: Example, *arguments: Any, **settings: Any) -> Any:
+        """The prompt; with ``vary_order``, one for each generation, with the same few-shot examples."""
+        if not self.has_several_prompts or not isinstance(self.benchmark, ChoiceBenchmark):
+            return super().fewshot_context(doc, *arguments, **settings)
+        sampler = getattr(self, "sampler", None)
+        state = sampler.rnd.getstate() if sampler else None
+        prompts = Prompts()
+        for generation in range(self.options.repeats):
+            if sampler:
+                sampler.rnd.setstate(state)
+            order = order_of(generation, self.benchmark.first_order(doc))
+            prompts.append(super().fewshot_context(self.benchmark.in_order(doc, order), *arguments, **settings))
+        return prompts
+
+    def construct_requests(self, doc: Example, ctx: Any, **kwargs: Any) -> Any:
+        """The requests of an example; where text is generated, one for each generation, numbered by ``idx``."""
+        if not self.info.generates:
+            return super().construct_requests(doc, ctx, **kwargs)
+        task, doc_id, _ = kwargs.pop("metadata")
+        prompts = ctx if isinstance(ctx, Prompts) else [ctx] * self.options.repeats
+        requests = []
+        for number, prompt in enumerate(prompts):
+            request = super().construct_requests(doc, prompt, metadata=(task, doc_id, 1), **kwargs)
+            request.idx = number
+            requests.append(request if self.turns is None else self.turns.with_messages(request))
+        return requests
 
     def _sign(self, settings: Mapping[str, Any]) -> None:
         """Put the signatures of the results to come into the metadata, given the arguments of build_all_requests."""
         documents = self.doc_iterator(limit=settings.get("limit"), samples=settings.get("samples"))  # of all processes
+        left_out = self.benchmark.unsigned_fields
         prompt: dict[str, Any] = {
-            "templates": [self.config.description, self.config.doc_to_text, self.config.doc_to_choice],
+            "templates": [
+                as_signed(each)
+                for each in (self.config.description, self.config.doc_to_text, self.config.doc_to_choice)
+            ],
             "system": settings.get("system_instruction"),
         }
-        if self.prompt_parts():
-            prompt["parts"] = self.prompt_parts()
+        if self.config.gen_prefix:
+            prompt["prefix"] = self.config.gen_prefix
+        if self.turns is not None:
+            prompt["parts"] = self.turns.prompt_parts()
         if self.config.num_fewshot:
             prompt["fewshot"] = [repr(self.config.fewshot_config), self._fewshot_seed, self._fewshot_rows]
             prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
-        commit = "" if self._root is None else self._root.name[:8]  # of the hub
+        scorers = self._scorer.signatures if self._scorer is not None else {}
         fields = signature_fields(
-            data=f"hub@{commit}" if self.source.name == "hub" else self.source.name,
-            documents=[doc for _, doc in documents],
+            data=f"hub@{self.files.commit[:8]}" if self.source.name == "hub" else self.source.name,
+            documents=[{key: doc[key] for key in doc if key not in left_out} for _, doc in documents],
             prompt=prompt,
             has_chat_template=self._has_chat_template,
             shots=self.config.num_fewshot or 0,
             options=self.options,
             generation_kwargs=self.config.generation_kwargs,
-            scorers=self.scorers(),
+            scorers=scorers,
         )
-        filters = self.extractors if self.OUTPUT_TYPE == "generate_until" else ("none",)
         self.config.metadata["signature"] = {
-            name: signature(self.config.task, fields, name, self.VERSION, self.scoring_packages) for name in filters
+            name: signature(self.info.name, fields, shown, self.VERSION, self.benchmark.packages)
+            for name, shown in filters_as_signed(self.config, self.filter_names).items()
         }
-        if self.scorers():
-            self.config.metadata["scorers"] = self.scorers()
+        if scorers:
+            self.config.metadata["scorers"] = scorers
 
-    # ---- extraction and scoring
+    # ---- answers
+
+    def _bind_filters(self) -> None:
+        """Give our readings what they need; whatever is wrong with a filter shows now, and not after the model ran."""
+        for ensemble in self._filters:
+            bound = [partial(one, read=self._read) if one.func is ReadFilter else one for one in ensemble.filters]
+            ensemble.filters = bound
+            check_filters(self.info, self.options.repeats, ensemble)
 
     @property
-    def extractors(self) -> dict[str, Callable[[str, Row], Answer]]:
-        """The filters by name."""
-        return {name: partial(self.extract, name) for name in ("strict-match", "flexible-extract")}
+    def filter_names(self) -> list[str]:
+        """The filters under which answers are scored."""
+        return [ensemble.name for ensemble in self._filters]
 
-    def extract(self, filter_name: str, response: str, doc: Row) -> Answer:
-        """The answer by a filter: the place for what both readings have in common."""
-        return (self.strict if filter_name == "strict-match" else self.flexible)(response, doc)
+    def _read(self, reading: str, response: str, doc: Example) -> Answer:
+        text = response if self.turns is None else self.turns.without_calls(response)
+        read = self.benchmark.strict if reading == "strict" else self.benchmark.flexible
+        return read(text, doc, self.options)
+
+    def has_final_answer(self, text: str) -> bool:
+        """Whether a reply gives the final answer in the form that was asked for, so that its calls are not run."""
+        return bool(self.benchmark.has_final_answer(text, self.options))  # type: ignore[attr-defined]
 
     def apply_filters(self) -> None:
-        """From responses to answers; between generation and scoring, so batched work has its place here."""
-        if self.OUTPUT_TYPE != "generate_until":
+        """Let the model finish, the harness apply its filters, and what is best scored together be scored."""
+        if not self.info.generates:
             super().apply_filters()
             return
         for instance in self.instances:
             # Under several processes the harness pads the last request with extra responses, to even the ranks out.
             instance.resps = [printable(response or "") for response in instance.resps[:1]]
         this_run.is_scoring = True
-        with this_run.generations_kept(self.config.task):
-            self.continue_generation()
-            answers: dict[str, list[tuple[Row, Answer]]] = {name: [] for name in self.extractors}
+        with this_run.generations_kept(self.info.name):
+            if self.turns is not None:
+                self.turns.finish()
+            super().apply_filters()
+            answers = []
             for instance in self.instances:
-                for name, extract in self.extractors.items():
-                    answer = extract(instance.resps[0], instance.doc)
-                    self.annotate(answer, instance)
-                    instance.filtered_resps[name] = answer
-                    answers[name].append((instance.doc, answer))
-            if not self.predict_only:
-                self.score_batch(answers)
+                for name in self.filter_names:
+                    answer = instance.filtered_resps[name] = self._answer(instance.filtered_resps[name], instance)
+                    answers.append((instance.doc, answer))
+            if self._scorer is not None:
+                self._scorer.score(answers)
+
+    def _answer(self, filtered: Any, instance: Instance) -> Answer:
+        """What the last filter gave; a text is taken as the strict reader takes the content of a box or tag."""
+        while isinstance(filtered, list | tuple):
+            filtered = filtered[0] if filtered else ""
+        if isinstance(filtered, Answer):
+            answer = filtered
+        else:
+            answer = self.benchmark.content(str(filtered or ""), instance.doc, self.options)
+            answer.response = instance.resps[0]
+        if self.has_several_prompts and isinstance(self.benchmark, ChoiceBenchmark):
+            answer.details["order"] = order_of(instance.idx, self.benchmark.first_order(instance.doc))
+        if self.turns is not None:
+            self.turns.annotate(answer, instance)
+        return answer
+
+    # ---- scores
 
     @property
     def predict_only(self) -> bool:
         """Whether the harness runs without scoring (``--predict_only``)."""
         return "bypass" in self.aggregation()
 
-    def process_results(self, doc: Row, results: list[Any]) -> dict[str, Any]:
+    def process_results(self, doc: Example, results: list[Any]) -> dict[str, Any]:
         """The metrics of one example under one filter, each the mean over its generations; details for its sample."""
-        if self.OUTPUT_TYPE != "generate_until":
+        if not self.info.generates:
             return super().process_results(doc, results)  # type: ignore[no-any-return]
         details = {
             name: [answer.details[name] for answer in results] if len(results) > 1 else results[0].details[name]
             for name in results[0].details
         }
+        texts = [str.__str__(answer) for answer in results]
         if self.predict_only:
-            return ScoresAndDetails(super().process_results(doc, results), details)
-        with this_run.generations_kept(self.config.task):
-            scores = [{**self.score(doc, answer), **answer.scores} for answer in results]
-            if len(results) > 1:
-                right = [score["acc"] == 1.0 for score in scores]
-                together = generations.scores_together([answer.value for answer in results], right)
-                scores = [{**score, **together} for score in scores]
-            cluster, stratum = self.cluster(doc), self.stratum(doc)
-            metrics = {name: combined([score[name] for score in scores], cluster, stratum) for name in scores[0]}
-        return ScoresAndDetails(metrics, details)
+            return ScoresAndDetails(super().process_results(doc, texts), details)
+        with this_run.generations_kept(self.info.name):
+            has_theirs = self._metric_fn_list or callable(self.config.process_results)
+            theirs = super().process_results(doc, texts) if has_theirs else {}
+            ours, needed = self._our_scores(doc, results)
+            return ScoresAndDetails({**ours, **theirs}, {**details, **needed})
+
+    def _our_scores(self, doc: Example, answers: Sequence[Answer]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Our metrics of one example, and what their aggregation needs, for its sample."""
+        each = [self.benchmark.score(answer, doc, self.options) for answer in answers]
+        values = [{**own.values, **answer.scores} for own, answer in zip(each, answers, strict=True)]
+        scores = {name: [own[name] for own in values] for name in values[0] if name in self._ours}
+        if len(answers) > 1:
+            right = [own["acc"] == 1.0 for own in values]
+            together = generations.scores_together([answer.value for answer in answers], right)
+            scores |= {name: [score] for name, score in together.items() if name in self._ours}
+        cluster, stratum = each[0].cluster, each[0].stratum
+        found = {name: combined(own, cluster, stratum) for name, own in scores.items()}
+        return found, {"cluster": cluster, "stratum": stratum, "scores": logged(scores)}
 
     def kept(self, instance: Instance) -> dict[str, Any]:
-        """What is kept of a generation whose scoring failed."""
-        return {"doc_id": instance.doc_id, "doc": instance.doc, "resps": instance.resps}
+        """What is kept of a generation whose scoring failed: the last response, and the conversation that led to it."""
+        found = {"doc_id": instance.doc_id, "doc": instance.doc, "resps": instance.resps}
+        conversation = getattr(instance, "conversation", None) if self.turns is not None else None
+        if conversation is None or not conversation.turns:
+            return found
+        return {**found, "resps": [conversation.reply], "transcript": conversation.transcript}

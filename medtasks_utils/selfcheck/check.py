@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.known_answers import BEHAVIOURS, Doc, Range, Reply
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.selfcheck.server import Answers, prompt_key, serving
@@ -80,7 +80,7 @@ def run(
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     manager = our_manager({DATA_KEY: data, "medexqa": {"use_explanations": False}})
-    names = [name for card in cards().values() for name in card.checked_tasks]
+    names = [name for benchmark in benchmarks().values() for name in benchmark.checked_tasks]
     loaded = manager.load(names)
     tasks = loaded["tasks"]
     answers, examples = _served(tasks, limit)
@@ -100,7 +100,7 @@ def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Examp
     answers: Answers = {behaviour: {} for behaviour in BEHAVIOURS}
     examples: Examples = {}
     for name, task in tasks.items():
-        known = task.card.load_known_answers()
+        known = task.benchmark.known_answers()
         task.build_all_requests(
             limit=limit,
             apply_chat_template=True,
@@ -159,8 +159,8 @@ def _results(
 def _scores_of_task(
     behaviour: str, name: str, task: Any, examples: list[tuple[Doc, Reply]], result: Mapping[str, Any]
 ) -> Iterator[Score]:
-    known = task.card.load_known_answers()
-    for filter_name in task.extractors:
+    known = task.benchmark.known_answers()
+    for filter_name in task.filter_names:
         limits = known.expected(behaviour, filter_name, examples)
         for metric, value in _metrics(result, filter_name).items():
             yield Score(name, metric, filter_name, behaviour, value, limits.get(metric))

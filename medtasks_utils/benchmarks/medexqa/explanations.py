@@ -10,16 +10,16 @@ import logging
 from collections.abc import Sequence
 from typing import Protocol
 
-from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
+from medtasks_utils.benchmarks.base import Answer, Example
+from medtasks_utils.benchmarks.medexqa.options import JUDGED, MedExQAOptions
 from medtasks_utils.explanations import Metric, make_metrics, score_all
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.harness.answer import Answer, Score
-from medtasks_utils.harness.sources import Row
 from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, check, judge_all, make_judge, summary
+from medtasks_utils.metrics import JudgedScore, Score
 
 logger = logging.getLogger("lm_eval.medtasks")
 
-Pairs = Sequence[tuple[Row, Answer]]
+Pairs = Sequence[tuple[Example, Answer]]
 
 _NAMED_FAILURES = 10  # in the log; the samples have all
 
@@ -117,8 +117,8 @@ class Judged:
             )
 
 
-def make_scorers(options: MedExQAOptions, task: str, rank: int = 0, processes: int = 1) -> list[ExplanationScorer]:
-    """The scorers that the options ask for, ready: what they need is loaded, and the judge has been asked something.
+class Explanations:
+    """All that scores the explanations of a task, ready: what it needs is loaded, and the judge has been tried.
 
     Args:
         options: of the benchmark.
@@ -130,24 +130,59 @@ def make_scorers(options: MedExQAOptions, task: str, rank: int = 0, processes: i
         MetricError: if a metric cannot be computed here.
         JudgeError: if the judge cannot be asked.
     """
-    scorers: list[ExplanationScorer] = []
-    if options.lexical_metrics:
-        metrics = make_metrics(
-            options.lexical_metrics,
-            bertscore_model=options.bertscore_model,
-            bertscore_device=options.bertscore_device,
-            bertscore_batch_size=options.bertscore_batch_size,
-        )
-        for metric in metrics:
-            metric.prepare()
-        scorers.append(Lexical(metrics))
-    if options.judges and options.judge_mode:
-        settings = options.judge_settings(processes)
-        if rank == 0:
-            check(settings)
-        judge = make_judge(options.judge_mode, use_coverage=options.use_coverage)
-        scorers.append(Judged(judge, settings, task, generations=options.repeats))
-    return scorers
+
+    def __init__(self, options: MedExQAOptions, task: str, rank: int = 0, processes: int = 1) -> None:
+        self._options = options
+        self._scorers: list[ExplanationScorer] = []
+        if options.lexical_metrics:
+            metrics = make_metrics(
+                options.lexical_metrics,
+                bertscore_model=options.bertscore_model,
+                bertscore_device=options.bertscore_device,
+                bertscore_batch_size=options.bertscore_batch_size,
+            )
+            for metric in metrics:
+                metric.prepare()
+            self._scorers.append(Lexical(metrics))
+        if options.judges and options.judge_mode:
+            settings = options.judge_settings(processes)
+            if rank == 0:
+                check(settings)
+            judge = make_judge(options.judge_mode, use_coverage=options.use_coverage)
+            self._scorers.append(Judged(judge, settings, task, generations=options.repeats))
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The explanation metrics' and the judge's own."""
+        return {name: text for scorer in self._scorers for name, text in scorer.signatures.items()}
+
+    def score(self, answers: Pairs) -> None:
+        """``explanation``, ``combined`` and their parts: 0 for a wrong answer, None without references or judgement."""
+        if self._options.judges:
+            for _, answer in answers:
+                answer.details["judge"] = None
+        right = [(doc, answer) for doc, answer in answers if references(doc) and answer.value == doc["answer_letter"]]
+        names = [name for scorer in self._scorers for name in scorer.names]
+        found: dict[int, dict[str, Score]] = {id(answer): {} for _, answer in right}
+        for scorer in self._scorers:
+            for (_, answer), scores in zip(right, scorer.score(right), strict=True):
+                found[id(answer)] |= scores
+        judged = {*names, "combined"} & {*JUDGED}
+        for doc, answer in answers:
+            if not references(doc):
+                answer.scores |= dict.fromkeys([*names, "combined"])
+                continue
+            scores = found.get(id(answer)) or dict.fromkeys(names, 0.0)
+            answer.scores |= {**scores, "combined": self._combined(id(answer) in found, scores["explanation"])}
+            for name in judged:
+                value = answer.scores[name]
+                answer.scores[name] = JudgedScore(id(answer) in found, value if isinstance(value, float) else None)
+
+    def _combined(self, is_right: bool, explanation: Score) -> float | None:
+        if not isinstance(explanation, float):
+            return None
+        combined: float = self._options.mcq_weight * 100 * is_right + self._options.explanation_weight * explanation
+        return combined
 
 
 def explanation(answer: Answer) -> str:
@@ -155,12 +190,12 @@ def explanation(answer: Answer) -> str:
     return final_text(answer.response).strip()
 
 
-def references(doc: Row) -> list[str]:
+def references(doc: Example) -> list[str]:
     """The reference explanations of a document that are not blank: two, one or none."""
     return [text for text in (doc["explanation_1"], doc["explanation_2"]) if text.strip()]
 
 
-def _case(doc: Row, answer: Answer) -> Case:
+def _case(doc: Example, answer: Answer) -> Case:
     return Case(
         specialty=doc["specialty"],
         question=doc["question"],

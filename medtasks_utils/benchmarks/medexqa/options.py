@@ -1,32 +1,52 @@
-"""MedExQA's options."""
+"""MedExQA's specialties and options."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
+from medtasks_utils.benchmarks.choices import ChoiceOptions
+from medtasks_utils.benchmarks.judge_options import JudgeOptions
+from medtasks_utils.benchmarks.options import Requirement
 from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS
-from medtasks_utils.harness.choices import ChoiceOptions
-from medtasks_utils.harness.judge_options import JudgeOptions
-from medtasks_utils.harness.options import Need
+
+
+class Specialty(NamedTuple):
+    """One of the five: its name here, its code in the paper, and the stem of its files."""
+
+    name: str
+    code: str
+    stem: str
+
+
+SPECIALTIES = (
+    Specialty("biomedical_engineering", "BE", "biomedical_engineer"),
+    Specialty("clinical_laboratory_science", "CLS", "clinical_laboratory_scientist"),
+    Specialty("clinical_psychology", "CP", "clinical_psychologist"),
+    Specialty("occupational_therapy", "OT", "occupational_therapist"),
+    Specialty("speech_language_pathology", "SLP", "speech_pathologist"),
+)
+
+
+_ALL = ("all", "overall")
+
+JUDGED = ("combined", "explanation", "support", "coverage")
+"""Metrics that a judge may give, and may fail to."""
 
 
 def _specialty_names(value: Any) -> tuple[str, ...]:
     """Names of the specialties meant by one or many codes, names or file stems, in any case; ``ALL`` means all."""
-    given = value if isinstance(value, list | tuple) else [value]
+    given = (value if isinstance(value, list | tuple) else [value]) or ["all"]
     known = {key.lower(): s.name for s in SPECIALTIES for key in s}
     names = []
     for item in given:
         key = str(item).strip().lower().replace(" ", "_").replace("-", "_")
-        if key == "all":
+        if key in ("all", ""):
             return tuple(s.name for s in SPECIALTIES)
         if key not in known:
             raise ValueError("must be ALL, or one or many of " + ", ".join(f"{s.code} ({s.name})" for s in SPECIALTIES))
         names.append(known[key])
-    if not names:
-        raise ValueError("must name at least one specialty")
     return tuple(s.name for s in SPECIALTIES if s.name in names)
 
 
@@ -34,11 +54,11 @@ def _metric_names(value: Any) -> tuple[str, ...]:
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list | tuple) or not given:
         raise ValueError(f"must be one or a list of {', '.join(METRICS)}, or all")
-    by_name = {name.lower(): name for name in METRICS}
+    by_name = {"rouge": "rougeL", **{name.lower(): name for name in METRICS}}  # rouge, overall: the environment's names
     named = [str(name).lower() for name in given]
-    if any(name not in (*by_name, "all") for name in named):
+    if any(name not in (*by_name, *_ALL) for name in named):
         raise ValueError(f"must be out of {', '.join(METRICS)}, or all")
-    return tuple(METRICS) if "all" in named else tuple(dict.fromkeys(by_name[name] for name in named))
+    return tuple(METRICS) if set(_ALL) & set(named) else tuple(dict.fromkeys(by_name[name] for name in named))
 
 
 class MedExQAOptions(JudgeOptions, ChoiceOptions):
@@ -54,11 +74,11 @@ class MedExQAOptions(JudgeOptions, ChoiceOptions):
         **JudgeOptions.needs,
         **dict.fromkeys(
             ("use_judge", "explanation_metrics", "mcq_weight", "explanation_weight"),
-            Need("use_explanations=true", lambda options: options.use_explanations),
+            Requirement("use_explanations=true", lambda options: options.use_explanations),
         ),
         **dict.fromkeys(
             ("bertscore_model", "bertscore_device", "bertscore_batch_size"),
-            Need(
+            Requirement(
                 "use_explanations=true and bertscore among explanation_metrics",
                 lambda options: "bertscore" in options.lexical_metrics,
             ),

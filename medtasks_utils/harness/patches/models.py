@@ -6,10 +6,11 @@ import asyncio
 import atexit
 import logging
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 from unittest.mock import patch
 
@@ -19,6 +20,7 @@ from lm_eval.api.model import LM, CachingLM
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.server import words_of
+from medtasks_utils.tools.native import as_one_text
 
 _model_of_the_run: ContextVar[LM | None] = ContextVar("model", default=None)
 Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
@@ -42,7 +44,7 @@ def remember_the_model() -> None:
         number_processes(inner)
         token = _model_of_the_run.set(model)
         try:
-            with _replies_have_text(inner), cache_of(inner):
+            with replies_have_text(inner), cache_of(inner):
                 return original(*arguments, **settings)
         finally:
             _model_of_the_run.reset(token)
@@ -51,11 +53,12 @@ def remember_the_model() -> None:
 
 
 @contextmanager
-def _replies_have_text(model: Any) -> Iterator[None]:
+def replies_have_text(model: Any) -> Iterator[None]:
     """A reply of an API model that holds no answer is a failed request, which the harness then makes again.
 
     ``parse_generations`` makes an empty list of no choices, and of whatever else it cannot read an empty answer that is
-    scored, and kept in the cache. Content in parts, as some servers send it, is one text.
+    scored, and kept in the cache. Content in parts, as some servers send it, is one text. It drops ``tool_calls``,
+    which are made part of the text here.
     """
     if not isinstance(model, _api_type()):
         yield
@@ -89,6 +92,9 @@ def _has_text(place: int, choice: Any, is_chat: bool) -> bool:
     text = message.get(name)
     if isinstance(text, list) and all(isinstance(part, dict) for part in text):
         message[name] = text = "".join(str(part.get("text") or "") for part in text)
+    calls = message.get("tool_calls") if is_chat else None
+    if isinstance(calls, list) and calls and (text is None or isinstance(text, str)):
+        message[name] = text = as_one_text(text or "", calls)
     return isinstance(text, str) or (is_chat and text is None)
 
 
@@ -182,6 +188,35 @@ def can_be_asked_singly(model: LM | None) -> bool:
         and model._concurrent > 1
         and model._batch_size == 1
     )
+
+
+def is_chat_server(model: LM | None) -> bool:
+    """Whether the model is an OpenAI-compatible server that is sent messages (``LocalChatCompletion``)."""
+    openai = sys.modules.get("lm_eval.models.openai_completions")
+    return isinstance(model, getattr(openai, "LocalChatCompletion", ()))
+
+
+def has_chat_template(model: LM | None) -> bool:
+    """Whether prompts are rendered in this process, by a tokenizer's chat template."""
+    return hasattr(getattr(model, "tokenizer", None), "apply_chat_template")
+
+
+_rendering = threading.RLock()
+
+
+@contextmanager
+def tools_in_template(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Iterator[None]:
+    """Within this, the model's tokenizer renders chats with tools.
+
+    ``apply_chat_template`` of ``HFLM`` and its like passes on no ``tools``. Without this, a model in this process is
+    never told of them in the form that it was trained for.
+    """
+    tokenizer = model.tokenizer
+    with (
+        _rendering,
+        patch.object(tokenizer, "apply_chat_template", partial(tokenizer.apply_chat_template, tools=list(schemas))),
+    ):
+        yield
 
 
 def take_next_batch(model: Any, generate_until: Callable[..., list[str]]) -> Callable[[], None]:
@@ -283,7 +318,7 @@ def is_longer(model: Any, prompt: str, room: int) -> bool:
     return len(tokens[0] if tokens and isinstance(tokens[0], list) else tokens) > room
 
 
-def probe_of(model: Any) -> dict[str, Any]:
+def probe_of(model: Any, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """What ``requests.post`` is given to ask an API model's server for one token, as the harness itself would ask.
 
     ``_create_payload``, ``header`` and ``_seed`` of ``TemplateAPI``. Without this, a server that is down shows after
@@ -293,7 +328,8 @@ def probe_of(model: Any) -> dict[str, Any]:
 
     is_chat = isinstance(model, LocalChatCompletion)
     message = [{"role": "user", "content": "Hi"}] if is_chat else "Hi"
-    body = model._create_payload(message, generate=True, gen_kwargs={"max_gen_toks": 1}, seed=model._seed, eos=None)
+    given = {**(settings or {}), "max_gen_toks": 1}
+    body = model._create_payload(message, generate=True, gen_kwargs=given, seed=model._seed, eos=None)
     return {
         "url": model.base_url,
         "json": body,

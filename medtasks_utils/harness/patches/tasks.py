@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import ItemsView, Iterator, KeysView, Mapping
-from contextlib import contextmanager
+from collections.abc import ItemsView, KeysView, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
-import lm_eval.api.task
-import lm_eval.tasks
-from jinja2 import Template
 from lm_eval import evaluator_utils, utils
 from lm_eval.tasks import TaskManager
 from packaging.requirements import Requirement
@@ -26,6 +21,7 @@ def prepare_harness() -> None:
     """What every run needs, once: our errors as one line, our standard errors, a word on releases nobody has tried."""
     show_errors_as_one_line()
     let_aggregations_bring_their_standard_error()
+    compile_templates_once()
     remember_the_model()
     untested = untested_release()
     if untested:
@@ -87,26 +83,18 @@ class ScoresAndDetails(dict[str, Any]):
         return self._metrics.items()
 
 
-@lru_cache(maxsize=256)
-def _compiled(template: str) -> Template:
-    compiled: Template = utils.env.from_string(template)
-    return compiled
+def compile_templates_once() -> None:
+    """Make ``utils.apply_template`` compile each template once.
 
-
-def render(template: str, variables: Mapping[str, Any]) -> str:
-    """Render a prompt with ``utils.env``, compiling each template once.
-
-    ``utils.apply_template`` compiles it for every example, which takes most of the time that building prompts does.
+    The harness compiles it for every example. Without this, building prompts takes several times as long.
     """
-    return _compiled(template).render(**variables)
+    compiled = lru_cache(maxsize=256)(utils.env.from_string)
 
+    def apply_template(template: str, doc: Mapping[str, Any]) -> str:
+        text: str = compiled(template).render(**doc)
+        return text
 
-@contextmanager
-def no_progress_of_prompts() -> Iterator[None]:
-    """Within this, ``Task.build_all_requests`` draws no bar. Without it, each response scored by hand would."""
-
-    with patch.object(lm_eval.api.task, "tqdm", lambda items, **settings: items):
-        yield
+    utils.apply_template = apply_template
 
 
 class IndexEntry(NamedTuple):

@@ -1,0 +1,331 @@
+"""What a benchmark is: a plain object that knows its rows, how answers are read, and how they are scored.
+
+Nothing here, and nothing in a benchmark, knows the harness. Data flows one way::
+
+    files -> load/examples -> (the harness renders prompts, the model answers) -> strict/flexible -> score
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+from medtasks_utils.benchmarks.options import Options
+from medtasks_utils.benchmarks.tables import Row, Table
+from medtasks_utils.errors import DataError
+from medtasks_utils.extraction.weighing import NOTHING, Reading
+from medtasks_utils.metrics import OF_REPEATS, Metric, Score
+
+if TYPE_CHECKING:
+    from medtasks_utils.benchmarks.known_answers import KnownAnswers
+
+Example = dict[str, Any]
+"""One example: the fields that the templates in YAML render, the right answer, and what breakdowns need."""
+
+UNANSWERED = "[invalid]"
+"""What stands for an answer in logs where none was found: the harness's own word for it."""
+
+DOUBTFUL = "doubtful label"
+"""The badge of samples whose label physicians dispute."""
+
+
+@dataclass(frozen=True)
+class PinnedFile:
+    """A file of a GitHub repository: its ``path`` there, the SHA-256 of its bytes, the ``name`` it is kept under."""
+
+    path: str
+    sha256: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A data set on the hub or, where ``files`` names any, files on GitHub.
+
+    Attributes:
+        name: as in ``openlifescienceai/medmcqa``.
+        revision: the commit that runs read unless the option ``revision`` names another; None for the newest.
+        files: those of GitHub that are needed; another revision would have other checksums, so none can be chosen.
+    """
+
+    name: str
+    revision: str | None = None
+    files: tuple[PinnedFile, ...] = ()
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A way to divide a benchmark's examples.
+
+    Attributes:
+        name: of the division, as in ``by subject``.
+        key: the group of an example; None leaves it out.
+        metrics: what is of interest in the groups, out of the task's metrics; the first is the one compared.
+    """
+
+    name: str
+    key: Callable[[Row], str | None]
+    metrics: tuple[str, ...] = ("acc",)
+
+
+def by_field(name: str) -> Callable[[Row], str | None]:
+    """A breakdown's key: the value of a field, None where it is empty."""
+    return lambda example: None if example.get(name) in (None, "") else str(example[name])
+
+
+class Scores(NamedTuple):
+    """The metrics of one response, with what aggregation needs beside them.
+
+    Attributes:
+        values: by metric.
+        cluster: examples that share it are not independent; None if this one stands alone.
+        stratum: the group whose mean enters macro averages; None if there are no groups.
+    """
+
+    values: dict[str, Score]
+    cluster: str | None
+    stratum: str | None
+
+
+class Answer(str):
+    """What a filter read out of one response: the text that the samples show, and the value behind it.
+
+    Attributes:
+        value: what scoring compares; None if no answer was found.
+        response: the whole response.
+        scores: further metrics of this response, put there by a :class:`BatchScorer` or by the tools.
+        details: what the logged sample tells of this response besides; every answer of a task has the same names, and
+            values are what JSON can hold. ``found_by`` is always among them: ``box``, ``tag``, ``key`` (of JSON),
+            ``letter`` (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an
+            option), ``filter`` (a variant's own), or ``none``.
+    """
+
+    value: Any
+    response: str
+    scores: dict[str, Score]
+    details: dict[str, Any]
+
+    def __new__(cls, value: Any, response: str = "", shown: str | None = None, found_by: str = "statement") -> Answer:
+        """An answer that shows as ``shown``, or as its value."""
+        self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
+        self.value = value
+        self.response = response
+        self.scores = {}
+        self.details = {"found_by": "none" if value is None else found_by}
+        return self
+
+
+class TaskInfo(NamedTuple):
+    """What a benchmark may know of the task that it is run as.
+
+    Attributes:
+        name: for messages.
+        subset: YAML's ``dataset_name``, such as one specialty; None for the whole.
+        generates: whether answers are generated text, and not log-likelihoods.
+    """
+
+    name: str
+    subset: str | None = None
+    generates: bool = True
+
+
+class Files(Protocol):
+    """Where a benchmark's files are: the hub's cache, a directory, or the bundled sample."""
+
+    @property
+    def name(self) -> str:
+        """``hub``, ``sample`` or the directory."""
+
+    def folder(self, repository: Repository) -> Path:
+        """The folder with a repository's files, downloaded where need be."""
+
+    def cached(self, repository: Repository) -> Path | None:
+        """The same, but only if nothing has to be downloaded for it."""
+
+
+class LoadReport:
+    """What loading has to say of the rows: those left out, and remarks for readers of the results."""
+
+    def __init__(self) -> None:
+        self.left_out: Counter[str] = Counter()
+        self.remarks: list[str] = []
+        self._first: dict[str, str] = {}
+
+    def leave_out(self, place: str, reason: str) -> None:
+        """Count a row that cannot be used; the first ``place`` of each reason is named in the warning."""
+        self._first.setdefault(reason, place)
+        self.left_out[reason] += 1
+
+    def remark(self, text: str) -> None:
+        """Note something that readers of the results have to know."""
+        self.remarks.append(text)
+
+    def warnings(self) -> list[str]:
+        """One line for each reason for which rows were left out."""
+        return [
+            f"left out {'1 row' if count == 1 else f'{count} rows'}: {reason} ({self._first[reason]})"
+            for reason, count in self.left_out.items()
+        ]
+
+
+class BatchScorer(Protocol):
+    """Scores that are best computed for all answers of a task together, such as a judge's."""
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The choices behind its numbers, by metric or judge."""
+
+    def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
+        """Put its metrics into the answers' ``scores``, and what else samples should show into their ``details``."""
+
+
+class Benchmark(ABC):
+    """A benchmark.
+
+    Attributes:
+        name: as under ``--metadata``, and of its folder in a data directory.
+        title: as its authors write it.
+        options: the class of its options.
+        default_task: the task, or group of tasks, that people mean by the benchmark's name.
+        checked_tasks: tasks and groups that ``medtasks selfcheck`` runs.
+        repositories: where its rows are, by the version that options choose; the first is the default.
+        file_patterns: globs of the files that are needed of a repository.
+        metrics: all that its tasks may report, the most important first.
+        beside: names of those that a summary shows beside the first, where a run has them.
+        compared: names of those on which runs are compared.
+        breakdowns: the divisions that matter.
+        cluster: the field that examples share which are not independent; none if all are.
+        stratum: the field whose groups enter macro averages with equal weight.
+        example_fields: fields that make an example whatever its label, where examples may have two.
+        prompt_fields: fields of an example that belong to the prompt alone.
+        unsigned_fields: fields that have no part in the signature's hash of the rows.
+        answers: the answers there are, as logged, and what they mean; empty where they are not a few.
+        unsure: the answer that abstains; none where there is no such.
+        packages: beside our own and lm_eval's, those whose versions are in the signature.
+        sample: the folder with its sample rows, where that is not this package's own.
+        tasks: the folder with its YAML, where that is not this package's own.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    options: ClassVar[type[Options]]
+    default_task: ClassVar[str]
+    checked_tasks: ClassVar[tuple[str, ...]]
+    repositories: ClassVar[Mapping[str, Repository]]
+    file_patterns: ClassVar[tuple[str, ...]]
+    metrics: ClassVar[tuple[Metric, ...]]
+    compared: ClassVar[tuple[str, ...]]
+    breakdowns: ClassVar[tuple[Breakdown, ...]] = ()
+    beside: ClassVar[tuple[str, ...]] = ("acc",)
+    cluster: ClassVar[str | None] = None
+    stratum: ClassVar[str | None] = None
+    example_fields: ClassVar[tuple[str, ...]] = ()
+    prompt_fields: ClassVar[tuple[str, ...]] = ()
+    unsigned_fields: ClassVar[tuple[str, ...]] = ()
+    answers: ClassVar[Mapping[str, str]] = {}
+    unsure: ClassVar[str | None] = None
+    packages: ClassVar[tuple[str, ...]] = ()
+    sample: ClassVar[Path | None] = None
+    tasks: ClassVar[Path | None] = None
+
+    # ---- the task
+
+    def check(self, task: TaskInfo, options: Any) -> list[str]:
+        """Lines that the user should read before the run, about options that are odd for this task.
+
+        Raises:
+            OptionError: for options that cannot apply to the task.
+        """
+        return []
+
+    def metric(self, name: str) -> Metric | None:
+        """The metric of this name, if it is one of the benchmark's, or of its repeats."""
+        return next((metric for metric in (*self.metrics, *OF_REPEATS) if metric.name == name), None)
+
+    def metrics_of(self, task: TaskInfo, options: Any) -> list[Metric]:
+        """The metrics that a task reports, those of repeats left out."""
+        return list(self.metrics)
+
+    @abstractmethod
+    def known_answers(self) -> KnownAnswers:
+        """What ``medtasks selfcheck`` serves and expects."""
+
+    # ---- rows
+
+    def repository(self, options: Any) -> Repository:
+        """Where the rows are: the first of the repositories, unless options choose another."""
+        return next(iter(self.repositories.values()))
+
+    @abstractmethod
+    def load(self, files: Files, options: Any, task: TaskInfo, split: str, report: LoadReport) -> list[Example]:
+        """The examples of a split: those to evaluate on, or those that few-shot examples are drawn from.
+
+        Raises:
+            DataError: for rows that cannot be had, read or understood, or a split that there is not.
+        """
+
+    @abstractmethod
+    def examples(self, table: Table, options: Any, report: LoadReport) -> list[Example]:
+        """Rows, checked and named, as examples; those that cannot be used are counted in the report.
+
+        Raises:
+            DataError: for columns that are missing, or rows that cannot be understood.
+        """
+
+    # ---- reading
+
+    @abstractmethod
+    def strict(self, text: str, example: Example, options: Any) -> Answer:
+        """The answer of a response by the benchmark's published rule."""
+
+    @abstractmethod
+    def flexible(self, text: str, example: Example, options: Any) -> Answer:
+        """The answer of a response by our best reading."""
+
+    @abstractmethod
+    def content(self, text: str, example: Example, options: Any) -> Answer:
+        """The answer that a box, a tag or a variant's own filter holds, as the strict rule takes it."""
+
+    def read(self, text: str, example: Example, options: Any) -> Reading:
+        """The candidates and the evidence that ``flexible`` weighs; none where it weighs nothing."""
+        return NOTHING
+
+    # ---- scores
+
+    @abstractmethod
+    def score(self, answer: Answer, example: Example, options: Any) -> Scores:
+        """The metrics of one response; a task reports those of them that ``metrics_of`` names."""
+
+    def scores(self, values: dict[str, Score], example: Example) -> Scores:
+        """Metrics with the example's cluster and stratum."""
+        cluster, stratum = (None if field is None else str(example[field]) for field in (self.cluster, self.stratum))
+        return Scores(values, cluster, stratum)
+
+    def batch_scorer(
+        self, examples: Sequence[Example], options: Any, task: TaskInfo, *, rank: int = 0, processes: int = 1
+    ) -> BatchScorer | None:
+        """What scores all answers of a task together, ready to do so; None where there is nothing of the kind.
+
+        Args:
+            examples: all that will be scored.
+            options: the task's.
+            task: what it is run as.
+            rank: this process's number; the first asks for all what has to be asked once.
+            processes: how many there are.
+
+        Raises:
+            MedtasksError: for what is not installed, cannot be reached or is not downloaded.
+        """
+        return None
+
+
+def no_fewshot(task: TaskInfo) -> DataError:
+    """The error of a task whose only split is the one that it is evaluated on."""
+    return DataError(
+        f"{task.name} has no rows to draw few-shot examples from: its only split is the one it is evaluated on. Leave "
+        "--num_fewshot out"
+    )

@@ -1,0 +1,89 @@
+"""Reading MedExQA's answers: the authors' rules, and what is added to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from thefuzz import fuzz, process, utils
+
+from medtasks_utils.extraction.letters import LETTERS
+
+# The authors' rules (github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py), restated. "Near" is a stretch
+# without the capitals A-D, so that the letter found is the first capital A-D after its cue. The rules are applied as
+# they are, bounds and word boundaries included, since published numbers rest on them.
+
+_NEAR = "[^ABCD]"
+_NO = r"n(?:'|o)t"
+_LONE = r"\b([ABCD])\b"
+_RULES = tuple(
+    re.compile(rule)
+    for rule in (
+        # 1: "choose C", "the answer is C", "choice: C", unless "not" or "n't" follows soon.
+        rf"(?:[Cc]hoose|(?:[Aa]nswer|[Cc]hoice)(?!{_NEAR}{{0,20}}{_NO}){_NEAR}{{0,10}}\b(?:is\b|be\b"
+        rf"|:\b)?){_NEAR}{{0,20}}{_LONE}",
+        # 2: "C is correct", "C seems right", unless negated.
+        rf"{_LONE}(?!{_NEAR}{{0,8}}{_NO}{_NEAR}{{0,5}}(?:correct|right)){_NEAR}{{0,10}}\b(?:correct|right)\b",
+        # 3: the response begins with "C." or its like.
+        r"^([ABCD])(?:[.,:]|$)",
+        # 4: the first letter that is not part of a word or an equation.
+        r"(?<![a-zA-Z])([ABCD])(?![a-zA-Z=])",
+    )
+)
+
+
+def letters_for_options(text: str, options: Sequence[str]) -> str:
+    """Replace every option's text by its letter, the longest option first; an empty option is never replaced."""
+    for index in sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True):
+        option = options[index].rstrip(".")
+        if option and _may_occur(option, text):
+            text = re.sub(re.escape(option), LETTERS[index], text, flags=re.IGNORECASE)
+    return text
+
+
+def _may_occur(option: str, text: str) -> bool:
+    """Whether a search in any case could find the option: far cheaper than compiling that search for every option."""
+    if not option.isascii() or any(
+        letter in text for letter in "\u0130\u0131\u017f\u212a"
+    ):  # in any case these match i, s and k
+        return True
+    return option.lower() in text.lower()
+
+
+def ruled_letter(text: str) -> str | None:
+    """The letter by the first of the authors' four rules that matches."""
+    for rule in _RULES:
+        match = rule.search(text)
+        if match:
+            return match[1]
+    return None
+
+
+def most_similar_option(text: str, options: Sequence[str]) -> str:
+    """The letter of the option most similar to the text, however little; the first on a tie."""
+    if not utils.full_process(text):
+        return LETTERS[0]  # thefuzz scores all options 0, and would warn of it
+    best, _ = process.extractOne(text, list(options))
+    return LETTERS[list(options).index(best)]
+
+
+def misspelt_option(text: str, options: Sequence[str]) -> str | None:
+    """The letter of the only option that stands in the text but for a slip; options of a few letters never do."""
+    text = utils.full_process(text)
+    near = []
+    for letter, option in zip(LETTERS, map(utils.full_process, options), strict=True):
+        similarity = fuzz.partial_ratio if len(text) >= len(option) else fuzz.ratio
+        if len(option) >= _SHORTEST_MISSPELT and similarity(option, text) >= _REALLY_SIMILAR:
+            near.append(letter)
+    return near[0] if len(near) == 1 else None
+
+
+def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
+    """The authors' extraction: options to letters, four rules (``letter``), or the most similar option (``fuzzy``)."""
+    substituted = letters_for_options(text, options)
+    letter = ruled_letter(substituted)
+    return (letter, "letter") if letter else (most_similar_option(substituted, options), "fuzzy")
+
+
+_REALLY_SIMILAR = 85  # of 100
+_SHORTEST_MISSPELT = 5  # characters

@@ -1,0 +1,224 @@
+"""MedExQA (Kim et al., arXiv:2406.06331): rows, the authors' extraction and ours, score."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from medtasks_utils.benchmarks.base import (
+    UNANSWERED,
+    Answer,
+    BatchScorer,
+    Breakdown,
+    Example,
+    Files,
+    LoadReport,
+    Repository,
+    Scores,
+    TaskInfo,
+    by_field,
+)
+from medtasks_utils.benchmarks.choices import ChoiceBenchmark
+from medtasks_utils.benchmarks.known_answers import KnownAnswers
+from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option
+from medtasks_utils.benchmarks.medexqa.options import JUDGED, SPECIALTIES, MedExQAOptions, Specialty
+from medtasks_utils.benchmarks.tables import Table, read_split
+from medtasks_utils.errors import DataError, OptionError, logger
+from medtasks_utils.explanations import METRICS as EXPLANATION_METRICS
+from medtasks_utils.extraction.boxes import unwrap
+from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
+from medtasks_utils.extraction.plain import without_continuation
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.extraction.weighing import Reading
+from medtasks_utils.metrics import ACC, ANSWERED, Metric
+
+COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
+_SCORES = ("combined", "explanation", *EXPLANATION_METRICS, "support", "coverage")
+
+
+class MedExQA(ChoiceBenchmark):
+    """``medexqa_<specialty>`` (``dataset_name`` in YAML names it) and ``medexqa_all``: answers and explanations."""
+
+    name = "medexqa"
+    title = "MedExQA"
+    options = MedExQAOptions
+    default_task = "medexqa"
+    checked_tasks = ("medexqa", "medexqa_all")
+    repositories = {"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")}
+    file_patterns = ("test/*", "dev/*")
+    metrics = (
+        Metric("macro_acc", "macro"),
+        ACC,
+        *(Metric(name, unit="points", is_of_explanations=True, is_judged=name in JUDGED) for name in _SCORES),
+        ANSWERED,
+        Metric("answer_accuracy", unit="points"),
+        Metric("judge_failures", "total", unit="count", higher_is_better=False),
+    )
+    beside = ("explanation",)
+    compared = ("macro_acc", "acc", "combined", "explanation")
+    breakdowns = (Breakdown("specialty", by_field("specialty"), ("acc", "combined", "explanation")),)
+    stratum = "specialty"
+    answers = {"A": "A", "B": "B", "C": "C", "D": "D", UNANSWERED: "no answer"}
+    packages = ("thefuzz", "rapidfuzz")
+
+    def check(self, task: TaskInfo, options: MedExQAOptions) -> list[str]:
+        """Refuse options that cannot apply to a task of one specialty; a line on weights that do not sum to 1."""
+        lines = super().check(task, options)
+        useless = {"specialty", "seed"} & options.model_fields_set
+        if task.subset and useless:
+            raise OptionError(
+                f"{task.name} is of one specialty, so {' and '.join(sorted(useless))} cannot apply to it: choose among "
+                "specialties with the task medexqa_all, or name tasks such as medexqa_be"
+            )
+        weights = options.mcq_weight + options.explanation_weight
+        if abs(weights - 1) > 1e-9:
+            lines.append(
+                f"mcq_weight {options.mcq_weight} and explanation_weight {options.explanation_weight} sum to "
+                f"{weights}, not 1; combined is taken with them as they are"
+            )
+        return lines
+
+    def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
+        """Without the macro average in a task of one specialty."""
+        return [metric for metric in self.metrics if metric.name != "macro_acc" or task.subset is None]
+
+    def known_answers(self) -> KnownAnswers:
+        """Letters in a sentence."""
+        from medtasks_utils.benchmarks.medexqa.known_answers import MedExQAAnswers
+
+        return MedExQAAnswers()
+
+    # ---- rows
+
+    def load(
+        self, files: Files, options: MedExQAOptions, task: TaskInfo, split: str, report: LoadReport
+    ) -> list[Example]:
+        """Examples of the split of the task's specialties; those to evaluate on shuffled by ``seed``."""
+        folder = files.folder(self.repository(options))
+        chosen = [s for s in SPECIALTIES if (s.name == task.subset if task.subset else s.name in options.specialty)]
+        examples = []
+        for specialty in chosen:
+            stem = f"{specialty.stem}_{split}"
+            table = read_split(folder, f"{split}/{stem}", stem, columns=COLUMNS)
+            own = self.examples(table, options, report, specialty, split)
+            if not own:  # a macro average over the others would look like one over all
+                raise DataError(
+                    f"{task.name}: {table.location}: no rows are left of {specialty.name}; mend the file, or choose "
+                    "other specialties (medexqa_all with the option specialty)"
+                )
+            examples += own
+        if split == options.split and options.seed is not None and len(chosen) > 1:
+            random.Random(options.seed).shuffle(examples)
+        return examples
+
+    def examples(
+        self,
+        table: Table,
+        options: MedExQAOptions,
+        report: LoadReport,
+        specialty: Specialty = SPECIALTIES[0],
+        split: str = "test",
+    ) -> list[Example]:
+        """Rows of one specialty as examples."""
+        table.require_columns(COLUMNS)
+        examples = []
+        for index, row in enumerate(table.rows):
+            cells = {column: "" if row[column] is None else str(row[column]) for column in COLUMNS}
+            answer = cells["answer"].strip().upper()
+            if len(answer) != 1 or answer not in LETTERS:
+                raise DataError(f"{table.at(index)}: the answer is {row['answer']!r}, not A, B, C or D")
+            if not cells["question"].strip():
+                report.leave_out(table.at(index), "no question")
+                continue
+            examples.append(
+                {
+                    "id": f"{specialty.name}/{split}/{index}",
+                    "specialty": specialty.name,
+                    "question": cells["question"],
+                    "options": [cells[letter] for letter in LETTERS],
+                    "answer_letter": answer,
+                    "answer_idx": LETTERS.index(answer),
+                    "explanation_1": cells["explanation_1"],
+                    "explanation_2": cells["explanation_2"],
+                }
+            )
+        return examples
+
+    # ---- orders
+
+    def first_order(self, example: Example) -> str:
+        """The authors': A to D."""
+        return LETTERS
+
+    def in_order(self, example: Example, order: str) -> Example:
+        """The example with the order in which the template goes through its choices."""
+        return {**example, "order": order}
+
+    # ---- reading
+
+    def strict(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
+        """The authors' rules; a blank response is unanswered."""
+        final = final_text(text)
+        if not final.strip():
+            return Answer(None, text)
+        letter, rule = authors_answer(final, example["options"])
+        return Answer(letter, text, found_by=rule)
+
+    def flexible(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
+        """The letter that the response chooses; else the only option that is much like what it names."""
+        reading = self.read(text, example, options)
+        if reading.value is not None or any(one.cue != "mention" for one in reading.candidates):
+            return Answer(reading.value, text, found_by=found_by(reading))
+        final = final_text(without_continuation(text))
+        return Answer(misspelt_option(final, example["options"]), text, found_by="fuzzy")
+
+    def content(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
+        """A letter A–D."""
+        return Answer(letter_of(unwrap(text)), text, found_by="filter")
+
+    def read(self, text: str, example: Example, options: MedExQAOptions) -> Reading:
+        """What is weighed."""
+        return read_letter(final_text(without_continuation(text)), example["options"])
+
+    # ---- scores
+
+    def score(self, answer: Answer, example: Example, options: MedExQAOptions) -> Scores:
+        """``acc``, also for the macro average over specialties, 0–1; ``answer_accuracy`` 0 or 100; ``answered``."""
+        right = float(answer.value == example["answer_letter"])
+        return self.scores(
+            {
+                "acc": right,
+                "answer_accuracy": 100 * right,
+                "answered": float(answer.value is not None),
+                "macro_acc": right,
+            },
+            example,
+        )
+
+    def batch_scorer(
+        self,
+        examples: Sequence[Example],
+        options: MedExQAOptions,
+        task: TaskInfo,
+        *,
+        rank: int = 0,
+        processes: int = 1,
+    ) -> BatchScorer | None:
+        """The explanations' scorer, unless options leave nothing for it to do or no example has a reference."""
+        from medtasks_utils.benchmarks.medexqa.explanations import Explanations, references
+
+        wanted = task.generates and (options.lexical_metrics or options.judges)
+        without = sum(not references(example) for example in examples)
+        if wanted and without:
+            logger.warning(
+                "%s: %d of %d examples have no reference explanation, and no explanation score",
+                task.name,
+                without,
+                len(examples),
+            )
+        if not wanted or without == len(examples):
+            return None
+        return Explanations(options, task.name, rank, processes)
+
+
+BENCHMARK = MedExQA()

@@ -1,0 +1,266 @@
+"""MedHallu (Pandit et al., arXiv:2502.14302): rows, pairs of examples, extraction, score."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from medtasks_utils.benchmarks.base import (
+    UNANSWERED,
+    Answer,
+    Benchmark,
+    Breakdown,
+    Example,
+    Files,
+    LoadReport,
+    Repository,
+    Scores,
+    TaskInfo,
+    by_field,
+    no_fewshot,
+)
+from medtasks_utils.benchmarks.known_answers import KnownAnswers
+from medtasks_utils.benchmarks.options import Options, Requirement
+from medtasks_utils.benchmarks.tables import Row, Table, read_split
+from medtasks_utils.errors import DataError
+from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.plain import without_continuation
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.extraction.verdicts import read_verdict
+from medtasks_utils.extraction.weighing import Reading
+from medtasks_utils.metrics import ACC, ANSWERED, Metric, Score
+
+DIFFICULTIES = ("easy", "medium", "hard")
+FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
+SPLIT = "train"
+"""The only one that there is."""
+
+RATIOS = ("f1", "precision", "recall", "accuracy_answered")
+"""Over the examples answered 0 or 1."""
+
+_SHOWN = ("Question", "Ground Truth", "Hallucinated Answer")
+_COLUMNS = (*_SHOWN, "Knowledge", "Difficulty Level", "Category of Hallucination")
+
+
+class MedHalluOptions(Options):
+    """Options under ``medhallu``."""
+
+    choose_rows = frozenset({"subset", "difficulty", "pairing", "seed"})
+    needs: ClassVar = {
+        "seed": Requirement("pairing=sampled", lambda options: options.pairing == "sampled"),
+        "unsure_reward": Requirement("allow_unsure=true", lambda options: options.allow_unsure),
+    }
+
+    subset: Literal["pqa_labeled", "pqa_artificial"] = Field("pqa_labeled", description="configuration of the data set")
+    difficulty: Literal["easy", "medium", "hard", "all"] = Field("all", description="rows of one difficulty, or all")
+    use_knowledge: bool = Field(False, description="show the knowledge passage with the question")
+    unsure_reward: float = Field(0.01, description="reward of answering 2 (unsure)", allow_inf_nan=False)
+    allow_unsure: bool = Field(True, description="offer 2 (unsure) as an answer")
+    pairing: Literal["both", "sampled"] = Field("both", description="both answers of a row, or one drawn by seed")
+    seed: int = Field(0, description="seed of pairing: sampled")
+
+
+def _kind_of_hallucination(example: Row) -> str | None:
+    """The kind, of the examples that show the hallucinated answer: the true answer has none."""
+    return example.get("category") or None if example.get("shown") == "hallucinated" else None
+
+
+class MedHallu(Benchmark):
+    """``medhallu`` and its variants: is the answer shown factual (0) or hallucinated (1)?"""
+
+    name = "medhallu"
+    title = "MedHallu"
+    options = MedHalluOptions
+    default_task = "medhallu"
+    checked_tasks = ("medhallu",)
+    repositories = {"hub": Repository("UTAustin-AIHealth/MedHallu", "515060458a945c633debc6fd5baac7764416b724")}
+    file_patterns = ("pqa_*/*", "pqa_*")
+    metrics = (
+        Metric("f1", "f1"),
+        ACC,
+        Metric("precision", "ratio"),
+        Metric("recall", "ratio"),
+        Metric("accuracy_answered", "ratio"),
+        Metric("reward", unit="number"),
+        Metric("unsure_rate", higher_is_better=False),
+        ANSWERED,
+        *(Metric(f"f1_{level}", "f1") for level in DIFFICULTIES),
+    )
+    compared = ("f1", "acc")
+    breakdowns = (
+        Breakdown("difficulty", by_field("difficulty"), ("f1", "acc", "precision", "recall", "unsure_rate")),
+        Breakdown("kind", _kind_of_hallucination, ("acc", "unsure_rate")),
+    )
+    cluster = "row"
+    answers = {FACTUAL: "factual", HALLUCINATED: "hallucinated", UNSURE: "unsure", UNANSWERED: "no answer"}
+    unsure = UNSURE
+
+    def check(self, task: TaskInfo, options: MedHalluOptions) -> list[str]:
+        """A line where being unsure is rewarded above being right."""
+        reward = options.unsure_reward
+        return [f"unsure_reward={reward:g} rewards being unsure above being right"] if reward > 1 else []
+
+    def known_answers(self) -> KnownAnswers:
+        """Boxed verdicts."""
+        from medtasks_utils.benchmarks.medhallu.known_answers import MedHalluAnswers
+
+        return MedHalluAnswers()
+
+    # ---- rows
+
+    def load(
+        self, files: Files, options: MedHalluOptions, task: TaskInfo, split: str, report: LoadReport
+    ) -> list[Example]:
+        """The examples of the subset."""
+        if split != SPLIT:
+            raise no_fewshot(task)
+        table = read_split(files.folder(self.repository(options)), options.subset, f"{options.subset}/{SPLIT}")
+        return self.examples(table, options, report)
+
+    def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
+        """Two examples per row, with the true and with the hallucinated answer; or one of them, drawn by seed."""
+        table.require_columns(_COLUMNS)
+        examples: list[Example] = []
+        for index, row in enumerate(table.rows):
+            difficulty = str(row["Difficulty Level"]).strip().lower()
+            if difficulty not in DIFFICULTIES:
+                raise DataError(
+                    f"{table.at(index)}: Difficulty Level is {row['Difficulty Level']!r}, not easy, medium or hard"
+                )
+            if options.difficulty not in ("all", difficulty):
+                continue
+            if not all(str(row[column] or "").strip() for column in _SHOWN):
+                report.leave_out(table.at(index), "no question, true answer or hallucinated answer")
+                continue
+            pair = _pair(row, index, difficulty, normal_category(row["Category of Hallucination"], table.at(index)))
+            examples += pair if options.pairing == "both" else [pair[_draw(options.seed, index)]]
+        if not examples and options.difficulty != "all":
+            raise DataError(f"{table.location} has no row of difficulty {options.difficulty!r}")
+        return examples
+
+    # ---- reading
+
+    def strict(self, text: str, example: Example, options: MedHalluOptions) -> Answer:
+        """The last box holds 0, 1 or 2."""
+        box = last_box(final_text(text))
+        return Answer(None if box is None else _verdict(unwrap(box), options), text, found_by="box")
+
+    def flexible(self, text: str, example: Example, options: MedHalluOptions) -> Answer:
+        """The digit in the box; else a bare digit or a clearly stated verdict."""
+        reading = self.read(text, example, options)
+        found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
+        return Answer(_verdict(reading.value, options), text, found_by=found_by)
+
+    def content(self, text: str, example: Example, options: MedHalluOptions) -> Answer:
+        """0, 1 or 2."""
+        return Answer(_verdict(unwrap(text), options), text, found_by="filter")
+
+    def read(self, text: str, example: Example, options: MedHalluOptions) -> Reading:
+        """What is weighed, boxes among it."""
+        return read_verdict(final_text(without_continuation(text)))
+
+    # ---- scores
+
+    def score(self, answer: Answer, example: Example, options: MedHalluOptions) -> Scores:
+        """Means over all examples, and ratio metrics over those answered 0 or 1."""
+        right = answer.value == example["target"]
+        unsure = answer.value == UNSURE
+        decided = answer.value in (FACTUAL, HALLUCINATED)
+        ratios = ratios_of(int(example["target"]), int(answer.value)) if decided else dict.fromkeys(RATIOS)
+        return self.scores(
+            {
+                "acc": float(right),
+                "reward": options.unsure_reward if unsure else float(right),
+                "answered": float(answer.value is not None),
+                "unsure_rate": float(unsure),
+                **ratios,
+                **{
+                    f"f1_{level}": ratios["f1"] if example["difficulty"] == level else None
+                    for level in DIFFICULTIES
+                    if options.difficulty in ("all", level)
+                },
+            },
+            example,
+        )
+
+
+BENCHMARK = MedHallu()
+
+
+def ratios_of(target: int, predicted: int) -> dict[str, Score]:
+    """What a decision adds to the numerator and the denominator of each ratio; 1 is the positive class."""
+    hit = float(target & predicted)
+    pairs = (
+        (2 * hit, float(target + predicted)),
+        (hit, float(predicted)),
+        (hit, float(target)),
+        (float(target == predicted), 1.0),
+    )
+    return dict(zip(RATIOS, pairs, strict=True))
+
+
+def _verdict(token: Any, options: MedHalluOptions) -> str | None:
+    known = (FACTUAL, HALLUCINATED, UNSURE) if options.allow_unsure else (FACTUAL, HALLUCINATED)
+    return str(token) if token in known else None
+
+
+def _pair(row: Row, index: int, difficulty: str, category: str) -> list[Example]:
+    shared = {
+        "row": str(index),
+        "question": str(row["Question"]).strip(),
+        "knowledge": "\n\n".join(passages(row["Knowledge"])),
+        "difficulty": difficulty,
+        "category": category,
+    }
+    shown = (("ground_truth", "Ground Truth", FACTUAL), ("hallucinated", "Hallucinated Answer", HALLUCINATED))
+    return [
+        {**shared, "answer": str(row[column]).strip(), "shown": name, "target": target}
+        for name, column, target in shown
+    ]
+
+
+def passages(knowledge: Any) -> list[str]:
+    """The passages of ``Knowledge``: a list, or a string that looks like one (Python's or NumPy's way of printing)."""
+    if isinstance(knowledge, list | tuple):
+        return [str(passage) for passage in knowledge]
+    text = str(knowledge or "").strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return [text] if text else []
+    quoted = re.findall(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", text[1:-1], re.DOTALL)
+    between = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", "", text[1:-1], flags=re.DOTALL)
+    if not quoted or between.strip(" ,\n\r\t"):
+        return [text]
+    try:
+        return [str(ast.literal_eval(passage.replace("\n", "\\n").replace("\r", "\\r"))) for passage in quoted]
+    except (ValueError, SyntaxError):
+        return [text]
+
+
+_CATEGORIES = {
+    "misinterpretation": "misinterpretation_of_question",
+    "incomplete": "incomplete_information",
+    "mechanism": "mechanism_and_pathway_misattribution",
+    "method": "methodological_and_evidence_fabrication",
+}
+
+
+def normal_category(label: Any, place: str) -> str:
+    """One of four names for the kind of hallucination, whatever its spelling in the data.
+
+    Raises:
+        DataError: for a label that is none of them.
+    """
+    lowered = str(label or "").lower()
+    for key, name in _CATEGORIES.items():
+        if key in lowered:
+            return name
+    raise DataError(f"{place}: unknown Category of Hallucination {label!r}; known: {', '.join(_CATEGORIES.values())}")
+
+
+def _draw(seed: int, index: int) -> int:
+    """Which answer of a row is shown: a fair coin that depends on the seed and the row alone."""
+    return hashlib.sha256(f"{seed}:{index}".encode()).digest()[0] & 1

@@ -1,0 +1,279 @@
+"""MedMCQA (Pal et al., CHIL 2022): rows, the order of the choices, extraction, score."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from medtasks_utils.benchmarks.base import (
+    UNANSWERED,
+    Answer,
+    Breakdown,
+    Example,
+    Files,
+    LoadReport,
+    Repository,
+    Scores,
+    TaskInfo,
+    by_field,
+)
+from medtasks_utils.benchmarks.choices import ChoiceBenchmark, ChoiceOptions
+from medtasks_utils.benchmarks.known_answers import KnownAnswers
+from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split
+from medtasks_utils.errors import DataError
+from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
+from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
+from medtasks_utils.extraction.plain import without_continuation
+from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
+from medtasks_utils.extraction.weighing import Reading
+from medtasks_utils.metrics import ACC, ANSWERED, Metric
+
+_COLUMNS = ("question", "opa", "opb", "opc", "opd", "cop")
+_OPTION_COLUMNS = ("opa", "opb", "opc", "opd")
+_VALIDATION = ("validation", "dev")
+_INTEGER = re.compile(r"-?[0-9]{1,9}(?:\.0)?")  # 2.0: what a missing value elsewhere makes of 2
+_LETTERED = re.compile(r"(?:([a-d])[.)]|\(([a-d])\))\s*(.+)", re.DOTALL)
+
+
+class MedMCQAOptions(ChoiceOptions):
+    """Options under ``medmcqa``."""
+
+    choose_rows = frozenset({"num_eval_examples", "split"})
+    not_signed = ChoiceOptions.not_signed | {"num_train_examples"}
+
+    split: Literal["validation", "train", "test"] = Field("validation", description="the rows to evaluate on")
+    num_train_examples: int = Field(-1, ge=-1, description="rows of train to draw few-shot examples from; -1 for all")
+    num_eval_examples: int = Field(-1, ge=-1, description="rows to evaluate on, from the first; -1 for all")
+
+
+class MedMCQA(ChoiceBenchmark):
+    """``medmcqa_openmed``: a boxed letter after reasoning, on the validation split unless ``split`` names another."""
+
+    name = "medmcqa"
+    title = "MedMCQA"
+    options = MedMCQAOptions
+    default_task = "medmcqa_openmed"
+    checked_tasks = ("medmcqa_openmed",)
+    repositories = {"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")}
+    file_patterns = ("data/*", "*.parquet", "*.jsonl", "*.json", "*.csv")
+    metrics = (ACC, ANSWERED, Metric("format"), Metric("one_box"))
+    compared = ("acc",)
+    breakdowns = (Breakdown("subject", by_field("subject_name")),)
+    answers = {"A": "A", "B": "B", "C": "C", "D": "D", UNANSWERED: "no answer"}
+
+    def known_answers(self) -> KnownAnswers:
+        """Boxed letters."""
+        from medtasks_utils.benchmarks.medmcqa.known_answers import MedMCQAAnswers
+
+        return MedMCQAAnswers()
+
+    # ---- rows
+
+    def load(
+        self, files: Files, options: MedMCQAOptions, task: TaskInfo, split: str, report: LoadReport
+    ) -> list[Example]:
+        """Examples of the split; where there is no validation split, a tenth held out of train is it."""
+        folder = files.folder(self.repository(options))
+        has_train = bool(find_split(folder, "train"))
+        held_out = split != "test" and has_train and not find_split(folder, *_VALIDATION)
+        is_evaluated = split == options.split
+        if not is_evaluated and split == "train" and not has_train:
+            raise DataError(
+                f"{task.name}: few-shot examples are drawn from train, and {folder} has no train split; add "
+                "train.jsonl or leave --num_fewshot out"
+            )
+        if held_out:
+            table = read_split(folder, "train")
+            examples = self.examples(table, options, report, _held_out(len(table.rows), split))
+            if is_evaluated:
+                part = (
+                    "a tenth held out of train" if split == "validation" else "train without the tenth held out of it"
+                )
+                report.remark(f"there is no validation split: the rows are {part}")
+        else:
+            examples = self.examples(
+                read_split(folder, *(_VALIDATION if split == "validation" else (split,))), options, report
+            )
+        count = options.num_eval_examples if is_evaluated else options.num_train_examples
+        return examples if count < 0 else examples[:count]
+
+    def examples(
+        self, table: Table, options: MedMCQAOptions, report: LoadReport, indices: Sequence[int] | None = None
+    ) -> list[Example]:
+        """Rows as examples, or those of ``indices``; either way the whole table settles the form of ``cop``."""
+        table.require_columns(_COLUMNS)
+        labels = label_indices(table)
+        examples = []
+        for index in range(len(labels)) if indices is None else indices:
+            row, label = table.rows[index], labels[index]
+            if label is None:
+                report.leave_out(table.at(index), "no usable label in cop")
+            elif not _text(row["question"]).strip():
+                report.leave_out(table.at(index), "no question")
+            else:
+                examples.append(_example(row, label))
+        return examples
+
+    # ---- orders
+
+    def first_order(self, example: Example) -> str:
+        """An order drawn by the hash of the id."""
+        return choice_order(example["id"] or example["question"])
+
+    def in_order(self, example: Example, order: str) -> Example:
+        """The example with its choices as lines in that order."""
+        return {**example, "choices": _lines(example["options"], order)}
+
+    # ---- reading
+
+    def strict(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
+        """The last box holds one letter A–D, or a number 0–3, which means A–D."""
+        box = last_box(final_text(text))
+        return Answer(None if box is None else letter_of(unwrap(box), digits=True), text, found_by="box")
+
+    def flexible(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
+        """The letter that the response chooses: in a box, else by its letter or its option's text."""
+        reading = self.read(text, example, options)
+        return Answer(reading.value, text, found_by=found_by(reading))
+
+    def content(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
+        """A letter A–D, or a number 0–3."""
+        return Answer(letter_of(unwrap(text), digits=True), text, found_by="filter")
+
+    def read(self, text: str, example: Example, options: MedMCQAOptions) -> Reading:
+        """What is weighed, boxes among it."""
+        return read_letter(final_text(without_continuation(text)), example["options"])
+
+    # ---- scores
+
+    def score(self, answer: Answer, example: Example, options: MedMCQAOptions) -> Scores:
+        """``acc``, ``answered``, and what the response looks like.
+
+        ``format`` is the defining environment's: one think block, then an answer with a box. ``one_box`` is 1 where the
+        answer has exactly one.
+        """
+        count = len(boxes(final_text(answer.response)))
+        return self.scores(
+            {
+                "acc": float(answer.value == example["answer_letter"]),
+                "answered": float(answer.value is not None),
+                "format": float(is_one_block_then_answer(answer.response) and count > 0),
+                "one_box": float(count == 1),
+            },
+            example,
+        )
+
+
+BENCHMARK = MedMCQA()
+
+
+def _held_out(count: int, split: str) -> list[int]:
+    """Indices of the tenth held out of train, or of the others, as ``train_test_split(seed=42)`` of datasets has it."""
+    import numpy
+
+    if count < 2:
+        raise DataError("a validation split cannot be held out of a train split of one row")
+    held = math.ceil(count * 0.1)
+    shuffled = numpy.random.default_rng(42).permutation(count)
+    return [int(index) for index in (shuffled[:held] if split == "validation" else shuffled[held:])]
+
+
+def choice_order(identifier: str) -> str:
+    """The order in which the four choices are shown: that of the environment which defined this task.
+
+    Args:
+        identifier: the row's id, or the question of a row without one.
+
+    >>> choice_order("b64a9cd7")
+    'BCDA'
+    """
+    digest = hashlib.md5(identifier.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+    letters = list(LETTERS)
+    random.Random(int(digest[:8], 16)).shuffle(letters)
+    return "".join(letters)
+
+
+def label_indices(table: Table) -> list[int | None]:
+    """The right option's index for every row, from whatever form ``cop`` has in this split; None for no usable label.
+
+    The form (letter, integer or option text) is the one that explains most rows, and the base of integers is settled
+    by a 0 or a 4: both once for the whole split, since real rows have options such as "2" and "a".
+
+    Raises:
+        DataError: where no row has a usable label, or integers of both bases occur.
+    """
+    labels = [_plain(row["cop"]) for row in table.rows]
+    integers = [int(label.removesuffix(".0")) if _INTEGER.fullmatch(label) else None for label in labels]
+    if not table.parts and integers[0] not in (None, *range(len(LETTERS))):
+        raise DataError(
+            f"the row: cop is {labels[0]}, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the "
+            "letter where they count from 1"
+        )
+    zero_at = next((i for i, n in enumerate(integers) if n == 0), None)
+    four_at = next((i for i, n in enumerate(integers) if n == 4), None)
+    base = 1 if four_at is not None and zero_at is None else 0
+    by_form: dict[str, list[int | None]] = {
+        "letter": [LETTERS.index(x.upper()) if len(x) == 1 and x.upper() in LETTERS else None for x in labels],
+        "integer": [n - base if n is not None and 0 <= n - base < 4 else None for n in integers],
+        "text": [_option_index(row, label) for row, label in zip(table.rows, labels, strict=True)],
+    }
+    form = max(by_form, key=lambda name: sum(index is not None for index in by_form[name]))
+    if form == "integer" and zero_at is not None and four_at is not None:
+        raise DataError(
+            f"cop is 0 in {table.at(zero_at)} and 4 in {table.at(four_at)}: integers are neither 0- nor 1-based"
+        )
+    if all(index is None for index in by_form[form]):
+        seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))
+        withheld = " (-1 marks withheld labels, as in the hub's test split)" if -1 in integers else ""
+        raise DataError(
+            f"{table.location} has no usable label: cop is {seen[:200]}{withheld}, where a letter A-D, 0-3, 1-4 or an "
+            "option's text is expected. Use the validation split"
+        )
+    return by_form[form]
+
+
+def _plain(label: Any) -> str:
+    return "" if label is None or isinstance(label, bool) else str(label).strip()
+
+
+def _option_index(row: Row, label: str) -> int | None:
+    """The option whose text the label is, but for case, outer space, a leading ``A.`` or ``(A)``; None if unclear."""
+    texts = [_text(row[column]).strip().casefold() for column in _OPTION_COLUMNS]
+    label = label.casefold()
+    matches = [index for index, text in enumerate(texts) if label and text == label]
+    lettered = _LETTERED.fullmatch(label)
+    if lettered and not matches:  # not before, since options begin with letters too: "C. difficile"
+        own = LETTERS.index((lettered[1] or lettered[2]).upper())
+        return own if texts[own] == lettered[3] else None
+    return matches[0] if len(matches) == 1 else None
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _lines(options: Sequence[str], order: str) -> str:
+    return "\n".join(f"{letter}. {options[LETTERS.index(letter)]}" for letter in order)
+
+
+def _example(row: Row, label: int) -> Example:
+    options = [_text(row[column]) for column in _OPTION_COLUMNS]
+    identifier, question = _text(row.get("id")), _text(row["question"])
+    return {
+        "id": identifier,
+        "question": question,
+        "options": options,
+        "choices": _lines(options, choice_order(identifier or question)),
+        "answer_letter": LETTERS[label],
+        "answer_idx": label,
+        "explanation": _text(row.get("exp")),
+        "choice_type": _text(row.get("choice_type")),
+        "subject_name": _text(row.get("subject_name")),
+        "topic_name": _text(row.get("topic_name")),
+    }

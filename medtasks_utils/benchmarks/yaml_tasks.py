@@ -1,0 +1,68 @@
+"""What the pack's YAML says of its tasks, read without the harness."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from medtasks_utils.benchmarks import benchmarks
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def tasks_path() -> Path:
+    """The folder with the tasks' YAML: beside the modules in an installed package, beside the package in a checkout."""
+    installed = PACKAGE / "tasks"
+    return installed if installed.is_dir() else PACKAGE.parent / "tasks"
+
+
+def task_folders() -> list[Path]:
+    """The folders with the YAML of all benchmarks: this package's, and those that other distributions name."""
+    return [tasks_path(), *(each.tasks for each in benchmarks().values() if each.tasks is not None)]
+
+
+@cache
+def tasks_named(name: str) -> list[dict[str, Any]]:
+    """The settings of the tasks that the name of a task, tag, group or benchmark stands for; empty for any other."""
+    known = _all_settings()
+    if name in benchmarks() and name not in known:
+        name = benchmarks()[name].default_task
+    tagged = [settings for settings in known.values() if name in _listed(settings.get("tag"))]
+    found = known.get(name)
+    if found is None:
+        return tagged
+    if "group" not in found:
+        return [found]
+    members = []
+    for member in found["task"]:
+        own = member if isinstance(member, dict) else {"task": member}
+        members += [{**settings, **own} for settings in tasks_named(own["task"])]
+    return members
+
+
+def _all_settings() -> dict[str, dict[str, Any]]:
+    files = (path for folder in task_folders() for path in sorted(folder.rglob("[!_]*.yaml")))
+    every = map(_settings, files)
+    return {settings.get("group") or settings["task"]: settings for settings in every}
+
+
+@cache
+def _settings(path: Path) -> dict[str, Any]:
+    """What a file sets, over what it includes."""
+    own: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
+    included = own.pop("include", None)
+    return own if included is None else {**_settings(path.parent / included), **own}
+
+
+def _listed(value: Any) -> list[str]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which ``!function`` is a text."""
+
+
+_Loader.add_constructor("!function", lambda loader, node: str(node.value))

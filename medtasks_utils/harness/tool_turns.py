@@ -1,0 +1,238 @@
+"""The further turns of a task with tools, between generation and filters, and what is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+
+from medtasks_utils.benchmarks.base import Answer
+from medtasks_utils.benchmarks.tool_options import ToolOptions
+from medtasks_utils.errors import MedtasksError, OptionError, logger
+from medtasks_utils.extraction.printable import printable
+from medtasks_utils.harness.free import FreeBatch, NextPrompt
+from medtasks_utils.harness.patches.models import can_be_asked_singly
+from medtasks_utils.harness.tool_format import ToolFormat
+from medtasks_utils.harness.turns import Model
+from medtasks_utils.metrics import OF_TOOLS
+from medtasks_utils.tools.calls import read_calls
+from medtasks_utils.tools.loop import Conversation, Dialogue, Message
+from medtasks_utils.tools.tool import Tool
+
+
+@dataclass
+class ChatInstance(Instance):  # type: ignore[misc]
+    """A request that knows its messages, and what came of it; the request cache keeps the messages with the prompt."""
+
+    chat: list[Message] = field(default_factory=list)
+
+    @cached_property
+    def conversation(self) -> Conversation:
+        """What begins with the reply to this request."""
+        return Conversation(f"{self.doc_id}/{self.idx}", self.chat)
+
+
+class AskingTask(Protocol):
+    """A task as its turns see it."""
+
+    options: ToolOptions
+    model: LM | None
+
+    @property
+    def task_name(self) -> str:
+        """For messages."""
+
+    @property
+    def instances(self) -> Sequence[ChatInstance]:
+        """The first requests of all conversations."""
+
+    def has_final_answer(self, text: str) -> bool:
+        """Whether a reply, with its calls taken out, gives the final answer in the form that was asked for."""
+
+
+class ToolTurns:
+    """The conversations of a task in which the model may call tools.
+
+    What is scored, and what ``resps`` shows, is the last reply of each conversation, with calls left out of what the
+    filters read. The sample's ``transcript`` has all of it.
+    """
+
+    def __init__(self, task: AskingTask) -> None:
+        self._task = task
+        self._tools = {kind.name: kind for kind in task.options.tools}
+        self._rendered: Sequence[Message] | None = None  # the messages of the last prompt
+        self._free: FreeBatch | None = None
+        self._wanted = task.options.tool_format
+        self._format = ToolFormat(None, self._tools, "text", {})
+
+    # ---- before the model runs
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether a tool runs code that the model writes, which the user has to confirm."""
+        return any(tool.runs_code for tool in self._tools.values())
+
+    def check(self, apply_chat_template: bool) -> str:
+        """Let what cannot work say so before the model runs; what of this machine the results depend on."""
+        if not apply_chat_template:
+            raise OptionError(
+                f"{self._task.task_name}: tools need a conversation with the model: add --apply_chat_template "
+                "(or switch add_python_tool and add_calculator_tool off)"
+            )
+        descriptions = []
+        with self._opened_tools() as tools:
+            for tool in tools.values():
+                (outcome,) = tool.run([("", "1 + 1")])
+                if outcome.failed:
+                    raise MedtasksError(f"{self._task.task_name}: the {tool.name} tool does not work: {outcome.text}")
+                descriptions.append(tool.description_of_machine)
+        return "; ".join(filter(None, descriptions))
+
+    def settle_format(self, generation_kwargs: Mapping[str, Any]) -> str:
+        """How tools are called with the task's model, ``native`` or ``text``; said in one line."""
+        try:
+            self._format = ToolFormat(self._task.model, self._tools, self._wanted, generation_kwargs)
+        except MedtasksError as error:
+            raise type(error)(f"{self._task.task_name}: {error}") from None
+        how = "natively" if self._format.name == "native" else "in the text"
+        logger.info("%s: tools are called %s: %s", self._task.task_name, how, self._format.reason)
+        return self._format.name
+
+    def prompt_parts(self) -> list[str]:
+        """What the system message tells of the tools."""
+        return [
+            text for tool in self._tools.values() for text in (tool.name, tool.argument, tool.description, tool.example)
+        ]
+
+    def watched(self, chat_template: Callable[..., Any]) -> Callable[..., Any]:
+        """The chat template; the harness gives a task its text only, and further turns need the messages."""
+
+        def rendered(messages: Sequence[Message], **settings: Any) -> Any:
+            self._rendered = messages
+            with self._format.rendering():
+                return chat_template(messages, **settings)
+
+        return rendered
+
+    def with_messages(self, request: Instance) -> Instance:
+        """The request with the messages of the last prompt."""
+        if self._rendered is None:
+            return request
+        chat = [dict(message) for message in self._rendered]
+        return ChatInstance(
+            request.request_type, request.doc, request.arguments, request.idx, request.metadata, chat=chat
+        )
+
+    def requests_are_built(self) -> None:
+        """Give requests the tools where a server takes them, and let the model's next batch go on in every conversation
+        where the model can be asked one prompt at a time.
+        """
+        for instance in self._task.instances:
+            prompt, settings = instance.args
+            instance.arguments = (prompt, self._format.in_settings(settings))
+        if can_be_asked_singly(self._task.model):
+            self._free = FreeBatch.of(self._task.model)
+            self._free.join(self._task.task_name, self)
+
+    # ---- further turns
+
+    def finish(self) -> None:
+        """Run the calls of all replies and ask the model again, until no example waits for a result."""
+        if self._free is not None:
+            self._free.finish()
+        else:
+            self._in_batches()
+        for instance in self._task.instances:
+            instance.resps = [instance.conversation.reply]
+
+    def unfinished(self) -> list[ChatInstance]:
+        """The requests whose conversations are not over, or have not begun."""
+        return [instance for instance in self._task.instances if not instance.conversation.is_over]
+
+    @contextmanager
+    def conversing(self) -> Iterator[NextPrompt]:
+        """How conversations go on one by one, while the tools are open."""
+        model = self._asked_again()
+
+        def next_prompt(instance: ChatInstance, reply: str) -> tuple[Any, int]:
+            conversation = instance.conversation
+            before = conversation.tool_calls
+            going = dialogue.go_on([conversation], [printable(reply or "")])
+            return model.prompt(conversation.chat) if going else None, conversation.tool_calls - before
+
+        with self._dialogue() as dialogue:
+            yield next_prompt
+
+    def _in_batches(self) -> None:
+        """Each turn is one batch over the conversations still going, in all processes."""
+        model = self._asked_again()
+        conversations = {instance.conversation.key: instance for instance in self._task.instances}
+        replies: list[str] | None = [instance.resps[0] for instance in self._task.instances]
+        going = [instance.conversation for instance in self._task.instances]
+        turn = 0
+        with self._dialogue() as dialogue:
+            while replies is not None:
+                turn += 1
+                going = dialogue.go_on(going, replies)
+                if going and model.is_first_process:
+                    logger.info(
+                        "%s: %d of %d go on after turn %d", self._task.task_name, len(going), len(conversations), turn
+                    )
+                replies = self._generate(model, [(conversations[each.key], each) for each in going])
+
+    def _asked_again(self) -> Model:
+        if self._task.model is None:
+            raise MedtasksError(
+                f"{self._task.task_name}: tools need the model, and the chat template that build_all_requests was "
+                "given is not a method of one"
+            )
+        return Model(self._task.model, spare=self._task.instances[-1], rendering=self._format.rendering)
+
+    def _generate(self, model: Model, going: Sequence[tuple[ChatInstance, Conversation]]) -> list[str] | None:
+        """The next reply in each conversation, given its first request; None once no process has any left."""
+        if model.most_in_any_process(len(going)) == 0:
+            return None
+        requests = []
+        for asked, conversation in going:
+            arguments = (model.prompt(conversation.chat), deepcopy(asked.args[1]))
+            metadata = (self._task.task_name, asked.doc_id, 1)
+            requests.append(Instance(asked.request_type, asked.doc, arguments, asked.idx, metadata))
+        return [printable(response or "") for response in model.generate(requests)]
+
+    @contextmanager
+    def _dialogue(self) -> Iterator[Dialogue]:
+        with self._opened_tools() as tools:
+            yield Dialogue(
+                tools,
+                self._task.has_final_answer,
+                self._task.options.max_turns,
+                most_by_template=self._format.most_by_template,
+            )
+
+    @contextmanager
+    def _opened_tools(self) -> Iterator[dict[str, Tool]]:
+        options = self._task.options
+        with ExitStack() as stack:
+            yield {
+                name: stack.enter_context(kind.opened(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox))
+                for name, kind in self._tools.items()
+            }
+
+    # ---- answers and samples
+
+    def without_calls(self, response: str) -> str:
+        """A response without the text of its calls, which is no answer."""
+        return read_calls(response, self._tools)[1]
+
+    def annotate(self, answer: Answer, instance: ChatInstance) -> None:
+        """Add ``tool_calls``, ``turns`` and ``tool_errors`` to the metrics, and the transcript to the sample."""
+        conversation = instance.conversation
+        answer.details["transcript"] = conversation.transcript
+        for metric in OF_TOOLS:
+            answer.scores[metric.name] = float(getattr(conversation, metric.name))
