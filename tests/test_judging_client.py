@@ -101,7 +101,7 @@ def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(
         ("", "refusal"),
         (completion(None), "refusal"),
         (completion(None, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f"}}]), "refusal"),
-        (completion(None, refusal="I cannot judge this."), "refusal"),
+        (completion(None, refusal="I cannot judge this: \ud800."), "refusal"),
         (completion(GOOD, finish="content_filter"), "refusal"),
         (completion(GOOD, finish="length"), "unreadable"),
         (f"<think>The object: {GOOD}", "refusal"),
@@ -115,6 +115,11 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad: Ans
     assert (judgement.score, judgement.calls, judgement.tokens) == (80.0, 3, (21, 9))
     prompts = [whole(request["messages"]) for request in server.requests]
     assert prompts[1].startswith(prompts[0]) and "could not be used" in prompts[1]
+
+
+def test_a_completion_that_says_no_more_than_it_must_is_read(tmp_path: Path) -> None:
+    judgement, _ = one(tmp_path, {"choices": [{"message": {"content": GOOD}}]})
+    assert (judgement.score, judgement.tokens) == (80.0, (0, 0))
 
 
 def test_think_blocks_and_reasoning_fields_are_not_read_and_half_characters_are_sent(tmp_path: Path) -> None:

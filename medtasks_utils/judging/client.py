@@ -117,7 +117,8 @@ class JudgeClient:
                 self._cache.put(key, {"text": text, "tokens": tokens})
                 return value
             # At temperature 0 the same question would get the same reply.
-            reminder = f"(An earlier reply could not be used: {problem}. Keep exactly to the form that is asked for.)"
+            why = one_line(str(problem), self.settings)
+            reminder = f"(An earlier reply could not be used: {why}. Keep exactly to the form that is asked for.)"
             last = messages[-1]
             asked = [*messages[:-1], {**last, "content": f"{last['content']}\n\n{reminder}"}]
         raise CallError(problem.kind, one_line(f"{problem} (asked {ASKED} times)", self.settings))
@@ -154,14 +155,14 @@ class JudgeClient:
             (choice, *_), usage = completion.choices, getattr(completion, "usage", None)
             text = self.settings.scrub(printable(choice.message.content or ""))
             tokens = Tokens(*(int(getattr(usage, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens")))
-        except (AttributeError, TypeError, ValueError):
+            refusal, finish = getattr(choice.message, "refusal", None), getattr(choice, "finish_reason", None)
+        except (AttributeError, TypeError, ValueError, OverflowError):
             raise CallError("unreadable", "the endpoint's answer is no chat completion", transient=True) from None
         tally.add(tokens)
-        if choice.finish_reason == "length":
+        if finish == "length":
             raise UnreadableError(f"the reply was cut off at {self.settings.max_tokens} tokens")
-        refusal = getattr(choice.message, "refusal", None)
-        if refusal or choice.finish_reason == "content_filter" or not final_text(text).strip():
-            raise UnreadableError(f"the judge refused or said nothing: {refusal or choice.finish_reason}", "refusal")
+        if refusal or finish == "content_filter" or not final_text(text).strip():
+            raise UnreadableError(f"the judge refused or said nothing: {refusal or finish}", "refusal")
         return text, tokens
 
     async def check(self) -> None:
