@@ -76,6 +76,9 @@ FORMS: list[tuple[str, list[Call], str]] = [
     ('```json\n{"name": "calculator", "arguments": {"expression": "2 + 2"}}\n```', [CALCULATED], ""),
     ('```\n{"name": "calculator", "arguments": {"expression": "2 + 2"}}\n```\nSo.', [CALCULATED], "\nSo."),
     (f"```json\n{tagged('calculator', expression='2 + 2')}\n```", [CALCULATED], "```json\n\n```"),
+    # after a template's mark
+    (f"Now.[TOOL_CALLS] [{OBJECT}, {OBJECT}]", [CALCULATED, CALCULATED], "Now.[TOOL_CALLS] "),
+    (f"<|python_tag|>{OBJECT}", [CALCULATED], "<|python_tag|>"),
     # fenced code
     (f"```python\n{CODE}\n```", [RUN], ""),
     (f"Code:\n\n```py\n{CODE}\n```\ndone", [RUN], "Code:\n\n\ndone"),
