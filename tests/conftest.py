@@ -87,6 +87,34 @@ def load(name: str, data: str | Path = "sample", /, **metadata: Any) -> Any:
     return manager(metadata, data).load([name])["tasks"][name]
 
 
+class Reader:
+    """A task whose readings can be called with a response and a document alone."""
+
+    def __init__(self, task: Any) -> None:
+        self.task = task
+
+    def strict(self, text: str, doc: Row) -> Any:
+        return self.task.benchmark.strict(text, doc, self.task.options)
+
+    def flexible(self, text: str, doc: Row) -> Any:
+        return self.task.benchmark.flexible(text, doc, self.task.options)
+
+    def extract(self, filter_name: str, text: str, doc: Row) -> Any:
+        return (self.strict if filter_name == "strict-match" else self.flexible)(text, doc)
+
+    def score(self, doc: Row, answer: Any) -> dict[str, Any]:
+        values: dict[str, Any] = self.task.benchmark.score(answer, doc, self.task.options).values
+        return values
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.task, name)
+
+
+def reader(name: str, data: str | Path = "sample", /, **metadata: Any) -> Reader:
+    """One task as :func:`load` makes it, with its readings."""
+    return Reader(load(name, data, **metadata))
+
+
 def documents(task: Any) -> list[Row]:
     """The task's documents, without what they know of labels in other files."""
     return [{key: doc[key] for key in doc if key != "other_label"} for doc in task.eval_docs]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import load
+from conftest import reader
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +26,7 @@ LACKS, CAVEATS = texts("lacks"), texts("caveats")
 
 @pytest.fixture(scope="module")
 def task() -> Any:
-    return load("medcalc_bench_corrected")
+    return reader("medcalc_bench_corrected")
 
 
 def is_not_available(task: Any, filter_name: str, text: str) -> bool:

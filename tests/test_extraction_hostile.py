@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import pytest
-from conftest import GENERATION_TASKS, documents, load
+from conftest import GENERATION_TASKS, documents, reader
 
 from medtasks_utils.benchmarks.base import UNANSWERED, Answer
 from medtasks_utils.harness.task import MedTask
@@ -240,7 +240,7 @@ def impossible(doc: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("name", GENERATION_TASKS)
 @pytest.mark.parametrize("share", IN_SHORT)
 def test_hostile_responses_are_wrong_and_quick(name: str, share: int) -> None:
-    task = load(name)
+    task = reader(name)
     docs = itertools.cycle(map(impossible, cases(task)))
     for label, response in list(hostile().items())[::share]:
         for doc in itertools.islice(docs, 2 if name == "medcalc_bench" else 1):
@@ -260,7 +260,7 @@ def test_hostile_responses_are_wrong_and_quick(name: str, share: int) -> None:
 @pytest.mark.parametrize("wrap", [r"\boxed{%s}", "<answer>%s</answer>", "The answer is: %s", "%s\nA"])
 @pytest.mark.parametrize("share", IN_SHORT)
 def test_hostile_contents_are_quick(name: str, wrap: str, share: int) -> None:
-    task = load(name)
+    task = reader(name)
     doc = cases(task)[-1]
     for unit in UNITS[::share]:
         response = wrap.replace("%s", repeated(unit, SHORTER))
@@ -272,7 +272,7 @@ def test_hostile_contents_are_quick(name: str, wrap: str, share: int) -> None:
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)
 def test_nothing_clear_is_unanswered_under_both(name: str) -> None:
-    task = load(name)
+    task = reader(name)
     for doc in cases(task):
         for response in ("", " \n", "<think>", r"\boxed{", "<think>A", "\x00", "…", "{" * 50_000):
             readings = [task.strict, task.flexible]

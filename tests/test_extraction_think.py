@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from conftest import GENERATION_TASKS, documents, load
+from conftest import GENERATION_TASKS, documents, reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer, think_tags_pair_up
 
-TASKS = {name: load(name) for name in GENERATION_TASKS}
+TASKS = {name: reader(name) for name in GENERATION_TASKS}
 DOCS = {name: documents(task)[0] for name, task in TASKS.items()}
 
 

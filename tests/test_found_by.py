@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import evaluate, load
+from conftest import evaluate, reader
 
 CASES = [
     ("medmcqa_openmed", "strict-match", r"So \boxed{A}", "box"),
@@ -30,17 +30,14 @@ CASES = [
 
 @pytest.mark.parametrize(("task", "filter_name", "response", "found_by"), CASES)
 def test_an_answer_says_how_it_was_found(task: str, filter_name: str, response: str, found_by: str) -> None:
-    loaded = load(task)
+    loaded = reader(task)
     doc = next(doc for doc in loaded.eval_docs if doc.get("judgement", "decimal") == "decimal")
     text = response.replace("{option}", doc["options"][0] if "options" in doc else "")
-    assert loaded._read(READINGS[filter_name], text, doc).details["found_by"] == found_by
-
-
-READINGS = {"strict-match": "strict", "flexible-extract": "flexible"}
+    assert loaded.extract(filter_name, text, doc).details["found_by"] == found_by
 
 
 def test_a_stated_value_without_a_tag_is_a_statement() -> None:
-    loaded = load("medcalc_bench")
+    loaded = reader("medcalc_bench")
     doc = next(doc for doc in loaded.eval_docs if doc["judgement"] == "decimal")
     assert loaded.flexible("The final value is 4.", doc).details["found_by"] == "statement"
 

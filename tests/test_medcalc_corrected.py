@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Row, documents, evaluate, load, sample_rows, write_rows
+from conftest import Row, documents, evaluate, reader, sample_rows, write_rows
 
 from medtasks_utils.benchmarks.medcalc_bench import calculators
 from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR
@@ -38,7 +38,7 @@ def values(answer: str, filter_name: str = "strict-match", task: str = TASK, **s
 
 
 def document(**fields: Any) -> Row:
-    base = documents(load(TASK))[0]
+    base = documents(reader(TASK))[0]
     return {**base, **fields}
 
 
@@ -46,12 +46,12 @@ def document(**fields: Any) -> Row:
 
 
 def test_rows_have_the_calculators_number_and_category() -> None:
-    for doc in documents(load(TASK)):
+    for doc in documents(reader(TASK)):
         assert (doc["calculator_id"], doc["category"]) == calculators.calculator_of(doc["calculator_name"])
         assert doc["judgement"] == ("days" if doc["calculator_id"] == 69 else BY_CALCULATOR[doc["calculator_id"]].name)
         assert doc["labels"] == "physicians"
         assert (doc["ground_truth"] == "N/A") == (int(doc["row_number"]) >= 12)
-    assert documents(load(TASK))[4]["lower_limit"] == -3.675, "limits the wrong way round are put in order"
+    assert documents(reader(TASK))[4]["lower_limit"] == -3.675, "limits the wrong way round are put in order"
 
 
 def test_there_are_55_calculators_as_in_the_other_rows() -> None:
@@ -75,7 +75,7 @@ def test_both_spellings_of_the_date_of_conception() -> None:
 )
 def test_layouts(tmp_path: Path, place: str) -> None:
     write_rows(sample_rows(FILE), tmp_path / "medcalc_bench" / place)
-    assert documents(load(TASK, tmp_path)) == documents(load(TASK))
+    assert documents(reader(TASK, tmp_path)) == documents(reader(TASK))
 
 
 @pytest.mark.parametrize(
@@ -89,25 +89,25 @@ def test_layouts(tmp_path: Path, place: str) -> None:
 )
 def test_a_row_that_cannot_be_understood_is_one_clear_error(folder: Path, cells: dict[str, str], message: str) -> None:
     with pytest.raises(DataError, match="row 7") as error:
-        load(TASK, changed(folder, 6, **cells))
+        reader(TASK, changed(folder, 6, **cells))
     assert message in str(error.value)
 
 
 def test_days_must_be_whole(folder: Path) -> None:
     with pytest.raises(DataError, match=r"row 6: Ground Truth Answer is '56\.5', not a number of days"):
-        load(TASK, changed(folder, 5, Ground_Truth_Answer="56.5"))
+        reader(TASK, changed(folder, 5, Ground_Truth_Answer="56.5"))
 
 
 def test_a_directory_without_the_file_says_which_is_missing(tmp_path: Path) -> None:
     write_rows(sample_rows("medcalc_bench/test.csv"), tmp_path / "medcalc_bench" / "test.csv")
     with pytest.raises(DataError, match=r"has no file corrected\.parquet\|jsonl\|csv\|tsv"):
-        load(TASK, tmp_path)
+        reader(TASK, tmp_path)
 
 
 @pytest.mark.parametrize("options", [{"revision": "main"}, {"split": "train"}, {"dataset_version": "1.2"}])
 def test_options_that_cannot_apply_are_errors(options: Row) -> None:
     with pytest.raises(OptionError, match=next(iter(options))):
-        load(TASK, medcalc_bench=options)
+        reader(TASK, medcalc_bench=options)
 
 
 def test_few_shot_examples_are_not_to_be_had() -> None:
@@ -117,8 +117,8 @@ def test_few_shot_examples_are_not_to_be_had() -> None:
 
 def test_the_rows_serve_other_tasks_too() -> None:
     given = {"dataset_version": "corrected"}
-    assert documents(load("medcalc_bench", medcalc_bench=given)) == documents(load(TASK))
-    lite = documents(load("medcalc_bench_lite", medcalc_bench=given))
+    assert documents(reader("medcalc_bench", medcalc_bench=given)) == documents(reader(TASK))
+    lite = documents(reader("medcalc_bench_lite", medcalc_bench=given))
     assert Counter(doc["calculator_id"] for doc in lite)[44] == 2
 
 
@@ -126,7 +126,7 @@ def test_the_rows_serve_other_tasks_too() -> None:
 
 
 def prompt(**options: Any) -> str:
-    task = load(TASK, medcalc_bench=options)
+    task = reader(TASK, medcalc_bench=options)
     return str(task.doc_to_text(task.eval_docs[5]))
 
 
@@ -134,7 +134,7 @@ def test_the_prompt_allows_na_and_asks_to_use_it_sparingly() -> None:
     assert "<answer>N/A</answer>" in prompt() and "sparingly" in prompt()
     assert "\\boxed{N/A}" in prompt(answer_format="boxed")
     assert "sparingly" in prompt(system_prompt="You are a nurse.")
-    plain = load("medcalc_bench")
+    plain = reader("medcalc_bench")
     assert "N/A" not in plain.doc_to_text(plain.eval_docs[0])
 
 
@@ -144,7 +144,7 @@ def test_the_prompt_asks_for_days() -> None:
 
 
 def test_a_solved_example_is_answered_in_days() -> None:
-    task = load(TASK, medcalc_bench={"one_shot": True})
+    task = reader(TASK, medcalc_bench={"one_shot": True})
     doc = task.eval_docs[5]
     assert doc["example_answer"] == "138"  # 19 weeks and 5 days
     assert doc["example_question"] == doc["question"]
@@ -181,7 +181,7 @@ def test_a_solved_example_is_answered_in_days() -> None:
     ],
 )
 def test_gestational_age_in_days(answer: str, strict: bool, flexible: bool) -> None:
-    task = load(TASK)
+    task = reader(TASK)
     doc = task.eval_docs[5]
     assert doc["judgement"] == "days" and doc["ground_truth"] == "56"
     for name, right in (("strict-match", strict), ("flexible-extract", flexible)):
@@ -190,7 +190,7 @@ def test_gestational_age_in_days(answer: str, strict: bool, flexible: bool) -> N
 
 
 def test_29_weeks_are_203_days_and_not_two_and_nine() -> None:
-    task, doc = load(TASK), document(judgement="days", ground_truth="203")
+    task, doc = reader(TASK), document(judgement="days", ground_truth="203")
     assert task.score(doc, task.extract("strict-match", "<answer>29 weeks</answer>", doc))["acc"] == 1
 
 
@@ -239,9 +239,9 @@ def test_other_tasks_have_no_metrics_of_na() -> None:
 
 def test_with_tools_na_ends_a_conversation() -> None:
     tools = {"add_calculator_tool": True}
-    assert load(TASK, medcalc_bench=tools).has_final_answer("<answer>N/A</answer>")
-    assert not load(TASK, medcalc_bench=tools).has_final_answer("<answer>value</answer>")
-    assert not load("medcalc_bench", medcalc_bench=tools).has_final_answer("<answer>N/A</answer>")
+    assert reader(TASK, medcalc_bench=tools).has_final_answer("<answer>N/A</answer>")
+    assert not reader(TASK, medcalc_bench=tools).has_final_answer("<answer>value</answer>")
+    assert not reader("medcalc_bench", medcalc_bench=tools).has_final_answer("<answer>N/A</answer>")
     assert values("<answer>N/A</answer>", metadata={"medcalc_bench": tools})["turns"] == 1
 
 
@@ -269,7 +269,7 @@ def real_rows(shared: Path, name: str) -> list[dict[str, str]]:
 
 
 def test_the_real_rows(shared: Path) -> None:
-    found = documents(load(TASK, shared / "data"))
+    found = documents(reader(TASK, shared / "data"))
     assert len(found) == 887
     assert sum(doc["ground_truth"] == "N/A" for doc in found) == 69
     assert Counter(doc["judgement"] for doc in found)["days"] == 20

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import load
+from conftest import reader
 from hypothesis import given
 from hypothesis import strategies as st
 from judged import CORPUS, TASKS, judged, outcome
@@ -20,7 +20,7 @@ from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.words import symbols_of
 
-LOADED = {benchmark: load(name) for benchmark, name in TASKS.items()}
+LOADED = {benchmark: reader(name) for benchmark, name in TASKS.items()}
 ROWS = [*judged(), *judged(CORPUS / "later")]
 NERVES = ["Axillary nerve", "Musculocutaneous nerve", "Long thoracic nerve", "Spinal accessory nerve"]
 

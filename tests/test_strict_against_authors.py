@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import documents, load, sample_rows, write_rows
+from conftest import documents, reader, sample_rows, write_rows
 
 from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR, KINDS, is_right
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer
@@ -28,7 +28,7 @@ def test_every_verdict_of_medexqa_s_authors(shared: Path) -> None:
     reference = verdicts(shared, "medexqa_extractions.jsonl")
     assert len(reference) >= 400
     names = {specialty.stem: specialty.name for specialty in SPECIALTIES}
-    tasks = {stem: load(f"medexqa_{name}", shared / "data") for stem, name in names.items()}
+    tasks = {stem: reader(f"medexqa_{name}", shared / "data") for stem, name in names.items()}
     by_id = {stem: {doc["id"]: doc for doc in documents(task)} for stem, task in tasks.items()}
     differing = []
     for item in reference:
@@ -46,10 +46,10 @@ def test_every_verdict_of_medcalc_bench_s_authors(shared: Path, tmp_path: Path) 
     reference = verdicts(shared, "medcalc_verdicts.jsonl")
     assert len(reference) >= 600
     (tmp_path / "medcalc_bench").mkdir()
-    tasks = {"test": load("medcalc_bench", shared / "data")}
+    tasks = {"test": reader("medcalc_bench", shared / "data")}
     solved = (shared / "data" / "medcalc_bench" / "one_shot.csv").read_bytes()
     (tmp_path / "medcalc_bench" / "test.csv").write_bytes(solved)
-    tasks["one_shot"] = load("medcalc_bench", tmp_path)
+    tasks["one_shot"] = reader("medcalc_bench", tmp_path)
     docs = {split: documents(task) for split, task in tasks.items()}
     differing = []
     for item in reference:
@@ -63,7 +63,7 @@ def test_every_verdict_of_medcalc_bench_s_authors(shared: Path, tmp_path: Path) 
 
 def test_flexible_loses_no_clearly_stated_answer_of_medcalc_bench(shared: Path) -> None:
     """What the authors credit is credited, but for numbers without a first digit (".6" for 6), which mean another."""
-    task = load("medcalc_bench", shared / "data")
+    task = reader("medcalc_bench", shared / "data")
     docs = documents(task)
     lost = []
     for item in verdicts(shared, "medcalc_verdicts.jsonl"):
@@ -146,7 +146,7 @@ def test_medexqa_s_most_similar_option_is_the_first_on_a_tie() -> None:
 
 
 def test_medexqa_s_two_deliberate_differences() -> None:
-    task = load("medexqa_speech_language_pathology")
+    task = reader("medexqa_speech_language_pathology")
     doc = documents(task)[0]
     for blank in ("", " \n\t", "<think>A</think>", "<think>A"):
         assert task.strict(blank, doc).value is None
@@ -154,7 +154,7 @@ def test_medexqa_s_two_deliberate_differences() -> None:
 
 
 def test_medexqa_s_authors_read_the_first_answer_and_flexible_the_final_one() -> None:
-    task = load("medexqa_speech_language_pathology")
+    task = reader("medexqa_speech_language_pathology")
     doc = {**documents(task)[0], "options": OPTIONS}
     for response in ("The answer is A at first sight.\n\nAnswer: B", r"The answer is A at first. \boxed{B}"):
         assert task.strict(response, doc).value == "A"
@@ -287,7 +287,7 @@ def test_medcalc_s_gestational_ages(content: str, value: tuple[int, int] | None)
 
 @pytest.mark.parametrize(("content", "shown"), DATE.items())
 def test_medcalc_s_dates(content: str, shown: str | None) -> None:
-    answer = load("medcalc_bench").strict(f"<answer>{content}</answer>", {"judgement": "date"})
+    answer = reader("medcalc_bench").strict(f"<answer>{content}</answer>", {"judgement": "date"})
     assert (None if answer.value is None else str(answer)) == shown
 
 
@@ -316,7 +316,7 @@ def test_bounds_the_wrong_way_round_are_put_in_order(data: Path) -> None:
     rows = sample_rows("medcalc_bench/test.csv")
     swapped = [{**row, "Lower Limit": row["Upper Limit"], "Upper Limit": row["Lower Limit"]} for row in rows]
     write_rows(swapped, data / "medcalc_bench" / "test.csv")
-    assert documents(load("medcalc_bench", data)) == documents(load("medcalc_bench"))
+    assert documents(reader("medcalc_bench", data)) == documents(reader("medcalc_bench"))
 
 
 def test_the_judgement_of_every_calculator() -> None:
