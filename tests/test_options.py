@@ -82,11 +82,11 @@ WRONG: dict[str, dict[str, list[Any]]] = {
         "repeats": [0, "2"],
     },
     "medexqa": {
-        "specialty": ["cardiology", [], ["BE", "nursing"], 3],
+        "specialty": ["cardiology", ["BE", "nursing"], 3],
         "split": ["train", "validation"],
         "use_think": ["true", 1],
         "use_explanations": ["no", 0],
-        "explanation_metrics": ["rouge", [], ["bleu", 5]],
+        "explanation_metrics": ["rough", [], ["bleu", 5]],
         "mcq_weight": ["0.5", -0.1, 1.5],
         "seed": ["1", 1.5, True],
         "repeats": [-1, 2.0],

@@ -14,7 +14,7 @@ from medtasks_utils.errors import DataError, MedtasksError
 # ---- rows that the prompts below are made of
 
 MEDMCQA = {
-    "id": "id-1",  # shown in the order A, C, B, D
+    "id": "id-1",  # shown in the order C, D, A, B
     "question": "Which <one>?\nThink {{well}}.",
     "opa": "first & last",
     "opb": "second",
@@ -24,7 +24,7 @@ MEDMCQA = {
     "exp": "Since it is.",
     "subject_name": "Anatomy",
 }
-MEDMCQA_TRAIN = {**MEDMCQA, "id": "id-0", "question": "Train?", "cop": 1, "exp": "Because."}  # in the order A, C, D, B
+MEDMCQA_TRAIN = {**MEDMCQA, "id": "id-0", "question": "Train?", "cop": 1, "exp": "Because."}  # in the order B, A, D, C
 MEDEXQA = {
     "question": "Which device?",
     "A": "Pump",
@@ -113,19 +113,21 @@ MEDMCQA_USER = """\
 Question: Which <one>?
 Think {{well}}.
 Choices:
-A. first & last
 C. third
-B. second
 D. \n\
-Answer:"""
+A. first & last
+B. second
+Answer:
+Put the letter of your choice, and nothing else, inside \\boxed{}."""
 MEDMCQA_TRAIN_USER = """\
 Question: Train?
 Choices:
-A. first & last
-C. third
-D. \n\
 B. second
-Answer:"""
+A. first & last
+D. \n\
+C. third
+Answer:
+Put the letter of your choice, and nothing else, inside \\boxed{}."""
 
 
 def test_medmcqa(rows: Path) -> None:
@@ -196,9 +198,7 @@ def test_medexqa_few_shot_for_the_letters_likelihoods(rows: Path) -> None:
 # ---- MedCalc-Bench
 
 MEDCALC_SYSTEM = (
-    "You calculate medical scores and values for patients. Read the patient note, answer the question step by step, "
-    "and use values as they were at the time of the note; what the note does not mention of a patient's conditions is "
-    "absent."
+    "You calculate medical scores and values for patients. Read the patient note and answer the question step by step."
 )
 MEDCALC_QUESTION = """\
 Patient note:

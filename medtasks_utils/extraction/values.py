@@ -80,6 +80,7 @@ _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "date": written_dates,
     "weeks_days": written_ages,
 }
+_EARLIER = re.compile(r"^.*\bthen\b(?=\W*\d)", re.DOTALL)  # of what comes one after the other the last counts
 _FRACTION = later(r"\\[dt]?frac\s?\{(-?\d{1,9}(?:\.\d{1,9})?)\}\s?\{(-?\d{1,9}(?:\.\d{1,9})?)\}")
 _STATED = 44.0  # the weight of a statement
 _STATEMENTS = ("answer", "headed", "leads", "rounded", "therefore", "result")
@@ -209,6 +210,7 @@ def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
     if len(content) > _MAX_CONTENT:
         return NOTHING
     text = tidied(content) if kind == "weeks_days" else unwrap(tidied(content))
+    text = _EARLIER.sub("", text)
     if (fraction := _FRACTION.fullmatch(text)) and kind in ("decimal", "integer"):
         under = float(fraction[2]) if kind == "decimal" else 1.0
         return Reading(float(fraction[1]) / under, "fraction", certainty=1.0) if under else NOTHING
@@ -218,5 +220,8 @@ def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
     if reading.value is None and candidates and not gives_up:
         left = [one for one in candidates if not {name for name, _ in one.evidence} & {"operand", "range", "list"}]
         left = left or [one for one in candidates if len(candidates) == 1]
-        return Reading(left[0].value, left[0].cue, tuple(candidates)) if left else reading
+        if kind == "integer":  # a score is whole: what is not is an input beside it
+            left = [one for one in left if float(one.value).is_integer()] or left
+        if left:
+            return Reading(left[0].value, left[0].cue, tuple(candidates))
     return reading

@@ -78,6 +78,8 @@ OF_ABSTAINING = (Metric("acc_answerable"), Metric("acc_unanswerable"), Metric("n
 """Where the note may lack what is needed: accuracy where it does not and where it does; how often that is said."""
 
 _ONE_SHOT = 'leave --num_fewshot out, or show one solved example with \'{"medcalc_bench": {"one_shot": true}}\''
+_BEGINS_WITH_A_NUMBER = re.compile(r"\W*(?:about|approx\w*|around)?\W*\d", re.IGNORECASE)
+
 PHYSICIANS = "physicians"
 """Whose labels are not the benchmark's own: of examples under ``labels``, and in the details of samples."""
 
@@ -296,7 +298,11 @@ class MedCalcBench(Benchmark):
             said = content is not None and says_not_available(content)
             if said or states_not_available(final_text(own) if content is None else content):
                 abstains = place if said or content is not None else "statement"
-        return _answer(reading.value, example, options, text, found_by, abstains)
+        value = reading.value
+        if value is None and abstains is None:  # such as the two ends of a range, of which the authors take the last
+            content, found_by = self._content(own, options)
+            value = _kind(example).strict(content) if content and _BEGINS_WITH_A_NUMBER.match(content) else None
+        return _answer(value, example, options, text, found_by, abstains)
 
     def content(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """What the authors' scorer reads inside a tag."""
