@@ -10,8 +10,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
 from medtasks_utils.errors import logger
-from medtasks_utils.harness.free import FreeBatch
-from medtasks_utils.harness.patches.models import can_be_asked_singly, request_body
+from medtasks_utils.harness.patches.models import request_body
 
 # ---- what they are
 
@@ -27,9 +26,7 @@ def settle(task: str, instances: Sequence[Instance], model: LM | None, *, have_p
             "is gained. Sample with --gen_kwargs do_sample=true,temperature=0.7",
             task,
         )
-    has_seeds = settle_seeds(instances, model)
-    if has_seeds and can_be_asked_singly(model):  # the harness asks groups of equal settings one after the other
-        FreeBatch.of(model)
+    settle_seeds(instances, model)
 
 
 def settle_seeds(instances: Sequence[Instance], model: LM | None) -> bool:
