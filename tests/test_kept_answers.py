@@ -15,13 +15,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import clean_environment
+from conftest import clean_environment, saved_samples
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_server import Body, Refusal, Served, completion, prompt_of, scripted_server
 
-from medtasks_utils.harness.kept import KeptAnswers, KeepingHook
+from medtasks_utils.harness.kept import KeepingHook, KeptAnswers
 
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 MODEL = {"kind": "hf", "pretrained": "a"}
 ASKS = {
     "plain": ["--tasks", "medhallu,medmcqa_openmed"],
@@ -43,19 +44,21 @@ def command(served: Served, folder: Path, ask: str, *more: str, connections: int
 
 
 def run(words: list[str], cwd: Path) -> tuple[dict[str, Any], str]:
-    done = subprocess.run(words, cwd=cwd, env=clean_environment(), capture_output=True, text=True, timeout=200)
+    done = subprocess.run(
+        words, cwd=cwd, env=clean_environment(ONE_THREAD), capture_output=True, text=True, timeout=400
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
 
 
 def killed(words: list[str], cwd: Path, by: signal.Signals, when: Callable[[], bool]) -> str:
     process = subprocess.Popen(
-        words, cwd=cwd, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        words, cwd=cwd, env=clean_environment(ONE_THREAD), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     while not when() and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(by)
-    out, errors = process.communicate(timeout=100)
+    out, errors = process.communicate(timeout=400)
     assert out == ""
     assert process.returncode == (130 if by is signal.SIGINT else -by), errors
     return errors
@@ -70,7 +73,9 @@ def answer(body: Body) -> str:
     return f"\\boxed{{{letter}}} <answer>{letter}</answer>"
 
 
-@pytest.mark.parametrize(("ask", "by"), [("plain", signal.SIGKILL), ("repeats", signal.SIGINT), ("tools", signal.SIGKILL)])
+@pytest.mark.parametrize(
+    ("ask", "by"), [("plain", signal.SIGKILL), ("repeats", signal.SIGINT), ("tools", signal.SIGKILL)]
+)
 def test_a_run_that_was_killed_again_and_again_asks_nothing_twice(ask: str, by: signal.Signals, tmp_path: Path) -> None:
     with scripted_server(answer) as whole:
         expected, _ = run(command(whole, tmp_path / "whole", ask), tmp_path)
@@ -81,7 +86,7 @@ def test_a_run_that_was_killed_again_and_again_asks_nothing_twice(ask: str, by: 
 
     with scripted_server(slow) as served:
         words = command(served, tmp_path / "killed", ask)
-        for enough in (3, len(whole.answered) // 2):
+        for enough in (3, len(whole.answered) // 2) if ask == "tools" else (7,):
             errors = killed(words, tmp_path, by, lambda enough=enough: len(served.answered) >= enough)  # type: ignore[misc]
             assert by is signal.SIGKILL or "the same command goes on" in errors.splitlines()[-1]
         found, errors = run(words, tmp_path)
@@ -105,9 +110,11 @@ def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(tmp_path: Path) 
 
     with scripted_server(reply) as served:
         words = command(served, tmp_path, "plain", connections=1)
-        died = subprocess.run(words, cwd=tmp_path, env=clean_environment(), capture_output=True, text=True)
+        died = subprocess.run(words, cwd=tmp_path, env=clean_environment(ONE_THREAD), capture_output=True, text=True)
         assert (died.returncode, died.stdout) == (1, "")
-        assert re.search(r"503.*out of breath.*; 10 answers are kept in .*goes on where it stopped$", died.stderr.strip())
+        assert re.search(
+            r"503.*out of breath.*; 10 answers are kept in .*goes on where it stopped$", died.stderr.strip()
+        )
         assert "Traceback" not in died.stderr
         refuses[0] = False
         fresh, _ = run([*words, "--fresh"], tmp_path)
@@ -117,6 +124,37 @@ def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(tmp_path: Path) 
         assert len(served.bodies) - before == 24 and "going on" not in errors
         assert again["scores"] == fresh["scores"]
     assert completion("x")
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("sampled", [[], ["--gen_kwargs", "do_sample=true,temperature=0.9,max_gen_toks=24"]])
+def test_a_model_in_this_process_goes_on_where_it_was_killed(
+    tiny_model: Path, sampled: list[str], tmp_path: Path
+) -> None:
+    words = [
+        *(sys.executable, "-m", "medtasks_utils", "eval", "--data", "sample", "--tasks", "medhallu,medmcqa_openmed"),
+        *("--model", "hf", "--model_args", f"pretrained={tiny_model},dtype=float32", "--device", "cpu"),
+        *("--batch_size", "2", "--apply_chat_template", "--gen_kwargs", "max_gen_toks=24", *sampled, "--log_samples"),
+        *("--limit", "6", "--json", "--output_path"),
+    ]
+    whole, _ = run([*words, "whole"], tmp_path)
+
+    def kept() -> int:
+        return sum(len(path.read_bytes().splitlines()) for path in tmp_path.glob("killed/**/answers_*.jsonl"))
+
+    killed([*words, "killed"], tmp_path, signal.SIGKILL, lambda: kept() >= 3)
+    assert 3 <= (number := kept()) < 12
+    found, _ = run([*words, "killed"], tmp_path)
+    assert found["answers_taken_over"] == number
+    if not sampled:
+        assert found["scores"] == whole["scores"]
+        assert responses(tmp_path / "killed") == responses(tmp_path / "whole")
+
+
+def responses(folder: Path) -> list[Any]:
+    return [
+        saved_samples(folder, task)[place]["resps"] for task in ("medhallu", "medmcqa_openmed") for place in range(6)
+    ]
 
 
 # ---- the file

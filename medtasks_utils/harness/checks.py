@@ -136,6 +136,7 @@ def check_flags(config: RunConfig, tasks: Sequence[TaskRequest]) -> None:
          f"no model is named: give --model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or --model "
          "hf --model_args pretrained=NAME for a model of the hub"),
         (kind not in names, f"there is no --model {kind}{meant(kind, names)}; there is {', '.join(names)}"),
+        ("" in arguments or "" in generation, f"--model_args, --gen_kwargs: give NAME=VALUE, as in {CHAT_EXAMPLE}"),
         (joined, f"--model_args: {joined}: separate arguments by commas, as in {CHAT_EXAMPLE}"),
         (misplaced, f"--model_args: {misplaced} is no argument of the model: --gen_kwargs {misplaced}="
          f"{arguments.get(misplaced)}"),

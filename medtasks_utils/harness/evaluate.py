@@ -34,6 +34,7 @@ from medtasks_utils.harness.plain_flags import by_benchmark, with_plain_flags
 from medtasks_utils.harness.request import RunConfig
 from medtasks_utils.harness.saving import folder_of
 from medtasks_utils.harness.secrets import Scrubber
+from medtasks_utils.harness.server import ServerError
 
 OURS = ("command", "run", "whole", "version", "data", "set", "full_table", "json", "no_keep", "fresh", "run_name")
 """What our command line adds to the harness's namespace."""
@@ -94,15 +95,14 @@ def run(arguments: argparse.Namespace) -> Outcome:
         with only_results_on_standard_output():
             check(outcome.config, by_benchmark(arguments.set))
             kept = None if arguments.no_keep else _kept_answers(outcome.config, arguments.fresh)
-            _run(arguments, outcome, kept)
+            try:
+                _run(arguments, outcome, kept)
+            except ServerError as error:
+                raise MedtasksError(f"{error}; {_way_on(kept)}") from None
     except KeyboardInterrupt:
         raise Stopped(_way_on(kept)) from None
-    except MedtasksError as error:
-        if kept is None or isinstance(error, UsageError):
-            raise
-        raise type(error)(f"{error}; {_way_on(kept)}") from None
     except Exception as error:
-        if debugging():
+        if debugging() or isinstance(error, MedtasksError):
             raise
         raise _in_a_line(error, _way_on(kept)) from None
     return outcome
@@ -176,10 +176,10 @@ def only_results_on_standard_output() -> Iterator[None]:
     sys.stdout.flush()
     try:
         kept = os.dup(1)
-    except OSError:  # closed
+        os.dup2(2, 1)
+    except OSError:  # one of them is closed
         yield
         return
-    os.dup2(2, 1)
     try:
         with redirect_stdout(sys.stderr):
             yield

@@ -12,6 +12,7 @@ from lm_eval.tasks import TaskManager
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.yaml_tasks import task_folders
 from medtasks_utils.errors import UsageError, logger, meant
+from medtasks_utils.harness.catalog import configurations
 from medtasks_utils.harness.patches.tasks import index_of
 
 _MISSPELT = 0.8  # likeness to a name of ours from which a name is taken for it; no name in the harness reaches 0.75
@@ -78,12 +79,24 @@ class PackFirst(TaskManager):  # type: ignore[misc]
         return found
 
     def load(self, task_list: Any) -> Any:
-        """Build the tasks; a group of the user's may be made of the harness's."""
-        wanted = task_list if isinstance(task_list, list) else [task_list]
+        """Build the tasks, each once; a group of the user's may be made of the harness's."""
+        wanted = self._without_members(task_list if isinstance(task_list, list) else [task_list])
         unknown = [name for spec in wanted for name in self._unknown(spec)]
         if unknown:
             self._read_the_defaults(unknown)
-        return super().load(task_list)
+        return super().load(wanted)
+
+    def _without_members(self, wanted: Sequence[Any]) -> list[Any]:
+        """What is to be built, without tasks that a group or tag beside them has too."""
+        index = index_of(self)
+        tasks = [{str(each.get("task")) for each in configurations(self, [name])} for name in wanted]
+
+        def is_in_another(place: int) -> bool:
+            entry = index.get(wanted[place]) if isinstance(wanted[place], str) else None
+            others = [each for other, each in enumerate(tasks) if other < place or each > tasks[place]]
+            return bool(entry and entry.kind != "GROUP" and any(tasks[place] <= other for other in others))
+
+        return [name for place, name in enumerate(wanted) if not is_in_another(place)]
 
     def _unknown(self, spec: Any) -> list[str]:
         """Names of tasks that are not indexed: the name itself, or those of a group's members."""

@@ -76,7 +76,7 @@ TABLE = (
 
 OF_THE_COMMAND = (
     Patch(
-        "lm_eval.tasks", "TaskManager", "include_path include_defaults metadata", "commands:pack_first",
+        "lm_eval.tasks", "TaskManager", "verbosity include_path include_defaults metadata", "commands:pack_first",
         "a start takes 12 to 18 s, since the harness's 16,000 task files are read",
         "PR 4015 (tasks by entry points)",
     ),

@@ -64,7 +64,7 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _object_or_pairs(text: str) -> str:
-    if text.lstrip().startswith("{"):
+    if "{" in text:
         try_parse_json(text)
     return text
 
