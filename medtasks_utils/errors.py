@@ -39,10 +39,6 @@ class DataError(MedtasksError):
     """Rows that cannot be had, read or understood."""
 
 
-class ScoringError(MedtasksError):
-    """Extraction or scoring failed after generation; the message names the file with the generations."""
-
-
 def first_line(error: BaseException) -> str:
     """What an error says first; its kind where it says nothing."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
