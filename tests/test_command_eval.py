@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.commands.evaluate import add_arguments
 from medtasks_utils.errors import OptionError
 from medtasks_utils.harness import catalog, checks, plain_flags
+from medtasks_utils.harness.context import truncation
 from medtasks_utils.harness.task_index import PackFirst
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
@@ -487,3 +489,31 @@ def test_every_task_and_group_says_what_it_is() -> None:
         assert listing.description, (
             f"{listing.name}: the first line of its file is to be a comment that says what it is"
         )
+
+
+# ---- the model's context
+
+
+class Short:
+    """A model that reads twenty tokens, prompt and answer together: a word each."""
+
+    max_length = 20
+
+    def tok_encode(self, text: str) -> list[str]:
+        return text.split()
+
+
+def test_prompts_that_are_cut_are_counted() -> None:
+    def config(longest: int) -> Any:
+        settings = {"max_gen_toks": longest, "until": []}
+        return SimpleNamespace(task="t", output_type="generate_until", generation_kwargs=settings)
+
+    prompts = ["a word " * 5, "a word " * 9, "a word " * 10, "short"]
+    said = truncation(Short(), config(2), prompts)
+    assert said is not None and said.startswith("1 of 4 prompts are cut to their last 18 tokens")
+    assert truncation(Short(), config(2), prompts[:2]) is None
+    assert truncation(SimpleNamespace(), config(2), prompts) is None and truncation(None, config(2), prompts) is None
+    with pytest.raises(OptionError, match=r"max_gen_toks=20 leaves no room for a prompt.*max_length"):
+        truncation(Short(), config(20), prompts)
+    with pytest.raises(OptionError, match="max_model_len"):
+        truncation(type("VLLM", (Short,), {})(), config(20), prompts)

@@ -24,7 +24,7 @@ from lm_eval.api.registry import get_model, model_registry
 from pydantic import Field, TypeAdapter, ValidationError
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.errors import MedtasksError, OptionError, UsageError, first_line, meant
+from medtasks_utils.errors import MedtasksError, OptionError, UsageError, meant, reason_of
 from medtasks_utils.harness import server
 from medtasks_utils.harness.catalog import benchmark_of, configurations
 from medtasks_utils.harness.generation_settings import NAMES, check_generation_settings
@@ -210,7 +210,7 @@ def check_kind(config: RunConfig) -> type[LM]:
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
         if not package or find_spec(package) is not None:
-            raise MedtasksError(f"--model {config.kind} cannot be loaded: {first_line(error)}") from error
+            raise MedtasksError(f"--model {config.kind} cannot be loaded: {reason_of(error)}") from error
         install = f"pip install 'medtasks[{_EXTRAS[package]}]'" if package in _EXTRAS else f"pip install {package}"
         raise MedtasksError(f"--model {config.kind} needs {package}, which is not installed: {install}") from None
     known = {name for each in kind.__mro__ for name in _parameters(vars(each).get("__init__"))}
@@ -231,7 +231,7 @@ def check_server(config: RunConfig, tasks: Sequence[TaskRequest], kind: type[LM]
     try:
         request = probe_of(kind, config.mapping("model_args"), generation)
     except (TypeError, ValueError, AttributeError, AssertionError) as error:
-        raise UsageError(f"--model_args: {first_line(error)}") from None
+        raise UsageError(f"--model_args: {reason_of(error)}") from None
     if request is None:
         return
     context = server.probe(request, str(request["json"].get("model")))

@@ -161,4 +161,5 @@ class _Lines:
         if now - self._shown > _SHOWN_EVERY:
             self._shown = now
             waiting = self._counts["in flight"]
-            self._bar.set_postfix({**self._counts, "in flight": min(waiting, models.connections(self._model))})
+            own = self._counts if self._nexts else {}  # without conversations, the bar counts the replies
+            self._bar.set_postfix({**own, "in flight": min(waiting, models.connections(self._model))})

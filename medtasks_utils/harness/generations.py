@@ -15,7 +15,7 @@ from medtasks_utils.harness.patches.models import request_body
 # ---- what they are
 
 
-def settle(task: str, instances: Sequence[Instance], model: LM | None, *, have_prompts: bool) -> None:
+def make_independent(task: str, instances: Sequence[Instance], model: LM | None, *, have_prompts: bool) -> None:
     """Make the generations of an example independent, as far as the model lets them be; say so where they are equal.
 
     The ``idx`` of a request is the number of the generation; ``have_prompts`` where each has a prompt of its own.
@@ -26,10 +26,10 @@ def settle(task: str, instances: Sequence[Instance], model: LM | None, *, have_p
             "is gained. Sample with --gen_kwargs do_sample=true,temperature=0.7",
             task,
         )
-    settle_seeds(instances, model)
+    give_seeds(instances, model)
 
 
-def settle_seeds(instances: Sequence[Instance], model: LM | None) -> bool:
+def give_seeds(instances: Sequence[Instance], model: LM | None) -> bool:
     """Give generation j the seed that the model would send, plus j; whether the model takes one.
 
     Requests that differ are answered and cached one by one. ``do_sample`` is left out of those with a seed: the harness

@@ -27,7 +27,7 @@ from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
 from medtasks_utils.errors import DataError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
-from medtasks_utils.harness.context import what_is_cut
+from medtasks_utils.harness.context import truncation
 from medtasks_utils.harness.example_values import combined
 from medtasks_utils.harness.filters import ReadFilter
 from medtasks_utils.harness.free import FreeBatch
@@ -265,10 +265,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if can_be_asked_singly(self.model):
             FreeBatch.of(self.model)
         if self.info.generates and self.options.repeats > 1:
-            generations.settle(self.info.name, self.instances, self.model, have_prompts=self.has_several_prompts)
+            generations.make_independent(
+                self.info.name, self.instances, self.model, have_prompts=self.has_several_prompts
+            )
         if self.turns is not None:
             self.turns.requests_are_built()
-        said = what_is_cut(self.model, self.config, [instance.args[0] for instance in self.instances])
+        said = truncation(self.model, self.config, [instance.args[0] for instance in self.instances])
         if said:
             self.remark(said)
 
