@@ -187,6 +187,17 @@ def test_content_in_parts_is_one_text(tmp_path: Path) -> None:
     assert {sample["resps"][0][0] for sample in saved_samples(tmp_path, "medhallu")} == {"It is \\boxed{1}"}
 
 
+def test_a_server_of_another_kind_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key")
+    reply = Refusal(200, raw=json.dumps({"content": [{"type": "text", "text": "\\boxed{1}"}]}).encode())
+    with scripted_server(lambda body: reply, lambda body: reply) as served:
+        words = ["eval", "--data", "sample", "--tasks", "medhallu", "--limit", "2", "--apply_chat_template"]
+        model = ["--model", "anthropic-chat", "--model_args", f"model=m,base_url={served.base}/v1/messages"]
+        assert cli.main([*words, *model, "--output_path", "out", "--log_samples"]) == 0
+        assert len(served.probes) == 1 and len(served.bodies) == 2
+    assert {sample["resps"][0][0] for sample in saved_samples(tmp_path, "medhallu")} == {"\\boxed{1}"}
+
+
 @pytest.mark.parametrize("words", [
     "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
     "the request exceeds the available context size, try increasing it",

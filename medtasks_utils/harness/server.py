@@ -64,15 +64,16 @@ def body_of(said: str, url: str) -> dict[str, Any]:
     """
     try:
         body = json.loads(said)
-        for place, choice in enumerate(body["choices"]):
+        choices = body.get("choices")
+        if not choices and not body.get("content") and not isinstance(body.get("text"), str):  # other kinds of servers
+            raise LookupError
+        for place, choice in enumerate(choices or ()):
             choice.setdefault("index", place)
             message = choice.get("message")
             if isinstance(message, dict) and isinstance(message.get("content"), list):
                 message["content"] = "".join(str(part.get("text") or "") for part in message["content"])
             if not isinstance(choice.get("text"), str) and not isinstance(message, dict):
                 raise TypeError
-        if not body["choices"]:
-            raise LookupError
     except (ValueError, LookupError, TypeError, AttributeError):
         raise UnableError(f"{url} sends a reply without an answer{words_of(said)}: is base_url right?") from None
     return dict(body)

@@ -271,8 +271,9 @@ def probe_of(kind: type[LM], arguments: Mapping[str, Any], settings: Mapping[str
     """
     from lm_eval.models.openai_completions import LocalChatCompletion
 
-    if not issubclass(kind, _api_type() or ()):
-        return None
+    api = _api_type()
+    if not (api and issubclass(kind, api) and kind.amodel_call is api.amodel_call) or "Azure" in kind.__name__:
+        return None  # litellm asks in a way of its own, and Azure's addresses take no /models
     given = {**arguments, "tokenizer_backend": "none", "tokenizer": None, "tokenized_requests": False}
     logging.disable(logging.WARNING)
     try:
@@ -280,9 +281,10 @@ def probe_of(kind: type[LM], arguments: Mapping[str, Any], settings: Mapping[str
     finally:
         logging.disable(logging.NOTSET)
     prepare_model(model)
-    message = [{"role": "user", "content": "Hi"}] if isinstance(model, LocalChatCompletion) else "Hi"
+    is_chat = isinstance(model, LocalChatCompletion) or "Chat" in kind.__name__
+    message = [{"role": "user", "content": "Hi"}] if is_chat else "Hi"
     asked = {**settings, "max_gen_toks": 1}
-    body = model._create_payload(message, generate=True, gen_kwargs=asked, seed=model._seed, eos=None)
+    body = model._create_payload(message, generate=True, gen_kwargs=asked, seed=model._seed)
     return {
         "url": model.base_url,
         "json": body,
