@@ -55,7 +55,7 @@ def counter(path: Path | None) -> Callable[[str], float]:
 
 def prompt_tokens(task_name: str, count: Callable[[str], float]) -> float:
     """The mean over the rows at hand, system message included, without the marks of a chat template."""
-    from medtasks_utils.harness.task_index import PackFirst
+    from medtasks_utils.harness.quick_start import PackFirst
 
     name = ROWS_OF.get(task_name, task_name)
     task: Any = PackFirst(None, {"medexqa": {"use_explanations": False}}).load([name])["tasks"][name]

@@ -53,7 +53,7 @@ def prompt_key(messages: Any) -> str:
 def replies(data: str, limit: int) -> dict[str, dict[str, str]]:
     """By run and prompt: right, random, unreadable or unsure, as the prompt has it."""
     from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
-    from medtasks_utils.harness.task_index import PackFirst
+    from medtasks_utils.harness.quick_start import PackFirst
 
     found: dict[str, dict[str, str]] = {}
     manager = PackFirst(None, {"medtasks_data": data, **OPTIONS})

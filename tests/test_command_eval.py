@@ -28,7 +28,7 @@ from medtasks_utils.commands.evaluate import add_arguments
 from medtasks_utils.errors import OptionError
 from medtasks_utils.harness import catalog, checks, plain_flags
 from medtasks_utils.harness.context import truncation
-from medtasks_utils.harness.task_index import PackFirst
+from medtasks_utils.harness.quick_start import PackFirst
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
 STOCK = """

@@ -20,7 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_server import Body, Refusal, Served, completion, prompt_of, scripted_server
 
-from medtasks_utils.harness.kept import KeepingHook, KeptAnswers
+from medtasks_utils.harness.kept import KeptAnswers
+from medtasks_utils.harness.patches.models import KeepingHook
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 MODEL = {"kind": "hf", "pretrained": "a"}

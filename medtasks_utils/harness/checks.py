@@ -30,10 +30,10 @@ from medtasks_utils.harness.catalog import benchmark_of, configurations
 from medtasks_utils.harness.generation_settings import NAMES, check_generation_settings
 from medtasks_utils.harness.options import check_effect, defaults_of, options_of
 from medtasks_utils.harness.patches.models import probe_of
+from medtasks_utils.harness.quick_start import PackFirst
 from medtasks_utils.harness.request import RunConfig, TaskRequest
 from medtasks_utils.harness.saving import folder_of, try_folder
 from medtasks_utils.harness.sources import Source
-from medtasks_utils.harness.task_index import PackFirst
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}

@@ -193,21 +193,6 @@ class KeptAnswers:
         return answered
 
 
-class KeepingHook:
-    """What a model calls with each reply: keeps it, and hands it on to the hook of ``--use_cache``."""
-
-    def __init__(self, kept: KeptAnswers, inner: Any) -> None:
-        self.kept = kept
-        self.dbdict = inner.dbdict
-        self._inner = inner
-
-    def add_partial(self, attr: str, req: Iterable[Any], res: Any) -> None:
-        """As the harness's ``CacheHook`` has it; ``loglikelihood_rolling`` is not kept."""
-        self._inner.add_partial(attr, req, res)
-        if attr in METHODS:
-            self.kept.put(attr, req, res)
-
-
 METHODS = ("generate_until", "loglikelihood")
 
 

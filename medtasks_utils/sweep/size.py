@@ -14,8 +14,8 @@ from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.checks import check_request
 from medtasks_utils.harness.flags import names_of, read_settings
 from medtasks_utils.harness.options import DATA_KEY
+from medtasks_utils.harness.quick_start import PackFirst
 from medtasks_utils.harness.request import RunConfig
-from medtasks_utils.harness.task_index import PackFirst
 from medtasks_utils.sweep.plan import Job
 
 _CALLS = {"g-eval": (1, 1), "factscore": (6, 8)}

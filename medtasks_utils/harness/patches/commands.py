@@ -22,8 +22,8 @@ from lm_eval.loggers import EvaluationTracker
 from lm_eval.loggers.utils import get_commit_from_path
 from lm_eval.tasks import TaskManager
 
+from medtasks_utils.harness.quick_start import PackFirst
 from medtasks_utils.harness.saving import folder_of
-from medtasks_utils.harness.task_index import PackFirst
 
 
 @dataclass

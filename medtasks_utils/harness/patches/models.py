@@ -7,7 +7,7 @@ import atexit
 import logging
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -17,7 +17,7 @@ from lm_eval.api import model as api_model
 from lm_eval.api.model import LM, CachingLM
 
 from medtasks_utils.harness import server
-from medtasks_utils.harness.kept import METHODS, KeepingHook, KeptAnswers
+from medtasks_utils.harness.kept import METHODS, KeptAnswers
 
 _model_of_the_run: ContextVar[LM | None] = ContextVar("model", default=None)
 Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
@@ -68,6 +68,21 @@ def _answers_kept(model: Any, kept: KeptAnswers | None) -> Iterator[None]:
             vars(model).pop(method, None)
         model.set_cache_hook(hook)
         kept.close()
+
+
+class KeepingHook:
+    """What a model calls with each reply: keeps it, and hands it on to the hook of ``--use_cache``."""
+
+    def __init__(self, kept: KeptAnswers, inner: Any) -> None:
+        self.kept = kept
+        self.dbdict = inner.dbdict
+        self._inner = inner
+
+    def add_partial(self, attr: str, req: Iterable[Any], res: Any) -> None:
+        """As the harness's ``CacheHook`` has it; ``loglikelihood_rolling`` is not kept."""
+        self._inner.add_partial(attr, req, res)
+        if attr in METHODS:
+            self.kept.put(attr, req, res)
 
 
 def take_over(model: Any, prompt: Any, settings: Mapping[str, Any]) -> str | None:
