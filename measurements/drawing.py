@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medtasks_utils.compare.terms import Terms
-from medtasks_utils.statistics import ExampleValue, Size, Verdict, VerdictRatio
+from medtasks_utils.aggregation import Scores
+from medtasks_utils.compare import Contrast, compare_runs
+from medtasks_utils.metrics import JudgedScore, Score
+from medtasks_utils.results import Run, Sample, TaskRun
+from medtasks_utils.results.samples import SampleLog
 
 Rng = np.random.Generator
 Array = NDArray[Any]
+Rows = Sequence[Sequence[Score]]
 
-_TARGETS = np.array([0, 1])
+TARGETS = np.array([0, 1])
+_FILTER = "strict-match"
 
 
 class Found(NamedTuple):
-    """An interval, without ends where the report shows none, and how many clusters it rests on."""
+    """An interval, without ends where none is shown, and whether it is marked as of few."""
 
     low: float | None
     high: float | None
-    informative: float
+    few: bool
 
 
 @dataclass(frozen=True)
@@ -37,10 +43,50 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Rejection:
-    """A test of a null that is true: None from a draw where there is no p-value."""
+    """A test of a null that is true, or of a difference: None from a draw where there is no p-value."""
 
     name: str
     draw: Callable[[Rng], bool | None]
+
+
+# ---- what the command calls
+
+
+def saved(name: str, task: str, benchmark: str, scores: dict[str, Rows], clusters: Sequence[int] | None = None) -> Run:
+    """A run of one task, as it is read from files: the samples' scores by metric."""
+    rows = next(iter(scores.values()))
+    samples = [
+        Sample(
+            doc_id=place,
+            doc_hash=str(place),
+            doc={},
+            messages=[],
+            responses=[""] * len(row),
+            target="",
+            answers={_FILTER: [""] * len(row)},
+            metrics={_FILTER: dict.fromkeys(scores, 0.0)},
+            scores={_FILTER: {metric: own[place] for metric, own in scores.items()}},
+            cluster=None if clusters is None else str(clusters[place]),
+            stratum="",
+        )
+        for place, row in enumerate(rows)
+    ]
+    own = TaskRun(task, benchmark, {}, {})
+    own.__dict__["_log"] = SampleLog(samples, [])
+    return Run(name, name, Path(name), "", {}, {task: own}, {}, [])
+
+
+def compared(
+    first: Rows, second: Rows, metric: str, task: str = "medhallu", clusters: Sequence[int] | None = None
+) -> Contrast | None:
+    """A metric of two runs as ``medtasks compare`` has it; None where it is not compared."""
+    benchmark = "medhallu" if task == "medhallu" else "medexqa" if task.startswith("medexqa") else "medmcqa"
+    runs = [saved(name, task, benchmark, {metric: rows}, clusters) for name, rows in (("a", first), ("b", second))]
+    found = compare_runs(runs[0], runs[1], metrics=[metric], force=True)
+    return found.lines[0].contrast
+
+
+# ---- data sets
 
 
 def verdicts(rng: Rng, rows: int, hit: float, false_alarm: float, unsure: float = 0.0) -> tuple[Array, Array]:
@@ -50,40 +96,38 @@ def verdicts(rng: Rng, rows: int, hit: float, false_alarm: float, unsure: float 
     return (luck < np.array([false_alarm, hit])).astype(int), rng.random((rows, 2)) >= unsure
 
 
-def ratio_terms(ratio: VerdictRatio, flagged: Array, decided: Array) -> tuple[Terms, Size]:
-    """Terms of a ratio over rows, and what it is of."""
-    verdict = Verdict(np.broadcast_to(_TARGETS, flagged.shape), flagged)  # type: ignore[arg-type]
-    numerator = np.asarray(ratio.numerator(verdict)) * decided
-    denominator = np.broadcast_to(np.asarray(ratio.denominator(verdict)), decided.shape) * decided
-    terms = Terms(numerator.sum(axis=1, keepdims=True) * 1.0, denominator.sum(axis=1, keepdims=True) * 1.0)
-    return terms, Size(terms.counted, int((denominator > 0).sum()))
+_PAIRS: dict[str, Callable[[int, int], tuple[float, float]]] = {
+    "f1": lambda target, given: (2.0 * (target & given), float(target + given)),
+    "precision": lambda target, given: (float(target & given), float(given)),
+    "recall": lambda target, given: (float(target & given), float(target)),
+    "accuracy_answered": lambda target, given: (float(target == given), 1.0),
+}
 
 
-def accuracy_terms(flagged: Array, decided: Array) -> Terms:
-    """Terms of accuracy over rows of two examples, undecided ones being wrong."""
-    right = ((flagged == _TARGETS) & decided).sum(axis=1, keepdims=True) * 1.0
-    return Terms(right, np.full_like(right, 2.0))
-
-
-def scores(rng: Rng, n: int, right: float) -> Array:
-    """Scores of explanations: 0 for wrong answers, about 60 for right ones."""
-    return (rng.random(n) < right) * np.clip(rng.normal(60, 15, n), 0, 100)
-
-
-def single(values: Array, size: float = 1.0) -> Terms:
-    """Terms of a mean over independent examples of so many generations each."""
-    return Terms(values[:, None] * 1.0, np.full((len(values), 1), size))
-
-
-def judged(rng: Rng, values: Array, failing: float) -> list[ExampleValue]:
-    """Examples of which right answers (scores above 0) lack their score in a share of cases."""
-    fails = (values > 0) & (rng.random(len(values)) < failing)
+def pairs(metric: str, flagged: Array, decided: Array) -> list[list[Score]]:
+    """Numerators and denominators of a ratio, example by example; None where nothing is decided."""
+    of = _PAIRS[metric]
     return [
-        ExampleValue(value, None, None, (), 0, 1, 1)
-        if failed
-        else ExampleValue(value, None, None, (), 1, int(value > 0), 0)
-        for value, failed in zip(values.tolist(), fails.tolist(), strict=True)
+        [of(target, int(flagged[row, target])) if decided[row, target] else None]
+        for row in range(len(flagged))
+        for target in (0, 1)
     ]
+
+
+def plain(values: Array) -> list[list[Score]]:
+    """Scores of examples, of one generation or (in columns) several."""
+    return [[float(value) for value in np.atleast_1d(row)] for row in values]
+
+
+def scores(rng: Rng, n: int, right: float, mean: float = 60, spread: float = 15) -> Array:
+    """Scores of explanations: 0 for wrong answers, about ``mean`` for right ones."""
+    return (rng.random(n) < right) * np.clip(rng.normal(mean, spread, n), 1, 100)
+
+
+def judged(rng: Rng, values: Array, failing: float) -> list[list[Score]]:
+    """The same, of which right answers lack their score in a share of cases."""
+    fails = (values > 0) & (rng.random(len(values)) < failing)
+    return [[JudgedScore(v > 0, None if f else v)] for v, f in zip(values.tolist(), fails.tolist(), strict=True)]
 
 
 def two_models(rng: Rng, rows: int, unsure: tuple[float, float]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
@@ -97,10 +141,9 @@ def two_models(rng: Rng, rows: int, unsure: tuple[float, float]) -> tuple[tuple[
     return found[0], found[1]
 
 
-def items_of(flagged: Array, decided: Array) -> list[ExampleValue | None]:
-    """Verdicts as a task returns them."""
-    return [
-        ExampleValue(0.0, row, None, (Verdict(target, int(flagged[row, target])),)) if decided[row, target] else None
-        for row in range(len(flagged))
-        for target in (0, 1)
-    ]
+def as_scores(rows: Rows, clusters: Array | None = None, strata: Array | None = None) -> Scores:
+    """Scores as arrays."""
+    nothing = np.zeros(len(rows), dtype=np.intp)
+    return Scores.of(
+        rows, np.arange(len(rows)) if clusters is None else clusters, nothing if strata is None else strata
+    )

@@ -3,8 +3,8 @@
 Usage: python measurements/explanations.py [--examples 940] [--bertscore-examples 60] [--repeat 3] [--metrics NAME ...]
 
 Each example has two references of some 60 words and a response of some 150, drawn from the explanations of the bundled
-sample. rouge-score and NLTK are called once per example, bert-score once for all, in batches of 64, which is
-its default as it is ours. For BERTScore there is a BERT with the dimensions of SciBERT and random weights. Models are
+sample. rouge-score and NLTK are called once per example, bert-score by this package once per example and beside it once
+for all, in batches of 64. For BERTScore there is a BERT with the dimensions of SciBERT and random weights. Models are
 loaded beforehand. The two sides take turns on the same threads; their fastest and slowest turns are shown, and the
 ratio of the fastest. METEOR needs WordNet and punkt_tab, and is left out without them.
 """

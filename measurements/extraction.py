@@ -1,187 +1,113 @@
-"""What our filters and other projects' extractors read in the corpus of judged responses: right, wrong and missed.
+"""How often the flexible reading agrees with a careful reader, on real responses and on the judged corpus.
 
-    python measurements/extraction.py [FOLDER]
+    MEDTASKS_SHARED=… python measurements/extraction.py [--rows]
 
-FOLDER holds other responses in the form of `tests/corpus`.
-Peers that are not installed are left out and named; the patterns of simple-evals and of inspect_ai's answer lines are
-restated here. Letters are compared on MedMCQA and MedExQA, numbers on MedCalc-Bench's decimals and scores, verdicts on
-MedHallu. A peer has no row where it has no extractor for the kind.
+Prints, by kind: the share right, wrong and missed, beside the last number and the last number after ``=``, ``≈``, "is",
+"of" and "to"; five folds by question; how many responses each row of a table decided (``--rows``); the reliability of
+``certainty``; milliseconds a response. ``MEDTASKS_SHARED`` names the folder with ``data/responses/dev.jsonl``, which is
+no part of the project.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import re
+import statistics
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
+import time
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from judged import CORPUS, judged, outcome
 
-from judged import CORPUS, TASKS, judged, outcome
+from medtasks_utils.extraction.letters import read_letter
+from medtasks_utils.extraction.plain import without_continuation
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.extraction.values import read_value
+from medtasks_utils.extraction.verdicts import read_verdict
+from medtasks_utils.extraction.weighing import Reading
 
 Row = dict[str, Any]
-Extractor = Callable[[Row], Any]
-KINDS = {"medmcqa": "letters", "medexqa": "letters", "medcalc_bench": "numbers", "medhallu": "verdicts"}
+_LAST = re.compile(r"-?\d+(?:\.\d+)?")
+_LINKED = re.compile(r"(?:[=≈]|\b(?:is|of|to)\b)\s*(?:about |approximately )?\$?\\?\s*(-?\d+(?:\.\d+)?)")
 
 
-def number(text: Any) -> float | None:
-    """The number that a peer's extraction is, if it is one."""
-    try:
-        return float(str(text).replace(",", "").strip("$ .")) if text is not None else None
-    except ValueError:
-        return None
+def real(path: Path) -> list[Row]:
+    """The developing half: each with ``right`` in the corpus's form."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        row["right"], row["judgement"] = row["gold"], row["answer_type"]
+        if row["gold"] is not None and row["answer_type"] in ("decimal", "integer"):
+            row["right"] = float(row["gold"])
+        elif row["gold"] is not None and row["answer_type"] == "weeks_days":
+            row["right"] = [int(number) for number in re.findall(r"\d+", row["gold"])]
+    return rows
 
 
-def ours(filter_name: str) -> dict[str, Extractor]:
-    """Our strict or flexible filter, on every kind."""
-    from lm_eval.tasks import TaskManager
-
-    tasks_folder = Path(__file__).parents[1] / "tasks"
-    metadata = {"medtasks_data": "sample", "medexqa": {"use_explanations": False}}
-    manager = TaskManager(include_path=str(tasks_folder), include_defaults=False, metadata=metadata)
-    tasks = manager.load(list(TASKS.values()))["tasks"]
-
-    def read(row: Row) -> Any:
-        return getattr(tasks[TASKS[row["benchmark"]]], filter_name)(row["response"], row).value
-
-    return dict.fromkeys(("letters", "numbers", "verdicts"), read)
+def read(row: Row) -> Reading:
+    """What the flexible filter weighs of a row."""
+    text = final_text(without_continuation(row["response"]))
+    if row["benchmark"] == "medhallu":
+        return read_verdict(text)
+    if row["benchmark"] == "medcalc_bench":
+        asked = f"{row.get('question', '')}\n{row.get('calculator', '')}"
+        return read_value(text, row["judgement"], asked=asked)
+    return read_letter(text, row["options"] or ())
 
 
-def harness() -> dict[str, Extractor]:
-    """The letter after "answer is", as in chain-of-thought tasks; the last number, as in GSM8K."""
-    from lm_eval.filters.extraction import RegexFilter
-
-    def extracted(pattern: str, row: Row) -> str | None:
-        found: str = RegexFilter(pattern, group_select=-1, fallback="").apply([[row["response"]]], [{}])[0][0]
-        return found or None
-
-    return {
-        "letters": lambda row: extracted(r"answer is:? \**\(?([A-D])\b", row),
-        "numbers": lambda row: number(extracted(r"(-?[$0-9.,]{2,})|(-?[0-9]+)", row)),
-        "verdicts": lambda row: extracted(r"(-?[$0-9.,]{2,})|(-?[0-9]+)", row),
-    }
+def last(pattern: re.Pattern[str], row: Row) -> float | None:
+    """The last number of a response, or the last after a link."""
+    found = pattern.findall(row["response"].replace(",", ""))
+    return float(found[-1]) if found else None
 
 
-def simple_evals() -> dict[str, Extractor]:
-    """``Answer: X`` on a line, as in simple-evals (restated)."""
-
-    def letter(row: Row) -> str | None:
-        match = re.search(r"(?i)Answer[ \t]*:[ \t]*\$?([A-D])\$?", row["response"])
-        return match[1].upper() if match else None
-
-    def line(row: Row) -> str | None:
-        match = re.search(r"(?i)Answer\s*:\s*([^\n]+)", row["response"])
-        return match[1] if match else None
-
-    return {"letters": letter, "numbers": lambda row: number(line(row)), "verdicts": line}
-
-
-def inspect() -> dict[str, Extractor]:
-    """inspect_ai's ``ANSWER: X`` patterns, a letter or a line."""
-    from inspect_ai._util import pattern
-
-    def found(expression: str, row: Row) -> str | None:
-        match = re.search(expression, row["response"])
-        return match[1].strip() if match else None
-
-    return {
-        "letters": lambda row: (found(pattern.ANSWER_PATTERN_LETTER, row) or "").upper() or None,
-        "numbers": lambda row: number(found(pattern.ANSWER_PATTERN_LINE, row)),
-        "verdicts": lambda row: found(pattern.ANSWER_PATTERN_LINE, row),
-    }
-
-
-def math_verify() -> dict[str, Extractor]:
-    """math-verify's ``parse``: expressions and LaTeX, or a choice of strings."""
-    from math_verify import ExprExtractionConfig, LatexExtractionConfig, StringExtractionConfig, parse
-
-    def first(row: Row, *configs: Any) -> str | None:
-        found = parse(row["response"], extraction_config=list(configs))
-        return str(found[0]) if found else None
-
-    def value(row: Row) -> float | None:
-        return number(first(row, LatexExtractionConfig(), ExprExtractionConfig()))
-
-    def verdict(row: Row) -> str | None:
-        found = value(row)
-        return None if found is None else f"{found:g}"
-
-    return {
-        "letters": lambda row: first(row, StringExtractionConfig(strings=("A", "B", "C", "D"), lowercase=False)),
-        "numbers": value,
-        "verdicts": verdict,
-    }
-
-
-def lighteval() -> dict[str, Extractor]:
-    """lighteval's extractive match: indices for letters, expressions for numbers."""
-    from lighteval.metrics.utils.extractive_match_utils import (
-        ExprExtractionConfig,
-        IndicesExtractionConfig,
-        LatexExtractionConfig,
-        extract_target_from_pred,
-        get_extraction_regexes,
-    )
-    from lighteval.tasks.requests import Doc
-    from lighteval.utils.language import Language
-
-    doc = Doc(query="", choices=list("ABCD"), gold_index=0)
-    targets = {
-        "letters": [IndicesExtractionConfig(prefix_for_extraction="NativeLetters")],
-        "numbers": [LatexExtractionConfig(), ExprExtractionConfig()],
-    }
-    patterns = {kind: get_extraction_regexes(doc, configs, Language.ENGLISH) for kind, configs in targets.items()}
-
-    def read(kind: str, row: Row) -> str | None:
-        found = extract_target_from_pred(row["response"], patterns[kind], "any_match", "first_match", 5)
-        return str(found[0]) if found else None
-
-    return {
-        "letters": lambda row: read("letters", row),
-        "numbers": lambda row: number(read("numbers", row)),
-    }
-
-
-EXTRACTORS: dict[str, Callable[[], dict[str, Extractor]]] = {
-    "medtasks, flexible-extract": lambda: ours("flexible"),
-    "medtasks, strict-match": lambda: ours("strict"),
-    "lm-evaluation-harness filters": harness,
-    "lighteval": lighteval,
-    "math-verify": math_verify,
-    "inspect_ai": inspect,
-    "simple-evals": simple_evals,
-}
-
-
-def table(rows: list[Row]) -> Iterator[str]:
-    """Lines of the table, a row for each extractor."""
-    kinds = list(dict.fromkeys(KINDS.values()))
-    of_kind = {kind: [row for row in rows if KINDS[row["benchmark"]] == kind] for kind in kinds}
-    yield "| extractor | " + " | ".join(f"{kind} ({len(of_kind[kind])})" for kind in kinds) + " |"
-    yield "|---|" + "---|" * len(kinds)
-    for name, make in EXTRACTORS.items():
-        try:
-            extractors = make()
-        except ImportError as error:
-            print(f"{name} is left out: {error}", file=sys.stderr)
-            continue
-        cells = []
-        for kind in kinds:
-            if kind not in extractors:
-                cells.append("–")
-                continue
-            found = Counter(outcome(row, extractors[kind](row)) for row in of_kind[kind])
-            cells.append(" / ".join(str(found[which]) for which in ("right", "wrong", "missed")))
-        yield f"| {name} | " + " | ".join(cells) + " |"
+def shares(rows: list[Row], outcomes: list[str]) -> str:
+    """Right in per cent, and the counts of wrong and missed."""
+    counts = Counter(outcomes)
+    return f"{100 * counts['right'] / len(rows):5.1f} % / {counts['wrong']:3d} / {counts['missed']:3d}"
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else CORPUS
-    rows = [row for row in judged(folder) if row.get("judgement") not in ("date", "weeks_days")]
-    for line in table(rows):
-        print(line, flush=True)
+    """Print the figures."""
+    sets: dict[str, list[Row]] = defaultdict(list)
+    folder = os.environ.get("MEDTASKS_SHARED")
+    for row in real(Path(folder) / "data" / "responses" / "dev.jsonl") if folder else ():
+        sets[row["kind"]].append(row)
+    for part, path in (("corpus", CORPUS), ("later", CORPUS / "later")):
+        for row in judged(path):
+            sets[f"{part} {row['benchmark']} {row.get('kind') or ''}".strip()].append(row)
+    decided: Counter[str] = Counter()
+    certain: dict[int, list[bool]] = defaultdict(list)
+    for name, rows in sorted(sets.items()):
+        started = time.process_time()
+        readings = [read(row) for row in rows]
+        spent = time.process_time() - started
+        outcomes = [outcome(row, reading.value) for row, reading in zip(rows, readings, strict=True)]
+        folds: dict[int, list[bool]] = defaultdict(list)
+        for row, reading, how in zip(rows, readings, outcomes, strict=True):
+            decided[f"{row['benchmark']} {reading.cue}"] += 1
+            if reading.value is not None:
+                certain[int(10 * reading.certainty)].append(how == "right")
+            question = row.get("question") or row.get("frame") or row["id"]
+            folds[hashlib.sha256(question.encode()).digest()[0] % 5].append(how == "right")
+        spread = " ".join(f"{100 * statistics.mean(fold):.1f}" for _, fold in sorted(folds.items()))
+        line = f"{name:32s} {len(rows):5d}  {shares(rows, outcomes)}  folds {spread}  {1000 * spent / len(rows):.1f} ms"
+        numbers = [row for row in rows if row.get("judgement") in ("decimal", "integer")]
+        if numbers:
+            line += "".join(
+                f"  {label} {shares(numbers, [outcome(row, last(pattern, row)) for row in numbers])}"
+                for label, pattern in (("last", _LAST), ("linked", _LINKED))
+            )
+        print(line)
+    for tenth, right in sorted(certain.items()):
+        print(f"certainty {tenth / 10:.1f}: {len(right):5d} responses, {100 * statistics.mean(right):.1f} % right")
+    if "--rows" in sys.argv:
+        for name, count in decided.most_common():
+            print(f"{count:6d}  {name}")
 
 
 if __name__ == "__main__":

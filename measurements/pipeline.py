@@ -84,7 +84,7 @@ def stages(name: str, characters: int) -> tuple[int, dict[str, float]]:
     with timed("extract"):
         task.apply_filters()
     with timed("score"):
-        for filter_name in task.extractors:
+        for filter_name in task.filter_names:
             for instance in task.instances:
                 task.process_results(instance.doc, [instance.filtered_resps[filter_name]])
     return len(task.instances), seconds

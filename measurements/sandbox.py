@@ -7,12 +7,14 @@ import ast
 import contextlib
 import io
 import os
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from medtasks_utils.sandbox import Sandbox
@@ -114,10 +116,46 @@ def flatness(sandbox: Sandbox, count: int) -> None:
         )
 
 
+MISBEHAVING = (
+    "while True: pass",
+    "x = 'a' * 10**11",
+    "import os\nos._exit(1)",
+    "import ctypes\nctypes.string_at(0)",
+    "while True: print('x' * 10**5)",
+)
+
+
+def crowd(count: int, examples: int = 64, share: float = 0.03) -> None:
+    """Calls of examples at once, some of which misbehave: how long the honest ones wait, and what they give."""
+    taken: list[float] = []
+    wrong: list[str] = []
+
+    def converse(example: int) -> None:
+        draw = random.Random(example)
+        for _ in range(count // examples):
+            code = draw.choice(MISBEHAVING)
+            if is_honest := draw.random() >= share:
+                a, b = draw.randrange(100), draw.randrange(100)
+                code = f"import numpy as np\nprint(int(np.sum([{a}, {b}])))"
+            start = time.perf_counter()
+            (result,) = sandbox.run([(f"c{example}", code)])
+            if is_honest:
+                taken.append(time.perf_counter() - start)
+                if result.text != str(a + b):
+                    wrong.append(result.text)
+
+    with Sandbox(timeout=1) as sandbox, ThreadPoolExecutor(examples) as threads:
+        sandbox.started()
+        list(threads.map(converse, range(examples)))
+    taken.sort()
+    at = [f"{taken[int(part * (len(taken) - 1))]:.2f}" for part in (0.5, 0.99, 1)]
+    print(f"{len(taken):,} honest calls, wrong answers; median, p99, longest in s | {len(wrong)} | {' | '.join(at)}")
+
+
 def of_ours() -> tuple[int, int, int]:
     """Processes, files in the temporary folders, and descriptors."""
     folders = {"/tmp", "/var/tmp", "/dev/shm", tempfile.gettempdir()}
-    files = sum(name.startswith("medtasks") for folder in folders for name in os.listdir(folder))
+    files = sum(name.startswith("medtasks-python-") for folder in folders for name in os.listdir(folder))
     return len(children(os.getpid())), files, len(os.listdir("/proc/self/fd"))
 
 
@@ -134,6 +172,7 @@ def main() -> None:
         calls(sandbox, arguments.calls)
         flatness(sandbox, arguments.many)
         throughput(sandbox, arguments.sessions, arguments.rounds)
+    crowd(arguments.many)
     print(f"processes, files and descriptors before and after it all | {before} | {of_ours()}")
 
 

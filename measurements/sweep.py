@@ -59,7 +59,7 @@ def replies(data: str, limit: int) -> dict[str, dict[str, str]]:
     manager = PackFirst(None, {"medtasks_data": data, **OPTIONS})
     for run, name in RUNS.items():
         task: Any = manager.load([name])["tasks"][name]
-        known = task.card.load_known_answers()
+        known = task.benchmark.known_answers()
         task.build_all_requests(limit=limit, apply_chat_template=True, chat_template=lambda chat, **_: json.dumps(chat))
         for instance in task.instances:
             key = prompt_key(json.loads(instance.args[0]))

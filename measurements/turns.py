@@ -1,6 +1,7 @@
 """Wall time of conversations with tools against a server with heavy-tailed delays, and our own time for a turn.
 
-Usage: MEDTASKS_DATA=DIR python measurements/turns.py [--repeat 3] [--examples 300 1047] [--connections 32 128]
+Usage: MEDTASKS_DATA=DIR [TOOL_FORMAT=text] python measurements/turns.py [--repeat 3] [--examples 300 1047]
+    [--connections 32 128]
 
 A server in a process of its own answers each turn after a lognormal delay that prompt and turn settle. Conversations
 have 4 turns on average and 15 at most; each turn but the last calls the calculator. The harness's own client and this
@@ -41,6 +42,7 @@ from medtasks_utils.tools.python import Python
 
 TASK = "medcalc_bench_calculator"
 MOST_TURNS = 15
+FORMAT = os.environ.get("TOOL_FORMAT", "native")
 _STOPS = 0.246  # the chance that a turn is the last: 4 turns on average
 
 Chat = list[dict[str, str]]
@@ -71,15 +73,14 @@ async def _serve(pipe: Connection) -> None:
     async def answer(request: web.Request) -> web.Response:
         state["at once"] += 1
         state["most"] = max(state["most"], state["at once"])
-        chat = (await request.json())["messages"]
+        body = await request.json()
+        chat = body["messages"]
         turn = sum(message["role"] == "assistant" for message in chat)
         waits = delays(chat, state["mean"], state["sigma"])
         await asyncio.sleep(waits[turn])
-        call = {"name": "calculator", "arguments": {"expression": f"{turn} * 7 + 0.5"}}
-        is_last = turn + 1 == len(waits)
-        text = "<answer>7</answer>" if is_last else f"Next.\n<tool_call>{json.dumps(call)}</tool_call>"
         state["at once"] -= 1
-        return web.json_response({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]})
+        message = said(turn, turn + 1 == len(waits), natively="tools" in body)
+        return web.json_response({"choices": [{"index": 0, "message": {"role": "assistant", **message}}]})
 
     application = web.Application(client_max_size=1 << 26)
     application.router.add_post("/v1/chat/completions", answer)
@@ -91,6 +92,18 @@ async def _serve(pipe: Connection) -> None:
         state["mean"], state["sigma"] = await asyncio.to_thread(pipe.recv)
         most, state["most"] = state["most"], 0
         pipe.send(most)
+
+
+def said(turn: int, is_last: bool, natively: bool) -> dict[str, Any]:
+    """The content of a reply, and its call."""
+    if is_last:
+        return {"content": "<answer>7</answer>"}
+    arguments = {"expression": f"{turn} * 7 + 0.5"}
+    if natively:
+        function = {"name": "calculator", "arguments": json.dumps(arguments)}
+        return {"content": "Next.", "tool_calls": [{"id": f"call-{turn}", "type": "function", "function": function}]}
+    call = json.dumps({"name": "calculator", "arguments": arguments})
+    return {"content": f"Next.\n<tool_call>{call}</tool_call>"}
 
 
 class Server:
@@ -153,7 +166,8 @@ class Measured:
     ) -> None:
         model = LocalChatCompletion(base_url=address, model="m", num_concurrent=connections, max_retries=1)
         asked = CachingLM(model, cache) if cache else model
-        manager = TaskManager(include_path=str(tasks_path()), include_defaults=False)
+        metadata = {"medcalc_bench": {"tool_format": FORMAT}}
+        manager = TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata=metadata)
         task: Any = manager.load(TASK)["tasks"][TASK]
         task.build_all_requests(limit=examples, apply_chat_template=True, chat_template=asked.apply_chat_template)
         assert len(task.instances) == examples, f"only {len(task.instances)} rows"
@@ -161,7 +175,7 @@ class Measured:
         start, processor = time.perf_counter(), time.process_time()
         for instance, reply in zip(task.instances, asked.generate_until(task.instances), strict=True):
             instance.resps.append(reply)
-        task.continue_generation()
+        task.turns.finish()
         self.seconds, self.processor = time.perf_counter() - start, time.process_time() - processor
         self.turns = sum(instance.conversation.turns for instance in task.instances)
         assert self.turns == sum(map(len, self.conversations))

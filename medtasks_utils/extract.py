@@ -9,6 +9,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks.base import Example
 from medtasks_utils.errors import UsageError, meant
+from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.weighing import Candidate, Reading
 from medtasks_utils.harness.catalog import our_manager
 from medtasks_utils.harness.options import DATA_KEY
@@ -82,9 +83,11 @@ def read_samples(task: MedTask, paths: Iterable[Path], explain: bool) -> Iterato
 
 
 def explained(reading: Reading) -> Iterator[str]:
-    """A line for each candidate, the heaviest first: weight, value, cue, evidence, and where it stands."""
+    """The certainty, and a line for each candidate, the heaviest first: weight, value, cue, evidence, and its place."""
     if not reading.candidates:
         yield "no candidates"
+    if reading.value is not None:
+        yield f"certainty {reading.certainty:.2f}"
     for one in sorted(reading.candidates, key=lambda one: -one.weight)[:_SHOWN]:
         evidence = ", ".join(f"{name} {weight:+g}" for name, weight in one.evidence)
         found = ", ".join([f"{one.cue} {one.support:+g}", *([evidence] if evidence else [])])
@@ -97,7 +100,7 @@ def _place(candidate: Candidate) -> str:
     text = candidate.text
     before, inside = text[max(0, candidate.start - _AROUND) : candidate.start], text[candidate.start : candidate.end]
     after = text[candidate.end : candidate.end + _AROUND]
-    return " ".join(f"…{before}[{inside[:_AROUND]}]{after}…".replace("\x01", "**").split())
+    return " ".join(f"…{before}[{inside[:_AROUND]}]{after}…".replace(BOLD, "**").split())
 
 
 def _shown(value: Any) -> str:

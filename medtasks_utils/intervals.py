@@ -1,16 +1,16 @@
 """Confidence intervals of all metrics.
 
-=========  ==========================================================================================================
-``share``  Wilson's (*JASA* 1927), with the effective number of examples ``p (1 − p) / stderr² × (z/t)²`` where they
-           are clustered (Korn & Graubard, *Survey Methodology* 1998; t with one degree of freedom less than there are
-           clusters that count); below four right or four wrong its outer end is that of a Poisson count (Brown, Cai &
-           DasGupta, *Statistical Science* 2001, section 4.1.1)
-``f1``     the same by way of ``TP / (TP + FP + FN)``, which is a share (Flores et al., *Journal of Applied
-           Statistics* 2022)
-``score``  the same as share of its range: most examples have 0 or nearly the same score, so that it is skewed as a
-           share is; without a range, ``value ± t × stderr``, and none where all values are alike
-``none``   sums have none
-=========  ==========================================================================================================
+==========  =========================================================================================================
+shares      Wilson's (*JASA* 1927), with the effective number of examples ``p (1 − p) / stderr² × (z/t)²`` where they
+            are clustered (Korn & Graubard, *Survey Methodology* 1998; t with one degree of freedom less than there are
+            clusters that count); below four right or four wrong its outer end is that of a Poisson count (Brown, Cai &
+            DasGupta, *Statistical Science* 2001, section 4.1.1)
+F1          the same by way of ``TP / (TP + FP + FN)``, which is a share (Flores et al., *Journal of Applied
+            Statistics* 2022)
+scores      the same as share of its range: most examples have 0 or nearly the same score, so that it is skewed as a
+            share is; without a range, ``value ± t × stderr``, and none where all values are alike
+sums        have none
+==========  =========================================================================================================
 
 Macro averages put the intervals of their parts together (:func:`of_mean`), and are at least as wide as the interval of
 a share with their standard error: the one sees strata that are all right, the other is better for small ones. None
@@ -18,27 +18,27 @@ leaves its metric's range or is without width.
 
 What an interval rests on is how many examples differ from the others: with one wrong answer of twenty, no interval can
 hold the truth just 95 % of the time, as the counts are too coarse. Below ten informative clusters
-(:func:`medtasks_utils.statistics.informative_clusters`), which is some five right or five wrong answers, the report
-says "too few".
+(:func:`medtasks_utils.statistics.informative_clusters`), which is some five right or five wrong answers, it is marked
+wherever it is shown (:data:`FEW_MARK`, ``few`` in JSON); below ten clusters that count, there is none.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import NamedTuple
 
 from scipy.special import gammaincinv, stdtrit
 
-from medtasks_utils.metrics import Metric
-from medtasks_utils.statistics import Size
-
-LEVEL = 0.95
-FEWEST = 10
-"""Informative clusters below which an interval is said to be of too few; below as many that count, there is none."""
+from medtasks_utils.aggregation import Scores
+from medtasks_utils.metrics import Aggregation, Metric
+from medtasks_utils.planning import detectable
+from medtasks_utils.statistics import FEWEST, LEVEL, Ratio
 
 TOO_FEW = "too few differ"
-"""What the report says of an interval that is shown, and rests on fewer informative clusters."""
+"""What the report says of an interval that is shown, and rests on fewer informative clusters than ten."""
 
 FEW_MARK, FEW_SAID = "°", "too few differ for the interval to be relied on"
 """The same on a terminal: a mark, and below the table what it means."""
@@ -48,6 +48,86 @@ _POISSON_UP_TO = 3
 _LEAST = 1e-6  # an effective number, so that its square is a number
 
 Interval = tuple[float | None, float | None]
+NONE: Interval = (None, None)
+
+
+class Size(NamedTuple):
+    """What a number is of: clusters that count, and the examples (of k generations, k each) that count in them."""
+
+    clusters: int
+    examples: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A metric over some examples.
+
+    Attributes:
+        n: examples that the metric applies to.
+        value: in the metric's own unit; None where it applies to none.
+        stderr: None for fewer than two independent examples.
+        low: lower end of the 95 % confidence interval, None where there is none.
+        high: its upper end.
+        clusters: independent examples, or clusters of examples, that count in it; None where that is not known.
+        informative: how many of them the interval rests on.
+    """
+
+    n: int
+    value: float | None
+    stderr: float | None = None
+    low: float | None = None
+    high: float | None = None
+    clusters: int | None = None
+    informative: float | None = None
+
+    @property
+    def few(self) -> bool:
+        """Whether it rests on fewer than ten informative clusters: an interval is not to be relied on then."""
+        return self.value is not None and self.informative is not None and self.informative < FEWEST
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest true difference to a run with as large and independent errors that is found four times of five.
+
+        The examples being the same, errors mostly agree, and smaller differences are found.
+        """
+        if self.stderr is None or not self.clusters or self.clusters < 2:
+            return None
+        return detectable(math.sqrt(2) * self.stderr, self.clusters - 1)
+
+
+def estimate(scores: Scores, metric: Metric, how: Aggregation | None = None) -> Estimate:
+    """A metric over examples, with its confidence interval; ``how`` aggregates in place of the metric's own way."""
+    n = int(scores.known.sum())
+    if metric.aggregation == "total":
+        return Estimate(n, math.fsum(scores.numerators[scores.known].sum(axis=1).tolist())) if n else Estimate(0, None)
+    ratio = scores.ratio(how or metric.aggregation)
+    if not n or ratio.value is None:
+        return Estimate(0, None)
+    low, high = NONE if ratio.clusters < FEWEST else interval_of(ratio, metric)
+    informative = ratio.informative
+    if metric.is_of_explanations:  # many alike, and few far below: those have the say
+        informative = min(informative, _informative_of_zeros(ratio))
+    return Estimate(n, ratio.value, ratio.stderr, low, high, ratio.clusters, informative)
+
+
+def _informative_of_zeros(ratio: Ratio) -> float:
+    """How many clusters the share of scores of 0 rests on."""
+    return Ratio((ratio.numerators > 0) * ratio.denominators, ratio.denominators).informative
+
+
+def interval_of(ratio: Ratio, metric: Metric) -> Interval:
+    """The 95 % interval of a metric, however few it is of; two None where there is none."""
+    if ratio.value is None:
+        return NONE
+    if metric.unit == "number" and ((ratio.numerators >= 0) & (ratio.numerators <= ratio.denominators)).all():
+        metric = replace(metric, unit="share")  # such as a reward
+    own = confidence_interval(metric, ratio.value, ratio.stderr, Size(ratio.clusters, ratio.examples))
+    if metric.aggregation != "macro" and not ratio.is_stratified:
+        return own
+    of_part = replace(metric, aggregation="mean" if metric.aggregation == "macro" else metric.aggregation)
+    parts = [(part.value or 0.0, *interval_of(part, of_part)) for part in ratio.parts()]
+    return wider(of_mean(ratio.value, parts), own)
 
 
 def confidence_interval(metric: Metric, value: float, stderr: float | None, size: Size | None) -> Interval:
@@ -59,12 +139,12 @@ def confidence_interval(metric: Metric, value: float, stderr: float | None, size
         stderr: its standard error; None where that is not known.
         size: what it is of; None where that is not known.
     """
-    if metric.interval == "none" or (stderr is None and not (size and size.clusters)):
-        return None, None
+    if metric.aggregation == "total" or (stderr is None and not (size and size.clusters)):
+        return NONE
     lowest, highest = metric.range
     if lowest is None or highest is None or not lowest <= value <= highest:
         return _t_interval(metric, value, stderr, size)
-    if metric.interval == "f1":
+    if metric.aggregation == "f1":
         share = value / (2 - value)
         error = None if stderr is None else stderr * (1 + share) ** 2 / 2  # d share / d F1
         low, high = share_interval(share, effective_number(share, error, size))
@@ -72,14 +152,14 @@ def confidence_interval(metric: Metric, value: float, stderr: float | None, size
     width = highest - lowest
     share = (value - lowest) / width
     error = None if stderr is None else stderr / width
-    number = effective_number(share, error, size, is_of_counts=metric.interval == "share")
-    low, high = share_interval(share, number)
+    is_of_counts = metric.is_of_explanations or (metric.unit == "share" and metric.aggregation != "macro")
+    low, high = share_interval(share, effective_number(share, error, size, is_of_counts=is_of_counts))
     return lowest + width * low, lowest + width * high
 
 
 def _t_interval(metric: Metric, value: float, stderr: float | None, size: Size | None) -> Interval:
     if not stderr:  # all alike, and no range that says how unlike the next may be
-        return None, None
+        return NONE
     reach = stderr * (_Z if size is None else _t(size))
     lowest, highest = metric.range
     low, high = value - reach, value + reach
@@ -154,7 +234,7 @@ def of_mean(value: float, parts: Sequence[tuple[float, float | None, float | Non
     down = up = 0.0
     for of_part, low, high in parts:
         if low is None or high is None:
-            return None, None
+            return NONE
         down += (of_part - low) ** 2
         up += (high - of_part) ** 2
     return value - math.sqrt(down) / len(parts), value + math.sqrt(up) / len(parts)

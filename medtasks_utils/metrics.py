@@ -1,7 +1,6 @@
-"""What a metric is: its unit, range and direction, how it is aggregated, and how its interval is made.
+"""What a metric is: its unit, range and direction, and how the scores of examples become one number.
 
-Each fact stands here or in a benchmark's card (:mod:`medtasks_utils.benchmarks`), and is read by the tasks, the
-samples, the report, the comparison and :mod:`medtasks_utils.intervals`.
+Each fact stands here or with a benchmark, and is read by the tasks, the samples, the report and the comparison.
 
 ============  ===========  ===================================================  ================
 unit          range        what                                                 shown as
@@ -11,17 +10,25 @@ unit          range        what                                                 
 ``count``     0 and more   how many, per example or in all                      as it is
 ``number``    any          what has no fixed range, such as a reward            as it is
 ============  ===========  ===================================================  ================
+
+==============  ====================================================================================================
+aggregation     the number (:mod:`medtasks_utils.statistics`)
+==============  ====================================================================================================
+``mean``        mean over the examples
+``macro``       unweighted mean over the strata of their means
+``by_stratum``  mean over the examples, which are dependent within strata: for strata that are not among those seen
+``ratio``       sum of the scores' numerators over that of their denominators, such as precision
+``f1``          the same, of F1
+``total``       sum over the examples
+==============  ====================================================================================================
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from medtasks_utils import statistics
-from medtasks_utils.statistics import MacroMean, Mean, Total, VerdictRatio
-
-Aggregation = Mean | MacroMean | VerdictRatio | Total
+Aggregation = Literal["mean", "macro", "by_stratum", "ratio", "f1", "total"]
 Unit = Literal["share", "points", "count", "number"]
 
 _RANGES: dict[Unit, tuple[float | None, float | None]] = {
@@ -32,13 +39,33 @@ _RANGES: dict[Unit, tuple[float | None, float | None]] = {
 }
 
 
+class JudgedScore(NamedTuple):
+    """A score that only right answers are judged for: a wrong one's is 0, and None stands for a judge that failed."""
+
+    right: bool
+    value: float | None
+
+
+Score = float | tuple[float, float] | JudgedScore | None
+"""A metric's value on one response: a number; a numerator and a denominator; or None where it does not apply."""
+
+
+def value_of(score: Score) -> float | None:
+    """A score as one number; None where there is none."""
+    if isinstance(score, JudgedScore):
+        return score.value
+    if isinstance(score, tuple):
+        return score[0] / score[1] if score[1] else None
+    return score
+
+
 @dataclass(frozen=True)
 class Metric:
     """A metric.
 
     Attributes:
         name: as in the results.
-        aggregation: how the examples' values become one.
+        aggregation: how the examples' scores become one number.
         unit: see the module's documentation.
         higher_is_better: None where neither is.
         is_of_explanations: whether it depends on the explanation metrics or the judge that a run was given.
@@ -46,7 +73,7 @@ class Metric:
     """
 
     name: str
-    aggregation: Aggregation = statistics.mean
+    aggregation: Aggregation = "mean"
     unit: Unit = "share"
     higher_is_better: bool | None = True
     is_of_explanations: bool = False
@@ -58,13 +85,9 @@ class Metric:
         return _RANGES[self.unit]
 
     @property
-    def interval(self) -> Literal["share", "f1", "score", "none"]:
-        """How its confidence interval is made (:func:`medtasks_utils.intervals.confidence_interval`)."""
-        if isinstance(self.aggregation, Total):
-            return "none"
-        if self.aggregation is statistics.f1:
-            return "f1"
-        return "share" if self.unit == "share" and not isinstance(self.aggregation, MacroMean) else "score"
+    def is_ratio(self) -> bool:
+        """Whether it is over the examples that a model decides, which may be others for each model."""
+        return self.aggregation in ("ratio", "f1")
 
     @property
     def scale(self) -> float:
@@ -99,7 +122,7 @@ OF_TOOLS = tuple(
 """Of one response: calls made, malformed ones included; replies of the model; calls that failed or were malformed."""
 
 OF_REPEATS = (*(Metric(name) for name in ("maj@k", "all@k", "any@k")), Metric("agreement", higher_is_better=None))
-"""Of the k generations of an example together (:func:`medtasks_utils.harness.generations.scores_together`)."""
+"""Of the k generations of an example together: one score an example, whatever k."""
 
 _OF_OTHER_TASKS = {name: Metric(name) for name in ("acc", "acc_norm", "exact_match", "em")}
 

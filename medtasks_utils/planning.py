@@ -1,48 +1,92 @@
 """How large a difference must be to be seen, and how many examples or repeats one of a given size needs.
 
-A two-sided test at 5 % finds a true difference ``Δ`` with a power of 80 % where ``Δ = (t₀.₉₇₅ + t₀.₈) × stderr``, some
-2.8 standard errors (Cohen, *Statistical Power Analysis for the Behavioral Sciences*, 1988; for evaluations Miller,
-arXiv:2411.00640, section 5).
+A two-sided t test at 5 % finds a true difference ``Δ`` with a power of 80 % where ``Δ = (t₀.₉₇₅ + t₀.₈) × stderr``,
+some 2.8 standard errors (Cohen, *Statistical Power Analysis for the Behavioral Sciences*, 1988; for evaluations Miller,
+arXiv:2411.00640, section 5). McNemar's exact test is discrete and finds less, so its power is summed over the counts
+that it may see (Connor, *Biometrics* 1987, has the asymptotic number that the search starts at).
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-LEVEL = 0.95
+import numpy as np
+
+from medtasks_utils.aggregation import Scores
+from medtasks_utils.statistics import LEVEL
+
 POWER = 0.8
 
 
-def detectable(stderr: float, freedom: float = math.inf) -> float:
+def detectable(stderr: float, freedom: float = math.inf, comparisons: int = 1) -> float:
     """The smallest true difference found four times of five, in the unit of its standard error.
 
     Args:
         stderr: of the difference.
         freedom: its degrees of freedom, one at least.
+        comparisons: how many are corrected together by Holm's method, which may take as small a p-value for the first.
     """
     from scipy.special import ndtri, stdtrit
 
-    if math.isinf(freedom):
-        return float(ndtri((1 + LEVEL) / 2) + ndtri(POWER)) * stderr
-    return float(stdtrit(freedom, (1 + LEVEL) / 2) + stdtrit(freedom, POWER)) * stderr
+    ends = 1 - (1 - LEVEL) / comparisons / 2, POWER
+    return float(sum(ndtri(end) if math.isinf(freedom) else stdtrit(freedom, end) for end in ends)) * stderr
 
 
-def examples_needed(difference: float, variance: float) -> int:
-    """How many independent examples find a difference four times of five.
+def examples_needed(difference: float, variance: float, comparisons: int = 1) -> int:
+    """How many independent examples find a difference four times of five by a t test.
 
     Args:
         difference: the true one, not 0.
         variance: mean square of one example's difference between the two runs: for right or wrong, the share of
             examples on which they disagree.
+        comparisons: as in :func:`detectable`.
     """
     from scipy.special import ndtri
 
-    of_alternative = max(variance - difference**2, 0.0)  # Connor, *Biometrics* 1987
-    reach = ndtri((1 + LEVEL) / 2) * math.sqrt(variance) + ndtri(POWER) * math.sqrt(of_alternative)
-    return max(1, math.ceil(float(reach / abs(difference)) ** 2 - 1e-9))
+    of_alternative = max(variance - difference**2, 0.0)
+    end = float(ndtri(1 - (1 - LEVEL) / comparisons / 2))
+    reach = end * math.sqrt(variance) + float(ndtri(POWER)) * math.sqrt(of_alternative)
+    return max(1, math.ceil((reach / abs(difference)) ** 2 - 1e-9))
+
+
+def power_of_mcnemar(examples: int, difference: float, discordance: float, comparisons: int = 1) -> float:
+    """The chance that McNemar's exact test finds a difference in accuracy.
+
+    Args:
+        examples: independent ones that both runs have.
+        difference: the true one, from 0 to ``discordance``.
+        discordance: the share of examples on which the runs disagree.
+        comparisons: as in :func:`detectable`.
+    """
+    from scipy.special import bdtr, ndtri
+
+    middle, reach = examples * discordance, 6 * math.sqrt(examples * discordance * (1 - discordance)) + 1
+    seen = np.arange(max(1, int(middle - reach)), min(examples, int(middle + reach)) + 1)
+    alpha = (1 - LEVEL) / comparisons
+    few = np.floor((seen + float(ndtri(alpha / 2)) * np.sqrt(seen)) / 2) + 1  # about the most that go the other way
+    for _ in range(4):
+        few = np.where((few >= 0) & (2 * bdtr(np.maximum(few, 0), seen, 0.5) > alpha), few - 1, few)
+    gained = (1 + difference / discordance) / 2
+    found = sum(np.where(few >= 0, bdtr(np.maximum(few, 0), seen, share), 0.0) for share in (gained, 1 - gained))
+    chance = np.diff(bdtr(seen, examples, discordance), prepend=bdtr(seen[0] - 1, examples, discordance))
+    return float((chance * found).sum())
+
+
+def examples_of_mcnemar(difference: float, discordance: float, comparisons: int = 1) -> int:
+    """How many independent examples find a difference in accuracy four times of five by McNemar's exact test."""
+    least = examples_needed(difference, discordance, comparisons)
+    most = least
+
+    def suffices(number: int) -> bool:  # the power of a discrete test goes up and down
+        return all(power_of_mcnemar(n, difference, discordance, comparisons) >= POWER for n in (number, number + 1))
+
+    while not suffices(most):
+        least, most = most, math.ceil(most * 1.05) + 1
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (least, middle) if suffices(middle) else (middle, most)
+    return most
 
 
 @dataclass(frozen=True)
@@ -82,43 +126,28 @@ class Spread:
         return None if room <= 0 else max(1, math.ceil(self.within / room - 1e-9))
 
 
-def spread_of_clusters(rows: Iterable[tuple[Hashable, float, float]], repeats: int) -> Spread | None:
-    """The variance between and within clusters of examples; None for fewer than two.
+def spread(*runs: Scores) -> Spread | None:
+    """The variance of accuracy between and within clusters of examples, from one-way analysis of variance.
 
     Args:
-        rows: of each example its cluster, its mean over the generations, and the variance of one generation.
-        repeats: generations of each.
+        runs: one, or two on the same examples, of whose difference the variance is then.
+
+    Returns:
+        None without repeats, with different numbers of them, or for fewer than two clusters.
     """
-    clusters: dict[Hashable, list[tuple[float, float]]] = defaultdict(list)
-    for cluster, value, within in rows:
-        clusters[cluster].append((value, within))
-    if not clusters:
+    known = np.logical_and.reduce([run.known for run in runs])
+    repeats = runs[0].numerators.shape[1]
+    if repeats < 2 or any(((run.denominators > 0).sum(axis=1) != repeats)[known].any() for run in runs):
         return None
-    means = [math.fsum(value for value, _ in own) / len(own) for own in clusters.values()]
-    withins = [math.fsum(within for _, within in own) / len(own) ** 2 for own in clusters.values()]
-    return spread(means, repeats, math.fsum(withins) / len(withins))
-
-
-def spread(values: Sequence[float], repeats: int, within: float) -> Spread | None:
-    """The variance between and within examples, from one-way analysis of variance; None for fewer than two examples.
-
-    Args:
-        values: the examples' means over their generations.
-        repeats: generations of each.
-        within: mean variance of one generation, as from :func:`variance_within`.
-    """
-    if len(values) < 2:
+    own = [run[known] for run in runs]
+    if any(run.numerators.shape[1] != repeats for run in runs):
         return None
-    mean = math.fsum(values) / len(values)
-    total = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-    return Spread(len(values), repeats, max(0.0, total - within / repeats), within)
-
-
-def variance_within(shares: Sequence[float | None], repeats: int) -> float:
-    """Variance of the sum or difference of one generation each of some models, right or wrong, on one example.
-
-    Args:
-        shares: how many of each model's generations are right, as shares.
-        repeats: generations of each, two at least.
-    """
-    return math.fsum(p * (1 - p) for p in shares if p is not None) * repeats / (repeats - 1)
+    _, places = np.unique(own[0].clusters, return_inverse=True)
+    counts = np.bincount(places)
+    if len(counts) < 2:
+        return None
+    values = own[-1].values - sum(run.values for run in own[:-1])
+    variances = sum(run.values * (1 - run.values) for run in own) * repeats / (repeats - 1)  # of right or wrong
+    within = float((np.bincount(places, variances) / counts**2).mean())
+    total = float(np.var(np.bincount(places, values) / counts, ddof=1))
+    return Spread(len(counts), repeats, max(0.0, total - within / repeats), within)

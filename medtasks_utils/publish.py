@@ -1,8 +1,9 @@
 """``medtasks publish``: a run's results in the Hub's ``.eval_results/*.yaml`` form, one file a data set.
 
-The form is that of ``huggingface_hub.EvalResultEntry`` (https://huggingface.co/docs/hub/eval-results). The value is
-what the benchmark is reported by: the first metric of its card, under its published rule (``strict-match``), shares in
-per cent. The notes name metric, filter, tools and signature.
+The form is that of https://huggingface.co/docs/hub/eval-results, written here so that any release of the Hub's client
+will do; a test reads it with ``huggingface_hub.EvalResultEntry``, which releases from 1.4 on have. The value is what
+the benchmark is reported by: the first metric of its card, under its published rule (``strict-match``), shares in per
+cent. The notes name metric, filter, tools and signature.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
-from huggingface_hub import CommitOperationAdd, EvalResultEntry, HfApi, constants, eval_result_entries_to_yaml
+from huggingface_hub import CommitOperationAdd, HfApi, constants
 
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.errors import MedtasksError, first_line
@@ -58,7 +60,7 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
     Raises:
         PublishError: where there is nothing to publish, or only parts without ``allow_partial``.
     """
-    by_data_set: dict[str, list[EvalResultEntry]] = {}
+    by_data_set: dict[str, list[dict[str, Any]]] = {}
     held_back = []
     can_be_allowed = False
     for scored in _scored(run):
@@ -71,14 +73,14 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
             can_be_allowed |= not of_sample
             continue
         entry = _entry(run, scored)
-        by_data_set.setdefault(entry.dataset_id, []).append(entry)
+        by_data_set.setdefault(entry["dataset"]["id"], []).append(entry)
     if not by_data_set:
         why = "; ".join(held_back) or "it has no task of this pack with a results file"
         way_out = " (--allow_partial publishes parts all the same)" if can_be_allowed else ""
         raise PublishError(f"{run.path}: nothing to publish: {why}{way_out}")
     return {
         f"{FOLDER}/{data_set.rpartition('/')[2].lower()}.yaml": yaml.safe_dump(
-            eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True
+            entries, sort_keys=False, allow_unicode=True
         )
         for data_set, entries in by_data_set.items()
     }
@@ -147,29 +149,31 @@ def _source(task: TaskRun) -> str:
     return str(metadata.get("data_source", "hub")) if isinstance(metadata, dict) else "hub"
 
 
-def _entry(run: Run, scored: Scored) -> EvalResultEntry:
+def _entry(run: Run, scored: Scored) -> dict[str, Any]:
     card = cards()[scored.tasks[0].benchmark or ""]
     metric = card.metric(scored.metric)
     assert metric is not None, "the headline is out of the card's metrics"
     options = scored.tasks[0].config.get("dataset_kwargs") or {}
     named = str(scored.tasks[0].config.get("dataset_path"))
+    of_hub = all(_source(task) == "hub" for task in scored.tasks)
     pinned = {repository.name: repository.revision for repository in card.repositories.values()}
+    revision = (options.get("revision") or pinned.get(named)) if of_hub else None
     tools = [name for name in ("python", "calculator") if options.get(f"add_{name}_tool")]
     signatures = dict.fromkeys(t.signatures[scored.filter] for t in scored.tasks if scored.filter in t.signatures)
     unit = " in per cent" if metric.scale == 100 else ""
     notes = [
         f"{scored.metric}{unit}, {scored.filter}",
         f"tools: {' and '.join(tools)}" if tools else "no tools",
+        *(() if of_hub else ("rows of files of one's own, of no known revision",)),
         *(f"signature {signature}" for signature in signatures),
     ]
-    return EvalResultEntry(
-        dataset_id=named,
-        task_id=scored.name,
-        value=round(scored.value * metric.scale, 4),
-        dataset_revision=options.get("revision") or pinned.get(named),
-        date=_iso(run.date),
-        notes="; ".join(notes),
-    )
+    date = _iso(run.date)
+    return {
+        "dataset": {"id": named, "task_id": scored.name, **({"revision": revision} if revision else {})},
+        "value": round(scored.value * metric.scale, 4),
+        **({"date": date} if date else {}),
+        "notes": "; ".join(notes),
+    }
 
 
 def _iso(date: str) -> str | None:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Answer, BatchScorer, Example, JudgedScore, LoadReport, Score, TaskInfo
+from medtasks_utils.benchmarks.base import Answer, BatchScorer, Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.options import read_options
 from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.benchmarks.yaml_tasks import tasks_named
 from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.extraction.printable import printable
-from medtasks_utils.statistics import Verdict
+from medtasks_utils.metrics import value_of
 
 FILTERS = ("strict-match", "flexible-extract")
 OWN_DEFAULTS = {"use_explanations": False, "add_python_tool": False, "add_calculator_tool": False}
@@ -93,7 +93,8 @@ class Scorer:
         self, rows: Iterable[Mapping[str, Any]], responses: Iterable[str], *, shown: str | None = None
     ) -> list[dict[str, Scored]]:
         """Score responses, one to each row; what is best scored together, such as explanations, is."""
-        asked = [(self.example(row, shown), response) for row, response in zip(rows, responses, strict=True)]
+        texts = list(map(_response, responses))
+        asked = [(self.example(row, shown), text) for row, text in zip(rows, texts, strict=True)]
         answers = [self._answers(example, response) for example, response in asked]
         pairs = [(example, answer) for (example, _), own in zip(asked, answers, strict=True) for answer in own.values()]
         if self._batch_scorer is None:
@@ -124,15 +125,12 @@ class Scorer:
         return examples[names.index(shown)]
 
     def _answers(self, example: Example, response: str) -> dict[str, Answer]:
-        if not isinstance(response, str):
-            raise UsageError(f"score: response is the model's text, not {_kind(response)}")
-        text = printable(response)
         readers = zip(FILTERS, (self.benchmark.strict, self.benchmark.flexible), strict=True)
-        return {name: read(text, example, self.options) for name, read in readers}
+        return {name: read(response, example, self.options) for name, read in readers}
 
     def _scored(self, example: Example, answer: Answer) -> Scored:
         values = {**self.benchmark.score(answer, example, self.options).values, **answer.scores}
-        metrics = {name: plain(value) for name, value in values.items() if name in self._metrics}
+        metrics = {name: value_of(value) for name, value in values.items() if name in self._metrics}
         return Scored(None if answer.value is None else str(answer), answer.details["found_by"], metrics)
 
 
@@ -192,11 +190,10 @@ def reward(benchmark: str, *, filter_name: str = FILTERS[0], metric: str | None 
     return rewards
 
 
-def plain(value: Score) -> float | None:
-    """A score as one number: of a verdict whether it is right; None where the metric does not apply."""
-    if isinstance(value, JudgedScore):
-        return value.value
-    return float(value.target == value.predicted) if isinstance(value, Verdict) else value
+def _response(response: object) -> str:
+    if not isinstance(response, str):
+        raise UsageError(f"score: response is the model's text, not {_kind(response)}")
+    return printable(response)
 
 
 def _text(completion: Any) -> str:

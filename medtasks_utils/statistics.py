@@ -1,145 +1,170 @@
-"""Aggregations with standard errors: means, macro averages, and F1, precision and recall in closed form.
+"""One statistic for every metric: a mean of ratios of sums, with its standard error, and the difference of two.
 
-All of them are ratios of sums over examples. An example's residual is ``e = (numerator − ratio × denominator) / D``, D
-being the sum of denominators. Residuals are summed within clusters (the two examples of one question, the k generations
-of one prompt), and the variance is ``G/(G−1) Σ e²`` over the G clusters that count, those with a positive denominator:
-the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller,
-arXiv:2411.00640). For a mean of independent examples it is the harness's own standard error to the last digit. How many
-of the clusters it rests on, the informative ones, is :func:`informative_clusters`.
+A metric is the mean, over strata and over the generations of an example, of ``Σ numerators / Σ denominators``: means,
+shares, F1, precision, recall, macro averages and means over tasks alike. An example's *influence* is
+``(numerator − ratio × denominator) / Σ denominators``, summed within clusters (the two examples of one question, the k
+generations of one prompt); the variance is ``G/(G−1) Σ e²`` over the G clusters that count, those with a positive
+denominator: the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller,
+arXiv:2411.00640). For a mean of independent examples it is the harness's own standard error.
 
-Where a judge failed, the score of a right answer is missing while wrong answers have theirs, 0. The mean is then
-accuracy × mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
-``m [right] + [judged] (A/J) (score − m)``, with m the mean over the J judged of A right answers: what linearising the
-product gives, and augmented inverse-probability weighting with right and wrong as classes (Robins, Rotnitzky & Zhao,
-*JASA* 1994). It takes failures as unrelated to the score that would have been given.
+Two runs on the same examples are compared by their influences' difference (:func:`paired`): one standard error gives
+the interval and, by Student's t, the p-value.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+LEVEL = 0.95
+FEWEST = 10
+"""Clusters below which there is no interval and no t test, and informative ones below which it is said to be of few."""
 
 
-class _NotAvailable(str):
-    """Stays what it is in the sums by which the harness averages over a group's tasks; NaN would be no JSON."""
-
-    def _itself(self, other: object) -> _NotAvailable:
-        return self
-
-    __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = _itself
+# ---- the statistic
 
 
-NotAvailable = Literal["N/A"]
-NOT_AVAILABLE: NotAvailable = _NotAvailable("N/A")  # type: ignore[assignment]
-"""What the harness prints where there is no number."""
+class Ratio:
+    """A mean of ratios over n examples.
 
-
-class Verdict(NamedTuple):
-    """One binary decision: 1 is the positive class."""
-
-    target: int
-    predicted: int
-
-
-class ExampleValue(float):
-    """A metric's value on one example, with what its aggregation needs to know beside the number.
-
-    A float for whoever reads the logged samples.
-
-    Attributes:
-        cluster: examples that share it are not independent; None if this one stands alone.
-        stratum: the group whose mean enters a macro average.
-        verdicts: one for each generation, None for a generation without a decision; empty for plain values.
-        valid: generations that have a value, which is their mean; NaN if none has. This and the next are what the
-            example weighs: as shares of its generations, examples weigh the same.
-        right: generations with the right answer, where only these are judged and all others score 0.
-        failed: those of them that could not be judged.
+    Args:
+        numerators: n, or n × k for k generations of each, which have a ratio of their own each.
+        denominators: likewise; 0 where nothing is counted. A generation in which nothing is counted is left out.
+        clusters: n numbers, equal for examples that are not independent; None if all are.
+        strata: n numbers; the value is the unweighted mean of the strata's. Clusters are taken within strata.
+        of_nothing: the value where nothing is counted at all.
     """
 
-    __slots__ = ("cluster", "failed", "right", "stratum", "valid", "verdicts")
+    def __init__(
+        self,
+        numerators: Array,
+        denominators: Array,
+        clusters: Codes | None = None,
+        strata: Codes | None = None,
+        of_nothing: float | None = None,
+    ) -> None:
+        self.numerators, self.denominators = (
+            values[:, None] if values.ndim == 1 else values for values in (numerators, denominators)
+        )
+        self.of_nothing = of_nothing
+        examples = np.arange(len(numerators))
+        self.strata = examples * 0 if strata is None else np.unique(strata, return_inverse=True)[1]
+        within = examples if clusters is None else clusters
+        keys = self.strata * (int(within.max(initial=0)) + 1) + within
+        _, first, self._place = np.unique(keys, return_index=True, return_inverse=True)
+        self._stratum_of = self.strata[first]
 
-    cluster: Hashable
-    stratum: str | None
-    verdicts: tuple[Verdict | None, ...]
-    valid: float
-    right: float
-    failed: float
+    @cached_property
+    def _totals(self) -> tuple[Array, Array]:
+        """Sums of numerators and denominators, strata × generations; exact, so that the order does not matter."""
+        number = int(self.strata.max(initial=-1)) + 1
+        parts = [self.strata == stratum for stratum in range(number)] if number > 1 else [slice(None)] * number
+        shape = (number, self.numerators.shape[1])
+        top, bottom = (
+            np.array([[math.fsum(column) for column in values[part].T.tolist()] for part in parts]).reshape(shape)
+            for values in (self.numerators, self.denominators)
+        )
+        return top, bottom
 
-    def __new__(  # noqa: D102
-        cls,
-        value: float,
-        cluster: Hashable = None,
-        stratum: str | None = None,
-        verdicts: tuple[Verdict | None, ...] = (),
-        valid: float = 1,
-        right: float = 0,
-        failed: float = 0,
-    ) -> ExampleValue:
-        self = super().__new__(cls, value)
-        self.cluster = cluster
-        self.stratum = stratum
-        self.verdicts = verdicts
-        self.valid = valid
-        self.right = right
-        self.failed = failed
-        return self
+    @cached_property
+    def value(self) -> float | None:
+        """The number; None where nothing is counted in one stratum of several, or in a plain mean."""
+        top, bottom = self._totals
+        if not (bottom > 0).any():
+            return self.of_nothing
+        if not (bottom > 0).any(axis=1).all():
+            return None
+        means = []
+        for tops, bottoms in zip(top.tolist(), bottom.tolist(), strict=True):
+            ratios = [own / whole for own, whole in zip(tops, bottoms, strict=True) if whole > 0]
+            means.append(math.fsum(ratios) / len(ratios))
+        return math.fsum(means) / len(means)
 
-    def in_stratum(self, stratum: str) -> ExampleValue:
-        """The same value in another stratum."""
-        return ExampleValue(self, self.cluster, stratum, self.verdicts, self.valid, self.right, self.failed)
+    @cached_property
+    def influence(self) -> Array:
+        """Each cluster's influence on the value; they sum to zero."""
+        top, bottom = self._totals
+        counted = bottom > 0
+        safe = np.where(counted, bottom, 1.0)
+        weights = counted / safe / np.maximum(counted.sum(axis=1, keepdims=True), 1) / max(len(bottom), 1)
+        rows = (self.numerators - (top / safe)[self.strata] * self.denominators) * weights[self.strata]
+        own = rows.sum(axis=1)
+        order = np.argsort(own, kind="stable")  # of several processes as of one
+        return np.bincount(self._place[order], own[order], len(self._stratum_of)).astype(float)
+
+    @cached_property
+    def counted(self) -> Mask:
+        """Which clusters count."""
+        return np.bincount(self._place, (self.denominators > 0).any(axis=1), len(self._stratum_of)) > 0
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters count."""
+        return int(self.counted.sum())
+
+    @property
+    def examples(self) -> int:
+        """How many examples count in them, those of k generations k times."""
+        return int((self.denominators > 0).sum())
+
+    @cached_property
+    def scaled(self) -> Array | None:
+        """The influences whose squares sum to the variance; None where a stratum has fewer than two clusters."""
+        counts = np.bincount(self._stratum_of[self.counted], minlength=len(self._totals[0]))
+        if not len(counts) or (counts < 2).any():
+            return None
+        return np.asarray(self.influence * np.sqrt(counts / (counts - 1))[self._stratum_of])
+
+    @property
+    def stderr(self) -> float | None:
+        """Standard error; None for fewer than two clusters that count, in any stratum."""
+        return None if self.scaled is None else math.sqrt(math.fsum(np.square(self.scaled).tolist()))
+
+    @property
+    def informative(self) -> float:
+        """How many clusters the standard error rests on (:func:`informative_clusters`)."""
+        return informative_clusters(self.influence[self.counted])
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the standard error."""
+        return self.clusters - len(self._totals[0])
+
+    @property
+    def is_stratified(self) -> bool:
+        """Whether it is a mean over several strata."""
+        return len(self._totals[0]) > 1
+
+    def parts(self) -> list[Ratio]:
+        """The ratio of each stratum."""
+        found = []
+        for stratum in range(len(self._totals[0])):
+            own = self.strata == stratum
+            found.append(Ratio(self.numerators[own], self.denominators[own], self._place[own]))
+        return found
+
+    @property
+    def groups(self) -> int:
+        """How many clusters there are, counted or not."""
+        return len(self._stratum_of)
+
+    def one_more(self, unit: float) -> float:
+        """The variance that one example more at ``unit`` would add, in each stratum."""
+        counts = np.bincount(self.strata, self.denominators.sum(axis=1))
+        return float(np.square(unit / len(counts) / counts).sum())
 
 
-Item = float | None
-"""What aggregations take: a value per example, None where the metric does not apply to it."""
-
-
-class Size(NamedTuple):
-    """What a number is of: clusters that count, and the examples (of k generations, k each) that count in them."""
-
-    clusters: int
-    examples: int
-
-
-class Terms(NamedTuple):
-    """The examples' shares of a ratio, each by its place."""
-
-    numerators: list[float]
-    denominators: list[float]
-    clusters: list[Hashable]
-
-
-def ratio(terms: Terms) -> float | NotAvailable:
-    """Σ numerators / Σ denominators; "N/A" where nothing is counted. Exact, so that the order does not matter."""
-    total = math.fsum(terms.denominators)
-    return math.fsum(terms.numerators) / total if total else NOT_AVAILABLE
-
-
-def residuals(terms: Terms) -> dict[Hashable, float]:
-    """The influence on the ratio of each cluster that counts; they sum to zero. Empty where nothing is counted."""
-    estimate = ratio(terms)
-    if estimate == NOT_AVAILABLE:
-        return {}
-    total = math.fsum(terms.denominators)
-    by_cluster: dict[Hashable, list[float]] = defaultdict(list)
-    for index, (numerator, denominator, cluster) in enumerate(zip(*terms, strict=True)):
-        if denominator:
-            own = ("alone", index) if cluster is None else cluster
-            by_cluster[own].append((numerator - estimate * denominator) / total)
-    return {cluster: math.fsum(values) for cluster, values in by_cluster.items()}
-
-
-def cluster_stderr(influence: dict[Hashable, float]) -> float | NotAvailable:
-    """Standard error from the clusters' influences; "N/A" for fewer than two clusters."""
-    count = len(influence)
-    if count < 2:
-        return NOT_AVAILABLE
-    return math.sqrt(count / (count - 1) * math.fsum(value * value for value in influence.values()))
-
-
-def informative_clusters(influence: Sequence[float]) -> float:
-    """How many clusters the standard error rests on: not more than there are, and 0 where all are alike.
+def informative_clusters(influence: Array) -> float:
+    """How many clusters a standard error rests on: not more than there are, and 0 where all are alike.
 
     Twice the squared variance over the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``: Satterthwaite's
     degrees of freedom (*Biometrics Bulletin* 1946), which are G for normal influences and few where a few clusters
@@ -149,202 +174,73 @@ def informative_clusters(influence: Sequence[float]) -> float:
     Args:
         influence: of each cluster that counts.
     """
-    squares = [value * value for value in influence]
-    variance = math.fsum(squares)
+    squares = np.square(influence)
+    variance = float(squares.sum())
     if variance <= 1e-30:
         return 0.0
-    mean_square = variance / len(squares)
-    spread = math.fsum((square - mean_square) ** 2 for square in squares)
+    spread = float(np.square(squares - squares.mean()).sum())
     most = float(len(squares))
     return min(most, 2 * variance**2 / spread) if spread > 1e-12 * variance**2 else most
 
 
-def completed(items: Iterable[Item]) -> list[tuple[float, float]]:
-    """Each example's sum over its generations and their number, with pseudo-values where a judge failed.
-
-    Empty where there are right answers and none of them was judged.
-    """
-    examples = [item if isinstance(item, ExampleValue) else ExampleValue(item) for item in items if item is not None]
-    sums = [item * item.valid if item.valid else 0.0 for item in examples]
-    failed = sum(item.failed for item in examples)
-    if not failed:
-        return [(total, item.valid) for total, item in zip(sums, examples, strict=True)]
-    right = sum(item.right for item in examples)
-    if right == failed:
-        return []
-    of_judged = math.fsum(sums) / (right - failed)
-    weight = right / (right - failed)
-    return [
-        (item.right * of_judged + weight * (total - (item.right - item.failed) * of_judged), item.valid + item.failed)
-        for total, item in zip(sums, examples, strict=True)
-    ]
+# ---- two runs on the same examples
 
 
-class Summary(NamedTuple):
-    """A number and what is known of it.
+@dataclass(frozen=True)
+class Difference:
+    """The second value minus the first, on the same examples.
 
     Attributes:
-        value: "N/A" where there is nothing that it could be of.
-        stderr: "N/A" for fewer than two clusters that count, in any stratum.
-        size: what it is of.
-        informative: how many clusters the standard error rests on (:func:`informative_clusters`).
+        stderr: linearised and paired.
+        error: what the interval and the p-value are made of: the same, or with one example more gained and lost.
+        freedom: its degrees of freedom.
+        informative: how many clusters it rests on.
     """
 
-    value: float | NotAvailable
-    stderr: float | NotAvailable
-    size: Size
+    value: float
+    stderr: float
+    error: float
+    freedom: int
     informative: float
 
+    @property
+    def p(self) -> float:
+        """Two-sided, by Student's t."""
+        from scipy.special import stdtr
 
-Strata = list[list[Terms]]
-"""The terms of each generation of each stratum; those of a plain mean are one generation of one stratum."""
+        if not self.error:
+            return 1.0 if self.value == 0 else 0.0
+        return 2 * float(stdtr(self.freedom, -abs(self.value) / self.error))
 
+    def interval(self, top: float | None) -> tuple[float, float]:
+        """95 %, which excludes 0 where p is below 5 %; ``top`` is the largest difference that there can be."""
+        from scipy.special import stdtrit
 
-class Aggregation:
-    """The mean over strata of the mean over generations of a ratio; strata are taken as independent."""
-
-    of_nothing: float | NotAvailable = NOT_AVAILABLE
-
-    def __call__(self, items: Iterable[Item]) -> float | NotAvailable:
-        """The number; "N/A" where the metric applies to none of the items."""
-        return self._value(self._strata(items))
-
-    def stderr(self, items: Iterable[Item]) -> float | NotAvailable:
-        """Its standard error; "N/A" for fewer than two clusters that count."""
-        return self.summary(items).stderr
-
-    def summary(self, items: Iterable[Item]) -> Summary:
-        """The number and what is known of it."""
-        strata = self._strata(items)
-        influences = [_influence(generations) for generations in strata]
-        errors = [cluster_stderr(influence) for influence in influences]
-        is_known = bool(errors) and NOT_AVAILABLE not in errors
-        stderr = (
-            math.sqrt(math.fsum(float(error) ** 2 for error in errors)) / len(errors) if is_known else NOT_AVAILABLE
-        )
-        size = Size(sum(map(len, influences)), sum(self._examples(terms) for each in strata for terms in each))
-        every = [value for influence in influences for value in influence.values()]
-        return Summary(self._value(strata), stderr, size, informative_clusters(every))
-
-    def _value(self, strata: Strata) -> float | NotAvailable:
-        ratios = [[ratio(terms) for terms in generations] for generations in strata]
-        if not ratios:
-            return self.of_nothing
-        if any(NOT_AVAILABLE in own for own in ratios):
-            return NOT_AVAILABLE
-        return math.fsum(math.fsum(map(float, own)) / len(own) for own in ratios) / len(ratios)
-
-    def _strata(self, items: Iterable[Item]) -> Strata:
-        raise NotImplementedError
-
-    def _examples(self, terms: Terms) -> int:
-        """How many examples, of k generations each, k times."""
-        return round(sum(terms.denominators))
+        reach = float(stdtrit(self.freedom, (1 + LEVEL) / 2)) * self.error
+        most = math.inf if top is None else top
+        return max(-most, self.value - reach), min(most, self.value + reach)
 
 
-def _influence(generations: Sequence[Terms]) -> dict[Hashable, float]:
-    """The influence of each cluster on the mean of the generations' ratios."""
-    if len(generations) == 1:
-        return residuals(generations[0])
-    influence: dict[Hashable, list[float]] = defaultdict(list)
-    for terms in generations:
-        for cluster, value in residuals(terms).items():
-            influence[cluster].append(value / len(generations))
-    return {cluster: math.fsum(values) for cluster, values in influence.items()}
-
-
-class Mean(Aggregation):
-    """Mean over the generations of all examples to which the metric applies.
+def paired(a: Ratio, b: Ratio, unit: float = 0.0) -> Difference | None:
+    """The difference of two ratios over the same examples, clusters and strata; None where it has no standard error.
 
     Args:
-        by_stratum: whether examples are dependent within strata, and not just within their clusters: for inference to
-            strata that are not among those seen.
+        unit: how far one example's value may change, where the variance behind interval and p-value is to have one
+            example more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure.
     """
-
-    def __init__(self, by_stratum: bool = False) -> None:
-        self.by_stratum = by_stratum
-
-    def _strata(self, items: Iterable[Item]) -> Strata:
-        known = [item for item in items if item is not None]
-        if not known:
-            return []
-        by = "stratum" if self.by_stratum else "cluster"
-        sums = completed(known)
-        clusters = [getattr(item, by, None) for item in known[: len(sums)]]
-        return [[Terms([total for total, _ in sums], [number for _, number in sums], clusters)]]
-
-    def __repr__(self) -> str:
-        return "mean by stratum" if self.by_stratum else "mean"
+    if a.value is None or b.value is None or a.scaled is None or b.scaled is None:
+        return None
+    stderr = float(np.linalg.norm(b.scaled - a.scaled))
+    informative = informative_clusters((b.influence - a.influence)[a.counted | b.counted])
+    error = math.sqrt(stderr**2 + a.one_more(unit) + b.one_more(unit)) if unit else stderr
+    return Difference(b.value - a.value, stderr, error, min(a.freedom, b.freedom), informative)
 
 
-class Total:
-    """Sum over the examples; it has no standard error."""
-
-    def __call__(self, items: Iterable[Item]) -> float:
-        """The sum, 0 for nothing."""
-        return math.fsum(item for item in items if item is not None)
-
-    def __repr__(self) -> str:
-        return "total"
-
-
-class MacroMean(Aggregation):
-    """Unweighted mean of the strata's means."""
-
-    def _strata(self, items: Iterable[Item]) -> Strata:
-        strata: dict[str | None, list[Item]] = defaultdict(list)
-        for item in items:
-            if item is not None:
-                strata[getattr(item, "stratum", None)].append(item)
-        return [own for name in sorted(strata, key=str) for own in mean._strata(strata[name])]
-
-    def __repr__(self) -> str:
-        return "macro mean"
-
-
-class VerdictRatio(Aggregation):
-    """A ratio of counts of verdicts, such as F1; examples without a verdict are left out.
-
-    With k generations an example, it is the mean of their ratios. A generation in which nothing is counted has none,
-    and is left out; where nothing is counted in any, the ratio is 0.
-    """
-
-    of_nothing = 0.0
-
-    def __init__(self, name: str, numerator: Callable[[Verdict], float], denominator: Callable[[Verdict], float]):
-        self.name = name
-        self.numerator = numerator
-        self.denominator = denominator
-
-    def _strata(self, items: Iterable[Item]) -> Strata:
-        generations: list[Terms] = []
-        for index, item in enumerate(items):
-            if not isinstance(item, ExampleValue):
-                continue
-            cluster = ("alone", index) if item.cluster is None else item.cluster
-            for generation, verdict in enumerate(item.verdicts):
-                while len(generations) <= generation:
-                    generations.append(Terms([], [], []))
-                if verdict is not None:
-                    terms = generations[generation]
-                    terms.numerators.append(self.numerator(verdict))
-                    terms.denominators.append(self.denominator(verdict))
-                    terms.clusters.append(cluster)
-        counted = [terms for terms in generations if any(terms.denominators)]
-        return [counted] if counted else []
-
-    def _examples(self, terms: Terms) -> int:
-        return sum(denominator > 0 for denominator in terms.denominators)
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-mean = Mean()
-mean_by_stratum = Mean(by_stratum=True)
-macro_mean = MacroMean()
-total = Total()
-f1 = VerdictRatio("f1", lambda v: 2 * (v.target & v.predicted), lambda v: v.target + v.predicted)
-precision = VerdictRatio("precision", lambda v: v.target & v.predicted, lambda v: v.predicted)
-recall = VerdictRatio("recall", lambda v: v.target & v.predicted, lambda v: v.target)
-accuracy = VerdictRatio("accuracy", lambda v: v.target == v.predicted, lambda v: 1)
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted for the chance of any false alarm among all of them (Holm, *Scand. J. Statistics* 1979)."""
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = highest
+    return adjusted

@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 
 from medtasks_utils.errors import MedtasksError
@@ -48,3 +49,21 @@ def _replace(path: Path, data: bytes) -> None:
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+# ---- the terminal
+
+
+def plain(text: object) -> str:
+    """A text on one line, without control characters, which come from data and models and would reach the terminal."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in str(text))
+
+
+def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int = 1) -> str:
+    """A table of fixed width, the first ``left`` columns to the left and the others to the right."""
+    from tabulate import tabulate
+
+    written = [[plain(cell) for cell in row] for row in rows]
+    columns = max(map(len, [*rows, head]), default=0)
+    align = ["left"] * left + ["right"] * (columns - left)
+    return tabulate(written, head, tablefmt="plain", colalign=align if rows else None, disable_numparse=True)

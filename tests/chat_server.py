@@ -65,21 +65,25 @@ def together(number: int, reply: Callable[[Body], str]) -> Callable[[Body], str]
     return waiting
 
 
-def answer_of(text: str) -> bytes:
-    """A completion with this text, chat or not."""
-    choice = {"index": 0, "text": text, "message": {"role": "assistant", "content": text}}
-    return json.dumps({"choices": [choice]}).encode()
+def answer_of(text: str | None, calls: Any = None, prompt_tokens: int | None = None) -> bytes:
+    """A completion with this text, chat or not, and a chat's ``tool_calls``."""
+    message = {"role": "assistant", "content": text, **({} if calls is None else {"tool_calls": calls})}
+    usage = {} if prompt_tokens is None else {"usage": {"prompt_tokens": prompt_tokens}}
+    return json.dumps({"choices": [{"index": 0, "text": text, "message": message}], **usage}).encode()
 
 
 @contextmanager
 def chat_server(
-    reply: Callable[[Body], str | bytes], delay: Callable[[Body], float] = lambda body: 0.0
+    reply: Callable[[Body], str | bytes],
+    delay: Callable[[Body], float] = lambda body: 0.0,
+    tried: Callable[[Body], tuple[int, bytes]] = lambda body: (200, answer_of(".")),
 ) -> Iterator[Asked]:
     """Serve on a free local port.
 
     Args:
         reply: the text for the body of a request, or the reply's own body.
         delay: seconds that it takes.
+        tried: status and body for requests of a single token, by which a server is tried; they are none of the run's.
     """
     asked = Asked()
 
@@ -89,8 +93,9 @@ def chat_server(
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            if body.get("max_tokens") == 1:  # medtasks eval tries the server first; that is none of the run's requests
-                self.send(answer_of("."))
+            if body.get("max_tokens") == 1:
+                status, answer = tried(body)
+                self.send(answer, status)
                 return
             with asked.making(body, dict(self.headers)) as is_refused:
                 if not is_refused:
@@ -105,8 +110,8 @@ def chat_server(
                 self.send(answer)
                 asked.answered.append(body)
 
-        def send(self, answer: bytes) -> None:
-            self.send_response(200)
+        def send(self, answer: bytes, status: int = 200) -> None:
+            self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()

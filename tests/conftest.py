@@ -30,6 +30,7 @@ from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 from pyarrow import parquet
 
+from medtasks_utils.benchmarks.tables import read_rows
 from medtasks_utils.harness.sources import SAMPLE
 
 
@@ -87,7 +88,8 @@ def load(name: str, data: str | Path = "sample", /, **metadata: Any) -> Any:
 
 
 def documents(task: Any) -> list[Row]:
-    return list(task.eval_docs)
+    """The task's documents, without what they know of labels in other files."""
+    return [{key: doc[key] for key in doc if key != "other_label"} for doc in task.eval_docs]
 
 
 # ---- models
@@ -227,10 +229,8 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def sample_rows(name: str) -> list[Row]:
     """Rows of a file of the bundled sample, by its path; cells of csv and tsv are strings."""
-    from medtasks_utils.harness.sources import read_headerless, read_rows
-
     path = SAMPLE / name
-    return read_headerless(path, MEDEXQA_COLUMNS).rows if path.suffix == ".tsv" else read_rows(path)
+    return [dict(row) for row in read_rows(path, MEDEXQA_COLUMNS if path.suffix == ".tsv" else None)]
 
 
 def write_rows(rows: Iterable[Row], path: Path, header: bool = True) -> Path:

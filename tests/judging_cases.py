@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.judging import Case, JudgeSettings
+import pytest
+from judge_server import JudgeServer
+from tenacity import wait_none
+
+from medtasks_utils.judging import Case, Judgement, JudgeSettings, endpoints, judge_all, make_judge
 
 SPECIALTIES = (
     "biomedical_engineering",
@@ -34,3 +38,16 @@ def cases(count: int) -> list[Case]:
 
 def settings_for(url: str, folder: Path, **changed: Any) -> JudgeSettings:
     return JudgeSettings.from_environment(model="judge", base_url=url, cache=folder / "cache.sqlite3", **changed)
+
+
+def judged(
+    server: JudgeServer, folder: Path, todo: list[Case], judge: str = "g-eval", coverage: bool = False, **changed: Any
+) -> list[Judgement]:
+    return judge_all(make_judge(judge, use_coverage=coverage), settings_for(server.url, folder, **changed), todo)
+
+
+@pytest.fixture(autouse=True)
+def no_keys_and_no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("JUDGE_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(endpoints, "_BACKOFF", wait_none())

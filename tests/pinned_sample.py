@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from conftest import sample_rows
 
-from medtasks_utils.benchmarks.card import Repository
-from medtasks_utils.benchmarks.medcalc_bench.card import CARD
+from medtasks_utils.benchmarks.base import Repository
+from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
 from medtasks_utils.harness.sources import SAMPLE
 
 REAL = CARD.repositories["corrected"]

@@ -32,9 +32,10 @@ def _run(program: str) -> None:
     import types
 
     import numpy
+    import scipy
 
     main = types.ModuleType("__main__")
-    vars(main).update(np=numpy, numpy=numpy, math=math, __file__="main.py")
+    vars(main).update(np=numpy, numpy=numpy, math=math, scipy=scipy, sp=scipy, __file__="main.py")
     sys.modules["__main__"] = main
     tree = ast.parse(program)
     end = tree.body[-1] if tree.body else None

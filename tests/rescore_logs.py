@@ -11,9 +11,6 @@ from conftest import Row, Scripted, manager
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.loggers import EvaluationTracker
 
-from medtasks_utils.judging import Case
-from medtasks_utils.rescore import Response
-
 
 def run_harness(
     folder: Path, tasks: Sequence[str], answer: Callable[[Row], Any], data: str | Path = "sample", **options: Any
@@ -80,24 +77,3 @@ def write_log(
     path = folder / f"samples_{task}_{date}.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines) + tail, encoding="utf-8")
     return path
-
-
-def response(number: int = 0, **changed: Any) -> Response:
-    """A response with a right answer."""
-    case = Case(
-        specialty=changed.pop("specialty", "clinical_psychology"),
-        question=f"Question {number}?",
-        options=("one", "two", "three", "four"),
-        answer_letter="B",
-        explanation=f"Because of {number}.",
-        references=changed.pop("references", ("Reference.",)),
-    )
-    values = {
-        "run": "model 2026-01-02",
-        "task": "medexqa_clinical_psychology",
-        "example": f"{case.specialty}/test/{number}",
-        "generation": 0,
-        "answer": "B",
-        "text": f"B. Because of {number}.",
-    }
-    return Response(**{**values, **changed}, case=case)

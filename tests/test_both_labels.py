@@ -1,8 +1,7 @@
-"""The benchmark's labels and the physicians' beside each other: in samples, in ``compare`` and in the report."""
+"""The benchmark's labels and the physicians' beside each other, in samples."""
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import Counter
 from pathlib import Path
@@ -10,15 +9,8 @@ from typing import Any
 
 import pytest
 from conftest import Row, documents, evaluate, load, sample_rows, write_rows
-from saved_runs import save_run
 
-from medtasks_utils import cli
-from medtasks_utils.benchmarks.medcalc_bench.labels import key_of
-from medtasks_utils.compare import CompareError, compare_runs, one_run
-from medtasks_utils.report.labels import doubtful_losses, labels_block
-from medtasks_utils.report.units import arrange
-from medtasks_utils.results import Run, read_runs
-from medtasks_utils.results.labels import losses, scored_by
+from medtasks_utils.benchmarks.medcalc_bench.benchmark import _key as key_of
 
 PLAIN, CORRECTED = "medcalc_bench", "medcalc_bench_corrected"
 NEW = {"3": "5", "6": "N/A", "17": "4"}  # by the row's number: another score, no answer, the same score
@@ -143,103 +135,6 @@ def test_with_repeats_each_generation_is_judged(data: Path) -> None:
     assert found["3"]["acc"] == 0.5
 
 
-# ---- after the run
-
-
-@pytest.fixture(scope="module")
-def runs(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("runs")
-    for name, task, answer in (
-        ("benchmark", PLAIN, benchmarks_answer),
-        ("physicians", PLAIN, physicians_answer),
-        ("corrected", CORRECTED, physicians_answer),
-    ):
-        save_run(folder / name, answer, tasks=task, model=f"org/{name}", data=data)
-    return {name: folder / name for name in ("benchmark", "physicians", "corrected")}
-
-
-def compared(runs: dict[str, Path], a: str, b: str, **settings: Any) -> list[float]:
-    """The accuracies of both, and on how many examples."""
-    found = compare_runs(one_run(runs[a]), one_run(runs[b]), **settings)
-    (line,) = [line for line in found.lines if line.breakdown is None and line.metric == "acc"]
-    return [line.contrast.a, line.contrast.b, line.contrast.n]
-
-
-def test_compare_by_either_labels(runs: dict[str, Path]) -> None:
-    assert compared(runs, "benchmark", "physicians") == pytest.approx([1, 22 / 24, 24])
-    assert compared(runs, "benchmark", "physicians", labels="original") == pytest.approx([1, 1 / 3, 3])
-    assert compared(runs, "benchmark", "physicians", labels="corrected") == pytest.approx([1 / 3, 1, 3])
-
-
-def test_compare_runs_that_were_scored_on_different_labels(runs: dict[str, Path]) -> None:
-    settings: Row = {"tasks": [(PLAIN, CORRECTED)], "force": True}
-    assert compared(runs, "benchmark", "corrected", labels="corrected", **settings) == pytest.approx([1 / 3, 1, 3])
-    assert compared(runs, "benchmark", "corrected", labels="original", **settings) == pytest.approx([1, 1 / 3, 3])
-
-
-def test_compare_shows_the_label_that_it_goes_by(runs: dict[str, Path]) -> None:
-    found = compare_runs(one_run(runs["benchmark"]), one_run(runs["physicians"]), labels="corrected")
-    assert {flip.sample_a.target for flip in found.flips} == {"5", "N/A"}
-    assert any("acc by the corrected labels, on the examples that have both" in warning for warning in found.warnings)
-
-
-def test_the_command_takes_labels(runs: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        cli.main(["compare", str(runs["benchmark"]), str(runs["physicians"]), "--labels", "corrected", "--json"]) == 0
-    )
-    assert json.loads(capsys.readouterr().out)
-    with pytest.raises(SystemExit):
-        cli.main(["compare", str(runs["benchmark"]), str(runs["physicians"]), "--labels", "theirs"])
-
-
-def test_runs_without_both_labels_are_told_so(tmp_path: Path) -> None:
-    rows = sample_rows("medcalc_bench/test.csv")
-    write_rows(rows, tmp_path / "data" / PLAIN / "test.csv")
-    for name in "ab":
-        save_run(tmp_path / name, tasks=PLAIN, data=tmp_path / "data")
-    with pytest.raises(CompareError, match="no sample has two labels"):
-        compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "b"), labels="corrected")
-
-
-def test_other_benchmarks_have_one_label(tmp_path: Path) -> None:
-    for name in "ab":
-        save_run(tmp_path / name, tasks="medmcqa_openmed")
-    with pytest.raises(CompareError, match="--labels applies to MedCalc-Bench alone"):
-        compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "b"), labels="original")
-
-
-def test_losses_are_counted(runs: dict[str, Path]) -> None:
-    def of(name: str, task: str) -> Any:
-        return losses(one_run(runs[name]).tasks[task].samples, "strict-match")
-
-    found = of("physicians", PLAIN)
-    assert (found.n, found.differing, found.lost, found.lost_on_differing, found.right_by_other) == (3, 2, 2, 2, 2)
-    assert of("benchmark", PLAIN).lost == of("corrected", CORRECTED).lost == 0
-
-
-def saved(runs: dict[str, Path]) -> list[Run]:
-    return [run for path in runs.values() for run in read_runs(path)]
-
-
-def test_the_report_tells_losses_on_doubtful_labels(runs: dict[str, Path]) -> None:
-    unit = next(unit for unit in arrange(saved(runs)) if unit.name == PLAIN)
-    (block,) = labels_block(unit, "strict-match")
-    (table,) = block.tables
-    cells = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
-    assert cells["acc by the benchmark's labels"] == ["100.0", "33.3"]
-    assert cells["acc by the physicians' labels"] == ["33.3", "100.0"]
-    assert cells["of these, labels differ"] == ["0", "2"]
-    assert cells["of these, right by the other label"] == ["0", "2"]
-    (said,) = doubtful_losses(unit, "strict-match")
-    assert "2 of 2 losses (100.0 %)" in said
-
-
-def test_the_page_is_made_of_such_runs(runs: dict[str, Path], tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    assert cli.main(["report", *map(str, runs.values()), "-o", str(page)]) == 0
-    assert "Doubtful labels" in page.read_text(encoding="utf-8")
-
-
 # ---- the real files
 
 
@@ -258,4 +153,3 @@ def test_an_oracle_of_either_labels_by_the_other(shared: Path) -> None:
     assert right == 588
     of_corrected = samples(CORRECTED, lambda doc: f"<answer>{doc['shown_truth']}</answer>", shared / "data")
     assert sum(bool(s["other_label"] and s["other_label"]["right"]) for s in of_corrected.values()) == 588
-    assert len(scored_by([], "original", PLAIN)) == 0

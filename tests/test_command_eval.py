@@ -478,8 +478,8 @@ def test_help_names_every_task_option_and_flag(capsys: pytest.CaptureFixture[str
     for name in catalog.our_manager().all_tasks:
         assert re.search(rf"^  [ *] {name}  +\S", shown, re.MULTILINE), name
     flat = " ".join(shown.split())
-    for benchmark in benchmarks():
-        for option, settings in benchmarks()[benchmark].options.model_fields.items():
+    for benchmark in benchmarks().values():
+        for option, settings in benchmark.options.model_fields.items():
             assert settings.description
             assert re.search(rf" {option} \([^)]+\) {re.escape(settings.description)}", flat), option
     parser = argparse.ArgumentParser()

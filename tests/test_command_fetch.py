@@ -18,7 +18,7 @@ from fake_hub import Hub, serving
 from instant_server import instant_server
 
 from medtasks_utils import cli
-from medtasks_utils.benchmarks.medcalc_bench.card import CARD as MEDCALC_BENCH
+from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as MEDCALC_BENCH
 from medtasks_utils.commands.fetch import NAMES
 from medtasks_utils.harness import fetch
 from medtasks_utils.harness.sources import SAMPLE
@@ -41,7 +41,7 @@ if os.environ.get("NLTK_INDEX"):
 if os.environ.get("CHECKSUMS"):
     import json
     from dataclasses import replace
-    from medtasks_utils.benchmarks.medcalc_bench.card import CARD
+    from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
     made, sums = CARD.repositories["corrected"], json.loads(os.environ["CHECKSUMS"])
     CARD.repositories["corrected"] = replace(made, files=tuple(replace(f, sha256=sums[f.name]) for f in made.files))
 from medtasks_utils.cli import main
@@ -54,8 +54,8 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 
 def scibert_files(folder: Path) -> dict[str, bytes]:
-    """A model of SciBERT's depth if torch is there to load it, else bytes in its place."""
-    if find_spec("torch") and find_spec("transformers"):
+    """A model of SciBERT's depth if bert-score is there to load it, else bytes in its place."""
+    if find_spec("bert_score"):
         from explanations_model import save_model
         from transformers import BertConfig, BertModel
 
@@ -197,7 +197,7 @@ def test_runs_then_need_no_internet(hub: Hub, prepared: tuple[Machine, subproces
     machine, _ = prepared
     hub.requests.clear()
     tasks = "medtasks,medcalc_bench_v1_2,medcalc_bench_corrected,medhallu_artificial"
-    if find_spec("torch") and find_spec("transformers"):
+    if find_spec("bert_score"):
         tasks += ",medexqa_be"  # its explanations are scored with WordNet and SciBERT
     with instant_server("The answer is A. The heart pumps. \\boxed{0}") as address:
         done = machine.medtasks(

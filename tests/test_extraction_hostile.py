@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from conftest import GENERATION_TASKS, documents, load
 
-from medtasks_utils.benchmarks.card import UNANSWERED
-from medtasks_utils.harness.answer import Answer
+from medtasks_utils.benchmarks.base import UNANSWERED, Answer
 from medtasks_utils.harness.task import MedTask
 
 LENGTH = 200_000

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medtasks_utils.extraction.tags import last_tag, unclosed_tag
+from medtasks_utils.extraction.tags import last_tag
 
 
 @pytest.mark.parametrize(
@@ -36,25 +36,6 @@ def test_last_tag(text: str, content: str | None) -> None:
     assert (found[0] if found else None) == content
 
 
-@pytest.mark.parametrize(
-    ("text", "content"),
-    [
-        ("<answer>5", "5"),
-        ("<answer> 5 mg \nand more", "5 mg"),
-        ("<answer>\n5", "5"),
-        ("<answer>4</answer><answer>5", "5"),
-        ("<answer>5</answer>", None),
-        ("<answer>4<answer>5</answer>", None),
-        ("<answer>12<answer> is normal.", "12"),
-        ("<answer>4<answer>\n<answer>5", "5"),
-        ("<answer>", ""),
-        ("5", None),
-    ],
-)
-def test_unclosed_tag(text: str, content: str | None) -> None:
-    assert unclosed_tag(text) == content
-
-
 WITHOUT_TAGS = st.text().filter(lambda text: "answer>" not in text.lower())
 
 
@@ -66,7 +47,6 @@ def test_the_last_closed_tag_counts_and_its_end_is_known(before: str, content: s
     assert found is not None
     assert found[0] == content
     assert text[found[1] :] == after
-    assert unclosed_tag(text) is None
 
 
 @settings(deadline=None)
@@ -76,5 +56,3 @@ def test_the_last_closed_tag_counts_and_its_end_is_known(before: str, content: s
 def test_any_text_is_read(text: str) -> None:
     found = last_tag(text)
     assert found is None or found[0] in text
-    content = unclosed_tag(text)
-    assert content is None or content in text

@@ -7,7 +7,6 @@ from conftest import GENERATION_TASKS, documents, load
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medtasks_utils.extraction.ends import both_ends
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer, think_tags_pair_up
 
 TASKS = {name: load(name) for name in GENERATION_TASKS}
@@ -127,12 +126,3 @@ def test_reasoning_that_never_ends_holds_no_answer(name: str, reasoning: str) ->
 )
 def test_think_tags_pair_up(response: str, pair_up: bool) -> None:
     assert think_tags_pair_up(response) == pair_up
-
-
-def test_both_ends() -> None:
-    assert both_ends("ab") == "ab"
-    text = "".join(map(str, range(10_000)))
-    ends = both_ends(text)
-    assert len(ends) < 13_000
-    assert ends[:1000] == text[:1000]
-    assert ends[-5000:] == text[-5000:]

@@ -23,6 +23,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness import task as task_module
 from medtasks_utils.harness import tool_turns
 from medtasks_utils.harness.patches.models import cache_key
+from medtasks_utils.tools.calculator import Calculator
 
 FIVE_TURNS = {"medcalc_bench": {"max_turns": 5}}
 
@@ -115,7 +116,8 @@ def test_a_conversation_waits_for_no_other() -> None:
 
 def prompts(limit: int) -> list[Any]:
     model = LocalChatCompletion(base_url="http://127.0.0.1:9/", model="m", num_concurrent=2)
-    task = manager(FIVE_TURNS).load(["medcalc_bench_calculator"])["tasks"]["medcalc_bench_calculator"]
+    options = {"medcalc_bench": {"tool_format": "native"}}
+    task = manager(options).load(["medcalc_bench_calculator"])["tasks"]["medcalc_bench_calculator"]
     task.build_all_requests(limit=limit, apply_chat_template=True, chat_template=model.apply_chat_template)
     return list(task.instances)
 
@@ -193,7 +195,8 @@ def test_first_replies_from_the_cache_begin_at_once(tmp_path: Path) -> None:
     model = LocalChatCompletion(base_url="x", model="m")
     database = CachingLM(model, f"{cache}_rank0.db").dbdict
     later = [body for body in first.bodies if turn(body) > 1]
-    settings = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 2048}
+    tools = [Calculator.schema()]
+    settings = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 2048, "tools": tools}
     for body in later:
         del database[cache_key(([json.dumps(body["messages"], ensure_ascii=False)], settings))]
     database.close()

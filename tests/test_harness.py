@@ -27,9 +27,9 @@ from conftest import (
     write_rows,
 )
 from lm_eval.loggers import EvaluationTracker
-from medtasks_utils.benchmarks.card import UNANSWERED
-from medtasks_utils.benchmarks.medmcqa.task import MedMCQA
 
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.harness.task import MedTask
 
 FILTERS = ("strict-match", "flexible-extract")
@@ -129,7 +129,7 @@ def test_a_difficulty_that_is_not_selected_has_no_f1_of_its_own() -> None:
 
 
 def test_a_category_without_examples_is_not_available(data: Path) -> None:
-    rows = [row for row in load("medcalc_bench").load_rows() if row["category"] == "date"]
+    rows = [row for row in documents(load("medcalc_bench")) if row["category"] == "date"]
     result = evaluate("medcalc_bench", samples={"medcalc_bench": positions("medcalc_bench", "category", "date")})
     assert metric(result, "medcalc_bench", "acc_date") == 1.0
     assert metric(result, "medcalc_bench", "acc_risk") == "N/A"
@@ -263,10 +263,9 @@ def test_predict_only_saves_the_samples_and_scores_nothing(task: str, monkeypatc
     def no_scoring(*arguments: Any) -> Any:
         raise AssertionError("scored")
 
-    monkeypatch.setattr(MedTask, "score_batch", no_scoring)
-    for kind in {type(load(name)) for name in GENERATION_TASKS}:
-        monkeypatch.setattr(kind, "score", no_scoring)
-        monkeypatch.setattr(kind, "score_batch", no_scoring)
+    for benchmark in benchmarks().values():
+        monkeypatch.setattr(type(benchmark), "score", no_scoring)
+        monkeypatch.setattr(type(benchmark), "batch_scorer", no_scoring)
     result = evaluate(task, mixed_or_likelihood, predict_only=True)
     assert {key.split(",")[0] for key in result["results"][task] if "," in key} <= {"bypass", "bypass_stderr"}
     logged = result["samples"][task]
@@ -357,13 +356,13 @@ def test_cached_requests_are_those_of_the_same_run_only(request_cache: Path) -> 
 def test_cached_requests_are_used(request_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = asked("medmcqa_openmed", cache_requests=True)
     built: list[Row] = []
-    original = MedMCQA.doc_to_text
+    original = MedTask.doc_to_text
 
-    def watched(self: MedMCQA, doc: Row, *rest: Any) -> Any:
+    def watched(self: MedTask, doc: Row, *rest: Any) -> Any:
         built.append(doc)
         return original(self, doc, *rest)
 
-    monkeypatch.setattr(MedMCQA, "doc_to_text", watched)
+    monkeypatch.setattr(MedTask, "doc_to_text", watched)
     assert asked("medmcqa_openmed", cache_requests=True) == expected
     assert len(built) <= 1  # the harness renders the first document of every task it makes
     assert asked("medmcqa_openmed") == expected
@@ -408,14 +407,19 @@ def test_repeats_are_averaged_within_each_example(task: str) -> None:
     docs = documents(load(task))
     assert len(model.prompts) == 4 * len(docs)
     single = load(task)
-    for filter_name, extract in single.extractors.items():
+    for filter_name, read in (
+        ("strict-match", single.benchmark.strict),
+        ("flexible-extract", single.benchmark.flexible),
+    ):
         logged = [sample for sample in result["samples"][task] if sample["filter"] == filter_name]
         means = []
         for doc, sample in zip(docs, logged, strict=True):
-            answers = [extract(response, doc) for (response,) in sample["resps"]]
+            answers = [read(response, doc, single.options) for (response,) in sample["resps"]]
             assert len(answers) == 4
             assert sample["filtered_resps"] == answers
-            means.append(sum(single.score(doc, answer)["acc"] for answer in answers) / 4)
+            means.append(
+                sum(single.benchmark.score(answer, doc, single.options).values["acc"] for answer in answers) / 4
+            )
             assert sample["acc"] == means[-1]
         assert len(set(means)) > 2
         assert metric(result, task, "acc", filter_name) == pytest.approx(sum(means) / len(means))

@@ -15,16 +15,16 @@ PACKAGE = ROOT / "medtasks_utils"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS = [
-    {"errors", "statistics", "planning", "registry", "writing"},
-    {"metrics", "extraction", "sandbox"},
-    {"intervals", "explanations", "judging", "tools"},
+    {"errors", "metrics", "registry", "statistics", "writing"},
+    {"aggregation", "extraction", "sandbox"},
+    {"intervals", "planning", "explanations", "judging", "tools"},
     {"benchmarks.card", "benchmarks.known_answers"},
     {"benchmarks.*.card", "benchmarks.*.known_answers"},
     {"benchmarks"},
     {"harness"},
     {"benchmarks.*"},
     {"results"},
-    {"compare", "rescore", "publish"},
+    {"compare", "importing", "rescore", "publish", "audit"},
     {"report"},
     {"sweep"},
     {"extract", "selfcheck", "scoring"},
@@ -122,7 +122,7 @@ from lm_eval import evaluator_utils
 before = sys.excepthook, evaluator_utils.stderr_for_metric
 import medtasks_utils
 for module in pkgutil.walk_packages(medtasks_utils.__path__, "medtasks_utils."):
-    if not module.name.endswith(("__main__", ".encoder", ".bertscore")):
+    if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
 print((sys.excepthook, evaluator_utils.stderr_for_metric) == before)
 """

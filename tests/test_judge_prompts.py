@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,11 +12,13 @@ import pytest
 from conftest import MEDEXQA_COLUMNS, sample_rows
 from hypothesis import given
 from hypothesis import strategies as st
+from judge_server import LABELS
 
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
-from medtasks_utils.harness.sources import SAMPLE, read_headerless
-from medtasks_utils.judging import templates
-from medtasks_utils.judging.templates import PROMPTS, PromptError, Template, delimited, examples, load, specialties
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.benchmarks.tables import read_rows
+from medtasks_utils.harness.sources import SAMPLE
+from medtasks_utils.judging import JudgeError, templates
+from medtasks_utils.judging.templates import PROMPTS, Template, delimited, examples, load
 
 NAMES = sorted(path.stem for path in PROMPTS.glob("*.md"))
 FIELDS: dict[str, Any] = {
@@ -30,62 +31,37 @@ FIELDS: dict[str, Any] = {
     "claim": "This is the claim.",
 }
 USED = {
-    "geval": ("question", "references", "explanation"),
-    "factscore_claims": ("question", "explanation"),
-    "factscore_verify": ("question", "references", "claim"),
-    "factscore_cover": ("question", "explanation", "claim"),
+    "geval": {"question", "references", "explanation"},
+    "factscore_claims": {"question", "explanation"},
+    "factscore_verify": {"question", "references", "claim"},
+    "factscore_cover": {"question", "explanation", "claim"},
 }
-
-
-def rendered(name: str, **changed: Any) -> dict[str, str]:
-    return {message["role"]: message["content"] for message in load(name).messages(**{**FIELDS, **changed})}
-
-
-def test_there_is_a_test_for_every_prompt() -> None:
-    assert set(NAMES) == set(USED)
-
-
-# ---- prompts
+ALL = [example for specialty in SPECIALTIES for example in examples(specialty.name)]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_prompt_is_a_system_and_a_user_message_with_its_fields_and_nothing_left_open(name: str) -> None:
-    messages = load(name).messages(**FIELDS)
-    assert [message["role"] for message in messages] == ["system", "user"]
-    system, user = (message["content"] for message in messages)
-    assert "clinical psychology" in system
+    (system, user) = load(name).messages(**FIELDS)
+    assert [system["role"], user["role"]] == ["system", "user"]
+    told, asked = system["content"], user["content"]
     for field in USED[name]:
-        values = [FIELDS[field]] if isinstance(FIELDS[field], str) else FIELDS[field]
-        for value in values:
-            assert user.count(value) == 1
-            assert value not in system
-    assert not re.search(r"\{\{|\{%|\{#|%\}", system + user)
-    assert "\n\n\n" not in system + user
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "factscore_claims"])
-def test_a_prompt_names_the_right_option_with_its_letter(name: str) -> None:
-    assert "Right option: C. third option" in rendered(name)["user"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_missing_field_is_an_error_and_not_a_gap(name: str) -> None:
-    fields = {key: value for key, value in FIELDS.items() if key != "question"}
+        for value in [FIELDS[field]] if isinstance(FIELDS[field], str) else FIELDS[field]:
+            assert asked.count(value) == 1 and value not in told
+    assert "clinical psychology" in told and not re.search(r"\{\{|\{%|\{#|%\}|\n\n\n", told + asked)
+    assert ("Right option: C. third option" in asked) == (name != "factscore_claims")
+    assert re.search(r"nothing else[.:] [Ii]f it contains instructions", told)
+    if name in ("factscore_verify", "factscore_cover"):
+        assert all(label in told for label in LABELS)
     with pytest.raises(jinja2.UndefinedError, match="question"):
-        load(name).messages(**fields)
-
-
-@pytest.mark.parametrize("name", ["geval", "factscore_verify"])
-def test_one_reference_is_enough(name: str) -> None:
-    user = rendered(name, references=("Only this.",))["user"]
-    assert "Only this." in user and "reference_2" not in user
+        load(name).messages(**{key: value for key, value in FIELDS.items() if key != "question"})
+    (_, user) = load(name).messages(**{**FIELDS, "references": ("Only this.",)})
+    assert ("Only this." in user["content"]) == ("references" in USED[name]) and "reference_2" not in user["content"]
 
 
 def test_geval_asks_for_the_object_of_the_protocol() -> None:
-    system = rendered("geval")["system"]
+    system = load("geval").messages(**FIELDS)[0]["content"]
     shown = system[system.rindex("\n{\n") : system.rindex("\n}\n")]
-    keys = re.findall(r'^  "(\w+)":', shown, re.MULTILINE)
-    assert keys == [
+    assert re.findall(r'^  "(\w+)":', shown, re.MULTILINE) == [
         *("claims", "alignment", "correct_option_justified", "medical_errors"),
         *("distractor_refutation", "reasoning", "final_score", "justification"),
     ]
@@ -94,18 +70,7 @@ def test_geval_asks_for_the_object_of_the_protocol() -> None:
     assert [f"\n{step}. " in system for step in range(1, 9)] == [True] * 7 + [False]
 
 
-@pytest.mark.parametrize("name", ["factscore_verify", "factscore_cover"])
-def test_verification_names_the_three_labels(name: str) -> None:
-    for label in ("FULLY_SUPPORTED", "PARTIALLY_SUPPORTED", "NOT_SUPPORTED"):
-        assert label in rendered(name)["system"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_judged_text_is_declared_to_be_no_instruction(name: str) -> None:
-    assert re.search(r"nothing else[.:] [Ii]f it contains instructions", rendered(name)["system"])
-
-
-@pytest.mark.parametrize("name", ["geval", "factscore_claims", "factscore_cover"])
+@pytest.mark.parametrize("name", [name for name in NAMES if "explanation" in USED[name]])
 @pytest.mark.parametrize(
     "attack",
     [
@@ -116,22 +81,16 @@ def test_judged_text_is_declared_to_be_no_instruction(name: str) -> None:
     ],
 )
 def test_an_explanation_can_end_neither_its_quotation_nor_its_message(name: str, attack: str) -> None:
-    messages = load(name).messages(**{**FIELDS, "explanation": attack})
-    assert [message["role"] for message in messages] == ["system", "user"]
-    user = messages[1]["content"]
-    opening = re.search(r"<(explanation\w*)>\n" + re.escape(attack.strip()), user)
+    _, user = load(name).messages(**{**FIELDS, "explanation": attack})
+    opening = re.search(r"<(explanation\w*)>\n" + re.escape(attack.strip()), user["content"])
     assert opening, "the text is quoted as it is"
-    assert user.count(f"</{opening[1]}>") == 1
+    assert user["content"].count(f"</{opening[1]}>") == 1
 
 
-@given(
-    st.lists(st.sampled_from(["<", ">", "/", " ", "explanation", "_2", "_3", "EXPLANATION", "x", "\n"]), max_size=40)
-)
+@given(st.lists(st.sampled_from(["<", ">", "/", " ", "explanation", "_2", "_3", "EXPLANATION", "x", "\n"])))
 def test_no_text_holds_the_tag_that_it_is_quoted_in(parts: list[str]) -> None:
     text = "".join(parts)
-    opening, *_, closing = delimited(text, "explanation").split("\n")
-    assert closing == opening.replace("<", "</")
-    name = opening.strip("<>")
+    name = delimited(text, "explanation").partition(">")[0].removeprefix("<")
     assert not re.search(rf"<\s?/?\s?{name}\b", text, re.IGNORECASE)
     assert delimited(text, "explanation") == f"<{name}>\n{text.strip()}\n</{name}>"
 
@@ -141,91 +100,44 @@ def test_quoting_is_linear_in_the_text(text: str) -> None:
     assert text.strip() in delimited(text, "explanation")
 
 
-# ---- versions
-
-
-def test_a_version_follows_the_wording() -> None:
-    text = "# system\nBe fair.\n# user\n{{ question }}"
-    assert re.fullmatch("[0-9a-f]{8}", Template(text).version)
-    assert Template(text).version == Template(text).version
-    assert Template(text).version != Template(text.replace("fair", "kind")).version
-    assert len({load(name).version for name in NAMES}) == len(NAMES)
-
-
 @pytest.fixture
-def other_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A prompts' folder with other examples, once the prompt is loaded with its own."""
-    load(name)
+def other_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "examples").mkdir()
-    for specialty in specialties():
-        found = [dict(example) for example in examples(specialty)]
-        found[0]["question"] = "Another question?"
-        (tmp_path / "examples" / f"{specialty}.json").write_text(json.dumps(found), encoding="utf-8")
+    (tmp_path / "examples" / "clinical_psychology.json").write_text("[]")
     monkeypatch.setattr(templates, "PROMPTS", tmp_path)
-    examples.cache_clear()
     yield
     examples.cache_clear()
 
 
-@pytest.mark.parametrize(("name", "changes"), [("factscore_claims", True), ("factscore_verify", False)])
-def test_the_version_of_claim_extraction_follows_the_worked_examples(
-    name: str, changes: bool, other_examples: None
-) -> None:
-    text = (PROMPTS / f"{name}.md").read_text(encoding="utf-8")
-    assert (Template(text).version != load(name).version) == changes
+def test_a_version_follows_the_wording_and_the_worked_examples(other_examples: None) -> None:
+    text = "# system\nBe fair.\n# user\n{{ question }}"
+    assert re.fullmatch("[0-9a-f]{8}", Template(text).version)
+    assert Template(text).version == Template(text).version != Template(text.replace("fair", "kind")).version
+    for name, changes in (("factscore_claims", True), ("factscore_verify", False)):
+        wording = (PROMPTS / f"{name}.md").read_text(encoding="utf-8")
+        assert (Template(wording).version != load(name).version) == changes
 
 
-# ---- worked examples
+for _name in NAMES:
+    load(_name)  # with its own examples, whatever a test puts in their place
 
 
-def test_every_specialty_has_worked_examples_and_no_other() -> None:
-    assert set(specialties()) == {specialty.name for specialty in SPECIALTIES}
-
-
-@pytest.mark.parametrize("specialty", specialties())
-def test_worked_examples_have_five_to_seven_distinct_claims(specialty: str) -> None:
-    assert 2 <= len(examples(specialty)) <= 3
-    for example in examples(specialty):
-        assert set(example) == {"question", "explanation", "claims"}
-        assert 5 <= len(example["claims"]) <= 7
-        assert len(set(example["claims"])) == len(example["claims"])
-        for text in (example["question"], example["explanation"], *example["claims"]):
-            assert isinstance(text, str) and text == text.strip()
-        for claim in example["claims"]:
+def test_worked_examples_have_five_to_seven_distinct_claims_that_stand_by_themselves() -> None:
+    assert 10 <= len(ALL) <= 15
+    for example in ALL:
+        claims = example["claims"]
+        assert set(example) == {"question", "explanation", "claims"} and 5 <= len(claims) <= 7
+        assert len(set(claims)) == len(claims)
+        for claim in claims:
             assert claim.endswith(".") and claim.count(". ") == 0
-            assert not re.match(r"(it|this|that|these|those|they|he|she)\b", claim, re.IGNORECASE), "stands by itself"
+            assert not re.match(r"(it|this|that|these|those|they|he|she)\b", claim, re.IGNORECASE)
+    with pytest.raises(JudgeError, match="no worked examples for 'dentistry'; there are for biomedical_engineering"):
+        examples("dentistry")
 
 
-@pytest.mark.parametrize("specialty", specialties())
-def test_claims_are_asked_for_with_examples_of_the_own_specialty(specialty: str) -> None:
-    system = rendered("factscore_claims", specialty=specialty)["system"]
-    for other in specialties():
-        for example in examples(other):
-            assert (example["question"] in system) == (other == specialty)
-            assert (json.dumps(example["claims"], ensure_ascii=False) in system) == (other == specialty)
-
-
-def test_worked_examples_are_not_what_is_measured() -> None:
-    asked = {
-        row["question"] for path in SAMPLE.glob("medexqa/*/*.tsv") for row in sample_rows(str(path.relative_to(SAMPLE)))
-    }
-    assert asked
-    assert not asked & {example["question"] for specialty in specialties() for example in examples(specialty)}
-
-
-def test_worked_examples_are_no_rows_of_medexqa(shared: Path) -> None:
-    rows = [
-        row
-        for path in sorted((shared / "data" / "medexqa").glob("*/*.tsv"))
-        for row in read_headerless(path, MEDEXQA_COLUMNS).rows
-    ]
+def test_worked_examples_are_not_what_is_measured(shared: Path) -> None:
+    rows = [row for path in SAMPLE.glob("medexqa/*/*.tsv") for row in sample_rows(str(path.relative_to(SAMPLE)))]
+    for path in sorted((shared / "data" / "medexqa").glob("*/*.tsv")):
+        rows += map(dict, read_rows(path, MEDEXQA_COLUMNS))
     assert len(rows) > 900
-    asked = {row["question"].strip().lower() for row in rows}
-    assert not asked & {example["question"].lower() for name in specialties() for example in examples(name)}
-
-
-def test_what_does_not_exist_is_one_clear_line() -> None:
-    with pytest.raises(PromptError, match=r"no prompt 'none'; there are factscore_claims, .*geval"):
-        load("none")
-    with pytest.raises(PromptError, match="no worked examples for 'dentistry'; there are for biomedical_engineering"):
-        rendered("factscore_claims", specialty="dentistry")
+    assert not {row["question"].strip().lower() for row in rows} & {example["question"].lower() for example in ALL}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,28 +18,24 @@ from conftest import (
     saved_results,
     saved_samples,
 )
-from judge_server import HANG_UP, Answer, Fault, Faulty, JudgeServer, geval_reply, sound, whole
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
+from fake_server import Faulty
+from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound, whole
+from judging_cases import no_keys_and_no_waits
 from saved_runs import save_run
-from tenacity import wait_none
 
+from medtasks_utils.benchmarks.base import Example as Row
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.compare import compare_runs
 from medtasks_utils.errors import MedtasksError, OptionError
-from medtasks_utils.harness.sources import Row
-from medtasks_utils.judging import retries
+from medtasks_utils.intervals import estimate
 from medtasks_utils.report import build_page
 from medtasks_utils.results import read_runs
-from medtasks_utils.results.breakdowns import estimate
 
 KEY = "sk-canary-3141592653"
 TASK = "medexqa_clinical_psychology"
 
 
-@pytest.fixture(autouse=True)
-def _no_keys_and_no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("JUDGE_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(retries, "_BACKOFF", wait_none())
+__all__ = ["no_keys_and_no_waits"]
 
 
 def options(server: JudgeServer, folder: Path, mode: str = "g-eval", **more: Any) -> dict[str, Any]:
@@ -155,9 +150,9 @@ def test_where_every_judgement_fails_there_is_no_score_and_all_files_are_strict_
     (run,) = read_runs(path)
     task = run.tasks[TASK]
     assert {sample.metrics["strict-match"]["explanation"] for sample in task.samples} == {None}
-    assert estimate(task.samples, "strict-match", "explanation", "medexqa").value is None
+    assert estimate(task.scores("strict-match", "explanation"), task.facts("explanation")).value is None
     assert ("explanation", "strict-match") not in task.metrics and ">nan" not in build_page([run])
-    compared = compare_runs(run, run, resamples=1)
+    compared = compare_runs(run, run)
     assert (TASK, "explanation") not in {(line.task, line.metric) for line in compared.lines}
     assert any("explanation is not compared: neither run has a value of it" in text for text in compared.warnings)
 
@@ -214,27 +209,12 @@ def test_of_several_generations_each_is_judged_and_each_failure_counted(tmp_path
     assert means["explanation,strict-match"] == pytest.approx(sum(scores.values()) / len(docs))
 
 
-def test_the_group_has_the_judges_metrics(tmp_path: Path) -> None:
-    with JudgeServer() as server:
-        results = evaluate("medexqa", right, metadata=options(server, tmp_path, "factscore"))["results"]
-    for metric in ("explanation", "support", "judge_failures", "combined"):
-        parts = [results[f"medexqa_{specialty.name}"][f"{metric},strict-match"] for specialty in SPECIALTIES]
-        assert results["medexqa"][f"{metric},strict-match"] == pytest.approx(math.fsum(parts) / 5)
-    assert len([r for r in server.requests if '"ready"' in whole(r["messages"])]) == 1  # for all five
-
-
 def test_judge_and_model_are_in_the_signature(tmp_path: Path) -> None:
     with JudgeServer() as server:
         result = evaluate(TASK, right, metadata=options(server, tmp_path))
     scorers = result["configs"][TASK]["metadata"]["scorers"]
     assert scorers["g-eval"].startswith("g-eval|prompt:")
     assert scorers["g-eval"].endswith("|model:judge")
-
-
-def test_predict_only_asks_no_judge(tmp_path: Path) -> None:
-    with JudgeServer() as server:
-        evaluate(TASK, right, metadata=options(server, tmp_path), predict_only=True)
-    assert server.requests == []
 
 
 # ---- before the model runs
@@ -296,9 +276,10 @@ def test_bad_options_are_one_line_without_what_may_be_a_key(given: dict[str, Any
 
 def test_processes_share_the_limit(tmp_path: Path) -> None:
     with JudgeServer() as server:
-        task = load(TASK, **options(server, tmp_path, judge_concurrency=16))
+        task = load(TASK, **options(server, tmp_path, judge_concurrency=16, judge_max_tokens=900))
         for processes, share in ((1, 16), (4, 4), (5, 3), (64, 1)):
             assert task.options.judge_settings(processes).concurrency == share
+        assert task.options.judge_settings().max_tokens == 900
         task.build_all_requests(rank=1, world_size=2)  # the first process has checked
     assert server.requests == []
 

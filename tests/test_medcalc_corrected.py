@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from conftest import Row, documents, evaluate, load, sample_rows, write_rows
 
-from medtasks_utils.benchmarks.medcalc_bench import corrected
-from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS
+from medtasks_utils.benchmarks.medcalc_bench import calculators
+from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR
 from medtasks_utils.errors import DataError, OptionError
 
 TASK = "medcalc_bench_corrected"
@@ -47,25 +47,27 @@ def document(**fields: Any) -> Row:
 
 def test_rows_have_the_calculators_number_and_category() -> None:
     for doc in documents(load(TASK)):
-        assert (doc["calculator_id"], doc["category"]) == corrected.calculator_of(doc["calculator_name"])
-        assert doc["judgement"] == ("days" if doc["calculator_id"] == 69 else JUDGEMENTS[doc["calculator_id"]])
+        assert (doc["calculator_id"], doc["category"]) == calculators.calculator_of(doc["calculator_name"])
+        assert doc["judgement"] == ("days" if doc["calculator_id"] == 69 else BY_CALCULATOR[doc["calculator_id"]].name)
         assert doc["labels"] == "physicians"
         assert (doc["ground_truth"] == "N/A") == (int(doc["row_number"]) >= 12)
     assert documents(load(TASK))[4]["lower_limit"] == -3.675, "limits the wrong way round are put in order"
 
 
 def test_there_are_55_calculators_as_in_the_other_rows() -> None:
-    assert len(corrected.CALCULATORS) == len(JUDGEMENTS) == 55
-    assert {calculator.id for calculator in corrected.CALCULATORS.values()} == set(JUDGEMENTS)
+    assert len(calculators.CALCULATORS) == len(BY_CALCULATOR) == 55
+    assert {calculator.id for calculator in calculators.CALCULATORS.values()} == set(BY_CALCULATOR)
     for name in ("test", "one_shot"):
         for row in sample_rows(f"medcalc_bench/{name}.csv"):
-            found = corrected.calculator_of(row["Calculator Name"])
+            found = calculators.calculator_of(row["Calculator Name"])
             assert found and found.id == int(row["Calculator ID"])
             assert found.category == row["Category"].replace(" ", "_")
 
 
 def test_both_spellings_of_the_date_of_conception() -> None:
-    assert corrected.calculator_of("Estimated of Conception") == corrected.calculator_of("Estimated Date of Conception")
+    assert calculators.calculator_of("Estimated of Conception") == calculators.calculator_of(
+        "Estimated Date of Conception"
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_options_that_cannot_apply_are_errors(options: Row) -> None:
 
 
 def test_few_shot_examples_are_not_to_be_had() -> None:
-    with pytest.raises(DataError, match="no corrected rows to draw few-shot examples from"):
+    with pytest.raises(DataError, match="no rows to draw few-shot examples from"):
         evaluate(TASK, num_fewshot=1)
 
 
@@ -294,7 +296,7 @@ def test_an_oracle_of_the_original_labels_scores_what_the_two_files_imply(shared
         elif calculator == 69:
             weeks, days = (int("".join(filter(str.isdigit, part))) for part in original.split(","))
             kind, is_right = "answerable", 7 * weeks + days == int(truth)
-        elif JUDGEMENTS[calculator] == "integer":
+        elif BY_CALCULATOR[calculator].name == "integer":
             kind, is_right = "answerable", round(float(original)) == float(truth)
         else:
             limits = sorted((float(row["Lower Limit"]), float(row["Upper Limit"])))

@@ -19,10 +19,11 @@ from launching import ON_PROCESSORS, free_port, launch
 from lm_eval.tasks import TaskManager
 from rouge_score.rouge_scorer import RougeScorer
 
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
+from medtasks_utils.benchmarks.base import Example as Row
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.explanations.bleu import Bleu
-from medtasks_utils.harness.sources import SAMPLE, Row
+from medtasks_utils.harness.sources import SAMPLE
 
 LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
 
@@ -113,8 +114,7 @@ def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_
 
 
 def test_all_four_metrics_with_a_small_wordnet_and_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("torch")
-    pytest.importorskip("transformers")
+    pytest.importorskip("bert_score")
     import nltk
 
     write_nltk_data(tmp_path)
@@ -165,6 +165,7 @@ def with_model(folder: Path, metrics: str, answering: Path, bertscore: Path) -> 
 @pytest.mark.torch
 def test_two_processes_score_explanations_as_one_does(tiny_model: Path, tmp_path: Path) -> None:
     pytest.importorskip("accelerate", reason="several processes are accelerate's")
+    pytest.importorskip("bert_score")
     write_nltk_data(tmp_path / "nltk")
     environment = {**ON_PROCESSORS, "NLTK_DATA": str(tmp_path / "nltk")}
     one, two = tmp_path / "one", tmp_path / "two"

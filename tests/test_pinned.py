@@ -11,8 +11,8 @@ import pytest
 from conftest import documents, evaluate, load, sample_rows
 from fake_hub import Hub, serving
 
-from medtasks_utils.benchmarks.card import Repository
-from medtasks_utils.benchmarks.medcalc_bench.card import CARD
+from medtasks_utils.benchmarks.base import Repository
+from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
 from medtasks_utils.errors import DataError
 from medtasks_utils.harness import pinned
 from medtasks_utils.harness.sources import SAMPLE, Source

@@ -195,7 +195,7 @@ def test_medmcqa(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("benchmark", TASKS)
 def test_every_option_that_a_prompt_may_show_is_in_the_pairs(benchmark: str) -> None:
     elsewhere = {"revision", "use_explanations", "explanation_weight", "use_coverage", "weak_sandbox", "vary_order"}
-    names = load(TASKS[benchmark]).options_type.model_fields.keys()
+    names = type(load(TASKS[benchmark]).options).model_fields.keys()
     assert {name for name in names if not name.startswith(("judge", "use_judge", "bertscore"))} - elsewhere == CHANGED[
         benchmark
     ].keys()

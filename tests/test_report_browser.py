@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import csv
+import io
 import json
 import re
 import shutil
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,8 +27,12 @@ from browsing import (
     unfold,
     write,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from saved_runs import right_in, sample_file, save_run
 
+from medtasks_utils.report import build_page
+from medtasks_utils.report.packing import pack
 from medtasks_utils.results import Run, Sample, read_runs
 
 pytestmark = needs_browser
@@ -194,6 +202,41 @@ def test_search_looks_into_prompts_responses_and_answers(browser: Any, address: 
         search(page, "", count(runs, lambda *_: True))
 
 
+TRICKY = st.text(st.sampled_from('ab"\\\\:,1.N\n\tÄä{}[]ulnit'), max_size=6)
+RECORD = st.recursive(
+    TRICKY | st.integers(0, 20) | st.none() | st.booleans(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TRICKY, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def strings(value: Any) -> Iterator[str]:
+    """The strings in a value, names of fields aside."""
+    if isinstance(value, str):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from strings(item)
+
+
+def test_search_finds_what_stands_in_a_string_and_nothing_else(browser: Any, address: str) -> None:
+    find = "([json, q]) => [...linesWith(json.toLowerCase(), JSON.stringify(q).slice(1, -1).toLowerCase())]"
+    with opened(browser, address) as page:
+
+        @settings(max_examples=300, deadline=None)
+        @given(st.lists(RECORD, max_size=4), TRICKY.filter(bool))
+        def check(records: list[Any], query: str) -> None:
+            (chunk,) = pack(records).chunks or [""]
+            json_ = zlib.decompress(base64.b64decode(chunk)).decode() if chunk else "[]"
+            wanted = [
+                number
+                for number, record in enumerate(records)
+                if any(query.lower() in text.lower() for text in strings(record))
+            ]
+            assert page.evaluate(find, [json_, query]) == wanted
+
+        check()
+
+
 def test_keyboard(browser: Any, address: str) -> None:
     selected = "document.querySelector('#list [aria-selected=true]')?.getAttribute('aria-posinset')"
     with opened(browser, address) as page:
@@ -241,6 +284,48 @@ def test_addresses_hold_what_is_shown(browser: Any, address: str, runs: list[Run
         )
     with opened(browser, address + "#samples&task=nonsense&open=99999999&run=%3Cb%3E") as page:
         assert shown(page) == count(runs, lambda *_: True)
+
+
+def test_the_list_is_sorted_and_saved(browser: Any, address: str, runs: list[Run]) -> None:
+    with opened(browser, address) as page:
+        choose(page, task="medhallu", run="first", sort="-length")
+        page.check("input[value=length]")
+        about = page.locator("#list .about").all_inner_texts()
+        lengths = [int(text.split(" · ")[0].removeprefix("length ")) for text in about]
+        assert lengths == sorted(lengths, reverse=True)
+        assert "sort=-length" in page.url and "columns=length" in page.url
+        saved = {}
+        for kind in ("CSV", "JSONL"):
+            with page.expect_download() as download:
+                page.click(f".save >> text={kind}")
+            saved[kind] = Path(download.value.path()).read_text(encoding="utf-8-sig")
+    samples = {sample.doc_id: sample for sample in runs[0].tasks["medhallu"].samples}
+    rows = list(csv.DictReader(io.StringIO(saved["CSV"])))
+    records = [json.loads(line) for line in saved["JSONL"].splitlines()]
+    for found in (rows, records):
+        assert sorted(int(row["id"]) for row in found) == sorted(samples)
+        for row in found:
+            sample = samples[int(row["id"])]
+            assert float(row["right"]) == sample.metrics["strict-match"]["acc"]
+            assert int(row["length"]) == len(sample.responses[0]) and row["difficulty"] == sample.doc["difficulty"]
+    assert all(record["responses"] == samples[record["id"]].responses for record in records)
+
+
+def test_parts_lie_beside_the_page(browser: Any, runs: list[Run], tmp_path: Path) -> None:
+    path, plain = tmp_path / "report.html", tmp_path / "plain.html"
+    path.write_text(build_page(runs, beside=tmp_path / "my files"), encoding="utf-8")
+    plain.write_text(build_page(runs), encoding="utf-8")
+    assert path.stat().st_size < plain.stat().st_size
+    seen = []
+    for each in (path, plain):
+        page = browser.new_page()
+        page.goto(each.as_uri())
+        page.wait_for_selector("html[data-ready]")
+        search(page, "grapefruit", count(runs, lambda run, task, sample: "grapefruit" in sample.prompt.lower()))
+        open_first(page)
+        seen.append(page.inner_text("#detail"))
+        page.close()
+    assert seen[0] == seen[1]
 
 
 def test_names_for_those_who_do_not_see(browser: Any, address: str) -> None:

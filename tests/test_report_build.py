@@ -1,33 +1,29 @@
-"""How the page is built: the baseline, what is compared, colours that people can tell apart, progress, the cache."""
+"""How the page is built: the baseline, what is compared, colours that people can tell apart, progress."""
 
 from __future__ import annotations
 
 import io
 import itertools
-import json
 import math
 import re
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pytest
-from saved_runs import right_in, sample_file, save_run
+from saved_runs import right_in, save_run
 
 from medtasks_utils.cli import main
+from medtasks_utils.compare.pairing import comparability
+from medtasks_utils.intervals import Estimate
 from medtasks_utils.metrics import Metric
-from medtasks_utils.report import build_page, cache, page, with_baseline_first
-from medtasks_utils.report.cache import BuildCache, content_of
+from medtasks_utils.report import with_baseline_first
 from medtasks_utils.report.charts import Point, dot_plot
-from medtasks_utils.report.comparable import why_not
 from medtasks_utils.report.pairs import Comparer
-from medtasks_utils.report.parallel import in_parallel
 from medtasks_utils.report.progress import Progress
 from medtasks_utils.report.runs import runs_section
 from medtasks_utils.report.tables import Cell, mark_best
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import ResultsError, Run, read_runs
-from medtasks_utils.results.breakdowns import Estimate
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +53,7 @@ def test_the_baseline_goes_by_name_model_or_folder(runs: list[Run], folder: Path
             with_baseline_first(runs, name)
 
 
-def test_the_command_takes_a_baseline(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def test_the_command_takes_a_baseline(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "r.html"
     assert main(["report", str(folder), "-o", str(output), "--baseline", "c"]) == 0
     assert 'data-baseline="c"' in output.read_text(encoding="utf-8")
@@ -92,14 +85,13 @@ def signed(run: Run, task: str, **fields: str) -> None:
     [
         ({}, ""),
         ({"data": "hub@123", "select": "difficulty=hard"}, ""),
-        ({"n": "7"}, "7 examples, not 28"),
-        ({"rows": "abc"}, "the rows differ"),
+        ({"n": "7", "rows": "abc"}, ""),  # the examples themselves decide
         ({"prompt": "abc"}, "the prompts differ"),
         ({"opts": "x=1"}, "the options differ"),
-        ({"repeats": "4"}, "the generations per example differ"),
-        ({"gen": "temperature=1"}, "the generation settings differ"),
+        ({"repeats": "4"}, ""),
+        ({"gen": "temperature=1"}, ""),
         ({"v": "9"}, "the task's versions differ"),
-        ({"lm_eval": "9"}, "versions of lm_eval differ"),
+        ({"lm_eval": "9"}, ""),
         ({"scorers": "x#1"}, ""),
     ],
 )
@@ -108,11 +100,12 @@ def test_results_are_compared_if_their_signatures_are_equal(
 ) -> None:
     a, b, _ = runs
     signed(b, "medhallu", **fields)
-    assert why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match").startswith(words)
-    assert bool(why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match")) == bool(words)
+    found = comparability(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match")
+    assert found.why_not.startswith(words) and bool(found.why_not) == bool(words)
+    assert bool(found.warned) == bool({"repeats", "gen", "lm_eval"} & set(fields))
     unit = next(unit for unit in arrange(runs) if unit.name == "medhallu")
     assert set(unit.odd_ones("strict-match", "f1")) == ({"b"} if words else set())
-    paired = Comparer(runs).between("a", "b", "strict-match")
+    paired = Comparer(runs, ["strict-match"]).between("a", "b", "strict-match")
     assert ("medhallu" in paired.refused) == bool(words)
     assert any(line.task == "medhallu" for line in paired.lines) != bool(words)
     assert any(line.task == "medmcqa_openmed" for line in paired.lines)
@@ -121,17 +114,20 @@ def test_results_are_compared_if_their_signatures_are_equal(
 def test_explanations_need_equal_scorers(runs: list[Run]) -> None:
     a, b, _ = runs
     signed(b, "medhallu", scorers="x#1")
-    assert why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match", True).startswith("the explanation metrics")
+    found = comparability(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match", of_explanations=True)
+    assert found.why_not.startswith("the explanation metrics")
 
 
-def test_without_signatures_the_examples_decide(runs: list[Run]) -> None:
-    a, b, _ = runs
-    a.tasks["medhallu"].signatures.clear()
-    assert why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match") == "one has no signature"
-    b.tasks["medhallu"].signatures.clear()
-    assert why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match") == ""
-    b.tasks["medhallu"].samples[0].doc_hash = "another"
-    assert why_not(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match") == "the examples differ"
+@pytest.mark.parametrize("which", ["ab", "a", "b"])
+def test_without_a_signature_the_examples_decide(runs: list[Run], which: str) -> None:
+    a, b, _ = (run.tasks["medhallu"] for run in runs)
+    for task in (a if name == "a" else b for name in which):
+        task.signatures.clear()
+    found = comparability(a, b, "strict-match")
+    assert not found.why_not and "a signature" in found.warned[0]
+    b.samples[0].doc_hash = "another"
+    b.__dict__.pop("examples", None)
+    assert "27 in both, 1 only in A, 1 only in B" in comparability(a, b, "strict-match").why_not
 
 
 def test_nothing_is_marked_as_best_over_unequal_numbers_of_examples() -> None:
@@ -144,9 +140,9 @@ def test_nothing_is_marked_as_best_over_unequal_numbers_of_examples() -> None:
 
 
 def test_a_pair_the_other_way_round_is_its_mirror(runs: list[Run]) -> None:
-    comparer = Comparer(runs)
+    comparer = Comparer(runs, ["strict-match"])
     forth, back = (comparer.between(*names, "strict-match") for names in (("a", "b"), ("b", "a")))
-    direct = Comparer(runs[::-1]).between("b", "a", "strict-match")
+    direct = Comparer(runs[::-1], ["strict-match"]).between("b", "a", "strict-match")
     assert back.mirrored() == forth
     for line, other in zip(back.lines, direct.lines, strict=True):
         assert (line.task, line.metric, line.group) == (other.task, other.metric, other.group)
@@ -224,7 +220,7 @@ def test_outcomes_are_told_apart_in_grey(theme: str) -> None:
     assert all(step > 5 for step in steps) or all(step < -5 for step in steps)
 
 
-# ---- progress, parallel work, the cache
+# ---- progress
 
 
 class Terminal(io.StringIO):
@@ -241,67 +237,6 @@ def test_progress_is_silent_at_first() -> None:
     assert quiet.getvalue() == ""
     assert loud.getvalue() == "\r\033[K0 s: reading\r\033[K0 s: comparing\r\033[K"
     assert log.getvalue() == "0 s: reading\n0 s: comparing\n"
-
-
-def test_jobs_come_in_order_from_several_processes() -> None:
-    jobs = [lambda number=number: (number, [number] * 3) for number in range(5)]
-    for worth_it in (True, False):
-        with in_parallel(jobs, worth_it) as results:
-            assert list(results) == [(n, [n] * 3) for n in range(5)]
-        with pytest.raises(ZeroDivisionError), in_parallel([lambda: 1 // 0, lambda: 1], worth_it) as numbers:
-            list(numbers)
-
-
-def test_pages_are_the_same_from_the_cache_and_in_parallel(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain = build_page(read_runs(folder))
-    monkeypatch.setattr(page, "_LARGE", 0)
-    kept = BuildCache(tmp_path)
-    first = build_page(read_runs(folder), cache=kept)
-    monkeypatch.setattr(Comparer, "_compare", None)
-    assert build_page(read_runs(folder), cache=kept) == first == plain
-
-
-def test_what_changed_is_computed_again(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = BuildCache(tmp_path)
-    build_page(read_runs(folder), cache=kept)
-    compared: list[tuple[str, str]] = []
-    compare = Comparer._compare
-
-    def noted(self: Comparer, a: Run, b: Run, filter_name: str) -> Any:
-        compared.append((a.name, b.name))
-        return compare(self, a, b, filter_name)
-
-    monkeypatch.setattr(Comparer, "_compare", noted)
-    runs = read_runs(folder)
-    path = sample_file(runs[2].path, "medhallu")
-    before, mark = path.read_bytes(), content_of(runs[2])
-    try:
-        path.write_bytes(before.replace(b'"acc": 0', b'"acc": 1', 1))
-        assert content_of(runs[2]) != mark
-        changed = build_page(read_runs(folder), cache=kept)
-        assert set(compared) == {("a", "c"), ("b", "c")}
-        assert changed == build_page(read_runs(folder))
-    finally:
-        path.write_bytes(before)
-    compared.clear()
-    monkeypatch.setattr(cache, "_code", lambda: "other code")
-    build_page(read_runs(folder), cache=kept)
-    assert ("a", "b") in compared
-
-
-def test_a_cache_that_cannot_be_used_is_none(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    kept = BuildCache(tmp_path / "file")
-    kept.put("x", 1)
-    assert kept.get("x") is None
-    broken = BuildCache(tmp_path)
-    broken.put("x", {"a": 1})
-    assert broken.get("x") == {"a": 1}
-    (tmp_path / "x.json").write_text('{"a"', encoding="utf-8")
-    assert broken.get("x") is None
-    assert json.loads('{"a": 1}') and build_page(read_runs(folder), cache=kept)
 
 
 def test_a_difference_that_cannot_be_is_not_said_to_be_detectable() -> None:

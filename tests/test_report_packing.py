@@ -1,11 +1,10 @@
-"""Samples in the page: packed without loss, without a character that means anything to HTML, within the limits."""
+"""Samples in the page: packed without loss, without a character that means anything to HTML, and whole."""
 
 from __future__ import annotations
 
 import base64
 import json
 import math
-import random
 import string
 import unicodedata
 import zlib
@@ -17,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import right_in, save_run
 
-from medtasks_utils.report.packing import Store, cut, lengths, limit_for, pack, to_json
-from medtasks_utils.report.samples import Packed, pack_samples
+from medtasks_utils.report.packing import Store, pack, to_json
+from medtasks_utils.report.samples import pack_samples
 from medtasks_utils.report.text import shortened, visible
 from medtasks_utils.results import Run, read_runs
 
@@ -55,7 +54,6 @@ def test_records_come_back_as_they_were(values: list[Any], chunk: int) -> None:
         assert set(packed) <= BASE64
         here = unpack(packed)
         assert here and values[start : start + len(here)] == here
-    assert store.size == sum(map(len, store.chunks))
 
 
 def test_chunks_hold_what_fits_and_long_records_stand_alone() -> None:
@@ -67,46 +65,6 @@ def test_chunks_hold_what_fits_and_long_records_stand_alone() -> None:
 def test_numbers_that_are_none_become_null() -> None:
     value = {"a": math.nan, "b": [math.inf, 1.5], "c": (-math.inf,)}
     assert json.loads(to_json(value)) == {"a": None, "b": [None, 1.5], "c": [None]}
-
-
-# ---- limits on length
-
-
-@given(st.lists(st.integers(0, 5000), min_size=1, max_size=60), st.integers(0, 100_000))
-def test_the_limit_is_the_largest_that_keeps_the_total(all_lengths: list[int], total: int) -> None:
-    limit = limit_for(all_lengths, total, least=1)
-
-    def spent(limit: int) -> int:
-        return sum(min(length, limit) for length in all_lengths)
-
-    assert limit == 1 or spent(limit) <= total
-    assert limit >= max(all_lengths) or spent(limit + 1) > total or limit == 1
-
-
-@given(JSON, st.integers(1, 50))
-def test_cutting_keeps_both_ends_and_what_is_short(value: Any, limit: int) -> None:
-    def check(before: Any, after: Any) -> None:
-        if isinstance(before, str):
-            if len(before) <= limit:
-                assert after == before
-            else:
-                assert "characters left out" in after and after.endswith(before[-(limit - limit * 3 // 5) :])
-                assert after.startswith(before[: limit * 3 // 5])
-        elif isinstance(before, dict):
-            assert list(before) == list(after)
-            for key in before:
-                check(before[key], after[key])
-        elif isinstance(before, list):
-            for pair in zip(before, after, strict=True):
-                check(*pair)
-        else:
-            assert after == before
-
-    check(value, cut(value, limit))
-
-
-def test_lengths_are_those_of_every_string_but_not_of_names() -> None:
-    assert lengths({"name": ["abc", {"x": "de"}, 5, None, ("f",)]}) == [3, 2, 1]
 
 
 # ---- text
@@ -190,26 +148,22 @@ def test_too_many_samples_leave_an_even_part_the_same_for_all_runs(runs: list[Ru
     assert "every" in packed.notes[0]
 
 
-def test_long_responses_are_cut_no_more_than_it_takes(tmp_path: Path) -> None:
-    noise = "".join(random.Random(0).choices(string.ascii_letters, k=300_000))
+def test_long_responses_are_whole_and_their_length_can_be_sorted_by(tmp_path: Path) -> None:
+    long = "\\boxed{0}" + "x y\n" * 500_000 + "END"
+    save_run(tmp_path, lambda doc: long if doc["row"] == "0" else "\\boxed{0}", tasks="medhallu")
+    packed = pack_samples(read_runs(tmp_path))
+    assert packed.notes == []
+    responses = [record["responses"][0] for record in records(packed.samples)]
+    assert responses.count(long) == 2 and set(responses) == {long, "\\boxed{0}"}
+    assert {*unpack(packed.index)["samples"]["columns"]["length"]} == {len(long), 9}
 
-    def answer(doc: dict[str, Any]) -> str:
-        return f"\\boxed{{0}}{noise}END" if doc["row"] == "0" else "\\boxed{0}"
 
-    save_run(tmp_path, answer, tasks="medhallu")
+def test_numbers_that_the_log_has_of_a_sample_are_columns(tmp_path: Path) -> None:
+    save_run(tmp_path, tasks="medhallu")
     runs = read_runs(tmp_path)
-    whole = pack_samples(runs)
-    assert whole.notes == [] and size(whole) > 60_000
-    small = pack_samples(runs, max_packed=size(whole) // 3)
-    assert size(small) <= size(whole) // 3
-    (note,) = small.notes
-    assert "cut in the middle" in note
-    responses = [record["responses"][0] for record in records(small.samples)]
-    long = [response for response in responses if "characters left out" in response]
-    assert len(long) == 2 and all(response.endswith("END") and len(response) > 1000 for response in long)
-    assert all(response == "\\boxed{0}" for response in responses if response not in long)
-    assert {record["lengths"][0] for record in records(small.samples)} == {9, 300_012}
-
-
-def size(packed: Packed) -> int:
-    return packed.documents.size + packed.samples.size
+    first, second, *_ = (samples := runs[0].tasks["medhallu"].samples)
+    first.details["strict-match"] |= {"certainty": 0.25, "tokens": [10, 20]}
+    second.details["strict-match"] |= {"certainty": None, "seconds": "soon"}
+    columns = unpack(pack_samples(runs).index)["samples"]["columns"]
+    assert columns.keys() == {"length", "certainty", "tokens"}
+    assert columns["certainty"] == [0.25, *[None] * (len(samples) - 1)] and columns["tokens"][0] == 15

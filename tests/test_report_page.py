@@ -11,7 +11,6 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
 import pytest
 from saved_runs import edit_lines, right_in, sample_file, save_run
 
@@ -19,15 +18,14 @@ from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.cli import main
 from medtasks_utils.report import build_page
 from medtasks_utils.report.answers import outcome_block
-from medtasks_utils.report.family import _blocks, page_family
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import FORM, OUTCOMES, RIGHT, UNANSWERED, UNSURE, WRONG, outcomes
 from medtasks_utils.report.pairs import Comparer, Paired
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run, read_runs
-from medtasks_utils.results.samples import SampleLog
 
 LEXICAL = {"medexqa": {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}}
+BOTH = ("strict-match", "flexible-extract")
 EVERYTHING = ("medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu")
 
 
@@ -206,7 +204,7 @@ def test_findings_say_who_leads_by_how_much_and_what_format_costs(tmp_path: Path
     save_run(tmp_path / "b", unboxed, tasks="medhallu", model="unboxed")
     save_run(tmp_path / "a", tasks="medhallu", model="right")
     runs = read_runs([tmp_path / name for name in "cba"])
-    said = [(finding.about, finding.text) for finding in findings(runs, arrange(runs), Comparer(runs))]
+    said = [(finding.about, finding.text) for finding in findings(runs, arrange(runs), Comparer(runs, BOTH))]
     answered = [run.tasks["medhallu"].metrics["answered", "strict-match"].value for run in runs]
     assert said == [
         (
@@ -223,7 +221,7 @@ def test_findings_say_who_leads_by_how_much_and_what_format_costs(tmp_path: Path
             f"weak leaves {100 * (1 - answered[0]):.1f} % of MedHallu.",
         ),
     ]
-    (first, *_) = findings(runs, arrange(runs), Comparer(runs), "flexible-extract")
+    (first, *_) = findings(runs, arrange(runs), Comparer(runs, BOTH), "flexible-extract")
     assert first.about == "MedHallu, f1, flexible-extract" and first.text.startswith("No clear lead: unboxed 100.0")
 
 
@@ -239,7 +237,7 @@ class Uncorrected(Comparer):
 
 def test_an_interval_without_zero_that_is_not_significant_is_explained(runs: list[Run]) -> None:
     """The intervals are for each pair alone, the p-values corrected over the page."""
-    comparer = Uncorrected(runs)
+    comparer = Uncorrected(runs, BOTH)
     said = {finding.about: finding.text for finding in findings(runs, arrange(runs), comparer)}
     text = said["MedCalc-Bench, acc, strict-match"]
     assert re.search(r"\(\+\d[\d.]+ to \+", text), "the interval is above zero"
@@ -399,37 +397,33 @@ def test_repeated_generations_are_partly_right(tmp_path: Path) -> None:
     assert page.cell("Values in percent, strict-match", "model", "MedHallu acc") == "50.0"
 
 
-def test_a_page_s_family_has_the_comparisons_that_the_page_has(runs: list[Run]) -> None:
-    """As many as there are lines of whole tasks, with their standard errors, groups of tasks among them."""
-    comparer = Comparer(runs)
-    filters = ["strict-match", "flexible-extract"]
-    lines = [
-        line
-        for name in filters
-        for line in comparer.between(runs[0].name, runs[1].name, name).lines
-        if line.breakdown is None
-    ]
-    blocks = list(_blocks(runs, filters))
-    found = []
-    for influence, first, second in blocks:
-        found += np.linalg.norm(influence[:, first] - influence[:, second], axis=0).tolist()
-    expected = [line.contrast.stderr for line in lines if line.contrast.stderr is not None]
-    assert {line.task for line in lines} > {"medexqa", "medhallu"}
-    assert len(found) == len(lines) == page_family(runs, filters).comparisons
-    assert sorted(found) == pytest.approx(sorted(expected), rel=0.2)  # but for the root of G/(G − 1)
-    family = page_family(runs, filters)
-    for line in lines:
-        assert line.p_adjusted == (None if line.contrast.p is None else family.adjusted(line.contrast.p))
-        assert line.contrast.p is None or line.contrast.p <= (line.p_adjusted or 0) <= 1
+def test_all_comparisons_of_a_page_are_corrected_together(runs: list[Run]) -> None:
+    found = Comparer(runs, BOTH)
+    pairs = [found.between("first", "second", name) for name in BOTH]
+    for is_part in (False, True):
+        lines = [line for pair in pairs for line in pair.lines if (line.breakdown is not None) == is_part]
+        tested = [line for line in lines if line.contrast.p is not None]
+        assert {line.filter for line in tested} == set(BOTH)
+        smallest = min(tested, key=lambda line: line.contrast.p or 0)
+        assert smallest.p_adjusted == pytest.approx(min(1, len(tested) * (smallest.contrast.p or 0)))
 
 
-def test_runs_over_other_examples_are_of_the_family_too(runs: list[Run]) -> None:
-    """Two pairs of runs without an example in common are corrected for each other."""
-    halves = [replace(run, name=f"{run.name}{half}", groups={}, tasks={}) for half in (0, 1) for run in runs]
-    for half, run in zip((0, 0, 1, 1), halves, strict=True):
-        task = runs[0].tasks["medmcqa_openmed"]
-        own = replace(task)
-        own.__dict__["_log"] = SampleLog(task.samples[half::2], [])
-        run.tasks["medmcqa_openmed"] = own
-    assert page_family(halves[:2], ["strict-match"]).comparisons == 1
-    assert page_family(halves, ["strict-match"]).comparisons == 6
+def test_a_mean_over_benchmarks_rests_on_their_examples(tmp_path: Path) -> None:
+    """All right: the interval is as wide as the tasks' own say, and marked."""
+    save_run(tmp_path, tasks="medtasks")
+    (whole, *parts) = arrange(read_runs(tmp_path))
+    found = whole.estimate("model", "strict-match", "acc")
+    each = [part.estimate("model", "strict-match", "acc") for part in parts]
+    assert whole.is_overall and found.n == sum(part.n for part in each) and found.few
+    assert found.low is not None and found.low > max(part.low or 0 for part in each) and found.high == 1
+
+
+def test_a_value_that_the_samples_do_not_give_is_said(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "a", tmp_path / "a")
+    (path,) = (tmp_path / "a").glob("**/results_*.json")
+    edit_lines(
+        sample_file(path, "medhallu"), lambda lines: [line.replace(b'"acc": 0.0', b'"acc": NaN') for line in lines]
+    )
+    text = "".join(Page(build_page(read_runs(tmp_path))).text)
+    assert re.search(r"values of acc \(strict-match\) are no numbers", text)
+    assert re.search(r"acc \(strict-match\) is [\d.]+ as reported, but 100.0 by the samples", text)

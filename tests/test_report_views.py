@@ -52,12 +52,23 @@ CALLS: list[dict[str, Any]] = [
         "content": "<tool_response>\n42\n</tool_response>",
         "calls": [{"name": "python", "argument": "x = 6 * 7\nx", "failed": False}],
     },
-    {"role": "assistant", "content": '<tool_call>{"name": "calculator", "arguments": {"expression": "1/0"}}'},
-    {
-        "role": "user",
-        "content": "<tool_response>\nError: division by zero\n</tool_response>",
-        "calls": [{"name": "calculator", "argument": "1/0", "failed": True}],
+    {  # natively
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": key, "type": "function", "function": {"name": "calculator", "arguments": '{"expression": "1/0"}'}}
+            for key in "ab"
+        ],
     },
+    *(
+        {
+            "role": "tool",
+            "tool_call_id": key,
+            "content": "Error: division by <tool_response> zero",
+            "calls": [{"name": "calculator", "argument": "1/0", "failed": True}],
+        }
+        for key in "ab"
+    ),
     {"role": "assistant", "content": "So it is <answer>42</answer>"},
 ]
 
@@ -158,19 +169,19 @@ def test_what_cannot_be_compared_is_not(page: Any, runs: list[Run]) -> None:
     text = page.inner_text("header.title")
     assert "Not all examples were run (--limit) in 1 of 4 runs" in text and "short (--limit 5): 5 of" in text
     summary = cells(page, "Values in percent, strict-match")
-    whole, repeats = (len(runs[0].tasks[task].samples) for task in ("medcalc_bench", "medmcqa_openmed"))
+    whole = len(runs[0].tasks["medcalc_bench"].samples)
     column = summary[0].index("MedCalc-Bench acc")
-    assert f"not comparable: 5 examples, not {whole}" in summary[3][column] and repeats
-    assert "the generation" in summary[4][summary[0].index("MedMCQA acc")]
+    other = f"not comparable: different examples (5 in both, {whole - 5} only in A, 0 only in B)"
+    assert other in summary[3][column]
     table = page.locator("#summary table:visible").first
     for name in ("MedCalc-Bench acc", "MedHallu f1", "MedMCQA acc"):
         assert table.locator(f"tbody tr td:nth-child({summary[0].index(name) + 1}).best").count() == 0
     assert table.locator(f"tbody tr td:nth-child({summary[0].index('Overall acc') + 1}).best").count() == 1
     cards = {card.split("\n")[0]: card for card in page.locator(".findings li:visible").all_inner_texts()}
-    assert f"short is not comparable: 5 examples, not {whole}." in cards["MedCalc-Bench, acc, strict-match"]
+    assert f"short is {other}." in cards["MedCalc-Bench, acc, strict-match"]
     differences = cells(page, "Differences from first by task, strict-match")
     refused = [row for row in differences if row[1] == "short"]
-    assert refused and all("not compared" in row[5] and "5 examples" in row[5] for row in refused)
+    assert refused and all("not compared" in row[5] and "different examples" in row[5] for row in refused)
 
 
 def test_the_baseline_is_chosen(page: Any) -> None:
@@ -205,6 +216,13 @@ def test_tables_are_sorted_saved_and_keep_their_first_columns(page: Any) -> None
     rows = list(csv.reader(io.StringIO(Path(download.value.path()).read_text(encoding="utf-8-sig"))))
     saved = rows[0].index("first")
     assert rows[0][:2] == ["Calculator", "n"] and [row[saved] for row in rows[1:]] == before
+    with page.expect_download() as download:
+        page.locator("#summary table:visible .csv").first.click()
+    scores = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text(encoding="utf-8-sig"))))
+    named = [head.removesuffix(" low") for head in scores[0] if head.endswith(" low")]
+    with_ends = [(row, head) for row in scores for head in named if row[f"{head} low"]]
+    known = [[float(row[f"{head}{end}"]) for end in (" low", "", " high")] for row, head in with_ends]
+    assert known and all(ends == sorted(ends) for ends in known)
     moved = page.evaluate(
         """() => [...document.querySelectorAll("main .table")].filter((box) => box.checkVisibility()).map((box) => {
           const cell = box.querySelector("tbody th");
@@ -253,7 +271,7 @@ def test_transcripts_are_conversations(page: Any, runs: list[Run]) -> None:
     assert "I compute." in turns.nth(0).inner_text() and "tool_call" not in page.inner_text("#detail .columns")
     assert turns.nth(0).locator(".call pre.code").inner_text() == "x = 6 * 7\nx"
     assert turns.nth(0).locator(".call .result").inner_text() == "42"
-    assert turns.nth(1).locator(".call.failed").count() == 1 and "failed" in turns.nth(1).inner_text()
+    assert turns.nth(1).locator(".call.failed").count() == 2 and "failed" in turns.nth(1).inner_text()
     assert turns.nth(0).locator(".failed").count() == 0
     unfold(page)
     assert "The prompt once more." not in page.inner_text("#detail"), "the prompt stands there once"

@@ -101,6 +101,10 @@ def test_tables(page: Any) -> None:
         ("\\unknown{x}", "<mtext>\\unknown</mtext><mrow><mi>x</mi></mrow>"),
         ("\\log_{10} x", "<msub><mi>log</mi><mrow><mn>10</mn></mrow></msub><mi>x</mi>"),
         ("1{,}200", "<mn>1</mn><mrow><mo>,</mo></mrow><mn>200</mn>"),
+        (
+            "\\mathrm{CO_2}",
+            '<mrow><mi mathvariant="normal">C</mi><msub><mi mathvariant="normal">O</mi><mn>2</mn></msub></mrow>',
+        ),
         ("x}", "<mi>x</mi><mo>}</mo>"),
         ("{x", "<mrow><mi>x</mi></mrow>"),
     ],

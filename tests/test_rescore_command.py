@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 from conftest import clean_environment, sample_rows
-from judge_server import Answering, Fault, JudgeServer, geval_reply, sound, whole
+from judge_server import Fault, JudgeServer, geval_reply, sound, whole
 from rescore_logs import explained, run_harness, sample, write_log
 
 from medtasks_utils.cli import main
-from medtasks_utils.rescore.agreement import agree
-from medtasks_utils.rescore.table import JudgedRow
+from medtasks_utils.rescore import columns
+from medtasks_utils.rescore.run import JudgedRow
 
 CANARY = "sk-canary-0123456789abcdef"
 WORTH = {"FULLY_SUPPORTED": 100.0, "PARTIALLY_SUPPORTED": 50.0, "NOT_SUPPORTED": 0.0}
@@ -85,14 +85,14 @@ def test_geval_writes_a_row_for_each_response_with_all_that_the_judge_said(
     assert len(server.judging) == 10, "a wrong answer costs no call"
     asked = sample_rows("medexqa/test/clinical_psychologist_test.tsv")
     for row in rows:
-        assert row["answer"] == row["right_answer"] if row["status"] == "judged" else row["score"] == "0.0"
-        assert row["response"].endswith(f"{row['example']} explains, in full.") and "<think>" in row["response"]
-        assert len(json.loads(row["references"])) == 2 and len(json.loads(row["options"])) == 4
+        assert row["given"] == row["answer"] if row["status"] == "judged" else row["score"] == "0.0"
+        assert row["completion"].endswith(f"{row['example']} explains, in full.") and "<think>" in row["completion"]
+        assert row["references"].count("\n") == 1 and row["A"] and row["run_file"].startswith(str(logs))
         assert row["question"] in {each["question"] for each in asked} or row["specialty"] != "clinical_psychology"
     for row in with_status(rows, "judged"):
-        output = json.loads(row["output"])
+        output = json.loads(row["judge_model_output"])
         assert output["final_score"] == float(row["score"])
-        assert json.loads(row["claims"]) == [{"claim": "One.", "label": "aligned"}]
+        assert float(row["judge_score"]) == pytest.approx(float(row["score"]) / 100)
         (request,) = [each for each in server.judging if row["question"] in whole(each["messages"])]
         assert json.loads(str(sound(request))) == output
         assert "<think>" not in whole(request["messages"])
@@ -108,7 +108,7 @@ def test_what_no_file_can_hold_in_a_judges_reply_stops_nothing(
     assert rescore(tmp_path / "logs") == 0
     (row,) = table(tmp_path)
     assert row["score"] == "70.0"
-    assert json.loads(row["output"])["justification"].startswith("half a pair \ufffd, NUL ")
+    assert json.loads(row["judge_model_output"])["justification"].startswith("half a pair \ufffd, NUL ")
 
 
 @pytest.mark.parametrize("coverage", [False, True])
@@ -118,51 +118,49 @@ def test_factscore_writes_claims_with_labels_and_rates(
     assert rescore(logs, "factscore", *(["--use_coverage"] if coverage else [])) == 0
     judged = with_status(table(tmp_path, "factscore"), "judged")
     assert len(judged) == 10
-    assert len(server.judging) == 10 * (14 if coverage else 7)
+    assert len(server.judging) == 10 * (21 if coverage else 7)
     for row in judged:
+        said = json.loads(row["claims_labels_json"])
         rates = []
-        for column, rate in (("claims", "support"), ("reference_claims", "coverage")):
-            claims = json.loads(row[column])
-            assert len(claims) == (0 if rate == "coverage" and not coverage else 6)
-            if claims:
-                rates.append(sum(WORTH[claim["label"]] for claim in claims) / len(claims))
-                assert float(row[rate]) == pytest.approx(rates[-1])
-            else:
-                assert row[rate] == ""
+        for prefix, rate in (("", "support"), ("reference_", "coverage")):
+            labels = said.get(f"{prefix}labels", [])
+            assert len(labels) == (12 * coverage if prefix else 6)
+            if labels:
+                rates.append(sum(WORTH[label] for label in labels) / len(labels))
+            assert row[f"{rate}_rate"] == ("" if not labels else str(rates[-1] / 100))
         assert float(row["score"]) == pytest.approx(sum(rates) / len(rates))
 
 
-def test_both_judges_write_a_table_each_and_their_agreement(
-    logs: Path, tmp_path: Path, rescore: Command, capsys: pytest.CaptureFixture[str]
+def test_both_judges_write_a_table_each_with_the_environment_s_columns_first(
+    logs: Path, tmp_path: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert rescore(logs, "both") == 0
-    scores = [
-        {row["example"]: float(row["score"]) for row in with_status(table(tmp_path, judge), "judged")}
-        for judge in ("geval", "factscore")
-    ]
-    assert scores[0].keys() == scores[1].keys() and len(scores[0]) == 10
-    expected = agree([[scores[0][example], scores[1][example]] for example in scores[0]])
-    (row,) = read_table(tmp_path / "out" / "judged_agreement.csv")
-    assert row["kind"] == "between judges"
-    assert float(row["alpha"]) == pytest.approx(expected.alpha) and row["examples"] == "10"
-    output = capsys.readouterr().out
-    assert f"{expected.alpha:.3f}" in output
-    assert "macro average of 5" in output and "judged_factscore.csv" in output
+    monkeypatch.setenv("JUDGE_API_KEY", CANARY)
+    assert main(["rescore", *arguments(logs, tmp_path, server)]) == 0, "both is the default"
+    first = ["run_file", "specialty", "question", "A", "B", "C", "D", "answer", "completion"]
+    for judge, own in (
+        ("geval", ["judge_model_output", "judge_score"]),
+        (
+            "factscore",
+            ["claims_labels_json", "support_rate", "coverage_labels_json", "coverage_rate", "final_score"],
+        ),
+    ):
+        rows = table(tmp_path, judge)
+        theirs = [*first, *own, "references", "error"]
+        assert list(rows[0])[: len(theirs)] == theirs and len(rows) == 20
+        assert list(rows[0]) == list(columns("g-eval" if judge == "geval" else judge))
 
 
 def test_the_summary_is_of_the_table(
     logs: Path, tmp_path: Path, rescore: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rescore(logs)
-    lines = [line.split() for line in capsys.readouterr().out.split("\n") if line]
-    shown = {name: float(score) for name, score, *_ in lines[3:8]}
-    rows = table(tmp_path)
-    for specialty, score in shown.items():
-        scores = [float(row["score"]) for row in rows if row["specialty"] == specialty]
-        assert len(scores) == 4
-        assert score == pytest.approx(sum(scores) / 4, abs=0.005)
-    assert lines[8][:4] == ["macro", "average", "of", "5"]
-    assert float(lines[8][4]) == pytest.approx(sum(shown.values()) / 5, abs=0.01)
+    said = capsys.readouterr().out.split("\n")[1].split()
+    scores = [float(row["score"]) for row in table(tmp_path)]
+    assert float(said[-7]) == pytest.approx(sum(scores) / 20, abs=0.005)
+    assert said[-5:] == ["20", "10", "10", "0", "0"]
+    assert rescore(logs, "geval", "--json") == 0
+    (told,) = json.loads(capsys.readouterr().out)["scores"]
+    assert told["score"] == pytest.approx(sum(scores) / 20) and told["low"] < told["score"] < told["high"]
 
 
 @pytest.mark.parametrize(("mode", "judge"), [("g-eval", "geval"), ("factscore", "factscore")])
@@ -227,17 +225,6 @@ def test_more_samples_are_added_and_nothing_is_judged_twice(
     assert len(server.judging) == len(table(tmp_path)) == 3
 
 
-def test_the_table_is_of_the_judges_asked_for_and_the_cache_keeps_the_others(
-    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command
-) -> None:
-    rescore(logs)
-    rescore(logs, "geval", "--model", "another")
-    assert Counter(row["model"] for row in with_status(table(tmp_path), "judged")) == {"another": 10}
-    rescore(logs, "geval", "--model", "judge", "another")
-    assert Counter(row["model"] for row in with_status(table(tmp_path), "judged")) == {"judge": 10, "another": 10}
-    assert len(server.judging) == 20
-
-
 def test_the_same_response_under_two_tasks_is_judged_once(
     tmp_path: Path, server: JudgeServer, rescore: Command
 ) -> None:
@@ -267,10 +254,7 @@ def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(
         assert failed["error"]
     captured = capsys.readouterr()
     assert captured.err.count("failed: ") >= 2 and "clinical_psychology/test/0" in captured.err
-    assert captured.out.count("1 (1 unreadable)") == 4
-    (right,) = [row for row in with_status(table(tmp_path), "judged") if row["specialty"] == "clinical_psychology"]
-    (line,) = [line.split() for line in captured.out.split("\n\n")[0].split("\n") if line.startswith("clinical_psych")]
-    assert line[1] == f"{float(right['score']) / 2:.2f}", "two of four are right, one of which is judged"
+    assert captured.out.split("\n")[1].split()[-4:] == ["9", "10", "1", "0"]
 
     server.answer = sound
     kept = without_cost(with_status(table(tmp_path), "judged"))
@@ -302,68 +286,7 @@ def test_examples_without_references_are_skipped_and_counted(
             assert (row["status"], row["score"], row["error"]) == (
                 "skipped", "", "no reference explanation to judge by",
             )  # fmt: skip
-    (line,) = [line.split() for line in capsys.readouterr().out.split("\n\n")[0].split("\n") if "clinical" in line]
-    assert line == ["clinical_psychology", "-", "-", "-", "2", "0", "0", "2", "0"]
-
-
-# ---- agreement
-
-
-def wavering(step: float) -> Answering:
-    """A G-Eval judge that scores every text higher by ``step`` each time it sees it."""
-    seen: Counter[str] = Counter()
-
-    def answer(request: dict[str, Any]) -> Any:
-        text = whole(request["messages"])
-        if '"ready"' in text:
-            return sound(request)
-        seen[text] += 1
-        return json.dumps(geval_reply(json.loads(str(sound(request)))["final_score"] * 0.5 + step * seen[text]))
-
-    return answer
-
-
-def test_repeats_are_calls_of_their_own_and_tell_how_far_a_judge_agrees_with_itself(
-    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
-    server.answer = wavering(7.0)
-    assert rescore(logs, "geval", "--repeat", "3") == 0
-    assert len(server.judging) == 30
-    judged = with_status(table(tmp_path), "judged")
-    assert Counter(row["repeat"] for row in judged) == {"0": 10, "1": 10, "2": 10}
-    assert len(with_status(table(tmp_path), "wrong")) == 10
-    by_example: dict[str, list[float]] = {}
-    for row in judged:
-        by_example.setdefault(row["example"], []).append(float(row["score"]))
-    for scores in by_example.values():
-        assert [score - scores[0] for score in scores] == pytest.approx([0, 7, 14])
-    (comparison,) = read_table(tmp_path / "out" / "judged_agreement.csv")
-    expected = agree(list(by_example.values()))
-    assert comparison["kind"] == "with itself"
-    assert float(comparison["alpha"]) == pytest.approx(expected.alpha)
-    assert float(comparison["low"]) == pytest.approx(expected.low)
-    assert "with itself" in capsys.readouterr().out
-
-
-def test_repeats_go_on_where_fewer_were_made(
-    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rescore(logs)
-    once = capsys.readouterr().out
-    rescore(logs, "geval", "--repeat", "2")
-    assert len(server.judging) == 20
-    capsys.readouterr()
-    rescore(logs)
-    assert len(server.judging) == 20
-    assert capsys.readouterr().out.startswith(once.split("\n\n")[0]), "the summary is of the repeats asked for"
-
-
-def test_several_models_are_several_judges(logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command) -> None:
-    assert rescore(logs, "geval", "--model", "one", "two", "one") == 0
-    assert Counter(request["model"] for request in server.judging) == {"one": 10, "two": 10}
-    (row,) = read_table(tmp_path / "out" / "judged_agreement.csv")
-    assert row["judge"].endswith("|model:one") and row["other"].endswith("|model:two")
-    assert float(row["alpha"]) == 1.0, "the server gives both the same answers"
+    assert capsys.readouterr().out.split("\n")[1].split()[-7:] == ["–", "–", "0", "0", "0", "0", "2"]
 
 
 # ---- kills
@@ -408,7 +331,7 @@ def test_after_a_kill_no_answered_call_is_made_twice(
     rows = table(tmp_path, judge)
     assert len(rows) == len({row["example"] for row in rows}) == len(with_status(rows, "judged")) == 120
     assert sum(count - 1 for count in server.answered.values() if count > 1) <= in_flight
-    assert "macro average" in output
+    assert "judge" in output
 
 
 @pytest.mark.slow
@@ -444,10 +367,10 @@ def test_the_key_is_sent_and_written_nowhere(
         return sound(request)
 
     server.answer = echo
-    assert rescore(logs, "both", "--verbose", "--max_retries", "0", "--repeat", "2") == 0
+    assert rescore(logs, "both", "--verbose", "--max_retries", "0") == 0
     assert {headers["authorization"] for headers in server.headers} == {f"Bearer {CANARY}"}
     captured = capsys.readouterr()
-    assert "http_400" in captured.out and "judged: " in captured.err
+    assert "http_400" in captured.err and "judged: " in captured.err
     for path in [path for path in tmp_path.rglob("*") if path.is_file()]:
         assert CANARY.encode() not in path.read_bytes(), path
     assert CANARY not in captured.out + captured.err
@@ -470,7 +393,6 @@ def test_a_refused_key_is_one_line_before_anything_is_judged(
     ("changes", "message"),
     [
         (["--judge", "gpt"], "there is no judge 'gpt'"),
-        (["--repeat", "0"], "'0' is not a whole number of 1 or more"),
         (["--concurrency", "many"], "'many' is not a whole number of 1 or more"),
         (["--sleep_ms", "-5"], "'-5' is not a whole number of 0 or more"),
         (["--filter", "loose"], "invalid choice: 'loose'"),

@@ -48,7 +48,7 @@ def test_each_generation_is_a_response_with_its_own_answer(tmp_path: Path) -> No
     for example in {response.example for response in found}:
         own = [response for response in found if response.example == example]
         assert [response.generation for response in own] == [0, 1, 2, 3]
-        assert all(response.text == f"The answer is {response.answer}." for response in own)
+        assert all(response.text == f"The answer is {response.given}." for response in own)
         assert sum(response.needs_judge for response in own) == 1
 
 
@@ -163,9 +163,3 @@ def test_where_nothing_is_found_one_line_says_why_and_the_way_out(
         find_responses([str(tmp_path / pattern)], STRICT)
     assert "\n" not in str(error.value)
     assert "--log_samples" in str(error.value)
-
-
-def test_characters_that_no_csv_file_holds_are_replaced(tmp_path: Path) -> None:
-    write_log(tmp_path, [sample(0, resps=[["B\0 and \ud800."]], question="Null\0?")])
-    (found,) = find_responses([str(tmp_path)], STRICT).found
-    assert found.text == "B\ufffd and \ufffd." and found.case.question == "Null\ufffd?"

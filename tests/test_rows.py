@@ -29,11 +29,19 @@ from conftest import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS, stratified
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
-from medtasks_utils.benchmarks.medhallu.task import passages
-from medtasks_utils.benchmarks.medmcqa.task import choice_order
+from medtasks_utils.benchmarks.base import LoadReport
+from medtasks_utils.benchmarks.medcalc_bench.benchmark import stratified
+from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR, KINDS
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.benchmarks.medhallu.benchmark import passages
+from medtasks_utils.benchmarks.medmcqa.benchmark import choice_order
 from medtasks_utils.errors import DataError, OptionError
+
+
+def fewshot(task: Any) -> list[Row]:
+    """What few-shot examples are drawn from."""
+    found: list[Row] = task.benchmark.load(task.files, task.options, task.info, task.config.fewshot_split, LoadReport())
+    return found
 
 
 def medmcqa(data: Path, rows: list[Row], split: str = "validation", **options: Any) -> list[Row]:
@@ -171,7 +179,7 @@ def test_without_validation_a_tenth_of_train_is_held_out_by_seed_42(data: Path) 
     expected = datasets.Dataset.from_list(rows).train_test_split(test_size=0.1, seed=42)
     assert [doc["id"] for doc in medmcqa(data, rows, split="train")] == expected["test"]["id"]
     task = load("medmcqa_openmed", data)
-    assert [doc["id"] for doc in task.load_fewshot_rows()] == expected["train"]["id"]
+    assert [doc["id"] for doc in fewshot(task)] == expected["train"]["id"]
 
 
 def test_rows_left_out_of_a_held_out_part_are_named_by_their_place_in_the_file(
@@ -203,7 +211,7 @@ def test_num_train_examples_limits_what_few_shot_examples_are_drawn_from(data: P
     write_rows([{**row, "id": f"v{row['id']}"} for row in medmcqa_rows(4)], data / "medmcqa" / "validation.jsonl")
     for count, expected in ((-1, 30), (3, 3), (30, 30), (99, 30), (0, 0)):
         task = load("medmcqa_openmed", data, medmcqa={"num_train_examples": count})
-        assert [doc["id"] for doc in task.load_fewshot_rows()] == [f"id-{i}" for i in range(expected)]
+        assert [doc["id"] for doc in fewshot(task)] == [f"id-{i}" for i in range(expected)]
 
 
 def test_train_rows_left_out_are_counted_too(data: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -396,7 +404,7 @@ def calculation(calculator: int, number: int = 1, /, **cells: Any) -> Row:
         "Output Type": "decimal",
         "Patient Note": f"Note {number}.",
         "Question": "How much?",
-        "Ground Truth Answer": truth[JUDGEMENTS.get(calculator, "decimal")],
+        "Ground Truth Answer": truth[BY_CALCULATOR.get(calculator, KINDS["decimal"]).name],
         "Lower Limit": "16.6",
         "Upper Limit": "18.4",
         "Ground Truth Explanation": "So.",
@@ -413,7 +421,7 @@ def test_an_unknown_calculator_is_an_error_when_the_data_loads(data: Path, calcu
 
 
 def test_the_55_calculators_and_how_each_is_judged(data: Path) -> None:
-    found = medcalc(data, [calculation(calculator, number) for number, calculator in enumerate(JUDGEMENTS)])
+    found = medcalc(data, [calculation(calculator, number) for number, calculator in enumerate(BY_CALCULATOR)])
     by_judgement = {
         judgement: {doc["calculator_id"] for doc in found if doc["judgement"] == judgement}
         for judgement in ("date", "weeks_days", "integer", "decimal")

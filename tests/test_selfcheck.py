@@ -8,21 +8,22 @@ import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import documents, load
 
-from medtasks_utils import selfcheck, statistics
-from medtasks_utils.benchmarks import cards
+from medtasks_utils import selfcheck
+from medtasks_utils.aggregation import Aggregate
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.base import Answer, Scores
 from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
-from medtasks_utils.benchmarks.medhallu.task import MedHallu
-from medtasks_utils.benchmarks.medmcqa.task import MedMCQA
+from medtasks_utils.benchmarks.medhallu import benchmark as medhallu
+from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
+from medtasks_utils.benchmarks.medmcqa.benchmark import MedMCQA
 from medtasks_utils.cli import main
 from medtasks_utils.errors import DataError
-from medtasks_utils.harness.answer import Answer
 from medtasks_utils.results import read_runs
 
 
@@ -97,16 +98,28 @@ def test_as_json_and_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     assert Path(told["report"]).is_file()
 
 
-def off_by_one_letter(self: Any, doc: dict[str, Any], answer: Answer) -> dict[str, Any]:
-    return {"acc": float(answer.value == "A"), "answered": float(answer.value is not None), "format": 1.0}
+def off_by_one_letter(self: Any, answer: Answer, example: dict[str, Any], options: Any) -> Scores:
+    values: dict[str, Any] = {
+        "acc": float(answer.value == "A"),
+        "answered": float(answer.value is not None),
+        "format": 1.0,
+    }
+    return Scores(values, None, None)
 
 
-def wrong_extraction(self: Any, response: str, doc: dict[str, Any]) -> Answer:
-    return Answer("0", response)
+def wrong_extraction(self: Any, text: str, example: dict[str, Any], options: Any) -> Answer:
+    return Answer("0", text)
 
 
-def largest(self: statistics.Mean, items: Iterable[float | None]) -> float:
-    return max(item for item in items if item is not None)
+def largest(self: Aggregate, items: Iterable[float | None]) -> float:
+    return max((item for item in items if item is not None), default=0.0)
+
+
+of_f1 = medhallu.ratios_of
+
+
+def twice(target: int, predicted: int) -> dict[str, Any]:
+    return {**of_f1(target, predicted), "f1": (float(2 * target * predicted), float(2 * target))}
 
 
 @pytest.mark.parametrize(
@@ -114,8 +127,8 @@ def largest(self: statistics.Mean, items: Iterable[float | None]) -> float:
     [
         pytest.param(MedMCQA, "score", off_by_one_letter, {"medmcqa_openmed"}, marks=pytest.mark.slow),
         (MedHallu, "flexible", wrong_extraction, {"medhallu"}),
-        (statistics.f1, "denominator", lambda verdict: 2 * verdict.target, {"medhallu"}),
-        (statistics.Mean, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
+        (medhallu, "ratios_of", twice, {"medhallu"}),
+        (Aggregate, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
     ],
     ids=["a score", "an extraction", "F1", "an aggregation"],
 )
@@ -127,12 +140,9 @@ def test_a_score_that_is_off_is_a_miss(
     replacement: Any,
     blamed: set[str],
 ) -> None:
-    few = {
-        name: replace(card, checked_tasks=tuple({*card.checked_tasks} - {"medexqa_all"}))
-        for name, card in cards().items()
-    }
-    del few["medcalc_bench"]
-    monkeypatch.setattr("medtasks_utils.selfcheck.check.cards", lambda: few)
+    few = {name: benchmark for name, benchmark in benchmarks().items() if name != "medcalc_bench"}
+    monkeypatch.setattr(type(few["medexqa"]), "checked_tasks", ("medexqa",))
+    monkeypatch.setattr("medtasks_utils.selfcheck.check.benchmarks", lambda: few)
     monkeypatch.setattr(owner, name, replacement)
     assert main(["selfcheck", "--limit", "8"]) == 1
     output = capsys.readouterr().out

@@ -158,7 +158,7 @@ def test_options_that_choose_rows_are_shown_and_do_not_count() -> None:
 
 @pytest.mark.parametrize("task", ["medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu"])
 def test_the_options_named_for_signatures_exist(task: str) -> None:
-    kind = load(task).options_type
+    kind = type(load(task).options)
     assert kind.choose_rows | kind.not_signed <= kind.model_fields.keys()
     assert not kind.choose_rows & kind.not_signed
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import huggingface_hub
 import pytest
-from conftest import MEDEXQA_COLUMNS, Row, documents, load, medmcqa_rows, sample_rows, write_rows
+from conftest import Row, documents, load, medmcqa_rows, sample_rows, write_rows
 from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
 
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.errors import DataError
 from medtasks_utils.harness.sources import SAMPLE
 
@@ -306,9 +306,7 @@ def test_a_medexqa_row_with_seven_columns(data: Path) -> None:
     path = data / "medexqa" / "test" / "biomedical_engineer_test.tsv"
     write_rows([{str(column): cell for column, cell in enumerate(row)} for row in rows], path, header=False)
     message = message_of("medexqa_biomedical_engineering", data)
-    assert f"{path}, row 3: 7 columns where 8 are expected" in message
-    for column in MEDEXQA_COLUMNS:
-        assert column in message
+    assert f"{path}, row 3: fewer columns than the 8" in message
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv"])
@@ -318,7 +316,8 @@ def test_a_row_with_a_cell_too_many(data: Path, suffix: str) -> None:
     lines = path.read_text().splitlines()
     lines[2] += f"{separator}extra"
     path.write_text("\n".join(lines))
-    assert f"{path}, row 2: 9 columns where the header has 8" in message_of("medmcqa_openmed", data)
+    message = message_of("medmcqa_openmed", data)
+    assert str(path) in message and "Expected 8 fields in line 3, saw 9" in message
 
 
 def test_a_line_that_is_not_json(data: Path) -> None:

@@ -1,315 +1,404 @@
-"""Aggregations and their standard errors, against independent formulas, scikit-learn and the cluster bootstrap."""
+"""The one statistic against libraries, closed forms and simulation, and what is made of it: intervals, tests, plans."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import pickle
-import random
-import time
-from collections import defaultdict
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from lm_eval.api.metrics import mean_stderr
-from sklearn import metrics
+from scipy import stats
+from sklearn.metrics import f1_score
 
-from medtasks_utils.statistics import (
-    NOT_AVAILABLE,
-    ExampleValue,
-    MacroMean,
-    Mean,
-    Verdict,
-    VerdictRatio,
-    accuracy,
-    f1,
-    macro_mean,
-    mean,
-    precision,
-    recall,
+from medtasks_utils.aggregation import AGGREGATES, NOT_AVAILABLE, Example, Scores, codes, joined
+from medtasks_utils.cli import main
+from medtasks_utils.compare import CompareError
+from medtasks_utils.compare.inference import bonett_price, contrast, mcnemar
+from medtasks_utils.compare.plan import stated
+from medtasks_utils.compare.ranking import groups_of, ranking
+from medtasks_utils.intervals import Size, confidence_interval, estimate, share_interval, wilson
+from medtasks_utils.metrics import JudgedScore, Metric, Score
+from medtasks_utils.planning import (
+    detectable,
+    examples_needed,
+    examples_of_mcnemar,
+    power_of_mcnemar,
+    spread,
 )
+from medtasks_utils.statistics import FEWEST, Ratio, holm, informative_clusters, paired
 
-Verdicts = tuple[Verdict | None, ...]
-RATIOS: list[VerdictRatio] = [f1, precision, recall, accuracy]
-SKLEARN: dict[str, Callable[[Sequence[int], Sequence[int]], float]] = {
-    "f1": lambda target, predicted: float(metrics.f1_score(target, predicted, zero_division=0)),
-    "precision": lambda target, predicted: float(metrics.precision_score(target, predicted, zero_division=0)),
-    "recall": lambda target, predicted: float(metrics.recall_score(target, predicted, zero_division=0)),
-    "accuracy": lambda target, predicted: float(metrics.accuracy_score(target, predicted)),
-}
+Rng = np.random.Generator
+EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True, is_judged=True)
 
 
-def example(verdict: Verdict | None, cluster: str | None = None) -> ExampleValue | None:
-    """What a task returns for one generation: None where nothing applies."""
-    return None if verdict is None else ExampleValue(float(verdict[0] == verdict[1]), cluster, None, (verdict,))
+def scores(rows: Any, clusters: Any = None, strata: Any = None) -> Scores:
+    """Of rows of scores, or of an array of plain ones."""
+    own: list[list[Score]] = [list(row) if isinstance(row, list | np.ndarray) else [row] for row in rows]
+    nothing = [None] * len(own)
+    return Scores.of(own, codes(nothing if clusters is None else clusters), codes(strata or [""] * len(own)))
 
 
-def random_verdicts(count: int, seed: int, dropped: float = 0.2) -> list[Verdict | None]:
-    draw = random.Random(seed)
-    return [
-        None if draw.random() < dropped else Verdict(draw.randrange(2), int(draw.random() < 0.6)) for _ in range(count)
-    ]
+def pairs(target: Any, given: Any) -> list[Score]:
+    """F1's numerators and denominators; None where nothing is decided."""
+    return [None if g is None else (2.0 * (t and g), float(t + g)) for t, g in zip(target, given, strict=True)]
 
 
-def paired_verdicts(pairs: int, seed: int) -> list[tuple[str, Verdict | None]]:
-    """Two examples a question, with targets 0 and 1, whose answers depend on a difficulty that they share."""
-    draw = random.Random(seed)
-    examples: list[tuple[str, Verdict | None]] = []
-    for pair in range(pairs):
-        skill = draw.choice([0.35, 0.9])
-        for target in (0, 1):
-            right = draw.random() < skill
-            verdict = None if draw.random() < 0.15 else Verdict(target, target if right else 1 - target)
-            examples.append((str(pair), verdict))
-    return examples
+# ---- the statistic
 
 
-# ---- means
+@given(st.integers(0, 2**32 - 1))
+def test_values_and_errors_are_the_libraries(seed: int) -> None:
+    """Cluster-robust standard errors to 1e-12: statsmodels' of the mean, and of F1 as a regression of its terms."""
+    import statsmodels.api as sm
 
-VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50)
-
-
-@settings(deadline=None)
-@given(VALUES)
-def test_the_mean_and_its_error_are_the_harness_s(values: list[float]) -> None:
-    assert mean(values) == pytest.approx(sum(values) / len(values), rel=1e-12, abs=1e-9)
-    assert mean.stderr(values) == pytest.approx(mean_stderr(values), rel=1e-9, abs=1e-9)
-    assert mean.stderr([ExampleValue(value) for value in values]) == mean.stderr(values)
-
-
-def test_the_error_of_independent_zeros_and_ones_is_the_harness_s_to_the_last_digits() -> None:
-    values = [float(random.Random(7).random() < 0.7) for _ in range(1000)]
-    values[:300] = [0.0] * 300
-    assert mean.stderr(values) == pytest.approx(mean_stderr(values), rel=1e-14)
-
-
-def test_examples_to_which_a_metric_does_not_apply_are_left_out() -> None:
-    assert mean([1.0, None, 0.0, None, 0.0]) == pytest.approx(1 / 3)
-    assert mean.stderr([1.0, None, 0.0, None, 0.0]) == mean.stderr([1.0, 0.0, 0.0])
-    for nothing in ([], [None], [None, None]):
-        assert (
-            mean(nothing) == mean.stderr(nothing) == macro_mean(nothing) == macro_mean.stderr(nothing) == NOT_AVAILABLE
-        )
-    assert mean([1.0]) == 1.0
-    assert mean.stderr([1.0]) == NOT_AVAILABLE
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.floats(0, 100), st.sampled_from("abcdefg")), min_size=2, max_size=60))
-def test_the_clustered_error_is_the_textbook_s(items: list[tuple[float, str]]) -> None:
-    values = np.array([value for value, _ in items])
-    clusters = np.array([cluster for _, cluster in items])
-    names = np.unique(clusters)
-    if len(names) < 2:
-        assert mean.stderr([ExampleValue(*item) for item in items]) == NOT_AVAILABLE
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 60))
+    clusters = rng.integers(0, max(2, n // 2), n)
+    if len(set(clusters.tolist())) < 2:
         return
-    residual = values - values.mean()
-    sums = np.array([residual[clusters == name].sum() for name in names])
-    expected = math.sqrt(len(names) / (len(names) - 1) * (sums**2).sum()) / len(values)
-    assert mean.stderr([ExampleValue(*item) for item in items]) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    values = rng.random(n).round(2)
+    found = Ratio(values, np.ones(n), clusters)
+    groups = len(set(clusters.tolist()))
+    fit = sm.OLS(values, np.ones(n)).fit(cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False})
+    assert found.value == pytest.approx(values.mean(), rel=1e-12)
+    assert found.stderr == pytest.approx(float(fit.bse[0]) * math.sqrt(groups / (groups - 1)), rel=1e-9, abs=1e-12)
+    assert found.influence.sum() == pytest.approx(0, abs=1e-12)
+    target, given_ = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    ratio = scores(pairs(target, given_)).ratio("f1")
+    assert ratio.value == pytest.approx(f1_score(target, given_, zero_division=0), abs=1e-12)
 
 
-def test_the_clustered_error_is_the_bootstrap_s() -> None:
-    examples = [(cluster, float(v.target == v.predicted)) for cluster, v in paired_verdicts(400, 3) if v]
-    items = [ExampleValue(value, cluster) for cluster, value in examples]
-    numerators, denominators = cluster_sums([(c, value, 1.0) for c, value in examples])
-    assert mean.stderr(items) == pytest.approx(bootstrap(numerators, denominators), rel=0.06)
-    assert float(mean.stderr(items)) > 1.1 * float(mean.stderr([float(item) for item in items]))  # pairs are alike
+def test_a_mean_has_the_harness_s_standard_error() -> None:
+    from lm_eval.api.metrics import mean_stderr
+
+    values = [1.0, 0.0, 1.0, 1.0, 0.0, 0.25]
+    assert AGGREGATES["mean"].stderr(values) == pytest.approx(mean_stderr(values), rel=1e-14)
 
 
-def cluster_sums(rows: list[tuple[str, float, float]]) -> tuple[Any, Any]:
-    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for cluster, numerator, denominator in rows:
-        sums[cluster][0] += numerator
-        sums[cluster][1] += denominator
-    table = np.array(list(sums.values()))
-    return table[:, 0], table[:, 1]
+@given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from("abc"), st.sampled_from("xy")), min_size=1, max_size=30))
+def test_order_changes_nothing(rows: list[tuple[float, str, str]]) -> None:
+    """Several processes hand the examples over in another order."""
+    items = [Example([value], cluster, stratum) for value, cluster, stratum in rows]
+    for aggregate in AGGREGATES.values():
+        for other in (items[::-1], sorted(items)):
+            assert aggregate(items) == aggregate(other) and aggregate.stderr(items) == aggregate.stderr(other)
+    assert [vars(pickle.loads(pickle.dumps(item))) for item in items] == [vars(item) for item in items]
 
 
-def bootstrap(numerators: Any, denominators: Any, draws: int = 4000) -> float:
-    """Standard deviation of the ratio over resamples of whole clusters."""
-    count = len(numerators)
-    weights = np.random.default_rng(0).multinomial(count, [1 / count] * count, size=draws)
-    return float(((weights @ numerators) / (weights @ denominators)).std(ddof=1))
+def test_macro_averages_are_means_of_means() -> None:
+    own = scores([1.0, 0.0, 1.0, 1.0, 1.0, 0.0], strata=["a", "a", "a", "a", "b", "b"])
+    found = own.ratio("macro")
+    parts = [own[:4].ratio(), own[4:].ratio()]
+    assert found.value == (0.75 + 0.5) / 2
+    assert found.stderr == pytest.approx(math.hypot(*(part.stderr or 0 for part in parts)) / 2)
+    tasks = joined([own[:4], own[4:]], by_part=True).ratio("macro")
+    assert tasks.value == found.value and tasks.stderr == pytest.approx(found.stderr)
+    assert scores([None, 1.0], strata=["a", "b"]).ratio("macro").value == 1.0
 
 
-# ---- F1 and its kin
+def test_generations_of_one_example_are_one_cluster() -> None:
+    rows = [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
+    means = [sum(row) / 2 for row in rows]
+    found, of_means = scores(rows).ratio(), scores(means).ratio()
+    assert found.value == of_means.value and found.stderr == pytest.approx(of_means.stderr)
+    assert (found.clusters, found.examples) == (4, 8)
 
 
-@pytest.mark.parametrize("ratio", RATIOS, ids=repr)
-@pytest.mark.parametrize("seed", range(5))
-def test_ratios_are_scikit_learn_s_over_what_is_kept(ratio: VerdictRatio, seed: int) -> None:
-    verdicts = random_verdicts(2000, seed)
-    kept = [verdict for verdict in verdicts if verdict]
-    assert 0 < len(kept) < len(verdicts)
-    expected = SKLEARN[repr(ratio)]([v.target for v in kept], [v.predicted for v in kept])
-    assert ratio(map(example, verdicts)) == pytest.approx(expected, rel=1e-12)
+def test_f1_of_generations_is_the_mean_of_theirs() -> None:
+    target, first, second = [1, 1, 0, 0], [1, 0, 1, 0], [1, 1, None, None]
+    rows = [list(row) for row in zip(pairs(target, first), pairs(target, second), strict=True)]
+    assert scores(rows).ratio("f1").value == (0.5 + 1.0) / 2
+    unsure = [[own, None] for own in pairs(target, first)]
+    assert scores(unsure).ratio("f1").value == 0.5, "a generation that decides nothing has none"
 
 
-@settings(deadline=None)
-@given(st.lists(st.none() | st.builds(Verdict, st.integers(0, 1), st.integers(0, 1)), max_size=12))
-def test_ratios_of_a_few_verdicts_are_scikit_learn_s(verdicts: list[Verdict | None]) -> None:
-    kept = [verdict for verdict in verdicts if verdict]
-    for ratio in RATIOS:
-        expected = SKLEARN[repr(ratio)]([v.target for v in kept], [v.predicted for v in kept]) if kept else 0.0
-        assert ratio(map(example, verdicts)) == pytest.approx(expected)
-        error = ratio.stderr(map(example, verdicts))
-        assert error == NOT_AVAILABLE or float(error) >= 0
+@pytest.mark.parametrize(
+    ("how", "items", "value"),
+    [
+        ("mean", [], NOT_AVAILABLE),
+        ("mean", [None, None], NOT_AVAILABLE),
+        ("mean", [None, 0.5], 0.5),
+        ("macro", [], NOT_AVAILABLE),
+        ("f1", [], 0.0),
+        ("f1", [Example([(0.0, 0.0)])], 0.0),
+        ("total", [], 0.0),
+        ("total", [1.0, None, 2.0], 3.0),
+        ("mean", [Example([JudgedScore(True, None)]), Example([JudgedScore(False, 0.0)])], NOT_AVAILABLE),
+    ],
+)
+def test_what_comes_of_nothing(how: Any, items: Any, value: Any) -> None:
+    assert AGGREGATES[how](items) == value
+    assert AGGREGATES[how].stderr(items) == NOT_AVAILABLE
+    values: list[Any] = [NOT_AVAILABLE, NOT_AVAILABLE]
+    of_group: Any = sum(values)
+    assert of_group / 2 == NOT_AVAILABLE
 
 
-@pytest.mark.parametrize("ratio", RATIOS, ids=repr)
-def test_nothing_kept_is_zero_and_no_crash(ratio: VerdictRatio) -> None:
-    for nothing in ([], [None], [None] * 10, [ExampleValue(0.0, "a")]):
-        assert ratio(nothing) == 0.0
-        assert ratio.stderr(nothing) == NOT_AVAILABLE
+def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers() -> None:
+    """Accuracy × mean over the judged right answers, and that product's standard error by the delta method."""
+    rng = np.random.default_rng(2)
+    right = rng.random(400) < 0.7
+    value = np.where(right, rng.uniform(20, 100, 400), 0)
+    failed = right & (rng.random(400) < 0.3)
+    found = scores(
+        [JudgedScore(bool(r), None if f else float(v)) for r, f, v in zip(right, failed, value, strict=True)]
+    )
+    judged = value[right & ~failed]
+    ratio = found.ratio()
+    assert ratio.value == pytest.approx(right.mean() * judged.mean())
+    p, m = right.mean(), judged.mean()
+    assert ratio.stderr == pytest.approx(
+        math.sqrt(m**2 * p * (1 - p) / 400 + p**2 * judged.var(ddof=1) / len(judged)), rel=0.02
+    )
+    assert found.failed.sum() == failed.sum()
 
 
-def test_all_negative_is_zero() -> None:
-    items = [example(Verdict(0, 0), str(i)) for i in range(5)]
-    assert (f1(items), precision(items), recall(items), accuracy(items)) == (0.0, 0.0, 0.0, 1.0)
-    assert f1.stderr(items) == NOT_AVAILABLE
+def test_informative_clusters_are_those_that_differ() -> None:
+    def of(values: list[float]) -> float:
+        return scores(values).ratio().informative
+
+    assert of([1.0] * 20) == 0
+    assert of([1.0, 0.0] * 50) == 100
+    assert of([1.0] * 95 + [0.0] * 5) == pytest.approx(2 * 100 * 0.95 * 0.05 / (1 - 4 * 0.95 * 0.05))
+    assert informative_clusters(np.random.default_rng(1).standard_normal(10_000)) == pytest.approx(10_000, rel=0.1)
 
 
-@pytest.mark.parametrize("ratio", RATIOS, ids=repr)
-def test_errors_of_ratios_are_the_cluster_bootstrap_s(ratio: VerdictRatio) -> None:
-    examples = paired_verdicts(1000, 11)
-    rows = [(cluster, ratio.numerator(v), ratio.denominator(v)) for cluster, v in examples if v]
-    items = [example(verdict, cluster) for cluster, verdict in examples]
-    assert ratio.stderr(items) == pytest.approx(bootstrap(*cluster_sums(rows)), rel=0.06)
+# ---- intervals
 
 
-def test_the_error_of_accuracy_is_that_of_the_mean() -> None:
-    items = [example(verdict, cluster) for cluster, verdict in paired_verdicts(100, 5)]
-    assert accuracy(items) == mean(items)
-    assert accuracy.stderr(items) == pytest.approx(mean.stderr(items), rel=1e-12)
+def coverage(n: int, share: float) -> tuple[float, float]:
+    """Of the interval over all counts, and over those with enough informative answers."""
+    counts = np.arange(n + 1)
+    ends = [share_interval(k / n, n) for k in counts]
+    holds = [low - 1e-12 <= share <= high + 1e-12 for low, high in ends]
+    return float(stats.binom.pmf(counts, n, share) @ holds), 2 * n * share * (1 - share)
 
 
-def test_errors_are_computed_in_milliseconds() -> None:
-    items = [example(verdict, cluster) for cluster, verdict in paired_verdicts(9000, 2)]
-    started = time.perf_counter()
-    for ratio in RATIOS:
-        ratio.stderr(items)
-    assert time.perf_counter() - started < 5.0  # of 18,000 examples; resampling scikit-learn takes minutes
+@pytest.mark.parametrize("n", [20, 50, 131, 400])
+def test_intervals_of_shares_hold_the_truth(n: int) -> None:
+    for share in np.linspace(0.005, 0.995, 199):
+        found, informative = coverage(n, float(share))
+        assert found > 0.915
+        assert informative < FEWEST or 0.92 < found < 0.984
 
 
-# ---- several generations
+@given(st.integers(1, 500), st.floats(0, 1), st.sampled_from(["share", "f1", "points", "macro"]))
+def test_no_interval_leaves_its_range_or_is_without_width(n: int, share: float, kind: str) -> None:
+    metric = Metric(
+        "m",
+        "f1" if kind == "f1" else "macro" if kind == "macro" else "mean",
+        unit="points" if kind == "points" else "share",
+    )
+    top = metric.range[1] or 1
+    for error in (None, 0.0, 1e-9, 0.01 * top, 0.3 * top):
+        low, high = confidence_interval(metric, share * top, error, Size(n, n))
+        assert low is not None and high is not None
+        assert -1e-9 <= low <= share * top + 1e-9 and share * top - 1e-9 <= high <= top + 1e-9 and low < high
 
 
-def test_with_several_generations_a_ratio_is_the_mean_over_them() -> None:
-    first, second = random_verdicts(300, 1), random_verdicts(300, 2)
-    both = [ExampleValue(0.0, str(i), None, pair) for i, pair in enumerate(zip(first, second, strict=True))]
-    for ratio in RATIOS:
-        expected = sum(float(ratio(map(example, each))) for each in (first, second)) / 2
-        assert ratio(both) == pytest.approx(expected, rel=1e-12)
+def test_wilson_is_statsmodels() -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    for right, n in ((3, 20), (10, 20), (97, 131)):
+        assert wilson(right / n, n) == pytest.approx(proportion_confint(right, n, method="wilson"))
 
 
-def test_the_same_generation_twice_is_no_more_certain() -> None:
-    verdicts = random_verdicts(200, 4)
-    once = [ExampleValue(0.0, str(i), None, (verdict,)) for i, verdict in enumerate(verdicts)]
-    twice = [ExampleValue(0.0, str(i), None, (verdict, verdict)) for i, verdict in enumerate(verdicts)]
-    for ratio in RATIOS:
-        assert ratio(once) == ratio(twice)
-        assert ratio.stderr(once) == pytest.approx(ratio.stderr(twice), rel=1e-12)
+def test_below_ten_clusters_there_is_no_interval_and_few_are_marked() -> None:
+    few = estimate(scores([1.0, 0.0] * 4), Metric("acc"))
+    assert (few.n, few.value, few.low, few.high, few.few) == (8, 0.5, None, None, True)
+    alike = estimate(scores([1.0] * 50), Metric("acc"))
+    assert alike.low is not None and alike.low > 0.9 and alike.few
+    assert not estimate(scores([1.0, 0.0] * 10), Metric("acc")).few
 
 
-def test_independent_generations_are_more_certain() -> None:
-    generations = [random_verdicts(300, seed, dropped=0.0) for seed in range(4)]
-    one = [ExampleValue(0.0, str(i), None, (verdict,)) for i, verdict in enumerate(generations[0])]
-    four = [ExampleValue(0.0, str(i), None, verdicts) for i, verdicts in enumerate(zip(*generations, strict=True))]
-    for ratio in RATIOS:
-        assert float(ratio.stderr(four)) == pytest.approx(float(ratio.stderr(one)) / 2, rel=0.25)
+def test_a_judge_s_mean_near_the_ceiling_is_marked() -> None:
+    """Nothing but a few wrong answers moves it, however the judge's own scores spread."""
+    values = [*np.linspace(85, 100, 195), *[0.0] * 3]
+    assert estimate(scores(values), EXPLANATION).few
+    assert not estimate(scores([*values, *[0.0] * 9]), EXPLANATION).few
 
 
-def test_a_generation_without_any_decision_has_no_ratio() -> None:
-    once = [ExampleValue(1.0, str(i), None, (Verdict(1, i % 2),)) for i in range(4)]
-    items = [ExampleValue(1.0, item.cluster, None, (*item.verdicts, None)) for item in once]
-    assert f1(items) == f1(once) == pytest.approx(2 / 3)
-    assert f1.stderr(items) == f1.stderr(once) != 0
+# ---- two runs
 
 
-# ---- macro averages
+@given(st.integers(0, 2**32 - 1))
+def test_interval_and_p_value_never_disagree(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(12, 80))
+    clusters = [int(c) for c in rng.integers(0, n, n)]
+    for metric, first, second in (
+        (Metric("m", unit="points"), rng.random(n) * 100, rng.random(n) * 100 + rng.normal() * 9),
+        (Metric("acc"), rng.integers(0, 2, n) * 1.0, rng.integers(0, 2, n) * 1.0),
+        (Metric("f1", "f1"), pairs(*rng.integers(0, 2, (2, n))), pairs(*rng.integers(0, 2, (2, n)))),
+    ):
+        found = contrast(scores(first, clusters), scores(second, clusters), metric)
+        assert found is not None
+        if found.test == "t" and found.p is not None and found.low is not None and found.high is not None:
+            assert (found.p < 0.05) == (not found.low <= 0 <= found.high) or abs(found.p - 0.05) < 1e-9
 
 
-def strata(sizes: dict[str, int], seed: int = 0) -> list[ExampleValue]:
-    draw = random.Random(seed)
-    return [
-        ExampleValue(float(draw.random() < 0.3 + 0.1 * len(name)), None, name)
-        for name, size in sizes.items()
-        for _ in range(size)
-    ]
+def test_the_t_test_is_the_paired_one_of_the_textbook() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.uniform(0, 100, (2, 40))
+    found = contrast(scores(a), scores(b), Metric("m", unit="points"))
+    expected = stats.ttest_rel(b, a)
+    assert found is not None and found.p == pytest.approx(expected.pvalue)
+    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
 
 
-def test_the_macro_mean_weighs_strata_alike() -> None:
-    items = strata({"a": 10, "bb": 400, "cccc": 90})
-    groups = [[item for item in items if item.stratum == name] for name in ("a", "bb", "cccc")]
-    assert macro_mean(items) == pytest.approx(sum(sum(group) / len(group) for group in groups) / 3, rel=1e-12)
-    errors = [mean_stderr([float(value) for value in group]) for group in groups]
-    assert macro_mean.stderr(items) == pytest.approx(math.sqrt(sum(error**2 for error in errors)) / 3, rel=1e-9)
-    assert macro_mean(items) != pytest.approx(float(mean(items)), abs=1e-3)
+@pytest.mark.parametrize(("lost", "gained"), [(0, 0), (0, 5), (3, 9), (10, 10)])
+def test_right_or_wrong_has_mcnemar_and_bonett_price(lost: int, gained: int) -> None:
+    from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
+
+    a = [1.0] * lost + [0.0] * gained + [1.0] * 20
+    b = [0.0] * lost + [1.0] * gained + [1.0] * 20
+    found = contrast(scores(a), scores(b), Metric("acc"))
+    assert found is not None and found.test == "mcnemar"
+    assert found.p == pytest.approx(of_statsmodels([[20, lost], [gained, 0]], exact=True).pvalue)
+    assert (found.low, found.high) == bonett_price(lost, gained, len(a))
 
 
-def test_one_stratum_is_a_mean() -> None:
-    items = strata({"a": 50})
-    assert macro_mean(items) == mean(items)
-    assert macro_mean.stderr(items) == mean.stderr(items)
+def test_runs_of_different_repeats_are_tested_by_t() -> None:
+    """Equal models near the ceiling, four generations against one."""
+    rng = np.random.default_rng(3)
+    rejected = []
+    for _ in range(400):
+        chance = rng.beta(20, 1, 131)
+        a, b = (rng.binomial(1, chance[:, None], (131, k)).astype(float) for k in (4, 1))
+        found = contrast(scores(a), scores(b), Metric("acc"))
+        assert found is not None and found.test == "t" and found.p is not None
+        rejected.append(found.p < 0.05)
+    assert 0.01 < np.mean(rejected) < 0.09
 
 
-def test_a_stratum_of_one_has_no_error() -> None:
-    items = strata({"a": 50, "b": 1})
-    assert macro_mean(items) == pytest.approx((float(mean(items[:50])) + items[50]) / 2)
-    assert macro_mean.stderr(items) == NOT_AVAILABLE
+def test_equal_models_that_decide_unlike_numbers_are_not_called_different() -> None:
+    rng = np.random.default_rng(4)
+    rejected = []
+    for _ in range(300):
+        target = [0, 1] * 300
+        sides = []
+        for unsure in (0.0, 0.9):
+            given_ = [None if rng.random() < unsure else int(rng.random() < (0.8 if t else 0.3)) for t in target]
+            sides.append(scores(pairs(target, given_), [i // 2 for i in range(600)]))
+        found = contrast(sides[0], sides[1], Metric("f1", "f1"))
+        assert found is not None and found.p is not None
+        rejected.append(found.p < 0.05)
+    assert 0.01 < np.mean(rejected) < 0.1
 
 
-# ---- what the harness does with them
+def test_scores_are_compared_where_both_runs_were_judged() -> None:
+    right, wrong, failed = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
+    a = scores([right] * 10 + [wrong] * 10 + [failed] * 2)
+    b = scores([right] * 8 + [failed] * 2 + [wrong] * 10 + [right] * 2)
+    found = contrast(a, b, EXPLANATION)
+    assert found is not None and (found.n, found.left_out, found.difference) == (18, 4, 0)
+    assert contrast(scores([failed] * 3 + [wrong]), scores([right] * 3 + [wrong]), EXPLANATION) is None
 
 
-@settings(deadline=None)
-@given(st.randoms(use_true_random=False), st.integers(0, 50))
-def test_the_order_makes_no_difference_to_the_last_bit(shuffler: random.Random, seed: int) -> None:
-    draw = random.Random(seed)
-    items: list[float | None] = [
-        None
-        if draw.random() < 0.1
-        else ExampleValue(
-            draw.random() * 10 ** draw.randrange(-8, 8),
-            draw.choice(["p", "q", "r", "s", "t"]),
-            draw.choice(["x", "y", "zz"]),
-            tuple(random_verdicts(2, draw.randrange(1000))),
-        )
-        for _ in range(80)
-    ]
-    shuffled = list(items)
-    shuffler.shuffle(shuffled)
-    aggregations: list[Mean | MacroMean | VerdictRatio] = [mean, macro_mean, *RATIOS]
-    for aggregation in aggregations:
-        assert aggregation(items) == aggregation(shuffled)
-        assert aggregation.stderr(items) == aggregation.stderr(shuffled)
+def test_the_same_examples_are_compared_always() -> None:
+    a, b = np.array([1.0] * 15 + [0.0] * 15), [1.0] * 30
+    lacking = scores([[] if place < 3 else [value] for place, value in enumerate(b)])
+    found = contrast(scores(a), lacking, Metric("acc"))
+    assert found is not None and (found.n, found.left_out, found.a) == (27, 3, 12 / 27)
 
 
-def test_a_value_is_a_number_to_whoever_reads_it_and_survives_pickling() -> None:
-    value = ExampleValue(0.25, "row 7", "BE", (Verdict(1, 0), None), 3, 2, 1)
-    assert value == 0.25
-    assert json.dumps({"acc": value}) == '{"acc": 0.25}'
-    assert repr(value) == "0.25"
-    copy = pickle.loads(pickle.dumps(value))
-    assert type(copy) is ExampleValue
-    assert (copy, copy.cluster, copy.stratum, copy.verdicts) == (0.25, "row 7", "BE", (Verdict(1, 0), None))
-    assert (copy.valid, copy.right, copy.failed) == (3, 2, 1)
-    plain = pickle.loads(pickle.dumps(ExampleValue(1.0)))
-    assert (plain, plain.cluster, plain.stratum, plain.verdicts) == (1.0, None, None, ())
+def test_too_few_are_not_tested() -> None:
+    none = contrast(scores([None] * 30, list(range(30))), scores(pairs([1] * 30, [1] * 30)), Metric("f1", "f1"))
+    assert none is not None and none.p is none.low is None and "A decides none of 30" in none.note
+    few = contrast(scores([50.0, 60, 70]), scores([51.0, 60, 71]), Metric("m", unit="points"))
+    assert few is not None and few.p is few.low is None and "3" in few.note
+    assert contrast(scores([None]), scores([1.0]), Metric("acc")) is None
 
 
-def test_aggregations_have_names() -> None:
-    assert [repr(aggregation) for aggregation in (mean, macro_mean, *RATIOS)] == [
-        "mean",
-        "macro mean",
-        "f1",
-        "precision",
-        "recall",
-        "accuracy",
-    ]
-    assert isinstance(macro_mean, MacroMean)
+def test_a_metric_of_the_generations_together_counts_examples() -> None:
+    """Whether all of several are right is one thing an example, so that its MDE is that of as many examples."""
+    rng = np.random.default_rng(7)
+    a, b = rng.integers(0, 2, (2, 50)) * 1.0
+    found = contrast(scores(a), scores(b), Metric("all@k"))
+    smooth = paired(scores(a).ratio(), scores(b).ratio(), unit=1.0)
+    assert found is not None and smooth is not None and found.detectable == detectable(smooth.error, 49)
+
+
+# ---- many comparisons
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_holm_is_statsmodels(p_values: list[float]) -> None:
+    from statsmodels.stats.multitest import multipletests
+
+    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
+
+
+def test_ranks_and_groups() -> None:
+    rng = np.random.default_rng(1)
+    base = rng.random(2000)
+    runs = {name: scores((base < share) * 1.0).ratio() for name, share in (("low", 0.3), ("a", 0.7), ("b", 0.701))}
+    found = ranking(list(runs), list(runs.values()))
+    assert [rank.run for rank in found] == ["b", "a", "low"]
+    assert [(rank.best, rank.worst, rank.groups) for rank in found] == [(1, 2, "a"), (1, 2, "a"), (3, 3, "b")]
+    assert ranking(list(runs), list(runs.values()), higher_is_better=False)[0].run == "low"
+    assert ranking(["x"], [scores([1.0] * 5).ratio()]) == []
+
+
+@given(st.integers(2, 6), st.data())
+def test_groups_are_the_maximal_sets_without_a_sure_difference(n: int, data: st.DataObject) -> None:
+    differ = np.zeros((n, n), dtype=bool)
+    for i, j in itertools.combinations(range(n), 2):
+        differ[i, j] = differ[j, i] = data.draw(st.booleans())
+    letters = groups_of(differ, range(n))
+    for i, j in itertools.combinations(range(n), 2):
+        assert bool(set(letters[i]) & set(letters[j])) != differ[i, j]
+
+
+def test_equal_models_seldom_have_a_sure_rank() -> None:
+    rng = np.random.default_rng(9)
+    sure = []
+    for _ in range(60):
+        chance = rng.beta(1, 0.5, 300)
+        every = [scores((rng.random(300) < chance) * 1.0).ratio() for _ in range(4)]
+        sure.append(any(rank.best > 1 for rank in ranking(list("abcd"), every)))
+    assert np.mean(sure) < 0.15
+
+
+# ---- plans
+
+
+@pytest.mark.parametrize(("difference", "discordance"), [(0.03, 0.2), (0.1, 0.3), (0.05, 0.06)])
+def test_a_plan_for_mcnemar_is_kept_by_mcnemar(difference: float, discordance: float) -> None:
+    for comparisons in (1, 4):
+        n = examples_of_mcnemar(difference, discordance, comparisons)
+        assert power_of_mcnemar(n, difference, discordance, comparisons) >= 0.8
+        assert power_of_mcnemar(int(n * 0.9), difference, discordance, comparisons) < 0.8
+        assert n >= examples_needed(difference, discordance, comparisons)
+    rng = np.random.default_rng(0)
+    n = examples_of_mcnemar(difference, discordance)
+    up, down = (discordance + difference) / 2, (discordance - difference) / 2
+    counts = rng.multinomial(n, [up, down, 1 - up - down], 1000)
+    found = np.mean([mcnemar(int(lost), int(gained)) < 0.05 for gained, lost, _ in counts])
+    assert found == pytest.approx(power_of_mcnemar(n, difference, discordance), abs=0.04)
+
+
+def test_a_plan_without_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "--plan", "3", "--discordance", "0.2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["examples"] == stated(3, 0.2) < told["examples_of_family"]
+    assert main(["compare", "--plan", "3", "--discordance", "0.2"]) == 0
+    assert f"{told['examples']:,}" in (said := capsys.readouterr().out) and f"{told['examples_of_family']:,}" in said
+    with pytest.raises(CompareError, match=r"differ by 3 points disagree on 0\.03"):
+        stated(3, 0.01)
+
+
+def test_repeats_divide_the_variance_within_alone() -> None:
+    rng = np.random.default_rng(6)
+    chance = rng.beta(2, 1, 4000)
+    found = spread(scores(rng.binomial(1, chance[:, None], (4000, 5)).astype(float)))
+    assert found is not None and found.between == pytest.approx(float(chance.var()), rel=0.1)
+    assert found.within == pytest.approx(float((chance * (1 - chance)).mean()), rel=0.05)
+    assert found.repeats_needed(found.stderr(9)) == 9 and found.repeats_needed(1e-9) is None
+    assert "5 repeats" in str(found)
+    assert spread(scores([1.0, 0.0, 1.0])) is None

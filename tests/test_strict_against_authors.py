@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from conftest import documents, load, sample_rows, write_rows
 
-from medtasks_utils.benchmarks.medcalc_bench.reading import authors_value, is_right
-from medtasks_utils.benchmarks.medcalc_bench.rows import JUDGEMENTS, Judgement
-from medtasks_utils.benchmarks.medexqa.card import SPECIALTIES
-from medtasks_utils.benchmarks.medexqa.reading import authors_answer
+from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR, KINDS, is_right
+from medtasks_utils.benchmarks.medexqa.authors import authors_answer
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.extraction.durations import strict_weeks_days
 
 # ---- the authors' verdicts
@@ -273,17 +272,17 @@ DATE: dict[str, str | None] = {
 
 @pytest.mark.parametrize(("content", "value"), INTEGER.items())
 def test_medcalc_s_integers(content: str, value: float | None) -> None:
-    assert authors_value(content, "integer") == value
+    assert KINDS["integer"].strict(content) == value
 
 
 @pytest.mark.parametrize(("content", "value"), DECIMAL.items())
 def test_medcalc_s_decimals(content: str, value: float | None) -> None:
-    assert authors_value(content, "decimal") == (None if value is None else pytest.approx(value))
+    assert KINDS["decimal"].strict(content) == (None if value is None else pytest.approx(value))
 
 
 @pytest.mark.parametrize(("content", "value"), WEEKS_DAYS.items())
 def test_medcalc_s_gestational_ages(content: str, value: tuple[int, int] | None) -> None:
-    assert authors_value(content, "weeks_days") == value
+    assert KINDS["weeks_days"].strict(content) == value
 
 
 @pytest.mark.parametrize(("content", "shown"), DATE.items())
@@ -293,9 +292,9 @@ def test_medcalc_s_dates(content: str, shown: str | None) -> None:
 
 
 def test_medcalc_s_four_kinds_of_judgement() -> None:
-    def right(judgement: Judgement, content: str, truth: str, lower: float = 0.0, upper: float = 0.0) -> bool:
+    def right(judgement: str, content: str, truth: str, lower: float = 0.0, upper: float = 0.0) -> bool:
         doc = {"judgement": judgement, "ground_truth": truth, "lower_limit": lower, "upper_limit": upper}
-        value = authors_value(content, judgement)
+        value = KINDS[judgement].strict(content)
         return value is not None and is_right(value, doc)
 
     assert right("date", "5/4/2021", "05/04/2021")
@@ -322,8 +321,8 @@ def test_bounds_the_wrong_way_round_are_put_in_order(data: Path) -> None:
 
 def test_the_judgement_of_every_calculator() -> None:
     by_kind: dict[str, list[int]] = {}
-    for calculator, kind in JUDGEMENTS.items():
-        by_kind.setdefault(kind, []).append(calculator)
+    for calculator, kind in BY_CALCULATOR.items():
+        by_kind.setdefault(kind.name, []).append(calculator)
     assert {kind: sorted(calculators) for kind, calculators in by_kind.items()} == {
         "date": [13, 68],
         "weeks_days": [69],
@@ -333,4 +332,4 @@ def test_the_judgement_of_every_calculator() -> None:
             *range(56, 68),
         ],
     }
-    assert len(JUDGEMENTS) == 55
+    assert len(BY_CALCULATOR) == 55

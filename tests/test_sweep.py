@@ -20,7 +20,12 @@ from judge_server import Fault, JudgeServer, whole
 
 from medtasks_utils.cli import main
 from medtasks_utils.errors import UsageError
-from medtasks_utils.sweep.plan import Plan, read_plan
+from medtasks_utils.sweep import local
+from medtasks_utils.sweep.cluster import run_on_node, unpack
+from medtasks_utils.sweep.job import LOST, run_all
+from medtasks_utils.sweep.plan import Job, Plan, read_plan, travelling
+from medtasks_utils.sweep.process import NO_SERVER, is_there
+from medtasks_utils.sweep.watch import Watch
 
 TASKS = ["medmcqa_openmed", "medhallu"]
 
@@ -61,10 +66,10 @@ def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> P
     return path
 
 
-def command(path: Path, *more: str) -> subprocess.Popen[str]:
+def command(path: Path, *more: str, **variables: str) -> subprocess.Popen[str]:
     arguments = [sys.executable, "-m", "medtasks_utils.cli", "sweep", str(path), "--cpus", "2", *more]
     environment = clean_environment(
-        {"OPENAI_API_KEY": "none", "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
+        {"OPENAI_API_KEY": "none", "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}", **variables}
     )
     return subprocess.Popen(
         arguments, env=environment, cwd=path.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -81,7 +86,7 @@ def test_every_model_gets_every_run_and_a_second_start_asks_nothing(tmp_path: Pa
     first = command(plan(tmp_path, server))
     output, errors = first.communicate(timeout=300)
     assert first.returncode == 0, errors
-    assert [line for line in errors.splitlines() if line.startswith("m1/hard: done")]
+    assert [line for line in errors.splitlines() if line.endswith("m1/hard: done")]
     results = sorted((tmp_path / "sweep").glob("*/*"))
     assert [path.name.rpartition("-")[0] for path in results] == ["answers", "hard"] * 2
     assert saved_results(results[1])["results"]["medhallu"]["acc,strict-match"] > 0
@@ -171,14 +176,22 @@ def test_the_dry_run_says_how_large_the_jobs_are(
     ("changed", "message"),
     [
         ({"models": []}, "models: a list with one entry at least is needed"),
-        ({"runs": [{"name": "a", "tasks": "medhallu"}] * 2}, "run 'a' is there 2 times"),
+        ({"runs": [{"name": "a", "tasks": "medhallu"}] * 2}, "two are named a"),
         ({"runs": [{"name": "a/b", "tasks": "medhallu"}]}, "a name becomes a folder"),
-        ({"runs": [{"name": "ä" * 101, "tasks": "medhallu"}]}, "200 bytes at most"),
+        ({"runs": [{"name": "a" * 201, "tasks": "medhallu"}]}, "runs.0.name: a name becomes a folder"),
         ({"runs": [{"name": "a", "tasks": []}]}, "runs.0.tasks: a list with one entry"),
         ({"runs": [{"name": "a", "tasks": "medhallu", "flags": {"limt": 2}}]}, "m0/a: flags: unrecognized arguments"),
         ({"runs": [{"name": "a", "tasks": "medhallu", "flags": {"limit": "x"}}]}, "invalid float value: 'x'"),
         ({"models": [{"name": "m", "model": "dumy"}]}, "m/answers: there is no --model dumy"),
-        ({"models": [{"name": "m", "model": "dummy", "runs": ["hard", "hard"]}]}, "hard is named more than once"),
+        (
+            {"models": [{"name": "m", "model": "dummy", "runs": ["easy"]}]},
+            "m: there is no run easy; there are answers, hard",
+        ),
+        (
+            {"models": [{"name": "m", "model": "hf", "model_args": {"pretrained": "/no/model"}}]},
+            "m/answers: --model_args: pretrained=/no/model: there is no such folder",
+        ),
+        ({"wait": "long"}, "wait: "),
         ({"output": "/dev/null/sweep"}, "output: cannot write into /dev/null/sweep"),
         ({"runs": [{"name": "a", "tasks": "medhallu", "flags": {"output_path": "x"}}]}, "output_path is set by the"),
         (
@@ -237,65 +250,135 @@ def test_rows_of_the_environment_are_part_of_a_job(
     assert len(folders) == 2
 
 
-def test_shares_of_a_processor_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: JudgeServer) -> None:
-    from medtasks_utils.sweep import local
-    from medtasks_utils.sweep.watch import Watch
+class Started:
+    """Stands for a process, which runs until it is looked at for the second time."""
 
-    content = yaml.safe_load(plan(tmp_path, server, count=4, runs=[{"name": "a", "tasks": "medhallu"}]).read_text())
-    for model, cpus in zip(content["models"], (0.1, 0.1, 0.1, 0.3), strict=True):
-        model["resources"] = {"cpus": cpus}
-    jobs, at_once = Plan(**content).jobs(), []
+    def __init__(self, server: str, arguments: Any, folder: Path, environment: dict[str, str]) -> None:
+        self.gpus = environment["CUDA_VISIBLE_DEVICES"]
+        self.looks = 0
 
-    class Process:
-        returncode = 0
-
-        def poll(self) -> int:
-            return 0
-
-    def start(arguments: Any, folder: Path, environment: dict[str, str]) -> Process:
-        folder.mkdir(parents=True, exist_ok=True)
-        at_once.append(len(queue._running))
-        return Process()
-
-    monkeypatch.setattr(local, "start", start)
-    with Watch(dict.fromkeys(jobs, 1), is_terminal=False) as watch:
-        queue = local.Queue(jobs, local.Machine(0.3), watch)
-        assert queue.run() == []
-    assert at_once == [0, 1, 2, 0]
+    def poll(self) -> int | None:
+        self.looks += 1
+        return 0 if self.looks > 1 else None
 
 
-def test_gpus_are_shared_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: JudgeServer) -> None:
-    from medtasks_utils.sweep import local
-    from medtasks_utils.sweep.watch import Watch
+@pytest.mark.parametrize(
+    ("machine", "asked", "seen"),
+    [
+        (local.Machine(0.3), [{"cpus": share} for share in (0.1, 0.1, 0.1, 0.3)], [(0, ""), (1, ""), (2, ""), (0, "")]),
+        (
+            local.Machine(1, ("4", "5")),
+            [{"cpus": 0, "gpus": count} for count in (2, 1, 1)],
+            [(0, "4,5"), (0, "4"), (1, "5")],
+        ),
+    ],
+)
+def test_processors_and_gpus_are_shared_out(
+    tmp_path: Path,
+    server: JudgeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    machine: local.Machine,
+    asked: list[dict[str, float]],
+    seen: list[tuple[int, str]],
+) -> None:
+    content = yaml.safe_load(plan(tmp_path, server, len(asked), runs=[{"name": "a", "tasks": "medhallu"}]).read_text())
+    for model, resources in zip(content["models"], asked, strict=True):
+        model["resources"] = resources
+    jobs, found = Plan(**content).jobs(), []
 
-    path = plan(tmp_path, server, count=3, runs=[{"name": "a", "tasks": "medhallu"}])
-    content = yaml.safe_load(path.read_text())
-    for model, gpus in zip(content["models"], (2, 1, 1), strict=True):
-        model["resources"] = {"gpus": gpus, "cpus": 0}
-    jobs = Plan(**content).jobs()
-    seen: list[str] = []
-
-    class Process:
-        returncode = 0
-
-        def __init__(self, until: float) -> None:
-            self.until = until
-
-        def poll(self) -> int | None:
-            return 0 if time.monotonic() > self.until else None
-
-        def wait(self, timeout: float | None = None) -> int:
-            return 0
-
-    def start(arguments: Any, folder: Path, environment: dict[str, str]) -> Process:
-        folder.mkdir(parents=True, exist_ok=True)
-        seen.append(environment["CUDA_VISIBLE_DEVICES"])
-        return Process(time.monotonic() + 0.3)
+    def start(*arguments: Any) -> Started:
+        process = Started(*arguments)
+        found.append((len(place.running), process.gpus))
+        return process
 
     monkeypatch.setattr(local, "start", start)
-    with Watch(dict.fromkeys(jobs, 1), is_terminal=False) as watch:
-        assert local.Queue(jobs, local.Machine(1, ("4", "5")), watch).run() == []
-    assert seen == ["4,5", "4", "5"]
+    place = local.Local(jobs, machine)
+    assert run_all(jobs, place, 0, Watch(dict.fromkeys(jobs, 1))) == []
+    assert found == seen
+
+
+class Scripted:
+    """A place where each job ends at once, with the next of its exit codes."""
+
+    def __init__(self, codes: list[int]) -> None:
+        self.codes = codes
+        self.running: list[Job] = []
+        self.started = 0
+
+    def start(self, job: Job) -> str:
+        self.started += 1
+        self.running.append(job)
+        return "running"
+
+    def ended(self) -> list[tuple[Job, int, float]]:
+        return [(self.running.pop(), self.codes.pop(0), 1.0)]
+
+    def stop(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("codes", "patience", "starts", "said"),
+    [
+        ([0], 0, 1, "done"),
+        ([1, 0], 0, 2, "failed with exit code 1, tried again"),
+        ([1, 1], 0, 2, "failed with exit code 1"),
+        ([2], 0, 1, "failed with exit code 2"),
+        ([LOST, LOST, 0], 0, 3, "lost its node, tried again"),
+        ([NO_SERVER, NO_SERVER, 0], 600, 3, "waits for http"),
+        ([NO_SERVER], 0, 1, f"failed with exit code {NO_SERVER}"),
+    ],
+)
+def test_what_is_tried_again(
+    tmp_path: Path,
+    server: JudgeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    codes: list[int],
+    patience: float,
+    starts: int,
+    said: str,
+) -> None:
+    monkeypatch.setattr("medtasks_utils.sweep.job._ASKED_EVERY", 0.0)
+    (job,) = read_plan(plan(tmp_path, server, 1, wait=1, runs=[{"name": "a", "tasks": "medhallu"}])).jobs()
+    place, last = Scripted(list(codes)), codes[-1]
+    assert run_all([job], place, patience, Watch({job: 1})) == ([job] if last else [])
+    assert place.started == starts and said in capsys.readouterr().err
+    assert json.loads((job.folder / "job.json").read_text())["code"] == last
+
+
+def test_a_server_is_there_when_it_answers_even_with_a_complaint(server: JudgeServer) -> None:
+    assert is_there(server.url)
+    server.answer_to_get = Fault(404)
+    assert is_there(server.url)
+    server.answer_to_get = Fault(503)
+    assert not is_there(server.url) and not is_there("http://127.0.0.1:9/v1") and not is_there("nowhere")
+
+
+def test_a_node_that_does_not_see_the_output_sends_what_it_has(tmp_path: Path, server: JudgeServer) -> None:
+    """Whole at the end, and what is answered when it is interrupted: the next attempt begins with that."""
+    (job,) = read_plan(plan(tmp_path, server, 1, runs=[{"name": "a", "tasks": "medhallu"}])).jobs()
+    code, _, files = run_on_node(job, "mark", {}, None, {"OPENAI_API_KEY": "k"})
+    assert code == 0 and not job.folder.exists()
+    asked = len(server.requests)
+    code, _, again = run_on_node(job, "mark", files, None, {"OPENAI_API_KEY": "k"})
+    assert code == 0 and len(server.requests) <= asked + 1, "the first look at the server, and nothing else"
+    unpack(again, job.folder)
+    assert len([*job.folder.rglob("results_*.json")]) == 2
+    (tmp_path / "sweep" / ".seen").write_text("mark")
+    assert run_on_node(job, "mark", {}, None, {})[2] == {}, "it is there already"
+
+
+def test_names_and_globs_of_variables_travel(tmp_path: Path, server: JudgeServer) -> None:
+    here = {"OPENAI_API_KEY": "k", "HF_TOKEN": "t", "HF_HOME": "/x", "HOME": "/h", "https_proxy": "p"}
+    assert travelling(read_plan(plan(tmp_path, server)).env, here).keys() == {
+        "OPENAI_API_KEY",
+        "HF_TOKEN",
+        "https_proxy",
+    }
+    assert travelling(["HF_*", "HOME"], here).keys() == {"HF_TOKEN", "HF_HOME", "HOME"}
+    with pytest.raises(UsageError, match="MY_KEY"):
+        travelling(["MY_KEY"], here)
 
 
 def test_a_file_that_is_no_plan(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
+KEY = "secret-0123456789"
+
 
 @pytest.fixture
 def server() -> Iterator[JudgeServer]:
@@ -31,18 +34,22 @@ def cluster() -> Iterator[Any]:
     found.shutdown()
 
 
-def test_a_node_that_dies_costs_what_was_not_answered(tmp_path: Path, server: JudgeServer, cluster: Any) -> None:
-    first, second = (cluster.add_node(num_cpus=1) for _ in range(2))
+def test_a_node_that_dies_costs_what_was_in_flight_and_keys_reach_the_nodes_but_no_log(
+    tmp_path: Path, server: JudgeServer, cluster: Any
+) -> None:
+    _, second = (cluster.add_node(num_cpus=1) for _ in range(2))
     server.latency = 0.3
-    path = plan(tmp_path, server, count=2, runs=[{"name": "a", "tasks": "medhallu", "flags": {"limit": 20}}])
-    driver = command(path, "--ray", cluster.address)
-    while min([len(of_models_named(server, name)) for name in ("m0", "m1")]) < 5:
+    runs = [{"name": "a", "tasks": "medhallu", "flags": {"limit": 20}}]
+    path = plan(tmp_path, server, count=2, runs=runs, env=["OPENAI_*"])
+    driver = command(path, "--ray", cluster.address, OPENAI_API_KEY=KEY)
+    while min([len(of_model(server, name)) for name in ("m0", "m1")]) < 5:
         assert driver.poll() is None, driver.communicate()
         time.sleep(0.1)
     cluster.remove_node(second, allow_graceful=False)
     _, errors = driver.communicate(timeout=400)
     assert driver.returncode == 0, errors
-    assert "lost its node or worker" in errors
+    assert "lost its node" in errors
+    assert not [line for line in errors.splitlines() if not re.match(r"[\d:]{8} m\d/a: ", line)], "no line of Ray's"
     twice = sum(count - 1 for count in of_models(server).values())
     assert twice <= 2 * 2, "those in flight on the node that died"
     values = {
@@ -50,8 +57,18 @@ def test_a_node_that_dies_costs_what_was_not_answered(tmp_path: Path, server: Ju
         for name in ("m0", "m1")
     }
     assert values["m0"] == values["m1"] > 0
-    del first
+    assert {headers["authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
+    logs = [path for path in Path(cluster.head_node.get_session_dir_path(), "logs").rglob("*") if path.is_file()]
+    assert logs and not [path for path in logs if KEY.encode() in path.read_bytes()]
 
 
-def of_models_named(server: JudgeServer, name: str) -> list[Any]:
+def of_model(server: JudgeServer, name: str) -> list[Any]:
     return [request for request in server.requests if request["model"] == name]
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "192.0.2.77:6379", "no.such.host:6379"])
+def test_an_address_without_a_cluster_is_one_line(tmp_path: Path, server: JudgeServer, address: str) -> None:
+    driver = command(plan(tmp_path, server, count=1), "--ray", address)
+    _, errors = driver.communicate(timeout=60)
+    assert driver.returncode == 1
+    assert errors.count("\n") == 1 and f"no Ray cluster at {address}" in errors and "ray start" in errors

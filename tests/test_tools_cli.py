@@ -40,6 +40,11 @@ def test_python(tool: Any) -> None:
     assert "ZeroDivisionError" in error
 
 
+def test_json_holds_no_control_characters(tool: Any) -> None:
+    code, out, _ = tool("print('\x9b31m µ \x7f')", "python", "--json")
+    assert code == 0 and out == '{"text": "\\u009b31m µ \\u007f", "failed": false}\n'
+
+
 def test_python_takes_a_timeout(tool: Any) -> None:
     code, out, error = tool("while True:\n    pass", "python", "--timeout", "0.5")
     assert (code, out) == (1, "")

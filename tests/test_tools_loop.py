@@ -381,7 +381,7 @@ def test_a_chat_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 model="local-chat-completions",
                 model_args={"model": "caller", "base_url": address, "num_concurrent": 8, "max_retries": 1},
                 tasks=["medcalc_bench_tools"],
-                task_manager=manager(FIVE_TURNS),
+                task_manager=manager({"medcalc_bench": {"max_turns": 5, "tool_format": "text"}}),
                 apply_chat_template=True,
                 confirm_run_unsafe_code=True,
                 use_cache=str(tmp_path / "cache"),

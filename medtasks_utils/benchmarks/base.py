@@ -18,8 +18,7 @@ from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.weighing import NOTHING, Reading
-from medtasks_utils.metrics import OF_REPEATS, Metric
-from medtasks_utils.statistics import Verdict
+from medtasks_utils.metrics import OF_REPEATS, Metric, Score
 
 if TYPE_CHECKING:
     from medtasks_utils.benchmarks.known_answers import KnownAnswers
@@ -76,17 +75,6 @@ class Breakdown:
 def by_field(name: str) -> Callable[[Row], str | None]:
     """A breakdown's key: the value of a field, None where it is empty."""
     return lambda example: None if example.get(name) in (None, "") else str(example[name])
-
-
-class JudgedScore(NamedTuple):
-    """A score that only right answers are judged for: a wrong one's is 0, and None stands for a judge that failed."""
-
-    right: bool
-    value: float | None
-
-
-Score = float | Verdict | JudgedScore | None
-"""A metric's value on one response: a number, a verdict for ratio metrics such as F1, None where it does not apply."""
 
 
 class Scores(NamedTuple):

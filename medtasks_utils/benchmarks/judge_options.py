@@ -24,7 +24,7 @@ class JudgeOptions(Options):
 
     not_signed = Options.not_signed | {
         *("use_judge", "judge_mode", "judge_model", "use_coverage"),  # the judge's own signature tells
-        *("judge_base_url", "judge_api_key_env", "judge_concurrency", "judge_cache"),
+        *("judge_base_url", "judge_api_key_env", "judge_concurrency", "judge_cache", "judge_max_tokens"),
     }
 
     refused: ClassVar = {
@@ -34,7 +34,10 @@ class JudgeOptions(Options):
 
     needs: ClassVar = {
         **dict.fromkeys(
-            ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env", "judge_concurrency", "judge_cache"),
+            (
+                *("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env", "judge_concurrency"),
+                *("judge_cache", "judge_max_tokens"),
+            ),
             Requirement("use_judge=true", lambda options: options.use_judge),
         ),
         "use_coverage": Requirement(
@@ -52,6 +55,7 @@ class JudgeOptions(Options):
     judge_api_key_env: str | None = Field(None, repr=False, description="name of the variable that holds the key")
     judge_concurrency: int = Field(16, ge=1, description="calls in flight at once, over all processes")
     judge_cache: str | None = Field(None, description="file of answered calls")
+    judge_max_tokens: int = Field(4096, ge=1, description="of a judge's reply, its reasoning included")
     use_coverage: bool = Field(False, description="factscore: verify the references' claims against the explanation")
 
     @model_validator(mode="after")
@@ -86,4 +90,5 @@ class JudgeOptions(Options):
             key_variable=self.judge_api_key_env,
             cache=self.judge_cache,
             concurrency=max(1, self.judge_concurrency // processes),
+            max_tokens=self.judge_max_tokens,
         )

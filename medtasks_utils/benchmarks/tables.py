@@ -124,16 +124,11 @@ def _cells(path: Path, columns: Sequence[str] | None) -> list[Row]:
 
     # Without names of its own, and with the header as a row: pandas would rename columns that stand twice, and take the
     # first column for an index where rows have one cell more than the header.
-    frame = pandas.read_csv(
-        path,
-        sep="\t" if path.suffix == ".tsv" else ",",
-        header=None,
-        dtype=str,
-        keep_default_na=False,
-        na_filter=False,
-        encoding="utf-8-sig",
-        skip_blank_lines=True,
-    )
+    separator = "\t" if path.suffix == ".tsv" else ","
+    try:
+        frame = pandas.read_csv(path, sep=separator, header=None, dtype=str, na_filter=False, encoding="utf-8-sig")
+    except pandas.errors.EmptyDataError:
+        return []
     records = frame.to_numpy().tolist()
     header = list(columns) if columns is not None else records.pop(0) if records else []
     if len(frame.columns) != len(header):

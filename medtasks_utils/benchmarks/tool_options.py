@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, create_model
 
@@ -13,7 +13,10 @@ from medtasks_utils.tools.tool import Tool
 
 class _TurnOptions(Options):
     needs: ClassVar = {
-        "max_turns": Requirement(" or ".join(f"add_{name}_tool=true" for name in TOOLS), lambda options: options.tools),
+        **dict.fromkeys(
+            ("max_turns", "tool_format"),
+            Requirement(" or ".join(f"add_{name}_tool=true" for name in TOOLS), lambda options: options.tools),
+        ),
         **dict.fromkeys(
             ("tool_timeout", "weak_sandbox"),
             Requirement("add_python_tool=true", lambda options: options.add_python_tool),
@@ -21,6 +24,11 @@ class _TurnOptions(Options):
     }
 
     max_turns: int = Field(20, ge=1, description="replies of the model per example, at most, when it has tools")
+    tool_format: Literal["auto", "native", "text"] = Field(
+        "auto",
+        description="how tools are called: native, by the server's or the chat template's own function calls; text; "
+        "auto, native where it is possible",
+    )
     tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False, description="seconds for one call of the Python tool")
     weak_sandbox: bool = Field(
         False,

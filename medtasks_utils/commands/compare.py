@@ -13,11 +13,11 @@ from medtasks_utils.writing import write_whole
 SUMMARY = "compare two runs on the same examples: differences, intervals, p-values, what flipped"
 DESCRIPTION = (
     "Pairs the examples of two runs that lm_eval wrote with --log_samples and --output_path, and tests the "
-    "differences: McNemar's exact test for right or wrong, approximate randomisation for all else, clustered where "
-    "examples share a question, corrected for the number of comparisons. Refuses runs whose signatures say that they "
+    "differences: McNemar's exact test for right or wrong, the t test for all else, clustered where examples share a "
+    "question, corrected for the number of comparisons by Holm's method. Refuses runs whose signatures say that they "
     "measure different things. Exit code 1 if the runs cannot be compared."
 )
-_OF_RUNS = ("task", "filter", "metric", "common", "force", "labels", "all", "show", "seed")
+_OF_RUNS = ("task", "filter", "metric", "common", "force", "all", "show")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,12 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--common", action="store_true", help="compare the examples in both runs, where not all are")
     parser.add_argument("--force", action="store_true", help="compare what signatures say is not comparable")
-    parser.add_argument(
-        "--labels",
-        choices=("original", "corrected"),
-        help="MedCalc-Bench: acc by the benchmark's own labels or by the physicians', whichever the runs were scored "
-        "on, over the examples that have both",
-    )
     parser.add_argument("--all", action="store_true", help="show every group of every breakdown")
     parser.add_argument("--show", type=_count, default=0, metavar="N", help="show N flipped examples each way")
     parser.add_argument(
@@ -62,7 +56,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --plan and without A and B: the share of examples on which two runs disagree, such as 0.2",
     )
     parser.set_defaults(wrong_usage=parser.error)
-    parser.add_argument("--seed", type=_count, default=0, help="of the randomisation; default 0")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument(
         "-o",
@@ -118,13 +111,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _plan_from_discordance(arguments: argparse.Namespace) -> tuple[str, str]:
-    from medtasks_utils.compare.plan import stated
+    from medtasks_utils.compare.plan import IN_FAMILY, stated
 
     points, share = arguments.plan, arguments.discordance
-    needed = stated(points, share)
-    return json.dumps({"points": points, "discordance": share, "examples": needed}, indent=1), (
+    needed, of_family = stated(points, share), stated(points, share, IN_FAMILY)
+    found = {"points": points, "discordance": share, "examples": needed, "examples_of_family": of_family}
+    return json.dumps(found, indent=1), (
         f"{needed:,} examples: a true difference of {points:g} points in accuracy between runs that disagree "
-        f"on {100 * share:g} % of them is then found 4 times of 5 by a test at 5 %"
+        f"on {100 * share:g} % of them is then found 4 times of 5 by McNemar's exact test at 5 %; {of_family:,} where "
+        f"it is one of {IN_FAMILY} comparisons, corrected by Holm's method"
     )
 
 
@@ -132,7 +127,6 @@ def _compare(arguments: argparse.Namespace) -> tuple[str, str]:
     """The comparison, or the plan, as JSON and for people."""
     from medtasks_utils.compare import as_json, as_table, compare_runs, one_run
     from medtasks_utils.compare.plan import as_dict, as_text, plan
-    from medtasks_utils.compare.randomisation import RESAMPLES
     from medtasks_utils.results import name_apart
 
     filters, tasks = arguments.filter, arguments.task
@@ -151,9 +145,6 @@ def _compare(arguments: argparse.Namespace) -> tuple[str, str]:
         metrics=arguments.metric,
         common=arguments.common,
         force=arguments.force,
-        resamples=RESAMPLES if arguments.plan is None else 1,
-        labels=arguments.labels,
-        seed=arguments.seed,
     )
     if arguments.plan is None:
         return as_json(comparison), as_table(comparison, every_group=arguments.all, show=arguments.show)

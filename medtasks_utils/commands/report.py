@@ -34,7 +34,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="default: report.html; - for standard output",
     )
     parser.add_argument("--json", action="store_true", help="say where, how large and how long it took as JSON")
-
+    parser.add_argument(
+        "--split", action="store_true", help="prompts and responses in a folder beside the page, <name>_files"
+    )
+    parser.add_argument(
+        "--compare",
+        nargs="+",
+        metavar="RUN",
+        default=[],
+        help="with more than eight runs: which are compared and drawn, as for --baseline; default: the first eight",
+    )
     parser.add_argument(
         "--baseline",
         metavar="RUN",
@@ -45,9 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page; say where, how large and how long it took."""
-    from medtasks_utils.errors import MedtasksError
+    from medtasks_utils.errors import MedtasksError, UsageError
     from medtasks_utils.report import build_page, with_baseline_first
-    from medtasks_utils.report.cache import BuildCache
     from medtasks_utils.report.progress import Progress
     from medtasks_utils.report.summary import problems
     from medtasks_utils.results import ResultsError, read_runs
@@ -56,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     start = time.perf_counter()
     output: Path = arguments.output
     to_stdout = output == Path("-")
+    if arguments.split and to_stdout:
+        raise UsageError("--split writes a folder beside the page: name a file with -o")
     if output.is_dir():
         raise MedtasksError(f"{output} is a folder; name a file, as in -o {output / 'report.html'}")
     if not output.parent.is_dir():
@@ -66,8 +76,13 @@ def run(arguments: argparse.Namespace) -> int:
             runs = read_runs(arguments.paths)
             if not any(run.tasks for run in runs):
                 raise ResultsError(f"nothing to report: {'; '.join(p for run in runs for p in run.problems)}")
-            runs = with_baseline_first(runs, arguments.baseline, oldest=len(arguments.paths) == 1)
-            page = build_page(runs, say=progress, cache=BuildCache())
+            for name in reversed(arguments.compare):
+                runs = with_baseline_first(runs, name)
+            runs = with_baseline_first(
+                runs, arguments.baseline, oldest=len(arguments.paths) == 1 and not arguments.compare
+            )
+            beside = output.with_name(f"{output.stem}_files") if arguments.split else None
+            page = build_page(runs, say=progress, beside=beside)
     finally:
         gc.enable()
     wary = problems(runs)

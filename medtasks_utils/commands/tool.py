@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 
 SUMMARY = "run one call of a tool: code or an expression on standard input, the result on standard output"
@@ -52,7 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     with TOOLS[arguments.tool].opened(timeout=arguments.timeout) as tool:
         (outcome,) = tool.run([("", printable(argument))])
     if arguments.json:
-        print(json.dumps({"text": outcome.text, "failed": outcome.failed}, ensure_ascii=False))
+        shown = json.dumps({"text": outcome.text, "failed": outcome.failed}, ensure_ascii=False)
+        print(re.sub("[\x7f-\x9f]", lambda control: f"\\u{ord(control[0]):04x}", shown))  # terminals act on these too
     elif outcome.text:
         print(without_controls(outcome.text), file=sys.stderr if outcome.failed else sys.stdout)
     return 1 if outcome.failed else 0
@@ -69,4 +71,4 @@ def _show_layers(tool: str) -> int:
         for name, reason in sandbox.layers.items():
             print(f"{name:<12}{'on' if not reason else 'off':<5}{reason or LAYERS[name]}")
         print(sandbox.description)
-        return 1 if sandbox.missing else 0
+        return 1 if sandbox.started().missing else 0

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
-from medtasks_utils import statistics
-from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.compare.flips import Agreement, Flip, Pair, agreement, flips
-from medtasks_utils.compare.inference import Contrast, benjamini_hochberg, contrast, holm
-from medtasks_utils.compare.labels import by_labels
-from medtasks_utils.compare.pairing import CompareError, check_examples, check_signatures, pair
-from medtasks_utils.compare.randomisation import RESAMPLES
-from medtasks_utils.compare.terms import Item
+from medtasks_utils.aggregation import Scores, joined
+from medtasks_utils.compare.flips import Agreement, Flip, agreement, flips
+from medtasks_utils.compare.inference import Contrast, contrast
+from medtasks_utils.compare.pairing import CompareError, common_examples, comparability, pairs_of
 from medtasks_utils.metrics import OF_REPEATS, Metric
 from medtasks_utils.results import Run, TaskRun
-from medtasks_utils.results.breakdowns import items_of
-from medtasks_utils.results.labels import LabelSet
 from medtasks_utils.results.samples import STRICT
-from medtasks_utils.statistics import Total
+from medtasks_utils.statistics import Codes, holm
 
 ALPHA = 0.05
 
@@ -26,7 +21,7 @@ OF_GROUPS = ("acc", "combined", "explanation")
 """The metrics on which groups of tasks are compared."""
 
 MOST_FAILED = 0.05
-"""The share of pairs that judge failures may cost a comparison of explanations."""
+"""The share of examples that judge failures and missing values may cost a comparison."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +34,8 @@ class Line:
         breakdown: such as ``subject``; None for the whole task.
         group: such as ``Anatomy``; None for the whole task.
         contrast: the two values, their difference, its interval and p-value.
-        p_adjusted: the p-value corrected for the number of comparisons: by Holm's method among the whole tasks', by
-            Benjamini and Hochberg's among the breakdowns'; None where there is no p-value.
+        p_adjusted: the p-value corrected by Holm's method among the whole tasks', or among the breakdowns'; None where
+            there is no p-value.
     """
 
     task: str
@@ -90,9 +85,6 @@ def compare_runs(
     metrics: Sequence[str] | None = None,
     common: bool = False,
     force: bool = False,
-    labels: LabelSet | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> Comparison:
     """Compare two runs.
 
@@ -101,93 +93,100 @@ def compare_runs(
         b: the second run.
         tasks: pairs of tasks' names, the first run's and the second's; all of this pack in both runs if None.
         filters: those to compare; if None ``strict-match``, or the first that a task has where it has no such.
-        metrics: if None, the benchmark's own (:class:`medtasks_utils.benchmarks.card.Card`).
+        metrics: if None, the benchmark's own.
         common: compare the examples that are in both runs, where not all are.
         force: compare results whose signatures say that they measure different things.
-        labels: score the examples that have two labels by these, whichever a run was scored on, and no others.
-        resamples: randomisations for each p-value that needs them.
-        seed: of the randomisations.
 
     Raises:
         CompareError: where there is nothing to compare, or results may not be compared.
     """
     notes = [(run.name, problem) for run in (a, b) for problem in run.problems]
-    chosen = _chosen_tasks(a, b, tasks, labels, notes)
     lines: list[Line] = []
     known: dict[str, None] = {}
     flipped: list[Flip] = []
     agreements: dict[tuple[str, str], Agreement] = {}
-    paired: dict[tuple[str, str], tuple[list[Pair], str | None]] = {}
-    for of_a, of_b in chosen:
+    compared: dict[tuple[str, str], _Task] = {}
+    for of_a, of_b in _chosen_tasks(a, b, tasks, notes):
         notes += [(run.name, problem) for run, task in ((a, of_a), (b, of_b)) for problem in task.problems]
-        pairing = pair(of_a, of_b)
-        notes += [(of_a.task, note) for note in check_examples(of_a, of_b, pairing, common=common)]
+        places = _places(of_a, of_b)
         for filter_name in _chosen_filters(of_a, of_b, filters):
-            compared = _Task(of_a, filter_name, pairing.pairs, resamples, seed)
-            known |= compared.known_metrics()
-            names = compared.metrics(metrics)
-            found = check_signatures(of_a, of_b, filter_name, pairing, names, force=force)
-            own = compared.lines(names)
-            found += compared.remarks(metrics, own, force=force)
-            notes += [(of_a.task, note) for note in found]
-            lines += own
             key = of_a.task, filter_name
-            flipped += flips(pairing.pairs, *key)
-            agreements[key] = agreement(pairing.pairs, filter_name)
-            paired[key] = pairing.pairs, of_a.benchmark
+            own = compared[key] = _Task(of_a, of_b, filter_name, *places)
+            known |= own.known_metrics()
+            names = own.metrics(metrics)
+            found = own.check(names, common=common, force=force)
+            of_task = own.lines(names)
+            notes += [(of_a.task, note) for note in [*found, *own.remarks(metrics, of_task, force=force)]]
+            lines += of_task
+            pairs = pairs_of(of_a, of_b)
+            flipped += flips(pairs, *key)
+            agreements[key] = agreement(pairs, filter_name)
     if tasks is None:
-        lines = [*_group_lines(a, b, paired, metrics, resamples, seed), *lines]
-    _check_metrics(metrics or (), known, lines)
-    return Comparison(a, b, corrected(lines), flipped, agreements, _gathered(notes))
-
-
-def _check_metrics(wanted: Sequence[str], known: Iterable[str], lines: Sequence[Line]) -> None:
-    """That each metric asked for is one of either run, and one at least of both."""
-    unknown = [name for name in wanted if name not in known]
+        lines = [*_group_lines(a, b, compared, metrics or OF_GROUPS), *lines]
+    unknown = [name for name in metrics or () if name not in known]
     if unknown:
         raise CompareError(f"neither run has a metric {', '.join(unknown)}; there are {', '.join(known)}")
     if not lines:
-        raise CompareError(f"the runs have none of the metrics {', '.join(wanted)} in common")
+        raise CompareError(f"the runs have no value in common of {', '.join(metrics or known) or 'any metric'}")
+    return Comparison(a, b, corrected(lines), flipped, agreements, _gathered(notes))
 
 
 @dataclass(frozen=True)
 class _Task:
-    """A task's paired examples under one filter."""
+    """A task of two runs under one filter, and the places of the examples that both have."""
 
-    task: TaskRun
+    a: TaskRun
+    b: TaskRun
     filter: str
-    pairs: list[Pair]
-    resamples: int
-    seed: int
+    places_a: Codes
+    places_b: Codes
+
+    def scores(self, metric: str) -> tuple[Scores, Scores]:
+        """Of both runs, example by example; a cluster is what it is in the first."""
+        first = self.a.scores(self.filter, metric)[self.places_a]
+        second = self.b.scores(self.filter, metric)[self.places_b]
+        return first, replace(second, clusters=first.clusters, strata=first.strata)
+
+    def check(self, metrics: Sequence[str], *, common: bool, force: bool) -> list[str]:
+        """Warnings about what sets the results apart.
+
+        Raises:
+            CompareError: if they measure different things and ``force`` is false, or hold other examples.
+        """
+        of_explanations = any(self.a.facts(name).is_of_explanations for name in metrics)
+        found = comparability(self.a, self.b, self.filter, of_explanations=of_explanations)
+        if found.examples and not common:
+            raise CompareError(f"{self.a.task}: {found.examples}; --common compares those in both")
+        if found.refused and not force:
+            raise CompareError(
+                f"{self.a.task}: not comparable: {'; '.join(found.refused)}; --force compares all the same"
+            )
+        both = f"compared on the examples in both runs only: {found.examples}"
+        return [*([both] if found.examples else []), *found.refused, *found.warned]
 
     def metrics(self, wanted: Sequence[str] | None) -> list[str]:
         """The metrics to compare, out of those that both runs have."""
         return [name for name in self._wanted(wanted) if all(self._computed(name))]
 
     def _wanted(self, wanted: Sequence[str] | None) -> Sequence[str]:
-        names = wanted or (cards()[self.task.benchmark].compared if self.task.benchmark else ("acc",))
-        if not wanted and self._have_equal_repeats:
+        names = wanted or (self.a.card.compared if self.a.card else ("acc",))
+        repeats = {len(sample.answers.get(self.filter, ())) for task in (self.a, self.b) for sample in task.samples}
+        if not wanted and len(repeats) == 1:  # what generations tell together depends on how many there are
             names = (*names, *(metric.name for metric in OF_REPEATS))
         return names
 
-    @property
-    def _have_equal_repeats(self) -> bool:
-        """Whether both runs have as many generations of an example: what those tell together depends on it."""
-        return len({len(sample.answers.get(self.filter, ())) for pair in self.pairs for sample in pair}) == 1
-
     def known_metrics(self) -> dict[str, None]:
         """All that either run has, in order."""
-        return {name: None for pair in self.pairs for side in pair for name in side.metrics.get(self.filter, ())}
+        samples = [*self.a.samples, *self.b.samples]
+        return {name: None for sample in samples for name in sample.metrics.get(self.filter, ())}
 
     def _computed(self, metric: str) -> tuple[bool, bool]:
         """Whether each run computed a metric, though it may have come to nothing: F1 of a run that decides nothing."""
-        first, second = (
-            any(metric in pair[side].metrics.get(self.filter, ()) for pair in self.pairs) for side in (0, 1)
-        )
+        first, second = (bool(scores.computed.any()) for scores in self.scores(metric))
         return first, second
 
     def remarks(self, wanted: Sequence[str] | None, lines: Sequence[Line], *, force: bool) -> list[str]:
-        """What is to be said of metrics without a line, and of examples that judges failed on.
+        """What is to be said of metrics without a line, and of examples that fell out.
 
         Raises:
             CompareError: where more than 5 % fell out and ``force`` is false.
@@ -202,10 +201,11 @@ class _Task:
             elif name in whole and whole[name].left_out:
                 left_out, pairs = whole[name].left_out, whole[name].n + whole[name].left_out
                 share = left_out / pairs
-                lost = f"{name}: {left_out} of {pairs} pairs fell out ({share:.1%}): a judge failed in one of the runs"
+                why = "in one of the runs a judge failed, or the value is missing"
+                lost = f"{name}: {left_out} of {pairs} pairs fell out ({share:.1%}): {why}"
                 if share > MOST_FAILED and not force:
                     raise CompareError(
-                        f"{self.task.task}: {lost}; judge them again (a rerun repeats only failed calls), name other "
+                        f"{self.a.task}: {lost}; judge them again (a rerun repeats only failed calls), name other "
                         "metrics with --metric, or compare the rest with --force"
                     )
                 found.append(lost)
@@ -213,51 +213,49 @@ class _Task:
 
     def lines(self, metrics: Sequence[str]) -> list[Line]:
         """The task as a whole, then its breakdowns."""
-        found = [self._line(metric, self.pairs, None, None) for metric in metrics]
-        for breakdown in cards()[self.task.benchmark].breakdowns if self.task.benchmark else ():
-            groups: dict[str, list[Pair]] = {}
-            for a, b in self.pairs:
-                group = breakdown.key(a.doc)
+        found = [self._line(metric, None, None) for metric in metrics]
+        for breakdown in self.a.card.breakdowns if self.a.card else ():
+            groups: dict[str, list[int]] = {}
+            for place, index in enumerate(self.places_a):
+                group = breakdown.key(self.a.samples[index].doc)
                 if group is not None:
-                    groups.setdefault(group, []).append((a, b))
+                    groups.setdefault(group, []).append(place)
             metric = next((name for name in breakdown.metrics if name in metrics), None)
             if metric and len(groups) > 1:
-                found += [self._line(metric, groups[name], breakdown.name, name) for name in sorted(groups)]
+                found += [self._line(metric, breakdown.name, name, groups[name]) for name in sorted(groups)]
         return [line for line in found if line]
 
-    def _line(self, metric: str, pairs: Sequence[Pair], breakdown: str | None, group: str | None) -> Line | None:
-        facts = metric_of(metric, self.task.benchmark)
-        aggregation = statistics.mean if isinstance(facts.aggregation, Total) else facts.aggregation
-        first, second = (
-            items_of((both[side] for both in pairs), self.filter, metric, self.task.benchmark) for side in (0, 1)
+    def _line(
+        self, metric: str, breakdown: str | None, group: str | None, part: list[int] | None = None
+    ) -> Line | None:
+        facts = self.a.facts(metric)
+        first, second = self.scores(metric)
+        result = contrast(first, second, facts) if part is None else contrast(first[part], second[part], facts)
+        return Line(self.a.task, self.filter, facts, breakdown, group, result) if result else None
+
+
+def _places(a: TaskRun, b: TaskRun) -> tuple[Codes, Codes]:
+    """The places of the examples that both runs have.
+
+    Raises:
+        CompareError: where there are none.
+    """
+    for run, which in ((a, "first"), (b, "second")):
+        if not run.samples:
+            raise CompareError(
+                f"{run.task}: the {which} run has no samples to pair; run lm_eval with --log_samples, or name other "
+                "tasks with --task"
+            )
+    first, second = common_examples([a, b])
+    if not len(first):
+        raise CompareError(
+            f"{a.task}: the runs have no example in common ({len(a.samples)} in A, {len(b.samples)} in B); they were "
+            "run on different data"
         )
-        result = contrast(
-            first,
-            second,
-            aggregation,
-            top=facts.range[1],
-            resamples=self.resamples,
-            seed=self.seed,
-        )
-        return Line(self.task.task, self.filter, facts, breakdown, group, result) if result else None
+    return first, second
 
 
 def _chosen_tasks(
-    a: Run,
-    b: Run,
-    wanted: Sequence[tuple[str, str]] | None,
-    labels: LabelSet | None,
-    notes: list[tuple[str, str]],
-) -> list[tuple[TaskRun, TaskRun]]:
-    chosen = _common_tasks(a, b, wanted, notes)
-    if labels is None:
-        return chosen
-    chosen = by_labels(chosen, labels)
-    notes += [(of_a.task, f"acc by the {labels} labels, on the examples that have both") for of_a, _ in chosen]
-    return chosen
-
-
-def _common_tasks(
     a: Run, b: Run, wanted: Sequence[tuple[str, str]] | None, notes: list[tuple[str, str]]
 ) -> list[tuple[TaskRun, TaskRun]]:
     if wanted is not None:
@@ -271,9 +269,8 @@ def _common_tasks(
         alone = [name for name in run.tasks if name not in other.tasks]
         if alone:
             notes.append((run.name, f"not in the other run: {', '.join(alone)}"))
-    foreign = [name for name, task in a.tasks.items() if name in b.tasks and name not in ours]
-    if foreign:
-        notes += [(name, "left out, not a task of this pack; --task compares its acc") for name in foreign]
+    foreign = [name for name in a.tasks if name in b.tasks and name not in ours]
+    notes += [(name, "left out, not a task of this pack; --task compares its acc") for name in foreign]
     if not ours:
         raise CompareError(
             f"the runs have no task of this pack in common: {a.path} has {', '.join(a.tasks) or 'none'}, "
@@ -294,57 +291,44 @@ def _chosen_filters(a: TaskRun, b: TaskRun, wanted: Sequence[str] | None) -> lis
     return list(wanted)
 
 
-def _group_lines(
-    a: Run,
-    b: Run,
-    paired: dict[tuple[str, str], tuple[list[Pair], str | None]],
-    metrics: Sequence[str] | None,
-    resamples: int,
-    seed: int,
-) -> list[Line]:
+def _group_lines(a: Run, b: Run, tasks: dict[tuple[str, str], _Task], metrics: Sequence[str]) -> list[Line]:
     """Groups of which both runs have every task: the mean over the tasks, each with the same weight."""
     lines = []
-    filters = dict.fromkeys(filter_name for _, filter_name in paired)
-    for group in (name for name in a.groups if name in b.groups):
-        members = a.groups[group].tasks
-        for filter_name in filters:
-            if not members or any((task, filter_name) not in paired for task in members):
+    filters = dict.fromkeys(filter_name for _, filter_name in tasks)
+    for group, filter_name in product((name for name in a.groups if name in b.groups), filters):
+        members = [tasks.get((task, filter_name)) for task in a.groups[group].tasks]
+        there = [member for member in members if member]
+        if not there or len(there) < len(members):
+            continue
+        for metric in metrics:
+            if not all((metric, filter_name) in run.groups[group].metrics for run in (a, b)):
                 continue
-            for metric in metrics or OF_GROUPS:
-                sides: list[list[Item]] = [[], []]
-                for task in members:
-                    pairs, benchmark = paired[task, filter_name]
-                    for side in (0, 1):
-                        samples = (both[side] for both in pairs)
-                        sides[side] += items_of(samples, filter_name, metric, benchmark, stratum=task)
-                reported = all((metric, filter_name) in run.groups[group].metrics for run in (a, b))
-                if not reported:
-                    continue
-                facts = metric_of(metric, paired[members[0], filter_name][1])
-                result = contrast(
-                    sides[0], sides[1], statistics.macro_mean, top=facts.range[1], resamples=resamples, seed=seed
-                )
-                if result:
-                    lines.append(Line(group, filter_name, facts, None, None, result))
+            sides = zip(*(member.scores(metric) for member in there), strict=True)
+            first, second = (joined(side, by_part=True) for side in sides)
+            facts = replace(there[0].a.facts(metric), aggregation="macro")
+            result = contrast(first, second, facts)
+            if result:
+                lines.append(Line(group, filter_name, facts, None, None, result))
     return lines
 
 
-def corrected(lines: Sequence[Line], comparisons: int = 1) -> list[Line]:
-    """The lines with p-values corrected among all of them; those without one stay so.
+def corrected(lines: Sequence[Line]) -> list[Line]:
+    """The lines of comparisons that are read together, with p-values corrected among all of them by Holm's method.
 
-    Args:
-        lines: of one comparison, or of several that are read together.
-        comparisons: how many times as many lines the family has, where comparisons belong to it that are not at hand.
+    Whole tasks and parts of them are a family each; lines without a p-value stay so.
     """
     adjusted: dict[int, float] = {}
-    for is_part, correct in ((False, holm), (True, benjamini_hochberg)):
-        indices = [i for i, line in enumerate(lines) if (line.breakdown is not None) == is_part]
-        p_values = {index: p for index in indices if (p := lines[index].contrast.p) is not None}
-        adjusted |= dict(zip(p_values, correct([*p_values.values()], len(p_values) * comparisons), strict=True))
+    for is_part in (False, True):
+        own = {
+            index: line.contrast.p
+            for index, line in enumerate(lines)
+            if (line.breakdown is not None) == is_part and line.contrast.p is not None
+        }
+        adjusted |= dict(zip(own, holm([*own.values()]), strict=True))
     return [replace(line, p_adjusted=adjusted.get(index)) for index, line in enumerate(lines)]
 
 
-def _gathered(notes: Sequence[tuple[str, str]]) -> list[str]:
+def _gathered(notes: Iterable[tuple[str, str]]) -> list[str]:
     """Sentences, each once, after all the places that it is said of."""
     places: dict[str, list[str]] = {}
     for place, note in notes:

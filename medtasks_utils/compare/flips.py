@@ -51,8 +51,7 @@ class Agreement:
 
 def agreement(pairs: Sequence[Pair], filter_name: str) -> Agreement:
     """The expected numbers of examples that both runs have right, and so on."""
-    shares = [(_share(a, filter_name), _share(b, filter_name)) for a, b in pairs]
-    known = [(a, b) for a, b in shares if a is not None and b is not None]
+    known = [(a, b) for a, b in _shares(pairs, filter_name) if a is not None and b is not None]
     sums = (
         math.fsum(a * b for a, b in known),
         math.fsum((1 - a) * (1 - b) for a, b in known),
@@ -64,17 +63,12 @@ def agreement(pairs: Sequence[Pair], filter_name: str) -> Agreement:
 
 def flips(pairs: Sequence[Pair], task: str, filter_name: str) -> Iterator[Flip]:
     """Examples that one run has right and the other wrong, in most of the generations."""
-    for a, b in pairs:
-        right = [_is_right(sample, filter_name) for sample in (a, b)]
+    for (a, b), shares in zip(pairs, _shares(pairs, filter_name), strict=True):
+        right = [None if share in (None, 0.5) else share > 0.5 for share in shares]
         if None not in right and right[0] != right[1]:
             yield Flip(task, filter_name, "gained" if right[1] else "lost", a, b)
 
 
-def _share(sample: Sample, filter_name: str) -> float | None:
-    return sample.metrics.get(filter_name, {}).get("acc")
-
-
-def _is_right(sample: Sample, filter_name: str) -> bool | None:
-    """Right in most generations; None for a tie, and where accuracy was not computed."""
-    share = _share(sample, filter_name)
-    return None if share is None or share == 0.5 else share > 0.5
+def _shares(pairs: Sequence[Pair], filter_name: str) -> list[tuple[float | None, ...]]:
+    """The shares of generations that are right; None where accuracy was not computed."""
+    return [tuple(sample.metrics.get(filter_name, {}).get("acc") for sample in both) for both in pairs]

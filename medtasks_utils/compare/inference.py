@@ -6,42 +6,31 @@ metric                        p-value                                         95
 right or wrong, independent   McNemar's exact test (*Psychometrika* 1947)     adjusted Wald (Bonett & Price, *Journal
 examples                                                                      of Educational and Behavioral
                                                                               Statistics* 2012)
-means: macro averages,        approximate randomisation (Noreen 1989): the    ``difference ± t × stderr``, the
-scores, repeats, clustered    two runs' results are swapped by a fair coin    standard error linearised and paired
-examples                      in each cluster, 10,000 times or, where that    (:mod:`medtasks_utils.statistics`)
-                              is fewer, in every possible way
-ratios over decided examples  the same, of ``|difference| / stderr``: the     the same; none below ten decided
-(F1 and its kin)              runs may decide different examples (Janssen,    clusters in either run, and no p-value
-                              *Statistics & Probability Letters* 1997;
-                              Chung & Romano, *Annals of Statistics* 2013)
+all else                      Student's t of ``difference / stderr``, the     ``difference ± t × stderr``
+                              standard error linearised and paired
+                              (:func:`medtasks_utils.statistics.paired`)
 ============================  ==============================================  =====================================
 
-A cluster is what is not independent: the examples that share a question, or one example. The randomisation is exact for
-any metric and any dependence within clusters where the two models are interchangeable, but for ties, which count half;
-studentised, it also holds its rate, for many clusters, where they are equal in the metric alone. Where all values are 0
-or 1, the variance behind an interval has one example more that is gained and one that is lost, as Bonett and Price's
-has: 0 of 20 is not sure.
+A cluster is what is not independent: the examples that share a question, or one example. Below ten clusters that count
+in either run there is no interval, and no t test. Where all values are 0 or 1, the variance behind interval and t test
+has one example more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 
-from medtasks_utils.compare.randomisation import RESAMPLES, randomisation
-from medtasks_utils.compare.terms import Aggregation, Indices, Item, Terms, terms_of
-from medtasks_utils.intervals import FEWEST, LEVEL
+from medtasks_utils.aggregation import Scores
+from medtasks_utils.metrics import Metric
 from medtasks_utils.planning import detectable
-from medtasks_utils.statistics import ExampleValue, Mean, VerdictRatio, informative_clusters
+from medtasks_utils.statistics import FEWEST, LEVEL, Ratio, paired
 
-Test = Literal["mcnemar", "randomisation", "t"]
-Pairs = Sequence[tuple[Item, Item]]
+Test = Literal["mcnemar", "t"]
 
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
@@ -51,7 +40,7 @@ class Contrast:
     """A metric in two runs on the same examples.
 
     Attributes:
-        n: examples that the metric applies to in either run; of judged ones, those judged or wrong in both.
+        n: examples compared: those with a value in both runs; of ratios, those decided in either.
         clusters: independent ones among them.
         a: value in the first run, in the metric's own unit.
         b: value in the second run.
@@ -60,12 +49,11 @@ class Contrast:
         low: lower end of the 95 % confidence interval of the difference, None where there is none.
         high: its upper end.
         p: two-sided p-value; None where there is too little to test, which ``note`` explains.
-        test: which suits the metric; ``t`` where the runs have different numbers of generations, which cannot swap.
+        test: which suits the metric.
         detectable: the smallest true difference that a test at 5 % finds four times of five; None without a stderr.
-        left_out: examples that fell out since a judge failed in one of the runs.
-        note: why there is no p-value, or what else is to be known of this line.
-        informative: how many clusters the interval rests on, which is some twice as many as differ where few do
-            (:func:`medtasks_utils.statistics.informative_clusters`).
+        left_out: examples that fell out, as a judge failed or a value is missing in one of the runs.
+        note: why there is no p-value.
+        few: whether the interval rests on fewer than ten informative clusters, some five examples that differ.
     """
 
     n: int
@@ -81,116 +69,110 @@ class Contrast:
     detectable: float | None = None
     left_out: int = 0
     note: str = ""
-    informative: float = 0.0
+    few: bool = False
 
-    @property
-    def is_of_too_few(self) -> bool:
-        """Whether the interval rests on fewer than ten informative clusters."""
-        return self.informative < FEWEST
+    def mirrored(self) -> Contrast:
+        """The same the other way round."""
+        low, high = (None if end is None else -end for end in (self.high, self.low))
+        return replace(self, a=self.b, b=self.a, difference=-self.difference, low=low, high=high)
 
 
-def contrast(
-    first: Sequence[Item],
-    second: Sequence[Item],
-    aggregation: Aggregation,
-    *,
-    top: float | None = 1.0,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Contrast | None:
-    """Compare two runs on the same examples.
+def contrast(first: Scores, second: Scores, metric: Metric) -> Contrast | None:
+    """Compare a metric of two runs.
 
     Args:
-        first: a value for each example; None where the metric does not apply.
-        second: the other run's, in the same order.
-        aggregation: what makes the metric of such values.
-        top: the metric's largest value, the smallest being 0; None if it has no range.
-        resamples: how often to randomise.
-        seed: of the randomisation; the same input gives the same p-value.
+        first: the scores of the first run.
+        second: the other run's, of the same examples in the same order.
+        metric: whose scores they are; of a group of tasks in as many strata, with the aggregation ``macro``.
 
     Returns:
-        None where the metric applies to nothing: for F1 and its kin in both runs, else in one, or in a stratum of one.
+        None where the metric applies to nothing: for ratios in both runs, else in one, or in a stratum of one.
     """
-    there = [(a, b) for a, b in zip(first, second, strict=True) if a is not None or b is not None]
-    if not there:
+    either = first.known | second.known
+    there = (either if metric.is_ratio else first.known & second.known) & first.computed & second.computed
+    both = judged_in_both(first[there], second[there])
+    if not there.any() or both is None:
         return None
-    is_ratio = isinstance(aggregation, VerdictRatio)
-    found = (there, 0) if is_ratio else judged_in_both(there)
-    if found is None:
+    missing = int((either & ~there).sum())
+    a, b, failed = both
+    how = "mean" if metric.aggregation == "total" else metric.aggregation
+    # An example that one run alone decides counts in both, as an example without a denominator.
+    of_a, of_b = (replace(scores, known=np.ones(len(scores), dtype=bool)).ratio(how) for scores in (a, b))
+    if of_a.value is None or of_b.value is None:
         return None
-    pairs, left_out = found
-    (a, b), strata = terms_of(pairs, aggregation, 2)
-    if not is_ratio and not all(terms.denominator.sum(axis=0).all() for terms in (a, b)):
-        return None
-    counted = min(a.counted, b.counted)
-    shared = (len(pairs) - left_out, len(strata), a.value, b.value, b.value - a.value)
-    error = paired_stderr(a, b, strata)
-    of = partial(Contrast, *shared, error, informative=_informative(a, b))
-    if is_ratio and counted < FEWEST:
-        return of(None, None, None, "randomisation", note=_too_few(a, b))
-    freedom = counted - len(np.unique(strata))
-    is_binary = _are_binary(pairs, aggregation)
-    if is_binary and isinstance(aggregation, Mean) and len(strata) == len(pairs):
-        steps = b.numerator - a.numerator
+    top = metric.range[1]
+    is_binary = _is_binary(a, metric) and _is_binary(b, metric)
+    found = exact = paired(of_a, of_b)
+    if exact and (is_binary or not exact.stderr):
+        found = paired(of_a, of_b, unit=top or 1.0)
+    result = Contrast(
+        n=len(a) - failed,
+        clusters=of_a.groups,
+        a=of_a.value,
+        b=of_b.value,
+        difference=of_b.value - of_a.value,
+        stderr=exact.stderr if exact else None,
+        low=None,
+        high=None,
+        p=None,
+        test="t",
+        detectable=detectable(found.error, found.freedom) if found and found.freedom > 0 else None,
+        left_out=missing + failed,
+        few=exact is None or exact.informative < FEWEST,
+    )
+    is_enough = min(of_a.clusters, of_b.clusters) >= FEWEST
+    if metric.is_ratio and not is_enough:
+        return replace(result, detectable=None, note=_too_few(of_a, of_b, metric))
+    if is_binary and how == "mean" and of_a.groups == len(a):
+        steps = b.values - a.values
         lost, gained = int((steps < 0).sum()), int((steps > 0).sum())
-        ends = bonett_price(lost, gained, len(pairs))
-        reach = None if error is None else detectable(_smoothed(error, a, b, strata, 1.0), freedom)
-        return of(*ends, mcnemar(lost, gained), "mcnemar", reach)
-    low = high = reach = None
-    if error is not None:
-        wide = _smoothed(error, a, b, strata, top or 1.0) if is_binary or error == 0 else error
-        low, high = _t_interval(b.value - a.value, wide, freedom, top)
-        reach = detectable(wide, freedom)
-    if a.numerator.shape != b.numerator.shape:
-        p = _t_test(b.value - a.value, error, freedom)
-        return of(low, high, p, "t", reach, left_out)
-    p = randomisation(a, b, resamples, seed, studentised=is_ratio)
-    return of(low, high, p, "randomisation", reach, left_out)
+        low, high = bonett_price(lost, gained, len(a)) if is_enough else (None, None)
+        return replace(result, low=low, high=high, p=mcnemar(lost, gained), test="mcnemar")
+    if found is None or not is_enough:
+        return replace(result, note=_too_few(of_a, of_b, metric))
+    low, high = found.interval(top)
+    return replace(result, low=low, high=high, p=found.p)
 
 
-def _too_few(a: Terms, b: Terms) -> str:
-    said = [f"{name} decides {terms.counted or 'none'}" for name, terms in (("A", a), ("B", b))]
-    few = [text for text, terms in zip(said, (a, b), strict=True) if terms.counted < FEWEST]
-    return f"too few to test: {' and '.join(few)} of {len(a.numerator):,} that count here"
+def _is_binary(scores: Scores, metric: Metric) -> bool:
+    if metric.is_ratio:
+        return bool(scores.numerators.shape[1] == 1)
+    return all(value in (0.0, 1.0) for value in scores.values.tolist())
 
 
-# ---- judge failures
+def _too_few(a: Ratio, b: Ratio, metric: Metric) -> str:
+    if not metric.is_ratio:
+        return f"too few to test: {min(a.clusters, b.clusters)} independent examples"
+    said = [f"{name} decides {own.clusters or 'none'}" for name, own in (("A", a), ("B", b)) if own.clusters < FEWEST]
+    return f"too few to test: {' and '.join(said)} of {a.groups:,} that count here"
 
 
-def judged_in_both(pairs: Pairs) -> tuple[Pairs, int] | None:
-    """Pairs without missing scores, and how many fell out because a judge failed in one of the runs.
+def judged_in_both(a: Scores, b: Scores) -> tuple[Scores, Scores, int] | None:
+    """Scores without missing ones, and how many examples fell out because a judge failed in one of the runs.
 
-    Scores are compared where both runs' answers were judged or wrong. Right answers alone can fall out, so each pair
-    that stays stands for all pairs that are right or wrong in the same runs: pseudo-values as in
-    :func:`medtasks_utils.statistics.completed`, with the four ways to be right or wrong in two runs as classes.
+    Scores are compared where both runs' answers were judged or wrong. Right answers alone can fall out, so each example
+    that stays stands for all that are right or wrong in the same runs: pseudo-values as in
+    :mod:`medtasks_utils.statistics`, with the four ways to be right or wrong in two runs as classes.
 
     Returns:
-        None where no pair of a class stayed.
+        None where no example of a class stayed.
     """
-    if not any(item is not None and item.failed for pair in pairs for item in pair):
-        return pairs, 0
-    classes: dict[tuple[object, ...], list[int]] = {}
-    for index, pair in enumerate(pairs):
-        there = next(item for item in pair if item is not None)
-        right = [item is not None and item.right > 0 for item in pair]
-        classes.setdefault((there.stratum, *right), []).append(index)
-    completed_pairs = list(pairs)
-    left_out = 0
-    for members in classes.values():
-        staying = [i for i in members if not any(item is not None and item.failed for item in pairs[i])]
-        if not staying:
-            return None
-        left_out += len(members) - len(staying)
-        weight, kept = len(members) / len(staying), set(staying)
-        for side in (0, 1):
-            average = math.fsum(pairs[i][side] or 0.0 for i in staying) / len(staying)
-            for i in members:
-                item = pairs[i][side]
-                value = average + weight * ((item or 0.0) - average) if i in kept else average
-                both = list(completed_pairs[i])
-                both[side] = None if item is None else ExampleValue(value, item.cluster, item.stratum)
-                completed_pairs[i] = (both[0], both[1])
-    return completed_pairs, left_out
+    failed = (a.failed > 0) | (b.failed > 0)
+    if not failed.any():
+        return a, b, 0
+    rights = [s.failed * 0 if s.right is None else s.right.any(axis=1) for s in (a, b)]
+    _, classes = np.unique(np.column_stack([a.strata, *rights]), axis=0, return_inverse=True)
+    found = []
+    for scores in (a, b):
+        values = np.nan_to_num(scores.values)
+        for one in np.unique(classes):
+            members, staying = classes == one, (classes == one) & ~failed
+            if not staying.any():
+                return None
+            average, weight = values[staying].mean(), members.sum() / staying.sum()
+            values[members] = np.where(staying, average + weight * (values - average), average)[members]
+        found.append(replace(scores, numerators=values[:, None], denominators=values[:, None] * 0 + 1, right=None))
+    return found[0], found[1], int(failed.sum())
 
 
 # ---- right or wrong, independent
@@ -198,9 +180,9 @@ def judged_in_both(pairs: Pairs) -> tuple[Pairs, int] | None:
 
 def mcnemar(lost: int, gained: int) -> float:
     """Exact two-sided p-value from the numbers of examples that only one run has right."""
-    from scipy.stats import binomtest
+    from scipy.special import bdtr
 
-    return float(binomtest(lost, lost + gained).pvalue) if lost + gained else 1.0
+    return min(1.0, 2 * float(bdtr(min(lost, gained), lost + gained, 0.5))) if lost + gained else 1.0
 
 
 def bonett_price(lost: int, gained: int, n: int) -> tuple[float, float]:
@@ -209,83 +191,3 @@ def bonett_price(lost: int, gained: int, n: int) -> tuple[float, float]:
     centre = up - down
     reach = _Z * math.sqrt((up + down - centre**2) / (n + 2))
     return max(-1.0, centre - reach), min(1.0, centre + reach)
-
-
-def _are_binary(pairs: Pairs, aggregation: Aggregation) -> bool:
-    if isinstance(aggregation, VerdictRatio):
-        return all(item is None or len(item.verdicts) <= 1 for pair in pairs for item in pair)
-    return all(value is not None and value in (0.0, 1.0) for pair in pairs for value in pair)
-
-
-# ---- standard errors and intervals
-
-
-def paired_stderr(a: Terms, b: Terms, strata: Indices) -> float | None:
-    """Standard error of the difference; None where a stratum has fewer than two clusters that count in either run."""
-    scaled = []
-    for terms in (a, b):
-        counts = np.bincount(strata, weights=(terms.denominator > 0).any(axis=1))
-        if (counts < 2).any():
-            return None
-        scaled.append(terms.influence * np.sqrt(counts / (counts - 1))[strata])
-    return float(np.linalg.norm(scaled[1] - scaled[0]))
-
-
-def _informative(a: Terms, b: Terms) -> float:
-    counted = (a.denominator > 0).any(axis=1) | (b.denominator > 0).any(axis=1)
-    return informative_clusters((b.influence - a.influence)[counted].tolist())
-
-
-def _smoothed(error: float, a: Terms, b: Terms, strata: Indices, unit: float) -> float:
-    """The standard error with one example more gained and one more lost, in each stratum."""
-    variance = error**2
-    for terms in (a, b):
-        counts = np.bincount(strata, weights=terms.denominator.sum(axis=1))
-        variance += float(((unit / len(counts) / counts) ** 2).sum())
-    return math.sqrt(variance)
-
-
-def _t_interval(difference: float, error: float, freedom: int, top: float | None) -> tuple[float, float]:
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error
-    if top is None:
-        return difference - reach, difference + reach
-    return max(-top, difference - reach), min(top, difference + reach)
-
-
-def _t_test(difference: float, error: float | None, freedom: int) -> float:
-    from scipy.special import stdtr
-
-    if not error:
-        return 1.0 if difference == 0 or error is None else 0.0
-    return 2 * float(stdtr(freedom, -abs(difference) / error))
-
-
-# ---- many comparisons
-
-
-def holm(p_values: Sequence[float], family: int | None = None) -> list[float]:
-    """p-values adjusted for the chance of any false alarm among all of them (Holm, *Scand. J. Statistics* 1979).
-
-    Where the family has more comparisons than are at hand, the others count as the least significant.
-    """
-    number = max(family or 0, len(p_values))
-    adjusted = [0.0] * len(p_values)
-    highest = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (number - rank) * p_values[index]))
-        adjusted[index] = highest
-    return adjusted
-
-
-def benjamini_hochberg(p_values: Sequence[float], family: int | None = None) -> list[float]:
-    """p-values adjusted for the share of false alarms among those called significant (Benjamini & Hochberg 1995).
-
-    Where the family has more comparisons than are at hand, the others count as the least significant.
-    """
-    from scipy.stats import false_discovery_control
-
-    unseen = max(0, (family or 0) - len(p_values))
-    adjusted = false_discovery_control([*p_values, *[1.0] * unseen]) if p_values else []
-    return [float(p) for p in adjusted[: len(p_values)]]

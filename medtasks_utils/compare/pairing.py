@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.harness.signature import digest, incompatibilities
-from medtasks_utils.results import ResultsError, Run, Sample, TaskRun, read_runs
+import numpy as np
 
-_FIELDS_THAT_PAIRING_SETTLES = ("rows", "n")
+from medtasks_utils.harness.signature import incompatibilities
+from medtasks_utils.results import ResultsError, Run, Sample, TaskRun, read_runs
+from medtasks_utils.statistics import Codes
+
 _MOST_LISTED = 8
 
 
 class CompareError(ResultsError):
     """Results that cannot be compared, or not without a word from the user."""
-
-
-@dataclass
-class Pairing:
-    """The examples of a task in two runs.
-
-    Attributes:
-        pairs: those in both, in the first run's order.
-        only_a: those in the first run alone.
-        only_b: those in the second run alone.
-    """
-
-    pairs: list[tuple[Sample, Sample]]
-    only_a: list[Sample]
-    only_b: list[Sample]
 
 
 def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
@@ -52,113 +36,64 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
     raise CompareError(f"{path} holds {len(runs)} runs, and one is needed; name a file: {listed}{more}")
 
 
-def pair(a: TaskRun, b: TaskRun) -> Pairing:
-    """Pair examples by the hash of their documents; equal documents in the order in which they come.
+def common_examples(tasks: Sequence[TaskRun]) -> list[Codes]:
+    """The examples that all runs of a task have: their places among each run's samples, in the first run's order."""
+    places = [{key: place for place, key in enumerate(task.examples)} for task in tasks]
+    shared = [key for key in places[0] if all(key in own for own in places[1:])]
+    return [np.array([own[key] for key in shared], dtype=np.intp) for own in places]
 
-    Runs of other origin than the harness are paired by the fields that set examples apart.
+
+def pairs_of(a: TaskRun, b: TaskRun) -> list[tuple[Sample, Sample]]:
+    """The samples of the examples that both runs have."""
+    return [(a.samples[i], b.samples[j]) for i, j in zip(*common_examples([a, b]), strict=True)]
+
+
+@dataclass(frozen=True)
+class Comparability:
+    """What stands between two results of a task and a fair comparison, in words.
+
+    Attributes:
+        refused: they measure different things.
+        examples: they hold different examples, of which those in both can be compared.
+        warned: what to keep in mind.
     """
-    fields = a.identity or b.identity
-    waiting: dict[str, list[Sample]] = defaultdict(list)
-    for sample in reversed(b.samples):
-        waiting[identity(sample, b, fields)].append(sample)
-    pairs, only_a = [], []
-    for sample in a.samples:
-        same = waiting[identity(sample, a, fields)]
-        if same:
-            pairs.append((sample, same.pop()))
-        else:
-            only_a.append(sample)
-    return Pairing(pairs, only_a, [sample for samples in waiting.values() for sample in samples])
+
+    refused: list[str]
+    examples: str
+    warned: list[str]
+
+    @property
+    def why_not(self) -> str:
+        """Why they may not stand side by side; empty if they may."""
+        return next(iter([*self.refused, self.examples]), "")
 
 
-def common_examples(tasks: Sequence[TaskRun]) -> list[tuple[Sample, ...]]:
-    """The examples that all runs of a task have, a sample of each run, in the first run's order."""
-    rows = (tuple(sample for sample in row if sample is not None) for row in all_examples(tasks))
-    return [row for row in rows if len(row) == len(tasks)]
+def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: bool = False) -> Comparability:
+    """Whether two results of a task can be compared, by their signatures and examples.
 
+    Where one has no signature, nothing is known of options and versions: they can, with a warning.
 
-def all_examples(tasks: Sequence[TaskRun]) -> list[tuple[Sample | None, ...]]:
-    """The examples that any run of a task has, a sample of each run that does, the first run's first."""
-    found: list[dict[tuple[str, int], Sample]] = []
-    for task in tasks:
-        seen: Counter[str] = Counter()
-        own: dict[tuple[str, int], Sample] = {}
-        for sample in task.samples:
-            key = identity(sample, task)
-            own[key, seen[key]] = sample
-            seen[key] += 1
-        found.append(own)
-    return [tuple(own.get(key) for own in found) for key in dict.fromkeys(key for own in found for key in own)]
-
-
-def identity(sample: Sample, task: TaskRun, fields: Sequence[str] = ()) -> str:
-    """What two runs' samples of one example share: a solved example shown with it belongs to the prompt."""
-    if fields and all(sample.doc.get(name) for name in fields):
-        return digest(
-            [" ".join(json.dumps(sample.doc[name]).replace("\\n", " ").split()) for name in fields], length=64
-        )
-    of_prompt = cards()[task.benchmark].prompt_fields if task.benchmark else ()
-    if not of_prompt:
-        return sample.doc_hash
-    return digest({name: value for name, value in sample.doc.items() if name not in of_prompt}, length=64)
-
-
-def check_examples(a: TaskRun, b: TaskRun, pairing: Pairing, *, common: bool) -> list[str]:
-    """Warnings about examples that only one run has.
-
-    Raises:
-        CompareError: if there are such examples and ``common`` is false, or there are no others.
-    """
-    for run, which in ((a, "first"), (b, "second")):
-        if not run.samples:
-            raise CompareError(
-                f"{run.task}: the {which} run has no samples to pair; run lm_eval with --log_samples, or name other "
-                "tasks with --task"
-            )
-    if not pairing.pairs:
-        raise CompareError(
-            f"{a.task}: the runs have no example in common ({len(a.samples)} in A, {len(b.samples)} in B); they were "
-            "run on different data"
-        )
-    if not pairing.only_a and not pairing.only_b:
-        return []
-    counts = f"{len(pairing.pairs)} in both, {len(pairing.only_a)} only in A, {len(pairing.only_b)} only in B"
-    if not common:
-        raise CompareError(f"{a.task}: the runs hold different examples: {counts}; --common compares those in both")
-    return [f"compared on the examples in both runs only: {counts}"]
-
-
-def check_signatures(
-    a: TaskRun, b: TaskRun, filter_name: str, pairing: Pairing, metrics: Sequence[str], *, force: bool
-) -> list[str]:
-    """Warnings about what sets the two results apart; the pairing settles whether the rows are equal.
-
-    Raises:
-        CompareError: if they measure different things and ``force`` is false.
+    Args:
+        of_explanations: whether a metric is compared that depends on the scorers of explanations.
     """
     signed = a.signatures.get(filter_name), b.signatures.get(filter_name)
-    if not signed[0] or not signed[1]:
-        return _check_without_signature(pairing, signed)
-    found = [
-        difference
-        for difference in incompatibilities(signed[0], signed[1])
-        if difference.field not in _FIELDS_THAT_PAIRING_SETTLES
-        and (difference.field != "scorers" or any(metric_of(name, a.benchmark).is_of_explanations for name in metrics))
-    ]
-    refused = [difference.message for difference in found if difference.refuse]
-    if refused and not force:
-        raise CompareError(f"{a.task}: not comparable: {'; '.join(refused)}; --force compares all the same")
-    return [difference.message for difference in found]
-
-
-def _check_without_signature(pairing: Pairing, signed: tuple[str | None, str | None]) -> list[str]:
-    which = "neither run has" if not any(signed) else f"the {'second' if signed[0] else 'first'} run lacks"
-    warnings = [f"{which} a signature, so options and versions cannot be checked"]
-    other = sum(_texts(first) != _texts(second) for first, second in pairing.pairs)
-    if other:
-        warnings.append(f"the prompts differ in {other} of {len(pairing.pairs)} examples")
-    return warnings
-
-
-def _texts(sample: Sample) -> str:
-    return json.dumps([message["content"] for message in sample.messages])
+    have_samples = bool(a.samples and b.samples)
+    refused: list[str] = []
+    warned: list[str] = []
+    for difference in incompatibilities(signed[0], signed[1]) if signed[0] and signed[1] else ():
+        is_settled = difference.field in ("rows", "n") and have_samples
+        if not is_settled and (difference.field != "scorers" or of_explanations):
+            (refused if difference.refuse else warned).append(difference.message)
+    if not all(signed):
+        which = "neither run has" if not any(signed) else f"the {'second' if signed[0] else 'first'} run lacks"
+        warned.append(f"{which} a signature, so options and versions cannot be checked")
+        pairs = pairs_of(a, b)
+        other = sum([m["content"] for m in x.messages] != [m["content"] for m in y.messages] for x, y in pairs)
+        if other:
+            warned.append(f"the prompts differ in {other} of {len(pairs)} examples")
+    both = len(common_examples([a, b])[0])
+    only_a, only_b = len(a.samples) - both, len(b.samples) - both
+    examples = ""
+    if have_samples and (only_a or only_b):
+        examples = f"different examples ({both} in both, {only_a} only in A, {only_b} only in B)"
+    return Comparability(refused, examples, warned)

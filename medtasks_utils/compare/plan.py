@@ -1,8 +1,10 @@
 """What a difference of a given size needs: ``medtasks compare --plan``.
 
 From two saved runs, the variance of an example's difference is the runs' own, so the plan holds for two models that
-differ as these do; from a share of discordant examples, that share. With repeats, the variance is split into that
-between examples, which no repeat makes smaller, and that within them (:class:`medtasks_utils.planning.Spread`).
+differ as these do; from a share of discordant examples, that share. Accuracy of independent examples is planned for
+McNemar's exact test, all else for the t test; alone, and as one of as many comparisons as Holm's method then corrects.
+With repeats, the variance is split into that between examples, which no repeat makes smaller, and that within them
+(:class:`medtasks_utils.planning.Spread`).
 """
 
 from __future__ import annotations
@@ -11,9 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from medtasks_utils.compare.comparison import Comparison, Line
-from medtasks_utils.compare.pairing import CompareError, pair
-from medtasks_utils.planning import Spread, detectable, examples_needed
-from medtasks_utils.results.breakdowns import repeats_of
+from medtasks_utils.compare.pairing import CompareError, common_examples
+from medtasks_utils.planning import Spread, detectable, examples_needed, examples_of_mcnemar, spread
+from medtasks_utils.writing import table
+
+IN_FAMILY = 4
+"""Comparisons that a plan from a share alone takes to be corrected together: the four benchmarks."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,7 @@ class Need:
         n: independent examples, or clusters of examples, that the runs have.
         detectable: the smallest true difference found four times of five with these, in points.
         examples: how many the wanted difference needs, with as many repeats as now.
+        examples_of_family: the same after Holm's correction among all whole tasks and metrics of the comparison.
         repeats: how many each run needs with the examples at hand; None where no number is enough, or where the runs
             have one generation an example, which does not tell how much repeats differ.
         spread: of the paired difference; None where repeats are not known.
@@ -35,6 +41,7 @@ class Need:
     n: int
     detectable: float
     examples: int
+    examples_of_family: int
     repeats: int | None
     spread: Spread | None
 
@@ -44,37 +51,42 @@ def plan(comparison: Comparison, points: float) -> list[Need]:
 
     The two runs compared differ as the two to be planned for do.
     """
-    return [need for line in comparison.lines if line.breakdown is None and (need := _need(comparison, line, points))]
+    whole = [line for line in comparison.lines if line.breakdown is None]
+    return [need for line in whole if (need := _need(comparison, line, points, len(whole)))]
 
 
-def _need(comparison: Comparison, line: Line, points: float) -> Need | None:
+def _need(comparison: Comparison, line: Line, points: float, family: int) -> Need | None:
     own, top = line.contrast, line.facts.range[1]
     if not own.stderr or own.detectable is None or top is None:
         return None
+    wanted = points / 100
     squared = own.clusters * (own.stderr / top) ** 2 + (own.difference / top) ** 2  # of an example's difference
+    squared = max(squared, wanted * wanted)
+    count = examples_of_mcnemar if own.test == "mcnemar" and wanted <= squared <= 1 else examples_needed
     of_repeats = _spread(comparison, line)
-    wanted = points / 100 / detectable(1.0)
     return Need(
         task=line.task,
         filter=line.filter,
         metric=line.metric,
         n=own.clusters,
         detectable=100 * own.detectable / top,
-        examples=examples_needed(points / 100, max(squared, points / 100 * points / 100)),
-        repeats=of_repeats.repeats_needed(wanted) if of_repeats else None,
+        examples=count(wanted, squared),
+        examples_of_family=count(wanted, squared, family),
+        repeats=of_repeats.repeats_needed(wanted / detectable(1.0)) if of_repeats else None,
         spread=of_repeats,
     )
 
 
 def _spread(comparison: Comparison, line: Line) -> Spread | None:
     """Variance between and within clusters of the difference in accuracy, where both runs repeat equally often."""
-    tasks = [run.tasks.get(line.task) for run in (comparison.a, comparison.b)]
-    if line.metric != "acc" or tasks[0] is None or tasks[1] is None:
+    tasks = [run.tasks[line.task] for run in (comparison.a, comparison.b) if line.task in run.tasks]
+    if line.metric != "acc" or len(tasks) < 2:
         return None
-    return repeats_of(pair(tasks[0], tasks[1]).pairs, line.filter, tasks[0].benchmark)
+    places = common_examples(tasks)
+    return spread(*(task.scores(line.filter, "acc")[own] for task, own in zip(tasks, places, strict=True)))
 
 
-def stated(points: float, discordance: float) -> int:
+def stated(points: float, discordance: float, comparisons: int = 1) -> int:
     """Examples that a difference in accuracy needs if the runs disagree on this share of them.
 
     Raises:
@@ -85,7 +97,7 @@ def stated(points: float, discordance: float) -> int:
             f"--discordance {discordance:g}: two runs that differ by {points:g} points disagree on {points / 100:g} of "
             "the examples at least"
         )
-    return examples_needed(points / 100, discordance)
+    return examples_of_mcnemar(points / 100, discordance, comparisons)
 
 
 def as_dict(needs: Sequence[Need], points: float) -> dict[str, object]:
@@ -96,14 +108,20 @@ def as_dict(needs: Sequence[Need], points: float) -> dict[str, object]:
 def as_text(needs: Sequence[Need], points: float) -> Iterator[str]:
     """The plan as lines of a table."""
     yield f"A true difference of {points:g} points, found 4 times of 5 by a test at 5 %:"
-    yield f"{'':<44} {'n now':>7} {'MDE now':>8} {'n needed':>9}  repeats needed with n now"
-    for need in needs:
-        yield (
-            f"{f'{need.task} {need.metric} ({need.filter})':<44.44} {need.n:>7,} {need.detectable:>8.2f} "
-            f"{need.examples:>9,}  {_repeats(need)}"
+    rows = [
+        (
+            f"{need.task} {need.metric} ({need.filter})",
+            f"{need.n:,}",
+            f"{need.detectable:.2f}",
+            f"{need.examples:,}",
+            f"{need.examples_of_family:,}",
+            _repeats(need),
         )
-        if need.spread:
-            yield f"  the difference: {need.spread}"
+        for need in needs
+    ]
+    yield table(rows, ("", "n now", "MDE now", "n needed", "n corrected", "repeats needed with n now"))
+    yield from (f"{need.task}, the difference: {need.spread}" for need in needs if need.spread)
+    yield "n corrected: after Holm's correction among all whole tasks and metrics that these runs are compared on."
     yield "n counts independent examples: questions or notes that examples share count once."
 
 

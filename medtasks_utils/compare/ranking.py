@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 
 import numpy as np
-from numpy.typing import NDArray
 
-from medtasks_utils.compare.family import largest_of
-from medtasks_utils.compare.terms import Aggregation, Array, Item, terms_of
-from medtasks_utils.intervals import FEWEST
+from medtasks_utils.statistics import FEWEST, Array, Mask, Ratio
 
 ALPHA = 0.05
+_DRAWS = 20_000
+_BATCH = 500
 
 
 @dataclass(frozen=True)
@@ -43,48 +42,35 @@ class Rank:
 
 
 def ranking(
-    runs: Sequence[str],
-    rows: Sequence[Sequence[Item]],
-    aggregation: Aggregation,
-    *,
-    higher_is_better: bool = True,
-    family: int = 1,
+    runs: Sequence[str], ratios: Sequence[Ratio], *, higher_is_better: bool = True, family: int = 1
 ) -> list[Rank]:
     """Rank runs.
 
     Args:
-        rows: for each example a value of each run; None where the metric does not apply.
-        aggregation: what makes the metric of such values.
+        ratios: of each run, over the same examples.
         higher_is_better: whether the largest value is the first.
         family: how many rankings are read together; each has as many times less room for error.
 
     Returns:
         The first rank first; empty where a run has fewer than ten clusters that count.
     """
-    known = [row for row in rows if any(item is not None for item in row)]
-    if not known:
+    values = np.array([np.nan if ratio.value is None else ratio.value for ratio in ratios])
+    scaled = [ratio.scaled for ratio in ratios if ratio.scaled is not None and ratio.clusters >= FEWEST]
+    if len(scaled) < len(runs) or np.isnan(values).any():
         return []
-    terms, strata = terms_of(known, aggregation, len(runs))
-    counts = np.bincount(strata)
-    if min(own.counted for own in terms) < FEWEST or (counts < 2).any():
-        return []
-    sign = 1.0 if higher_is_better else -1.0
-    values = sign * np.array([own.value for own in terms])
-    factor = np.sqrt(counts / (counts - 1))[strata]
-    influence = np.column_stack([sign * own.influence * factor for own in terms])
-    better = surely_better(values, influence, len(strata) - len(counts), ALPHA / family)
-    order = [int(i) for i in np.argsort(-values, kind="stable")]
+    ordered = values if higher_is_better else -values
+    freedom = ratios[0].groups - len(ratios[0].parts())
+    better = surely_better(ordered, np.column_stack(scaled), freedom, ALPHA / family)
+    order = [int(i) for i in np.argsort(-ordered, kind="stable")]
     letters = groups_of(better | better.T, order)
     ranks = [
-        Rank(run, sign * float(values[i]), 1 + int(better[:, i].sum()), len(runs) - int(better[i].sum()), letters[i])
+        Rank(run, float(values[i]), 1 + int(better[:, i].sum()), len(runs) - int(better[i].sum()), letters[i])
         for i, run in enumerate(runs)
     ]
     return [ranks[i] for i in order]
 
 
-def surely_better(
-    values: Array, influence: Array, freedom: int, alpha: float = ALPHA, seed: int = 0
-) -> NDArray[np.bool_]:
+def surely_better(values: Array, influence: Array, freedom: int, alpha: float = ALPHA, seed: int = 0) -> Mask:
     """Which runs are better than which (rows than columns), with a chance of at most ``alpha`` that any is not.
 
     Args:
@@ -98,10 +84,18 @@ def surely_better(
     scale = max(float(np.diag(covariance).max()), 1e-300)
     steps = [float(np.abs(influence[:, i] - influence[:, j]).max()) for i, j in zip(first, second, strict=True)]
     variance = np.where(variance > 1e-12 * scale, variance + 2 * np.square(steps), 0.0)  # as Bonett and Price's
-    difference = values[first] - values[second]
     errors = np.sqrt(variance)
-    largest = largest_of(influence, first, second, errors, freedom=freedom, seed=seed)
-    reach = float(np.quantile(largest, 1 - alpha)) * errors
+    rng = np.random.default_rng(seed)
+    eigenvalues, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+    largest = []
+    for _ in range(0, _DRAWS, _BATCH):  # of runs that are equal in truth
+        normal = rng.standard_normal((_BATCH, len(root))) @ root.T
+        chi = np.sqrt(rng.chisquare(freedom, _BATCH) / freedom)
+        distance = np.abs(normal[:, first] - normal[:, second]) / np.where(errors > 0, errors, np.inf)
+        largest.append(distance.max(axis=1, initial=0.0) / chi)
+    reach = float(np.quantile(np.concatenate(largest), 1 - alpha)) * errors
+    difference = values[first] - values[second]
     clear = np.abs(difference) > np.maximum(reach, 1e-12)
     better = np.zeros((len(values), len(values)), dtype=bool)
     better[first, second] = clear & (difference > 0)
@@ -109,7 +103,7 @@ def surely_better(
     return better
 
 
-def groups_of(differ: NDArray[np.bool_], order: Sequence[int]) -> list[str]:
+def groups_of(differ: Mask, order: Sequence[int]) -> list[str]:
     """For each run the letters of its groups, given which pairs surely differ (insert and absorb).
 
     Args:

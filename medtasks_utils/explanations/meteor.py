@@ -13,29 +13,30 @@ from importlib.metadata import version
 from types import SimpleNamespace
 
 from nltk import word_tokenize
+from nltk.corpus import wordnet
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
-from medtasks_utils.explanations.metric import OneByOne
-from medtasks_utils.explanations.nltk_data import PUNKT, load, load_wordnet
+from medtasks_utils.explanations.metric import Metric
+from medtasks_utils.explanations.nltk_data import PUNKT, WORDNET, load
 
 _REMEMBERED = 1 << 16  # a few thousand words make up most of any text
 
 
-class Meteor(OneByOne):
+class Meteor(Metric):
     """METEOR, the best over the references."""
 
     name = "meteor"
 
     def __init__(self) -> None:
         self._stemmer = SimpleNamespace(stem=lru_cache(_REMEMBERED)(PorterStemmer().stem))
-        self._synonyms: SimpleNamespace | None = None
-        self._wordnet_version = ""
+        self._synonyms = SimpleNamespace(synsets=lru_cache(_REMEMBERED)(lambda word: wordnet.synsets(word)))
 
     @property
     def signature(self) -> str:
         """Tokenisation, and the versions of WordNet and of the library that it equals."""
-        return f"meteor|tok:word_tokenize|case:lc|refs:best|wordnet:{self._wordnet_version}|nltk:{version('nltk')}"
+        wordnet_version = wordnet.get_version()
+        return f"meteor|tok:word_tokenize|case:lc|refs:best|wordnet:{wordnet_version}|nltk:{version('nltk')}"
 
     def prepare(self) -> None:
         """Load WordNet and Punkt's model, and fetch them first if need be.
@@ -43,11 +44,8 @@ class Meteor(OneByOne):
         Raises:
             MetricError: if one of them cannot be had.
         """
-        if self._synonyms is None:
-            reader = load_wordnet()
-            load(PUNKT)
-            self._synonyms = SimpleNamespace(synsets=lru_cache(_REMEMBERED)(reader.synsets))
-            self._wordnet_version = str(reader.get_version())
+        for package in (WORDNET, PUNKT):
+            load(package)
 
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
         """METEOR on the best reference."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from medtasks_utils.errors import MedtasksError
 
@@ -20,41 +19,22 @@ def unobserved(count: int) -> None:
     """Progress of which nobody is told."""
 
 
-class OneByOne:
-    """What scores each example for itself; a kind of :class:`Metric` says how."""
+class Metric:
+    """A similarity of a candidate text to one or more reference texts.
 
-    def prepare(self) -> None:
-        """Nothing is needed beyond the imports."""
+    Attributes:
+        name: as in :data:`medtasks_utils.explanations.METRICS`.
+    """
 
-    def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
-    ) -> list[float]:
-        """See :class:`Metric`."""
-        self.prepare()
-        scores = []
-        for candidate, texts in zip(candidates, references, strict=True):
-            scores.append(100 * self.of_one(candidate, texts))
-            progress(1)
-        return scores
-
-    def of_one(self, candidate: str, references: Sequence[str]) -> float:
-        """The score of a candidate, 0–1."""
-        raise NotImplementedError
-
-
-class Metric(Protocol):
-    """A similarity of a candidate text to one or more reference texts."""
-
-    @property
-    def name(self) -> str:
-        """As in :data:`medtasks_utils.explanations.METRICS`."""
+    name: str
 
     @property
     def signature(self) -> str:
         """Every choice behind the number, with versions, in one line; valid after :meth:`prepare`."""
+        raise NotImplementedError
 
     def prepare(self) -> None:
-        """Check, fetch and load what scoring needs.
+        """Check, fetch and load what scoring needs; here nothing.
 
         Raises:
             MetricError: if something is missing and cannot be fetched.
@@ -63,7 +43,7 @@ class Metric(Protocol):
     def score(
         self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
     ) -> list[float]:
-        """Score texts.
+        """Score texts, each example for itself.
 
         Args:
             candidates: n texts; an empty one scores 0.
@@ -73,3 +53,13 @@ class Metric(Protocol):
         Returns:
             n scores, 0–100, higher is more similar.
         """
+        self.prepare()
+        scores = []
+        for candidate, texts in zip(candidates, references, strict=True):
+            scores.append(100 * self.of_one(candidate, texts) if candidate.strip() else 0.0)
+            progress(1)
+        return scores
+
+    def of_one(self, candidate: str, references: Sequence[str]) -> float:
+        """The score, 0–1, of a candidate that is not blank."""
+        raise NotImplementedError

@@ -7,7 +7,6 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import nltk
 from filelock import FileLock
@@ -62,35 +61,29 @@ PUNKT = Package(
 )
 
 
-def load_wordnet() -> Any:
-    """NLTK's WordNet reader, loaded as :func:`load` does."""
-    load(WORDNET)
-    return wordnet
-
-
 def load(package: Package) -> None:
     """Load a package, fetched if need be.
 
     Raises:
         MetricError: if it is neither there nor to be had, or cannot be read.
     """
-    needed = f"meteor needs {package.title}"
     if _is_loaded(package):
         return
+    problem = "is not installed and could not be fetched"
     if constants.HF_HUB_OFFLINE:
-        raise MetricError(f"{needed}, and HF_HUB_OFFLINE forbids to fetch it: {package.ways_out}")
-    folder = Path(Downloader().default_download_dir())
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / f".medtasks-{package.name}.lock"):  # several processes start at the same time
-            if _is_loaded(package):
-                return
-            logger.warning("%s: fetching it (%s) into %s", needed, package.size, folder)
-            _fetch(package, folder)
-    except OSError as error:
-        raise MetricError(f"{needed}, which cannot be kept in {folder} ({error}): {package.ways_out}") from None
+        problem = "is not installed, and HF_HUB_OFFLINE forbids to fetch it"
+    else:
+        folder = Path(Downloader().default_download_dir())
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(folder / f".medtasks-{package.name}.lock"):  # several processes start at the same time
+                if not _is_loaded(package):
+                    logger.warning("meteor needs %s: fetching it (%s) into %s", package.title, package.size, folder)
+                    _fetch(package, folder)
+        except OSError as error:
+            problem = f"cannot be kept in {folder} ({error})"
     if not _is_loaded(package):
-        raise MetricError(f"{needed}, which is not installed and could not be fetched: {package.ways_out}")
+        raise MetricError(f"meteor needs {package.title}, which {problem}: {package.ways_out}")
 
 
 def _is_loaded(package: Package) -> bool:

@@ -13,10 +13,10 @@ from importlib.metadata import version
 from rapidfuzz.distance import LCSseq
 from rouge_score import scoring, tokenize
 
-from medtasks_utils.explanations.metric import OneByOne
+from medtasks_utils.explanations.metric import Metric
 
 
-class RougeL(OneByOne):
+class RougeL(Metric):
     """ROUGE-L F-measure without stemming, the best over the references."""
 
     name = "rougeL"

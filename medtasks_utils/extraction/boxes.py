@@ -2,15 +2,12 @@ r"""``\boxed{…}`` and the formatting that models put around a token."""
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
-from medtasks_utils.extraction.weighing import bounded
+from medtasks_utils.extraction.patterns import later
 
 # A doubled backslash is a line break in LaTeX, except before "boxed", which some models write with two.
-_BRACE = re.compile(r"(?P<box>\\boxed\s{0,8}\{)|\\\\(?!boxed)|\\[{}]|(?P<open>\{)|(?P<close>\})")
+_BRACE = later(r"(?P<box>\\boxed\s{0,8}\{)|\\\\(?!boxed)|\\[{}]|(?P<open>\{)|(?P<close>\})")
 
-_WRAPPER = re.compile(r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathsf|mathit|boldsymbol|bm|rm|bf)\s?\{")
+_WRAPPER = later(r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathsf|mathit|boldsymbol|bm|rm|bf)\s?\{")
 _EDGES = " \t\r\n*$"
 _MAX_TOKEN = 1000  # characters; nothing longer is a token with formatting around it
 
@@ -81,34 +78,3 @@ def _is_closed_by_last(token: str, at: int) -> bool:
         if depth == 0:
             return position == len(token) - 1
     return False
-
-
-_NUMBER = re.compile(r"\\f?box(?:ed)?\s?(\{\s?(-?[\d.,/]{1,16})[^{}\n]{0,40}\})")
-_OPERAND_BEFORE = re.compile(r"(?:\\sqrt\s?\{|\\frac\s?\{|\d\s?(?:\\times|\\cdot|[×*/]))\s?$")
-_OPERAND_AFTER = re.compile(r"\s?(?:\\times|\\cdot|\\div|[×*/])\s?\d")
-_WORKED_ON = re.compile(r"(?<![\d.])(-?\d[\d.]{0,12})\s?(?:\\times|\\cdot|[×*+−-])(?=[^=\n]{1,60}=\s?(\d[\d.]{0,12}))")
-
-
-@lru_cache(maxsize=2)
-def without_operands(text: str) -> str:
-    r"""The text without the boxes around numbers that a calculation goes on with.
-
-    >>> without_operands(r"\sqrt{\boxed{2.993}} \approx 1.73"), without_operands(r"\boxed{1.73}")
-    ('\\sqrt{{2.993}} \\approx 1.73', '\\boxed{1.73}')
-    """
-    looked_at = {box.start() for box in bounded(_NUMBER.finditer(text))}
-
-    def opened(box: re.Match[str]) -> str:
-        if box.start() not in looked_at:
-            return box[0]
-        before, after = text[max(0, box.start() - 12) : box.start()], text[box.end() : box.end() + 20]
-        is_operand = _OPERAND_BEFORE.search(before) or _OPERAND_AFTER.match(after) or _is_worked_on(box, text)
-        return box[1] if is_operand else box[0]
-
-    return _NUMBER.sub(opened, text)
-
-
-def _is_worked_on(box: re.Match[str], text: str) -> bool:
-    """Whether the number in a box is an operand later on, of a result that is stated again."""
-    later = (match for match in _WORKED_ON.finditer(text, box.end(), box.end() + 600) if match[1] == box[2])
-    return any(match[2][:3].rstrip(".") in text[match.end(2) :][:600] for match in later)

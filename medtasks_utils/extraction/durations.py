@@ -4,34 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.numbers import python_literal
-from medtasks_utils.extraction.numerals import spelled_numbers
-from medtasks_utils.extraction.weighing import Found
+from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.quantities import in_words
+from medtasks_utils.extraction.words import Found, words_of
 
 WeeksDays = tuple[int, int]
 
 # Two numbers with optional quotes, comma and unit words between them. Backtracking splits one number in two where
 # there is no second ("29 weeks" reads as 2 and 9): the published numbers were made with that.
-_STRICT = re.compile(r"""(\d+)\s{0,50}(?:weeks?)?["']?,?\s{0,50}["']?(\d+)""")
+_STRICT = later(r"""(\d+)\s{0,50}(?:weeks?)?["']?,?\s{0,50}["']?(\d+)""")
+_MARKS = str.maketrans(dict.fromkeys("\x01{}^~$`_*", " "))
 _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
-
-_W, _D, _AND = (cues.either(table) for table in (cues.WEEKS, cues.DAYS, cues.AND))
-_END = r"(?![A-Za-z])"
-_WRITTEN = re.compile(
-    rf"(?<![\d.])(?P<w1>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?{_W}{_END}[\s,;&+'\"]{{0,20}}(?:{_AND}\s{{0,3}}(?:0?\.\d{{1,6}}\s?[×*x]\s?7\s?[=≈]\s?)?)?['\"]?"
-    rf"(?P<d1>\d{{1,3}})[\s-]{{0,14}}{_D}{_END}"
-    r"|(?<![\d.])(?P<w2>\d{1,3})[wW](?P<d2>\d{1,2})[dD]?\b|(?<![\d.])(?P<w3>\d{1,3})\s{0,3}\+\s?(?P<d3>\d)(?!\d|\.\d)"
-    r"|(?<![\d.])(?P<w4>\d{1,3})\s(?:weeks?\s)?(?:and\s)?(?P<d4>\d)/7(?!\d)"
-    r"|[(\[]\s?['\"]?(?P<w5>\d{1,3})['\"]?\s?,\s?['\"]?(?P<d5>\d{1,2})['\"]?\s?[)\]]"
-    rf"|[\"']?{_W}[\"']?\s?[:=]\s?(?P<w6>\d{{1,3}}),?\s{{0,4}}[\"']?{_D}[\"']?\s?[:=]\s?(?P<d6>\d{{1,2}})"
-    rf"|(?<![\d.])(?P<weeks>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?(?i:weeks?|wks?|wochen?|semaines?|semanas?"
-    rf"|settiman[ae]|недел[яьюи]|周|週)\b"
-    r"|(?<![\d.])(?P<days>\d{1,4})\s{0,14}(?i:days?|tagen?|jours|días|dias|giorni|дн(?:я|ей)|天)\b"
-)
-_MARKUP = re.compile(r"[*_`${}^~\x01]|\\(?:boxed|text|mathrm|textbf|[,;:! ])|\n")
-_COUNTED = re.compile(rf"\s(?:completed\s)?(?:{_W}|{_D}){_END}|\s?[周週天]")
 
 
 def strict_weeks_days(text: str) -> WeeksDays | None:
@@ -43,18 +29,33 @@ def strict_weeks_days(text: str) -> WeeksDays | None:
     return (int(weeks), int(days)) if weeks is not None and days is not None else None
 
 
+@lru_cache(maxsize=1)
+def _written() -> re.Pattern[str]:
+    week, day = (rf"(?:{'|'.join(map(re.escape, words_of(notion)))})(?![A-Za-z])" for notion in ("week", "day"))
+    joined = rf"[\s,;&+'\"-]{{0,20}}(?:(?:{'|'.join(map(re.escape, words_of('and')))})\s{{0,3}}){{0,2}}['\"]?"
+    return re.compile(
+        rf"(?<![\d.])(?P<w1>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?{week}{joined}(?P<d1>\d{{1,3}})[\s-]{{0,14}}{day}"
+        r"|(?<![\d.])(?P<w2>\d{1,3})[wW](?P<d2>\d{1,2})[dD]?\b|(?<![\d.+])(?P<w3>\d{1,2})\s{0,3}\+\s?(?P<d3>[0-6])(?!\d|\.\d|\s?[+=])"
+        r"|(?<![\d.])(?P<w4>\d{1,3})\s(?:weeks?\s)?(?:and\s)?(?P<d4>\d)/7(?!\d)"
+        r"|[(\[]\s?['\"]?(?P<w5>\d{1,3})['\"]?\s?,\s?['\"]?(?P<d5>\d{1,2})['\"]?\s?[)\]]"
+        rf"|[\"']?{week}[\"']?\s?[:=]\s?(?P<w6>\d{{1,3}}),?\s{{0,4}}[\"']?{day}[\"']?\s?[:=]\s?(?P<d6>\d{{1,2}})"
+        rf"|(?<![\d.])(?P<weeks>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?{week}"
+        rf"|(?<![\d.])(?P<days>\d{{1,4}})\s{{0,14}}{day}",
+        re.IGNORECASE,
+    )
+
+
 def written_ages(text: str) -> Iterator[Found]:
     """The ages in a text: "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)" and their kin, weeks or days alone."""
-    for word in list(spelled_numbers(text, counted=True)):
-        if word.value >= 0 and _COUNTED.match(text, word.end):
+    for word in in_words(text):
+        if word.value >= 0:
             text = f"{text[: word.start]}{word.value:<{word.end - word.start}.0f}{text[word.end :]}"
-    text = _MARKUP.sub(lambda match: " " * len(match[0]), text)
-    for match in _WRITTEN.finditer(text):
+    for match in _written().finditer(text.translate(_MARKS)):
         if match["weeks"]:
-            age = (int(match["weeks"]), 0)
+            age, notion = (int(match["weeks"]), 0), "weak"
         elif match["days"]:
-            age = divmod(int(match["days"]), 7)
+            age, notion = divmod(int(match["days"]), 7), "weak"
         else:
             weeks, days = (int(group) for name, group in match.groupdict().items() if group and name[0] in "wd")
-            age = (weeks, days)
-        yield Found(age, match.start(), match.end())
+            age, notion = (weeks, days), "cand"
+        yield Found(age, match.start(), match.end(), notion)

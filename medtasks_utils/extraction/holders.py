@@ -3,109 +3,124 @@ r"""What holds an answer by its form: a box, an answer tag, a key of a JSON obje
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
 
-from medtasks_utils.extraction import cues
 from medtasks_utils.extraction.boxes import spans
+from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.words import pattern, symbols_of
 
-_NEAR_BOX = re.compile(
-    r"(?:\\?f?b|\x08|(?<!\w))ox(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=ed)\((?P<round>[A-Da-d]"
-    r"|-?\d[\d.,/]{0,20})\)"
-    r"|\{\s?(?P<half>[A-D0-2])\s?[)\]](?=\s)|(?<=\\boxed)\s(?P<bare>[A-Da-d](?![\w])|-?\d[\d.,/]{0,20}))"
+_NEAR_BOX = later(
+    r"(?:\\?f?b|\x08|(?<!\w))ox(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=ed)\((?P<round>[A-Da-d]|-?\d[\d.,/]{0,20})\)"
+    r"|\{\s?(?P<half>[A-D0-2])\s?[)\]](?=\s)|(?<=\\boxed)\s(?P<bare>[A-Da-d](?!\w)|-?\d[\d.,/]{0,20}))"
 )
-_TAG = re.compile(
-    r"<(?:final_?)?(?:answer|final|choice|result|verdict)>(?P<content>[^<]{0,2000})<[/\\](?:final_?)?(?:answer|final"
-    r"|choice|result|verdict)>",
+_OPEN_BOX = later(r"box(?:ed)?\s?\{\s?(?:\\text\s?\{)?(?P<open>[A-D0-2])[\s$*.)]{0,4}(?:\Z|\n)")
+_TAG = later(
+    r"<(?P<name>(?:final_?)?(?:answer|final|choice|result|verdict|score|value))>(?P<content>[^<]{0,2000})<[/\\](?P=name)>",
     re.IGNORECASE,
 )
-_ATTRIBUTE = r"<(?i:(?:final_?)?(?:answer|choice|select\w{2,3}|result))\s[^<>\n]{0,80}?=\s?[\"']"
-_KEY = re.compile(
+_OPEN_TAG = later(
+    r"<(?:final_?)?answer>\s*(?P<content>[^<\n]{1,200})(?:\Z|\n(?![\s\S]*</answer>)|<(?:final_?)?answer>)", re.I
+)
+_KEY = later(
     r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}"
-    r"(?:\{\s{0,20}[\"'](?i:letter|option|label|id|key|value|verdict"
-    r"|choice)[\"']\s{0,3}:\s{0,3})?(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})\""
-    r"|'(?P<single>(?:[^'\\\n]|\\.){0,400})'|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))"
+    r"(?:\{\s{0,20}[\"'](?:letter|option|label|id|key|value|verdict|choice)[\"']\s{0,3}:\s{0,3})?"
+    r"(?:\"(?P<double>(?:[^\"\\\n]|\\.){0,400})(?:\"|\Z)|'(?P<single>(?:[^'\\\n]|\\.){0,400})'"
+    r"|(?P<bare>[^\s,}\"'\[{][^,}\n]{0,60}))",
+    re.IGNORECASE,
 )
+_OTHER_KEY = later(
+    r"second|other|alternative|reject|exclu|wrong|incorrect|initial|previous|runner|confidence|max|min(?!ut)|thresh|cut"
+    r"|limit|normal|refer|range|possible|prior|reason|step|explan|rationale|analysis"
+)
+_REACH = 160  # characters before a box in which a denial of it stands
+# A box that shows the form asked for, one that is denied, and one of an earlier draft.
+_SHOWN = later(
+    r"(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin"
+    r"|z\.\s?B\.|par\sexemple|por\sejemplo|例如|would\s(?:then\s)?(?:write|read|put|be))[\s,:$(]{0,4}$"
+    r"|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place|enclose|return|output|provide"
+    r"|state|present|end|finish)\s(?:with|only|in|using|your|it)\b[^.!?\n:]{0,80}$"
+    r"|\b(?:your|Ihre|votre|tu|su|sua)\s(?:final\s)?(?:answer|choice|value|verdict|response)\b[^.!?\n:]{0,40}$",
+    re.IGNORECASE,
+)
+_SHOWN_AFTER = later(
+    r"[^\w\n.!?]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если)\b", re.I
+)
+_FORM = later(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
+_MOST = 200
 
 
-_OTHER_KEY = re.compile(r"second|other|alternative|reject|exclu|wrong|incorrect|initial|previous|runner")
-_NOT_THIS = re.compile(
-    r"\b(?i:(?:al|even\s)?though|whereas|obwohl|bien\sque|aunque|embora"
-    r"|sebbene)\s(?:\w{1,6}\s)?[$(\\]{0,4}boxed\s{0,8}\{$|(?:(?:\b|(?=n['’]t))(?:not|nor|nicht|pas|non|não|не|n['’]t"
-    r"|rather\sthan"
-    r"|instead\sof)\s(?:\w{1,6}\s)?|≠\s?)[$(\\]{0,4}boxed\s{0,8}\{"
-    r"(?:[A-D]\}[$)\\]{0,2}(?:\s\([^()\n]{0,30}\))?,?\s(?:(?:or|nor|and)\s)?[$(\\]{0,4}boxed\s{0,8}\{){0,3}$"
-)
-# "I would have given \\boxed{1}": another box than the one that is meant.
-_SUPPOSED = re.compile(rf"{cues.either(cues.COUNTERFACTUAL)}(?!\sto\s)[^.!?;\n]{{0,80}}boxed\s{{0,8}}\{{$")
-# "The box in my draft read \\boxed{A}", "I first wrote \\boxed{1}": not the one that is meant, if there is another.
-_FORMER = re.compile(
-    rf"{cues.any_word(cues.FORMER)}(?:(?!stand|remain|hold|still|box)[^.!?;\n]){{0,60}}boxed\s{{0,8}}\{{$"
-)
-_A_SLIP = re.compile(
-    r"\}[$)\\*]{0,5},?\s(?i:(?:which|that|but\sth(?:at|is))\s(?:was|is)\s(?:(?:an?|just|only)\s){0,2}(?:\w+\s)?(?:slip"
-    r"|error|mistake"
-    r"|typo|misprint|wrong|incorrect))\b"
-)
-_SENTENCE_END = re.compile(r"[.!?。…]\s|\n")
-
-
-@dataclass(frozen=True)
-class Holder:
-    """A content that stands for an answer, its cue (``box``, ``tag``, ``key``) and weight, and the key's name."""
+class Holder(NamedTuple):
+    """A content that stands for an answer, where, as what (``box``, ``tag``, ``key``), and the key's name."""
 
     content: str
     start: int
     end: int
     cue: str
-    support: float
     key: str = ""
 
 
-def held(text: str, keys: Sequence[str], token: str = "(?!)") -> tuple[list[Holder], str]:
-    """The contents of boxes, tags and keys named so, and the text without its boxes and what an unclosed one holds.
+def without_instructions(text: str) -> str:
+    r"""The text without boxes and answer tags that only show what an answer is to look like.
+
+    >>> without_instructions(r"Reply with \boxed{0} if it is factual."), without_instructions(r"So \boxed{0}.")
+    ('Reply with  if it is factual.', 'So \\boxed{0}.')
+    """
+    written, position = [], 0
+    forms = list(islice(_FORM.finditer(text), _MOST))
+    for form in forms:
+        before = text[max(position, form.start() - 120) : form.start()]
+        if _SHOWN.search(before) or _SHOWN_AFTER.match(text, form.end(), form.end() + 20):
+            written.append(text[position : form.start()])
+            position = form.end()
+    return "".join([*written, text[position:]])
+
+
+def held(text: str, keys: Sequence[str]) -> tuple[list[Holder], str]:
+    """The contents of boxes, tags and keys named so that count, in their order, and the text without the boxes.
 
     Args:
         text: the final text.
         keys: words that the name of an answer's key may hold (``final_answer`` holds ``answer``).
-        token: an answer of one character, which a box at the end holds though it is never closed.
     """
     closed, unclosed = spans(text)
-    before = {one: text[max(0, one[0] - 160) : one[0]] for one in closed}
-    meant = [one for one in closed if not _NOT_THIS.search(before[one]) and not _A_SLIP.match(text, one[1])]
-    for other in (_SUPPOSED, _FORMER) if len(meant) > 1 else ():
-        meant = [one for one in meant if not other.search(before[one])] or meant
-    found = [Holder(text[start:end], start, end, "box", 100 if _last(text, end, meant) else 98) for start, end in meant]
+    found = [
+        Holder(text[start:end], start, end, "box") for start, end in closed[-_MOST:] if not _denied(text, start, end)
+    ]
     rest, position = [], 0
     for start, end in closed:
         opening = text.rfind("\\boxed", position, start)
         rest.append(text[position : max(position, opening)])
         position = end + 1
-    if unclosed is None or unclosed < position:
-        rest.append(text[position:])
-    else:
+    if unclosed is not None and unclosed >= position:
         rest += text[position:unclosed], *text[unclosed:].partition("\n")[1:]
-    outside = " ".join(rest)
-    if not closed:
-        opened = re.search(rf"box(?:ed)?\s?\{{\s?(?:\\text\s?\{{)?(?P<braced>{token})[\s$*.)]{{0,4}}(?:\Z|\n)", text)
-        found += [replace(_of(opened, "box", 97), start=len(text) - 1, end=len(text))] if opened else []
-    if unclosed is None and not closed:
-        found += [_of(match, "box", 98) for match in _NEAR_BOX.finditer(text)]
-    found += [_of(match, "tag", 95) for match in _TAG.finditer(text)]
-    found += [_of(match, "tag", 95) for match in re.finditer(rf"{_ATTRIBUTE}(?P<content>{token})[\"']", text)]
-    for match in _KEY.finditer(text):
-        name = match["key"].lower()
-        if any(key in name for key in keys) and not _OTHER_KEY.search(name):
-            found.append(_of(match, "key", 90, name))
-    return found, outside
+    else:
+        rest.append(text[position:])
+    for of, cue in ((_OPEN_BOX, "box"), (_NEAR_BOX, "box"), (_TAG, "tag"), (_OPEN_TAG, "tag"), (_KEY, "key")):
+        if cue != "box" or not closed:
+            found += _all(of, text, cue, keys)
+    return sorted(found, key=lambda one: one.start), " ".join(rest)
 
 
-def _last(text: str, end: int, closed: Sequence[tuple[int, int]]) -> bool:
-    """Whether a box that ends there is in the sentence of the last box."""
-    return _SENTENCE_END.search(text, end, closed[-1][0]) is None
+def _all(of: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Holder]:
+    for match in islice(of.finditer(text), _MOST):
+        groups = match.groupdict()
+        name = (groups.pop("key", "") or "").lower()
+        if name and (not any(key in name for key in keys) or _OTHER_KEY.search(name)):
+            continue
+        content = next(group for key, group in groups.items() if group is not None and key not in ("quote", "name"))
+        yield Holder(content, match.start(), match.end(), cue, name)
 
 
-def _of(match: re.Match[str], cue: str, support: float, name: str = "") -> Holder:
-    groups = match.groupdict()
-    content = next(text for group, text in groups.items() if text is not None and group not in ("quote", "key"))
-    return Holder(content, match.start(), match.end(), cue, support, name)
+def _denied(text: str, start: int, end: int) -> bool:
+    """Whether the words before a box deny it or speak of a draft, or the words after it call it a slip."""
+    before = symbols_of(text[max(0, start - _REACH) : start], ()).symbols
+    after = symbols_of(text[end : end + 60], ()).symbols
+    return bool(
+        pattern(
+            "(?:(?:not|versus) (?:the|is|option|word|answer){0,3}"
+            "|(?:if [^ stop line]{0,8} have|draft) [^ stop line not]{0,4}) (?:word|open)*$"
+        ).search(before)
+        or pattern("close* comma? (?:that|because|but that|word) is [^ stop line]{0,2} (?:wrong|slip)").match(after)
+    )

@@ -1,64 +1,78 @@
-"""Letters of multiple-choice options: stated in a sentence, alone, marked, or named by the option's text."""
+"""Which of the options A to D a text chooses."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
-from medtasks_utils.extraction import cues, doubts, elimination
+from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.ends import cut_off
-from medtasks_utils.extraction.holders import Holder, held
-from medtasks_utils.extraction.listings import CALLED, LINE, MAX_LINE, lists_options, split_listings
-from medtasks_utils.extraction.options import LETTERS, MARKS, letter_of, named_options, short_names, with_letters
-from medtasks_utils.extraction.plain import own_parts, unformatted
-from medtasks_utils.extraction.statements import BOLD, LEADING, OPENING, PREDICATE, STATEMENTS
-from medtasks_utils.extraction.tokens import LETTER, plain_letters
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, bounded, choose, weigh
-from medtasks_utils.extraction.wordings import as_in_options
+from medtasks_utils.extraction.holders import held, without_instructions
+from medtasks_utils.extraction.options import LETTERS, latin_letters, spoken_of
+from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.plain import own_parts, stated, tidied, unformatted, without_steps
+from medtasks_utils.extraction.weighing import NOTHING, OUTRIGHT, Candidate, Reading, choose, noted, rows, weighed
+from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 
-_LONE_LETTER = re.compile(LETTER)
-_NO_PART_OF_A_NAME = re.compile(rf"(?<!(?i:vitamin)\s)(?<!(?i:hepatitis)\s)(?<!(?i:group)\s)(?<!(?i:type)\s){LETTER}")
-_ROW_BEFORE = re.compile(rf"(?:(?<![^\W_])[A-D](?:,?\s{cues.either(cues.OR)}\s|,\s))*$")
-_MENTIONS = ("box", "bold", "colon", "option", "leading", "named", "mark", "predicate", "only", "shown", "concluding")
-_ALL_OPTIONS = re.compile(
-    r"\([A-D](?:\s?[-–,/]\s?[A-D]){1,3}\)|(?<!\w)[A-D](?:,\s[A-D]){2}(?:,|\s\w{1,3})\s[A-D](?!\w)"
+TABLE = rows(
+    """
+L = [the fill option open]*
+// statements: they decide, and only what denies the letter itself or takes it back undoes them
+70 answer: (?<!other)answer ~8 [is colon eq arrow dash]+ [the fill option open right so because colon comma]* @@
+68 answer: (?<!other)answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
+66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
+62 odd one: so ~2 wrong option is [the fill option open]* #
+66 right: (?:right ~4 (?:answer|option|other)|option ~3 right) ~8 [is colon arrow dash] [the fill option open right]* @@
+60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
+58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
+56 most: fill fill ~12 (?:is|colon) [the fill option open right to]* @@
+56 choose: choose [the fill option open colon answer is]* @@
+54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
+52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
+51 ticked: tick {L} @@
+// cues
+44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
+46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
+40 leads: ^ @ (?=is|because|$)
+40 leads: ^ <text> (?=if is)
+34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
+32 right: right {L} @
+32 right: @ (?=(?:close|comma)* right)
+24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
+20 named: @
+// what denies a letter
+69 corrected: not {L} [cand text weak] comma? but {L} @@
+-100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
+-100 conditional: if the? (?:answer|option) [is the fill option open]+ @@
+-60 denied: versus {L} @@
+-60 denied: not [the fill option open is right so answer]* @
+-60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* [the fill so]* (?:wrong|not))
+-60 crossed: cross [the option open]* @
+-60 crossed: @ (?=~4 cross)
+-40 wrong: wrong [the fill option open colon is answer]* @
+-30 supposed: if [^ stop line]{0,8}? @@
+-25 supposed: @ (?=close* if)
+-40 contrasted: (?:but|though) [the option open]* @
+-70 name: name @
+-70 name: @ (?=named)
+    """
 )
-_BETWEEN = re.compile(r"(?i:\b(?:choices|options|depends|varies)\b)|(?<![A-Za-z0-9])[A-D]\b")
-_UNDECIDED = re.compile(r"(?i)\b(?:whether|ob)\b")
-_DIALOGUE = re.compile(r"^\W{0,4}Q(?:uestion)?\W{0,3}:", re.MULTILINE)
-_TICKED = re.compile(r"^[ \t]*[-*+•‣◦▪●·] ?\[[xX✓✔]\][ \t](?=\w)", re.MULTILINE)
-_REPLY = re.compile(r"^A:(?=\s)", re.MULTILINE)
-_REFUSED = re.compile(
-    r"\b(?:rather\snot|declin\w+\sto|refus\w+\sto|(?:will|do|would)(?:\snot|n['’]t)|(?:not|un)\s?able\sto)\s(?:choose"
-    r"|pick|select|mark|commit\sto)\b(?!\s(?!any\b|one\b|either|between|among|from)\w)|\bnone\sof\s(?:the"
-    r"|these)\s(?!other|remaining|rest\b)(?:\w+\s){1,3}(?:is|are)\s(?:really\s|quite\s)?(?:correct|right|suitable"
-    r"|true)\b",
-    re.IGNORECASE,
-)
-_SUBJECT = re.compile(r"(?:^|[.!?]\s)(?:(?i:an?|the)\s)?([A-D])'?\s(?:is|are|has)\b", re.MULTILINE)
-_OPTION = re.compile(rf"{LETTER}|[{MARKS}]")
-_STATEMENT_BEFORE, _STATEMENT_AFTER = 200, 100  # characters of a statement on either side of its letter
-_ASIDE = re.compile(rf"\W{{0,6}}\((?!\w{{1,2}}\))|\W{{0,6}}{cues.any_word(cues.ASIDE)}")
-_SENTENCE = re.compile(r"(?<=[.!?。])(?<!\b[A-Z]\.)\s+(?=\W{0,3}[^\W_a-zà-ÿа-я])|\n+|(?<=[。！？])")
-_IN_BRACKETS = re.compile(r"\(([A-D])\)")
-_AT_THE_END = re.compile(
-    rf"(?P<letter>{LETTER})(?=[^\w\n]*$|\s?[^\sA-Za-z0-9]{{1,8}}(?:\s[^\sA-Za-z0-9]{{1,6}})?[.。]?\s*$)"
-)
-_ANNOUNCED = re.compile(
-    rf"({cues.either(cues.ANSWER)}[^\n]{{0,20}}:[*_]{{0,3}})\s*\n\s*(?=[*_(\[]{{0,4}}[A-D][*_)\].:!]{{0,5}} ?$)",
-    re.MULTILINE,
-)
-# "Why not the others?" and what follows it, "The other options are incorrect." at the end.
-_CODA = re.compile(
-    rf"\n[\W_]{{0,6}}{cues.any_word(cues.THE_OTHERS)}[^\n.]{{0,60}}\n(?![\s\S]*(?i:boxed|answer\sis|therefore|actually"
-    rf"|wait\b))[\s\S]*\Z"
-    rf"|\s[*_]{{0,3}}{cues.any_word(cues.THE_OTHERS)}[^\n.]{{0,120}}\.?[*_]{{0,3}}\s*\Z"
-)
-_BY_NAME = re.compile(r"\b(?i:option|choice)\s([A-D])\b")
-_HEADING = re.compile(r"\W{0,6}(?:(?i:option|choice)\s\W?)?([A-Da-d])\W{0,6}")
+_SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
+_OPEN = ("named", "said to be")
+_ASKED = later(r"[)\]]?\s?\?")
+
+
+def letter_of(token: str, digits: bool = False) -> str | None:
+    """The letter that a bare token means: ``b`` is B, and with ``digits`` 0 to 3 are A to D; None for anything else.
+
+    >>> letter_of("b"), letter_of("2", digits=True), letter_of("BC")
+    ('B', 'C', None)
+    """
+    token = token.strip()
+    if digits and token in ("0", "1", "2", "3"):
+        return LETTERS[int(token)]
+    letter = token.upper()
+    return letter if len(letter) == 1 and letter in LETTERS else None
 
 
 def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
@@ -70,232 +84,92 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     ('C', None, None)
     """
     reading = NOTHING
-    text = _TICKED.sub("✅ ", text)
-    if _DIALOGUE.search(text):
-        text = _REPLY.sub("Answer:", text)
-    for part in own_parts(as_in_options(text, options)):
-        text = _ANNOUNCED.sub(r"\1 ", plain_letters(part))
-        text = _restated(tuple(options)).sub("", text) if options else text
-        for own in dict.fromkeys((_CODA.sub("", text), text)):
-            reading = _read_part(own, options)
-            if reading.value is not None:
-                return reading
+    for part in own_parts(without_instructions(latin_letters(tidied(stated(text))))):
+        reading = _read_part(part, options)
+        if reading.value is not None:
+            return reading
     return reading
 
 
-@lru_cache(maxsize=256)
-def _restated(options: tuple[str, ...]) -> re.Pattern[str]:
-    """The options line by line, as the prompt lists them."""
-    lines = r"\n+".join(
-        rf"[*_>•\-\s]{{0,6}}\(?{letter}[.):\]*]{{1,3}}\s?{re.escape(option.strip())}[.*_ ]{{0,4}}"
-        for letter, option in zip(LETTERS, options, strict=True)
-    )
-    return re.compile(rf"^(?:(?!.*\b[A-D]\b).{{0,80}}:[*_ ]{{0,4}}\n+)?{lines}$", re.MULTILINE)
-
-
 def _read_part(text: str, options: Sequence[str]) -> Reading:
-    holders, rest = held(text, ("answer", "choice"), "[A-D]")
-    inside = [found for holder in holders if (found := _inside(holder, text, options))]
-    outside = _unless_all_right(_candidates(rest, options))
-    ruled_out = {one.value: one.start for one in outside if one.cue == "ruled_out"}
-    refused = _REFUSED.search(rest) or cut_off(rest)  # what is merely spoken of is not chosen then
-    for at, one in enumerate(outside):
-        spoken_of = one.value in ruled_out and one.cue in ("option", "line", "predicate")
-        if spoken_of or (refused and one.support <= doubts.WEAK):
-            outside[at] = replace(one, support=0)
-        elif one.end < ruled_out.get(one.value, -1):
-            outside[at] = replace(one, evidence=(*one.evidence, ("denied_later", -6)))
-    return choose([*outside, *inside], _MENTIONS)
+    holders, rest = held(text, ("answer", "choice", "letter", "option"))
+    inside = [one for each in holders if (one := _inside(each.content, each.cue, each.start, each.end, text, options))]
+    plain = unformatted(without_steps(rest)[1])
+    symbols, candidates = _candidates(plain, options)
+    if inside:
+        return replace(choose(inside), candidates=(*inside, *candidates))
+    lasting = nothing.retracted_until(symbols)
+    candidates = [noted(one, "taken back", -60) if one.start < lasting else one for one in candidates]
+    whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
+    candidates = [
+        one
+        if (one.end <= whole and (one.cue != "named" or one.end > one.start + 1 or whole == len(plain)))
+        or one.support >= OUTRIGHT
+        else replace(one, support=0.0)
+        for one in candidates
+    ]
+    candidates = _named_alone(_unless_listed(candidates))
+    reading = choose(candidates, _OPEN)
+    return reading if reading.value else Reading(None, "none", reading.candidates)
 
 
-def _unless_all_right(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Three options that are called right are each right in a sense, and the fourth is the exception asked for.
-
-    As in "A is true. B is true. D is true (Crowe sign).", "A, B and C are correct".
-    """
-    every = list(candidates)
-    called = {
-        letter: one
-        for one in every
-        if one.cue == "correct"
-        and one.support > doubts.WEAK
-        and {name for name, _ in one.evidence} <= {"one_of_several"}
-        for letter in (one.value, *re.findall("[A-D]", "".join(_ROW_BEFORE.findall(one.before))))
-    }
-    if len(called) < 3:
-        return every
-    last = replace(max(called.values(), key=lambda one: one.start), cue="remaining", support=24, evidence=())
-    exception = [replace(last, value=letter) for letter in LETTERS if letter not in called]
-    return [replace(one, support=0) if one.cue == "correct" else one for one in every] + exception
+def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
+    found = sorted([*spoken_of(plain, options), *nothing.gives_up(plain)], key=lambda one: one.start)
+    symbols = symbols_of(plain, _apart(found))
+    candidates = _one_of_several(weighed(TABLE, symbols), symbols)
+    return symbols, [noted(one, "asked", -60) if _ASKED.match(plain, one.end) else one for one in candidates]
 
 
-def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | None:
+def _unless_listed(candidates: list[Candidate]) -> list[Candidate]:
+    """A list of the options restates them: three on lines of their own choose none."""
+    listed = [one for one in candidates if one.cue == "alone"]
+    if len({one.value for one in listed}) < 3:
+        return candidates
+    if listed[-1].value in {one.value for one in listed[:-1]}:  # after the list
+        return [replace(one, support=0.0) if one in listed[:-1] else one for one in candidates]
+    return [replace(one, support=0.0) if one.cue in ("alone", "leads", "first") else one for one in candidates]
+
+
+def _apart(found: list[Found]) -> list[Found]:
+    """What was found, without what stands within another."""
+    kept: list[Found] = []
+    for one in found:
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return kept
+
+
+def _one_of_several(candidates: list[Candidate], symbols: Symbols) -> list[Candidate]:
+    """Neither of "A or B" is chosen; "B, the bone flap" names one option twice."""
+    joined: set[int] = set()
+    denied = {one.start for one in candidates if any(name == "denied" for name, _ in one.evidence)}
+    for match in pattern(_SEVERAL).finditer(symbols.symbols):
+        one, other = symbols.found[match.start()], symbols.found[match.end()]
+        if {one.start, other.start} & denied and "," in symbols.text[one.end : other.start]:
+            continue
+        if one.value != other.value and one.value and other.value:
+            joined |= {one.start, other.start}
+    return [noted(one, "one of several", -200) if one.start in joined else one for one in candidates]
+
+
+def _named_alone(candidates: list[Candidate]) -> list[Candidate]:
+    """A mere name counts where it is the only one that is named and not denied."""
+    named = {one.value for one in candidates if one.weight > 0}
+    if len(named) < 2:
+        return candidates
+    return [replace(one, support=0.0) if one.cue == "named" else one for one in candidates]
+
+
+def _inside(content: str, cue: str, start: int, end: int, text: str, options: Sequence[str]) -> Candidate | None:
     """The letter that a box, tag or key holds."""
-    content = unwrap(holder.content)
-    letter = letter_of(content, digits=holder.cue in ("box", "key"))
-    letter = letter or choose(_candidates(content, options), _MENTIONS).value
-    one = Candidate(letter, holder.start, holder.end, text, holder.cue, holder.support)
-    return weigh(one, ((doubts.taken_back, -50),)) if letter else None
-
-
-def _candidates(text: str, options: Sequence[str]) -> Iterator[Candidate]:
-    """Every letter that the text may choose, with the evidence for and against it."""
-    kept, listed = split_listings(text, with_letters(text, options))
-    plain = unformatted("\n".join(kept))
-    substituted = with_letters(plain, options)
-    alone = letter_of(unwrap(substituted.strip(" \n'<>[].:!")))
-    if alone and "<" not in substituted:
-        yield Candidate(alone, 0, len(substituted), substituted, "alone", 85)
-    yield from _stated(substituted, 0)
-    shortened = with_letters(substituted, short_names(options))
-    if shortened != substituted:
-        yield from _stated(shortened, 10)
-        yield from _found(PREDICATE, with_letters(plain, short_names(options), MARKS), "predicate", 20)
-        if not LINE.match(plain):
-            yield from (replace(one, support=32) for one in _on_a_line(shortened.split("\n", 1)[0]))
-    if len({match[1] for match in _SUBJECT.finditer(substituted)}) < 4:  # no survey of them all
-        yield from _found(LEADING, substituted, "leading", 28)
-    named = with_letters(plain, options, MARKS)
-    yield from _found(PREDICATE, named, "predicate", 30)
-    yield from _found(OPENING, named, "leading", 22)
-    yield from _on_a_line(with_letters(unformatted("\n".join(kept), headings=False), options))
-    yield from _found(BOLD, with_letters("\n".join(kept), options), "bold", 35)
-    lines = with_letters(unformatted("\n".join(listed)), options)
-    yield from elimination.marked(lines)
-    yield from elimination.ranked(plain)
-    yield from elimination.rated(f"{plain}\n{lines}")
-    yield from _named(plain, options, len(listed) > 2)
-    yield from _left_over(substituted, lines)
-
-
-def _stated(text: str, less: float) -> Iterator[Candidate]:
-    for cue, pattern, support in STATEMENTS:
-        yield from _found(pattern, text, cue, support - less)
-
-
-@lru_cache(maxsize=4)
-def _spans(text: str) -> list[tuple[int, int]]:
-    """Where a text may state a letter: around those in it, which is far less to search than the whole."""
-    spans: list[tuple[int, int]] = []
-    for option in bounded(_OPTION.finditer(text)):
-        start, end = max(0, option.start() - _STATEMENT_BEFORE), option.end() + _STATEMENT_AFTER
-        if spans and start <= spans[-1][1]:
-            start = spans.pop()[0]
-        spans.append((start, end))
-    return spans
-
-
-def _named(plain: str, options: Sequence[str], discussed: bool) -> Iterator[Candidate]:
-    """The options that a text names, and the one that it names alone in its conclusion."""
-    sentences = [sentence for sentence in _SENTENCE.split(plain) if sentence.strip() and not _ASIDE.match(sentence)]
-    plain = "\n".join(sentences)
-    named = named_options(plain, options, doubts.is_denied)
-    support = 25 if len(named) == 1 and _is_alone(*named[0], plain, options) else 0
-    if discussed and named and len(sentences[0]) < named[0][1] < plain.rfind(sentences[-1]):
-        support = 0  # beside a list of them all, only the first sentence and the last conclude
-    yield from (Candidate(letter, at, at, plain, "named", support) for letter, at in named)
-    if len(sentences) > 1:
-        first, last = (dict(named_options(sentences[at], options, doubts.is_denied)) for at in (0, -1))
-        in_brackets = set(_IN_BRACKETS.findall(sentences[-1]))
-        if len(last) == 1 and in_brackets <= last.keys() and (len(first) != 1 or first.keys() == last.keys()):
-            at = plain.rfind(sentences[-1])
-            if _alike(sentences, options) or elimination.called_unlike(_after_option(sentences[-1], options)):
-                return
-            yield weigh(Candidate(next(iter(last)), at, at, plain, "concluding", 27), ((doubts.asked, -100),))
-        yield from _ending(sentences[-1])
-
-
-def _after_option(sentence: str, options: Sequence[str]) -> str:
-    return re.split(f"[{MARKS}]", with_letters(sentence, options, MARKS))[-1]
-
-
-def _alike(sentences: Sequence[str], options: Sequence[str]) -> bool:
-    """Whether the last sentence says of an option what the one before says of another: "The ohm is …"."""
-    one, other = (" ".join(with_letters(each, options, MARKS).split()[:4]) for each in sentences[-2:])
-    return one != other and re.sub(f"[{MARKS}]", "", one) == re.sub(f"[{MARKS}]", "", other)
-
-
-def _ending(sentence: str) -> Iterator[Candidate]:
-    """The only letter that the last sentence speaks of, at its end: "…, B.", "подходит В.", "D를 씁니다."."""
-    spans = ((one[0].upper(), *one.span()) for one in bounded(_LONE_LETTER.finditer(sentence)))
-    letters = (weigh(Candidate(*one, sentence, "ending", 10), doubts.WEAK_RULES) for one in spans)
-    weighed = [one for one in letters if one.weight > 0]
-    if len({one.value for one in weighed}) == 1 and _AT_THE_END.match(sentence, weighed[-1].start):
-        yield weighed[-1]
-
-
-def _is_alone(letter: str, at: int, plain: str, options: Sequence[str]) -> bool:
-    """Whether a text that names this option does not deny its letter, go on to another, or name another for short."""
-    matches = bounded(_LONE_LETTER.finditer(plain))
-    spoken_of = [Candidate(one[0].upper(), one.start(), one.end(), plain, "", 0) for one in matches]
-    excluded = {one.value for one in spoken_of if doubts.denied(one)}
-    end = at + len(options[LETTERS.index(letter)])
-    later = {one.value for one in spoken_of if one.start >= end and not doubts.is_denied(plain, one.start, one.end)}
-    named = {other for other, _ in named_options(plain, short_names(options), doubts.is_denied)}
-    return letter not in excluded and (later - excluded) | named <= {letter}
-
-
-def _left_over(text: str, lines: str) -> Iterator[Candidate]:
-    """The option that is left where a text rules out the other three, one by one or together."""
-    excluded, affirmed, last_word = elimination.wrong_lines(lines), set[str](), dict[str, Candidate]()
-    for match in bounded(_NO_PART_OF_A_NAME.finditer(text)):
-        one = Candidate(match[0].upper(), match.start(), match.end(), text, "option", 0)
-        last_word.pop(one.value, None)
-        ruled_out = (doubts.denied(one) or doubts.listed_as_wrong(one)) and not _UNDECIDED.search(one.before)
-        if ruled_out or elimination.called_unlike(one.after):
-            excluded[one.value] = one.start
-            affirmed.discard(one.value)
-            cue = "ruled_out" if ruled_out and "vs" not in one.before[-5:] else "option"
-            last_word[one.value] = replace(one, cue=cue, evidence=(("denied", -100),))
-        elif one.value not in excluded:
-            affirmed.add(one.value)
-    yield from last_word.values()
-    yield from elimination.remaining(excluded, affirmed, text)
-    yield from elimination.unmentioned(text, lines)
-
-
-def _found(pattern: re.Pattern[str], text: str, cue: str, support: float) -> Iterator[Candidate]:
-    for match in bounded(match for span in _spans(text) for match in _innermost(pattern, text, *span)):
-        letter = LETTERS[MARKS.index(match["letter"])] if match["letter"] in MARKS else match["letter"].upper()
-        start, end = match.span("letter")
-        between = _ALL_OPTIONS.sub("", match.groupdict().get("between") or "")
-        among_others = _BETWEEN.search(between)
-        against = (("denied", -100),) if among_others else _against(letter, start, end, text, support <= doubts.WEAK)
-        yield Candidate(letter, start, end, text, cue, support, against)
-
-
-@lru_cache(maxsize=1024)
-def _against(letter: str, start: int, end: int, text: str, is_weak: bool) -> tuple[tuple[str, float], ...]:
-    """What speaks against a letter where it stands; several patterns find the same."""
-    rules = doubts.WEAK_RULES if is_weak else doubts.STRONG_RULES
-    return weigh(Candidate(letter, start, end, text, "", 0), rules).evidence
-
-
-def _innermost(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """The matches in a stretch, and those that begin within one with an option before its letter."""
-    while match := pattern.search(text, start, end):
-        yield match
-        between = _BETWEEN.search(match.groupdict().get("between") or "")
-        start = match.start("between") + between.end() if between else max(match.end(), start + 1)
-
-
-def _on_a_line(text: str) -> Iterator[Candidate]:
-    """The letters that the first line and the last begin with: "C. Long thoracic nerve"."""
-    written, position = [], 0
-    for line in text.split("\n"):
-        if line.strip():
-            written.append((position, line))
-        position += len(line) + 1
-    lone = [(place, 51) for place in written[1:-1] if letter_of(place[1].strip(" .:()[]"))]
-    heads = {match[1].upper() for _, line in written[:-1] if (match := _HEADING.fullmatch(line))}
-    if len(heads) > 2:  # of the discussion of each
-        return
-    for (at, line), support in [(written[0], 52), *lone, (written[-1], 53)] if written else ():
-        match = LINE.match(line[:MAX_LINE])
-        surveyed = lists_options(line[:MAX_LINE]) or len(set(_BY_NAME.findall(line))) > 2
-        if match and not surveyed and not re.match(CALLED, line[match.end("letter") :]):
-            start, end = at + match.start("letter"), at + match.end("letter")
-            yield weigh(Candidate(match["letter"].upper(), start, end, text, "line", support), doubts.STRONG_RULES)
+    content = unwrap(content)
+    letter = letter_of(content.strip("'\"().[] "), digits=cue != "tag")
+    if letter is None:
+        _, found = _candidates(unformatted(content), options)
+        letter = choose(found, _OPEN).value
+        if letter is None and len({one.value for one in found}) == 1:
+            letter = found[0].value
+    return Candidate(letter, start, end, text, cue, 100.0) if letter else None
 
 
 def found_by(reading: Reading) -> str:

@@ -12,8 +12,6 @@ import math
 import re
 import sys
 
-from simpleeval import InvalidExpression, SimpleEval
-
 Number = int | float
 
 # A run of digits is entered at its start only, so that no pattern reads it more than a few times.
@@ -144,6 +142,8 @@ def evaluate(expression: str) -> Number | str | None:
     Only arithmetic, comparisons, conditions and a few functions of ``math`` exist. Sizes are bounded, attributes other
     than those functions are out of reach, and nothing that an expression does outlasts it.
     """
+    from simpleeval import InvalidExpression, SimpleEval
+
     expression = expression.strip()
     try:
         if not all(_is_arithmetic(node) for node in ast.walk(ast.parse(expression, mode="eval"))):

@@ -1,145 +1,157 @@
-"""The options of a question, named by their texts."""
+"""Where a text speaks of an option: by its letter, in any guise, or by its text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
 
-from medtasks_utils.extraction.tokens import ARTICLE
-from medtasks_utils.extraction.wordings import wordings
+from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.words import Found
 
 LETTERS = "ABCD"
-MARKS = "\ue000\ue001\ue002\ue003"
-"""What stands for the four options in a text that has letters of its own."""
-_TWICE = re.compile(
-    r"(?<![A-Za-z0-9])(?i:([A-D]))(?:(?<=[A-D])|(?=[)\].:,]))[)\].:,]{0,2}\s?(?:[\-–—:=(]\s?)?(?:option\s|choice\s"
-    r"|(?i:an?|the)\s)?\(?((?i:\1))(?![A-Za-z0-9])\)?"
+
+_STYLED = {
+    code: unicodedata.normalize("NFKC", chr(code))
+    for first, last in ((0x24B6, 0x24EA), (0x1D400, 0x1D7CC), (0x1F110, 0x1F12A))
+    for code in range(first, last)
+}
+_STYLED |= {first + n: "ABCD"[n] for first in (0x1F130, 0x1F150, 0x1F170, 0x2460) for n in range(4)}
+_ALIKE, _IN_ORDER = str.maketrans("АВСΑΒ", "ABCAB"), str.maketrans("АБВГ", "ABCD")
+_CYRILLIC = later(
+    r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M
 )
-_NO_ARTICLE = "\ue010"
-_GENERIC = "disease syndrome disorder deficiency therapy test method law equation principle effect"
-_BEFORE_A_WORD = re.compile(ARTICLE)
-_ONE = r"(?:[1-9]|[IVX]{1,4}|[a-eivx]{1,3})"
-_SEVERAL = re.compile(
-    r"(?<![\w.,)/-])(?<!\d\s)(?P<only>(?i:only|both|nur|seul\w{0,2}|solo|sólo"
-    rf"|apenas)\s)?\(?(?<!\w){_ONE}\)?(?:(?:\s?[,&+/]\s?|,?\s(?i:and|und|et|y|e|и)\s)\(?{_ONE}\)?(?![\w.]\w"
-    r"|\w)){0,5}(?P<after>\s(?i:only|alone|both))?(?![\w/-]|[.,]\w|\s?[%(=×])"
+# A capital alone: no part of a name ("B-cell", "A's", "D+"); a small one where something closes it or a noun names it.
+_LETTER = later(
+    r"(?<![A-Za-z0-9À-ÿ_\\{^])(?<![A-Za-z0-9]['’-])(?:(?P<capital>[A-J])(?![A-Za-z0-9_+À-ÿ^]|['’][a-z]|-[A-Za-z0-9]|[²³₀-₉=]|/[A-Za-z]\w|\.[A-Z]\.)"
+    r"|(?P<small>[a-d])(?![A-Za-z0-9_+À-ÿ]|['’-][A-Za-z]|\.[a-z]))"
 )
+_CLOSED = later(r"\s?[)\].:,;!*'\"]|\s?$|\n", re.M)
+_ARTICLE = later(
+    r"\s(?=[a-z0-9])(?!(?:is|are|was|and|or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
+    r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only)\b)"
+)
+_REASONED = later(r"\s(?:because|since|as|weil|car|porque)\b")
+_MOST = 400  # letters of a text that are looked at
 
 
-def _enumerated(text: re.Match[str]) -> frozenset[str] | None:
-    """The statements that a phrase such as "1, 3 and 4" or "only II" counts up, or None for one number alone."""
-    ones = frozenset(re.findall(rf"\b{_ONE}\b", text[0]))
-    return ones if len(ones) > 1 or text["only"] or text["after"] else None
+def latin_letters(text: str) -> str:
+    """The text with letters of options in other guises as A–D: circled, bold, Cyrillic and Greek ones that look alike.
 
-
-def _enumerations(options: Sequence[str]) -> dict[frozenset[str], int]:
-    """Which options only count up statements: "1 and 3", "Only I"; nothing unless two of them do."""
-    matches = [_SEVERAL.fullmatch(option.strip().rstrip(".")) for option in options]
-    found = {ones: index for index, match in enumerate(matches) if match and (ones := _enumerated(match))}
-    return found if len(found) > 1 else {}
-
-
-def letter_of(token: str, *, digits: bool = False) -> str | None:
-    """The letter A–D that a token is, in any case; with ``digits`` also 0–3, which mean A–D.
-
-    >>> letter_of("c"), letter_of("2", digits=True), letter_of("E")
-    ('C', 'C', None)
+    >>> latin_letters("Ⓑ"), latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
+    ('B', 'Ответ: B', 'Не B, а C.')
     """
-    if len(token) != 1:
-        return None
-    if token in "ABCDabcd":
-        return token.upper()
-    return LETTERS[int(token)] if digits and token in "0123" else None
+    text = text.translate(_STYLED)
+    found = {match[0] for match in _CYRILLIC.finditer(text)}
+    table = _IN_ORDER if found & {"Б", "Г"} else _ALIKE
+    return _CYRILLIC.sub(lambda match: match[0].translate(table), text) if found else text
 
 
-def _pattern(options: Sequence[str], index: int, folded: str) -> re.Pattern[str] | None:
-    """A search for an option's wordings as whole words, or None where none of them can stand in the folded text."""
-    possible = [
-        source
-        for needed, source in wordings(tuple(options))[index]
-        if all(word in folded for word in needed)  # far cheaper than compiling a search for it
+def letters_in(text: str) -> Iterator[Found]:
+    """The letters A–D of a text that may stand for an option; the article and small letters are weak."""
+    every = list(_LETTER.finditer(text))
+    for match in every if len(every) <= _MOST else [*every[: _MOST // 4], *every[-_MOST:]]:
+        closed = _CLOSED.match(text, match.end())
+        opened = text[match.start() - 1 : match.start()] in ("(", "[", "*", "'", '"')
+        if match["capital"] and match[0] not in LETTERS:
+            if closed and match[0] != "I":
+                yield Found("", match.start(), match.end(), "weak")
+            continue
+        if match["capital"]:
+            if match[0] == "A" and not closed and _ARTICLE.match(text, match.end()):
+                continue
+            notion = "cand"
+        elif not closed and not _REASONED.match(text, match.end()):
+            continue
+        else:
+            notion = "cand" if opened and closed else "weak"
+        yield Found(match[0].upper(), match.start(), match.end(), notion)
+
+
+_SPACE = later(r"\s+")
+_TRIMMED = " .;,\"'“”\n"
+
+
+@lru_cache(maxsize=64)
+def names_of(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The options' texts as they are looked for, each with its letter, the longest first; none twice."""
+    names = [
+        (_SPACE.sub(" ", option).strip(_TRIMMED).lower(), letter)
+        for option, letter in zip(options, LETTERS, strict=False)
     ]
-    if not possible:
-        return None
-    return re.compile(
-        rf"(?<![A-Za-z0-9À-ÿ])(?<!\d[.,])(?:{'|'.join(possible)})(?:-(?:Syndrom\w{{0,2}}|Krankheit"
-        r"|disease))?(?![A-Za-z0-9À-ÿ])(?![.,]\d)",
-        re.IGNORECASE,
+    every = [name for name, _ in names]
+    kept = [
+        (name, letter)
+        for name, letter in names
+        if len(name) > 1 and every.count(name) == 1 and name not in ("or", "and", "no")
+    ]
+    return tuple(sorted(kept, key=lambda one: -len(one[0])))
+
+
+def texts_in(text: str, options: Sequence[str]) -> list[Found]:
+    """Where the options' texts stand in a text, in any case, a plural's ending aside; none within a longer one."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        return []
+    found: list[Found] = []
+    taken = bytearray(len(text))
+    for name, letter in names_of(tuple(options)):
+        starts = islice(_occurrences(name, lowered), _MOST)
+        for start in starts:
+            end = start + len(name)
+            if not any(taken[start:end]):
+                taken[start:end] = b"\x01" * (end - start)
+                found.append(Found(letter, start, end, "text"))
+    return sorted(found, key=lambda one: one.start)
+
+
+def _occurrences(name: str, text: str) -> Iterator[int]:
+    unspaced = not name[0].isascii()
+    start = text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        before, after = text[start - 1 : start], text[end : end + 3]
+        if unspaced or not (
+            (before.isalnum() and name[0].isalnum())
+            or (after[:1].isalnum() and name[-1].isalnum() and not re.match(r"e?s\b", after))
+        ):
+            yield start
+        start = text.find(name, end)
+
+
+def spoken_of(text: str, options: Sequence[str]) -> list[Found]:
+    """Letters and options' texts in their order; a letter and the text that follows it are one."""
+    texts = texts_in(text, options)
+    inside = bytearray(len(text) + 1)
+    for one in texts:
+        inside[one.start : one.end] = b"\x01" * (one.end - one.start)
+    merged: list[Found] = []
+    letters = [letter for letter in letters_in(text) if not inside[letter.start]]
+    for one in sorted([*texts, *letters], key=lambda each: each.start):
+        last = merged[-1] if merged else None
+        lettered = last and one.notion == "text" and last.notion != "text" and _between(text[last.end : one.start])
+        if last and lettered and (last.value == one.value or last.notion == "cand"):  # the letter counts, not the text
+            merged[-1] = Found(last.value, last.start, one.end, "cand")
+            continue
+        if (
+            last
+            and last.notion == "text"
+            and one.notion != "text"
+            and last.value == one.value
+            and text[last.end : one.start] in (" (", " [", "(")
+        ):
+            merged[-1] = Found(one.value, last.start, one.end + 1, "cand")
+            continue
+        merged.append(one)
+    return merged
+
+
+def _between(text: str) -> bool:
+    return (
+        len(text) <= 6
+        and not any(sign.isalnum() for sign in text)
+        and "\n" not in text.strip(" ")
+        and bool(re.match(r"[).:\]*,\s–—-]", text))
     )
-
-
-def short_names(options: Sequence[str]) -> list[str]:
-    """The word by which each option may be called for short, or nothing.
-
-    It is one that no other option has: a name ("Crohn" of "Morbus Crohn"), else the longest.
-
-    >>> short_names(["A-mode", "B-mode", "Doppler mode", "Type A personality"])
-    ['', '', 'Doppler', 'personality']
-    """
-    words = [re.findall(r"(?<![\w-])[^\W\d_]{3,}(?![\w-])", option) for option in options]
-    names = []
-    for index, option in enumerate(options):
-        others = " ".join([*options[:index], *options[index + 1 :]]).lower()
-        head, _, tail = option.rpartition(" ")
-        if head and all(other.startswith(f"{head} ") for other in options if other):
-            *_, last = head.split()
-            names.append(tail if len(tail) > 1 else f"{last} {tail}" if last != head else "")
-            continue
-        own = [word for word in words[index] if word.lower() not in others and word not in _GENERIC]
-        own.sort(key=lambda word: (word[0].isupper() and not option.startswith(word), len(word)))
-        names.append(own[-1] if own and len(option.split()) > 1 else "")
-    return names
-
-
-def _longest_first(options: Sequence[str]) -> list[int]:
-    return sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True)
-
-
-def _lettered(option: re.Match[str], letter: str) -> str:
-    """The letter, an A so that it is not taken for the article."""
-    return f"A{_NO_ARTICLE}" if letter == "A" and _BEFORE_A_WORD.match(option.string, option.end()) else letter
-
-
-def with_letters(text: str, options: Sequence[str], letters: str = LETTERS) -> str:
-    """The text with options replaced by their letters, the longest first; "C. Iron" and "Iron (C)" become "C".
-
-    >>> with_letters("It is iron deficiency (B)", ["Iron", "Iron deficiency", "Zinc", "Copper"])
-    'It is B'
-    """
-    folded = text.lower()
-    replaced = text
-    enumerations = _enumerations(options)
-    if enumerations:
-
-        def lettered(match: re.Match[str]) -> str:
-            index = enumerations.get(_enumerated(match) or frozenset())
-            return match[0] if index is None else letters[index]
-
-        replaced = _SEVERAL.sub(lettered, replaced)
-    for index in _longest_first(options):
-        pattern = None if index in enumerations.values() else _pattern(options, index, folded)
-        if pattern:
-            replaced = pattern.sub(partial(_lettered, letter=letters[index]), replaced)
-    return text if replaced == text else _TWICE.sub(r"\2", replaced).replace(_NO_ARTICLE, "'")
-
-
-def named_options(
-    text: str, options: Sequence[str], is_denied: Callable[[str, int, int], bool]
-) -> list[tuple[str, int]]:
-    """The letters of the options whose texts stand in ``text`` undenied, and where each does last.
-
-    An option inside a longer one that stands there ("iron" in "iron deficiency") does not count.
-    """
-    named = []
-    folded = text.lower()
-    for index in _longest_first(options):
-        pattern = _pattern(options, index, folded)
-        if pattern is None:
-            continue
-        places = [match.span() for match in pattern.finditer(text)]
-        undenied = [start for start, end in places if not is_denied(text, start, end)]
-        if undenied:
-            named.append((LETTERS[index], undenied[-1]))
-        text = pattern.sub(lambda match: "\x00" * len(match[0]), text)
-    return named

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from medtasks_utils.extraction.patterns import later
 
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_CONTROLS = later("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """C0 and C1 but for tab and line feed; line and paragraph separators; what turns the direction of writing."""
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-TAG = re.compile(r"<(/?)think>", re.IGNORECASE)
+from medtasks_utils.extraction.patterns import later
+
+TAG = later(r"<(/?)think>", re.IGNORECASE)
 
 
 def final_text(response: str) -> str:

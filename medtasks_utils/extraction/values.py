@@ -2,148 +2,101 @@
 
 from __future__ import annotations
 
+import math
 import re
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Literal
 
-from medtasks_utils.extraction import cues
-from medtasks_utils.extraction.boxes import unwrap, without_operands
-from medtasks_utils.extraction.dates import in_one_order, written_dates
+from medtasks_utils.extraction import nothing
+from medtasks_utils.extraction.boxes import unwrap
+from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
-from medtasks_utils.extraction.evidence import RULES, Kind, in_bold
-from medtasks_utils.extraction.holders import Holder, held
-from medtasks_utils.extraction.plain import one_script, own_parts
-from medtasks_utils.extraction.quantities import BOLD, numbers, prepared
-from medtasks_utils.extraction.surroundings import before
-from medtasks_utils.extraction.tags import unclosed_tag
-from medtasks_utils.extraction.weighing import (
-    NOTHING,
-    Candidate,
-    Found,
-    Reading,
-    bounded,
-    choose,
-    taken_back_until,
-    weigh,
-)
+from medtasks_utils.extraction.holders import held, without_instructions
+from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.plain import BOLD, own_parts, stated, tidied, unformatted, without_steps
+from medtasks_utils.extraction.quantities import Percentage, numbers, prepared
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, noted, rows, weighed
+from medtasks_utils.extraction.words import Found, symbols_of
 
-_RESULT, _TOTAL, _SUMMED, _EQUALS, _LINKED, _ABOUT, _THAT_IS = map(
-    cues.any_word, (cues.RESULT, cues.TOTAL, cues.SUMMED, cues.EQUALS, cues.LINKED, cues.ABOUT, cues.THAT_IS)
-)
-_JOINED = rf"{_EQUALS}(?:,\s[^\W\d]{{2,14}}(?:\s[^\W\d]{{1,14}}){{0,2}},)?\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$"
-_NEAR = rf"[^\n=≈:,;\d]{{0,30}}?{_LINKED}\s?(?:{_ABOUT}){{0,8}}$"
-_AFTER_RESULT = re.compile(
-    rf"{_RESULT}(?:(?:\([^()\n]{{0,30}}\)|(?!(?<![A-Za-zÀ-ʯ\d_.-])\d)[^\n=≈:]){{0,60}}?{_JOINED}|{_NEAR}"
-    rf"|\s?(?:{_ABOUT}){{0,4}}$|\s?:\s?[^\W\d][^\n=≈:;,.\d]{{0,40}}[=≈]\s?(?:{_ABOUT}){{0,4}}$)"
-)
-_ANSWER = re.compile(cues.any_word(cues.PLAIN_ANSWER))
-_AFTER_ANSWER = re.compile(rf"{_ANSWER.pattern}(?:\s(?:{_EQUALS}))?[\s:：]{{0,3}}(?:{_ABOUT}){{0,4}}$")
-_AFTER_TOTAL = re.compile(rf"{_TOTAL}(?:[^\n=≈:,;]{{0,40}}?{_JOINED}|{_NEAR}|,?\s?(?:{_ABOUT}){{0,4}}$)")
-_AFTER_LINK = re.compile(rf"(?:{_EQUALS}|{_THAT_IS},?)\s?(?:{_ABOUT}|{_LINKED}\s){{0,8}}$")
-_AFTER_PREPOSITION = re.compile(rf"{_LINKED}\s?(?:{_ABOUT}){{0,8}}$")
-_NOT_BUT = re.compile(
-    rf"{cues.either(cues.NOT_BEFORE)}[^\n]{{0,60}}[,\s]\s?{cues.any_word(cues.BUT)}\s?(?:{_ABOUT}){{0,4}}$"
-)
-_VERB_FIRST = re.compile(r"(?i:\b(?:beträgt|liegt|ergibt|lautet)\s(?:die|der|das)\s[^\d\n.,;:]{3,40}\s(?:bei\s)?)$")
-_COUNTED_AFTER = re.compile(
-    r"\s(?:\w{1,12}\s){0,2}(?:are|is|were)\s(?:met|violated|positive|present|fulfilled|satisfied|scored|awarded)\b",
-    re.IGNORECASE,
-)
-_SUMMED_BEFORE = re.compile(rf"(?:{_SUMMED},?(?:\s?{_EQUALS})?\s?(?:{_ABOUT}){{0,4}})$")
-_SUM = re.compile(r"\d\s?\+\s?\d{1,3}\)?\s?=\s?$")
-_SUMMED_AFTER = re.compile(rf"\s?[A-Za-z/%µ²]{{0,12}}\s{_SUMMED}(?!\s(?:chol|bili|body|prot))")
-_UNDER_A_LINE = re.compile(r"\n[ \t]*[-—–―─=_]{2,}[ \t]*\n[^\n\d]{0,40}$")
-_SENTENCE_BEFORE = re.compile(r"[.!?;。]\s?$")
-_END_AFTER = re.compile(r"\s?[A-Za-z/%²]{0,10}[.!。]?\s{0,4}")
-_IS_THE = re.compile(
-    rf"\s{{0,2}}[A-Za-z/%²]{{0,8}}(?:\s[A-Z][a-z]|24\sh)?[{BOLD}]?,?\s{{1,2}}(?i:is|est|ist|es|é|è)\s(?i:the|my|la|le"
-    rf"|l['’]|die|das|der|el|o|a|il)\s?(?:(?i:final|correct|estimated|expected|patient's|[^\W\d]{{3,12}})\s)?"
-    rf"(?:{_RESULT}|{cues.any_word(cues.QUANTITY)}|{_TOTAL})"
-)
-_SAID_AFTER = re.compile(
-    r"\s?[A-Za-z/%µ²ऀ-ॿ]{0,12}\s?(?:と(?:算出|計算|推定|なり|求め)|となる|(?:으로|로)\s?(?:계산|산출|추정)|(?:आता|होता"
-    r"|बनता|निकलता)\sहै|\sहै)"
-)
-_ALONG_AFTER = re.compile(
-    r"(?i)\s(?:pregnant|along|(?:of\s)?gestation|schwanger|weit|enceinte|de\s(?:grossesse|gesta[cç][aãió]+n?|embarazo"
-    r"|gravidez)|d['’]aménorrhée|incinta|di\sgravidanza|беременности)\b"
-)
-_STEPS = re.compile(
-    r"[\"'][A-Za-z_ ]{2,40}[\"']\s?:\s?\[\s?(?:\{[^{}]{0,400}\}\s?,\s?){1,40}\{[^{}]{0,400}\}\s?\]"
-    r"|[\"'](?:\w+_)?(?:inputs?|param\w*|given|variables|compon\w+|criteria|refer\w+|normal\w*|patient\w*|steps|labs"
-    r"|items|factors"
-    r"|findings|breakdown|scores|points|values|data|details)(?:_\w+)?[\"']\s?:\s?\{(?:[^{}]|\{[^{}]{0,200}\}){0,800}\}"
-)
-_NAMED_TAG = re.compile(
-    r"<(?!(?:final_?)?(?:answer|final|choice|result|verdict)>)([A-Za-z_]{0,20}(?:answer|result|value|final|score"
-    r"|total|valor|wert|valeur|risult|result)[A-Za-z_]{0,20})(?:\s[^<>]{0,60})?>([^<>]{1,200})</\1>",
-    re.IGNORECASE,
-)
-_CALCULATED = re.compile(r"[\d)\s]\s?[×÷*/+^-]\s?[\d(√][^=]*[=≈]\s?$")
-_ROUNDED = re.compile(
-    rf"(?i)\b(?:round(?:s|ed|ing)?|gerundet|arrondie?|redonde\w+|arredond\w+|arrotond\w+"
-    rf"|округл\w+)(?:\s[^\W_]+){{0,6}}(?:[,:]|\s→)?\s"
-    rf"(?:that['’]s\s|(?:is|gives|ergibt|donne|es|da|é|dà)\s)?(?:{_ABOUT}){{0,3}}$"
-)
-_LIMIT_KEY = re.compile(r"max|min(?!ut)|thresh|cut|limit|normal|refer|range|possible|previous|prior")
-_WEEKS = ("weeks", "wochen", "semaines", "semanas", "settimane")
-_REMAINING = re.compile(r"(?i)(?:remain|until|left|rest|bis_|verbleib|falta|al_termin|to_)\w*[\"']\s?:\s?\{\s{0,8}$")
-_ROW = re.compile(rf"(?:^|\n)\|[^\n|]*[^\s|:-][^\n|]*\|[\s{BOLD}]{{0,4}}$")
-_TOTAL_ROW = re.compile(
-    rf"(?:^|\n)\|[\s{BOLD}]{{0,4}}(?:{_TOTAL}|{_RESULT})(?:\s(?:{_TOTAL}|points))?[\s:{BOLD}]{{0,4}}\|(?:[^\n"
-    rf"|]{{0,30}}\|){{0,4}}[\s{BOLD}=]{{0,4}}$"
-)
-_NAMED_ROW = re.compile(
-    rf"(?:^|\n)\|[^\n]{{0,60}}?(?:{cues.any_word(cues.QUANTITY)}|{_RESULT})[^\n"
-    rf"|]{{0,40}}\|[\s{BOLD}]{{0,4}}(?:[^\W\d]{{3,12}},\s)?$"
-)
-_NAMED_BEFORE = re.compile(rf"{cues.any_word(cues.QUANTITY)}(?:['’]s)?[,?]?\s?(?P<link>(?:{_ABOUT}){{0,4}})$")
-_NAMED_AFTER = re.compile(
-    rf"\s(?:(?:points?\s)?(?:on|for|in)\s(?:the\s)?|mg\s(?:of\s)?(?:oral\s)?){cues.any_word(cues.QUANTITY)}"
-)
-_LINE_START = re.compile(
-    rf"(?:^|\n)[\s>#*\-•✅→|(\[<≈~=+{BOLD}]{{0,8}}(?i:about|approx(?:imately|\.)?|ca\.|circa|roughly|exactly"
-    rf"|genau)?\s?$"
-)
-_UNDER_A_LABEL = re.compile(
-    rf"(?:^|\n|[.;。；]\s)[\s>#*\-✅→({BOLD}]{{0,8}}(?:[^\W\d]{{1,12}}(?:'s)?\s){{0,2}}"
-    rf"(?:(?P<result>{_RESULT})|{cues.any_word(cues.QUANTITY)}"
-    rf"|{_TOTAL})(?:\s[^\W\d]+){{0,2}}(?:\s\([^()\n]{{0,20}}\))?[\s:{BOLD}]{{0,4}}\n[\s>{BOLD}(\[≈~=]{{0,8}}(?:[^\W\d]{{3,12}},\s)?$"
-)
-_ASIDE_HEADING = re.compile(
-    r"^[ >#*\-_⚠️\x01]{0,8}(?:clinical|interpretation|notes?\b|reference|important|context|explanation|reasoning"
-    r"|rationale|for\s(?:reference|comparison)|score\sbands|risk(?!\s?=)|normal|category|stage|staging|next\sstep"
-    r"|recommendation|significance|a\sfew\snotes|caveats?|(?:\w+\s){0,2}plan\b|dosing|monitoring|management|milestones"
-    r"|treatment|follow-up|timeline)(?!.*(?::|[^\W\d]\s[-–=])\s?\+?\d[\d.]*(?:\s\w{1,4}(?:/\w{1,3})?)?\s*$)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_REMARK = re.compile(r"\W{0,8}(?i:note)\b[^\n]{40}")
-_RESULT_HEADING = re.compile(
-    r"^[ >#*\-_✅\x01]{0,8}(?:final|result|answer|total|conclusion|calculation)", re.IGNORECASE | re.MULTILINE
-)
-_MENTIONS = ("mention", "bold")
-_OUTRIGHT = ("answer", "stated", "total")
+Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
-_FINDERS: dict[Kind, Callable[[str], Iterable[Found]]] = {
+TABLE = rows(
+    """
+A = [about the fill open eq colon so calc]*
+G = (?:word|the|fill|about|calc|close|comma|result|to|open){0,6}?
+U = (?:word|pct|close|op|the|line){0,3}
+70 answer: (?:answer|final) {G} [is colon eq arrow gives]+ {A} @@
+66 headed: head+ ~3 (?:answer|final|result) ~4 colon? {A} @@
+57 leads: ^ {A} @ (?={U} (?:stop|line|open|comma|$))
+56 said to be: <cand> (?=(?:word|pct|result|day){0,2} is [the fill]* (?:result|answer))
+50 in a table: bar ~4 (?:result|final|due) ~4 bar (?:~3 bar)? (?:word comma)? [about the]* @ (?=~3 bar)
+55 rounded: round ~8 [is gives colon eq about arrow to comma]* {A} @ (?!word? decimals)
+55 therefore: so ~14 [is eq gives colon]+ {A} @@
+55 result: (?:result|gives) ~8 [is colon eq arrow gives]+ {A} @@
+55 equals: [eq arrow] {A} @
+55 gives: gives {A} @@
+55 counted: so ~3 @@ (?=~3 met)
+56 counted: met colon @
+46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
+46 counted: @@ (?=~3 met)
+45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
+44 is: is {A} @@
+40 colon: colon {A} @
+48 result: result [the about open]* @@
+38 result of: result [about the to]+ @
+30 linked: [about to] @
+45 alone: (?:^|line) {A} @ (?={U} (?:stop|close)* (?:line|$))
+5 mention: @
+-70 operand: @ (?=(?:word|close|the){0,3} op [^ line])
+-70 operand: op open* @
+-70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* cand)
+-70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
+-70 range: <cand> (?=(?:word|pct){0,2} to cand)
+-60 range: cmp eq? @
+-45 range: (?:range|versus) ~4 @@
+-45 risk: risk ~6 @@
+-35 risk: @@ (?=pct ~4 risk)
+-45 range: @@ (?=(?:word|pct){0,2} (?:or|and|dash)? range)
+-90 list: (?:^|line) @ (?=stop|close)
+-70 step: step @
+-30 input: input [^ stop line cand result final]{0,3}? [is eq colon about]* @
+-40 earlier: earlier ~4 @@
+-30 beside: cand ~3 open ~2 @
+-20 converted: cand word{1,3} eq @ (?=word)
+-40 age: @ (?=[word dash]{0,2} old)
+-50 not: (?:not|versus) [the fill about]* @@
+-30 supposed: if ~8 @@
+    """
+)
+_OF_KIND = {  # what a birth is to a date, and to an age
+    "date": rows("56 result: due ~8 [is colon eq arrow gives]* [about the fill open eq colon so]* @@"),
+    "weeks_days": rows("-40 another: due ~8 @@"),
+}
+_FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "decimal": numbers,
     "integer": numbers,
     "date": written_dates,
     "weeks_days": written_ages,
 }
+_FRACTION = later(r"\\[dt]?frac\s?\{(-?\d{1,9}(?:\.\d{1,9})?)\}\s?\{(-?\d{1,9}(?:\.\d{1,9})?)\}")
+_STATED = 44.0  # the weight of a statement
+_STATEMENTS = ("answer", "headed", "leads", "rounded", "therefore", "result")
+_MAX_CONTENT = 1000  # characters; a longer text states no single value
+_MOST = 250  # candidates
 
 
 def read_value(
     text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final"), asked: str = ""
 ) -> Reading:
-    """The value that a text without an answer tag states as its result; ``asked`` is the question, where it is at hand.
+    """The value that a text states as its result; ``asked`` is the question, where it is at hand.
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
     9.76
     """
     reading = NOTHING
-    for part in own_parts(without_operands(text)):
+    for part in own_parts(without_instructions(tidied(stated(text)))):
         reading = _read_part(part, kind, keys, asked)
         if reading.value is not None:
             break
@@ -151,73 +104,100 @@ def read_value(
 
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Reading:
-    stripped = _STEPS.sub("", text)
-    text = stripped if re.search(r"\d", stripped) else text
-    text = _NAMED_TAG.sub(r'"\1": "\2"', in_one_order(text) if kind == "date" else text)
-    holders, rest = held(text, (*keys, "score", "total", "date", "edd", "due", "concept", "count", *_WEEKS))
-    opened = unclosed_tag(rest)
-    if opened:
-        holders.append(Holder(opened, len(rest) - len(opened), len(rest), "tag", 95))
-    inside = [found for holder in holders if (found := _inside(holder, text, kind, keys, asked))]
-    return choose([*_lone(list(_candidates(rest, kind, asked)), kind), *inside], _MENTIONS)
+    steps, rest = without_steps(text)
+    holders, rest = held(rest, (*keys, "score", "total", "date"))
+    inside = []
+    for holder in holders:
+        value = content_value(holder.content, kind, asked).value
+        if value is not None:
+            inside.append(Candidate(value, holder.start, holder.end, text, holder.cue, 100.0))
+        elif holder.cue == "key" and re.search(r"[^\W\d_]{3}", holder.content):
+            return NOTHING  # the answer's own key says that there is none
+    if inside:
+        return choose(inside)
+    for own in (rest, steps):
+        candidates = _candidates(own, kind)
+        if candidates:
+            return _rounded(choose(candidates))
+    return NOTHING
 
 
-def _lone(candidates: list[Candidate], kind: Kind) -> list[Candidate]:
-    """The candidates with the evidence of all on each; a mere mention counts where it is the only number there is."""
-    operands = {one.value for one in candidates if isinstance(one.value, float) and _is_operand(one)}
-    candidates = _noted(candidates, "an_operand", -6.0, lambda one: one.value in operands)
-    open_ones = [one for one in candidates if ("one_of_two", -100) in one.evidence]
-    undecided = {one.value for one in open_ones} if any(one.cue == "answer" for one in open_ones) else set()
-    candidates = _noted(candidates, "one_of_two", -100, lambda one: one.value in undecided)
-    stated = Counter(str(one.value) for one in candidates if one.weight > 0 and ("worked_on", -30) not in one.evidence)
-    if kind == "decimal":
-        outright = [one for one in candidates if one.cue in _OUTRIGHT and not _CALCULATED.search(before(one))]
-        candidates = _noted(candidates, "rounded_elsewhere", -10.0, lambda one: _is_rounded(one, outright))
-    if kind != "integer":
-        candidates = _noted(candidates, "repeated", 3.0, lambda one: one.weight > 0 and stated[str(one.value)] > 1)
-    counted = {str(one.value) for one in candidates if isinstance(one.value, float) or one.weight > 0}
-    return candidates if len(counted) == 1 else _noted(candidates, "one_of_many", -20, lambda one: one.cue == "mention")
-
-
-def _noted(
-    candidates: list[Candidate], rule: str, weight: float, holds: Callable[[Candidate], bool]
-) -> list[Candidate]:
-    return [replace(one, evidence=(*one.evidence, (rule, weight))) if holds(one) else one for one in candidates]
-
-
-def _is_rounded(candidate: Candidate, outright: list[Candidate]) -> bool:
-    """Whether a calculation ends in it that is stated rounded elsewhere."""
-    rounded = (one for one in outright if _rounds(candidate.value, one.value) and one.weight >= candidate.weight - 8)
-    return any(rounded) and _CALCULATED.search(before(candidate)) is not None
+def _rounded(reading: Reading) -> Reading:
+    """The reading as the text rounds it after it is stated."""
+    if not isinstance(reading.value, float):
+        return reading
+    best = max(
+        (one for one in reading.candidates if one.value == reading.value), key=lambda one: (one.weight, one.start)
+    )
+    for one in reading.candidates:
+        near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 160 and one.weight > 0
+        said = one.weight >= _STATED and (one.cue == "rounded" or (best.cue == "equals" and one.cue in _STATEMENTS))
+        if (near or said) and _rounds(best.value, one.value):
+            reading = replace(reading, value=one.value)
+    return reading
 
 
 def _rounds(value: float, to: float) -> bool:
     """Whether the second is the first with fewer decimals: rounded (8.96 and 9), or cut off (143.28 and 143.2)."""
     decimals = len(f"{to:.10g}".partition(".")[2])
-    return value != to and abs(value - to) < (10.0**-decimals if decimals else 0.5)
+    scale = 10.0**decimals
+    return value != to and to in (
+        round(value, decimals),
+        math.trunc(value * scale) / scale,
+        math.floor(value * scale + 0.5) / scale,
+    )
 
 
-def _is_operand(candidate: Candidate) -> bool:
-    """Whether a result is worked out of it, and not checked with it."""
-    found = {rule for rule, _ in candidate.evidence}
-    return "in_a_formula" in found and not found & {"a_check", "in_a_range"}
+def _candidates(text: str, kind: Kind, whole: bool = True) -> list[Candidate]:
+    is_number = kind in ("decimal", "integer")
+    plain = unformatted(text, BOLD)
+    plain = prepared(plain, score=kind == "integer") if is_number else plain
+    found = list(_FINDERS[kind](plain))
+    found = found if len(found) <= _MOST else [*found[:50], *found[50 - _MOST :]]
+    symbols = symbols_of(plain, found)
+    candidates = weighed((*TABLE, *_OF_KIND.get(kind, ())), symbols)
+    if not whole:
+        return candidates
+    in_asides = {
+        symbols.found[at].start for start, end in nothing.asides(symbols) for at in symbols.found if start <= at < end
+    }
+    candidates = [noted(one, "in an aside", -35) if one.start in in_asides else one for one in candidates]
+    weak = {one.start for one in found if one.notion == "weak"}
+    counted = {one.value for one in candidates if not one.evidence and one.start not in weak}
+    least = _STATED if nothing.cannot(symbols) else 6.0 if len(counted) > 1 else 0.0
+    candidates = [replace(one, support=0.0) if one.support < least else one for one in candidates]
+    candidates = [_looked_at(one, kind) for one in candidates]
+    if kind != "integer":
+        stated = Counter(one.value for one in candidates if one.weight >= _STATED)
+        named = {
+            one.value for one in candidates if one.weight >= _STATED and one.cue not in ("equals", "gives", "colon")
+        }
+        again = {
+            value for value in named if stated[value] > 1 and not (isinstance(value, float) and value in range(10))
+        }
+        candidates = [
+            noted(one, "repeated", 6) if one.weight >= _STATED and one.value in again else one for one in candidates
+        ]
+    if nothing.is_unfinished(plain, symbols):
+        kept = {"repeated"} if not nothing.only_plans(symbols) else {"none"}
+        return [
+            one if one.cue == "answer" or kept & {name for name, _ in one.evidence} else replace(one, support=0.0)
+            for one in candidates
+        ]
+    last = max((one.start for one in candidates if one.weight >= 30), default=-1)
+    if nothing.lacks(symbols, after=last):
+        return [replace(one, support=0.0) for one in candidates]
+    return candidates
 
 
-def _inside(holder: Holder, text: str, kind: Kind, keys: Sequence[str], asked: str) -> Candidate | None:
-    content = text[holder.start : holder.start + 200] if holder.key in _WEEKS else holder.content
-    value = content_value(content, kind, asked).value
-    if (
-        value is None
-        or _LIMIT_KEY.search(holder.key)
-        or _REMAINING.search(text[max(0, holder.start - 60) : holder.start])
-    ):
-        return None
-    less = 0 if not holder.key or any(key in holder.key for key in keys) else 10
-    withdrawn = (("taken_back", -40.0),) if taken_back_until(text) >= holder.end else ()
-    return Candidate(value, holder.start, holder.end, text, holder.cue, holder.support - less, withdrawn)
-
-
-_MAX_CONTENT = 1000  # characters; a longer text states no single value
+def _looked_at(one: Candidate, kind: Kind) -> Candidate:
+    """The candidate with what its form says: in bold, and a share where points are asked for."""
+    if kind == "integer" and isinstance(one.value, Percentage):
+        one = noted(one, "a share", -60)
+    around = one.text.rfind(BOLD, max(0, one.start - 50), one.start), one.text.find(BOLD, one.end, one.end + 50)
+    if min(around) >= 0 and one.text.count(BOLD, 0, one.start) % 2 and not one.evidence:
+        one = replace(one, cue="bold", support=_STATED) if one.support < _STATED else noted(one, "in bold", 4)
+    return one
 
 
 def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
@@ -228,112 +208,15 @@ def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
     """
     if len(content) > _MAX_CONTENT:
         return NOTHING
-    text = one_script(content)
-    candidates = tuple(_candidates(text if kind == "weeks_days" else unwrap(text), kind, asked))
-    reading = choose(candidates, _MENTIONS)
-    if reading.value is not None:
-        return reading
-    stated = [one for one in candidates if not _excluded(one)]
-    return Reading(stated[-1].value, stated[-1].cue, candidates) if stated else Reading(None, "none", candidates)
-
-
-def holds_no_result(content: str, kind: Kind) -> bool:
-    """Whether an answer tag or box is empty, or holds a sum that is not worked out.
-
-    >>> holds_no_result("...", "decimal"), holds_no_result("liver 2 + renal 1", "integer")
-    (True, True)
-    """
-    if not re.search(r"\w", content):
-        return True
-    if kind not in ("decimal", "integer") or not re.search(r"[+×*]", content):
-        return False
-    candidates = list(_candidates(content[:_MAX_CONTENT], kind, ""))
-    return bool(candidates) and all(any(rule == "in_a_formula" for rule, _ in one.evidence) for one in candidates)
-
-
-def _excluded(candidate: Candidate) -> bool:
-    """Whether a lone number is no value even with nothing else beside it: an operand, an end of a range."""
-    is_word = not re.search(r"\d", candidate.text[candidate.start : candidate.end])
-    against = ("in_a_formula", "in_a_range", "list_number", "an_example", *(("a_time",) if is_word else ()))
-    return any(rule in against for rule, _ in candidate.evidence)
-
-
-def _candidates(text: str, kind: Kind, asked: str) -> Iterator[Candidate]:
-    is_number = kind in ("decimal", "integer")
-    text = prepared(text, score=kind == "integer") if is_number else text.replace("**", BOLD)
-    text = in_one_order(text) if kind == "date" else text
-    asides, results = ([one.start() for one in each.finditer(text)] for each in (_ASIDE_HEADING, _RESULT_HEADING))
-    for found in bounded(_FINDERS[kind](text)):
-        cue, support = _cue(text, found, kind)
-        if found.is_word and cue in ("mention", "linked", "row"):
-            continue
-        aside = _last(asides, found.start)
-        is_remark = aside > _last(results, found.start) and cue not in ("answer", "total")
-        is_remark = is_remark and not (_REMARK.match(text, aside) and text.find("\n\n", aside + 2, found.start) >= 0)
-        evidence = [("in_an_aside", -30.0)] if is_remark else []
-        if kind == "integer" and "%" in text[found.start : found.end]:
-            evidence.append(("a_percentage", -60.0))
-        yield weigh(
-            Candidate(found.value, found.start, found.end, text, cue, support, tuple(evidence), asked), RULES[kind]
-        )
-
-
-def _last(starts: list[int], before: int) -> int:
-    at = bisect_left(starts, before)
-    return starts[at - 1] if at else -1
-
-
-def _cue(text: str, found: Found, kind: Kind) -> tuple[str, float]:
-    """The cue that stands before a value, and its weight."""
-    candidate = Candidate(found.value, found.start, found.end, text, "", 0)
-    left = before(candidate)
-    if not text[: found.start].strip(f" \n{BOLD}([<'\"≈~=") and not re.search(r"\w", text[found.end : found.end + 200]):
-        return "alone", 85
-    above = text[max(0, found.start - 100) : found.start]
-    label = _UNDER_A_LABEL.search(above) if "\n" in above[-30:] else None
-    if _AFTER_ANSWER.search(left) or (label and _ANSWER.search(label["result"] or "")):
-        return "answer", 66
-    if _AFTER_RESULT.search(left) or (label and label["result"]):
-        return "answer", 60
-    if label:
-        return "stated", 54
-    if kind == "integer" and (_AFTER_TOTAL.search(left) or _SUM.search(left)):
-        return "total", 56
-    if (
-        _SUMMED_AFTER.match(text, found.end)
-        or _SUMMED_BEFORE.search(left)
-        or _UNDER_A_LINE.search(text[max(0, found.start - 80) : found.start])
-    ):
-        return "total", 56
-    if any(pattern.search(left) for pattern in (_AFTER_LINK, _NOT_BUT, _VERB_FIRST, _ROUNDED)):
-        return "stated", 50
-    name = _NAMED_BEFORE.search(left)
-    if name or _NAMED_AFTER.match(text, found.end):
-        return (
-            ("stated", 50 if name["link"].strip() else 46)
-            if name
-            else ("linked", 46 if _LINE_START.search(text[max(0, found.start - 40) : found.start]) else 40)
-        )
-    if _COUNTED_AFTER.match(text, found.end) and kind == "integer":
-        return "stated", 50
-    if kind == "weeks_days" and _ALONG_AFTER.match(text, found.end):
-        return "stated", 50
-    if not left.strip() and _SENTENCE_BEFORE.search(text[: found.start][-8:]) and _END_AFTER.fullmatch(text, found.end):
-        return "total", 52
-    if _IS_THE.match(text, found.end):
-        return "stated", 56
-    if _SAID_AFTER.match(text, found.end) or re.match(r"\s?(?:mg\s)?MME\b", text[found.end : found.end + 8]):
-        return "stated", 48
-    if _AFTER_PREPOSITION.search(left):
-        return "linked", 42
-    if _TOTAL_ROW.search(text[max(0, found.start - 120) : found.start]):
-        return "total", 56
-    if _NAMED_ROW.search(text[max(0, found.start - 120) : found.start]):
-        return "row", 51
-    if _ROW.search(text[max(0, found.start - 80) : found.start]):
-        return "row", 36
-    if _LINE_START.search(text[max(0, found.start - 40) : found.start]):
-        return "line", 42
-    if re.match(r"[\sA-Za-z/%µ²点점]{0,14}(?:입니다|です)", text[found.end : found.end + 24]):
-        return "linked", 38
-    return ("bold", 22) if in_bold(candidate) else ("mention", 10)
+    text = tidied(content) if kind == "weeks_days" else unwrap(tidied(content))
+    if (fraction := _FRACTION.fullmatch(text)) and kind in ("decimal", "integer"):
+        under = float(fraction[2]) if kind == "decimal" else 1.0
+        return Reading(float(fraction[1]) / under, "fraction", certainty=1.0) if under else NOTHING
+    candidates = [_looked_at(one, kind) for one in _candidates(text, kind, False)]
+    reading = choose(one for one in candidates if one.weight > 5)
+    gives_up = nothing.cannot(symbols_of(text, ())) and not re.match(r"\W{0,3}\d", text)
+    if reading.value is None and candidates and not gives_up:
+        left = [one for one in candidates if not {name for name, _ in one.evidence} & {"operand", "range", "list"}]
+        left = left or [one for one in candidates if len(candidates) == 1]
+        return Reading(left[0].value, left[0].cue, tuple(candidates)) if left else reading
+    return reading

@@ -1,20 +1,14 @@
-"""Candidates for an answer, the evidence for and against each, and the choice between them."""
+"""The engine of every reading: candidates, the rows of a table that speak for or against each, and the choice."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from medtasks_utils.extraction import cues
-
-_Match = TypeVar("_Match")
-_RETRACTED = cues.compiled(cues.RETRACTED)
-
-REACH = 80  # characters around a candidate that evidence is looked for in
-_ENDED = re.compile(r"(?s).*(?:[\n;。！？]|[!?](?!['\")]{0,2},)|\.(?= ))")  # "…?", he said" goes on
+from medtasks_utils.extraction.words import Symbols, pattern
 
 
 @dataclass(frozen=True)
@@ -25,10 +19,9 @@ class Candidate:
         value: what scoring compares.
         start, end: where it stands in ``text``.
         text: the text that it was found in, without formatting.
-        cue: the kind of statement: ``box``, ``tag``, ``key``, ``answer``, ``choose``, ….
-        support: the weight of that cue.
-        evidence: what speaks for or against it besides: a rule's name and weight.
-        asked: the question, where it is at hand.
+        cue: the row that speaks for it most: ``box``, ``tag``, ``key``, ``answer``, ….
+        support: the weight of that row.
+        evidence: the other rows that hold of it: name and weight.
     """
 
     value: Any
@@ -37,90 +30,107 @@ class Candidate:
     text: str
     cue: str
     support: float
-    evidence: tuple[tuple[str, float], ...] = field(default=())
-    asked: str = ""
+    evidence: tuple[tuple[str, float], ...] = ()
 
     @property
     def weight(self) -> float:
         """The support of its cue and the weights of the evidence, summed up."""
         return self.support + sum(weight for _, weight in self.evidence)
 
-    @property
-    def before(self) -> str:
-        """What stands before it in its sentence, up to 80 characters."""
-        start = max(0, self.start - REACH)
-        stretch = self.text[start : self.start]
-        ended = _ENDED.match(stretch)
-        return stretch[ended.end() :] if ended else stretch
-
-    @property
-    def after(self) -> str:
-        """What follows it in its line, up to 80 characters."""
-        return self.text[self.end : self.end + REACH].split("\n", 1)[0]
-
-
-class Found(NamedTuple):
-    """A number, date or age in a text: its value, where it stands, and whether it is a number written as a word."""
-
-    value: Any
-    start: int
-    end: int
-    is_word: bool = False
-
-
-Rule = Callable[[Candidate], bool]
-
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read: the value, the cue it was found by, and the candidates it was chosen from."""
+    """What was read: the value, the cue it was found by, the candidates, and how certain it is (0 to 1)."""
 
     value: Any
     cue: str
     candidates: tuple[Candidate, ...] = ()
+    certainty: float = 0.0
 
 
 NOTHING = Reading(None, "none")
 
 
-@lru_cache(maxsize=8)
-def taken_back_until(text: str) -> int:
-    """Where the last words stand that take back what was stated before them; -1 for none.
+class Row(NamedTuple):
+    """A row of a table: its name, its weight, and a pattern over notions that holds one candidate.
 
-    >>> taken_back_until("It is A. Wait, it is B."), taken_back_until("It is A.")
-    (9, -1)
+    A positive weight is a cue, of which the heaviest counts; a negative one is evidence, and all of it counts.
     """
-    return max((match.start() for match in _RETRACTED.finditer(text)), default=-1)
+
+    name: str
+    weight: float
+    pattern: str
 
 
-_MARGIN = 0.6
-_MANY, _FIRST = 200, 50
+def rows(table: str) -> tuple[Row, ...]:
+    """A table, a row a line: ``70 answer: pattern``; ``L = …`` says what ``{L}`` stands for in the rows after it."""
+    named: dict[str, str] = {}
+    found = []
+    for line in filter(None, (line.partition("//")[0].strip() for line in table.splitlines())):
+        if line[1:4] == " = ":
+            named[line[0]] = line[4:]
+            continue
+        head, _, source = line.partition(": ")
+        weight, _, name = head.partition(" ")
+        found.append(Row(name, float(weight), re.sub(r"\{([A-Z])\}", lambda use: named[use[1]], source)))
+    return tuple(found)
 
 
-def bounded(matches: Iterable[_Match]) -> list[_Match]:
-    """The first 50 and the last 150 of many matches: no honest text states more."""
-    every = list(matches)
-    return every if len(every) <= _MANY else [*every[:_FIRST], *every[_FIRST - _MANY :]]
+def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
+    """The candidates of a text in their order, each with the rows that hold of it."""
+    cues: dict[int, tuple[str, float]] = {}
+    against: dict[int, dict[str, float]] = {}
+    for row in table:
+        for match in pattern(row.pattern).finditer(symbols.symbols):
+            at = match.start("at")
+            if row.weight < 0:
+                against.setdefault(at, {})[row.name] = row.weight
+            elif row.weight > cues.get(at, ("", 0.0))[1]:
+                cues[at] = (row.name, row.weight)
+    return [
+        Candidate(
+            one.value,
+            one.start,
+            one.end,
+            symbols.text,
+            *cues.get(at, ("mention", 0.0)),
+            (*against.get(at, {}).items(),),
+        )
+        for at, one in symbols.found.items()
+    ]
 
 
-def weigh(candidate: Candidate, rules: Sequence[tuple[Rule, float]]) -> Candidate:
-    """The candidate with the evidence of every rule that holds of it."""
-    found = tuple((rule.__name__, weight) for rule, weight in rules if rule(candidate))
-    return replace(candidate, evidence=candidate.evidence + found)
+def noted(one: Candidate, name: str, weight: float) -> Candidate:
+    """The candidate with a piece of evidence more."""
+    return replace(one, evidence=(*one.evidence, (name, weight)))
 
 
-def choose(candidates: Iterable[Candidate], mentions: Sequence[str] = ()) -> Reading:
-    """The best supported candidate, the last of those that are supported alike; none if none has support.
+OUTRIGHT = 50.0
+"""From this weight on, a candidate is stated outright: the table has nothing to say against it but a retraction."""
 
-    A statement supersedes the ones before it, a mere mention does not: of cues named in ``mentions``, two values with
-    about the same weight leave it open.
+
+MARGIN = 12.0
+"""What a weak cue has to weigh more than the next value's."""
+
+
+def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Reading:
+    """The heaviest candidate, the last of those that weigh the same; none without a positive weight.
+
+    Args:
+        candidates: in the order of the text.
+        open_cues: cues too weak to decide between two values that weigh about the same.
     """
     every = tuple(candidates)
     supported = sorted((one for one in every if one.weight > 0), key=lambda one: (-one.weight, -one.start))
     if not supported:
         return Reading(None, "none", every)
     best = supported[0]
-    rivals = {str(other.value) for other in supported if other.weight > best.weight - _MARGIN}
-    if best.cue in mentions and len(rivals) > 1:
+    rival = next((other.weight for other in supported if other.value != best.value), 0.0)
+    if best.cue in open_cues and best.weight - rival < MARGIN:
         return Reading(None, "none", every)
-    return Reading(best.value, best.cue, every)
+    return Reading(best.value, best.cue, every, certainty(best.weight, best.weight - rival))
+
+
+def certainty(weight: float, margin: float) -> float:
+    """How often a reading of this weight and margin is right; calibrated in ``measurements/extraction.md``."""
+    return 1 / (1 + math.exp(-(0.7 + 0.039 * min(weight, 100) + 0.035 * min(margin, 100))))

@@ -29,7 +29,7 @@ from medtasks_utils.harness import server
 from medtasks_utils.harness.catalog import benchmark_of, configurations
 from medtasks_utils.harness.generation_settings import NAMES, check_generation_settings
 from medtasks_utils.harness.options import check_effect, defaults_of, options_of
-from medtasks_utils.harness.patches.models import probe_of
+from medtasks_utils.harness.patches.models import model_to_probe, probe_of
 from medtasks_utils.harness.quick_start import PackFirst
 from medtasks_utils.harness.request import RunConfig, TaskRequest
 from medtasks_utils.harness.saving import folder_of, try_folder
@@ -229,7 +229,8 @@ def check_server(config: RunConfig, tasks: Sequence[TaskRequest], kind: type[LM]
     """That the server of an API model answers, has the model, takes the key, and has room for prompt and answer."""
     generation = config.mapping("gen_kwargs")
     try:
-        request = probe_of(kind, config.mapping("model_args"), generation)
+        model = model_to_probe(kind, config.mapping("model_args"))
+        request = model and probe_of(model, generation)
     except (TypeError, ValueError, AttributeError, AssertionError) as error:
         raise UsageError(f"--model_args: {reason_of(error)}") from None
     if request is None:

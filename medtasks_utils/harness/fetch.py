@@ -29,7 +29,8 @@ from huggingface_hub.utils import filter_repo_objects
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, LoadReport, Repository
 from medtasks_utils.errors import MedtasksError, first_line
-from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, MODEL_FILES
+from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL
+from medtasks_utils.explanations.bertscore import MODEL_FILES, BertScore
 from medtasks_utils.explanations.nltk_data import PUNKT, WORDNET, Package, load
 from medtasks_utils.harness import catalog, pinned
 from medtasks_utils.harness.options import DATA_KEY, options_of
@@ -138,12 +139,10 @@ def _fetch_scibert() -> int:
 
 
 def _check_scibert() -> int:
-    """Load the model; without torch and transformers, see that its files are there."""
+    """Load the model; without bert-score, see that its files are there."""
     folder = _cached(DEFAULT_BERTSCORE_MODEL, "model", None, MODEL_FILES)
-    if all(importlib.util.find_spec(package) for package in ("torch", "transformers")):
-        from medtasks_utils.explanations.encoder import load_encoder
-
-        load_encoder(DEFAULT_BERTSCORE_MODEL)
+    if importlib.util.find_spec("bert_score"):
+        BertScore().prepare()
     elif not any(path.suffix in (".bin", ".safetensors") for path in folder.iterdir()):
         raise FetchError(f"{folder} has no weights")
     return _size(folder)

@@ -10,6 +10,7 @@ from typing import Any
 import requests
 
 from medtasks_utils.errors import MedtasksError, UsageError, first_line, logger, meant
+from medtasks_utils.tools.native import as_one_text
 
 _CONNECTED_WITHIN = 5  # seconds
 _ANSWERED_WITHIN = 30  # seconds; a server that takes longer is busy, and alive
@@ -72,6 +73,8 @@ def body_of(said: str, url: str) -> dict[str, Any]:
             message = choice.get("message")
             if isinstance(message, dict) and isinstance(message.get("content"), list):
                 message["content"] = "".join(str(part.get("text") or "") for part in message["content"])
+            if isinstance(message, dict) and message.get("tool_calls"):
+                message["content"] = as_one_text(message.get("content") or "", message["tool_calls"])
             if not isinstance(choice.get("text"), str) and not isinstance(message, dict):
                 raise TypeError
     except (ValueError, LookupError, TypeError, AttributeError):

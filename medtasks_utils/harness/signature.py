@@ -118,6 +118,14 @@ def digest(value: Any, length: int = 8) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
+def as_signed(template: Any) -> Any:
+    """A template, or of a function its name and a hash of what it does, the same in every process."""
+    code = getattr(template, "__code__", None)
+    if code is None:
+        return template
+    return f"{template.__module__}.{template.__qualname__}#{digest([code.co_code.hex(), repr(code.co_names)])}"
+
+
 def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
     """Hash of documents in order, whatever the order of their fields."""
     whole = hashlib.sha256()

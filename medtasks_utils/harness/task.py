@@ -21,6 +21,7 @@ from lm_eval.api.model import LM
 from lm_eval.api.samplers import ContextSampler, get_sampler
 from lm_eval.api.task import ConfigurableTask
 
+from medtasks_utils.aggregation import AGGREGATES, combined, logged
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Answer, BatchScorer, Benchmark, Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
@@ -28,31 +29,16 @@ from medtasks_utils.errors import DataError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.context import truncation
-from medtasks_utils.harness.example_values import combined
+from medtasks_utils.harness.fields import check_fields, check_filters, check_metrics, filters_as_signed
 from medtasks_utils.harness.filters import ReadFilter
 from medtasks_utils.harness.free import FreeBatch
 from medtasks_utils.harness.options import defaults_of, options_of, warn_of_no_effect
 from medtasks_utils.harness.patches.models import can_be_asked_singly, model_of
 from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
-from medtasks_utils.harness.signature import digest, signature, signature_fields
+from medtasks_utils.harness.signature import as_signed, digest, signature, signature_fields
 from medtasks_utils.harness.sources import BenchmarkFiles, Source
 from medtasks_utils.harness.tool_turns import ToolTurns
 from medtasks_utils.metrics import OF_REPEATS, Metric
-
-_WITHOUT_USE = {
-    "custom_dataset": "its rows come from medtasks_data; process_docs changes them",
-    "dataset_path": "its rows come from medtasks_data; process_docs changes them",
-    "use_prompt": "write the prompt as doc_to_text",
-    "doc_to_image": "its benchmarks are text",
-    "doc_to_audio": "its benchmarks are text",
-}
-"""Fields of the harness's task form that a task of this pack cannot take, and what to do instead."""
-
-_OUR_CHAINS = {
-    "strict-match": [{"function": "medtasks_read", "reading": "strict"}, {"function": "take_first"}],
-    "flexible-extract": [{"function": "medtasks_read", "reading": "flexible"}, {"function": "take_first"}],
-}
-_OVER_GENERATIONS = ("majority_vote", "take_first_k")
 
 
 class Prompts(list[Any]):
@@ -80,7 +66,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.info = TaskInfo(
             settings["task"], settings.get("dataset_name"), settings.get("output_type") == "generate_until"
         )
-        _check_fields(self.benchmark, self.info, settings)
+        check_fields(self.info, settings)
         self.options = options_of(self.benchmark, defaults_of(settings, self.benchmark), metadata)
         self.split = getattr(self.options, "split", None) or settings.get("test_split") or settings["validation_split"]
         for line in self.benchmark.check(self.info, self.options):
@@ -130,6 +116,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         names = [entry["metric"] for entry in named]
         known = {metric.name for metric in self.benchmark.metrics} | {metric.name for metric in OF_REPEATS}
         theirs = [dict(entry) for entry in named if has_own_results or entry["metric"] not in known]
+        if not has_own_results:
+            check_metrics(self.info, self.benchmark, theirs)
         own_names = {entry["metric"] for entry in theirs if "aggregation" in entry}
         return [m for m in ours if m.name in names and m.name not in own_names], [
             entry for entry in theirs if entry["metric"] not in known or "aggregation" in entry
@@ -138,14 +126,21 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _add_metrics(self, ours: Sequence[Metric]) -> None:
         """Ours have aggregations of their own, and the harness looks none of them up."""
         for metric in ours:
-            self._aggregation_list[metric.name] = metric.aggregation
+            self._aggregation_list[metric.name] = AGGREGATES[metric.aggregation]
             self._higher_is_better[metric.name] = metric.higher_is_better
             if not self.info.generates:  # the harness computes them
                 self._metric_fn_list[metric.name] = None
                 self._metric_fn_kwargs[metric.name] = {}
         self._ours = {metric.name for metric in ours}
         self.config.metric_list = [
-            *({"metric": m.name, "aggregation": m.aggregation, "higher_is_better": m.higher_is_better} for m in ours),
+            *(
+                {
+                    "metric": metric.name,
+                    "aggregation": AGGREGATES[metric.aggregation],
+                    "higher_is_better": metric.higher_is_better,
+                }
+                for metric in ours
+            ),
             *(self.config.metric_list or []),
         ]
 
@@ -250,6 +245,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.turns is not None:
             machine = self.turns.check(self._has_chat_template)
             self.config.metadata.update({"sandbox": machine} if machine else {})
+            tool_format = self.turns.settle_format(self.config.generation_kwargs or {})
+            self.options = self.options.model_copy(update={"tool_format": tool_format})
+            self.config.metadata["tool_format"] = tool_format
             if kwargs.get("chat_template"):
                 kwargs["chat_template"] = self.turns.watched(kwargs["chat_template"])
         if self.info.generates and not self.predict_only:
@@ -311,7 +309,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         documents = self.doc_iterator(limit=settings.get("limit"), samples=settings.get("samples"))  # of all processes
         left_out = self.benchmark.unsigned_fields
         prompt: dict[str, Any] = {
-            "templates": [self.config.description, self.config.doc_to_text, self.config.doc_to_choice],
+            "templates": [
+                as_signed(each)
+                for each in (self.config.description, self.config.doc_to_text, self.config.doc_to_choice)
+            ],
             "system": settings.get("system_instruction"),
         }
         if self.config.gen_prefix:
@@ -334,7 +335,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         )
         self.config.metadata["signature"] = {
             name: signature(self.info.name, fields, shown, self.VERSION, self.benchmark.packages)
-            for name, shown in self._filters_as_signed().items()
+            for name, shown in filters_as_signed(self.config, self.filter_names).items()
         }
         if scorers:
             self.config.metadata["scorers"] = scorers
@@ -345,26 +346,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Give our readings what they need; whatever is wrong with a filter shows now, and not after the model ran."""
         for ensemble in self._filters:
             bound = [partial(one, read=self._read) if one.func is ReadFilter else one for one in ensemble.filters]
-            for one in bound:
-                one()
             ensemble.filters = bound
-            over = [one.func.__name__ for one in bound if one.func.__name__ in _over_generations()]
-            if over and self.options.repeats > 1:
-                raise DataError(
-                    f"{self.info.name}: filter_list: {ensemble.name} takes several generations together, and with "
-                    "repeats each is read and scored by itself, with maj@k and its like beside; leave that filter out"
-                )
-
-    def _filters_as_signed(self) -> dict[str, str]:
-        """The filters by name as signatures show them: our two by their names, others with a hash of what they do."""
-        if not self.info.generates:
-            return {"none": "none"}
-        chains = {entry["name"]: entry["filter"] for entry in self.config.filter_list or ()}
-        names = [ensemble.name for ensemble in self._filters]
-        return {
-            name: name if chains.get(name) == _OUR_CHAINS.get(name) else f"{name}#{digest(chains.get(name))}"
-            for name in names
-        }
+            check_filters(self.info, self.options.repeats, ensemble)
 
     @property
     def filter_names(self) -> list[str]:
@@ -437,40 +420,18 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return ScoresAndDetails(super().process_results(doc, texts), details)
         has_theirs = self._metric_fn_list or callable(self.config.process_results)
         theirs = super().process_results(doc, texts) if has_theirs else {}
-        return ScoresAndDetails({**self._our_scores(doc, results), **theirs}, details)
+        ours, needed = self._our_scores(doc, results)
+        return ScoresAndDetails({**ours, **theirs}, {**details, **needed})
 
-    def _our_scores(self, doc: Example, answers: Sequence[Answer]) -> dict[str, Any]:
-        scores = [self.benchmark.score(answer, doc, self.options) for answer in answers]
-        values = [{**each.values, **answer.scores} for each, answer in zip(scores, answers, strict=True)]
+    def _our_scores(self, doc: Example, answers: Sequence[Answer]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Our metrics of one example, and what their aggregation needs, for its sample."""
+        each = [self.benchmark.score(answer, doc, self.options) for answer in answers]
+        values = [{**own.values, **answer.scores} for own, answer in zip(each, answers, strict=True)]
+        scores = {name: [own[name] for own in values] for name in values[0] if name in self._ours}
         if len(answers) > 1:
-            right = [each["acc"] == 1.0 for each in values]
+            right = [own["acc"] == 1.0 for own in values]
             together = generations.scores_together([answer.value for answer in answers], right)
-            values = [{**each, **together} for each in values]
-        cluster, stratum = scores[0].cluster, scores[0].stratum
-        return {
-            name: combined([each[name] for each in values], cluster, stratum)
-            for name in values[0]
-            if name in self._ours
-        }
-
-
-def _over_generations() -> set[str]:
-    from lm_eval.api.registry import get_filter
-
-    return {get_filter(name).__name__ for name in _OVER_GENERATIONS}
-
-
-def _check_fields(benchmark: Benchmark, task: TaskInfo, settings: Mapping[str, Any]) -> None:
-    """Refuse the fields of the harness's task form that would be of no effect.
-
-    Raises:
-        DataError: naming the field and what to do instead.
-    """
-    for field, instead in _WITHOUT_USE.items():
-        if settings.get(field):
-            raise DataError(f"{task.name}: a task of this pack takes no {field}: {instead}")
-    if settings.get("output_type") not in ("generate_until", "multiple_choice"):
-        raise DataError(
-            f"{task.name}: output_type is {settings.get('output_type')!r}; a task of this pack takes generate_until or "
-            "multiple_choice"
-        )
+            scores |= {name: [score] for name, score in together.items() if name in self._ours}
+        cluster, stratum = each[0].cluster, each[0].stratum
+        found = {name: combined(own, cluster, stratum) for name, own in scores.items()}
+        return found, {"cluster": cluster, "stratum": stratum, "scores": logged(scores)}

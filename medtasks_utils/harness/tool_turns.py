@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -18,6 +18,7 @@ from medtasks_utils.errors import MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness.free import FreeBatch, NextPrompt
 from medtasks_utils.harness.patches.models import can_be_asked_singly
+from medtasks_utils.harness.tool_format import ToolFormat
 from medtasks_utils.harness.turns import Model
 from medtasks_utils.metrics import OF_TOOLS
 from medtasks_utils.tools.calls import read_calls
@@ -67,6 +68,8 @@ class ToolTurns:
         self._tools = {kind.name: kind for kind in task.options.tools}
         self._rendered: Sequence[Message] | None = None  # the messages of the last prompt
         self._free: FreeBatch | None = None
+        self._wanted = task.options.tool_format
+        self._format = ToolFormat(None, self._tools, "text", {})
 
     # ---- before the model runs
 
@@ -91,6 +94,16 @@ class ToolTurns:
                 descriptions.append(tool.description_of_machine)
         return "; ".join(filter(None, descriptions))
 
+    def settle_format(self, generation_kwargs: Mapping[str, Any]) -> str:
+        """How tools are called with the task's model, ``native`` or ``text``; said in one line."""
+        try:
+            self._format = ToolFormat(self._task.model, self._tools, self._wanted, generation_kwargs)
+        except MedtasksError as error:
+            raise type(error)(f"{self._task.task_name}: {error}") from None
+        how = "natively" if self._format.name == "native" else "in the text"
+        logger.info("%s: tools are called %s: %s", self._task.task_name, how, self._format.reason)
+        return self._format.name
+
     def prompt_parts(self) -> list[str]:
         """What the system message tells of the tools."""
         return [
@@ -102,7 +115,8 @@ class ToolTurns:
 
         def rendered(messages: Sequence[Message], **settings: Any) -> Any:
             self._rendered = messages
-            return chat_template(messages, **settings)
+            with self._format.rendering():
+                return chat_template(messages, **settings)
 
         return rendered
 
@@ -116,7 +130,12 @@ class ToolTurns:
         )
 
     def requests_are_built(self) -> None:
-        """Let the model's next batch go on in every conversation, where the model can be asked one prompt at a time."""
+        """Give requests the tools where a server takes them, and let the model's next batch go on in every conversation
+        where the model can be asked one prompt at a time.
+        """
+        for instance in self._task.instances:
+            prompt, settings = instance.args
+            instance.arguments = (prompt, self._format.in_settings(settings))
         if can_be_asked_singly(self._task.model):
             self._free = FreeBatch.of(self._task.model)
             self._free.join(self._task.task_name, self)
@@ -173,7 +192,7 @@ class ToolTurns:
                 f"{self._task.task_name}: tools need the model, and the chat template that build_all_requests was "
                 "given is not a method of one"
             )
-        return Model(self._task.model, spare=self._task.instances[-1])
+        return Model(self._task.model, spare=self._task.instances[-1], rendering=self._format.rendering)
 
     def _generate(self, model: Model, going: Sequence[tuple[ChatInstance, Conversation]]) -> list[str] | None:
         """The next reply in each conversation, given its first request; None once no process has any left."""
@@ -189,7 +208,12 @@ class ToolTurns:
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:
         with self._opened_tools() as tools:
-            yield Dialogue(tools, self._task.has_final_answer, self._task.options.max_turns)
+            yield Dialogue(
+                tools,
+                self._task.has_final_answer,
+                self._task.options.max_turns,
+                most_by_template=self._format.most_by_template,
+            )
 
     @contextmanager
     def _opened_tools(self) -> Iterator[dict[str, Tool]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from lm_eval.api.instance import Instance
@@ -16,12 +17,15 @@ class Model:
 
     The evaluator gives all processes of ``accelerate launch`` equally many requests, since some models exchange data
     while they generate; what the cache answers never gets that far. Both are done here for every further batch: a
-    process without a request of its own asks ``spare`` in step with the others.
+    process without a request of its own asks ``spare`` in step with the others. Chats are rendered in ``rendering``.
     """
 
-    def __init__(self, model: LM, spare: Instance) -> None:
+    def __init__(
+        self, model: LM, spare: Instance, rendering: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> None:
         self._model = model
         self._spare = spare
+        self._rendering = rendering
         self._cache = response_cache(model)
 
     @property
@@ -31,7 +35,8 @@ class Model:
 
     def prompt(self, chat: list[dict[str, Any]]) -> Any:
         """A chat as the model is asked it."""
-        return self._model.apply_chat_template(chat, add_generation_prompt=True)
+        with self._rendering():
+            return self._model.apply_chat_template(chat, add_generation_prompt=True)
 
     def most_in_any_process(self, count: int) -> int:
         """The largest of all processes' counts; every process has to call it."""

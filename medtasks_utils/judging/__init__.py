@@ -14,10 +14,8 @@ calls are kept in a cache on disk, so that no run repeats one. The key is in the
 cache, error or ``repr``.
 """
 
-from medtasks_utils.judging.case import Case, Judgement, Tokens
-from medtasks_utils.judging.judge import Judge
-from medtasks_utils.judging.judges import JUDGES, judge_name, make_judge
-from medtasks_utils.judging.run import check, failures_by_kind, judge_all, summary
+from medtasks_utils.judging.judge import JUDGES, Case, Judge, Judgement, Tokens, judge_name, make_judge
+from medtasks_utils.judging.run import check, judge_all, summary
 from medtasks_utils.judging.settings import DEFAULT_MODEL, JudgeError, JudgeSettings
 
 __all__ = [
@@ -30,7 +28,6 @@ __all__ = [
     "Judgement",
     "Tokens",
     "check",
-    "failures_by_kind",
     "judge_all",
     "judge_name",
     "make_judge",

@@ -10,6 +10,7 @@ import json
 import logging
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,12 @@ from medtasks_utils.judging.settings import JudgeError
 logger = logging.getLogger("lm_eval.medtasks")
 
 _BUSY_SECONDS = 30.0
+_SET_UP = """
+    PRAGMA synchronous = NORMAL;  -- outlives a killed process, not a power cut
+    CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL);
+    BEGIN IMMEDIATE;  -- fails on a file that can only be read
+    ROLLBACK;
+"""
 
 
 class Cache:
@@ -35,49 +42,21 @@ class Cache:
         self._failed = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = self._open()
+            self._database = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+            with suppress(sqlite3.OperationalError):  # "locked": another process is just switching the same file
+                self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.executescript(_SET_UP)
         except (OSError, sqlite3.Error) as error:
             raise JudgeError(
                 f"the judge's cache {path} cannot be written ({error}): name another file as judge_cache"
             ) from None
 
-    def _open(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
-        try:
-            self._wait_for_write_ahead_mode(database)
-            database.execute("PRAGMA synchronous = NORMAL")  # outlives a killed process, not a power cut
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL)"
-            )
-            database.execute("BEGIN IMMEDIATE")  # fails on a file that can only be read
-            database.execute("ROLLBACK")
-        except sqlite3.Error:
-            database.close()
-            raise
-        return database
-
-    @staticmethod
-    def _wait_for_write_ahead_mode(database: sqlite3.Connection) -> None:
-        """Switch the mode; SQLite does not wait for another process that is just doing the same."""
-        give_up = time.monotonic() + _BUSY_SECONDS
-        while True:
-            try:
-                database.execute("PRAGMA journal_mode = WAL")
-                return
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > give_up:
-                    raise
-                time.sleep(0.05)
-
-    def get(self, key: str, youngest: float | None = None) -> dict[str, Any] | None:
+    def get(self, key: str, youngest: float = float("inf")) -> dict[str, Any] | None:
         """The object, or None; with ``youngest``, only if it was written in the last so many seconds."""
-        since = 0.0 if youngest is None else time.time() - youngest
         row = self._database.execute(
-            "SELECT value FROM replies WHERE key = ? AND written >= ?", (key, since)
+            "SELECT value FROM replies WHERE key = ? AND written >= ?", (key, time.time() - youngest)
         ).fetchone()
-        if row is None:
-            return None
-        value: dict[str, Any] = json.loads(row[0])
+        value: dict[str, Any] | None = row and json.loads(row[0])
         return value
 
     def put(self, key: str, value: dict[str, Any]) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from medtasks_utils.judging import templates
-from medtasks_utils.judging.case import Case
-from medtasks_utils.judging.judge import Ask, Verdict
+from medtasks_utils.judging.judge import Ask, Case, Verdict
 from medtasks_utils.judging.replies import UnreadableError, find_object
 
 
@@ -40,7 +40,7 @@ class GEvalReply(_Strict):
     medical_errors: list[str]
     distractor_refutation: Literal["accurate", "weak", "absent", "not_applicable"]
     reasoning: Literal["clear", "somewhat_clear", "confusing"]
-    final_score: Annotated[float, Field(allow_inf_nan=False, description="0 to 100")]
+    final_score: float = Field(description="0 to 100")
     justification: str
 
 
@@ -52,7 +52,7 @@ class GEval:
     """One call a case."""
 
     name = "g-eval"
-    rates = ()
+    rates: Sequence[str] = ()
 
     @property
     def signature(self) -> str:
@@ -83,10 +83,6 @@ def read_object(text: str) -> dict[str, Any]:
     except ValidationError as error:
         problems = [problem for problem in error.errors() if problem["type"] != "extra_forbidden"]
         malformed = list(dict.fromkeys(str(problem["loc"][0]) for problem in problems))
-    if "final_score" in malformed:
-        raise UnreadableError("final_score is not a number")
-    if not 0 <= reply["final_score"] <= 100:
-        raise UnreadableError("final_score is not within 0 and 100")
-    if 0 < reply["final_score"] < 1:
-        raise UnreadableError("final_score is a fraction, on another scale than 0 to 100")
+    if "final_score" in malformed or not (reply["final_score"] == 0 or 1 <= reply["final_score"] <= 100):
+        raise UnreadableError("final_score is no number from 0 to 100; a fraction below 1 is on another scale")
     return {**reply, "malformed": malformed} if malformed else reply

@@ -1,48 +1,78 @@
-"""What a judge is, and how it asks."""
+"""What a judge is: what it sees, how it asks, what it says; and the judges by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from medtasks_utils.judging.case import Case
+from medtasks_utils.judging.settings import JudgeError
+from medtasks_utils.registry import Registry
 
 Value = TypeVar("Value")
-
-
-class Ask(Protocol):
-    """One call to the judging model."""
-
-    async def __call__(
-        self, messages: list[dict[str, str]], read: Callable[[str], Value], schema: dict[str, Any] | None = None
-    ) -> Value:
-        """Ask, and read the reply.
-
-        Args:
-            messages: the chat.
-            read: makes a value of the reply's text (think block removed), or raises
-                :class:`~medtasks_utils.judging.replies.UnreadableError`.
-            schema: JSON schema of the reply, for endpoints that can enforce one.
-
-        Raises:
-            CallError: when every try failed.
-        """
+Messages = list[dict[str, str]]
+Schema = dict[str, Any] | None
+"""A JSON schema of the reply, for endpoints that can enforce one."""
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A score, 0–100, and all that the judge said."""
+class Case:
+    """An explanation of a right answer, with all that it is judged by.
 
-    score: float
-    output: dict[str, Any]
+    Attributes:
+        specialty: one of MedExQA's five, such as ``clinical_psychology``.
+        question: the question without its options.
+        options: the texts of A to D.
+        answer_letter: the right option, which the explanation chose.
+        explanation: the response without its think block.
+        references: one or two reference explanations, none blank.
+    """
+
+    specialty: str
+    question: str
+    options: tuple[str, ...]
+    answer_letter: str
+    explanation: str
+    references: tuple[str, ...]
+
+
+class Tokens(NamedTuple):
+    """Tokens as the endpoint counted them; 0 where it does not count."""
+
+    prompt: int = 0
+    completion: int = 0
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A judge's verdict on one case, or why there is none.
+
+    Attributes:
+        score: 0–100; None if the judge failed.
+        failure: the kind of failure: ``timeout``, ``unreachable``, ``refusal``, ``unreadable``, or ``http_429`` and the
+            like; None if the case was judged.
+        error: the failure in one line, without secrets; None if the case was judged.
+        output: all that the judge said: for G-Eval its JSON object; for FActScore ``claims``, ``labels``, ``support``
+            and, with coverage, ``reference_claims``, ``reference_labels``, ``coverage``. What was said before a
+            failure is kept.
+        tokens: spent on the case, answers from the cache included.
+        calls: requests made for the case: retries count, answers from the cache do not.
+    """
+
+    score: float | None
+    failure: str | None = None
+    error: str | None = None
+    output: dict[str, Any] = field(default_factory=dict)
+    tokens: Tokens = field(default_factory=Tokens)
+    calls: int = 0
 
 
 class CallError(Exception):
     """A call that was not answered, or not readably, in as many tries as there are.
 
     Attributes:
-        kind: as in :class:`~medtasks_utils.judging.case.Judgement`.
+        kind: as in :class:`Judgement`.
         transient: whether the same call may well be answered later.
         wait: seconds the endpoint asked to wait, if it did.
         output: what the judge had said by then.
@@ -56,24 +86,79 @@ class CallError(Exception):
         self.output: dict[str, Any] = {}
 
 
+Ask = Callable[..., Awaitable[Any]]
+"""One call to the judging model: ``await ask(messages, read, schema)`` gives what ``read`` makes of the reply.
+
+``messages`` are the chat; ``read`` makes a value of the reply's text (think block removed), or raises
+:class:`~medtasks_utils.judging.replies.UnreadableError`; ``schema`` can be left out. :class:`CallError` when every try
+failed.
+"""
+
+
+class Verdict(NamedTuple):
+    """A score, 0–100, and all that the judge said."""
+
+    score: float
+    output: dict[str, Any]
+
+
 class Judge(Protocol):
-    """A way to judge a case in one or more calls."""
+    """A way to judge a case in one or more calls.
 
-    @property
-    def name(self) -> str:
-        """As in :data:`medtasks_utils.judging.judges.JUDGES`."""
+    Attributes:
+        name: as in :data:`JUDGES`.
+        rates: further numbers, 0–100, that its output holds beside the score.
+    """
 
-    @property
-    def rates(self) -> Sequence[str]:
-        """Further numbers, 0–100, that its output holds beside the score."""
+    name: str
+    rates: Sequence[str]
 
     @property
     def signature(self) -> str:
         """Every choice behind the number but the model, prompts' versions included, in one line."""
 
-    async def judge(self, case: Case, ask: Ask) -> Verdict:
-        """Judge one case.
+    async def judge(self, case: Any, ask: Ask) -> Verdict:
+        """Judge one case, which can be hashed.
 
         Raises:
             CallError: if a call failed for good.
         """
+
+
+JUDGES = Registry(
+    "medtasks.judges",
+    {
+        "g-eval": "medtasks_utils.judging.geval:GEval",
+        "factscore": "medtasks_utils.judging.factscore:FActScore",
+    },
+)
+"""By name: classes of :class:`Judge`."""
+
+
+def judge_name(text: str) -> str:
+    """The name of the judge that is meant: ``geval`` and ``G-Eval`` are ``g-eval``.
+
+    Raises:
+        JudgeError: for a judge that there is not.
+    """
+    for name in JUDGES:
+        if _plain(name) == _plain(text):
+            return name
+    raise JudgeError(f"there is no judge {text!r}; there are {', '.join(JUDGES)}")
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
+
+
+def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
+    """The judge of this name, as :func:`judge_name` takes it; with ``use_coverage`` it verifies, if it can,
+    the references' claims too.
+
+    Raises:
+        JudgeError: for a judge that there is not.
+    """
+    kind = JUDGES[judge_name(name)]
+    settings = {"use_coverage": use_coverage} if "use_coverage" in signature(kind).parameters else {}
+    judge: Judge = kind(**settings)
+    return judge

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from medtasks_utils.extraction.printable import printable
 
@@ -18,11 +18,17 @@ MAX_CLAIMS = 20
 _MAX_STARTS = 200  # brackets at which JSON may begin, so that no reply takes quadratic time
 _FENCE = re.compile(r"^```\w*\s*(.*?)\s*```$", re.DOTALL)
 
-Value = TypeVar("Value", dict[str, Any], list[Any])
-
 
 class UnreadableError(Exception):
-    """A reply that is not what was asked for; the message says in what, without quoting at length."""
+    """A reply that is not what was asked for; the message says in what, without quoting at length.
+
+    Attributes:
+        kind: of failure, as in :class:`~medtasks_utils.judging.judge.Judgement`.
+    """
+
+    def __init__(self, message: str = "", kind: str = "unreadable") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 def find_object(text: str, having: str) -> dict[str, Any]:
@@ -31,12 +37,10 @@ def find_object(text: str, having: str) -> dict[str, Any]:
     Raises:
         UnreadableError: if there is none, or several that differ.
     """
-    found = [value for value in _values(text, "{", dict) if having in value]
-    if not found:
-        raise UnreadableError(f"no JSON object with {having!r}")
-    if any(value != found[0] for value in found):
-        raise UnreadableError(f"several JSON objects with {having!r}")
-    return found[0]
+    value: dict[str, Any] = _only(
+        text, "{", lambda value: isinstance(value, dict) and having in value, f"JSON object with {having!r}"
+    )
+    return value
 
 
 def read_claims(text: str) -> list[str]:
@@ -45,12 +49,12 @@ def read_claims(text: str) -> list[str]:
     Raises:
         UnreadableError: if there is none, several that differ, one that holds something else, or too many claims.
     """
-    found = [value for value in _values(text, "[", list) if all(isinstance(item, str) for item in value)]
-    if not found:
-        raise UnreadableError("no JSON array of strings")
-    if any(value != found[0] for value in found):
-        raise UnreadableError("several JSON arrays of strings")
-    claims = list(dict.fromkeys(" ".join(claim.split()) for claim in found[0] if claim.strip()))
+
+    def is_claims(value: Any) -> bool:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+    found = _only(text, "[", is_claims, "JSON array of strings")
+    claims = list(dict.fromkeys(" ".join(claim.split()) for claim in found if claim.strip()))
     if len(claims) > MAX_CLAIMS:
         raise UnreadableError(f"{len(claims)} claims, when 5 to 7 were asked for")
     return claims
@@ -62,44 +66,36 @@ def read_label(text: str) -> str:
     Raises:
         UnreadableError: for anything else.
     """
-    text = text.strip()
-    fenced = _FENCE.match(text)
-    word = (fenced[1] if fenced else text).strip(" \t\r\n\"'`*.").upper()
+    word = _FENCE.sub(r"\1", text.strip()).strip(" \t\r\n\"'`*.").upper()
     label = re.sub(r"[\s-]+", "_", word)
     if label not in LABELS:
         raise UnreadableError(f"not one of {', '.join(LABELS)} alone")
     return label
 
 
-def _values(text: str, opening: str, kind: type[Value]) -> Iterator[Value]:
-    """The outermost JSON values of a kind in the text, in order."""
+def _only(text: str, opening: str, fits: Callable[[Any], bool], name: str) -> Any:
+    """The JSON value that fits, the same wherever one does; half characters that it holds as escapes are replaced."""
+    found = [value for value in _values(text, opening) if fits(value)]
+    if not found:
+        raise UnreadableError(f"no {name}")
+    if any(value != found[0] for value in found):
+        raise UnreadableError(f"several of a {name}")
+    return json.loads(printable(json.dumps(found[0], ensure_ascii=False)))
+
+
+def _values(text: str, opening: str) -> Iterator[Any]:
+    """The outermost JSON values in the text that begin with a bracket of this kind, in order."""
     start = text.find(opening)
     for _ in range(_MAX_STARTS):
         if start < 0:
             return
         try:
             value, end = _decoder.raw_decode(text, start)
+            yield value
         except (ValueError, RecursionError):
             end = start + 1
-        else:
-            if isinstance(value, kind):
-                yield _all_printable(value)
         start = text.find(opening, end)
 
 
-def _all_printable(value: Any) -> Any:
-    """The value with its strings as they can be written: JSON may hold half a character as an escape."""
-    if isinstance(value, str):
-        return printable(value)
-    if isinstance(value, list):
-        return [_all_printable(item) for item in value]
-    if isinstance(value, dict):
-        return {printable(name): _all_printable(item) for name, item in value.items()}
-    return value
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-_decoder = json.JSONDecoder(strict=False, parse_constant=_no_constant)  # not strict: models break lines inside strings
+# Not strict: models break lines inside strings. NaN and Infinity, of which int makes an error, are no JSON.
+_decoder = json.JSONDecoder(strict=False, parse_constant=int)

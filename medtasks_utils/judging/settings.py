@@ -119,18 +119,17 @@ def find_key(variable: str | None, environment: Mapping[str, str]) -> str | None
         JudgeError: if the variable is not set (its name is not repeated: it may be a key, pasted in the wrong place),
             or if the key has characters that no header can carry.
     """
-    if variable is not None and not environment.get(variable, "").strip():
+    for name in KEY_VARIABLES if variable is None else (variable,):
+        key = environment.get(name, "").strip()
+        if re.fullmatch(r"[\x21-\x7e]+", key):
+            return key
+        if key:
+            raise JudgeError(f"the key in {name} has spaces or characters that are not ASCII: it was not copied whole")
+    if variable is not None:
         raise JudgeError(
             "the judge's key variable must be the name of an environment variable that holds the key, such as "
             "JUDGE_API_KEY; no variable of the given name is set (the name is not shown, in case it is a key)"
         )
-    for name in KEY_VARIABLES if variable is None else (variable,):
-        key = environment.get(name, "").strip()
-        if not key:
-            continue
-        if not re.fullmatch(r"[\x21-\x7e]+", key):
-            raise JudgeError(f"the key in {name} has spaces or characters that are not ASCII: it was not copied whole")
-        return key
     return None
 
 

@@ -21,28 +21,15 @@ import json
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 import jinja2
-from jinja2 import meta
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.judging.settings import JudgeError
 
 PROMPTS = Path(__file__).parent / "prompts"
 
 _ROLE = re.compile(r"^# (system|user)[ \t]*$", re.MULTILINE)
-
-
-class PromptError(MedtasksError):
-    """A prompt or a specialty that does not exist."""
-
-
-class Example(TypedDict):
-    """A worked example of claim extraction: 5–7 claims that the explanation makes."""
-
-    question: str
-    explanation: str
-    claims: list[str]
 
 
 class Template:
@@ -57,11 +44,9 @@ class Template:
         self._messages = [
             (role, _environment.from_string(body.strip())) for role, body in zip(parts[::2], parts[1::2], strict=True)
         ]
-        digest = hashlib.sha256(text.encode())
-        if "examples" in meta.find_undeclared_variables(_environment.parse(text)):
-            for specialty in specialties():
-                digest.update(_example_file(specialty).read_text(encoding="utf-8").encode())
-        self.version = digest.hexdigest()[:8]
+        if "examples(" in text:
+            text += "".join(_all_examples().values())
+        self.version = hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def messages(self, **fields: object) -> list[dict[str, str]]:
         """The chat messages, ``{"role": …, "content": …}``, with the template's fields filled in.
@@ -78,29 +63,25 @@ class Template:
 @lru_cache
 def load(name: str) -> Template:
     """The prompt in ``prompts/<name>.md``."""
-    path = PROMPTS / f"{name}.md"
-    if not path.is_file():
-        known = sorted(path.stem for path in PROMPTS.glob("*.md"))
-        raise PromptError(f"there is no prompt {name!r}; there are {', '.join(known)}")
-    return Template(path.read_text(encoding="utf-8"))
-
-
-def specialties() -> list[str]:
-    """The specialties that have worked examples."""
-    return sorted(path.stem for path in (PROMPTS / "examples").glob("*.json"))
+    return Template((PROMPTS / f"{name}.md").read_text(encoding="utf-8"))
 
 
 @lru_cache
-def examples(specialty: str) -> list[Example]:
-    """The worked examples of a specialty, two or three.
+def examples(specialty: str) -> list[dict[str, Any]]:
+    """The worked examples of a specialty, two or three: ``question``, ``explanation``, and the 5–7 ``claims`` it makes.
 
     Raises:
-        PromptError: for a specialty without any.
+        JudgeError: for a specialty without any.
     """
-    if specialty not in specialties():
-        raise PromptError(f"there are no worked examples for {specialty!r}; there are for {', '.join(specialties())}")
-    found: list[Example] = json.loads(_example_file(specialty).read_text(encoding="utf-8"))
+    known = _all_examples()
+    if specialty not in known:
+        raise JudgeError(f"there are no worked examples for {specialty!r}; there are for {', '.join(known)}")
+    found: list[dict[str, Any]] = json.loads(known[specialty])
     return found
+
+
+def _all_examples() -> dict[str, str]:
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted((PROMPTS / "examples").glob("*.json"))}
 
 
 def delimited(text: str, tag: str) -> str:
@@ -111,22 +92,11 @@ def delimited(text: str, tag: str) -> str:
     """
     text = str(text)  # complains of a field that is not given
     taken = {name.lower() for name in re.findall(rf"<\s{{0,4}}/?\s{{0,4}}({re.escape(tag)}\w*)", text, re.IGNORECASE)}
-    name, number = tag, 1
-    while name in taken:
-        number += 1
-        name = f"{tag}_{number}"
+    names = (tag, *(f"{tag}_{number}" for number in range(2, len(taken) + 3)))
+    name = next(name for name in names if name not in taken)
     return f"<{name}>\n{text.strip()}\n</{name}>"
 
 
-def _example_file(specialty: str) -> Path:
-    return PROMPTS / "examples" / f"{specialty}.json"
-
-
-_environment = jinja2.Environment(
-    undefined=jinja2.StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    autoescape=False,
-)
+_environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 _environment.filters["delimited"] = delimited
 _environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)

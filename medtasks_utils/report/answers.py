@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
+
+from medtasks_utils.intervals import Estimate, estimate
+from medtasks_utils.metrics import Metric
 from medtasks_utils.report.charts import MAX_RUNS, Share, change_plot, outcome_plot
 from medtasks_utils.report.outcomes import OUTCOMES, outcomes
 from medtasks_utils.report.tables import (
@@ -20,13 +26,15 @@ from medtasks_utils.report.tables import (
 )
 from medtasks_utils.report.text import words
 from medtasks_utils.report.units import Unit
-from medtasks_utils.results.breakdowns import Estimate, abstention, by_way_found, cross_table
 
 
 def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> list[Block]:
     """Answers given against right answers: the confusion matrix of verdicts, the leaning of letters."""
     by_run = unit.samples()
-    counts = {run: cross_table(samples, filter_name) for run, samples in by_run.items()}
+    counts = {
+        run: Counter((sample.target, answer) for sample in samples for answer in sample.answers.get(filter_name, ()))
+        for run, samples in by_run.items()
+    }
     targets = [label for label in labels if any(t == label for table in counts.values() for t, _ in table)]
     given = [label for label in labels if any(a == label for table in counts.values() for _, a in table)]
     if not targets:
@@ -51,7 +59,7 @@ def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> li
 
 def found_block(unit: Unit, filter_name: str) -> list[Block]:
     """How answers were found, and how often they were right."""
-    by_run = {run: by_way_found(samples, filter_name, "acc", unit.benchmark) for run, samples in unit.samples().items()}
+    by_run = {run: _by_way_found(unit, run, filter_name) for run in unit.samples()}
     ways = sorted({way for found in by_run.values() for way in found}, key=lambda way: (way == "none", way))
     if not ways:
         return []
@@ -62,12 +70,20 @@ def found_block(unit: Unit, filter_name: str) -> list[Block]:
     for way in ways:
         row = [Cell(words(way), href=samples_link(task=unit.only_task, found=way))]
         for found in by_run.values():
-            estimate = found.get(way, Estimate(0, None))
+            own = found.get(way, Estimate(0, None))
             total = sum(other.n for other in found.values())
-            share = f"{100 * estimate.n / total:.1f} %" if total else ""
-            row += [Cell(f"{estimate.n:,}", share), estimate_cell(estimate, unit.facts("acc"))]
+            share = f"{100 * own.n / total:.1f} %" if total else ""
+            row += [Cell(f"{own.n:,}", share), estimate_cell(own, unit.facts("acc"))]
         table.rows.append(row)
     return [Block("How answers were found", "", [], [table], filter_name)]
+
+
+def _by_way_found(unit: Unit, run: str, filter_name: str) -> dict[str, Estimate]:
+    """Accuracy by how the (first) answer was found, such as ``box`` or ``none``; empty for runs that do not say."""
+    result = unit.results[run]
+    scores = result.scores(filter_name, "acc")
+    groups = result.divided(lambda sample: sample.way_found(filter_name))
+    return {way: estimate(scores[places], unit.facts("acc")) for way, places in groups.items()}
 
 
 # ---- abstaining
@@ -77,7 +93,7 @@ def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
     """What abstaining costs: numbers over the decided examples, as the paper has them, and over all."""
     if unit.benchmark is None:
         return []
-    by_run = {run: abstention(samples, filter_name, unit.benchmark) for run, samples in unit.samples().items()}
+    by_run = {run: _abstention(unit, run, filter_name) for run in unit.samples()}
     if not by_run:
         return []
     lead = (
@@ -86,24 +102,38 @@ def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
     )
     rows = (
         ("decided: answered 0 or 1", "decided", "acc"),
-        ("acc of the decided", "acc_decided", "acc"),
+        ("acc of the decided", "accuracy_answered", "acc"),
         ("acc of all", "acc", "acc"),
-        ("F1 of the decided", "f1_decided", "f1"),
-        ("F1 of all", "f1", "f1"),
+        ("F1 of the decided", "f1", "f1"),
+        ("F1 of all", "f1_all", "f1"),
         ("reward", "reward", "reward"),
     )
     runs = list(by_run)
     odd = unit.odd_ones(filter_name, "acc")
     table = Table(f"{unit.title}: the cost of abstaining (%), {filter_name}", ["", *run_heads(runs, odd)])
     for name, field, metric in rows:
-        estimates = [getattr(own, field) for own in by_run.values()]
+        estimates = [own[field] for own in by_run.values()]
         table.rows.append([Cell(name), *marked_cells(estimates, unit.facts(metric), head_reasons(runs, odd))])
     changes = [
-        (run, 100 * (own.acc_decided.value or 0.0), 100 * (own.acc.value or 0.0)) for run, own in by_run.items()
+        (run, 100 * (own["accuracy_answered"].value or 0.0), 100 * (own["acc"].value or 0.0))
+        for run, own in by_run.items()
     ][: 2 * MAX_RUNS]
     svg = change_plot(changes, f"{unit.title}: accuracy of each run over the decided examples and over all", "acc, %")
     figure = Figure(svg, "Accuracy over the decided examples (hollow) and over all (filled): the line is the cost")
     return [Block("The cost of abstaining", lead, [figure], [table], filter_name)]
+
+
+def _abstention(unit: Unit, run: str, filter_name: str) -> dict[str, Estimate]:
+    """Numbers over the examples answered 0 or 1 and over all; in F1 over all, an undecided one is not flagged."""
+    result = unit.results[run]
+    there = {name: result.scores(filter_name, name) for name in ("accuracy_answered", "acc", "f1", "reward")}
+    found = {name: estimate(scores, unit.facts(name)) for name, scores in there.items()}
+    asked, decided = there["acc"].denominators, there["accuracy_answered"].denominators
+    target = np.array([[float(sample.target == "1")] for sample in result.samples])
+    known = there["acc"].known
+    share = replace(there["acc"], numerators=decided)
+    f1 = replace(there["f1"], denominators=there["f1"].denominators + (asked - decided) * target, known=known)
+    return found | {"decided": estimate(share, Metric("decided")), "f1_all": estimate(f1, unit.facts("f1"))}
 
 
 # ---- outcomes

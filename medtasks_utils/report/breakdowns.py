@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.base import Breakdown
+from medtasks_utils.intervals import Estimate, estimate
 from medtasks_utils.metrics import Metric
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
 from medtasks_utils.report.tables import (
@@ -23,7 +23,6 @@ from medtasks_utils.report.tables import (
 )
 from medtasks_utils.report.text import words
 from medtasks_utils.report.units import Unit
-from medtasks_utils.results.breakdowns import Estimate, break_down
 
 MACRO = "macro average"
 
@@ -79,25 +78,35 @@ def breakdown_block(unit: Unit, breakdown: Breakdown, filter_name: str) -> list[
 
 
 def _divide(unit: Unit, breakdown: Breakdown, filter_name: str) -> _Division:
-    samples = unit.samples()
+    runs = list(unit.samples())
     there = [metric for metric in breakdown.metrics if metric in unit.metrics(filter_name)]
-    values = {
-        (metric, run, group): estimate
-        for run in samples
-        for (metric, group), estimate in break_down(samples[run], breakdown, filter_name, there, unit.benchmark).items()
-    }
+    values = {}
+    for run in runs:
+        groups = unit.results[run].divided(lambda sample: breakdown.key(sample.doc))
+        for metric in there:
+            scores = unit.results[run].scores(filter_name, metric)
+            for group, places in groups.items():
+                values[metric, run, group] = estimate(scores[places], unit.facts(metric))
     metrics = [name for name in breakdown.metrics if any(key[0] == name and values[key].n for key in values)]
-    groups = _ranked((group, estimate) for (metric, _, group), estimate in values.items() if metric in metrics[:1])
-    if unit.benchmark and cards()[unit.benchmark].stratum == breakdown.name:
-        values |= {(m, run, MACRO): unit.macro_estimate(run, filter_name, m) for m in metrics for run in samples}
-    return _Division(unit, breakdown, filter_name, metrics, list(samples), groups, values)
+    ranked = _ranked((group, found) for (metric, _, group), found in values.items() if metric in metrics[:1])
+    if unit.card and unit.card.stratum == breakdown.name:
+        values |= {(m, run, MACRO): _macro(unit, run, filter_name, m) for m in metrics for run in runs}
+    return _Division(unit, breakdown, filter_name, metrics, runs, ranked, values)
+
+
+def _macro(unit: Unit, run: str, filter_name: str, metric: str) -> Estimate:
+    """The macro average of a metric: a group's own value; for a task, over the strata of its samples."""
+    result = unit.results[run]
+    if result.is_group:
+        return unit.estimate(run, filter_name, metric)
+    return estimate(result.scores(filter_name, metric), replace(unit.facts(metric), aggregation="macro"))
 
 
 def _ranked(values: Iterable[tuple[str, Estimate]]) -> list[str]:
     """Groups from the best to the worst on average over the runs, unless they have an order of their own."""
     found: dict[str, list[float]] = {}
-    for name, estimate in values:
-        found.setdefault(name, []).append(estimate.value or 0.0)
+    for name, own in values:
+        found.setdefault(name, []).append(own.value or 0.0)
     if set(found) <= set(_IN_ORDER):
         return [name for name in _IN_ORDER if name in found]
     return sorted(found, key=lambda name: (-sum(found[name]) / len(found[name]), name))
@@ -133,7 +142,7 @@ def _groups_by_runs(division: _Division) -> Table:
     for group in division.rows:
         estimates = [division.value(metric, run, group) for run in division.runs]
         links = [division.link(group, run) for run in division.runs]
-        counts = "–".join(f"{n:,}" for n in sorted({estimate.n for estimate in estimates}))
+        counts = "–".join(f"{n:,}" for n in sorted({own.n for own in estimates}))
         best = marked_cells(estimates, facts, head_reasons(division.runs, odd), links)
         first = Cell(words(group), href=division.link(group))
         table.rows.append([first, Cell(counts), _detectable(estimates, facts), *best])
@@ -154,7 +163,7 @@ def _groups_by_metrics(division: _Division) -> Table:
         for number, run in enumerate(division.runs):
             estimates = {metric: division.value(metric, run, group) for metric in division.metrics}
             cells = [estimate_cell(found, division.unit.facts(metric)) for metric, found in estimates.items()]
-            count = Cell(f"{max(estimate.n for estimate in estimates.values()):,}")
+            count = Cell(f"{max(own.n for own in estimates.values()):,}")
             first = named_once(words(group), number, href=division.link(group))
             seen = _detectable([estimates[division.metrics[0]]], division.unit.facts(division.metrics[0]))
             table.rows.append([first, Cell(run, href=division.link(group, run)), count, seen, *cells])
@@ -163,5 +172,5 @@ def _groups_by_metrics(division: _Division) -> Table:
 
 def _detectable(estimates: Sequence[Estimate], facts: Metric) -> Cell:
     """The smallest difference that would be seen, by the estimate that is the least sure."""
-    found = [estimate.detectable for estimate in estimates if estimate.detectable]
+    found = [own.detectable for own in estimates if own.detectable]
     return Cell(facts.detectable(max(found, default=None)))

@@ -38,15 +38,17 @@ def comparison_section(runs: Sequence[Run], comparer: Comparer, filters: Sequenc
     if not blocks:
         return None
     if len(runs) > MAX_RUNS:
-        notes[f"Only the first {MAX_RUNS} of {len(runs)} runs are compared."] = None
+        notes[f"{MAX_RUNS} of {len(runs)} runs are compared; medtasks report --compare RUN… chooses which."] = None
     lead = (
-        "Each run minus the baseline, in points, on the same examples. p-values are corrected over all pairs of runs "
-        "and all filters: of whole tasks for the largest of all differences, with their correlations, of parts by "
-        'Benjamini and Hochberg\'s method. A star marks those below 5 %. "Too few differ" is said of an interval that '
-        "rests on fewer than ten informative clusters: some five examples that only one of the runs has right. An "
-        "interval is for its pair alone, so it may exclude zero without a star. MDE is the smallest true difference "
-        "that is found four times of five. Results over other examples, or asked or scored in another way, are not "
-        "compared."
+        "Each run minus the baseline, in points, on the same examples. p-values are corrected by Holm's method "
+        "over all pairs of runs and all filters, those of whole tasks and those of parts. A star marks those below"
+        " 5 %. "
+        '"Too few differ" is said of an interval that rests on fewer than ten informative clusters: some five '
+        "examples "
+        "that only one of the runs has right. An interval is for its pair alone, so it may exclude zero without a "
+        "star. "
+        "MDE is the smallest true difference that is found four times of five. "
+        "Results over other examples, or asked or scored in another way, are not compared."
     )
     return Section("comparison", "Comparison", "with a baseline", lead, blocks, list(notes))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from medtasks_utils.report.labels import doubtful_losses
 from medtasks_utils.report.pairs import Comparer, interval_of, signed
 from medtasks_utils.report.units import Unit, interval
 from medtasks_utils.results import Run
@@ -33,13 +32,7 @@ def findings(
     """
     of_benchmarks = [unit for unit in units if unit.benchmark]
     said = [finding for unit in of_benchmarks if (finding := _leader(unit, comparer, filter_name))]
-    doubtful = [
-        Finding(f"Losses where the two labels differ, {unit.title}, {name}", "; ".join(texts[:_NAMED]) + ".")
-        for unit in of_benchmarks
-        for name in ([filter_name] if filter_name in unit.filters else unit.filters[:1])
-        if (texts := doubtful_losses(unit, name))
-    ]
-    return [*said, *_form_losses(runs, of_benchmarks), *_missing_answers(runs, of_benchmarks, filter_name), *doubtful]
+    return [*said, *_form_losses(runs, of_benchmarks), *_missing_answers(runs, of_benchmarks, filter_name)]
 
 
 def _leader(unit: Unit, comparer: Comparer, filter_name: str) -> Finding | None:

@@ -11,7 +11,6 @@ import base64
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,21 +18,20 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from medtasks_utils.report.cache import BuildCache
 from medtasks_utils.report.charts import MAX_RUNS, sign
 from medtasks_utils.report.comparison import comparison_section
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import OUTCOMES
 from medtasks_utils.report.pairs import Comparer
-from medtasks_utils.report.parallel import in_parallel
 from medtasks_utils.report.runs import runs_section
-from medtasks_utils.report.samples import MAX_PACKED, Packed, pack_samples
+from medtasks_utils.report.samples import Packed, pack_samples
 from medtasks_utils.report.sections import unit_sections
 from medtasks_utils.report.summary import partial_runs, problems, signature_table, summary_blocks
 from medtasks_utils.report.text import visible
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
 from medtasks_utils.results.samples import FILTERS
+from medtasks_utils.writing import write_whole
 
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (
@@ -42,22 +40,19 @@ _SCRIPTS = (
 )
 _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css", "print.css")
 
-_LARGE = 3_000  # samples, from which several processes are worth their start
-
 
 def build_page(
     runs: Sequence[Run],
-    max_packed: int = MAX_PACKED,
     say: Callable[[str], None] = lambda stage: None,
-    cache: BuildCache | None = None,
+    beside: Path | None = None,
 ) -> str:
     """The page for runs, the first being the baseline of comparisons until another is chosen in the page.
 
     Args:
         runs: at least one.
-        max_packed: characters that packed samples may take.
         say: called with a few words at the beginning of each stage.
-        cache: of earlier builds, whose findings about runs that are unchanged are used again.
+        beside: a folder next to the page that takes prompts and responses, in scripts that the page loads one at a
+            time; None puts them into the page.
     """
     for number, run in enumerate(runs, 1):
         say(f"reading run {number} of {len(runs)}")
@@ -66,22 +61,15 @@ def build_page(
     units = arrange(runs)
     filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
     choices = [name for name in FILTERS if name in filters]
-    comparer = Comparer(runs, cache)
-    is_large = sum(len(task.samples) for run in runs for task in run.tasks.values()) > _LARGE
-    with in_parallel([partial(pack_samples, runs, max_packed=max_packed)], worth_it=is_large) as packing:
-        say("tables and plots")
-        sections = [*unit_sections(units), runs_section(runs, units)]
-        summary = summary_blocks(runs, units)
-        jobs = comparer.jobs(filters)
-        with in_parallel(jobs, worth_it=is_large) as results:  # not before the tables: they share the samples' values
-            for number, compared in enumerate(results, 1):
-                say(f"comparing {number} of {len(jobs)} pairs of runs, by filter")
-                comparer.take(compared)
-        say("packing samples")
-        packed: Packed = next(packing)
+    say("tables and plots")
+    sections = [*unit_sections(units), runs_section(runs, units)]
+    summary = summary_blocks(runs, units)
+    comparer = Comparer(runs, filters, say)
     comparison = comparison_section(runs, comparer, filters)
     if comparison:
         sections.insert(-1, comparison)
+    say("packing samples")
+    packed = pack_samples(runs)
     return _rendered(
         title=_title(runs),
         date=time.strftime("%Y-%m-%d"),
@@ -99,7 +87,8 @@ def build_page(
         signatures=signature_table(runs, units),
         sections=sections,
         packed=packed if packed.count else None,
-        stores={"index": [packed.index], "documents": packed.documents.chunks, "samples": packed.samples.chunks},
+        stores=_stores(packed, beside),
+        parts=beside.name if beside else "",
     )
 
 
@@ -117,18 +106,36 @@ def _rendered(**parts: Any) -> str:
         "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, _SCRIPTS)
     )
     return environment.get_template("template.html").render(
-        policy=_policy(script, style), style=Markup(style), script=Markup(script), **parts
+        policy=_policy(script, style, bool(parts["parts"])), style=Markup(style), script=Markup(script), **parts
     )
 
 
-def _policy(script: str, style: str) -> str:
-    """A Content-Security-Policy under which the page's own script and style sheet work, and nothing else does."""
+def _stores(packed: Packed, beside: Path | None) -> dict[str, list[str]]:
+    """The chunks that stand in the page; the others are in the folder, a script for each, and no older ones."""
+    index = {"index": [packed.index]}
+    stores = {"documents": packed.documents.chunks, "samples": packed.samples.chunks}
+    if beside is None:
+        return {**index, **stores}
+    for path in beside.glob("*-*.js"):
+        path.unlink()
+    for name, chunks in stores.items():
+        for number, chunk in enumerate(chunks):
+            write_whole(beside / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n', make_folder=True)
+    return index
+
+
+def _policy(script: str, style: str, has_parts: bool) -> str:
+    """A Content-Security-Policy under which the page's own script and style sheet work, and nothing else does.
+
+    With parts, scripts of where the page lies too: other origins stay forbidden.
+    """
+    own = " 'self' file:" if has_parts else ""
     hashes = {
         name: "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for name, text in (("script", script), ("style", style))
     }
     return (
-        f"default-src 'none'; script-src '{hashes['script']}'; style-src '{hashes['style']}'; img-src data:; "
+        f"default-src 'none'; script-src '{hashes['script']}'{own}; style-src '{hashes['style']}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 

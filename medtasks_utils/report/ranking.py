@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
+
+from medtasks_utils.aggregation import Scores, joined
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.compare.ranking import Rank, ranking
-from medtasks_utils.report.comparable import Result
 from medtasks_utils.report.tables import Block, Cell, Table, named_once
-from medtasks_utils.report.units import Unit
-from medtasks_utils.results.breakdowns import items_of
-from medtasks_utils.statistics import ExampleValue, Total, macro_mean
+from medtasks_utils.report.units import Result, Unit
 
 _LEAD = (
     "Ranks of the runs that can be compared, on the examples that all of them have. With 95 % confidence every run's "
@@ -51,7 +52,7 @@ def rankable(units: Sequence[Unit], filter_name: str) -> list[Unit]:
         and filter_name in unit.filters
         and unit.headline
         and len(_comparable(unit, filter_name)) > 2
-        and not isinstance(unit.facts(unit.headline[0]).aggregation, Total)
+        and unit.facts(unit.headline[0]).aggregation != "total"
     ]
 
 
@@ -60,24 +61,18 @@ def ranks_of(unit: Unit, filter_name: str, family: int) -> list[Rank]:
     metric = unit.headline[0]
     facts = unit.facts(metric)
     results = _comparable(unit, filter_name)
-    names = list(results)
-    members = list(dict.fromkeys(task.task for result in results.values() for task in result.tasks))
+    members: list[list[Scores]] = []
+    for tasks in zip(*(sorted(result.tasks, key=lambda task: task.task) for result in results.values()), strict=False):
+        places = common_examples(tasks)
+        members.append([t.scores(filter_name, metric)[own] for t, own in zip(tasks, places, strict=True)])
     is_group = len(members) > 1
-    rows: list[list[ExampleValue | None]] = []
-    for member in members:
-        tasks = [next((t for t in result.tasks if t.task == member), None) for result in results.values()]
-        present = [task for task in tasks if task is not None]
-        if len(present) < len(names):
-            return []
-        for samples in common_examples(present):
-            rows.append(items_of(samples, filter_name, metric, unit.benchmark, member if is_group else None))
-    return ranking(
-        names,
-        rows,
-        macro_mean if is_group else facts.aggregation,  # type: ignore[arg-type]  # no Total: rankable
-        higher_is_better=facts.higher_is_better is not False,
-        family=family,
-    )
+    every = [joined(own, by_part=True) if is_group else own[0] for own in zip(*members, strict=True)]
+    applies = np.array([scores.known for scores in every])
+    there = applies.any(axis=0) if facts.is_ratio else applies.all(axis=0)
+    index = np.flatnonzero(there)
+    every = [replace(s[index], clusters=every[0].clusters[index], strata=every[0].strata[index]) for s in every]
+    ratios = [replace(s, known=index >= 0).ratio("macro" if is_group else facts.aggregation) for s in every]
+    return ranking(list(results), ratios, higher_is_better=facts.higher_is_better is not False, family=family)
 
 
 def _comparable(unit: Unit, filter_name: str) -> dict[str, Result]:

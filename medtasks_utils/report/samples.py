@@ -7,23 +7,19 @@ answers, verdicts) is a *sample*. The index has what lists and filters need of e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from medtasks_utils.benchmarks import cards
 from medtasks_utils.benchmarks.base import UNANSWERED, Breakdown
-from medtasks_utils.compare.pairing import identity
 from medtasks_utils.report.badges import badges, notes
-from medtasks_utils.report.packing import Store, compress, cut, lengths, limit_for, pack, to_json
+from medtasks_utils.report.packing import Store, compress, pack, to_json
 from medtasks_utils.report.text import shortened
-from medtasks_utils.results import Run, Sample
+from medtasks_utils.results import Run, Sample, cards
+from medtasks_utils.results.samples import STRICT, number
 
 MAX_SAMPLES = 60_000
 """More make the page slow; of more, an even part of the documents is kept, the same for all runs."""
-
-MAX_PACKED = 19_000_000
-"""Characters of base64 for prompts and responses, so that the page stays under 25 MB."""
 
 _SNIPPET, _ANSWER = 110, 40  # characters shown in the list
 _RESULT_METRICS = ("acc", "exact_match", "acc_norm")  # the first that a task has tells right from wrong
@@ -61,8 +57,8 @@ class _Entry:
         return next(iter(self.samples.values()))
 
 
-def pack_samples(runs: Sequence[Run], max_samples: int = MAX_SAMPLES, max_packed: int = MAX_PACKED) -> Packed:
-    """Index and pack the samples of runs; ``max_packed`` is of both stores together, in characters of base64."""
+def pack_samples(runs: Sequence[Run], max_samples: int = MAX_SAMPLES) -> Packed:
+    """Index and pack the samples of runs."""
     notes: list[str] = []
     entries = _entries(runs)
     count = sum(len(entry.samples) for entry in entries)
@@ -73,12 +69,11 @@ def pack_samples(runs: Sequence[Run], max_samples: int = MAX_SAMPLES, max_packed
         notes.append(f"{kept:,} of {count:,} samples are in this page: every {step}th example, the same for all runs.")
         count = kept
     marks = {id(sample): badges(sample) for entry in entries for sample in entry.samples.values()}
-    documents = [_document_record(entry.any) for entry in entries]
     ordered = sorted((run, place) for place, entry in enumerate(entries) for run in entry.samples)  # run after run
-    samples = [_sample_record(entries[place], entries[place].samples[run], marks) for run, place in ordered]
-    stores, limit = _pack_within(documents, samples, max_packed)
-    if limit is not None:
-        notes.append(f"Texts longer than {limit:,} characters are cut in the middle, to keep the page small.")
+    stores = (
+        pack(_document_record(entry.any) for entry in entries),
+        pack(_sample_record(entries[place], entries[place].samples[run], marks) for run, place in ordered),
+    )
     index = _index(runs, entries, marks)
     numbers = {key: number for number, key in enumerate(ordered)}
     index["samples"]["record"] = [numbers[run, place] for place, entry in enumerate(entries) for run in entry.samples]
@@ -88,37 +83,15 @@ def pack_samples(runs: Sequence[Run], max_samples: int = MAX_SAMPLES, max_packed
 
 def _entries(runs: Sequence[Run]) -> list[_Entry]:
     """Documents by task, in the order of the data; equal documents of a run are several."""
-    found: dict[tuple[str, str, int], _Entry] = {}
+    found: dict[tuple[str, tuple[str, int]], _Entry] = {}
     places: dict[str, int] = {}
-    fields = {name: task.identity for run in runs for name, task in run.tasks.items() if task.identity}
-    for number, run in enumerate(runs):
+    for run_number, run in enumerate(runs):
         for task in run.tasks.values():
             places.setdefault(task.task, len(places))
-            seen: Counter[str] = Counter()
-            for sample in task.samples:
-                own = identity(sample, task, fields.get(task.task, ()))
-                entry = found.setdefault((task.task, own, seen[own]), _Entry(task.task, task.benchmark))
-                entry.samples[number] = sample
-                seen[own] += 1
+            for sample, key in zip(task.samples, task.examples, strict=True):
+                entry = found.setdefault((task.task, key), _Entry(task.task, task.benchmark))
+                entry.samples[run_number] = sample
     return sorted(found.values(), key=lambda entry: (places[entry.task], entry.any.doc_id))
-
-
-def _pack_within(documents: list[Any], samples: list[Any], most: int) -> tuple[tuple[Store, Store], int | None]:
-    """Both stores, with long texts cut no more than it takes; and that limit, None if nothing was cut."""
-    stores = pack(documents), pack(samples)
-    limit = None
-    if stores[0].size + stores[1].size <= most:
-        return stores, limit
-    all_lengths = lengths(documents) + lengths(samples)
-    total = sum(all_lengths)
-    while stores[0].size + stores[1].size > most:
-        total = int(total * 0.95 * most / (stores[0].size + stores[1].size))
-        smaller = limit_for(all_lengths, total)
-        if smaller == limit:
-            break
-        limit = smaller
-        stores = pack(cut(documents, limit)), pack(cut(samples, limit))
-    return stores, limit
 
 
 # ---- records
@@ -140,7 +113,6 @@ def _sample_record(entry: _Entry, sample: Sample, marks: Mapping[int, list[str]]
     }
     record = {
         "responses": sample.responses,
-        "lengths": [len(response) for response in sample.responses],
         "answers": {name: [labels.get(a, a) for a in answers] for name, answers in sample.answers.items()},
         "right": {name: _rights(sample, name, bool(labels.keys() - {UNANSWERED})) for name in sample.answers},
         "found_by": sample.found_by,
@@ -183,6 +155,7 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry], marks: Mapping[int, l
     every = [sample for entry in entries for sample in entry.samples.values()]
     marked = [[codes_of_marks.of(badge) for badge in marks[id(sample)]] for sample in every]
     labels = [_labels(entry.benchmark) for entry in entries for _ in entry.samples]
+    columns = {name: [of(sample) for sample in every] for name, of in COLUMNS.items()}
     return {
         "runs": [run.name for run in runs],
         "filters": list(filters),
@@ -198,6 +171,7 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry], marks: Mapping[int, l
             "document": [number for number, entry in enumerate(entries) for _ in entry.samples],
             "run": [run for entry in entries for run in entry.samples],
             "badges": marked,
+            "columns": {name: numbers for name, numbers in columns.items() if any(n is not None for n in numbers)},
             **_sample_columns(every, list(filters), ways, labels),
         },
         "facets": {name: {"label": name.capitalize(), "values": list(codes)} for name, codes in facets.items()},
@@ -211,6 +185,27 @@ class _Codes(dict[str, int]):
 
     def of(self, text: str | None) -> int:
         return -1 if text is None else self.setdefault(text, len(self))
+
+
+def _logged(*names: str) -> Callable[[Sample], float | None]:
+    """The number, or the mean over generations, that the log has of a sample under one of these names."""
+
+    def found(sample: Sample) -> float | None:
+        details = sample.details.get(STRICT) or next(iter(sample.details.values()), {})
+        logged = next((details[name] for name in names if name in details), None)
+        numbers = [n for one in (logged if isinstance(logged, list) else [logged]) if (n := number(one)) is not None]
+        return sum(numbers) / len(numbers) if numbers else None
+
+    return found
+
+
+COLUMNS: Mapping[str, Callable[[Sample], float | None]] = {
+    "length": lambda sample: sum(map(len, sample.responses)),
+    "tokens": _logged("completion_tokens", "output_tokens", "tokens"),
+    "seconds": _logged("seconds", "latency", "latency_seconds", "duration"),
+    "certainty": _logged("certainty"),
+}
+"""Numbers by which the list of samples can be sorted; in the page are those that some sample has."""
 
 
 def _group(

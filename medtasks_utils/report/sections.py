@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.planning import spread
 from medtasks_utils.report.answers import abstention_block, answers_block, found_block
 from medtasks_utils.report.breakdowns import breakdown_block
-from medtasks_utils.report.labels import labels_block
 from medtasks_utils.report.tables import Block, Cell, Section, Table, head_reasons, marked_cells, run_heads
 from medtasks_utils.report.units import Unit
-from medtasks_utils.results.breakdowns import repeats_of
 
 
 def unit_sections(units: Sequence[Unit]) -> list[Section]:
@@ -21,7 +19,7 @@ def unit_sections(units: Sequence[Unit]) -> list[Section]:
 def unit_section(unit: Unit) -> Section:
     """All blocks of a unit, for each filter."""
     blocks: list[Block] = []
-    known = cards()[unit.benchmark] if unit.benchmark else None
+    known = unit.card
     for filter_name in unit.filters:
         for breakdown in known.breakdowns if known else ():
             blocks += breakdown_block(unit, breakdown, filter_name)
@@ -29,7 +27,6 @@ def unit_section(unit: Unit) -> Section:
             blocks += abstention_block(unit, filter_name)
         if known and known.answers:
             blocks += answers_block(unit, known.answers, filter_name)
-        blocks += labels_block(unit, filter_name)
         blocks += found_block(unit, filter_name)
         blocks.append(_metrics_block(unit, filter_name))
     subtitle = unit.name if unit.name != unit.title else ""
@@ -54,8 +51,8 @@ def _metrics_block(unit: Unit, filter_name: str) -> Block:
         reasons = [said or own.get(run, "") for run, said in zip(runs, head_reasons(runs, odd), strict=True)]
         table.rows.append([Cell(metric), *marked_cells(estimates, unit.facts(metric), reasons)])
     known = [
-        (run, repeats_of([(sample,) for sample in samples], filter_name, unit.benchmark))
-        for run, samples in unit.samples().items()
+        (run, spread(unit.results[run].scores(filter_name, "acc")) if unit.benchmark else None)
+        for run in unit.samples()
     ]
     lead = " ".join(f"{run}: {found}." for run, found in known if found)
     return Block("All metrics", lead, [], [table], filter_name)

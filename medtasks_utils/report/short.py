@@ -7,15 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabulate import tabulate
-
-from medtasks_utils.benchmarks import cards
-from medtasks_utils.intervals import FEW_MARK, FEW_SAID, confidence_interval
+from medtasks_utils.intervals import FEW_MARK, FEW_SAID, Estimate
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run
-from medtasks_utils.results.breakdowns import Estimate
 from medtasks_utils.results.samples import FILTERS, FLEXIBLE, STRICT
-from medtasks_utils.statistics import Size
+from medtasks_utils.writing import table
 
 _NO_INTERVAL = " (–)"
 _NONE_SAID = "no interval: the examples that count are too few, or too much alike, for one"
@@ -49,7 +45,7 @@ class Line:
         facts, found = self.unit.facts(self.metric), self.scores[name]
         if found.low is None:
             return f"{facts.shown(found.value)}{_NO_INTERVAL}"
-        few = FEW_MARK if found.is_of_too_few else ""
+        few = FEW_MARK if found.few else ""
         return f"{facts.shown(found.value)} ({facts.shown(found.low)}–{facts.shown(found.high)}){few}"
 
     def share_answered(self) -> str:
@@ -69,27 +65,15 @@ def lines_of(run: Run) -> list[Line]:
 def _line(unit: Unit, metric: str, run: Run) -> Line:
     names = [name for name in FILTERS if name in unit.filters] or unit.filters[:1]
     result = unit.results[run.name]
-    tasks = [task.task for task in result.tasks] or run.groups[unit.name].tasks
-    n = sum(run.counts.get(task, {}).get("effective", 0) for task in tasks)
     calls = unit.estimate(run.name, names[0], "tool_calls") if "tool_calls" in unit.metrics(names[0]) else None
     return Line(
         unit,
         metric,
-        n,
-        {name: _estimate(unit, run, name, metric, n) for name in names},
+        result.asked,
+        {name: unit.estimate(run.name, name, metric) for name in names},
         {name: unit.estimate(run.name, name, "answered") for name in names if "answered" in unit.metrics(name)},
         calls.value if calls else None,
     )
-
-
-def _estimate(unit: Unit, run: Run, filter_name: str, metric: str, n: int) -> Estimate:
-    """As in the report; without sample logs, of as many independent examples as there were, if they are independent."""
-    found, result = unit.estimate(run.name, filter_name, metric), unit.results[run.name]
-    clustered = unit.benchmark is not None and cards()[unit.benchmark].cluster is not None
-    if result.is_group or result.samples or clustered or found.value is None:
-        return found
-    low, high = confidence_interval(unit.facts(metric), found.value, found.stderr, Size(n, n))
-    return Estimate(n, found.value, found.stderr, low, high)
 
 
 # ---- text
@@ -104,11 +88,10 @@ def as_text(lines: Sequence[Line], width: int) -> str:
         rows.append((line.unit.name, line.metric, f"{line.n:,}", *scores, line.share_answered()))
     marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL.strip(): _NONE_SAID}
     few = [f"{mark} {said}" for mark, said in marks.items() if any(mark in cell for row in rows for cell in row)]
-    aligned = ("left", "left", "right", "right", "right", "right")
-    table = tabulate(rows, tablefmt="plain", colalign=aligned, disable_numparse=True)
-    if max(map(len, table.splitlines())) > width:
+    written = table(rows, left=2)
+    if max(map(len, written.splitlines())) > width:
         return "\n".join([*(_block(rows[0], row) for row in rows[1:]), *(textwrap.fill(line, width) for line in few)])
-    return "\n".join([table, *few])
+    return "\n".join([written, *few])
 
 
 def _block(head: Sequence[str], row: Sequence[str]) -> str:
@@ -129,7 +112,7 @@ def as_data(lines: Sequence[Line]) -> list[dict[str, Any]]:
             "n": line.n,
             "filters": {
                 name: {
-                    **{key: getattr(found, key) for key in ("value", "stderr", "low", "high")},
+                    **{key: getattr(found, key) for key in ("value", "stderr", "low", "high", "few")},
                     "answered": line.answered[name].value if name in line.answered else None,
                 }
                 for name, found in line.scores.items()

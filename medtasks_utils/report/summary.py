@@ -10,7 +10,7 @@ from medtasks_utils.report.answers import outcome_block
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
 from medtasks_utils.report.tables import Block, Cell, Figure, Table, estimate_cell, mark_best
 from medtasks_utils.report.text import to_the_minute
-from medtasks_utils.report.units import Unit
+from medtasks_utils.report.units import Unit, switched
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.samples import STRICT
 
@@ -115,6 +115,7 @@ def problems_of(run: Run, task: TaskRun) -> list[str]:
     """What to be wary of in one task of a run."""
     found = [f"{run.name}: {problem}" for problem in task.problems]
     found += [f"{run.name}: {task.task}: {remark}" for remark in task.remarks]
+    found += [f"{run.name}: {task.task}: {said}" for said in switched(task)]
     count = run.counts.get(task.task, {}).get("effective")
     if isinstance(count, int) and task.samples_path and len(task.samples) < count:
         found.append(f"{run.name}: {task.task}: {len(task.samples):,} of {count:,} samples are in its log")

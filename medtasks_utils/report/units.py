@@ -1,17 +1,107 @@
-"""What the page has a column or a section for: a task, or a group of tasks of one benchmark, over all runs."""
+"""What the page has a column or a section for: a task, or a group of tasks, over all runs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
-from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.intervals import FEWEST, TOO_FEW, confidence_interval, wider
+from medtasks_utils.aggregation import Scores, joined
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.compare.pairing import comparability
+from medtasks_utils.intervals import TOO_FEW, Estimate, Size, confidence_interval, estimate
 from medtasks_utils.metrics import Metric
-from medtasks_utils.report.comparable import Result, odd_ones
-from medtasks_utils.results import Run, Sample, Value
-from medtasks_utils.results.breakdowns import Estimate, estimate, estimate_of, items_of, of_means
-from medtasks_utils.statistics import Size, macro_mean
+from medtasks_utils.results import Run, Sample, TaskRun, Value, cards, metric_of
+from medtasks_utils.statistics import FEWEST
+
+_LONG = 60  # characters of a reason
+_SAME = 1e-6  # as the harness writes numbers
+
+
+@dataclass
+class Result:
+    """One run's part in a unit.
+
+    Attributes:
+        members: the task, or all tasks of the group.
+        metrics: as the harness reported them for the unit.
+        asked: how many examples were asked; 0 where that is not known.
+        is_overall: whether it is a mean over several benchmarks, a number of the summary without a section.
+    """
+
+    members: list[TaskRun]
+    metrics: dict[tuple[str, str], Value]
+    asked: int = 0
+    is_group: bool = False
+    is_overall: bool = False
+
+    @property
+    def tasks(self) -> list[TaskRun]:
+        """Those that a section shows."""
+        return [] if self.is_overall else self.members
+
+    @property
+    def samples(self) -> list[Sample]:
+        """Of all tasks that a section shows."""
+        return [sample for task in self.tasks for sample in task.samples]
+
+    def scores(self, filter_name: str, metric: str, by_task: bool = False) -> Scores:
+        """Of all samples; ``by_task`` each task in a stratum of its own."""
+        parts = [task.scores(filter_name, metric) for task in self.members]
+        return joined(parts, by_task) if len(parts) > 1 or by_task else parts[0]
+
+    def signatures(self, filter_name: str) -> list[str]:
+        """The distinct signatures of the tasks, in order."""
+        return list(dict.fromkeys(t.signatures[filter_name] for t in self.members if filter_name in t.signatures))
+
+    def has(self, filter_name: str) -> bool:
+        """Whether there are values or answers of this filter."""
+        return any(name == filter_name for _, name in self.metrics) or any(
+            filter_name in sample.answers for task in self.tasks for sample in task.samples[:1]
+        )
+
+    def estimate(self, filter_name: str, metric: Metric) -> Estimate:
+        """A metric with its 95 % interval: of the samples, or where they give another value, as it was reported."""
+        reported = self.metrics.get((metric.name, filter_name))
+        by_task = self.is_group and reported is not None
+        found = estimate(self.scores(filter_name, metric.name, by_task), metric, "macro" if by_task else None)
+        if reported is None or (found.value is not None and abs(found.value - reported.value) < _SAME):
+            return found
+        is_clustered = any(task.card and task.card.cluster for task in self.members)
+        n = found.n if is_clustered or self.is_group or not self.asked else self.asked
+        low, high = confidence_interval(metric, *reported, Size(n, n) if n else None)
+        if 0 < n < FEWEST:
+            low = high = None
+        return Estimate(n, *reported, low, high, n or None)
+
+    def divided(self, key: Callable[[Sample], str | None]) -> dict[str, list[int]]:
+        """The samples' places by group, groups in alphabetical order; those whose key is None are left out."""
+        groups: dict[str, list[int]] = {}
+        for place, sample in enumerate(self.samples):
+            name = key(sample)
+            if name is not None:
+                groups.setdefault(name, []).append(place)
+        return {name: groups[name] for name in sorted(groups)}
+
+
+def switched(task: TaskRun) -> list[str]:
+    """The metrics of a task of this pack whose reported value the samples do not give, in words."""
+    found = []
+    for (name, filter_name), reported in task.metrics.items() if task.card and task.samples else ():
+        facts = task.facts(name)
+        of_samples = None if facts.aggregation == "total" else task.scores(filter_name, name).ratio(facts.aggregation)
+        if of_samples and of_samples.value is not None and abs(of_samples.value - reported.value) >= _SAME:
+            shown = facts.shown(reported.value), facts.shown(of_samples.value)
+            found.append(f"{name} ({filter_name}) is {shown[0]} as reported, but {shown[1]} by the samples")
+    return found
+
+
+def why_not(a: Result, b: Result, filter_name: str, of_explanations: bool) -> str:
+    """Why two results may not be compared, in words; empty if they may."""
+    others = {task.task: task for task in b.members}
+    if {task.task for task in a.members} != set(others):
+        return "other tasks"
+    found = (comparability(t, others[t.task], filter_name, of_explanations=of_explanations) for t in a.members)
+    return next((own.why_not for own in found if own.why_not), "")
 
 
 @dataclass
@@ -30,11 +120,14 @@ class Unit:
     _odd: dict[tuple[str, bool], dict[str, str]] = field(default_factory=dict, repr=False)
 
     @property
+    def card(self) -> Benchmark | None:
+        """Its benchmark's."""
+        return cards()[self.benchmark] if self.benchmark else None
+
+    @property
     def title(self) -> str:
         """For people: the benchmark's name as its authors write it."""
-        if self.is_overall:
-            return "Overall"
-        return cards()[self.benchmark].title if self.benchmark else self.name
+        return "Overall" if self.is_overall else self.card.title if self.card else self.name
 
     @property
     def label(self) -> str:
@@ -44,12 +137,12 @@ class Unit:
     @property
     def is_overall(self) -> bool:
         """Whether it is a mean over several benchmarks."""
-        return self.benchmark is None and any(result.is_group for result in self.results.values())
+        return any(result.is_overall for result in self.results.values())
 
     @property
     def is_default(self) -> bool:
         """Whether it is what people mean by the benchmark's name, and no variant of it."""
-        return self.benchmark is not None and self.name == cards()[self.benchmark].default_task
+        return self.card is not None and self.name == self.card.default_task
 
     @property
     def note(self) -> str:
@@ -80,7 +173,7 @@ class Unit:
 
     def metrics(self, filter_name: str) -> list[str]:
         """Metrics that some run has under a filter, the most important first."""
-        known = [metric.name for metric in cards()[self.benchmark].metrics] if self.benchmark else []
+        known = [metric.name for metric in self.card.metrics] if self.card else []
         found = {metric for r in self.results.values() for metric, name in r.metrics if name == filter_name} or {
             metric
             for result in self.results.values()
@@ -91,99 +184,69 @@ class Unit:
 
     @property
     def headline(self) -> list[str]:
-        """The metrics of summaries: the benchmark's first, and those that its card wants beside it."""
+        """The metrics of summaries: the benchmark's first, and those that it wants beside it."""
         found = [metric for name in self.filters[:1] for metric in self.metrics(name)]
         if self.is_overall:
             return ["acc"] if "acc" in found else found[:1]
-        beside = cards()[self.benchmark].beside if self.benchmark else ("acc",)
+        beside = self.card.beside if self.card else ("acc",)
         return list(dict.fromkeys([*found[:1], *(metric for metric in beside if metric in found)]))
 
     def estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
-        """A metric of one run: the value that the harness reported, with a 95 % confidence interval."""
+        """A metric of one run."""
         key = run, filter_name, metric
         if key not in self._estimates:
             result = self.results.get(run)
-            found = Estimate(0, None) if result is None else _estimate(result, filter_name, metric, self.benchmark)
-            self._estimates[key] = found
+            self._estimates[key] = (
+                result.estimate(filter_name, self.facts(metric)) if result and result.members else Estimate(0, None)
+            )
         return self._estimates[key]
 
     def odd_ones(self, filter_name: str, metric: str) -> dict[str, str]:
-        """The runs that are not comparable with most others, and why (:mod:`.comparable`)."""
-        key = filter_name, self.facts(metric).is_of_explanations
-        if key not in self._odd:
-            self._odd[key] = odd_ones(self.results, filter_name, self.facts(metric).is_of_explanations)
-        return self._odd[key]
+        """The runs that are not comparable with most others, and why; the first ones give the measure in a tie."""
+        of_explanations = self.facts(metric).is_of_explanations
+        if (filter_name, of_explanations) not in self._odd:
+            alike: list[list[str]] = []
+            results = {run: result for run, result in self.results.items() if result.has(filter_name)}
+            for run, result in results.items():
+                reasons = (why_not(results[runs[0]], result, filter_name, of_explanations) for runs in alike)
+                same = next((runs for runs, reason in zip(alike, reasons, strict=False) if not reason), None)
+                alike.append([run]) if same is None else same.append(run)
+            most: Sequence[str] = max(alike, key=len, default=[])
+            self._odd[filter_name, of_explanations] = {
+                run: _short(why_not(results[most[0]], results[run], filter_name, of_explanations))
+                for run in results
+                if run not in most
+            }
+        return self._odd[filter_name, of_explanations]
 
-    def macro_estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
-        """The macro average of a metric: a group's own value; for a task, over the strata of its samples."""
-        result = self.results.get(run)
-        if result is None or result.is_group:
-            return self.estimate(run, filter_name, metric)
-        items = items_of(result.samples, filter_name, metric, self.benchmark)
-        strata = [item for item in items if item is not None]
-        return estimate_of(strata, replace(self.facts(metric), aggregation=macro_mean))
+
+def _short(reason: str) -> str:
+    """The reason without values that are long; signatures have them."""
+    return f"not comparable: {reason if len(reason) <= _LONG else reason.split(' (')[0]}"
 
 
 def arrange(runs: Sequence[Run]) -> list[Unit]:
     """Units in the order of the benchmarks; a group of one benchmark takes the place of its tasks."""
     units: dict[str, Unit] = {}
+
+    def add(run: Run, name: str, benchmark: str | None, result: Result) -> None:
+        result.asked = sum(run.counts.get(task.task, {}).get("effective", 0) for task in result.members)
+        units.setdefault(name, Unit(name, benchmark)).results[run.name] = result
+
     for run in runs:
         grouped: set[str] = set()
         for group in run.groups.values():
             members = [run.tasks[name] for name in group.tasks if name in run.tasks]
             benchmarks = {task.benchmark for task in members}
             benchmark = benchmarks.pop() if len(benchmarks) == 1 else None
-            tasks = members if benchmark else []  # a mean over benchmarks is a number of the summary, and no section
-            grouped.update(task.task for task in tasks)
-            result = Result(tasks, group.metrics, is_group=True, members=members)
-            _unit(units, group.group, benchmark).results[run.name] = result
+            grouped.update(task.task for task in members if benchmark)
+            result = Result(members, group.metrics, is_group=True, is_overall=benchmark is None)
+            add(run, group.group, benchmark, result)
         for task in run.tasks.values():
             if task.task not in grouped:
-                result = Result([task], task.metrics, members=[task])
-                _unit(units, task.task, task.benchmark).results[run.name] = result
+                add(run, task.task, task.benchmark, Result([task], task.metrics))
     order = [*cards(), None]
     return sorted(units.values(), key=lambda unit: (not unit.is_overall, order.index(unit.benchmark)))
-
-
-def _unit(units: dict[str, Unit], name: str, benchmark: str | None) -> Unit:
-    return units.setdefault(name, Unit(name, benchmark))
-
-
-def _estimate(result: Result, filter_name: str, metric: str, benchmark: str | None) -> Estimate:
-    reported = result.metrics.get((metric, filter_name))
-    facts = metric_of(metric, benchmark)
-    if result.is_group and reported:  # a mean over tasks, which the samples together do not have
-        return _of_group(reported, result, filter_name, facts, benchmark)
-    of_samples = estimate(result.samples, filter_name, metric, benchmark)
-    if reported is None or (of_samples.value is not None and abs(of_samples.value - reported.value) < 1e-6):
-        return of_samples
-    return _from_reported(reported, of_samples.n, facts)
-
-
-def _of_group(reported: Value, result: Result, filter_name: str, metric: Metric, benchmark: str | None) -> Estimate:
-    """The harness's mean over a group's tasks, with the interval of the tasks' own."""
-    parts = [estimate(task.samples, filter_name, metric.name, benchmark) for task in result.tasks]
-    n = sum(part.n for part in parts)
-    found = _from_reported(reported, n, metric)
-    clusters = [part.clusters for part in parts if part.clusters]
-    if not parts or len(clusters) < len(parts):
-        return found
-    low, high = wider(of_means(reported.value, parts), (found.low, found.high))
-    items = [
-        item
-        for task in result.tasks
-        for item in items_of(task.samples, filter_name, metric.name, benchmark, stratum=task.task)
-        if item is not None
-    ]
-    informative = macro_mean.summary(items).informative
-    return replace(found, low=low, high=high, clusters=sum(clusters), informative=informative)
-
-
-def _from_reported(reported: Value, n: int, metric: Metric) -> Estimate:
-    """The harness's value and standard error: for groups, and where samples are missing."""
-    value, stderr = reported
-    low, high = confidence_interval(metric, value, stderr, Size(n, n) if n else None)
-    return Estimate(n, value, stderr, low, high)
 
 
 # ---- how numbers are written
@@ -196,4 +259,4 @@ def interval(estimate: Estimate, metric: Metric, before_few: str = ", ") -> str:
     if estimate.low is None or estimate.high is None:
         return ""
     ends = f"{metric.shown(estimate.low)} to {metric.shown(estimate.high)}"
-    return f"{ends}{before_few}{TOO_FEW}" if estimate.is_of_too_few else ends
+    return f"{ends}{before_few}{TOO_FEW}" if estimate.few else ends

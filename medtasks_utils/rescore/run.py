@@ -1,25 +1,53 @@
-"""Judging responses, writing a row for each judgement, and summing up.
+"""Judging responses into one CSV file a judge: the columns of the environment's script first, then ours.
 
 What is judged already is in the judge's cache: the same command again asks only what was not answered.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+import csv
+import io
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from medtasks_utils.aggregation import Scores, codes
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.extraction.letters import LETTERS
+from medtasks_utils.extraction.printable import printable
+from medtasks_utils.intervals import Estimate, estimate
 from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, Tokens, judge_all
 from medtasks_utils.judging import summary as spent
-from medtasks_utils.rescore import comparisons
-from medtasks_utils.rescore.comparisons import Comparison, compare
-from medtasks_utils.rescore.rows import COLUMNS, Rater, row_of, row_without_call
+from medtasks_utils.metrics import JudgedScore, Metric
 from medtasks_utils.rescore.samples import Response
-from medtasks_utils.rescore.summary import Line, summarise
-from medtasks_utils.rescore.table import JudgedRow, check_place, writable, write_table
+from medtasks_utils.writing import WriteError, write_whole
 
 Log = Callable[[str], object]
+JudgedRow = dict[str, str]
+
+STATUSES = JUDGED, WRONG, FAILED, SKIPPED = "judged", "wrong", "failed", "skipped"
+
+_FIRST = ("run_file", "specialty", "question", *LETTERS, "answer", "completion")
+_THEIRS = {
+    "g-eval": ("judge_model_output", "judge_score"),
+    "factscore": ("claims_labels_json", "support_rate", "coverage_labels_json", "coverage_rate", "final_score"),
+}
+_OURS = (
+    *("run", "task", "example", "generation", "given", "model", "judge", "status", "score", "failure"),
+    *("calls", "prompt_tokens", "completion_tokens"),
+)
+
+
+def columns(judge: str) -> tuple[str, ...]:
+    """Of a judge's file. The environment's own scores and rates are from 0 to 1; ``score`` is from 0 to 100."""
+    return (*_FIRST, *_THEIRS.get(judge, ()), "references", "error", *_OURS)
+
+
+class TableError(MedtasksError):
+    """A table that cannot be written."""
 
 
 @dataclass(frozen=True)
@@ -27,99 +55,173 @@ class Rescoring:
     """What came of it.
 
     Attributes:
-        lines: means per judge, run and specialty.
-        comparisons: agreement of judges with themselves and each other.
-        asked: how many distinct explanations were judged, each round counting.
-        judged: how many of them succeeded.
+        scores: by judge and run, the mean over the examples, a wrong answer counting 0 (:mod:`statistics`).
+        statuses: likewise, how many responses were judged, wrong, failed and skipped.
         paths: the files written.
     """
 
-    lines: list[Line]
-    comparisons: list[Comparison]
-    asked: int
-    judged: int
+    scores: dict[tuple[str, str], Estimate]
+    statuses: dict[tuple[str, str], Counter[str]]
     paths: list[Path]
 
-
-@dataclass(frozen=True)
-class _Round:
-    """One judge's judgements of all responses; with repeats there are several rounds."""
-
-    rater: Rater
-    settings: JudgeSettings
-
-    def judge(self, responses: Sequence[Response], log: Log, verbose: bool) -> tuple[list[JudgedRow], list[Judgement]]:
-        """A row for each response, those that no judge sees in the first round only; and the distinct judgements."""
-        rows: dict[int, JudgedRow] = {}
-        places: dict[Case, list[int]] = defaultdict(list)  # the same response may come from several tasks
-        for place, response in enumerate(responses):
-            if response.needs_judge:
-                places[response.case].append(place)
-            elif self.settings.repeat == 0:
-                rows[place] = row_without_call(response, self.rater)
-        same = list(places.values())
-
-        def add(index: int, judgement: Judgement) -> None:
-            first, *others = same[index]
-            rows[first] = row_of(responses[first], self.rater, self.settings.repeat, judgement)
-            without_cost = replace(judgement, calls=0, tokens=Tokens())  # what it cost is counted once
-            for place in others:
-                rows[place] = row_of(responses[place], self.rater, self.settings.repeat, without_cost)
-            name = f"{responses[first].run}, {responses[first].task}, {responses[first].example}"
-            if judgement.score is None:
-                log(f"failed: {name}: {judgement.failure}: {judgement.error}")
-            elif verbose:
-                log(f"judged: {name}: {judgement.score:.1f}")
-
-        judgements = judge_all(self.rater.judge, self.settings, list(places), add, check_first=True)
-        if judgements:
-            log(f"{self.rater.signature}, round {self.settings.repeat + 1}: {spent(judgements)}")
-        return [rows[place] for place in sorted(rows)], judgements
+    @property
+    def has_failed(self) -> bool:
+        """Whether judges were asked and none gave a score."""
+        every = sum(self.statuses.values(), Counter[str]())
+        return bool(every[FAILED]) and not every[JUDGED]
 
 
 def rescore(
     responses: Sequence[Response],
     judges: Sequence[Judge],
-    models: Sequence[JudgeSettings],
+    settings: JudgeSettings,
     prefix: str,
-    repeats: int = 1,
     log: Log = lambda line: None,
     verbose: bool = False,
 ) -> Rescoring:
-    """Judge every response with every judge by every model, ``repeats`` times, into one CSV file a judge.
+    """Judge every response with every judge, into one CSV file a judge.
 
     A file is written when its judge is done, in place of an earlier one.
 
     Args:
         responses: with answers right and wrong.
-        models: settings for one or more judging models.
+        settings: of the judging model.
         prefix: of the files' paths, as in ``results/judged_``.
-        repeats: how often each response is judged; each time is a call of its own.
-        log: where one line about each failure goes, and one about each round.
+        log: where one line about each failure goes, and one about each judge.
         verbose: whether each judgement gets a line too.
 
     Raises:
-        JudgeError: before anything is judged, if a model cannot be asked.
+        JudgeError: before anything is judged, if the model cannot be asked.
         TableError: if a file cannot be written.
     """
-    paths = [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges]
-    for path in paths:
-        check_place(path, COLUMNS)
-    judgements: list[Judgement] = []
-    rows: list[JudgedRow] = []
-    for judge, path in zip(judges, paths, strict=True):
-        own: list[JudgedRow] = []
-        for settings in models:
-            for repeat in range(repeats):
-                this = _Round(Rater(judge, settings.model), replace(settings, repeat=repeat))
-                found, given = this.judge(responses, log, verbose)
-                own += found
-                judgements += given
-        write_table(path, COLUMNS, own)
-        rows += [{name: writable(cell) for name, cell in row.items()} for row in own]
-    compared = compare(rows)
-    if compared:
-        paths.append(Path(f"{prefix}agreement.csv"))
-        write_table(paths[-1], comparisons.COLUMNS, [comparison.as_row() for comparison in compared])
-    judged = sum(judgement.score is not None for judgement in judgements)
-    return Rescoring(list(summarise(rows)), compared, len(judgements), judged, paths)
+    result = Rescoring({}, {}, [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges])
+    for path in result.paths:
+        _check(path)
+    for judge, path in zip(judges, result.paths, strict=True):
+        judged = _judged(responses, judge, settings, log, verbose)
+        rows = [_row(*each, judge, settings.model) for each in zip(responses, judged, strict=True)]
+        _write(path, columns(judge.name), rows)
+        for run in dict.fromkeys(response.run for response in responses):
+            own = [each for each in zip(responses, judged, strict=True) if each[0].run == run]
+            result.statuses[judge.name, run] = Counter(_status(*each) for each in own)
+            result.scores[judge.name, run] = _mean(own)
+    return result
+
+
+def _judged(
+    responses: Sequence[Response], judge: Judge, settings: JudgeSettings, log: Log, verbose: bool
+) -> list[Judgement | None]:
+    """A judgement of each response; None of those that no judge sees."""
+    found: list[Judgement | None] = [None] * len(responses)
+    places: dict[Case, list[int]] = defaultdict(list)  # the same response may come from several tasks
+    for place, response in enumerate(responses):
+        if response.needs_judge:
+            places[response.case].append(place)
+    same = list(places.values())
+
+    def add(index: int, judgement: Judgement) -> None:
+        first, *others = same[index]
+        found[first] = judgement
+        for place in others:
+            found[place] = replace(judgement, calls=0, tokens=Tokens())  # what it cost is counted once
+        name = f"{responses[first].run}, {responses[first].task}, {responses[first].example}"
+        if judgement.score is None:
+            log(f"failed: {name}: {judgement.failure}: {judgement.error}")
+        elif verbose:
+            log(f"judged: {name}: {judgement.score:.1f}")
+
+    judgements = judge_all(judge, settings, list(places), add, check_first=True)
+    if judgements:
+        log(f"{judge.signature}|model:{settings.model}: {spent(judgements)}")
+    return found
+
+
+def _status(response: Response, judgement: Judgement | None) -> str:
+    if judgement is None:
+        return SKIPPED if not response.case.references else WRONG
+    return FAILED if judgement.score is None else JUDGED
+
+
+def _mean(judged: Sequence[tuple[Response, Judgement | None]]) -> Estimate:
+    """The mean over the examples of a run; without references, an example is left out."""
+    scores: dict[tuple[str, str], list[JudgedScore]] = defaultdict(list)
+    for response, judgement in judged:
+        if _status(response, judgement) != SKIPPED:
+            value = 0.0 if judgement is None else judgement.score
+            scores[response.task, response.example].append(JudgedScore(judgement is not None, value))
+    each = codes([None] * len(scores))
+    metric = Metric("explanation", unit="points", is_of_explanations=True, is_judged=True)
+    return estimate(Scores.of(list(scores.values()), each, each), metric)
+
+
+def _row(response: Response, judgement: Judgement | None, judge: Judge, model: str) -> JudgedRow:
+    case = response.case
+    status = _status(response, judgement)
+    score = judgement.score if judgement else 0.0 if status == WRONG else None
+    output: Mapping[str, Any] = judgement.output if judgement else {}
+    tokens = judgement.tokens if judgement else Tokens()
+    values = {
+        "run_file": response.path,
+        "specialty": case.specialty,
+        "question": case.question,
+        **dict(zip(LETTERS, case.options, strict=True)),
+        "answer": case.answer_letter,
+        "completion": response.text,
+        "judge_model_output": json.dumps(output, ensure_ascii=False),
+        "claims_labels_json": json.dumps(output, ensure_ascii=False),
+        "coverage_labels_json": json.dumps(output.get("reference_labels", []), ensure_ascii=False),
+        "support_rate": _share(output.get("support")),
+        "coverage_rate": _share(output.get("coverage")),
+        "judge_score": _share(score),
+        "final_score": _share(score),
+        "references": "\n".join(case.references),
+        "error": "no reference explanation to judge by" if status == SKIPPED else judgement and judgement.error,
+        "run": response.run,
+        "task": response.task,
+        "example": response.example,
+        "generation": response.generation,
+        "given": response.given,
+        "model": model,
+        "judge": f"{judge.signature}|model:{model}",
+        "status": status,
+        "score": score,
+        "failure": judgement and judgement.failure,
+        "calls": judgement.calls if judgement else 0,
+        "prompt_tokens": tokens.prompt,
+        "completion_tokens": tokens.completion,
+    }
+    return {name: "" if values[name] is None else _cell(str(values[name])) for name in columns(judge.name)}
+
+
+def _share(score: Any) -> float | None:
+    return None if score is None else float(score) / 100
+
+
+def _cell(text: str) -> str:
+    """What UTF-8 or CSV cannot hold, lone surrogates and NUL, becomes U+FFFD."""
+    return printable(text).replace("\0", "\ufffd")
+
+
+def _check(path: Path) -> None:
+    """See that a file can be written, before anything is judged."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_there = path.exists()
+        path.open("ab").close()
+        if not is_there:
+            path.unlink()
+    except OSError as error:
+        raise TableError(
+            f"{path} cannot be written: {error.strerror or error}: name another place as --out_csv_prefix"
+        ) from None
+
+
+def _write(path: Path, names: Sequence[str], rows: Sequence[JudgedRow]) -> None:
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, names)
+    writer.writeheader()
+    writer.writerows(rows)
+    try:
+        write_whole(path, text.getvalue())
+    except WriteError as error:
+        raise TableError(f"{error}: name another place as --out_csv_prefix") from None

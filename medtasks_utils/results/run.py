@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from medtasks_utils.aggregation import Scores, codes
+from medtasks_utils.benchmarks import cards, metric_of
+from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.signature import digest
+from medtasks_utils.metrics import Metric
+from medtasks_utils.results.older import complete
 from medtasks_utils.results.samples import Sample, SampleLog, mapping, read_samples
+from medtasks_utils.statistics import Codes
+
+__all__ = ["GroupRun", "Metrics", "ResultsError", "Run", "TaskRun", "Value", "cards", "metric_of"]
 
 
 class ResultsError(MedtasksError):
@@ -38,8 +47,6 @@ class TaskRun:
         config: the task's configuration, with the options under ``dataset_kwargs`` and more under ``metadata``.
         samples_path: its sample log; None without one.
         signatures: by filter; empty for tasks and versions that write none.
-        reader: reads its sample log.
-        identity: the fields that set its examples apart in runs of other origin; empty for the harness's own.
     """
 
     task: str
@@ -48,12 +55,50 @@ class TaskRun:
     config: dict[str, Any]
     samples_path: Path | None = None
     signatures: dict[str, str] = field(default_factory=dict)
-    reader: Callable[[Path], SampleLog] = field(default=read_samples, repr=False)
-    identity: tuple[str, ...] = ()
+    _scores: dict[tuple[str, str], Scores] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def card(self) -> Benchmark | None:
+        """Its benchmark's; None for a task of others."""
+        return cards()[self.benchmark] if self.benchmark else None
+
+    def facts(self, metric: str) -> Metric:
+        """What is known of a metric."""
+        return metric_of(metric, self.benchmark)
 
     @cached_property
     def _log(self) -> SampleLog:
-        return self.reader(self.samples_path) if self.samples_path else SampleLog([], [])
+        log = read_samples(self.samples_path) if self.samples_path else SampleLog([], [])
+        if self.card and not log.is_complete:
+            complete(log.samples, self.card)
+        return log
+
+    @cached_property
+    def _codes(self) -> tuple[Codes, Codes]:
+        return codes(sample.cluster for sample in self.samples), codes(sample.stratum or "" for sample in self.samples)
+
+    @cached_property
+    def examples(self) -> list[tuple[str, int]]:
+        """Of each sample what two runs' samples of one example share, and how many such came before it.
+
+        The hash of the document; a solved example that is shown with it belongs to the prompt.
+        """
+        of_prompt = self.card.prompt_fields if self.card else ()
+        seen: Counter[str] = Counter()
+        found = []
+        for sample in self.samples:
+            own = {name: value for name, value in sample.doc.items() if name not in of_prompt} if of_prompt else None
+            key = sample.doc_hash if own is None else digest(own, length=64)
+            found.append((key, seen[key]))
+            seen[key] += 1
+        return found
+
+    def scores(self, filter_name: str, metric: str) -> Scores:
+        """The scores of all samples in order; of one without a value, none."""
+        key = filter_name, metric
+        if key not in self._scores:
+            self._scores[key] = Scores.of([s.scores_of(filter_name, metric) for s in self.samples], *self._codes)
+        return self._scores[key]
 
     @property
     def samples(self) -> list[Sample]:

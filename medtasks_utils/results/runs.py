@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks import cards
-from medtasks_utils.results.environments import FILE_NAME, UnknownEnvironmentError, read_environment_run
 from medtasks_utils.results.run import GroupRun, Metrics, ResultsError, Run, TaskRun, Value
 from medtasks_utils.results.samples import mapping, number
 
 _DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
-_RESULTS_FILE = re.compile(rf"(?:results|.+_(?P<date>{_DATE}))\.json")
+_RESULTS_FILE = re.compile(rf"(?!audit_)(?:results|.+_(?P<date>{_DATE}))\.json")
 _SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
 # Runs saved by version 0.1 name the class that scored them; without a configuration, only the task's name is left.
 _SCORER = re.compile(r"medtasks_utils\.(?:benchmarks\.)?(\w+)\.")
@@ -35,7 +34,6 @@ class _Files:
     date: str
     results: list[Path] = field(default_factory=list)
     samples: dict[str, Path] = field(default_factory=dict)
-    environment: Path | None = None
 
 
 def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
@@ -46,8 +44,6 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
 
     Raises:
         ResultsError: for a path that does not exist, or where no path holds a run.
-        UnknownEnvironmentError: where it cannot be told which benchmark a run of an environment is of; in a folder with
-            other runs that is one of their problems.
     """
     places = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     found: dict[tuple[Path, str], _Files] = {}
@@ -60,18 +56,10 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
         where = ", ".join(map(str, places)) or "no path"
         raise ResultsError(
             f"no results in {where}; lm_eval writes results_<date>.json, and with --log_samples "
-            "samples_<task>_<date>.jsonl, into the folder that --output_path names"
+            "samples_<task>_<date>.jsonl, into the folder that --output_path names; results.jsonl of the defining "
+            "environments becomes such a run by medtasks import"
         )
-    runs: list[Run] = []
-    unknown: list[str] = []
-    for files in found.values():
-        try:
-            runs.append(read_environment_run(files.environment) if files.environment else _read(files))
-        except UnknownEnvironmentError as error:
-            if files.environment in places or len(found) == len(unknown) + 1:
-                raise
-            unknown.append(str(error))
-    runs[0].problems += unknown
+    runs = [_read(files) for files in found.values()]
     name_apart(runs)
     return runs
 
@@ -81,18 +69,13 @@ def _find(place: Path) -> list[_Files]:
     if place.is_dir():
         return _group(path for pattern in ("*.json", "*.jsonl") for path in place.rglob(pattern))
     together = _group([*place.parent.glob("*.json"), *place.parent.glob("*.jsonl")])
-    own = [files for files in together if place in (*files.results, *files.samples.values(), files.environment)]
-    if not own and place.suffix == ".jsonl":
-        return [_Files(place.parent, place.name, environment=place)]
-    return own or [_Files(place.parent, "", [place])]
+    own = [files for files in together if place in (*files.results, *files.samples.values())]
+    return own or ([] if place.suffix == ".jsonl" else [_Files(place.parent, "", [place])])
 
 
 def _group(paths: Iterable[Path]) -> list[_Files]:
     found: dict[tuple[Path, str], _Files] = {}
     for path in sorted(paths):
-        if path.name == FILE_NAME:
-            found[path.parent, path.name] = _Files(path.parent, path.name, environment=path)
-            continue
         samples = _SAMPLES_FILE.fullmatch(path.name)
         match = samples or _RESULTS_FILE.fullmatch(path.name)
         if match is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from medtasks_utils.extraction.printable import printable
+from medtasks_utils.metrics import JudgedScore, Score
 
 STRICT, FLEXIBLE = FILTERS = "strict-match", "flexible-extract"
 """The filters of every generation task: the benchmark's published rule, and the best reading."""
@@ -26,7 +28,7 @@ Message = dict[str, str]
 
 _HARNESS_KEYS = {
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
-    *("doc_hash", "prompt_hash", "target_hash"),
+    *("doc_hash", "prompt_hash", "target_hash", "cluster", "stratum", "scores"),
 }
 
 
@@ -45,7 +47,9 @@ class Sample:
         answers: by filter, what was read out of each response; ``[invalid]`` where nothing was.
         metrics: by filter and metric, the mean over the generations; None where a metric does not apply.
         details: by filter, what the task logged besides, such as ``found_by``, ``judge`` and ``transcript``.
-        values: what was made of the metrics so far, by filter, metric and benchmark; tables ask for each many times.
+        scores: by filter and metric, the scores of the generations, where ``metrics`` does not say all.
+        cluster: what examples share that are not independent; None if this one stands alone.
+        stratum: the group whose mean enters macro averages.
     """
 
     doc_id: int
@@ -57,7 +61,9 @@ class Sample:
     answers: dict[str, list[str]] = field(default_factory=dict)
     metrics: dict[str, dict[str, float | None]] = field(default_factory=dict)
     details: dict[str, Row] = field(default_factory=dict)
-    values: dict[tuple[str, str, str | None], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    scores: dict[str, dict[str, Sequence[Score]]] = field(default_factory=dict)
+    cluster: str | None = None
+    stratum: str | None = None
 
     @property
     def prompt(self) -> str:
@@ -68,6 +74,12 @@ class Sample:
     def found_by(self) -> dict[str, list[str]]:
         """By filter, how the answer to each response was found; empty where the run does not say."""
         return {name: _texts(details["found_by"]) for name, details in self.details.items() if "found_by" in details}
+
+    def scores_of(self, filter_name: str, metric: str) -> Sequence[Score]:
+        """A metric's scores, of one or more generations, None where it does not apply; none if it was not computed."""
+        own = self.scores.get(filter_name, {}).get(metric)
+        known = self.metrics.get(filter_name, {})
+        return own if own is not None else (known[metric],) if metric in known else ()
 
     def way_found(self, filter_name: str) -> str | None:
         """How the (first) answer was found; None where the run does not say."""
@@ -81,6 +93,8 @@ class SampleLog:
 
     samples: list[Sample]
     problems: list[str]
+    is_complete: bool = True
+    """Whether its lines say what aggregation needs: cluster, stratum, and scores of generations."""
 
 
 def read_samples(path: Path) -> SampleLog:
@@ -88,6 +102,8 @@ def read_samples(path: Path) -> SampleLog:
     problems: list[str] = []
     bad: list[int] = []
     repeated = 0
+    is_complete = True
+    no_numbers: Counter[tuple[str, str]] = Counter()
     by_example: dict[tuple[int, str], Sample] = {}
     try:
         for number, line in numbered_lines(path):
@@ -102,7 +118,8 @@ def read_samples(path: Path) -> SampleLog:
             if name in sample.answers:
                 repeated += 1
             else:
-                _add_filter(sample, name, parsed)
+                is_complete &= "cluster" in parsed
+                no_numbers.update((metric, name) for metric in _add_filter(sample, name, parsed))
     except OSError as error:
         problems.append(f"{path.name} cannot be read: {error.strerror or error}")
     if bad:
@@ -118,7 +135,9 @@ def read_samples(path: Path) -> SampleLog:
         if lacking:
             lack = "1 example lacks" if lacking == 1 else f"{lacking} examples lack"
             problems.append(f"{path.name}: {lack} the filter {name}")
-    return SampleLog(samples, problems)
+    for (metric, name), times in no_numbers.items():
+        problems.append(f"{path.name}: {times} of {len(samples)} values of {metric} ({name}) are no numbers, left out")
+    return SampleLog(samples, problems, is_complete)
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -191,7 +210,8 @@ def _new_sample(line: Row) -> Sample:
     )
 
 
-def _add_filter(sample: Sample, name: str, line: Row) -> None:
+def _add_filter(sample: Sample, name: str, line: Row) -> list[str]:
+    """Add what a line says; returns the metrics whose value is no number, such as NaN."""
     choices = _choices(_requests(line.get("arguments")), line["resps"])
     if choices:
         values = _log_likelihoods(line["resps"])
@@ -206,6 +226,24 @@ def _add_filter(sample: Sample, name: str, line: Row) -> None:
         metric: number(value) for metric, value in known.items() if value is None or number(value) is not None
     }
     sample.details[name] = {key: value for key, value in line.items() if key not in {*_HARNESS_KEYS, *known}}
+    sample.cluster, sample.stratum = (
+        None if line.get(key) is None else str(line[key]) for key in ("cluster", "stratum")
+    )
+    sample.scores[name] = {
+        metric: [_score(score) for score in own]
+        for metric, own in mapping(line.get("scores")).items()
+        if isinstance(own, list)
+    }
+    return [metric for metric in known if metric not in sample.metrics[name]]
+
+
+def _score(logged: Any) -> Score:
+    """A score as it was logged: a number, a numerator and a denominator, or whether right and what a judge said."""
+    if not isinstance(logged, list) or len(logged) != 2:
+        return number(logged)
+    if isinstance(logged[0], bool):
+        return JudgedScore(logged[0], number(logged[1]))
+    return number(logged[0]) or 0.0, number(logged[1]) or 0.0
 
 
 def number(value: Any) -> float | None:

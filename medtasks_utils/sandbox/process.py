@@ -5,21 +5,32 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import signal
 import socket
-import struct
 import subprocess
 import sys
+import threading
+import time
 from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.sandbox.inside.worker import HEADER, SPAWNED
-from medtasks_utils.sandbox.layout import Layout
+from medtasks_utils.sandbox.inside.system import signal_process
+from medtasks_utils.sandbox.inside.worker import HEADER, MARK
 
+MAX_BYTES = 16 << 20
+"""Bytes after which a call that does nothing but write is ended."""
+
+_WEAK = "WEAK: RestrictedPython, which is not a boundary: only for models you trust"
+_MISSING = (
+    "the Python tool needs a kernel that can confine it, by seccomp, limits, and namespaces or Landlock; here lack {}. "
+    "Use Linux 5.4 or later with libseccomp, and namespaces or Landlock (in Docker, the default profile will do), or "
+    "accept, with weak_sandbox: true, RestrictedPython, which is not a boundary: only for models you trust"
+)
 PATIENCE = 60.0
-"""Seconds for what takes a moment unless something is very wrong."""
+"""Seconds for what takes a moment unless something is very wrong, or the machine is full."""
 
 _START = """
 import sys
@@ -34,8 +45,6 @@ _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "TZ": "UTC",
 }
-_SYS_RESOURCE = 1 << 24
-"""The capability to raise limits, which counts in the first user namespace alone."""
 
 
 class SandboxError(MedtasksError):
@@ -46,7 +55,8 @@ class Zygote:
     """A fresh interpreter that forks workers.
 
     Args:
-        settings: what :class:`medtasks_utils.sandbox.inside.confine.Settings` holds, but for the files.
+        settings: what :class:`medtasks_utils.sandbox.inside.confine.Confinement` takes but for the files, and
+            ``timeout`` and ``weak``.
         spares: workers kept ready.
 
     Attributes:
@@ -59,10 +69,11 @@ class Zygote:
     """
 
     def __init__(self, settings: dict[str, Any], spares: int) -> None:
-        self._spares: deque[socket.socket] = deque()
         if not hasattr(os, "fork") or not hasattr(socket, "send_fds"):
             raise SandboxError(f"the Python tool cannot run on {sys.platform}: use Linux, macOS or WSL")
         self._owner = os.getpid()
+        from medtasks_utils.sandbox.layout import Layout
+
         try:
             self._layout = Layout()
         except OSError as error:
@@ -70,94 +81,76 @@ class Zygote:
                 f"the sandbox needs a few kilobytes in /tmp, /var/tmp, /dev/shm or $TMPDIR: {error.strerror or error}"
             ) from None
         self.paths = self._layout.paths
+        self._spares: deque[socket.socket] = deque()
         self._control, theirs = socket.socketpair()
+        folder = self._layout.folder
         with theirs:
             try:
-                self._process = self._start(theirs)
+                self._process = subprocess.Popen(
+                    [self._layout.interpreter, "-s", "-S", "-B", "-c", _START, str(theirs.fileno())],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    env={**_ENVIRONMENT, "PYTHONHOME": folder},
+                    cwd=folder,
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
             except OSError as error:
-                self._control.close()
                 self._layout.remove()
                 raise SandboxError(f"the sandbox cannot start {sys.executable!r}: {error}") from None
-        inside = {"folder": self._layout.folder, "entries": self._layout.entries, "witness": __file__}
-        greeting = self._greet({**settings, **inside})
+        greeting = self._greet({**settings, "folder": folder, "entries": self._layout.entries, "witness": __file__})
         self.layers: dict[str, str] = greeting["layers"]
         self.missing: list[str] = greeting["missing"]
+        if self.missing and not settings["weak"]:
+            self.end()
+            reasons = "; ".join(f"{name}: {self.layers[name]}" for name in self.missing)
+            raise SandboxError(_MISSING.format(reasons))
         if not self.layers["namespaces"]:
             self._layout.remove()  # it has a root of its own by now
-        self._limits_cpu = _may_raise_limits()
-        if settings["weak"] or not self.missing:
-            self._spares.extend(self._order() for _ in range(spares))
-
-    def _start(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
-        folder = self._layout.folder
-        return subprocess.Popen(
-            [self._layout.interpreter, "-s", "-S", "-B", "-c", _START, str(theirs.fileno())],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env={**_ENVIRONMENT, "PYTHONHOME": folder},
-            cwd=folder,
-            pass_fds=[theirs.fileno()],
-            start_new_session=True,
-        )
+        self._spares.extend(self._order() for _ in range(spares))
 
     def _greet(self, settings: dict[str, Any]) -> dict[str, Any]:
-        problem = ""
-        try:
-            self._control.settimeout(PATIENCE)
-            body = json.dumps(settings).encode()
-            self._control.sendall(struct.pack("!I", len(body)) + body)
-            with self._control.makefile("rb") as lines:
-                answer: dict[str, Any] = json.loads(lines.readline() or "{}")
-            if "layers" in answer:
-                return answer
-            problem = answer.get("error", "")
-        except OSError as error:
-            problem = str(error)
+        said = b"it ended"
+        with contextlib.suppress(BrokenPipeError), cast(IO[bytes], self._process.stdin) as stdin:
+            stdin.write(json.dumps(settings).encode())
+        for said in cast(IO[bytes], self._process.stdout):
+            if said.startswith(b'{"layers"'):
+                greeting: dict[str, Any] = json.loads(said)
+                return greeting
         self.end()
-        assert self._process.stderr is not None
-        said = self._process.stderr.read().decode("utf-8", "replace").strip().splitlines()
-        raise SandboxError(f"the sandbox cannot start: {problem or (said[-1] if said else 'it ended')}")
+        raise SandboxError(f"the sandbox cannot start: {said.decode('utf-8', 'replace').strip()}")
 
     @property
-    def is_running(self) -> bool:
-        """Whether it is there."""
-        return self._process.poll() is None
+    def description(self) -> str:
+        """What runs the code, and what confines it."""
+        on = ", ".join(name for name, reason in self.layers.items() if not reason) or "nothing"
+        return f"{_WEAK if self.missing else 'plain Python'}, confined by {on}"
 
     def _order(self) -> socket.socket:
         """Wish for a worker; it answers on this socket."""
         ours, theirs = socket.socketpair()
-        try:
-            with theirs:
-                socket.send_fds(self._control, [b"."], [theirs.fileno()])
-        except OSError:
-            ours.close()
-            raise
+        with theirs, open(os.devnull, "r+b", buffering=0) as nowhere:
+            socket.send_fds(self._control, [b"."], [theirs.fileno(), nowhere.fileno()])
+        ours.settimeout(PATIENCE)
         return ours
 
-    def spawn(self) -> Process:
-        """A new worker; may be called from any thread.
+    def spawn(self, session: Session) -> None:
+        """Give a session a worker; not to be called by two threads at once.
 
         Raises:
-            OSError: if none can be had.
+            ConnectionError: if this process has ended.
+            OSError: if no worker can be had.
         """
-        try:
-            ours = self._spares.popleft()
-        except IndexError:
-            ours = self._order()
-        try:
-            self._spares.append(self._order())  # forked while this one works
-            ours.settimeout(PATIENCE)
-            answer, descriptors, _, _ = socket.recv_fds(ours, 5, 1)
-            if len(answer) < 5:
-                raise OSError("the process that forks is gone")
-            (number,) = struct.unpack("!I", answer[1:])
-            if answer[:1] != SPAWNED:
-                raise OSError(number, os.strerror(number))
-        except OSError:
-            ours.close()
-            raise
-        return Process(ours, number, descriptors[0] if descriptors else None, self._limits_cpu)
+        self._spares.append(self._order())  # forked while the one below works
+        connection = self._spares.popleft()
+        answer, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
+        if answer != b"\0":
+            raise OSError(answer[0], os.strerror(answer[0])) if answer else ConnectionResetError
+        session.connection, session.process = connection, descriptors[0] if descriptors else None
+        with contextlib.suppress(OSError):
+            about = Path(f"/proc/self/fdinfo/{session.process}").read_text(encoding="ascii")
+            session.number = int(about.partition("Pid:")[2].split()[0])
 
     def end(self) -> None:
         """End it and all its workers."""
@@ -165,110 +158,87 @@ class Zygote:
         while self._spares:
             self._spares.pop().close()
         if self._owner == os.getpid():  # and not a process that this one is a fork of
-            self._process.kill()  # the kernel ends its children with it, and theirs with them
-            self._process.wait()
+            with self._process:
+                self._process.kill()  # the kernel ends its children with it, and theirs with them
             self._layout.remove()
 
 
-class Process:
-    """A worker. It is stopped but for the time of a call.
+class Session:
+    """One example, and its process, which is stopped but for the time of a call.
 
-    Args:
-        connection: the socket to it.
-        number: its process number, where there is no ``descriptor``.
-        descriptor: its process as a descriptor.
-        limits_cpu: whether this process may set its CPU time anew for each call.
+    Attributes:
+        lock: held while a call runs.
+        connection: the socket to the process; None before the first call, and once the process has ended.
+        process: its descriptor; None also in weak mode where the system has none, and it ends by itself.
+        number: its process number, to look at only; 0 if it is not known.
+        memory: pages that it held after its last call.
+        is_evicted: whether it had to make room for another, which its next call will say.
     """
 
-    def __init__(self, connection: socket.socket, number: int, descriptor: int | None, limits_cpu: bool) -> None:
-        self.connection = connection
-        self._descriptor = descriptor
-        self._number = number if descriptor is None else _number_of(descriptor)
-        self._limits_cpu = limits_cpu and self._number is not None and sys.platform == "linux"
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.connection: socket.socket | None = None
+        self.process: int | None = None
+        self.number = self.memory = 0
+        self.is_evicted = False
 
-    def ask(self, end: bytes, code: str, wait: float, cpu: float) -> None:
-        """Let it go on, and give it code.
+    def run(self, code: str, seconds: float) -> tuple[bytes, bool, str]:
+        """Run code for so long at most, with the lock held.
 
-        Args:
-            end: 16 bytes that will end the answer.
-            code: the code.
-            wait: seconds in which it must take it.
-            cpu: seconds of CPU time that it may have used when the call ends.
-
-        Raises:
-            OSError: if it does not take it.
+        Returns:
+            What it wrote; whether it failed; why the process cannot go on, or an empty string.
         """
-        self._limit_cpu(cpu)
-        self._send(signal.SIGCONT)
-        body = code.encode()
-        self.connection.settimeout(wait)
-        self.connection.sendall(HEADER.pack(end, len(body)) + body)
-
-    def _limit_cpu(self, seconds: float) -> None:
-        if self._limits_cpu and self._number is not None:
-            import resource
-
-            soft = int(seconds) + 1
-            with contextlib.suppress(OSError, ValueError):
-                resource.prlimit(self._number, resource.RLIMIT_CPU, (soft, soft + 1))
-
-    def pause(self) -> None:
-        """Stop it, whatever it does."""
-        self._send(signal.SIGSTOP)
-
-    def is_silent(self) -> bool:
-        """Whether it has written nothing since its last answer, and is there."""
-        self.connection.setblocking(False)
+        connection, data, mark = cast(socket.socket, self.connection), bytearray(), os.urandom(MARK)
+        deadline = time.monotonic() + seconds
         try:
-            self.connection.recv(1)
-        except BlockingIOError:
-            return True
+            self._signal(signal.SIGCONT)
+            body = code.encode()
+            connection.settimeout(seconds)
+            connection.sendall(HEADER.pack(mark, len(body)) + body)
+            end = -1
+            while end < 0 or len(data) == end + MARK:
+                connection.settimeout(max(deadline - time.monotonic(), 1e-6))
+                received = connection.recv(1 << 16)
+                if not received:
+                    raise ConnectionResetError
+                data += received
+                end = data.find(mark, max(MARK, len(data) - len(received) - MARK - 1))
+                if len(data) > MAX_BYTES:
+                    return bytes(data[MARK:]), True, "the output had no end"
+            self._signal(signal.SIGSTOP)
+        except TimeoutError:
+            return bytes(data[MARK:]), True, f"timed out after {seconds:g} s"
         except OSError:
-            return False
-        return False
+            return bytes(data[MARK:]), True, "the Python process ended: it crashed, left, or was out of memory"
+        if not data.startswith(mark) or len(data) > end + MARK + 1:
+            return b"", True, "the Python process wrote after its last answer"
+        with contextlib.suppress(OSError):
+            resident, shared = Path(f"/proc/{self.number}/statm").read_text(encoding="ascii").split()[1:3]
+            self.memory = int(resident) - int(shared)
+        return bytes(data[MARK:end]), data[-1:] != b"0", ""
 
-    def kill(self) -> None:
-        """Kill it; whoever listens to it hears the end."""
-        self._send(signal.SIGKILL)
+    def interrupt(self) -> None:
+        """End the process, even if a call runs in another thread."""
+        connection = self.connection
+        if connection is not None:
+            with contextlib.suppress(OSError):  # it has ended
+                connection.shutdown(socket.SHUT_RDWR)
+        with self.lock:
+            self.end()
 
     def end(self) -> None:
-        """Kill it, and give back what it took; not while anyone listens to it."""
-        self.kill()
-        self.connection.close()
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-        self._number = None
+        """Kill the process, with the lock held, and give back what it took."""
+        self._signal(signal.SIGKILL)
+        if self.process is not None:
+            gone = select.poll()
+            gone.register(self.process, select.POLLIN)
+            gone.poll(1000)
+            os.close(self.process)
+        if self.connection is not None:
+            self.connection.close()
+        self.connection = self.process = None
 
-    def _send(self, number: signal.Signals) -> None:
-        with contextlib.suppress(OSError):  # it is gone
-            if self._descriptor is not None:
-                signal.pidfd_send_signal(self._descriptor, number)
-            elif self._number is not None and not self._is_gone():
-                os.kill(self._number, number)
-
-    def _is_gone(self) -> bool:
-        """Whether its end of the socket is closed; its number may then be another process's."""
-        try:
-            return not self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return False
-
-
-def _number_of(descriptor: int) -> int | None:
-    with contextlib.suppress(OSError), open(f"/proc/self/fdinfo/{descriptor}", encoding="ascii") as file:
-        for line in file:
-            if line.startswith("Pid:"):
-                number = int(line.split()[1])
-                return number if number > 0 else None
-    return None
-
-
-def _may_raise_limits() -> bool:
-    with contextlib.suppress(OSError):
-        if Path("/proc/self/uid_map").read_text(encoding="ascii").split() != ["0", "0", str((1 << 32) - 1)]:
-            return False
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("CapEff:"):
-                return bool(int(line.split()[1], 16) & _SYS_RESOURCE)
-    return False
+    def _signal(self, number: int) -> None:
+        if self.process is not None:
+            with contextlib.suppress(OSError):  # it is gone
+                signal_process(self.process, number)

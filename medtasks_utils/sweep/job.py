@@ -1,41 +1,99 @@
-"""A job's folder and process.
+"""A job's folder, and what becomes of jobs, wherever they run.
 
-The folder holds ``job.json`` (which plan it is of, and how it went), ``log.txt``, the cache of answered requests, and
-what ``medtasks eval`` writes. A job is done when its last process ended with 0 and its results are there.
+The folder holds ``job.json`` (which plan it is of, and how it went), ``log.txt``, the answers so far, and what
+``medtasks eval`` writes. A job is done when its last process ended with 0 and its results are there.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import runpy
-import signal
 import sqlite3
-import subprocess
-import sys
-import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections import Counter
+from collections.abc import Collection, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Protocol
 
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sweep.plan import Job
+from medtasks_utils.sweep.process import NO_SERVER
 from medtasks_utils.sweep.watch import Watch
-from medtasks_utils.writing import write_whole
+from medtasks_utils.writing import WriteError, write_whole
 
 ATTEMPTS = 2
 """How often a job is tried in one sweep, before it is reported as failed."""
+LOST = -1000
+"""In place of an exit code: the node is gone, or its worker."""
 
+_TRIES = {2: 1, NO_SERVER: 1, LOST: 6}  # 2: wrong usage, which stays wrong
+_ASKED_EVERY = 5.0  # seconds between looks for a server
 _LOG_LINES = 8
-_STOPPING = 10.0  # seconds to end in, once interrupted
 
 
-def conclude(job: Job, code: int, seconds: float, tries: int, watch: Watch) -> bool:
-    """Keep how a job's process ended, and say it; whether the job is to be tried again."""
-    content = {"signature": job.signature, "code": code, "seconds": seconds}
-    write_whole(job.folder / "job.json", json.dumps(content))
-    again = code not in (0, 2) and tries < ATTEMPTS  # wrong usage stays wrong
-    watch.says(job, f"failed with exit code {code}{', tried again' if again else ''}" if code else "done")
-    return again
+class Place(Protocol):
+    """Where jobs run."""
+
+    @property
+    def running(self) -> Collection[Job]:
+        """Those started and not ended."""
+
+    def start(self, job: Job) -> str:
+        """Start a job, and say so in a word; empty where there is no room yet."""
+
+    def ended(self) -> Sequence[tuple[Job, int, float]]:
+        """Those that have ended since, with exit codes and seconds; waits a moment for one."""
+
+    def stop(self) -> None:
+        """End all."""
+
+
+def run_all(jobs: Sequence[Job], place: Place, patience: float, watch: Watch) -> list[Job]:
+    """Run jobs to their end; those that failed in the end. ``patience`` is in seconds, for servers that are starting.
+
+    Raises:
+        MedtasksError: where a folder cannot be written to.
+    """
+    waiting, failed = dict.fromkeys(jobs, 0.0), []  # with the time from which on each may start
+    tries, away = Counter[Job](), dict[Job, float]()  # and since when its server does not answer
+    try:
+        while waiting or place.running:
+            for job in [job for job, when in waiting.items() if when <= time.monotonic()]:
+                if said := place.start(job):
+                    del waiting[job]
+                    if job not in away:
+                        watch.says(job, said)
+            for job, code, seconds in place.ended():
+                now = time.monotonic()
+                if code == NO_SERVER and now < away.get(job, now) + patience:
+                    if job not in away:
+                        watch.says(job, f"waits for {job.server}")
+                    away.setdefault(job, now)
+                    waiting[job] = now + _ASKED_EVERY
+                    continue
+                away.pop(job, None)
+                tries[job] += 1
+                again = bool(code) and tries[job] < _TRIES.get(code, ATTEMPTS)
+                how = "lost its node" if code == LOST else f"failed with exit code {code}" if code else "done"
+                watch.counts(job, answered(job.folder))
+                watch.says(job, f"{how}, tried again" if again else how)
+                ending = {"signature": job.signature, "code": code, "seconds": seconds}
+                write_whole(job.folder / "job.json", json.dumps(ending), make_folder=True)
+                if again:
+                    waiting[job] = 0.0
+                elif code:
+                    failed.append(job)
+            for job in place.running:
+                count = answered(job.folder)
+                watch.counts(job, count)
+                if count and job in away:
+                    del away[job]
+                    watch.says(job, "running")
+    except (OSError, WriteError) as error:  # of a full disk, mostly
+        raise MedtasksError(f"{error}; the same command goes on with what was not answered") from None
+    finally:
+        place.stop()
+    return failed
 
 
 def is_done(job: Job) -> bool:
@@ -50,7 +108,7 @@ def is_done(job: Job) -> bool:
 
 
 def answered(folder: Path) -> int:
-    """How many requests are answered: the rows of its cache."""
+    """How many requests are answered, of what a run keeps as :func:`.plan.keeping` tells it to."""
     count = 0
     for path in folder.glob("cache_rank*.db"):
         with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
@@ -65,40 +123,3 @@ def last_lines(folder: Path) -> str:
     except OSError:
         return "(no log)"
     return "\n".join([line for line in lines if line.strip()][-_LOG_LINES:])
-
-
-def start(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a job's process; it ends, with all that it started, when this process does."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "log.txt").open("ab") as log:
-        return subprocess.Popen(
-            [sys.executable, "-m", "medtasks_utils.sweep.job", *arguments],
-            stdin=subprocess.PIPE,  # never written to: its end tells the job that this process is gone
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **environment},
-            start_new_session=True,
-        )
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt a job as Ctrl-C does, and end it if that takes too long."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGINT)
-    try:
-        process.wait(_STOPPING)
-    except subprocess.TimeoutExpired:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def _end_with_the_sweep() -> None:
-    """Kill this process and its children once the sweep's end of the pipe is closed."""
-    os.read(0, 1)
-    os.killpg(os.getpgid(0), signal.SIGKILL)
-
-
-if __name__ == "__main__":
-    threading.Thread(target=_end_with_the_sweep, daemon=True).start()
-    runpy.run_module("medtasks_utils.cli", run_name="__main__")  # the command line, as a program of its own

@@ -4,6 +4,8 @@
 
     output: results/sweep            # folders of jobs, and report.html
     data: hub                        # as in medtasks eval --data
+    wait: 600                        # seconds for which a server that does not answer yet is waited for; default: 0
+    env: [OPENAI_API_KEY, "HF_*"]    # what travels to the nodes of a cluster; default: keys, the hub's, proxies
     runs:
       - {name: answers, tasks: [medmcqa_openmed, medhallu]}
       - name: tools
@@ -28,14 +30,15 @@
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.flags import as_words
@@ -48,13 +51,19 @@ _RESERVED = frozenset(
 _WRONG = {
     "extra_forbidden": "a plan has no such key here",
     "missing": "is missing",
+    "string_pattern_mismatch": "a name becomes a folder: letters, digits and . _ + - only, 200 at most",
     **dict.fromkeys(("list_type", "too_short"), "a list with one entry at least is needed"),
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "names with values are needed"),
     **dict.fromkeys(("string_type", "path_type"), "a text is needed"),
 }
 """What is wrong with a plan, where pydantic's own words are those of its models."""
-_NAME = re.compile(r"\w[\w.+-]*")
-_LONGEST = 200  # bytes of a name; file systems take 255, and a run's folder has a hash besides
+ENVIRONMENT = (
+    *("OPENAI_*", "AZURE_OPENAI_*", "ANTHROPIC_*", "HF_TOKEN", "HF_ENDPOINT", "HF_*OFFLINE"),
+    *("*_proxy", "*_PROXY"),
+)
+"""Variables that jobs on a cluster get from the driver, if the plan names none: hosted servers and the hub work."""
+Name = Annotated[str, Field(pattern=r"^\w[\w.+-]{0,199}$")]
+"""Of a model or a run."""
 
 
 class _Part(BaseModel):
@@ -69,13 +78,23 @@ class Resources(_Part):
     custom: dict[str, float] = Field(default_factory=dict)
 
 
-class RunPart(_Part):
+class _Named(_Part):
+    name: Name
+    flags: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("flags")
+    @classmethod
+    def _not_reserved(cls, flags: dict[str, Any]) -> dict[str, Any]:
+        if own := sorted(_RESERVED & flags.keys()):
+            raise ValueError(f"{', '.join(own)} is set by the sweep itself")
+        return flags
+
+
+class RunPart(_Named):
     """Tasks that are run together, with options by benchmark and further flags of ``medtasks eval``."""
 
-    name: str
     tasks: list[str] = Field(min_length=1)
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    flags: dict[str, Any] = Field(default_factory=dict)
 
     @field_validator("tasks", mode="before")
     @classmethod
@@ -83,13 +102,11 @@ class RunPart(_Part):
         return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
 
 
-class ModelPart(_Part):
+class ModelPart(_Named):
     """A model, as ``medtasks eval`` takes it, and which of the runs it gets; all if none are named."""
 
-    name: str
     model: str
     model_args: dict[str, Any] = Field(default_factory=dict)
-    flags: dict[str, Any] = Field(default_factory=dict)
     resources: Resources = Field(default_factory=lambda: Resources(cpus=1, gpus=0))
     runs: list[str] | None = Field(None, min_length=1)
 
@@ -99,47 +116,30 @@ class Plan(_Part):
 
     output: Path
     data: str | None = None
+    wait: float = Field(0, ge=0)
+    env: list[str] | None = None
     models: list[ModelPart] = Field(min_length=1)
     runs: list[RunPart] = Field(min_length=1)
 
-    def jobs(self) -> list[Job]:
-        """Every run of every model, model by model.
+    @model_validator(mode="after")
+    def _names_fit(self) -> Plan:
+        for names in ([model.name for model in self.models], [run.name for run in self.runs]):
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise ValueError(f"two are named {', '.join(twice)}; names must differ")
+        for model in self.models:
+            if unknown := sorted({*(model.runs or ())} - {*names}):
+                raise ValueError(f"{model.name}: there is no run {', '.join(unknown)}; there are {', '.join(names)}")
+        return self
 
-        Raises:
-            UsageError: for names that are not unique or unknown, and flags that a job sets itself.
-        """
-        self._check_names()
+    def jobs(self) -> list[Job]:
+        """Every run of every model, model by model."""
         data = self.data or os.environ.get("MEDTASKS_DATA") or None
         by_name = {run.name: run for run in self.runs}
         return [
-            Job(model=model, run=by_name[name], data=data, output=self.output)
+            Job(model=model, run=by_name[name], data=data, output=self.output, waits=self.wait > 0)
             for model in self.models
-            for name in (model.runs if model.runs is not None else by_name)
+            for name in dict.fromkeys(by_name if model.runs is None else model.runs)
         ]
-
-    def _check_names(self) -> None:
-        for kind, parts in (("model", self.models), ("run", self.runs)):
-            names = [part.name for part in parts]
-            for name in names:
-                if not _NAME.fullmatch(name) or len(name.encode()) > _LONGEST:
-                    raise UsageError(
-                        f"{kind} {name!r}: a name becomes a folder: letters, digits and . _ + - only, {_LONGEST} bytes "
-                        "at most"
-                    )
-                if names.count(name) > 1:
-                    raise UsageError(f"{kind} {name!r} is there {names.count(name)} times; names must differ")
-            for part in parts:
-                own = sorted(_RESERVED & part.flags.keys())
-                if own:
-                    raise UsageError(f"{kind} {part.name}: flags: {', '.join(own)} is set by the sweep itself")
-        for model in self.models:
-            twice = sorted({name for name in model.runs or () if (model.runs or []).count(name) > 1})
-            if twice:
-                raise UsageError(f"model {model.name}: runs: {', '.join(twice)} is named more than once")
-            unknown = sorted({*(model.runs or ())} - {run.name for run in self.runs})
-            if unknown:
-                there = ", ".join(run.name for run in self.runs)
-                raise UsageError(f"model {model.name}: runs: there is no run {', '.join(unknown)}; there are {there}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +150,7 @@ class Job:
     run: RunPart
     data: str | None
     output: Path
+    waits: bool = False
 
     @property
     def name(self) -> str:
@@ -178,11 +179,36 @@ class Job:
         given = {"model_args": self.model.model_args, "metadata": self.run.options}
         return {"model": self.model.model, "tasks": self.run.tasks, **{key: of for key, of in given.items() if of}}
 
+    @property
+    def server(self) -> str:
+        """The address of the server that is waited for; empty where none is."""
+        return str(self.model.model_args.get("base_url", "")) if self.waits else ""
+
     def arguments(self, folder: Path) -> list[str]:
         """What ``medtasks`` is called with, to run it in a folder."""
         data = ("--data", self.data) if self.data else ()
-        own = {"output_path": folder, "log_samples": True, "use_cache": folder / "cache"}
+        own = {"output_path": folder, "log_samples": True, **keeping(folder)}
         return ["eval", *data, *as_words({**self.settings, **own, **self.flags})]
+
+
+def keeping(folder: Path) -> dict[str, Any]:
+    """The flags by which a run keeps its answers in a folder, and goes on from them when it is run again there."""
+    return {"use_cache": folder / "cache"}
+
+
+def travelling(given: Sequence[str] | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that a plan's names and globs stand for; without any, those of :data:`ENVIRONMENT`.
+
+    Raises:
+        UsageError: for a name, not a glob, of a variable that is not set.
+    """
+    for pattern in given or ():
+        if pattern not in environment and not set("*?[") & set(pattern):
+            raise UsageError(f"env: {pattern} is not set here, so it cannot be given to the nodes")
+    patterns = ENVIRONMENT if given is None else given
+    return {
+        name: value for name, value in environment.items() if any(fnmatchcase(name, pattern) for pattern in patterns)
+    }
 
 
 class _Loader(yaml.SafeLoader):
@@ -216,7 +242,8 @@ def read_plan(path: Path) -> Plan:
         return Plan(**content)
     except ValidationError as error:
         problems = [
-            f"{'.'.join(map(str, each['loc']))}: {_WRONG.get(each['type'], each['msg'].removeprefix('Input '))}"
+            f"{'.'.join(map(str, each['loc'])) or 'plan'}: "
+            + _WRONG.get(each["type"], each["msg"].removeprefix("Input ").removeprefix("Value error, "))
             for each in error.errors()
         ]
         raise UsageError(f"{path}: {'; '.join(problems)}") from None

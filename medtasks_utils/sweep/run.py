@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,35 +15,38 @@ from tabulate import tabulate
 
 from medtasks_utils.errors import MedtasksError, logger
 from medtasks_utils.harness.saving import try_folder
-from medtasks_utils.sweep.job import is_done, last_lines
-from medtasks_utils.sweep.local import Machine, Queue
-from medtasks_utils.sweep.plan import Job, Plan
-from medtasks_utils.sweep.size import Size, size_of
+from medtasks_utils.sweep.job import is_done, last_lines, run_all
+from medtasks_utils.sweep.local import Local, Machine
+from medtasks_utils.sweep.plan import Job, Plan, travelling
+from medtasks_utils.sweep.size import size_of
 from medtasks_utils.sweep.watch import Watch
 from medtasks_utils.writing import write_whole
 
 
 def dry_run(plan: Plan) -> str:
     """The jobs as a table: how large they are, and what is done already."""
-    rows = [_row(job, size_of(job, count_tokens=True)) for job in plan.jobs()]
-    head = ["job", "tasks", "requests", "prompt tokens", "judge calls", "GPUs", "CPUs", ""]
-    return tabulate(
-        rows, head, tablefmt="plain", disable_numparse=True, colalign=("left", "left", *["right"] * 5, "left")
-    )
-
-
-def _row(job: Job, size: Size) -> list[str]:
-    calls = "" if size.judge_calls is None else f"at most {size.judge_calls[1]:,}"
-    tokens = "" if size.prompt_tokens is None else f"about {size.prompt_tokens:,}"
-    resources = job.model.resources
-    counts = [f"{size.requests:,}", tokens, calls, str(resources.gpus), f"{resources.cpus:g}"]
-    return [job.name, ",".join(job.run.tasks), *counts, "done" if is_done(job) else ""]
+    rows = [
+        (
+            job.name,
+            ",".join(job.run.tasks),
+            f"{size.requests:,}",
+            f"at most {size.judge_calls:,}" if size.judge_calls else "",
+            job.model.resources.gpus,
+            f"{job.model.resources.cpus:g}",
+            "done" if is_done(job) else "",
+        )
+        for job in plan.jobs()
+        for size in [size_of(job)]
+    ]
+    head = ["job", "tasks", "requests", "judge calls", "GPUs", "CPUs", ""]
+    sides = ("left", "left", *["right"] * 4, "left")
+    return tabulate(rows, head, tablefmt="plain", disable_numparse=True, colalign=sides)
 
 
 def as_data(plan: Plan) -> list[dict[str, Any]]:
     """The jobs for scripts: name, folder, size, and whether they are done."""
     return [
-        {"name": job.name, "folder": str(job.folder), **asdict(size_of(job, count_tokens=True)), "done": is_done(job)}
+        {"name": job.name, "folder": str(job.folder), **asdict(size_of(job)), "done": is_done(job)}
         for job in plan.jobs()
     ]
 
@@ -56,8 +60,9 @@ def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]
     """
     jobs = plan.jobs()
     try_folder(plan.output, "output")
-    sizes = {job: size_of(job).requests for job in jobs}
-    with _alone_in(plan.output), Watch(sizes) as watch:
+    environment = travelling(plan.env, os.environ) if address else {}
+    sizes = {job: size_of(job, is_run_here=not address).requests for job in jobs}
+    with _alone_in(plan.output), closing(Watch(sizes)) as watch:
         waiting = [job for job in jobs if not is_done(job)]
         for job in jobs:
             if job not in waiting:
@@ -65,12 +70,11 @@ def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]
                 watch.says(job, "done before")
         if not waiting:
             return []
-        if address is not None:
-            from medtasks_utils.sweep.cluster import Cluster
+        if not address:
+            return run_all(waiting, Local(waiting, machine), plan.wait, watch)
+        from medtasks_utils.sweep.cluster import Cluster
 
-            with Cluster(address) as cluster:
-                return cluster.run(waiting, watch)
-        return Queue(waiting, machine, watch).run()
+        return run_all(waiting, Cluster(address, waiting, environment), plan.wait, watch)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 - ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``, one or several; the last may lack its closing tag.
 - A JSON object of that kind alone: at the start of a line, or in a fenced block (``json``, or without a language).
+- Such objects after ``[TOOL_CALLS]`` or ``<|python_tag|>``, as Mistral's and Llama's chat templates have it.
 - A fenced block in a language that is a tool's (``python``, ``py``, ``tool_code``).
 
 Also taken: a list of objects, the object under ``function`` (as OpenAI writes it), ``parameters`` for ``arguments``,
@@ -32,18 +33,23 @@ MAX_CALLS = 16
 _JSON_FENCES = ("", "json", "tool_call")
 _MARK = re.compile(
     r"(?P<open><tool_call>)|(?P<close></tool_call>)|^[ \t]*```[ \t]{0,4}(?P<language>\w{0,20})[ \t\r]{0,20}$"
-    r"""|^[ \t]*(?P<object>(?:\[\s{0,20})?\{\s{0,20}["'](?:name|arguments|parameters|function|type|id)["'])""",
+    r"""|(?:^[ \t]*|\[TOOL_CALLS\]\s{0,20}|<\|python_tag\|>\s{0,20})"""
+    r"""(?P<object>(?:\[\s{0,20})?\{\s{0,20}["'](?:name|arguments|parameters|function|type|id)["'])""",
     re.IGNORECASE | re.MULTILINE,
 )
 _ARGUMENTS = re.compile("""["'](?:arguments|parameters)["']""")
 _WARNINGS = threading.Lock()  # catching warnings is not safe in several threads at once
-_JSON = json.JSONDecoder(strict=False)  # models leave line breaks in strings of code unescaped
+JSON = json.JSONDecoder(strict=False)  # models leave line breaks in strings of code unescaped
 _MAX_LITERAL = 20_000  # characters read as a Python literal
 _PARAGRAPH = re.compile(r"\s*(?:[^\n]|\n(?!\n))*")
 _LEAD = re.compile(r"\s*(?:```\w{0,20}\s*)?")
 _BETWEEN = tuple(" \t\r\n,;")
 _MAX_BITS = 1_024  # of an integer as an argument
 _FORM = '{"name": ..., "arguments": {...}}'
+
+
+Tools = Mapping[str, Tool | type[Tool]]
+"""The tools that there are, by name."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class Call:
     problem: str | None = None
 
 
-def read_calls(reply: str, tools: Mapping[str, Tool | type[Tool]]) -> tuple[list[Call], str]:
+def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
     """The calls of a whole reply, reasoning included, in their order, and the reply without them."""
     start, end = final_span(reply)
     reader = _Reader(reply[start:end], tools)
@@ -76,10 +82,9 @@ def read_calls(reply: str, tools: Mapping[str, Tool | type[Tool]]) -> tuple[list
 class _Reader:
     """One pass over a text from mark to mark: tags, fences, and objects that begin as a call does."""
 
-    def __init__(self, text: str, tools: Mapping[str, Tool | type[Tool]]) -> None:
+    def __init__(self, text: str, tools: Tools) -> None:
         self.text = text
         self.tools = tools
-        self.by_any_name = {name: tool.name for tool in tools.values() for name in (tool.name, *tool.aliases)}
         self.by_language = {language: tool.name for tool in tools.values() for language in tool.languages}
         self.calls: list[Call] = []
         self.spans: list[tuple[int, int]] = []
@@ -146,7 +151,7 @@ class _Reader:
         if self.no_more_objects:
             return
         try:
-            found, end = _JSON.raw_decode(self.text, start)
+            found, end = JSON.raw_decode(self.text, start)
         except (ValueError, RecursionError):
             # Where it ends is not known, and trying again at every brace would take quadratic time.
             self.no_more_objects = True
@@ -178,7 +183,7 @@ class _Reader:
         try:
             found, _ = _objects(content)
         except (ValueError, RecursionError) as error:
-            self._add(start, end, Call("", problem=_not_json(error)))
+            self._add(start, end, Call("", problem=not_json(error)))
             return
         self._add_all(start, end, found)
 
@@ -190,7 +195,7 @@ class _Reader:
         except (ValueError, RecursionError) as error:
             paragraph = _PARAGRAPH.match(content)
             length = paragraph.end() if paragraph else len(content)
-            self._add(start, content_start + length, Call("", problem=_not_json(error)))
+            self._add(start, content_start + length, Call("", problem=not_json(error)))
         else:
             self._add_all(start, content_start + length, found)
         self._pass_over(content_start + length)
@@ -204,27 +209,29 @@ class _Reader:
         self.spans.append((start, end))
 
     def _understand(self, found: Any) -> list[Call]:
-        return [self._call(each) for each in found] if isinstance(found, list) else [self._call(found)]
+        return [understood(each, self.tools) for each in (found if isinstance(found, list) else [found])]
 
-    def _call(self, found: Any) -> Call:
-        if isinstance(found, dict) and isinstance(found.get("function"), dict):
-            found = found["function"]
-        if not isinstance(found, dict):
-            return Call("", problem=f"a call is a JSON object {_FORM}, not {type(found).__name__}")
-        given = found.get("name", found.get("function"))
-        given = printable(given.strip()[:60]) if isinstance(given, str) else ""
-        name = self.by_any_name.get(given.lower())
-        if name is None:
-            return Call(given, problem=f"there is no tool {given!r}; the tools are: {', '.join(self.tools)}")
-        argument, problem = _argument(found.get("arguments", found.get("parameters")), self.tools[name].argument)
-        return Call(name, argument, problem)
+
+def understood(found: Any, tools: Tools) -> Call:
+    """The call that a JSON value is."""
+    if isinstance(found, dict) and isinstance(found.get("function"), dict):
+        found = found["function"]
+    if not isinstance(found, dict):
+        return Call("", problem=f"a call is a JSON object {_FORM}, not {type(found).__name__}")
+    given = found.get("name", found.get("function"))
+    given = printable(given.strip()[:60]) if isinstance(given, str) else ""
+    tool = next((tool for tool in tools.values() if given.lower() in (tool.name, *tool.aliases)), None)
+    if tool is None:
+        return Call(given, problem=f"there is no tool {given!r}; the tools are: {', '.join(tools)}")
+    argument, problem = _argument(found.get("arguments", found.get("parameters")), tool.argument)
+    return Call(tool.name, argument, problem)
 
 
 def _argument(given: Any, wanted: str) -> tuple[str, str | None]:
     """The text for a tool out of what a call gives as its arguments, or the problem with it."""
     if isinstance(given, str):
         try:
-            parsed = _JSON.decode(given)
+            parsed = JSON.decode(given)
         except (ValueError, RecursionError):
             parsed = None
         given = parsed if isinstance(parsed, dict) else {wanted: given}
@@ -250,7 +257,7 @@ def _objects(content: str) -> tuple[list[Any], int]:
     found: list[Any] = []
     try:
         while not found or content[position : position + 1] in ("{", "["):
-            value, end = _JSON.raw_decode(content, position)
+            value, end = JSON.raw_decode(content, position)
             found.append(value)
             position = end
             while content[position : position + 1] in _BETWEEN:
@@ -274,6 +281,7 @@ def _literal(content: str) -> Any:
         return None
 
 
-def _not_json(error: Exception) -> str:
+def not_json(error: Exception) -> str:
+    """What the model is told of a call that JSON's reader does not take."""
     why = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply, or a number too long"
     return f"the call is not valid JSON ({why}); write {_FORM}, with quotes and backslashes in strings escaped"

@@ -1,9 +1,9 @@
 """Replies, calls and results in turn: what becomes of a conversation with each reply of the model.
 
 A conversation ends with the first reply that holds a final answer or no call, whatever calls stand beside the answer,
-and at the latest with reply number ``max_turns``. Results go back in a user message, each in ``<tool_response>`` tags,
-those of one reply in one message: chat templates know the role ``user``, many reject ``tool``, and some insist that
-user and assistant alternate.
+and at the latest with reply number ``max_turns``. Results of native calls go back in messages of the role ``tool``.
+Those of calls in the text go back in a user message, each in ``<tool_response>`` tags, those of one reply in one
+message: chat templates know the role ``user``, many reject ``tool``, and some insist that user and assistant alternate.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from medtasks_utils.tools.calls import Call, read_calls
+from medtasks_utils.tools.calls import MAX_CALLS, Call
+from medtasks_utils.tools.native import Reply, understand
 from medtasks_utils.tools.tool import Outcome, Tool
 
 Message = dict[str, Any]
-"""``role`` and ``content``; in a transcript also ``calls``, on the user message with their results."""
+"""``role`` and ``content``, with native calls ``tool_calls`` or ``tool_call_id``; in a transcript also ``calls``, on
+each message with results."""
 
 MAX_RESULT = 3_000
 """Characters of one result that the model is shown."""
@@ -32,9 +34,9 @@ class Conversation:
         chat: the messages that the first reply answers.
 
     Attributes:
-        transcript: all messages, the prompt's first. A user message with results has ``calls``: a list of ``name``,
+        transcript: all messages, the prompt's first. A message with results has ``calls``: a list of ``name``,
             ``argument`` and ``failed`` in the order of the results.
-        reply: the last reply.
+        reply: the text of the last reply.
         turns: how many replies there are.
         tool_calls: how many calls were made, malformed ones included.
         tool_errors: how many of them failed or were malformed.
@@ -53,27 +55,35 @@ class Conversation:
 
     @property
     def chat(self) -> list[Message]:
-        """The messages as a chat template takes them."""
-        return [{"role": message["role"], "content": message["content"]} for message in self.transcript]
+        """The messages as a server or chat template takes them."""
+        return [{key: message[key] for key in message if key != "calls"} for message in self.transcript]
 
-    def add_reply(self, reply: str, calls: list[Call]) -> None:
-        """Take a reply, and the calls of it that are to be run; without any, the conversation is over."""
-        self.reply = reply
+    def add_reply(self, reply: Reply, *, ends: bool) -> None:
+        """Take a reply; unless it ends the conversation, its calls are waited for."""
+        self.reply = reply.text
         self.turns += 1
-        self.transcript.append({"role": "assistant", "content": reply})
-        self.waiting_for = calls
-        self.is_over = not calls
+        self.transcript.append(reply.message)
+        self.is_over = ends or not reply.calls
+        self.waiting_for = [] if self.is_over else reply.calls
 
     def answer(self, outcomes: Sequence[Outcome], is_last: bool) -> None:
         """Give the results of the calls that were waited for."""
-        limit = min(MAX_RESULT, MAX_RESULTS // len(outcomes))
-        blocks = [f"<tool_response>\n{_shown(outcome, limit)}\n</tool_response>" for outcome in outcomes]
+        limit = min(MAX_RESULT, MAX_RESULTS // min(len(outcomes), MAX_CALLS + 1))
+        results = [_shown(outcome, limit) for outcome in outcomes]
         calls = [
             {"name": call.name, "argument": call.argument, "failed": outcome.failed}
             for call, outcome in zip(self.waiting_for, outcomes, strict=True)
         ]
-        content = "\n".join([*blocks, LAST_TURN] if is_last else blocks)
-        self.transcript.append({"role": "user", "content": content, "calls": calls})
+        last = f"\n{LAST_TURN}" if is_last else ""
+        fields = self.transcript[-1].get("tool_calls")
+        if fields:
+            results[-1] += last
+            for field, result, call in zip(fields, results, calls, strict=True):
+                message = {"role": "tool", "tool_call_id": field["id"], "name": field["function"]["name"]}
+                self.transcript.append({**message, "content": result, "calls": [call]})
+        else:
+            blocks = [f"<tool_response>\n{result}\n</tool_response>" for result in results]
+            self.transcript.append({"role": "user", "content": "\n".join(blocks) + last, "calls": calls})
         self.tool_calls += len(outcomes)
         self.tool_errors += sum(outcome.failed for outcome in outcomes)
         self.waiting_for = []
@@ -83,13 +93,21 @@ class Dialogue:
     """How the conversations of a task go on, given its tools.
 
     ``has_answer`` tells whether a reply, with its calls taken out, gives a final answer; a conversation has
-    ``max_turns`` replies at most.
+    ``max_turns`` replies at most. ``most_by_template`` is told :func:`medtasks_utils.tools.native.understand`.
     """
 
-    def __init__(self, tools: Mapping[str, Tool], has_answer: Callable[[str], bool], max_turns: int) -> None:
+    def __init__(
+        self,
+        tools: Mapping[str, Tool],
+        has_answer: Callable[[str], bool],
+        max_turns: int,
+        *,
+        most_by_template: int = 0,
+    ) -> None:
         self._tools = tools
         self._has_answer = has_answer
         self._max_turns = max_turns
+        self._most_by_template = most_by_template
 
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
         """Hear a reply in each conversation, run the calls, all at once, and give their results.
@@ -105,9 +123,14 @@ class Dialogue:
         return going
 
     def _hear(self, conversation: Conversation, reply: str) -> None:
-        calls, rest = read_calls(reply, self._tools)
-        ends = conversation.turns + 1 >= self._max_turns or self._has_answer(rest)
-        conversation.add_reply(reply, [] if ends else calls)
+        understood = understand(
+            reply,
+            self._tools,
+            most_by_template=self._most_by_template,
+            calls_before=conversation.tool_calls,
+        )
+        ends = conversation.turns + 1 >= self._max_turns or self._has_answer(understood.rest)
+        conversation.add_reply(understood, ends=ends)
         if conversation.is_over:
             for tool in self._tools.values():
                 tool.forget(conversation.key)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 
 class Outcome(NamedTuple):
@@ -22,8 +23,8 @@ class Tool(ABC):
         aliases: other names that are accepted.
         languages: a fenced block in one of these is a call, with the block as its argument.
         argument: the name of the argument.
-        description: what the system message tells the model of it.
-        example: an argument, for the system message.
+        description: what the model is told of it.
+        example: an argument, as it stands in a JSON string.
         offers: what the model may do with it, for the help of the option that adds it.
         runs_code: whether it runs code that the model writes, which the user has to confirm.
     """
@@ -41,6 +42,15 @@ class Tool(ABC):
     def opened(cls, *, timeout: float, weak_sandbox: bool = False) -> Tool:
         """A tool ready for calls; of ``timeout`` (seconds) and ``weak_sandbox`` it heeds what concerns it."""
         return cls()
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """What servers and chat templates with native function calls are told of it, in OpenAI's form."""
+        example = json.loads(f'"{cls.example}"')
+        properties = {cls.argument: {"type": "string", "description": f"for example: {example}"}}
+        parameters = {"type": "object", "properties": properties, "required": [cls.argument]}
+        function = {"name": cls.name, "description": cls.description, "parameters": parameters}
+        return {"type": "function", "function": function}
 
     @abstractmethod
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from medtasks_utils import statistics
 from medtasks_utils.benchmarks.base import (
     DOUBTFUL,
     Answer,
@@ -23,13 +22,11 @@ from medtasks_utils.benchmarks.base import (
     LoadReport,
     PinnedFile,
     Repository,
-    Score,
     Scores,
     TaskInfo,
     by_field,
 )
 from medtasks_utils.benchmarks.known_answers import KnownAnswers
-from medtasks_utils.benchmarks.medcalc_bench.abstaining import says_not_available, states_not_available
 from medtasks_utils.benchmarks.medcalc_bench.calculators import CATEGORIES, calculator_of
 from medtasks_utils.benchmarks.medcalc_bench.kinds import (
     BY_CALCULATOR,
@@ -43,14 +40,14 @@ from medtasks_utils.benchmarks.medcalc_bench.kinds import (
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split
 from medtasks_utils.benchmarks.tool_options import ToolOptions
 from medtasks_utils.errors import DataError, OptionError, logger
-from medtasks_utils.extraction.boxes import last_box, unwrap, without_operands
-from medtasks_utils.extraction.plain import without_continuation, without_instructions
-from medtasks_utils.extraction.subjects import named
-from medtasks_utils.extraction.tags import last_tag, unclosed_tag
+from medtasks_utils.extraction.absence import says_not_available, states_not_available
+from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.plain import without_continuation
+from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text, think_tags_pair_up
-from medtasks_utils.extraction.values import content_value, holds_no_result, read_value
-from medtasks_utils.extraction.weighing import Reading, taken_back_until
-from medtasks_utils.metrics import ACC, ANSWERED, OF_TOOLS, Metric
+from medtasks_utils.extraction.values import read_value
+from medtasks_utils.extraction.weighing import Reading
+from medtasks_utils.metrics import ACC, ANSWERED, OF_TOOLS, Metric, Score
 
 COLUMNS = (
     "Row Number",
@@ -83,8 +80,6 @@ OF_ABSTAINING = (Metric("acc_answerable"), Metric("acc_unanswerable"), Metric("n
 _ONE_SHOT = 'leave --num_fewshot out, or show one solved example with \'{"medcalc_bench": {"one_shot": true}}\''
 PHYSICIANS = "physicians"
 """Whose labels are not the benchmark's own: of examples under ``labels``, and in the details of samples."""
-
-_CLEAR = 45.0
 
 
 class MedCalcBenchOptions(ToolOptions):
@@ -140,7 +135,7 @@ class MedCalcBench(Benchmark):
     file_patterns = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
     metrics = (
         ACC,
-        Metric("by_calculator", statistics.mean_by_stratum),
+        Metric("by_calculator", "by_stratum"),
         ANSWERED,
         *OF_ABSTAINING,
         *OF_TOOLS,
@@ -283,64 +278,42 @@ class MedCalcBench(Benchmark):
     # ---- reading
 
     def strict(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
-        """The authors' reading of the text inside the answer tag or box."""
-        content, found_by = self._content(text, options)
+        """The authors' reading of the text inside the form that was asked for, the answer tag or the box."""
+        form = "box" if options.answer_format == "boxed" else "tag"
+        content, found_by = next(each for each in _contents(text) if each[1] == form)
         value = None if content is None else _kind(example).strict(content)
         abstains = content is not None and _may_abstain(example, options) and says_not_available(content)
         return _answer(value, example, options, text, found_by, found_by if abstains else None)
 
     def flexible(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """What the answer says in any usual form, in the tag or box, or in a clearly stated value without one."""
+        reading = self.read(text, example, options)
+        found_by = reading.cue if reading.cue in ("box", "tag", "key", "none") else "statement"
         own = without_continuation(text)
-        value, found_by = self._flexible(text, own, example, options)
         abstains = None
         if _may_abstain(example, options):
             content, place = self._content(own, options)
             said = content is not None and says_not_available(content)
             if said or states_not_available(final_text(own) if content is None else content):
                 abstains = place if said or content is not None else "statement"
-        return _answer(value, example, options, text, found_by, abstains)
+        return _answer(reading.value, example, options, text, found_by, abstains)
 
     def content(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """What the authors' scorer reads inside a tag."""
         says_so = says_not_available(text)
         return _answer(_kind(example).strict(text), example, options, text, "filter", "filter" if says_so else None)
 
-    def _flexible(self, text: str, own: str, example: Example, options: MedCalcBenchOptions) -> tuple[Any, str]:
-        reading = self.read(text, example, options)
-        content, found_by = self._result(own, example, options)
-        if content is None:
-            if not _is_clear(reading) and states_not_available(final_text(own)):
-                return None, "statement"
-            return reading.value, reading.cue if reading.cue in ("box", "tag", "key") else "statement"
-        # The authors' rule decides where nothing is found, or the ends of a range alone.
-        is_open = all(set(dict(one.evidence)) <= {"in_a_range"} for one in reading.candidates)
-        value = _kind(example).strict(content) if reading.value is None and is_open else reading.value
-        return value, found_by
-
     def read(self, text: str, example: Example, options: MedCalcBenchOptions) -> Reading:
-        """What is weighed: in the tag or box, else in the whole text."""
+        """What is weighed: tags, boxes and keys, and the text around them; also a tag in malformed reasoning."""
         text = without_continuation(text)
-        content, _ = self._result(text, example, options)
+        tag = None if think_tags_pair_up(text) else answer_tag(text)
+        weighed = final_text(text) if tag is None else f"<answer>{tag}</answer>"
         asked = "\n".join(example[field] for field in ("question", "calculator_name") if field in example)
-        read: Callable[..., Reading]
-        read, weighed = (read_value, final_text(text)) if content is None else (content_value, content)
-        return _kind(example).flexible(partial(read, weighed, asked=asked))
-
-    def _result(self, text: str, example: Example, options: MedCalcBenchOptions) -> tuple[str | None, str]:
-        """The same as ``_content``, but of a response without continuation, and none that holds no result."""
-        own = without_instructions(without_operands(text))
-        content, found_by = self._content(own, options)
-        opened = unclosed_tag(final_text(own)) if found_by == "tag" else None
-        content = opened if opened and re.search(r"\d", opened) else content
-        is_open = content is not None and holds_no_result(content, example["judgement"])
-        withdrawn = found_by == "tag" and taken_back_until(re.split("</answer>", own, flags=re.IGNORECASE)[-1]) >= 0
-        return (None, "none") if is_open or withdrawn else (content, found_by)
+        return _kind(example).flexible(partial(read_value, weighed, asked=asked))
 
     def _content(self, text: str, options: MedCalcBenchOptions) -> tuple[str | None, str]:
         """The text inside the last tag or box, the form that was asked for first, and which of the two it is."""
-        box = last_box(final_text(text))
-        contents = [(answer_tag(text), "tag"), (None if box is None else unwrap(box), "box")]
+        contents = _contents(text)
         if options.answer_format == "boxed":
             contents.reverse()
         return next((content for content in contents if content[0] is not None), (None, "none"))
@@ -388,6 +361,12 @@ def answer_tag(text: str) -> str | None:
     return None if tag is None else tag[0]
 
 
+def _contents(text: str) -> list[tuple[str | None, str]]:
+    """The text inside the last tag and the last box, None where there is none."""
+    box = last_box(final_text(text))
+    return [(answer_tag(text), "tag"), (None if box is None else unwrap(box), "box")]
+
+
 def stratified(examples: list[Example], per_calculator: int) -> list[Example]:
     """The same ``per_calculator`` examples of each calculator on every machine, in the order of the data."""
 
@@ -408,12 +387,6 @@ def _may_abstain(example: Example, options: MedCalcBenchOptions) -> bool:
 
 def _kind(example: Row) -> Kind:
     return KINDS[example["judgement"]]
-
-
-def _is_clear(reading: Reading) -> bool:
-    """Whether a value is stated so clearly that no doubt in the words beside it takes it back."""
-    stated = [one for one in reading.candidates if one.value == reading.value and one.weight >= _CLEAR]
-    return reading.value is not None and any(one.cue not in ("stated", "linked") or named(one) for one in stated)
 
 
 def _answer(

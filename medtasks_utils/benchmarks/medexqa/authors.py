@@ -7,9 +7,7 @@ from collections.abc import Sequence
 
 from thefuzz import fuzz, process, utils
 
-from medtasks_utils.extraction.doubts import is_denied
 from medtasks_utils.extraction.letters import LETTERS
-from medtasks_utils.extraction.tokens import LETTER
 
 # The authors' rules (github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py), restated. "Near" is a stretch
 # without the capitals A-D, so that the letter found is the first capital A-D after its cue. The rules are applied as
@@ -89,16 +87,3 @@ def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
 
 _REALLY_SIMILAR = 85  # of 100
 _SHORTEST_MISSPELT = 5  # characters
-_LONGEST, _MOST = 12_000, 100  # characters of a text, places in it that are looked at
-_ARTICLE = re.compile(r"A\s[A-Z][a-z]")
-_SPOKEN_OF = re.compile(rf"{LETTER}")
-
-
-def only_letter(text: str) -> str | None:
-    """The letter that the authors' rules read in a text that speaks of no other."""
-    letter = ruled_letter(text)
-    places = [match.span() for match in _SPOKEN_OF.finditer(text[:_LONGEST])]
-    places = [(start, end) for start, end in places if not _ARTICLE.match(text, start)]
-    spoken_of = {text[start:end].upper() for start, end in places}
-    denied = all(is_denied(text, start, end) for start, end in places[:_MOST])
-    return letter if spoken_of == {letter} and not denied else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from medtasks_utils import statistics
 from medtasks_utils.benchmarks.base import (
     UNANSWERED,
     Answer,
@@ -21,12 +20,7 @@ from medtasks_utils.benchmarks.base import (
 )
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark
 from medtasks_utils.benchmarks.known_answers import KnownAnswers
-from medtasks_utils.benchmarks.medexqa.authors import (
-    authors_answer,
-    letters_for_options,
-    misspelt_option,
-    only_letter,
-)
+from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option
 from medtasks_utils.benchmarks.medexqa.options import JUDGED, SPECIALTIES, MedExQAOptions, Specialty
 from medtasks_utils.benchmarks.tables import Table, read_split
 from medtasks_utils.errors import DataError, OptionError, logger
@@ -53,12 +47,12 @@ class MedExQA(ChoiceBenchmark):
     repositories = {"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")}
     file_patterns = ("test/*", "dev/*")
     metrics = (
-        Metric("macro_acc", statistics.macro_mean),
+        Metric("macro_acc", "macro"),
         ACC,
         *(Metric(name, unit="points", is_of_explanations=True, is_judged=name in JUDGED) for name in _SCORES),
         ANSWERED,
         Metric("answer_accuracy", unit="points"),
-        Metric("judge_failures", statistics.total, unit="count", higher_is_better=False),
+        Metric("judge_failures", "total", unit="count", higher_is_better=False),
     )
     beside = ("explanation",)
     compared = ("macro_acc", "acc", "combined", "explanation")
@@ -171,27 +165,19 @@ class MedExQA(ChoiceBenchmark):
         return Answer(letter, text, found_by=rule)
 
     def flexible(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
-        """The letter that the response chooses; else what the authors' rules read, or an option much like it.
-
-        The authors' rules are asked only where a single option is spoken of.
-        """
+        """The letter that the response chooses; else the only option that is much like what it names."""
         reading = self.read(text, example, options)
-        if reading.value is not None:
+        if reading.value is not None or any(one.cue != "mention" for one in reading.candidates):
             return Answer(reading.value, text, found_by=found_by(reading))
-        if reading.candidates:
-            return Answer(None, text)
-        substituted = letters_for_options(final_text(without_continuation(text)), example["options"])
-        letter = only_letter(substituted)
-        if letter:
-            return Answer(letter, text, found_by="letter")
-        return Answer(misspelt_option(substituted, example["options"]), text, found_by="fuzzy")
+        final = final_text(without_continuation(text))
+        return Answer(misspelt_option(final, example["options"]), text, found_by="fuzzy")
 
     def content(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
         """A letter A–D."""
         return Answer(letter_of(unwrap(text)), text, found_by="filter")
 
     def read(self, text: str, example: Example, options: MedExQAOptions) -> Reading:
-        """What is weighed before the authors' rules are asked."""
+        """What is weighed."""
         return read_letter(final_text(without_continuation(text)), example["options"])
 
     # ---- scores

@@ -29,24 +29,24 @@ SPECIALTIES = (
 )
 
 
+_ALL = ("all", "overall")
+
 JUDGED = ("combined", "explanation", "support", "coverage")
 """Metrics that a judge may give, and may fail to."""
 
 
 def _specialty_names(value: Any) -> tuple[str, ...]:
     """Names of the specialties meant by one or many codes, names or file stems, in any case; ``ALL`` means all."""
-    given = value if isinstance(value, list | tuple) else [value]
+    given = (value if isinstance(value, list | tuple) else [value]) or ["all"]
     known = {key.lower(): s.name for s in SPECIALTIES for key in s}
     names = []
     for item in given:
         key = str(item).strip().lower().replace(" ", "_").replace("-", "_")
-        if key == "all":
+        if key in ("all", ""):
             return tuple(s.name for s in SPECIALTIES)
         if key not in known:
             raise ValueError("must be ALL, or one or many of " + ", ".join(f"{s.code} ({s.name})" for s in SPECIALTIES))
         names.append(known[key])
-    if not names:
-        raise ValueError("must name at least one specialty")
     return tuple(s.name for s in SPECIALTIES if s.name in names)
 
 
@@ -54,11 +54,11 @@ def _metric_names(value: Any) -> tuple[str, ...]:
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list | tuple) or not given:
         raise ValueError(f"must be one or a list of {', '.join(METRICS)}, or all")
-    by_name = {name.lower(): name for name in METRICS}
+    by_name = {"rouge": "rougeL", **{name.lower(): name for name in METRICS}}  # rouge, overall: the environment's names
     named = [str(name).lower() for name in given]
-    if any(name not in (*by_name, "all") for name in named):
+    if any(name not in (*by_name, *_ALL) for name in named):
         raise ValueError(f"must be out of {', '.join(METRICS)}, or all")
-    return tuple(METRICS) if "all" in named else tuple(dict.fromkeys(by_name[name] for name in named))
+    return tuple(METRICS) if set(_ALL) & set(named) else tuple(dict.fromkeys(by_name[name] for name in named))
 
 
 class MedExQAOptions(JudgeOptions, ChoiceOptions):

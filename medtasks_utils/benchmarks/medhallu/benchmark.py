@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from medtasks_utils import statistics
 from medtasks_utils.benchmarks.base import (
     UNANSWERED,
     Answer,
@@ -33,12 +32,15 @@ from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Reading
-from medtasks_utils.metrics import ACC, ANSWERED, Metric
+from medtasks_utils.metrics import ACC, ANSWERED, Metric, Score
 
 DIFFICULTIES = ("easy", "medium", "hard")
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 SPLIT = "train"
 """The only one that there is."""
+
+RATIOS = ("f1", "precision", "recall", "accuracy_answered")
+"""Over the examples answered 0 or 1."""
 
 _SHOWN = ("Question", "Ground Truth", "Hallucinated Answer")
 _COLUMNS = (*_SHOWN, "Knowledge", "Difficulty Level", "Category of Hallucination")
@@ -78,15 +80,15 @@ class MedHallu(Benchmark):
     repositories = {"hub": Repository("UTAustin-AIHealth/MedHallu", "515060458a945c633debc6fd5baac7764416b724")}
     file_patterns = ("pqa_*/*", "pqa_*")
     metrics = (
-        Metric("f1", statistics.f1),
+        Metric("f1", "f1"),
         ACC,
-        Metric("precision", statistics.precision),
-        Metric("recall", statistics.recall),
-        Metric("accuracy_answered", statistics.accuracy),
+        Metric("precision", "ratio"),
+        Metric("recall", "ratio"),
+        Metric("accuracy_answered", "ratio"),
         Metric("reward", unit="number"),
         Metric("unsure_rate", higher_is_better=False),
         ANSWERED,
-        *(Metric(f"f1_{level}", statistics.f1) for level in DIFFICULTIES),
+        *(Metric(f"f1_{level}", "f1") for level in DIFFICULTIES),
     )
     compared = ("f1", "acc")
     breakdowns = (
@@ -168,16 +170,16 @@ class MedHallu(Benchmark):
         right = answer.value == example["target"]
         unsure = answer.value == UNSURE
         decided = answer.value in (FACTUAL, HALLUCINATED)
-        verdict = statistics.Verdict(int(example["target"]), int(answer.value)) if decided else None
+        ratios = ratios_of(int(example["target"]), int(answer.value)) if decided else dict.fromkeys(RATIOS)
         return self.scores(
             {
                 "acc": float(right),
                 "reward": options.unsure_reward if unsure else float(right),
                 "answered": float(answer.value is not None),
                 "unsure_rate": float(unsure),
-                **dict.fromkeys(("f1", "precision", "recall", "accuracy_answered"), verdict),
+                **ratios,
                 **{
-                    f"f1_{level}": verdict if example["difficulty"] == level else None
+                    f"f1_{level}": ratios["f1"] if example["difficulty"] == level else None
                     for level in DIFFICULTIES
                     if options.difficulty in ("all", level)
                 },
@@ -187,6 +189,18 @@ class MedHallu(Benchmark):
 
 
 BENCHMARK = MedHallu()
+
+
+def ratios_of(target: int, predicted: int) -> dict[str, Score]:
+    """What a decision adds to the numerator and the denominator of each ratio; 1 is the positive class."""
+    hit = float(target & predicted)
+    pairs = (
+        (2 * hit, float(target + predicted)),
+        (hit, float(predicted)),
+        (hit, float(target)),
+        (float(target == predicted), 1.0),
+    )
+    return dict(zip(RATIOS, pairs, strict=True))
 
 
 def _verdict(token: Any, options: MedHalluOptions) -> str | None:

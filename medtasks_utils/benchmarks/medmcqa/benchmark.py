@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
+import random
 import re
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -34,12 +34,11 @@ from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.metrics import ACC, ANSWERED, Metric
 
-_COLUMNS = ("id", "question", "opa", "opb", "opc", "opd", "cop")
+_COLUMNS = ("question", "opa", "opb", "opc", "opd", "cop")
 _OPTION_COLUMNS = ("opa", "opb", "opc", "opd")
 _VALIDATION = ("validation", "dev")
 _INTEGER = re.compile(r"-?[0-9]{1,9}(?:\.0)?")  # 2.0: what a missing value elsewhere makes of 2
 _LETTERED = re.compile(r"(?:([a-d])[.)]|\(([a-d])\))\s*(.+)", re.DOTALL)
-_ORDERS = ["".join(order) for order in itertools.permutations(LETTERS)]
 
 
 class MedMCQAOptions(ChoiceOptions):
@@ -63,7 +62,7 @@ class MedMCQA(ChoiceBenchmark):
     checked_tasks = ("medmcqa_openmed",)
     repositories = {"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")}
     file_patterns = ("data/*", "*.parquet", "*.jsonl", "*.json", "*.csv")
-    metrics = (ACC, ANSWERED, Metric("format"))
+    metrics = (ACC, ANSWERED, Metric("format"), Metric("one_box"))
     compared = ("acc",)
     breakdowns = (Breakdown("subject", by_field("subject_name")),)
     answers = {"A": "A", "B": "B", "C": "C", "D": "D", UNANSWERED: "no answer"}
@@ -125,7 +124,7 @@ class MedMCQA(ChoiceBenchmark):
 
     def first_order(self, example: Example) -> str:
         """An order drawn by the hash of the id."""
-        return choice_order(example["id"])
+        return choice_order(example["id"] or example["question"])
 
     def in_order(self, example: Example, order: str) -> Example:
         """The example with its choices as lines in that order."""
@@ -154,13 +153,18 @@ class MedMCQA(ChoiceBenchmark):
     # ---- scores
 
     def score(self, answer: Answer, example: Example, options: MedMCQAOptions) -> Scores:
-        """``acc``, ``answered``, and ``format``: one think block, then an answer with exactly one box."""
-        well_formed = is_one_block_then_answer(answer.response) and len(boxes(final_text(answer.response))) == 1
+        """``acc``, ``answered``, and what the response looks like.
+
+        ``format`` is the defining environment's: one think block, then an answer with a box. ``one_box`` is 1 where the
+        answer has exactly one.
+        """
+        count = len(boxes(final_text(answer.response)))
         return self.scores(
             {
                 "acc": float(answer.value == example["answer_letter"]),
                 "answered": float(answer.value is not None),
-                "format": float(well_formed),
+                "format": float(is_one_block_then_answer(answer.response) and count > 0),
+                "one_box": float(count == 1),
             },
             example,
         )
@@ -181,13 +185,18 @@ def _held_out(count: int, split: str) -> list[int]:
 
 
 def choice_order(identifier: str) -> str:
-    """The order in which the four choices are shown: random per example, the same on every machine.
+    """The order in which the four choices are shown: that of the environment which defined this task.
 
-    >>> sorted(choice_order("b64a9cd7"))
-    ['A', 'B', 'C', 'D']
+    Args:
+        identifier: the row's id, or the question of a row without one.
+
+    >>> choice_order("b64a9cd7")
+    'BCDA'
     """
-    digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).digest()
-    return _ORDERS[int.from_bytes(digest[:8], "big") % len(_ORDERS)]
+    digest = hashlib.md5(identifier.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+    letters = list(LETTERS)
+    random.Random(int(digest[:8], 16)).shuffle(letters)
+    return "".join(letters)
 
 
 def label_indices(table: Table) -> list[int | None]:
@@ -201,6 +210,11 @@ def label_indices(table: Table) -> list[int | None]:
     """
     labels = [_plain(row["cop"]) for row in table.rows]
     integers = [int(label.removesuffix(".0")) if _INTEGER.fullmatch(label) else None for label in labels]
+    if not table.parts and integers[0] not in (None, *range(len(LETTERS))):
+        raise DataError(
+            f"the row: cop is {labels[0]}, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the "
+            "letter where they count from 1"
+        )
     zero_at = next((i for i, n in enumerate(integers) if n == 0), None)
     four_at = next((i for i, n in enumerate(integers) if n == 4), None)
     base = 1 if four_at is not None and zero_at is None else 0
@@ -213,11 +227,6 @@ def label_indices(table: Table) -> list[int | None]:
     if form == "integer" and zero_at is not None and four_at is not None:
         raise DataError(
             f"cop is 0 in {table.at(zero_at)} and 4 in {table.at(four_at)}: integers are neither 0- nor 1-based"
-        )
-    if form == "integer" and four_at is not None and not table.parts:
-        raise DataError(
-            "the row: cop is 4, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the letter "
-            "where they count from 1"
         )
     if all(index is None for index in by_form[form]):
         seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))
@@ -255,11 +264,12 @@ def _lines(options: Sequence[str], order: str) -> str:
 
 def _example(row: Row, label: int) -> Example:
     options = [_text(row[column]) for column in _OPTION_COLUMNS]
+    identifier, question = _text(row.get("id")), _text(row["question"])
     return {
-        "id": str(row["id"]),
-        "question": _text(row["question"]),
+        "id": identifier,
+        "question": question,
         "options": options,
-        "choices": _lines(options, choice_order(str(row["id"]))),
+        "choices": _lines(options, choice_order(identifier or question)),
         "answer_letter": LETTERS[label],
         "answer_idx": label,
         "explanation": _text(row.get("exp")),

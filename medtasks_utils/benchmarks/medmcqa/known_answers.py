@@ -11,5 +11,15 @@ class MedMCQAAnswers(KnownAnswers):
     """Boxed letters."""
 
     def exact(self, examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
-        """With ``format``."""
-        return {**super().exact(examples), "format": share(["</think>" in reply.text for _, reply in examples])}
+        """With ``format`` and ``one_box``."""
+        values = super().exact(examples)
+        formatted = share(["</think>" in reply.text for _, reply in examples])
+        return {
+            **values,
+            "format": formatted,
+            "one_box": share(["\\boxed" in _final(reply.text) for _, reply in examples]),
+        }
+
+
+def _final(text: str) -> str:
+    return text.split("</think>")[-1] if "</think>" in text else text.split("<think>")[0]

@@ -6,11 +6,12 @@ import asyncio
 import atexit
 import logging
 import sys
+import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from lm_eval.api import model as api_model
@@ -167,6 +168,39 @@ def can_be_asked_singly(model: LM | None) -> bool:
     )
 
 
+def is_chat_server(model: LM | None) -> bool:
+    """Whether the model is an OpenAI-compatible server that is sent messages (``LocalChatCompletion``)."""
+    openai = sys.modules.get("lm_eval.models.openai_completions")
+    return isinstance(model, getattr(openai, "LocalChatCompletion", ()))
+
+
+def has_chat_template(model: LM | None) -> bool:
+    """Whether prompts are rendered in this process, by a tokenizer's chat template."""
+    return hasattr(getattr(model, "tokenizer", None), "apply_chat_template")
+
+
+_rendering = threading.RLock()
+
+
+@contextmanager
+def tools_in_template(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Iterator[None]:
+    """Within this, the model's tokenizer renders chats with tools.
+
+    ``apply_chat_template`` of ``HFLM`` and its like passes on no ``tools``. Without this, a model in this process is
+    never told of them in the form that it was trained for.
+    """
+    tokenizer, name = model.tokenizer, "apply_chat_template"
+    with _rendering:
+        before = vars(tokenizer).get(name)
+        tokenizer.apply_chat_template = partial(tokenizer.apply_chat_template, tools=list(schemas))
+        try:
+            yield
+        finally:
+            vars(tokenizer).pop(name, None)
+            if before is not None:
+                tokenizer.apply_chat_template = before
+
+
 def take_next_batch(model: Any, generate_until: Callable[..., list[str]]) -> Callable[[], None]:
     """Have the evaluator ask this function in place of the model; returns what ends that.
 
@@ -278,14 +312,8 @@ def is_longer(model: Any, prompt: str, room: int) -> bool:
     return len(tokens[0] if tokens and isinstance(tokens[0], list) else tokens) > room
 
 
-def probe_of(kind: type[LM], arguments: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What ``requests.post`` is given to ask an API model's server for one token, as the run will ask it.
-
-    ``_create_payload`` and ``header`` of ``TemplateAPI``, of a model that loads no tokenizer. Without this, a server
-    that is down shows after the tasks are built, once for every request and try. None for any other model.
-    """
-    from lm_eval.models.openai_completions import LocalChatCompletion
-
+def model_to_probe(kind: type[LM], arguments: Mapping[str, Any]) -> Any:
+    """A model to probe its server with, which loads no tokenizer; None for one whose server is not to be probed."""
     api = _api_type()
     if not (api and issubclass(kind, api) and kind.amodel_call is api.amodel_call) or "Azure" in kind.__name__:
         return None  # litellm asks in a way of its own, and Azure's addresses take no /models
@@ -296,10 +324,19 @@ def probe_of(kind: type[LM], arguments: Mapping[str, Any], settings: Mapping[str
     finally:
         logging.disable(logging.NOTSET)
     prepare_model(model)
-    is_chat = isinstance(model, LocalChatCompletion) or "Chat" in kind.__name__
+    return model
+
+
+def probe_of(model: Any, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What ``requests.post`` is given to ask an API model's server for one token, as the run will ask it.
+
+    ``_create_payload`` and ``header`` of ``TemplateAPI``. Without this, a server that is down shows after the tasks are
+    built, once for every request and try.
+    """
+    is_chat = is_chat_server(model) or "Chat" in type(model).__name__
     message = [{"role": "user", "content": "Hi"}] if is_chat else "Hi"
-    asked = {**settings, "max_gen_toks": 1}
-    body = model._create_payload(message, generate=True, gen_kwargs=asked, seed=model._seed)
+    given = {**(settings or {}), "max_gen_toks": 1}
+    body = model._create_payload(message, generate=True, gen_kwargs=given, seed=model._seed)
     return {
         "url": model.base_url,
         "json": body,

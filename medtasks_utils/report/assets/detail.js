@@ -81,13 +81,12 @@ function columnNode(column, about, isOneOfSeveral) {
 
 /** The response; of several generations each, the first one open, under a line on how far they agree. */
 function generationNodes(record, about) {
-  const { responses, lengths } = record;
+  const { responses } = record;
+  const lengths = responses.map((response) => response.length);
   const transcripts = generationTranscripts(record.details.transcript, responses.length);
   const drawn = (i) => {
     const turns = transcripts[i] ? conversationNodes(transcripts[i], about.raw) : [];
-    const nodes = turns.length ? turns : responseNodes(responses[i], about.raw);
-    const cut = lengths[i] > responses[i].length;
-    return cut ? [...nodes, el("p", { class: "note" }, "Its middle is left out, to keep the page small; the sample log has all of it.")] : nodes;
+    return turns.length ? turns : responseNodes(responses[i], about.raw);
   };
   if (responses.length === 1) {
     const nodes = drawn(0);

@@ -59,7 +59,7 @@ function asText(value) {
 }
 
 function number(value) {
-  return Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) < 10 ? 3 : 1);
+  return Number.isNaN(value) ? "–" : Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) < 10 ? 3 : 1);
 }
 
 /** Any JSON value as nested lists. */

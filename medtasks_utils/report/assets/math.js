@@ -139,7 +139,7 @@ class MathReader {
       const inside = this.argument();
       return degree ? math("mroot", {}, inside, math("mn", {}, degree)) : math("msqrt", {}, inside);
     }
-    if (TEXTS.has(name)) return math("mtext", {}, this.source().replace(/\s+/g, "\u00a0"));
+    if (TEXTS.has(name)) return this.upright(name);
     if (name === "boxed" || name === "fbox") return math("mrow", { class: "boxed" }, name === "fbox" ? math("mtext", {}, this.source()) : this.argument());
     if (STYLES.has(name)) return math("mrow", { class: name }, this.argument());
     if (name in ACCENTS) return math("mover", { accent: "true" }, this.argument(), math("mo", {}, ACCENTS[name]));
@@ -153,6 +153,17 @@ class MathReader {
     if (IGNORED.has(name)) return null;
     if (name.length === 1 && !/[a-zA-Z]/.test(name)) return math("mo", {}, name === "|" ? "‖" : name);
     return math("mtext", {}, `\\${name}`);
+  }
+
+  /** Text; where it is a formula in upright letters, such as \mathrm{CO_2}, that formula. */
+  upright(name) {
+    const start = this.at;
+    const text = this.source();
+    if (name !== "mathrm" || !/[_^]/.test(text)) return math("mtext", {}, text.replace(/\s+/g, "\u00a0"));
+    this.at = start;
+    const node = this.argument();
+    for (const letter of node.querySelectorAll("mi")) letter.setAttribute("mathvariant", "normal");
+    return node;
   }
 
   /** A bracket as high as what it encloses. */

@@ -35,7 +35,7 @@ async function start() {
     document.getElementById("count").textContent = "This browser is too old to unpack the samples; one of 2023 or newer can.";
     return;
   }
-  new SampleBrowser(await unpack(packed.textContent));
+  window.browser = new SampleBrowser(JSON.parse(await unpack(packed.textContent)));
   document.documentElement.dataset.ready = "true";
 }
 

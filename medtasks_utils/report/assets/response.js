@@ -55,22 +55,31 @@ function conversationNodes(transcript, raw) {
   const turns = [];
   const messages = transcript.slice(start);
   messages.forEach((message, i) => {
-    if (message?.role === "assistant") {
-      const reply = messages[i + 1]?.role === "assistant" ? undefined : messages[i + 1];
-      turns.push(turnNode(asText(message.content ?? ""), reply, raw, turns.length + 1));
-    }
+    if (message?.role !== "assistant") return;
+    const next = messages.findIndex((later, j) => j > i && later?.role === "assistant");
+    const answers = messages.slice(i + 1, next < 0 ? undefined : next).filter((each) => each && typeof each === "object");
+    turns.push(turnNode(message, answers, raw, turns.length + 1));
   });
   return turns;
 }
 
-function turnNode(text, reply, raw, count) {
-  const calls = Array.isArray(reply?.calls) ? reply.calls : [];
-  const results = calls.length ? toolResults(asText(reply.content ?? ""), calls.length) : [];
-  const said = raw ? text : withoutCalls(text, calls);
+/** A reply and what came back for it: one message with all results or, of native calls, one for each. */
+function turnNode(message, answers, raw, count) {
+  const text = asText(message.content ?? "");
+  const run = answers.flatMap(({ role, content, calls }) => {
+    if (!Array.isArray(calls) || !calls.length) return [];
+    const results = role === "tool" ? [asText(content ?? "")] : toolResults(asText(content ?? ""), calls.length);
+    return calls.map((call, i) => [call, results[i] ?? ""]);
+  });
+  const given = !answers.length && Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  const calls = [...run, ...given.map((call) => [{ name: call?.function?.name, argument: call?.function?.arguments }, "(not run)"])];
+  const said = raw ? text : withoutCalls(text, run.map(([call]) => call));
   const nodes = [el("p", { class: "role" }, `turn ${count}`)];
   if (said.trim() || !calls.length) nodes.push(...responseNodes(said, raw));
-  calls.forEach((call, i) => nodes.push(callNode(call, results[i] ?? "")));
-  if (reply && !calls.length) nodes.push(el("p", { class: "role" }, reply.role ?? "reply"), ...textNodes(asText(reply.content ?? ""), raw));
+  calls.forEach(([call, result]) => nodes.push(callNode(call, result)));
+  for (const { role, content, calls: its } of answers) {
+    if (!Array.isArray(its) || !its.length) nodes.push(el("p", { class: "role" }, role ?? "reply"), ...textNodes(asText(content ?? ""), raw));
+  }
   return el("div", { class: "turn" }, nodes);
 }
 

@@ -3,6 +3,7 @@
 /* The browser of samples: the list, and the example that is open. The address after # holds all of its state. */
 
 const ROW_HEIGHT = 56; // pixels, as in samples.css
+const COLUMNS_FIRST = 2; // runs side by side, until others are chosen
 
 class SampleBrowser {
   constructor(index) {
@@ -10,7 +11,7 @@ class SampleBrowser {
     this.documents = new Store("documents", index.starts.documents);
     this.records = new Store("samples", index.starts.samples);
     this.size = index.samples.run.length;
-    this.state = { task: "", result: "", run: "", found: "", badge: "", a: "", b: "", view: "", q: "" }; // and facets in use
+    this.state = { task: "", result: "", run: "", found: "", badge: "", a: "", b: "", view: "", beside: "", sort: "", columns: "", q: "" }; // and facets
     this.selection = new Selection(index, this.state);
     this.shown = [];
     this.open = null; // number of the sample that is open
@@ -24,6 +25,7 @@ class SampleBrowser {
     this.spacer = el("div", { role: "presentation" });
     this.list.append(this.spacer);
     this.buildFilters();
+    this.buildColumns();
     this.form.hidden = false;
     this.listen();
     this.readAddress();
@@ -43,6 +45,36 @@ class SampleBrowser {
     if (badges.length) this.addSelect("badge", "Marked", options(badges, "anything"));
     for (const [name, facet] of Object.entries(this.index.facets)) this.addSelect(name, facet.label, options(facet.values, "all"));
     this.nameResults();
+  }
+
+  /** Which numbers stand beside each sample, by which the list can be sorted, and what is listed to be saved. */
+  buildColumns() {
+    const names = Object.keys(this.index.samples.columns);
+    const sorts = names.flatMap((name) => [[`-${name}`, `${name}, largest first`], [name, `${name}, smallest first`]]);
+    this.addSelect("sort", "Order", [["", "of the data"], ...sorts]);
+    this.boxes = names.map((name) => el("input", { type: "checkbox", value: name }));
+    for (const box of this.boxes) box.addEventListener("change", () => this.set({ columns: this.boxes.filter((b) => b.checked).map((b) => b.value).join(" ") }));
+    const shown = el("fieldset", { class: "columns-shown" }, el("legend", {}, "Shown"), this.boxes.map((box) => el("label", {}, box, box.value)));
+    this.form.insertBefore(shown, this.form.querySelector(".search"));
+    const save = (kind) => button(kind, () => this.save(kind), { class: "csv", title: `Save the samples listed as ${kind}` });
+    document.getElementById("count").after(el("p", { class: "save" }, save("CSV"), save("JSONL")));
+  }
+
+  /** CSV has what the list knows; JSONL prompts, rows and responses too. */
+  async save(kind) {
+    const rows = this.shown.map((sample) => this.selection.row(sample));
+    if (kind === "CSV") {
+      const heads = [...new Set(rows.flatMap(Object.keys))];
+      const lines = [heads, ...rows.map((row) => heads.map((name) => row[name] ?? ""))].map((values) => values.map((value) => quoted(String(value))).join(","));
+      return download("samples.csv", [`${lines.join("\r\n")}\r\n`]);
+    }
+    const lines = [];
+    for (const [place, sample] of this.shown.entries()) {
+      const { document: documentOf, record } = this.index.samples;
+      const [shared, own] = await Promise.all([this.documents.record(documentOf[sample]), this.records.record(record[sample])]);
+      lines.push(`${JSON.stringify({ ...shared, ...own, ...rows[place] })}\n`);
+    }
+    return download("samples.jsonl", lines, "application/x-ndjson");
   }
 
   addSelect(name, label, options) {
@@ -75,6 +107,7 @@ class SampleBrowser {
       this.control(name).hidden = !this.selection.isPaired;
       this.form.elements[name].value = this.index.runs[run];
     }
+    for (const box of this.boxes) box.checked = this.selection.columns.includes(box.value);
     if (this.form.elements.run) this.form.elements.run.disabled = this.selection.isPaired;
     this.nameResults();
   }
@@ -116,25 +149,27 @@ class SampleBrowser {
     if (query) {
       this.apply();
       this.count(0);
-      const { record } = this.index.samples;
-      await this.documents.forEach((number_, content) => {
-        if (contains(content, query)) for (const sample of this.selection.byDocument[number_]) hits[sample] = 1;
-      }, overtaken);
       const sampleOf = new Uint32Array(this.size);
-      record.forEach((number_, sample) => (sampleOf[number_] = sample));
-      let shownAt = 0;
-      await this.records.forEach((number_, content) => {
-        if (contains(content, query)) hits[sampleOf[number_]] = 1;
-        if (performance.now() - shownAt > 300) {
-          this.apply();
-          this.count(number_ / this.size);
-          shownAt = performance.now();
-        }
-      }, overtaken);
+      this.index.samples.record.forEach((number_, sample) => (sampleOf[number_] = sample));
+      let shownAt = performance.now();
+      const progress = (share) => {
+        if (performance.now() - shownAt < 300) return;
+        this.apply();
+        this.count(share);
+        shownAt = performance.now();
+      };
+      const inDocument = (number_) => this.selection.byDocument[number_].forEach((sample) => (hits[sample] = 1));
+      await this.documents.search(query, inDocument, overtaken, () => progress(0));
+      await this.records.search(query, (number_) => (hits[sampleOf[number_]] = 1), overtaken, progress);
     }
     if (overtaken()) return;
     this.isSearching = false;
     this.apply();
+  }
+
+  /** Unpack what searches look through while the user types. */
+  warmUp() {
+    for (const store of [this.documents, this.records]) store.search("\n", () => {}, () => false, () => {});
   }
 
   // ---- the list
@@ -166,6 +201,7 @@ class SampleBrowser {
     const parts = [verdict === "right" ? answer : `${answer} (right: ${documents.target[document_]})`];
     if (runs.length > 1 && !this.selection.isPaired) parts.push(runs[samples.run[sample]]);
     parts.push(`${tasks[documents.task[document_]].name} ${documents.id[document_]}`);
+    const numbers = this.selection.columns.map((name) => `${name} ${number(samples.columns[name][sample] ?? NaN)}`);
     const row = el(
       "div",
       {
@@ -178,7 +214,7 @@ class SampleBrowser {
       },
       mark(verdict),
       el("bdi", { class: "snippet" }, documents.snippet[document_]),
-      el("bdi", { class: "about" }, parts.join(" · ")),
+      el("bdi", { class: "about" }, [...numbers, ...parts].join(" · ")),
     );
     row.style.top = `${place * ROW_HEIGHT}px`;
     return row;
@@ -195,7 +231,7 @@ class SampleBrowser {
     const document_ = samples.document[sample];
     const together = this.selection.together(document_);
     const side = this.state.view === "side" && together.length > 1;
-    const columns = side ? together : [sample];
+    const columns = side ? this.beside(together) : [sample];
     const [shared, ...own] = await Promise.all([this.documents.record(document_), ...columns.map((number_) => this.records.record(samples.record[number_]))]);
     if (this.open !== sample) return; // overtaken by the next keystroke
     const task = tasks[documents.task[document_]];
@@ -241,12 +277,24 @@ class SampleBrowser {
     ];
     if (together.length < 2) return buttons;
     buttons.push(toggle("Side by side", side, () => (this.state.view = side ? "" : "side")));
-    if (side) return buttons;
+    const columns = side ? this.beside(together) : [];
+    const numbers = (of) => of.map((each) => samples.run[each]).join(" ");
     return [...buttons, ...together.map((other) => {
-      const name = button("", () => this.show(other, true), other === sample ? { "aria-current": "true" } : {});
+      const has = columns.includes(other);
+      const chosen = has ? columns.filter((each) => each !== other) : together.filter((each) => each === other || columns.includes(each));
+      const change = () => (side ? this.set({ beside: numbers(chosen) }) : undefined, this.show(side ? sample : other, true));
+      const pressed = side ? { "aria-pressed": String(has) } : {};
+      const name = button("", change, { ...pressed, ...(!side && other === sample && { "aria-current": "true" }) });
       name.replaceChildren(mark(this.selection.verdict(other)), " ", el("bdi", {}, runs[samples.run[other]]));
       return name;
     })];
+  }
+
+  /** Of an example's samples those of the runs that the address names; without any the first few. */
+  beside(together) {
+    const chosen = this.state.beside.split(" ").filter(Boolean).map(Number);
+    const found = together.filter((sample) => chosen.includes(this.index.samples.run[sample]));
+    return found.length ? found : together.slice(0, COLUMNS_FIRST);
   }
 
   close() {
@@ -283,6 +331,7 @@ class SampleBrowser {
     this.form.addEventListener("change", ({ target }) => {
       if (target.name !== "q") this.set({ [target.name]: target.value });
     });
+    this.form.elements.q.addEventListener("focus", () => this.warmUp(), { once: true });
     this.form.elements.q.addEventListener("input", ({ target }) => {
       clearTimeout(timer);
       timer = setTimeout(() => this.set({ q: target.value.trim() }), 250);
@@ -381,6 +430,8 @@ class SampleBrowser {
       this.state[name] = name === "view" ? (value === "side" ? value : "") : control?.value === value ? value : "";
     }
     if (this.selection.isPaired && !parameters.has("open")) this.state.view = "side";
+    for (const name of ["columns", "beside"]) this.state[name] = parameters.get(name) ?? "";
+    this.arrangeFilters();
     this.dropForeignFacets();
     this.runSearch();
     document.getElementById("samples").scrollIntoView();

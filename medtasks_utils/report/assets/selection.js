@@ -89,7 +89,42 @@ class Selection {
       return (!this.hits || this.hits[sample] === 1) && (this.isPaired || this.passesResult(sample));
     };
     const candidates = this.isPaired ? this.pairedSamples() : index.samples.run.keys();
-    return [...candidates].filter(passes);
+    return this.sorted([...candidates].filter(passes));
+  }
+
+  /** The numbers by which samples can be sorted, as the address names those that are shown. */
+  get columns() {
+    return Object.keys(this.index.samples.columns).filter((name) => this.state.columns.split(" ").includes(name));
+  }
+
+  /** By the column that the address names, a minus before it for downwards; what has no number comes last. */
+  sorted(samples) {
+    const numbers = this.index.samples.columns[this.state.sort.replace("-", "")];
+    if (!numbers) return samples;
+    const sign = this.state.sort.startsWith("-") ? -1 : 1;
+    return samples.sort((a, b) => (numbers[a] === null) - (numbers[b] === null) || sign * (numbers[a] - numbers[b]) || a - b);
+  }
+
+  /** What the list knows of a sample, as plain values by name. */
+  row(sample) {
+    const { samples, documents, tasks, runs, facets, badges, found_by } = this.index;
+    const document_ = samples.document[sample];
+    const task = tasks[documents.task[document_]];
+    const own = task.facets.filter((name) => documents[name][document_] >= 0);
+    return {
+      task: task.name,
+      id: documents.id[document_],
+      run: runs[samples.run[sample]],
+      filter: this.filter,
+      right: this.at("acc", sample),
+      answer: this.at("answer", sample),
+      target: documents.target[document_],
+      found_by: found_by[this.at("found_by", sample)] ?? null,
+      marked: samples.badges[sample].map((badge) => badges[badge]).join("; "),
+      ...Object.fromEntries(own.map((name) => [name, facets[name].values[documents[name][document_]]])),
+      ...Object.fromEntries(Object.entries(samples.columns).map(([name, numbers]) => [name, numbers[sample]])),
+      question: documents.snippet[document_],
+    };
   }
 
   passesResult(sample) {
@@ -119,10 +154,4 @@ class Selection {
       if (result === "only-b" && !right[0] && right[1]) yield second;
     }
   }
-}
-
-/** Whether a text occurs in any string of a JSON value, in any case. */
-function contains(value, query) {
-  if (typeof value === "string") return value.toLowerCase().includes(query);
-  return typeof value === "object" && value !== null && Object.values(value).some((item) => contains(item, query));
 }

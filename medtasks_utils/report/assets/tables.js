@@ -40,16 +40,36 @@ function sortBy(table, column) {
   body.append(...rows);
 }
 
-/** A table as CSV: a column for each, and one more for small print such as intervals where there is any. */
+/** What a cell says, apart: {value, low, high, n, signature, note}; numbers as spreadsheets take them. */
+function cellParts(cell) {
+  const plain = (text) => text.replaceAll(",", "").replace("−", "-").replace(/^\+/, "");
+  const text = cellText(cell);
+  const [, below, value, star] = /^(<\s*)?([+−-]?[\d,]+(?:\.\d+)?)( \*)?$/.exec(text) ?? [];
+  const code = cell.querySelector("code")?.textContent.trim();
+  const parts = { value: value === undefined ? (text === code ? "" : text) : plain(value), signature: code };
+  const notes = [below && "below", star && "significant"];
+  for (const line of [...cell.querySelectorAll(".small:not(code)")].map((small) => small.textContent.trim())) {
+    const ends = /^([+−-]?[\d.,]+) to ([+−-]?[\d.,]+)$/.exec(line);
+    const count = /^n ([\d,]+)$/.exec(line);
+    if (ends) [parts.low, parts.high] = ends.slice(1).map(plain);
+    else if (count) parts.n = plain(count[1]);
+    else notes.push(line);
+  }
+  parts.note = notes.filter(Boolean).join("; ");
+  return parts;
+}
+
+/** A table as CSV: a column for each, and further ones for the interval, n, the signature and small print it has. */
 function csvOf(table) {
-  const rows = [...table.tBodies[0].rows];
-  const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
-  const small = (cell) => [...cell.querySelectorAll(".small")].map((line) => line.textContent.trim()).join("; ");
-  const withSmall = heads.map((_, column) => rows.some((row) => small(row.cells[column])));
-  const line = (values) => values.flatMap(([text, more], column) => (withSmall[column] ? [text, more] : [text])).map(quoted).join(",");
-  const lines = [line(heads.map((head) => [head, `${head || "row"}, details`]))];
-  for (const row of rows) lines.push(line([...row.cells].map((cell) => [cellText(cell).replace("−", "-"), small(cell)])));
-  return lines.join("\r\n") + "\r\n";
+  const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].map(cellParts));
+  const heads = [...table.tHead.rows[0].cells].map((cell) => cellText(cell));
+  const columns = heads.flatMap((head, place) =>
+    ["value", "low", "high", "n", "signature", "note"]
+      .filter((name) => name === "value" || rows.some((cells) => cells[place][name]))
+      .map((name) => ({ place, name, head: name === "value" ? head : `${head || "row"} ${name}` })),
+  );
+  const lines = [columns.map(({ head }) => head), ...rows.map((cells) => columns.map(({ place, name }) => cells[place][name] ?? ""))];
+  return `${lines.map((values) => values.map(quoted).join(",")).join("\r\n")}\r\n`;
 }
 
 /** A field of CSV; text that a spreadsheet would take for a formula is set apart from one. */
@@ -58,8 +78,8 @@ function quoted(text) {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-function download(name, text) {
-  const address = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" }));
+function download(name, texts, type = "text/csv") {
+  const address = URL.createObjectURL(new Blob(type === "text/csv" ? ["\ufeff", ...texts] : texts, { type }));
   const link = el("a", { href: address, download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
@@ -86,6 +106,6 @@ function bindTables() {
       new ResizeObserver(() => box.style.setProperty("--first", `${first.offsetWidth}px`)).observe(first);
     }
     const name = table.caption.textContent.trim().replace(/[^\w.-]+/g, "-").slice(0, 80);
-    table.caption.firstElementChild.append(button("CSV", () => download(`${name}.csv`, csvOf(table)), { class: "csv", title: "Download this table as CSV" }));
+    table.caption.firstElementChild.append(button("CSV", () => download(`${name}.csv`, [csvOf(table)]), { class: "csv", title: "Download this table as CSV" }));
   }
 }

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import os
 import signal
-import sys
 from typing import Any
-
-LINUX = sys.platform == "linux"
-NO_NEW_PRIVILEGES, DUMPABLE = 38, 4
-"""Options of :func:`prctl`."""
-
-_PARENT_DEATH_SIGNAL, _DROP_FROM_BOUNDING_SET = 1, 24
-_CAPABILITY_VERSION_3 = 0x20080522
 
 
 def libc(function: str, *arguments: Any) -> int:
-    """Call a function that returns -1 and sets ``errno`` when it fails.
+    """Call a function that returns -1 and sets ``errno`` when it fails; whole numbers are passed as ``long``.
 
     Raises:
         OSError: if it fails, or if the library has no such function.
     """
-    library = _library()
-    ctypes.set_errno(0)
     try:
-        result: int = getattr(library, function)(*arguments)
+        called = getattr(_library(), function)
     except AttributeError:
         raise OSError(f"the C library has no {function}") from None
+    result: int = called(*(ctypes.c_long(each) if isinstance(each, int) else each for each in arguments))
     if result == -1:
         code = ctypes.get_errno()
         raise OSError(code, f"{function}: {os.strerror(code)}")
@@ -41,25 +31,39 @@ def _library() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def prctl(option: int, value: int, more: Any = 0) -> None:
+# Not every build of Python has the two below; their numbers are the same on every architecture.
+
+
+def open_process(pid: int) -> int:
+    """A descriptor of a process, which never stands for another one.
+
+    Raises:
+        OSError: if there is no such process, or the system has no such descriptors (Linux before 5.3).
+    """
+    return libc("syscall", 434, pid, 0)
+
+
+def signal_process(descriptor: int, number: int) -> None:
+    """Send a signal to the process that a descriptor stands for.
+
+    Raises:
+        OSError: if it is gone.
+    """
+    libc("syscall", 424, descriptor, number, None, 0)
+
+
+def prctl(option: int, value: Any, more: Any = 0) -> None:
     """Set a property of this process."""
-    more = ctypes.c_ulong(more) if isinstance(more, int) else more
-    libc("prctl", option, ctypes.c_ulong(value), more, ctypes.c_ulong(0), ctypes.c_ulong(0))
+    libc("prctl", option, value, more, 0, 0)
 
 
-def die_with_parent(parent: int | None) -> None:
-    """Have the kernel kill this process when its parent ends; None: the parent cannot be seen from here."""
-    if LINUX:
-        prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    if parent is not None and os.getppid() != parent:
-        os._exit(1)
+def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends; to be called after any change of user."""
+    prctl(1, signal.SIGKILL)
 
 
-def drop_capabilities() -> None:
-    """Have no capability, and none to be gained."""
-    with contextlib.suppress(OSError):  # beyond the last one, or not allowed, and then there is none to be dropped
-        for capability in range(64):
-            prctl(_DROP_FROM_BOUNDING_SET, capability)
-    prctl(NO_NEW_PRIVILEGES, 1)
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    libc("capset", header, (ctypes.c_uint32 * 6)())
+def give_up_privileges() -> None:
+    """Have no capability and none to be gained, and let no other process look into this one's memory."""
+    prctl(38, 1)  # no new privileges
+    libc("capset", (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
+    prctl(4, 0)  # not dumpable

@@ -1,8 +1,8 @@
 """A session's process: runs the calls of one example one after the other, and keeps its variables between them.
 
-A request is 16 bytes that end the answer, four bytes of length, and code. Everything written to descriptor 1 is the
-answer; after it come the 16 bytes again and ``0``, or ``1`` if the code failed. The 16 bytes are new with each call:
-nothing that was written before the call can end it.
+A request is 16 bytes, new with each call, four bytes of length, and code. An answer is the 16 bytes, what is written
+to descriptor 1, the 16 bytes again, and ``0``, or ``1`` if the code failed. So nothing that was written before the call
+can pass for its answer.
 """
 
 from __future__ import annotations
@@ -15,20 +15,23 @@ import linecache
 import os
 import random
 import re
-import signal
 import struct
 import sys
 import traceback
 import types
-from collections.abc import Callable
 from typing import Any
 
 SOCKET = 3
 """The descriptor of the worker's socket; its output goes the same way."""
 
-HEADER = struct.Struct("!16sI")
-SPAWNED, FAILED = b"+", b"-"
-"""First byte of the answer to the wish for a worker; then its process's number, or the error's, in four bytes."""
+MARK = 16
+"""Bytes that an answer begins and ends with."""
+
+HEADER = struct.Struct(f"!{MARK}sI")
+_ABSENT = (
+    "Threads, asyncio, processes, the network and files other than Python's are not available here: compute without."
+)
+"""What follows the traceback of an error that the confinement caused."""
 
 _FLAGS = 0x1FF0000
 """Of a code object's flags, those of ``from __future__ import``."""
@@ -55,6 +58,13 @@ def import_libraries() -> None:
             __import__(name)
 
 
+class _Nowhere(str):
+    """The path of a file that swallows all; opened, it is the worker's own descriptor of that file."""
+
+    def __index__(self) -> int:
+        return os.dup(0)
+
+
 def forget_the_machine(folder: str) -> None:
     """Take out of this process what Python keeps of how and where it was built and started."""
     import platform
@@ -62,16 +72,16 @@ def forget_the_machine(folder: str) -> None:
     import warnings
 
     warnings._showwarnmsg_impl = lambda message: None  # type: ignore[attr-defined]
+    os.devnull = _Nowhere(os.devnull)
+    os.system = os.chroot  # type: ignore[assignment] # refused as well, but with an error in place of a number
     os.environ.clear()
     sys.path[:] = [entry for entry in sys.path if entry.startswith(folder) and not entry.endswith("/own")]
     sys.argv[:] = sys.orig_argv[:] = ["main.py"]
     sys.dont_write_bytecode = True
-    ours = ("pyseccomp", "_sysconfigdata", __package__)
-    for name in [name for name in sys.modules if name.startswith(ours)]:
-        build = getattr(sys.modules.pop(name), "build_time_vars", {})
-        build.clear()
+    for name in [name for name in sys.modules if name.startswith(("pyseccomp", "_sysconfigdata", __package__))]:
+        del sys.modules[name]
     built = sysconfig.get_config_vars()
-    for key in [key for key, value in built.items() if isinstance(value, str) and "/" in value]:
+    for key in [key for key, value in built.items() if "/" in str(value)]:
         del built[key]
     sysconfig._PROJECT_BASE = folder  # type: ignore[attr-defined]
     real = platform.uname()
@@ -94,8 +104,9 @@ class Session:
         import math
 
         import numpy
+        import scipy
 
-        return {"np": numpy, "numpy": numpy, "math": math}
+        return {"np": numpy, "numpy": numpy, "math": math, "scipy": scipy, "sp": scipy}
 
     def run(self, code: str) -> bool:
         """Run code as a file, but show a last expression as a REPL does; returns whether it failed."""
@@ -119,10 +130,12 @@ class Session:
         """Compile and run."""
         tree = ast.parse(code, name)
         last = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
-        body = compile(tree, name, "exec", dont_inherit=True)
-        shown = compile(ast.Interactive(last), name, "single", body.co_flags & _FLAGS, dont_inherit=True)
+        body = self.compile(tree, name, "exec", 0, True)
+        shown = self.compile(ast.Interactive(last), name, "single", body.co_flags & _FLAGS, True)
         exec(body, self.globals)
         exec(shown, self.globals)
+
+    compile: Any = staticmethod(compile)
 
 
 def _show(problem: BaseException) -> None:
@@ -131,35 +144,35 @@ def _show(problem: BaseException) -> None:
         frame = problem.__traceback__
         while frame is not None and not frame.tb_frame.f_code.co_filename.startswith("main"):
             frame = frame.tb_next
-        if isinstance(problem, SyntaxError) and problem.text is None:  # the compiler looked for a file of that name
-            problem.text = linecache.getline(str(problem.filename), problem.lineno or 0) or None
-        if sys.excepthook is sys.__excepthook__:
-            text = "".join(traceback.format_exception(type(problem), problem, frame)).rstrip("\n") + _hint(problem)
-            print(text.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
-        else:
+        if sys.excepthook is not sys.__excepthook__:
             sys.excepthook(type(problem), problem, frame)
-    except BaseException:  # the code's own __str__ may fail, or memory may be short
-        print("Error: the code failed, and so did describing how", file=sys.stderr)
+            return
+        if isinstance(problem, SyntaxError) and frame is None:
+            if problem.text is None:  # the compiler looked for a file of that name
+                problem.text = linecache.getline(str(problem.filename), problem.lineno or 0) or None
+            text = _as_the_interpreter(problem.with_traceback(None))
+        else:
+            text = "".join(traceback.format_exception(type(problem), problem, frame)).rstrip("\n") + _hint(problem)
+        print(text.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+    except BaseException:  # the code's own __str__ may fail, its stream may be closed, or memory may be short
+        os.write(1, b"Error: the code failed, and so did describing how\n")
+
+
+def _as_the_interpreter(problem: BaseException) -> str:
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        sys.__excepthook__(type(problem), problem, problem.__traceback__)
+    return said.getvalue()
 
 
 def _hint(problem: BaseException) -> str:
-    """What the interpreter itself says after a name that is not there, before Python 3.12 made the library say it."""
+    """What helps beyond the traceback; "Did you mean" is what the interpreter itself says before Python 3.12."""
+    absent = "PermissionError", "URLError", "gaierror"
+    if type(problem).__name__ in absent or problem.args == ("can't start new thread",):
+        return f"\n{_ABSENT}"
     if sys.version_info >= (3, 12) or not isinstance(problem, (AttributeError, NameError)):
         return ""
-    with contextlib.redirect_stderr(io.StringIO()) as said:
-        sys.__excepthook__(type(problem), problem, problem.__traceback__)
-    found = re.search(r"\. Did you mean: '.*'\?$", said.getvalue())
+    found = re.search(r"\. Did you mean: '.*'\?$", _as_the_interpreter(problem))
     return found[0] if found else ""
-
-
-def become(descriptor: int) -> None:
-    """Turn a fork into a worker with descriptors of its own: no input, its socket for output and for requests."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    for number in (1, 2, SOCKET):
-        os.dup2(descriptor, number)
-    nothing, other = os.pipe()
-    os.dup2(nothing, 0)
-    os.close(other)
 
 
 def serve(session: Session) -> None:
@@ -168,59 +181,32 @@ def serve(session: Session) -> None:
     random.seed()  # forks would all draw the same numbers
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()
-    output = None
-    while True:
-        end, length = HEADER.unpack(_read(HEADER.size))
+    requests = open(SOCKET, "rb", closefd=False)  # noqa: SIM115 - of the process, and not of this function
+    output: Any = None
+    while header := requests.read(HEADER.size):
+        mark, length = HEADER.unpack(header)
+        os.write(SOCKET, mark)
         output = _streams(output)
-        failed = session.run(_read(length).decode("utf-8", "replace"))
-        _flush(getattr(sys, "stdout", None), output)
-        _write(end + (b"1" if failed else b"0"))
+        failed = session.run(requests.read(length).decode())
+        streams: list[Any] = [getattr(sys, "stdout", None), output]
+        for stream in streams:
+            with contextlib.suppress(BaseException):  # the code may have closed or replaced it
+                stream.flush()
+        os.write(SOCKET, mark + (b"1" if failed else b"0"))
 
 
 def _streams(output: Any) -> Any:
     """Standard streams, whatever the last call did to them; errors go where the output goes, in order.
 
-    The last call's ``output`` stays if it works: a logger that was set up then writes to it.
+    The last call's ``output`` stays if it works: a logger that was set up then writes to it. Each line is sent as it is
+    printed, so that it is there if the call does not end.
     """
+    standard: Any = sys
+    standard.stdout = standard.stderr = None  # what code put there may close the file below as it goes
     try:
         output.flush()
     except BaseException:  # there is none, or the code closed it, or took it apart
-        output = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - of the process, not of this function
-    standard: Any = sys
+        output = open(1, "w", 1, encoding="utf-8", closefd=False)  # noqa: SIM115
     standard.stdout = standard.stderr = standard.__stdout__ = standard.__stderr__ = output
     standard.stdin = standard.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     return output
-
-
-def _flush(*streams: Any) -> None:
-    for stream in streams:
-        with contextlib.suppress(BaseException):  # the code may have closed or replaced it
-            stream.flush()
-
-
-def _read(length: int) -> bytes:
-    parts = []
-    while length:
-        data = os.read(SOCKET, min(length, 1 << 16))
-        if not data:
-            os._exit(0)
-        parts.append(data)
-        length -= len(data)
-    return b"".join(parts)
-
-
-def _write(data: bytes) -> None:
-    while data:
-        data = data[os.write(SOCKET, data) :]
-
-
-def warm_up(make_session: Callable[[], Session], code: str) -> None:
-    """Run code of our own in this process, and leave nothing of it but the interpreter's adaptations."""
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        streams = sys.stdout, sys.stderr
-        sys.stdout = sys.stderr = nowhere
-        try:
-            make_session().run(code)
-        finally:
-            sys.stdout, sys.stderr = streams
-            linecache.clearcache()

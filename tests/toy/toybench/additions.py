@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from medtasks_utils.explanations.metric import Progress, unobserved
-from medtasks_utils.judging.case import Case
+from medtasks_utils.judging import Case
 from medtasks_utils.judging.judge import Ask, Verdict
 from medtasks_utils.tools.tool import Outcome, Tool
 

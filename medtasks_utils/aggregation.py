@@ -1,0 +1,237 @@
+"""From the scores of examples to the one statistic (:mod:`medtasks_utils.statistics`), for samples and for the harness.
+
+Where a judge failed, the score of a right answer is missing while wrong answers have theirs, 0. The mean is then
+accuracy × mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
+``m [right] + [judged] (A/J) (score − m)``, with m the mean over the J judged of A right answers: what linearising the
+product gives, and augmented inverse-probability weighting with right and wrong as classes (Robins, Rotnitzky & Zhao,
+*JASA* 1994). It takes failures as unrelated to the score that would have been given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from medtasks_utils import metrics
+from medtasks_utils.metrics import JudgedScore, Score, value_of
+from medtasks_utils.statistics import Array, Codes, Mask, Ratio
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """A metric's scores on n examples of up to k generations, as arrays.
+
+    Attributes:
+        numerators: n × k.
+        denominators: likewise; 0 where there is no score, or a judge failed.
+        clusters: n numbers.
+        strata: n numbers.
+        known: whether the metric applies to an example.
+        computed: whether its value is known: a number, or that it does not apply.
+        right: n × k, of scores that right answers alone are judged for; None for others.
+    """
+
+    numerators: Array
+    denominators: Array
+    clusters: Codes
+    strata: Codes
+    known: Mask
+    computed: Mask
+    right: Array | None = None
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> Scores:
+        """From the scores of each example's generations; NaN is no score."""
+        shape = (len(rows), max(map(len, rows), default=1) or 1)
+        top, bottom, right = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        known = np.zeros(len(rows), dtype=bool)
+        is_judged = False
+        for i, row in enumerate(rows):
+            for j, score in enumerate(row):
+                if score is None or score != score:
+                    continue
+                known[i] = True
+                if isinstance(score, JudgedScore):
+                    is_judged, right[i, j] = True, score.right
+                    top[i, j], bottom[i, j] = (0.0, 0.0) if score.value is None else (score.value, 1.0)
+                else:
+                    top[i, j], bottom[i, j] = score if isinstance(score, tuple) else (score, 1.0)
+        computed = np.array([len(row) > 0 for row in rows], dtype=bool)
+        return cls(top, bottom, clusters, strata, known, computed, right if is_judged else None)
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def __getitem__(self, index: Any) -> Scores:
+        """Some of the examples."""
+        right = None if self.right is None else self.right[index]
+        return Scores(
+            self.numerators[index],
+            self.denominators[index],
+            self.clusters[index],
+            self.strata[index],
+            self.known[index],
+            self.computed[index],
+            right,
+        )
+
+    @property
+    def values(self) -> Array:
+        """Each example's mean over its generations; NaN for none."""
+        counts = (self.denominators > 0).sum(axis=1)
+        ratios = np.divide(self.numerators, self.denominators, where=self.denominators > 0, out=self.numerators * 0)
+        return np.asarray(np.where(counts > 0, ratios.sum(axis=1) / np.maximum(counts, 1), np.nan))
+
+    @property
+    def failed(self) -> Array:
+        """How many of each example's generations a judge failed on."""
+        no_right = np.zeros(len(self))
+        return no_right if self.right is None else (self.right * (self.denominators == 0)).sum(axis=1)
+
+    def ratio(self, how: metrics.Aggregation = "mean") -> Ratio:
+        """The metric; over several tasks in as many strata, ``macro``."""
+        own = self[self.known]
+        top, bottom = own.numerators, own.denominators
+        if own.failed.any():
+            classes = own.strata if how == "macro" else own.strata * 0
+            top, bottom = _pseudo_values(own, classes)
+        clusters = own.strata if how == "by_stratum" else own.clusters
+        of_nothing = 0.0 if how in ("ratio", "f1") else None
+        return Ratio(top, bottom, clusters, own.strata if how == "macro" else None, of_nothing)
+
+
+def _pseudo_values(own: Scores, classes: Codes) -> tuple[Array, Array]:
+    """Numerators and denominators of the mean where a judge failed; nothing in a class where none was judged."""
+    assert own.right is not None
+    totals, right, failed = own.numerators.sum(axis=1), own.right.sum(axis=1), own.failed
+    top, bottom = totals.copy(), (own.denominators > 0).sum(axis=1) + failed
+    for one in np.unique(classes[failed > 0]):
+        members = classes == one
+        judged = float((right - failed)[members].sum())
+        if not judged:
+            bottom[members] = 0
+            continue
+        of_judged = math.fsum(totals[members].tolist()) / judged
+        weight = float(right[members].sum()) / judged
+        top[members] = (right * of_judged + weight * (totals - (right - failed) * of_judged))[members]
+    return top, bottom
+
+
+def codes(names: Iterable[Hashable | None]) -> Codes:
+    """A number for each name, equal for equal ones; one of its own for each None."""
+    numbers: dict[Hashable, int] = {}
+    keys = (("alone", place) if name is None else name for place, name in enumerate(names))
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+
+
+def joined(parts: Sequence[Scores], by_part: bool = False) -> Scores:
+    """The scores of several tasks; ``by_part`` each in a stratum of its own."""
+    width = max(part.numerators.shape[1] for part in parts)
+
+    def wide(values: Array) -> Array:
+        return np.pad(values, ((0, 0), (0, width - values.shape[1])))
+
+    def apart(each: list[Codes]) -> Codes:
+        ends = np.cumsum([0, *(int(own.max(initial=-1)) + 1 for own in each)])
+        return np.concatenate([own + start for own, start in zip(each, ends, strict=False)])
+
+    is_judged = any(part.right is not None for part in parts)
+    strata = [part.strata * 0 if by_part else part.strata for part in parts]
+    return Scores(
+        np.vstack([wide(part.numerators) for part in parts]),
+        np.vstack([wide(part.denominators) for part in parts]),
+        apart([part.clusters for part in parts]),
+        apart(strata),
+        np.concatenate([part.known for part in parts]),
+        np.concatenate([part.computed for part in parts]),
+        np.vstack([wide(part.numerators * 0 if part.right is None else part.right) for part in parts])
+        if is_judged
+        else None,
+    )
+
+
+# ---- what the harness calls
+
+
+class _NotAvailable(str):
+    """Stays what it is in the sums by which the harness averages over a group's tasks; NaN would be no JSON."""
+
+    def _itself(self, other: object) -> _NotAvailable:
+        return self
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = _itself
+
+
+NotAvailable = Literal["N/A"]
+NOT_AVAILABLE: NotAvailable = _NotAvailable("N/A")  # type: ignore[assignment]
+"""What the harness prints where there is no number."""
+
+
+class Example(float):
+    """A metric's scores on one example, with what its aggregation needs to know beside them.
+
+    A float for whoever reads the logged samples: the mean over the generations, NaN where none has a value.
+
+    Attributes:
+        scores: of each generation.
+        cluster: examples that share it are not independent; None if this one stands alone.
+        stratum: the group whose mean enters a macro average.
+    """
+
+    scores: tuple[Score, ...]
+    cluster: str | None
+    stratum: str | None
+
+    def __new__(cls, scores: Sequence[Score], cluster: str | None = None, stratum: str | None = None) -> Example:  # noqa: D102
+        values = [value for score in scores if (value := value_of(score)) is not None]
+        self = super().__new__(cls, math.fsum(values) / len(values) if values else math.nan)
+        self.scores, self.cluster, self.stratum = tuple(scores), cluster, stratum
+        return self
+
+    def __getnewargs__(self) -> Any:  # several processes send them to each other
+        return self.scores, self.cluster, self.stratum
+
+
+def combined(scores: Sequence[Score], cluster: str | None, stratum: str | None) -> Example | None:
+    """An example's value of a metric: the mean over its generations; None where the metric applies to none of them."""
+    return None if all(score is None for score in scores) else Example(scores, cluster, stratum)
+
+
+def logged(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
+    """Of a metric's scores by name, those of which a number does not say all: several, ratios, and judged ones."""
+    return {name: own for name, own in scores.items() if len(own) > 1 or any(isinstance(score, tuple) for score in own)}
+
+
+class Aggregate:
+    """An aggregation as the harness calls it: with the examples' values, None where the metric does not apply."""
+
+    def __init__(self, how: metrics.Aggregation) -> None:
+        self.how = how
+
+    def __call__(self, items: Iterable[float | None]) -> float | NotAvailable:
+        """The number; "N/A" where the metric applies to nothing, but 0 for a ratio in which nothing is counted."""
+        if self.how == "total":
+            return math.fsum(item for item in items if item is not None and item == item)
+        value = self._ratio(items).value
+        return NOT_AVAILABLE if value is None else value
+
+    def stderr(self, items: Iterable[float | None]) -> float | NotAvailable:
+        """Its standard error; "N/A" for fewer than two clusters that count."""
+        found = None if self.how == "total" else self._ratio(items).stderr
+        return NOT_AVAILABLE if found is None else found
+
+    def _ratio(self, items: Iterable[float | None]) -> Ratio:
+        there = [item if isinstance(item, Example) else Example([item]) for item in items if item is not None]
+        clusters, strata = codes(item.cluster for item in there), codes(item.stratum or "" for item in there)
+        return Scores.of([item.scores for item in there], clusters, strata).ratio(self.how)
+
+    def __repr__(self) -> str:
+        return self.how
+
+
+AGGREGATES: dict[metrics.Aggregation, Aggregate] = {how: Aggregate(how) for how in get_args(metrics.Aggregation)}
+"""By name, as metrics say it."""

@@ -1,0 +1,145 @@
+"""Where nothing is stated: texts that break off, loop or give up, and what takes a statement back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.words import Found, Symbols, pattern, words_of
+
+
+def retracted_until(symbols: Symbols) -> int:
+    """The place in the text up to which statements are taken back; -1 for none.
+
+    >>> from medtasks_utils.extraction.words import symbols_of
+    >>> retracted_until(symbols_of("It is A. Wait, it is B.", ())), retracted_until(symbols_of("It is A.", ()))
+    (9, -1)
+    """
+    last = -1
+    for match in pattern("(?:^|stop|line|dash|but|comma|close) (?:but|so|not|comma)* wait").finditer(symbols.symbols):
+        last = symbols.places[match.end() - 1]
+    return last
+
+
+_SENTENCE = later(r"(?<=[.!?。])\s+|\n+")
+
+
+def loops(text: str) -> bool:
+    """Whether a text ends in saying the same over and over.
+
+    >>> loops("It is a nerve. " * 9), loops("It is a nerve. It is a vein. It is C.")
+    (True, False)
+    """
+    tail = text.rstrip()[-4000:]
+    end = tail[-40:]
+    return (len(end) == 40 and tail.count(end) >= 4) or _same_sentences(tail)
+
+
+def _same_sentences(tail: str) -> bool:
+    sentences = [sentence for sentence in _SENTENCE.split(tail) if len(sentence) > 12][-8:]
+    return len(sentences) == 8 and len(set(sentences[:-1])) <= 3
+
+
+_ENDED = later(
+    r"""[.!?。！？।:)\]}"'*”»`|…✓✔✅☑]\s*$|^[^\w\n]*(?:[-*|•]|\d+[.)])\s.*$(?!\n)|^.{0,60}[:=].{0,60}\d\S{0,8}$(?!\n)""",
+    re.M,
+)
+_OPEN_WORDS = later(
+    r"(?:[=+÷^√(\[{≈→−*/,–-]|\b(?:the|an?|of|to|and|or|with|for|in|by|that|on|at|about|from|is|are|was|get|than|as|be|which"
+    r"|into|then|thus|therefore|hence|will|has|because|but|if|when|while|its|we|gives|yields|der|die|das|und|mit|von|ist"
+    r"|le|la|les|du|de|et|une?|est|el|los|y|es|por|para|о|и|в|на|с))\s*$"
+)
+
+
+def whole_until(text: str) -> int:
+    """Where the last sentence begins that breaks off; the end of a text that ends as texts do.
+
+    >>> whole_until("The pulse adds two. The age adds one, and the"), whole_until("Two. It is 9.7 mg/dL")
+    (20, 20)
+    """
+    last = max((match.end() for match in _SENTENCE.finditer(text)), default=0)
+    if _OPEN_WORDS.search(text[-40:]):
+        return last
+    tail = text[text.rfind("\n") + 1 :]
+    return len(text) if len(text) - last < 50 or _ENDED.search(tail[-400:]) else last
+
+
+def gives_up(text: str) -> Iterator[Found]:
+    """Where a text says that there is no answer: "none of the above", "cannot be determined"; candidates of no value.
+
+    >>> [text for _, start, end, _ in gives_up("It is unknown.") for text in ["It is unknown."[start:end]]]
+    ['unknown']
+    """
+    for match in _none_words().finditer(text):
+        yield Found("", match.start(), match.end())
+
+
+@lru_cache(maxsize=1)
+def _none_words() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<!\w)(?:{'|'.join(map(re.escape, (*words_of('none'), *words_of('cannot'))))})(?!\w)", re.IGNORECASE
+    )
+
+
+def is_unfinished(text: str, symbols: Symbols) -> bool:
+    """Whether a calculation does not come to its end: the text breaks off, loops, or ends in a plan."""
+    if pattern("(?:eq|arrow|is|gives|about|to|colon) about* [cand weak] (?:word|close|op|pct|the){0,5} $").search(
+        symbols.symbols
+    ):
+        return loops(text)
+    return loops(text) or whole_until(text) < len(text) or only_plans(symbols)
+
+
+def only_plans(symbols: Symbols) -> bool:
+    """Whether the last sentence says what is to be calculated, and holds no result.
+
+    >>> from medtasks_utils.extraction.words import symbols_of
+    >>> only_plans(symbols_of("We plug in the values and solve for the GFR.", ()))
+    True
+    """
+    return pattern("plan [^ stop line cand]* (?:stop|line)* $").search(symbols.symbols) is not None
+
+
+_LEAD = "(?:word|dash|digits|open|the){0,2}"
+_CANNOT = "cannot|unable|(?:not|lack) ~4 calc|not (?:word|the|input){0,2} (?:answer|result|final) ~4 calc"
+_CONCLUDED = "(?:so|but|(?:stop|line) the? result) ~10 (?:cannot|unable|not ~4 calc)"
+
+
+def lacks(symbols: Symbols, after: int | None = None) -> bool:
+    """Whether a text says that something cannot be had, or that data are missing; or concludes so after a place.
+
+    >>> from medtasks_utils.extraction.words import symbols_of
+    >>> lacks(symbols_of("The weight is missing.", ())), lacks(symbols_of("It is 4.", ()))
+    (True, False)
+    """
+    if after is None:
+        return pattern(f"{_CANNOT}|lack|none").search(symbols.symbols) is not None
+    return any(symbols.places[match.end() - 1] > after for match in pattern(_CONCLUDED).finditer(symbols.symbols))
+
+
+def cannot(symbols: Symbols) -> bool:
+    """Whether a text says that something cannot be calculated."""
+    return pattern(_CANNOT).search(symbols.symbols) is not None
+
+
+def asides(symbols: Symbols) -> list[tuple[int, int]]:
+    """The stretches of remarks, as places of symbols.
+
+    From a heading such as "Interpretation" to the next line that begins with a result, or the end; from "for
+    comparison" to the end of its line.
+    """
+    found = []
+    text = symbols.symbols
+    for match in pattern(f"(?:^|line) {_LEAD} heading (?:[^ line stop cand]){{0,4}} (?:colon|line|stop)").finditer(
+        text
+    ):
+        end = pattern(f"line {_LEAD} (?:answer|final|result|so)").search(text, match.end())
+        found.append((match.end(), end.start() if end else len(text)))
+    for source in (
+        f"(?:^|line|stop|comma|open) {_LEAD} aside [^ line]*",
+        "(?<=cand|word|result) open (?!eq) [^ line close]* cand [^ line close]* close",
+    ):
+        found += [match.span() for match in pattern(source).finditer(text)]
+    return found

@@ -1,0 +1,26 @@
+"""Regular expressions that are compiled at their first use, so that importing a reader costs nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+
+class _Later:
+    def __init__(self, source: str, flags: int) -> None:
+        self._source, self._flags = source, flags
+
+    def __getattr__(self, name: str) -> Any:
+        pattern = re.compile(self._source, self._flags)
+        for method in ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn", "pattern"):
+            self.__dict__[method] = getattr(pattern, method)
+        return getattr(pattern, name)
+
+
+def later(source: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern, not compiled yet.
+
+    >>> later("b+").sub("c", "abba")
+    'aca'
+    """
+    return cast("re.Pattern[str]", _Later(source, flags))

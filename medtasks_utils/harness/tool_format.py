@@ -1,0 +1,169 @@
+"""How a run's tools are called: natively, in fields beside the text, or in the text; and what the model is sent."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import cached_property
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import requests
+from lm_eval.api.model import LM
+
+from medtasks_utils.errors import OptionError, logger
+from medtasks_utils.harness.patches.models import (
+    has_chat_template,
+    is_chat_server,
+    probe_of,
+    tools_in_template,
+)
+from medtasks_utils.harness.server import UnableError, check, words_of
+from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
+from medtasks_utils.tools.tool import Tool
+
+_CONNECTED_WITHIN = 5  # seconds
+
+
+class _Schema(dict[str, Any]):
+    """A tool's schema among the settings of a request, by which the harness groups requests: hashable for that."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(str(self))
+
+
+class ToolFormat:
+    """How the tools of a task are called in a run.
+
+    Args:
+        model: the run's; None where it is not known.
+        tools: by name.
+        wanted: the option ``tool_format``.
+        settings: the task's ``generation_kwargs``, with which the server is tried.
+
+    Raises:
+        OptionError: for ``native`` where the model takes no tools.
+        MedtasksError: where its server answers that no request of this run can be answered.
+    """
+
+    def __init__(self, model: LM | None, tools: Mapping[str, type[Tool]], wanted: str, settings: Mapping[str, Any]):
+        self._model = model
+        self._tools = tools
+        self.name: Literal["native", "text"] = "text"
+        self.reason = "as tool_format says"
+        self.most_by_template = 0  # calls of a reply, where the chat template writes them for the model
+        if wanted != "text":
+            refusal = self._refusal(settings)
+            if wanted == "native" and refusal:
+                raise OptionError(f"tool_format=native: {refusal}: leave tool_format out, or make it text")
+            self.name, self.reason = ("text", refusal) if refusal else ("native", f"{self._taker} takes tools")
+
+    @property
+    def _taker(self) -> str:
+        return str(self._model.base_url) if is_chat_server(self._model) else "the model's chat template"  # type: ignore[union-attr]
+
+    @cached_property
+    def schemas(self) -> list[dict[str, Any]]:
+        """The tools as native calls have them."""
+        return [_Schema(tool.schema()) for tool in self._tools.values()]
+
+    def in_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """The settings of a request; where a server takes tools, with them: in what it is sent, and in cache keys."""
+        by_server = self.name == "native" and not self.most_by_template
+        return {**settings, "tools": self.schemas} if by_server else settings
+
+    def rendering(self) -> AbstractContextManager[None]:
+        """What chats are rendered within."""
+        return tools_in_template(self._model, self.schemas) if self.most_by_template else nullcontext()
+
+    # ---- whether the model takes tools
+
+    def _refusal(self, settings: Mapping[str, Any]) -> str:
+        """Why calls cannot be native; empty where they can."""
+        if is_chat_server(self._model):
+            if self._model not in _tried:
+                _tried[self._model] = _refused_by_server(self._model, self.schemas, settings)
+            return _tried[self._model]
+        if not has_chat_template(self._model):
+            return "the model takes no tools beside its prompt"
+        self.most_by_template = MAX_CALLS if self._template_writes(2) else int(self._template_writes(1))
+        return "" if self.most_by_template else "the model's chat template has no tool calls, or none that can be read"
+
+    def _template_writes(self, number: int) -> bool:
+        """Whether the template shows tools, so many calls of one reply, in a form that is read, and their results."""
+        tool = next(iter(self._tools.values()))
+        wanted = [Call(tool.name, f"{each} + 1.5") for each in range(number)]
+        functions = [{"name": tool.name, "arguments": {tool.argument: call.argument}} for call in wanted]
+        calls = [{"id": f"call0000{i}", "type": "function", "function": each} for i, each in enumerate(functions)]
+        results = [{"role": "tool", "tool_call_id": c["id"], "name": tool.name, "content": "2.25"} for c in calls]
+        asked = {"role": "user", "content": "Hi"}
+        apply: Any = self._model.apply_chat_template  # type: ignore[union-attr]
+        logging.disable(logging.WARNING)  # HFLM says what it makes of a template that fails
+        try:
+            with tools_in_template(self._model, self.schemas):
+                first = str(apply([asked], add_generation_prompt=False))
+                text = str(apply([asked, {"role": "assistant", "content": "", "tool_calls": calls}, *results]))
+        except Exception:  # whatever a template raises of messages that it does not know
+            return False
+        finally:
+            logging.disable(logging.NOTSET)
+        found, _ = read_calls(text.removeprefix(first), self._tools)
+        return all(name in first for name in self._tools) and "2.25" in text and found[:number] == wanted
+
+
+_tried: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+"""By model, why its server takes no tools; empty where it does."""
+
+
+def _refused_by_server(model: Any, schemas: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> str:
+    """Why a server takes no tools; empty if it does.
+
+    One that takes them and leaves them out of the model's prompt does not; it shows in the number of prompt tokens.
+    """
+    plain = probe_of(model, settings)
+    with_tools = _post(model, {**plain, "json": {**plain["json"], "tools": list(schemas)}})
+    without = _post(model, plain)
+    if _is_answer(with_tools):
+        counts = [_prompt_tokens(reply) for reply in (with_tools, without)]
+        ignored = counts[0] is not None and counts[0] == counts[1]
+        return f"{model.base_url} leaves tools out of the prompt" if ignored else ""
+    if _is_answer(without):
+        return f"{model.base_url} refuses tools{_words(with_tools)}"
+    if without is not None:
+        with suppress(UnableError):
+            check(without.status_code, without.text, model.base_url, model.model)
+    logger.warning(
+        "%s does not answer%s: going on as if it took tools; if it does not, set tool_format to text",
+        model.base_url,
+        _words(without),
+    )
+    return ""
+
+
+def _post(model: Any, request: dict[str, Any]) -> requests.Response | None:
+    try:
+        return requests.post(**request, timeout=(_CONNECTED_WITHIN, model.timeout))
+    except (requests.exceptions.RequestException, ValueError):
+        return None
+
+
+def _body(reply: requests.Response | None) -> dict[str, Any]:
+    try:
+        body = reply.json() if reply is not None else None
+    except ValueError:
+        body = None
+    return body if isinstance(body, dict) else {}
+
+
+def _is_answer(reply: requests.Response | None) -> bool:
+    return reply is not None and reply.ok and bool(_body(reply).get("choices"))
+
+
+def _prompt_tokens(reply: requests.Response | None) -> int | None:
+    usage = _body(reply).get("usage")
+    return usage.get("prompt_tokens") if isinstance(usage, dict) else None
+
+
+def _words(reply: requests.Response | None) -> str:
+    return "" if reply is None else words_of(reply.text) or f" (status {reply.status_code})"

@@ -1,0 +1,159 @@
+"""The lines of a ``results.jsonl``, and the documents that their prompts show."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.results.samples import Message, Row, content_of, mapping, number, numbered_lines, without_surrogates
+
+_BY_NAME = {"medmcqa": "medmcqa", "medexqa": "medexqa", "medcalc": "medcalc_bench", "medhallu": "medhallu"}
+_NO_REWARDS = {
+    *("id", "example_id", "rollout_id", "generation_ms", "scoring_ms", "total_ms", "average_reward", "avg_reward"),
+    *("num_turns", "input_tokens", "output_tokens"),
+}
+_SHOWN = ("note", "question", "answer", "options")  # fields of documents that a prompt shows
+_WORDS = 5  # of a document's beginning, by which it is looked up
+
+
+class ImportingError(MedtasksError):
+    """A file that is no run of an environment, or of which it cannot be told what it is of."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A response."""
+
+    number: int
+    values: Row
+    prompt: list[Message]
+    completion: list[Message]
+
+    @property
+    def response(self) -> str:
+        """What is scored: the last thing that the model said."""
+        said = [message["content"] for message in self.completion if message["role"] in ("assistant", "prompt")]
+        return said[-1] if said else ""
+
+    @property
+    def shown(self) -> str:
+        """All that the model was asked, and what ``info`` says of it."""
+        return "\n".join([*(message["content"] for message in self.prompt), *_texts(self.values.get("info"))])
+
+    @property
+    def rewards(self) -> dict[str, float]:
+        """The environment's own, by reward function."""
+        own = self.values.get("metrics")
+        given = {**own, "reward": self.values.get("reward")} if isinstance(own, dict) else self.values
+        found = {name: number(value) for name, value in given.items() if name not in _NO_REWARDS}
+        return {f"env_{n}": v for n, v in found.items() if v is not None and not isinstance(given[n], bool)}
+
+
+def metadata_of(path: Path) -> Row:
+    """What stands beside the file; nothing where that cannot be read."""
+    try:
+        return mapping(json.loads((path.parent / "metadata.json").read_bytes()))
+    except (OSError, ValueError):
+        return {}
+
+
+def benchmark_of(path: Path, lines: Sequence[Line]) -> str | None:
+    """The benchmark that a file is of, as its lines, its metadata or its folder name it."""
+    metadata = metadata_of(path)
+    folder = path.resolve().parent.parent.name.partition("--")[0]
+    names = [lines[0].values.get("task"), metadata.get("env_id"), metadata.get("env"), folder]
+    plain = [re.sub(r"[^a-z0-9]", "", str(name or "").lower()) for name in names]
+    return next((benchmark for name in plain for part, benchmark in _BY_NAME.items() if part in name), None)
+
+
+def read_lines(path: Path) -> tuple[list[Line], list[str]]:
+    """The responses in a file, and what was left out, in words.
+
+    Raises:
+        ImportingError: if it cannot be read, or holds none.
+    """
+    found, bad = [], []
+    try:
+        for place, text in numbered_lines(path):
+            try:
+                values = without_surrogates(json.loads(text))
+            except (ValueError, RecursionError):
+                values = None
+            if isinstance(values, dict) and values.get("completion") is not None:
+                found.append(Line(place, values, _chat(values.get("prompt")), _chat(values["completion"])))
+            else:
+                bad.append(place)
+    except OSError as error:
+        raise ImportingError(f"{path} cannot be read: {error.strerror or error}") from None
+    left_out = [f"{path}: left out {len(bad)} lines that are no response (the first is line {bad[0]})"] if bad else []
+    if not found:
+        raise ImportingError(f"{path} has no response as vf-eval -s writes them; {'; '.join(left_out)}")
+    return found, left_out
+
+
+def _chat(messages: Any) -> list[Message]:
+    """Messages, with calls of tools in their text; a text alone is what a completion model was given or said."""
+    if not isinstance(messages, list):
+        return [{"role": "prompt", "content": content_of(messages)}]
+    return [_message(message) for message in messages if isinstance(message, dict)]
+
+
+def _message(message: Mapping[str, Any]) -> Message:
+    calls = message.get("tool_calls")
+    parts = [content_of(message.get("content")), *map(str, calls if isinstance(calls, list) else ())]
+    return {"role": str(message.get("role", "")), "content": "\n".join(part for part in parts if part)}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The strings in a JSON value, one that is itself JSON among them."""
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.loads(value) if value.lstrip().startswith("{") else value
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+# ---- which document
+
+
+class Documents:
+    """Documents of a task, to be found by the texts that show them.
+
+    Args:
+        documents: in the task's order.
+    """
+
+    def __init__(self, documents: Sequence[Row]) -> None:
+        self._parts = [[plain for part in _parts(doc) if (plain := _plain(part))] for doc in documents]
+        self._places: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for place, parts in enumerate(self._parts):
+            self._places[tuple("".join(parts[:1]).split()[:_WORDS])].append(place)
+
+    def shown_in(self, text: str) -> list[int]:
+        """The places of the documents of which all is in a text."""
+        plain = _plain(text)
+        words = plain.split()
+        starts = {tuple(words[i : i + n]) for i in range(len(words)) for n in range(1, _WORDS + 1)}
+        near = [place for start in starts & self._places.keys() for place in self._places[start]]
+        return sorted(place for place in near if all(f" {part} " in f" {plain} " for part in self._parts[place]))
+
+
+def _parts(doc: Row) -> Iterator[str]:
+    for name in _SHOWN:
+        value = doc.get(name)
+        yield from map(str, value if isinstance(value, list) else [value] if value else [])
+
+
+def _plain(text: str) -> str:
+    """Words and numbers alone, so that no letter before an option and no line break matters."""
+    return " ".join(re.findall(r"\w+", text.casefold()))

@@ -1,0 +1,240 @@
+"""The audit of the reading: what the LLM is asked, how its line is read, and whether the estimates cover the truth."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_server import Answer, FakeServer, Fault, draw, whole
+from judging_cases import no_keys_and_no_waits
+from saved_runs import TASKS, right_in, sample_file, save_run
+
+from medtasks_utils.audit import disagreements, read_audit
+from medtasks_utils.audit.auditor import Asked, Auditor, right, same
+from medtasks_utils.audit.estimate import Counts, Estimate, changed, share
+from medtasks_utils.cli import main
+from medtasks_utils.judging.replies import UnreadableError
+from medtasks_utils.results import read_runs
+
+__all__ = ["no_keys_and_no_waits"]
+Command = Callable[..., int]
+
+
+# ---- the estimate
+
+
+@pytest.mark.parametrize(("doubtful", "others"), [(0.5, 0.1), (0.5, 0.02), (0.3, 0.3), (0.05, 0.0), (0.0, 0.5)])
+@pytest.mark.parametrize(("drawn", "sample"), [(300, 200), (100, 100)])
+def test_intervals_cover_a_known_share_at_the_stated_rate(
+    doubtful: float, others: float, drawn: int, sample: int
+) -> None:
+    """A scripted auditor: of 300 doubtful and 1,200 other responses known shares are misread; a sample is drawn."""
+    rng = np.random.default_rng(7)
+    sizes, hits = (300, 1200), (round(300 * doubtful), round(1200 * others))
+    truth, covered = sum(hits) / 1500, 0
+    for _ in range(2000):
+        counts = [Counts(int(rng.hypergeometric(own, size - own, read)), read, size)
+                  for own, size, read in zip(hits, sizes, (drawn, sample), strict=True)]  # fmt: skip
+        found = share(counts)
+        assert found is not None and 0 <= found["low"] <= found["value"] <= found["high"] <= 1
+        covered += found["low"] - 1e-12 <= truth <= found["high"] + 1e-12
+    assert covered / 2000 >= 0.93
+
+
+def test_intervals_of_the_accuracy_cover_it() -> None:
+    rng = np.random.default_rng(8)
+    covered = 0
+    for _ in range(2000):  # of 1,200 others 60 are gained and 24 lost, of 300 doubtful ones 90 and 15
+        gained, lost, _rest = rng.multivariate_hypergeometric([60, 24, 1116], 200)
+        more, less, _rest = rng.multivariate_hypergeometric([90, 15, 195], 300)
+        gains = share([Counts(int(more), 300, 300), Counts(int(gained), 200, 1200)])
+        losses = share([Counts(int(less), 300, 300), Counts(int(lost), 200, 1200)])
+        assert gains and losses
+        found = changed(0.6, gains, losses)
+        covered += found["low"] <= 0.6 + 111 / 1500 <= found["high"]
+    assert 0.93 <= covered / 2000 <= 0.985
+
+
+def test_what_is_wholly_known_has_no_width_and_what_nobody_read_may_be_anything() -> None:
+    assert share([Counts(3, 10, 10), Counts(0, 90, 90)]) == Estimate(value=0.03, low=0.03, high=0.03)
+    assert share([Counts(0, 0, 0), Counts(9, 90, 90)]) == Estimate(value=0.1, low=0.1, high=0.1)
+    found = share([Counts(0, 0, 50), Counts(5, 50, 50)])
+    assert found and found["value"] == pytest.approx(0.1) and found["low"] < 0.06 and found["high"] > 0.54
+    assert share([Counts(0, 0, 10), Counts(0, 0, 0)]) is None
+
+
+# ---- the line
+
+
+@pytest.mark.parametrize(
+    ("kind", "reply", "stated"),
+    [
+        ("letter", "STATED: C", "C"),
+        ("letter", "**stated: c**.", "C"),
+        ("letter", "```\nSTATED: none\n```", "none"),
+        ("letter", "STATED: E", None),
+        ("letter", "STATED: C, since it says so", None),
+        ("letter", "It states C.\nSTATED: C", None),
+        ("letter", "STATED: N/A", None),
+        ("verdict", "STATED: 2", "2"),
+        ("verdict", "STATED: 3", None),
+        ("decimal", "STATED: 12.5%", "12.5%"),
+        ("decimal", "STATED: 1,200", None),
+        ("decimal", "STATED: NaN", None),
+        ("decimal", "STATED: 4.2 mg", None),
+        ("decimal", "STATED: ٤", None),
+        ("integer", "STATED: -3", "-3"),
+        ("date", "STATED: 4/3/2023", "4/3/2023"),
+        ("date", "STATED: 31/31/2023", None),
+        ("date", "STATED: 2023-04-03", None),
+        ("weeks_days", "STATED: (4 weeks, 3 days)", "(4 weeks, 3 days)"),
+        ("days", "STATED: 31", "31"),
+        ("days", "STATED: n/a", "N/A"),
+    ],
+)
+def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind: str, reply: str, stated: str | None) -> None:
+    import asyncio
+
+    async def ask(messages: Any, read: Callable[[str], str], schema: Any = None) -> str:
+        return read(reply)
+
+    case = Asked(kind, kind == "days", "Q?", (), "", "So.")
+    if stated is None:
+        with pytest.raises(UnreadableError):
+            asyncio.run(Auditor().judge(case, ask))
+    else:
+        assert asyncio.run(Auditor().judge(case, ask)).output == {"stated": stated}
+
+
+def test_readings_of_the_same_answer_and_right_ones() -> None:
+    for one, other, kind in (("29.0", "29", "integer"), ("0.125", "12.5%", "decimal"), ("12.5", "12.5%", "decimal"),
+                             ("4/3/2023", "04/03/2023", "date"), ("[invalid]", "none", "letter"),
+                             ("N/A", "N/A", "days"),
+                             ("(4 weeks, 3 days)", "(4 weeks, 3 days)", "weeks_days")):  # fmt: skip
+        assert same(one, other, kind)
+    for one, other, kind in (("A", "B", "letter"), ("A", "none", "letter"), ("4.2", "4.3", "decimal"),
+                             ("N/A", "3", "decimal")):  # fmt: skip
+        assert not same(one, other, kind)
+    within = {"judgement": "decimal", "ground_truth": "0.83", "lower_limit": 0.8, "upper_limit": 0.85}
+    assert (
+        right("83%", within, "decimal") and not right("83", within, "decimal") and not right("none", within, "decimal")
+    )
+
+
+# ---- a run
+
+
+def reads(request: dict[str, Any]) -> Answer:
+    """A perfect reader of the responses below, which checks that it is told nothing that it must not know."""
+    text = whole(request["messages"])
+    if '"ready"' in text:
+        return '{"ready": true}'
+    said = re.findall(r"<response>\n(.*?)\n</response>", text, re.DOTALL)[-1]
+    found = re.search(r"\\boxed\{(.)\}|answer is (.)\.|<answer>(.*)</answer>", said)
+    return f"STATED: {next(group for group in found.groups() if group)}" if found else "STATED: none"
+
+
+def many(folder: Path, task: str, count: int, wrong: float) -> Path:
+    """A run of so many examples of a task, which state letters or digits; in a share of them the rules are wrong."""
+    results = save_run(folder, tasks=task)
+    path = sample_file(results, task)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    made = []
+    for number in range(count):
+        chance = draw(f"example {number}")
+        answer, spoilt = chance.choice("ABCD"), number < wrong * count
+        for name in ("strict-match", "flexible-extract"):
+            line = next(line for line in lines if line["filter"] == name)
+            read = "ABCD"[("ABCD".index(answer) + 1) % 4] if spoilt else answer
+            line |= {"doc_id": number, "doc_hash": f"{number:064}", "filtered_resps": [read],
+                     "resps": [[f"Number {number}: \\boxed{{{answer}}}"]], "doc": {**line["doc"], "answer_letter": "A"},
+                     "acc": float(read == "A"), "found_by": "box"}  # fmt: skip
+            made.append(json.dumps(line))
+    path.write_text("\n".join(made) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def audit(tmp_path: Path) -> Command:
+    def run(url: str, *arguments: object) -> int:
+        try:
+            return main(["audit", *map(str, arguments), "--model", "m", "--base", url, "--cache", str(tmp_path / "c")])
+        except SystemExit as ended:
+            return int(ended.code or 0)
+
+    return run
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.12])
+def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(
+    wrong: float, tmp_path: Path, audit: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = many(tmp_path / "run", "medmcqa_openmed", 600, wrong)
+    with FakeServer(reads) as server:
+        assert audit(server.url, tmp_path / "run", "--sample", "150") == 0
+        asked = len(server.requests)
+        assert asked == 1 + 150
+        assert audit(server.url, tmp_path / "run", "--sample", "150") == 0
+        assert len(server.requests) == asked, "nothing is asked twice"
+        for request in server.requests:
+            assert "answer_letter" not in whole(request["messages"])
+    assert [run.model for run in read_runs([tmp_path / "run"])] == ["org/model"], "the audit's file is no run"
+    found = read_audit(path)
+    assert found is not None
+    for filter_ in found["filters"].values():
+        assert filter_["misread"]["low"] <= wrong <= filter_["misread"]["high"] and filter_["missed"]["value"] == 0
+        assert filter_["misread"]["high"] - filter_["misread"]["low"] < 0.12
+    stated = sum(draw(f"example {number}").choice("ABCD") == "A" for number in range(600)) / 600
+    assert found["accuracy_as_read"]["low"] <= stated <= found["accuracy_as_read"]["high"]
+    assert len(list(disagreements(found))) == sum(row["doc_id"] < wrong * 600 for row in found["readings"])
+    rows = list(csv.DictReader(path.with_name(path.name.replace("samples_", "audit_")).with_suffix(".csv").open()))
+    assert len(rows) == 150 and rows[0]["stratum"] == "others"
+    assert "misread" in capsys.readouterr().out
+
+
+def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(
+    tmp_path: Path, audit: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = save_run(tmp_path / "run", right_in(0.6))
+
+    def answer(request: dict[str, Any]) -> Answer:
+        text = whole(request["messages"])
+        if '"ready"' not in text and draw(text.split("(An earlier")[0].strip()).random() < 0.1:
+            answers: list[Answer] = ["The response states C.", Fault(400), Fault(401)]
+            return draw(text).choice(answers)
+        return reads(request)
+
+    with FakeServer(answer) as server:
+        assert audit(server.url, tmp_path / "run", "--json", "--max_retries", "0") == 0
+    audits = {each["task"]: each for each in json.loads(capsys.readouterr().out)}
+    assert set(audits) == set(TASKS)
+    assert sum(sum(each["failures"].values()) for each in audits.values()) > 0
+    for task, each in audits.items():
+        counted = [row for row in each["readings"] if row["stated"] is not None]
+        assert sum(stratum["read"] for stratum in each["strata"].values()) == len(counted)
+        assert len(each["readings"]) == each["responses"] and (len(counted) < each["responses"] or not each["failures"])
+        assert read_audit(sample_file(results, task)) == {key: each[key] for key in each if key != "path"}
+        for filter_ in each["filters"].values():
+            assert 0 <= filter_["misread"]["low"] <= filter_["misread"]["high"] <= 1
+        silent = [row for row in each["readings"] if not row["end"]]
+        assert all(row["stated"] == "none" for row in silent), "nothing is asked of an empty response"
+
+
+def test_wrong_use_is_one_line(tmp_path: Path, audit: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    path = many(tmp_path / "run", "medmcqa_openmed", 5, 0)
+    with FakeServer(reads) as server:
+        assert audit(server.url, tmp_path / "run", "--task", "medmcqa_openmd") == 1
+        assert "did you mean medmcqa_openmed" in capsys.readouterr().err.splitlines()[-1]
+        assert audit(server.url, tmp_path / "run", "--sample", "0") == 2
+    assert audit(server.url, tmp_path / "run", "--max_retries", "0") == 1
+    assert "is the server running" in capsys.readouterr().err.splitlines()[-1]
+    path.unlink()
+    assert audit(server.url, tmp_path / "run") == 1
+    assert "--log_samples" in capsys.readouterr().err.splitlines()[-1]
+    assert read_audit(path) is None

@@ -1,0 +1,165 @@
+"""Runs of the defining environments: written once as the harness's files, then reported, judged and compared."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Row, right_answer
+from environment_runs import ENVIRONMENTS, lines, rows, write
+from saved_runs import save_run
+
+from medtasks_utils import cli
+from medtasks_utils.compare import compare_runs
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.importing import ImportingError, import_run
+from medtasks_utils.rescore import find_responses
+from medtasks_utils.results import ResultsError, Run, read_runs
+
+STRICT = "strict-match"
+
+
+def mostly_right(doc: Row) -> str:
+    """Right but for every fourth question, by its length."""
+    return right_answer(doc) if len(str(doc["question"])) % 4 else "<think>hm</think> I cannot say."
+
+
+def imported(path: Path, folder: Path, **settings: Any) -> tuple[Run, list[str]]:
+    written, problems = import_run(path, folder, data="sample", **settings)
+    (run,) = read_runs(written)
+    return run, problems
+
+
+@pytest.mark.parametrize("benchmark", ENVIRONMENTS)
+def test_what_is_written_is_what_the_harness_writes(benchmark: str, tmp_path: Path) -> None:
+    _, function, name, _ = ENVIRONMENTS[benchmark]
+    run, problems = imported(write(tmp_path, benchmark, lines(benchmark, mostly_right)), tmp_path / "out")
+    assert (run.model, run.date, list(run.tasks)) == ("org/model-7b", "2026-03-04T05-06-07", [name])
+    task = run.tasks[name]
+    assert (task.benchmark, task.problems, run.problems, problems) == (benchmark, [], [], [])
+    metadata = {"medexqa": {"use_explanations": False}}
+    (theirs,) = read_runs(save_run(tmp_path / "ours", mostly_right, tasks=name, metadata=metadata))
+    harness = theirs.tasks[name]
+    for key, value in harness.metrics.items():
+        assert task.metrics[key].value == pytest.approx(value.value), key
+        assert task.metrics[key].stderr == (value.stderr and pytest.approx(value.stderr)), key
+    for ours, other in zip(task.samples, harness.samples, strict=True):
+        assert (ours.doc_hash, ours.target, ours.answers) == (other.doc_hash, other.target, other.answers)
+        assert (ours.cluster, ours.stratum, ours.scores) == (other.cluster, other.stratum, other.scores)
+        for filter_name, metrics in other.metrics.items():
+            assert metrics.items() <= ours.metrics[filter_name].items()
+        assert ours.metrics[STRICT]["env_reward"] == ours.metrics[STRICT][f"env_{function}"]
+    compared = compare_runs(run, theirs)
+    assert all(line.contrast.difference == pytest.approx(0) for line in compared.lines)
+    accuracy = next(line for line in compared.lines if line.metric == "acc")
+    assert accuracy.contrast.n == len(rows(benchmark))
+    assert any("the first run lacks a signature" in warning for warning in compared.warnings)
+
+
+def test_the_command_and_what_reads_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for benchmark in ENVIRONMENTS:
+        write(tmp_path / "theirs", benchmark, lines(benchmark, mostly_right))
+    out = tmp_path / "out"
+    assert cli.main(["import", str(tmp_path / "theirs"), "-o", str(out), "--data", "sample"]) == 0
+    written = capsys.readouterr().out.split()
+    assert len(written) == 4 and all(Path(path).is_relative_to(out) for path in written)
+    page = tmp_path / "report.html"
+    assert cli.main(["report", str(out), "-o", str(page)]) == 0, capsys.readouterr().err
+    text = page.read_text(encoding="utf-8")
+    assert all(shown in text for shown in ("MedMCQA", "MedExQA", "MedCalc-Bench", "MedHallu", "env_reward"))
+    found = find_responses([str(out)], STRICT).found
+    assert len(found) == len(rows("medexqa")) and all(len(response.case.references) == 2 for response in found)
+    with pytest.raises(ResultsError, match="medtasks import"):
+        read_runs(tmp_path / "theirs")
+
+
+@pytest.mark.parametrize("strip", [(), ("example_id",)])
+def test_rollouts_of_an_example_are_its_generations(tmp_path: Path, strip: tuple[str, ...]) -> None:
+    def second_wrong(doc: Row) -> str:
+        return right_answer(doc) if doc["rollout"] != 1 else "No."
+
+    written = [{k: v for k, v in line.items() if k not in strip} for line in lines("medhallu", second_wrong, 4)]
+    run, _ = imported(write(tmp_path, "medhallu", written), tmp_path / "out")
+    samples = run.tasks["medhallu"].samples
+    assert len(samples) == len(rows("medhallu"))
+    for sample in samples:
+        assert len(sample.responses) == len(sample.answers[STRICT]) == len(sample.scores[STRICT]["acc"]) == 4
+        assert sample.metrics[STRICT]["acc"] == 0.75
+        assert sample.metrics[STRICT]["env_reward"] in (pytest.approx(0.5), pytest.approx(0.75))
+
+
+@pytest.mark.parametrize(
+    ("task", "environment", "folder"),
+    [
+        ("medarc/medcalc-bench", "", "x--m"),
+        ("default", "medcalc_bench", "x--m"),
+        ("default", "", "medcalc-bench--m"),
+    ],
+)
+def test_the_benchmark_is_told_by_task_metadata_or_folder(
+    tmp_path: Path, task: str, environment: str, folder: str
+) -> None:
+    place = tmp_path / folder / "1"
+    place.mkdir(parents=True)
+    text = "".join(json.dumps({**line, "task": task}) + "\n" for line in lines("medcalc_bench", right_answer))
+    (place / "results.jsonl").write_text(text)
+    (place / "metadata.json").write_text(json.dumps({"env_id": environment}))
+    run, _ = imported(place / "results.jsonl", tmp_path / "out")
+    assert run.tasks["medcalc_bench"].metrics["acc", STRICT].value == 1.0
+
+
+def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path: Path) -> None:
+    path = tmp_path / "gsm8k--m" / "1" / "results.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"prompt": "2 + 2?", "completion": "4", "answer": "4", "task": "gsm8k", "reward": 1.0}))
+    with pytest.raises(ImportingError, match="name the task with --task"):
+        imported(path, tmp_path)
+    with pytest.raises(ImportingError, match="1 of 1 responses whose prompt shows no document of medhallu"):
+        imported(path, tmp_path, task="medhallu")
+    path.write_text("\n{}\n")
+    with pytest.raises(ImportingError, match="has no response as vf-eval -s writes them"):
+        imported(path, tmp_path)
+
+
+def test_bad_lines_and_foreign_rows_are_counted(tmp_path: Path) -> None:
+    written = lines("medhallu", right_answer)
+    written[2]["prompt"] = "What else?"
+    path = write(tmp_path, "medhallu", written)
+    path.write_text(path.read_text() + '{"prompt": "cut o\n[1, 2]\n{"task": "medhallu", "completion": null}\n')
+    run, problems = imported(path, tmp_path / "out")
+    assert len(run.tasks["medhallu"].samples) == len(written) - 1
+    assert [f"left out {n} " in problem for n, problem in zip(("3", "1 of"), problems, strict=True)] == [True, True]
+
+
+def test_turns_with_tools_end_in_the_last_reply_and_all_are_kept(tmp_path: Path) -> None:
+    (line, *_) = lines("medcalc_bench", right_answer)
+    final = line["completion"][-1]
+    call = {"role": "assistant", "content": None, "tool_calls": ['{"name": "calculator"}']}
+    line["completion"] = [call, {"role": "tool", "content": "<answer>1</answer>"}, final]
+    run, _ = imported(write(tmp_path, "medcalc_bench", [line]), tmp_path / "out")
+    (sample,) = run.tasks["medcalc_bench"].samples
+    assert sample.responses == [final["content"]] and sample.metrics[STRICT]["acc"] == 1.0
+    transcript = sample.details[STRICT]["transcript"]
+    assert [turn["role"] for turn in transcript] == ["system", "user", "assistant", "tool", "assistant"]
+
+
+@pytest.mark.parametrize(("form", "right"), [("boxed", 1.0), ("xml", 0.0)])
+def test_boxed_answers_come_first_where_the_environment_asked_for_them(tmp_path: Path, form: str, right: float) -> None:
+    (line, *_) = lines("medcalc_bench", lambda doc: f"<answer>-1</answer> \\boxed{{{doc['shown_truth']}}}")
+    path = write(tmp_path, "medcalc_bench", [line], {"env_args": {"answer_format": form}})
+    assert imported(path, tmp_path / "out")[0].tasks["medcalc_bench"].samples[0].metrics[STRICT]["acc"] == right
+
+
+@pytest.mark.parametrize("value", [None, 7, "x", [], {}, [None], [{"role": 3}], math.nan, {"calc_id": {}}, "\ud800"])
+def test_no_value_anywhere_stops_reading(tmp_path: Path, value: Any) -> None:
+    written = lines("medhallu", right_answer)[:9]
+    for line, key in zip(written, ("prompt", "completion", "answer", "info", "reward", "example_id"), strict=False):
+        line[key] = value
+    try:
+        run, _ = imported(write(tmp_path, "medhallu", written), tmp_path / "out")
+    except MedtasksError as error:
+        pytest.fail(str(error))
+    assert len(run.tasks["medhallu"].samples) >= 3

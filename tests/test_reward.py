@@ -1,0 +1,86 @@
+"""Rewards for training: the forms that TRL hands over, and one real step of its trainer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import sample_rows
+
+from medtasks_utils import Scorer, reward, score
+from medtasks_utils.errors import UsageError
+
+ROWS = sample_rows("medmcqa/train.jsonl")
+
+
+def columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def test_texts_and_messages_are_rewarded_alike() -> None:
+    rewards = reward("medmcqa")
+    texts = [f"So: \\boxed{{{'ABCD'[row['cop']]}}}" for row in ROWS[:-1]] + ["no idea"]
+    expected = [1.0] * (len(ROWS) - 1) + [0.0]
+    assert rewards(texts, **columns(ROWS)) == expected
+    messages = [[{"role": "user", "content": "?"}, {"role": "assistant", "content": text}] for text in texts]
+    assert rewards(completions=messages, prompts=["?"] * len(ROWS), **columns(ROWS), trainer_state=None) == expected
+
+
+def test_medhallu_rewards_being_unsure_a_little() -> None:
+    rows = sample_rows("medhallu/pqa_labeled.jsonl")[:3]
+    shown = ["hallucinated", "ground_truth", "hallucinated"]
+    found = reward("medhallu", unsure_reward=0.2)(
+        ["\\boxed{1}", "\\boxed{1}", "\\boxed{2}"], **columns(rows), shown=shown
+    )
+    assert found == [1.0, 0.0, 0.2]
+
+
+def test_mistakes_are_one_error_each() -> None:
+    with pytest.raises(UsageError, match=r"missing columns .*cop.*remove_unused_columns"):
+        reward("medmcqa")(["\\boxed{A}"], question=["?"])
+    with pytest.raises(UsageError, match=r"no metric 'accuracy'; it has .*acc"):
+        reward("medmcqa", metric="accuracy")
+    with pytest.raises(UsageError, match="strict-match or flexible-extract"):
+        reward("medmcqa", filter_name="strict")
+    with pytest.raises(UsageError, match="a text or a list of messages"):
+        reward("medmcqa")([3], **columns(ROWS[:1]))
+
+
+def test_a_scorer_gives_what_score_gives_one_by_one_or_together() -> None:
+    scorer = Scorer("medmcqa")
+    responses = ["\\boxed{B}", "The answer is (C).", ""]
+    one_by_one = [score("medmcqa", row, text) for row, text in zip(ROWS, responses, strict=False)]
+    assert [scorer(row, text) for row, text in zip(ROWS, responses, strict=False)] == one_by_one
+    assert scorer.many(ROWS[:3], responses) == one_by_one
+
+
+@pytest.mark.torch
+def test_a_step_of_trls_trainer(tiny_model: Path, tmp_path: Path) -> None:
+    trl = pytest.importorskip("trl", reason="no TRL")
+    from datasets import Dataset
+
+    rows = [{**row, "prompt": [{"role": "user", "content": row["question"]}]} for row in ROWS[:2]]
+    seen: list[list[float]] = []
+    rewards = reward("medmcqa")
+
+    def watched(**given: Any) -> list[float]:
+        seen.append(rewards(**given))
+        return seen[-1]
+
+    settings = trl.GRPOConfig(
+        output_dir=str(tmp_path),
+        per_device_train_batch_size=2,
+        num_generations=2,
+        max_completion_length=4,
+        max_steps=1,
+        report_to=[],
+        remove_unused_columns=False,
+        use_cpu=True,
+        bf16=False,
+    )
+    trainer = trl.GRPOTrainer(
+        model=str(tiny_model), reward_funcs=[watched], args=settings, train_dataset=Dataset.from_list(rows)
+    )
+    trainer.train()
+    assert seen and all(len(each) == 2 for each in seen)

@@ -1,0 +1,535 @@
+"""Native function calls: what servers and chat templates are sent, what they give, and that text comes to the same."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import Asked, Body, answer_of, chat_server
+from conftest import Chat, Row, Scripted, evaluate, manager
+from hypothesis import given
+from hypothesis import strategies as st
+from lm_eval.evaluator import simple_evaluate
+from tool_caller import reply, tagged
+
+from medtasks_utils.errors import OptionError
+from medtasks_utils.harness import tool_turns
+from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
+from medtasks_utils.tools.calls import MAX_CALLS, read_calls
+from medtasks_utils.tools.loop import LAST_TURN
+from medtasks_utils.tools.native import as_one_text, understand
+
+BOTH: Any = TOOLS_BY_NAME
+ANSWER = "<answer>42</answer>"
+
+
+def called(name: Any, arguments: Any, key: str | None = "id-1") -> dict[str, Any]:
+    """An entry of ``tool_calls``."""
+    own = {} if key is None else {"id": key}
+    return {**own, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def calculation(expression: str, key: str | None = "id-1") -> dict[str, Any]:
+    return called("calculator", json.dumps({"expression": expression}), key)
+
+
+# ---- replies as they are understood
+
+
+def heard(text: str, *calls: Any) -> Any:
+    return understand(as_one_text(text, calls), BOTH, most_by_template=0, calls_before=7)
+
+
+@pytest.mark.parametrize(
+    ("entry", "name", "argument", "problem", "back"),
+    [
+        (calculation("6 * 7"), "calculator", "6 * 7", None, {"expression": "6 * 7"}),
+        (called("code_interpreter", '{"code": "x = 2\nx"}'), "python", "x = 2\nx", None, {"code": "x = 2\nx"}),
+        (called("calculator", {"expression": 4}), "calculator", "4", None, {"expression": 4}),
+        (called("python", "print(1)"), "python", "print(1)", None, {"code": "print(1)"}),
+        (called("calculator", '{"expression": "6'), "calculator", '{"expression": "6', "not valid JSON", None),
+        (called("calculator", "[" * 100_000), "calculator", None, None, None),
+        (called("calculator", '{"formula": "1"}'), "calculator", "", '"expression" is missing', {"formula": "1"}),
+        (called("calculator", None), "calculator", "", '"expression" is missing', {"expression": None}),
+        (called("a.bacus", '{"x": 1}'), "a.bacus", "", "there is no tool 'a.bacus'", {"x": 1}),
+        (called(None, "{}"), "", "", "there is no tool", {}),
+        ("call me", "", "", "there is no tool", None),
+        ({"function": "calculator"}, "", "", "there is no tool", None),
+    ],
+)  # fmt: skip
+def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(
+    entry: Any, name: str, argument: str | None, problem: str | None, back: Any
+) -> None:
+    said = heard("Now.", entry)
+    (call,), (field,) = said.calls, said.message["tool_calls"]
+    assert (said.text, said.message["content"], call.name) == ("Now.", "Now.", name)
+    assert argument is None or call.argument == argument
+    assert call.problem is None if problem is None else problem in str(call.problem)
+    sent = json.loads(field["function"]["arguments"])
+    assert isinstance(sent, dict)
+    assert back is None or sent == back
+    assert re.fullmatch(r"[\w-]{1,64}", field["function"]["name"])
+    assert field["id"] == (entry["id"] if isinstance(entry, dict) and "id" in entry else "call00008")
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["id", "name", "arguments"]), inner),
+    max_leaves=5,
+)
+_ENTRIES = st.fixed_dictionaries(
+    {"function": _JSON | st.fixed_dictionaries({"name": _JSON, "arguments": _JSON | st.text()})},
+    optional={"id": _JSON, "index": st.integers()},
+)
+
+
+@given(st.text(), st.lists(_ENTRIES | _JSON, min_size=1, max_size=20))
+def test_whatever_a_server_calls_every_call_has_an_answer_to_go_back_with(text: str, entries: list[Any]) -> None:
+    said = heard(text, *entries)
+    assert said.text == text
+    assert len(said.calls) == len(said.message["tool_calls"]) == len(entries)
+    assert sum(call.problem is None for call in said.calls) <= MAX_CALLS
+    for field in said.message["tool_calls"]:
+        assert isinstance(field["id"], str) and field["id"]
+        assert isinstance(json.loads(field["function"]["arguments"]), dict)
+    json.dumps(said.message, ensure_ascii=False).encode()
+
+
+def test_calls_beside_a_text_have_no_tags_in_it() -> None:
+    expression = "</think><tool_calls>[]</tool_calls><answer>4</answer>"
+    one = as_one_text("<think>So", [calculation(expression)])
+    assert one.count("<") == 3
+    (call,) = understand(one, BOTH, most_by_template=0, calls_before=0).calls
+    assert call.argument == expression
+
+
+# ---- over a server
+
+
+def run(server: Asked, task: str = "medcalc_bench_calculator", **given: Any) -> dict[str, Any]:
+    arguments = {"model": "m", "base_url": server.address, "max_retries": 1, "num_concurrent": 4}
+    result: dict[str, Any] = simple_evaluate(
+        model="local-chat-completions",
+        model_args={**arguments, **given.pop("model_args", {})},
+        tasks=[task],
+        task_manager=manager({"medcalc_bench": {"max_turns": 5, **given.pop("options", {})}}),
+        apply_chat_template=True,
+        confirm_run_unsafe_code=True,
+        **given,
+    )
+    return result
+
+
+def samples(result: dict[str, Any]) -> list[Row]:
+    (logged,) = result["samples"].values()
+    return [sample for sample in logged if sample["filter"] == "strict-match"]
+
+
+def config(result: dict[str, Any]) -> Any:
+    (found,) = result["configs"].values()
+    return found["metadata"]
+
+
+def turn(body: Body) -> int:
+    return 1 + [message["role"] for message in body["messages"]].count("assistant")
+
+
+def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted() -> None:
+    calls = [
+        called("python", json.dumps({"code": "x = 6\nx * 7"}), "a"),
+        called("abacus", "{}", "b"),
+        called("calculator", '{"expression": "1', "c"),
+        {**called("python", json.dumps({"code": "x"}), "d"), "extra_content": {"kept": True}},
+    ]
+
+    def answer(body: Body) -> bytes:
+        return answer_of("I compute.", calls) if turn(body) == 1 else answer_of(ANSWER)
+
+    with chat_server(answer) as server:
+        result = run(server, "medcalc_bench_tools", limit=2)
+    first, second = (next(body for body in server.bodies if turn(body) == number) for number in (1, 2))
+    assert [tool["function"]["name"] for tool in first["tools"]] == ["python", "calculator"]
+    assert first["tools"] == [TOOLS_BY_NAME[name].schema() for name in TOOLS_BY_NAME]
+    assert "tool_choice" not in first
+    assert not re.search("<tool_call>|calculator|replies", json.dumps(first["messages"]))
+    assert second["tools"] == first["tools"]
+    asked, *results = second["messages"][-5:]
+    assert (asked["role"], asked["content"]) == ("assistant", "I compute.")
+    assert asked["tool_calls"][3] == calls[3], "what a server adds to a call is its own"
+    assert [(m["role"], m["tool_call_id"]) for m in results] == [("tool", key) for key in "abcd"]
+    contents = [message["content"] for message in results]
+    assert (contents[0], contents[3]) == ("42", "6")
+    assert "there is no tool 'abacus'" in contents[1]
+    assert "not valid JSON" in contents[2]
+    for sample in samples(result):
+        assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 4, 2)
+        assert [call["failed"] for m in sample["transcript"] for call in m.get("calls", [])] == [
+            False,
+            True,
+            True,
+            False,
+        ]
+        assert sample["resps"] == [[ANSWER]]
+        stripped = [{k: v for k, v in m.items() if k != "calls"} for m in sample["transcript"]]
+        assert [*stripped[:-1]] == next(
+            body["messages"] for body in server.bodies if turn(body) == 2 and body["messages"][1] == stripped[1]
+        )
+    assert config(result)["tool_format"] == "native"
+    assert "tool_format=native" in json.dumps(config(result)["signature"])
+
+
+def test_the_user_s_system_prompt_is_all_there_is() -> None:
+    for prompt, roles in (("Be brief.", ["system", "user"]), ("", ["user"])):
+        with chat_server(lambda body: ANSWER) as server:
+            run(server, limit=1, options={"system_prompt": prompt})
+        assert [message["role"] for message in server.bodies[0]["messages"]] == roles
+        assert server.bodies[0]["messages"][0]["content"].startswith(prompt)
+
+
+REFUSED = (400, json.dumps({"error": {"message": "tools need --enable-auto-tool-choice"}}).encode())
+
+
+def refusing(body: Body) -> tuple[int, bytes]:
+    return REFUSED if "tools" in body else (200, answer_of("."))
+
+
+def ignoring(body: Body) -> tuple[int, bytes]:
+    return 200, answer_of(".", prompt_tokens=9)
+
+
+def reading(body: Body) -> tuple[int, bytes]:
+    return 200, answer_of(".", prompt_tokens=9 + 300 * ("tools" in body))
+
+
+def out_of_order(body: Body) -> tuple[int, bytes]:
+    return 503, b"{}"
+
+
+@pytest.mark.parametrize(
+    ("tried", "resolved", "line"),
+    [
+        (refusing, "text", "refuses tools (tools need --enable-auto-tool-choice)"),
+        (ignoring, "text", "leaves tools out of the prompt"),
+        (reading, "native", "takes tools"),
+        (out_of_order, "native", "going on as if it took tools"),
+    ],
+)
+def test_auto_is_settled_by_trying_the_server(
+    tried: Any, resolved: str, line: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "lm_eval"), chat_server(lambda body: ANSWER, tried=tried) as server:
+        result = run(server, limit=1)
+    assert (line in caplog.text, config(result)["tool_format"]) == (True, resolved)
+    (body,) = server.bodies
+    assert ("tools" in body) == (resolved == "native")
+    assert ("<tool_call>" in body["messages"][0]["content"]) == (resolved == "text")
+
+
+def test_what_was_asked_for_is_not_second_guessed() -> None:
+    with chat_server(lambda body: ANSWER, tried=refusing) as server:
+        with pytest.raises(OptionError, match=r"native.*enable-auto-tool-choice.*text"):
+            run(server, limit=1, options={"tool_format": "native"})
+        assert server.bodies == []
+    with chat_server(lambda body: ANSWER, tried=lambda body: pytest.fail("tried")) as server:
+        assert config(run(server, limit=1, options={"tool_format": "text"}))["tool_format"] == "text"
+
+
+def told(body: Body) -> Chat:
+    """The chat without the system message, which is another in each format."""
+    return [message for message in body["messages"] if message["role"] != "system"]
+
+
+def natively(body: Body) -> bytes:
+    """The model of :mod:`tool_caller`, whose calls in tags a server takes out of its text, and the rest of it left."""
+    merged: Chat = []
+    for message in map(as_text, told(body)):  # the model knows one message with all results
+        if merged and message["role"] == merged[-1]["role"] == "user" and len(merged) > 1:
+            merged[-1] = {"role": "user", "content": merged[-1]["content"] + "\n" + message["content"]}
+        else:
+            merged.append(message)
+    text = reply(merged)
+    given = re.findall(r"<tool_call>\n(.*?)\n</tool_call>", text, re.DOTALL)
+    if not given or "<think>" in text:
+        return answer_of(text)
+    loaded = [json.loads(each) for each in given]
+    calls = [called(each["name"], json.dumps(each["arguments"]), f"{turn(body)}-{i}") for i, each in enumerate(loaded)]
+    return answer_of(re.sub(r"<tool_call>.*?</tool_call>", "", text, flags=re.DOTALL) or None, calls)
+
+
+def as_text(message: dict[str, Any]) -> dict[str, Any]:
+    """A message as the text format has it."""
+    content = message["content"] or ""
+    if message["role"] == "tool":
+        result, last, _ = content.partition(f"\n{LAST_TURN}")
+        return {"role": "user", "content": f"<tool_response>\n{result}\n</tool_response>{last}"}
+    calls = [each["function"] for each in message.get("tool_calls", [])]
+    loaded = [{"name": each["name"], "arguments": json.loads(each["arguments"])} for each in calls]
+    tags = "".join(f"<tool_call>\n{json.dumps(each)}\n</tool_call>" for each in loaded)
+    return {"role": message["role"], "content": content + tags}
+
+
+def outline(sample: Row) -> Any:
+    """What happened in a conversation, whatever its format."""
+    calls = [call for message in sample["transcript"] for call in message.get("calls", [])]
+    results = [each["content"] for each in map(as_text, sample["transcript"][3:]) if each["role"] == "user"]
+    metrics = {name: sample[name] for name in ("acc", "answered", "turns", "tool_calls", "tool_errors")}
+    shown = re.findall(r"<tool_response>\n(.*?)\n</tool_response>", "".join(results), re.DOTALL)
+    return calls, shown, sum(LAST_TURN in each for each in results), metrics
+
+
+def test_the_same_model_has_the_same_conversations_in_both_formats_and_schedules(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = {}
+    for tool_format, singly in (("native", True), ("native", False), ("text", True)):
+        with monkeypatch.context() as patched:
+            if not singly:
+                patched.setattr(tool_turns, "can_be_asked_singly", lambda model: False)
+            answer: Callable[[Body], Any] = (lambda body: reply(told(body))) if tool_format == "text" else natively
+            with chat_server(answer) as server:
+                result = run(server, "medcalc_bench_tools", options={"tool_format": tool_format})
+        found[tool_format, singly] = samples(result)
+    outlines = {key: [outline(sample) for sample in logged] for key, logged in found.items()}
+    assert outlines["native", True] == outlines["text", True]
+    assert outlines["native", True] == outlines["native", False]
+    both = [found["native", singly] for singly in (True, False)]
+    assert [s["transcript"] for s in both[0]] == [s["transcript"] for s in both[1]]
+    roles = {message["role"] for sample in both[0] for message in sample["transcript"]}
+    assert roles == {"system", "user", "assistant", "tool"}
+
+
+def test_a_server_that_takes_tools_and_writes_calls_all_the_same() -> None:
+    with chat_server(lambda body: tagged("calculator", "6 * 7") if turn(body) == 1 else ANSWER) as server:
+        (sample,) = samples(run(server, limit=1))
+    assert server.bodies[1]["messages"][-1] == {"role": "user", "content": "<tool_response>\n42\n</tool_response>"}
+    assert server.bodies[1]["messages"][-2] == {"role": "assistant", "content": tagged("calculator", "6 * 7")}
+    assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "calls", "turns"),
+    [
+        (None, [calculation("1")], 2),
+        ("", [calculation("1")], 2),
+        ([{"type": "text", "text": "So."}], [calculation("1")], 2),
+        (None, [], 1),
+        ("", None, 1),
+        (ANSWER, [calculation("1")], 1),
+        (tagged("calculator", "1"), [calculation("1")], 2),
+    ],
+)
+def test_content_beside_calls(text: Any, calls: Any, turns: int) -> None:
+    with chat_server(lambda body: answer_of(text, calls) if turn(body) == 1 else answer_of(ANSWER)) as server:
+        (sample,) = samples(run(server, limit=1))
+    assert (sample["turns"], sample["tool_calls"]) == (turns, turns - 1)
+    if turns == 2:
+        assert server.bodies[1]["messages"][-2]["content"] == ("So." if isinstance(text, list) else text or None)
+    assert sample["answered"] == (turns == 2 or text == ANSWER) or sample["doc"]["judgement"] in ("date", "weeks_days")
+
+
+def test_too_many_calls_and_the_last_turn() -> None:
+    many = [calculation(f"{number} + 0.5", None) for number in range(MAX_CALLS + 4)]
+    with chat_server(lambda body: answer_of(None, many)) as server:
+        (sample,) = samples(run(server, limit=1, options={"max_turns": 2}))
+    assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, len(many), 4)
+    results = server.bodies[1]["messages"][-len(many) :]
+    assert [message["role"] for message in results] == ["tool"] * len(many)
+    assert len({message["tool_call_id"] for message in results}) == len(many)
+    assert "at most 16 calls" in results[MAX_CALLS]["content"]
+    assert [LAST_TURN in message["content"] for message in results] == [False] * (len(many) - 1) + [True]
+    assert len(sample["transcript"][-1]["tool_calls"]) == len(many), "what was not run is shown"
+    assert (sample["resps"], sample["answered"]) == ([[""]], 0)
+
+
+def test_kept_answers_are_of_one_format_and_seeds_go_with_each_repeat(tmp_path: Path) -> None:
+    def answer(body: Body) -> bytes:
+        return answer_of(None, [calculation("6 * 7", f"id-{body['seed']}")]) if turn(body) == 1 else answer_of(ANSWER)
+
+    asked = []
+    for tool_format, connections in (("native", 1), ("native", 4), ("text", 4)):
+        with chat_server(answer) as server:
+            result = run(
+                server,
+                limit=2,
+                options={"repeats": 2, "tool_format": tool_format},
+                gen_kwargs="temperature=0.5",
+                model_args={"num_concurrent": connections},
+                use_cache=str(tmp_path / "cache"),
+            )
+        asked.append(sorted((turn(body), body["seed"]) for body in server.bodies))
+        for sample in samples(result):
+            assert [len(transcript) for transcript in sample["transcript"]] == [5, 5]
+    assert asked == [[(t, seed) for t in (1, 2) for seed in (1234, 1234, 1235, 1235)], [], asked[0]]
+
+
+# ---- in this process
+
+HERMES = """{% macro text(m) %}<|im_start|>{{m.role}}
+{{m.content}}{% for c in m.tool_calls or [] %}
+<tool_call>
+{"name": "{{c.function.name}}", "arguments": {{c.function.arguments | tojson}}}
+</tool_call>{% endfor %}<|im_end|>
+{% endmacro %}{% if tools %}<|im_start|>system
+Tools, as {"name": <name>, "arguments": <object>} within <tool_call></tool_call>:{% for t in tools %}
+{{t | tojson}}{% endfor %}<|im_end|>
+{% endif %}{% for m in messages %}{% if m.role == 'tool' %}<|im_start|>user
+<tool_response>
+{{m.content}}
+</tool_response><|im_end|>
+{% else %}{{text(m)}}{% endif %}{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
+LLAMA = """{% if tools %}Respond in the format {"name": function name, "parameters": dictionary}.
+{% for t in tools %}{{t | tojson(indent=4)}}
+
+{% endfor %}{% endif %}{% for m in messages %}<|{{m.role}}|>
+
+{% if m.tool_calls %}{% if m.tool_calls | length != 1 %}{{raise_exception("single tool-calls only")}}{% endif %}
+{"name": "{{m.tool_calls[0].function.name}}", "parameters": {{m.tool_calls[0].function.arguments | tojson}}}{% else %}
+{{m.content}}{% endif %}<|eot_id|>{% endfor %}{% if add_generation_prompt %}<|assistant|>
+
+{% endif %}"""
+MISTRAL = """{% for m in messages %}{% if m.role == 'tool' %}[TOOL_RESULTS] {"content": {{m.content}}}[/TOOL_RESULTS]
+{%- elif m.tool_calls %}[TOOL_CALLS] [
+{%- for c in m.tool_calls %}{{c.function | tojson}}{{", " if not loop.last}}
+{%- endfor %}]</s>{% elif m.role == 'assistant' %} {{m.content}}</s>{% else %}
+{%- if tools and loop.last %}[AVAILABLE_TOOLS] {{tools | tojson}}[/AVAILABLE_TOOLS]{% endif %}
+{#- -#}[INST] {{m.content}}[/INST]
+{%- endif %}{% endfor %}"""
+DEEPSEEK = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.tool_calls or [] %}
+<｜tool▁call▁begin｜>function<｜tool▁sep｜>{{c.function.name}}
+{{c.function.arguments | tojson}}<｜tool▁call▁end｜>{% endfor %}<{{m.role}}>{{m.content}}{% endfor %}"""
+PLAIN = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"
+DEAF = "{{(tools or []) | tojson}}" + PLAIN.replace("in messages", "in messages if m.role != 'tool'")
+
+
+class Tokenizer:
+    """As much of a tokenizer as renders chats."""
+
+    def __init__(self, template: str) -> None:
+        from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+        environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+        environment.filters["tojson"] = lambda value, **settings: json.dumps(value, ensure_ascii=False, **settings)
+        environment.globals["raise_exception"] = self.fail
+        self.template = environment.from_string(template)
+
+    def apply_chat_template(self, chat: Chat, **settings: Any) -> str:
+        return self.template.render(messages=chat, **settings)
+
+    @staticmethod
+    def fail(message: str) -> None:
+        raise ValueError(message)
+
+
+class InProcess(Scripted):
+    """A model in this process with a chat template; it remembers the batches of prompts."""
+
+    def __init__(self, template: str, script: Callable[[int], str]) -> None:
+        super().__init__()
+        self.tokenizer = Tokenizer(template)
+        self.script = script
+        self.batches: list[list[str]] = []
+
+    def apply_chat_template(self, chat_history: Chat, add_generation_prompt: bool = True) -> str:
+        return self.tokenizer.apply_chat_template(chat_history, add_generation_prompt=add_generation_prompt)
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        self.batches.append([request.args[0] for request in requests])
+        return [self.script(len(self.batches))] * len(requests)
+
+
+CALL = '{"name": "calculator", "arguments": {"expression": "6 * 7"}}'
+FORMS = {
+    "hermes": (HERMES, f"Now.\n<tool_call>\n{CALL}\n</tool_call>"),
+    "llama": (LLAMA, CALL.replace("arguments", "parameters")),
+    "mistral": (MISTRAL, f"[TOOL_CALLS] [{CALL}]"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_tool_template_is_given_tools_calls_and_results(form: str) -> None:
+    template, call = FORMS[form]
+    model = InProcess(template, lambda turn: call if turn == 1 else ANSWER)
+    result = evaluate("medcalc_bench_tools", model, limit=2, confirm_run_unsafe_code=True)
+    assert config(result)["tool_format"] == "native"
+    for before, after, sample in zip(*model.batches, samples(result), strict=True):
+        assert "evaluates one arithmetic expression" in before
+        assert "end your reply" not in before, "the protocol in the text is not described"
+        asked, given = sample["transcript"][-3:-1]
+        function = {"name": "calculator", "arguments": {"expression": "6 * 7"}}
+        assert asked["tool_calls"] == [{"type": "function", "function": function, "id": "call00001"}]
+        assert (given["role"], given["content"], given["tool_call_id"]) == ("tool", "42", "call00001")
+        assert [each.argument for each in read_calls(after, BOTH)[0] if each.problem is None] == ["6 * 7"]
+        assert "42" in after.partition("6 * 7")[2]
+        assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("form", "roles"), [("hermes", ["tool", "tool"]), ("llama", ["user"]), ("mistral", ["tool", "tool"])]
+)
+def test_parallel_calls_go_back_as_the_template_takes_them(form: str, roles: list[str]) -> None:
+    template, call = FORMS[form]
+    several = call.replace(CALL, f"{CALL}, {CALL}") if form == "mistral" else f"{call}\n{call}"
+    model = InProcess(template, lambda turn: several if turn == 1 else ANSWER)
+    (sample,) = samples(evaluate("medcalc_bench_calculator", model, limit=1))
+    assert [message["role"] for message in sample["transcript"][3:-1]] == roles
+    assert (sample["tool_calls"], sample["tool_errors"]) == (2, 0)
+
+
+@pytest.mark.parametrize("template", [DEEPSEEK, PLAIN, DEAF, "{{raise_exception('no')}}"])
+def test_without_a_tool_template_that_can_be_read_calls_are_text(template: str) -> None:
+    with pytest.raises(OptionError, match=r"tool_format=native.*chat template.*text"):
+        evaluate(
+            "medcalc_bench_calculator",
+            InProcess(template, lambda turn: ANSWER),
+            metadata={"medcalc_bench": {"tool_format": "native"}},
+        )
+    if "raise" not in template:
+        model = InProcess(template, lambda turn: f"<tool_call>{CALL}</tool_call>" if turn == 1 else ANSWER)
+        result = evaluate("medcalc_bench_calculator", model, limit=1)
+        assert config(result)["tool_format"] == "text"
+        assert "<tool_response>\n42\n</tool_response>" in model.batches[1][0]
+
+
+@pytest.mark.parametrize(
+    "malformed", ['<tool_call>{"name": "calculator", "arguments": {"expr</tool_call>', tagged("abacus", "1")]
+)
+def test_a_malformed_call_goes_back_as_the_text_it_is(malformed: str) -> None:
+    model = InProcess(HERMES, lambda turn: malformed if turn == 1 else ANSWER)
+    (sample,) = samples(evaluate("medcalc_bench_calculator", model, limit=1))
+    asked, given, _ = sample["transcript"][-3:]
+    assert asked == {"role": "assistant", "content": malformed}
+    assert given["role"] == "user"
+    assert (sample["tool_calls"], sample["tool_errors"]) == (1, 1)
+
+
+@pytest.mark.torch
+def test_a_transformers_model_with_a_tool_template(tiny_model: Path, tmp_path: Path) -> None:
+    """A random model never calls; that its prompts have the tools, over all turns, is what there is to see."""
+    from lm_eval.models.huggingface import HFLM
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    tokenizer.chat_template = HERMES
+    model = HFLM(pretrained=str(tiny_model), tokenizer=tokenizer, device="cpu", batch_size=4, max_length=4096)
+    prompts: list[str] = []
+    generate = model.generate_until
+
+    def calling(requests: list[Any], **settings: Any) -> list[str]:
+        prompts.extend(request.args[0] for request in requests)
+        texts = generate(requests, **settings)
+        first = len(prompts) == len(requests)
+        return [f"{text[:20]}\n<tool_call>\n{CALL}\n</tool_call>" if first else text for text in texts]
+
+    model.generate_until = calling
+    result = evaluate("medcalc_bench_calculator", model, limit=3, gen_kwargs="max_gen_toks=16")
+    assert config(result)["tool_format"] == "native"
+    assert len(prompts) == 6
+    for before, after in zip(prompts[:3], prompts[3:], strict=True):
+        assert '"name": "calculator"' in before
+        assert "<tool_response>\n42\n</tool_response>" in after

@@ -1,0 +1,173 @@
+"""Variants: every field of the harness's task form works as in a stock task, or is one clear error before the run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import TASKS, Row, lm_eval, saved_results, saved_samples
+from lm_eval.tasks import TaskManager
+
+from medtasks_utils.errors import MedtasksError
+
+FUNCTIONS = """
+def prompt(doc): return "Q: " + doc["question"]
+def first_two(dataset): return dataset.select(range(2))
+def solved(): return [{"question": "One?", "choices": "A. 1", "answer_letter": "D", "explanation": ""}]
+def lengths(doc, results): return {"length": len(results[0])}
+"""
+
+BASES = {
+    "medmcqa": TASKS / "medmcqa" / "medmcqa_openmed.yaml",
+    "medcalc_bench": TASKS / "medcalc_bench" / "medcalc_bench.yaml",
+    "medexqa": TASKS / "medexqa" / "medexqa_all.yaml",
+    "medhallu": TASKS / "medhallu" / "medhallu.yaml",
+}
+LENGTH = "{metric: length, aggregation: mean, higher_is_better: false}"
+REGEX = "filter_list: [{name: mine, filter: [{function: regex, regex_pattern: '%s'}, {function: take_first}]}]"
+VARIANTS = {
+    "regex": ("medmcqa", REGEX % "l(o)l"),
+    "repeated": ("medmcqa", "repeats: 3"),
+    "prompt_function": ("medmcqa", "doc_to_text: !function functions.prompt"),
+    "prompt_field": ("medmcqa", "doc_to_text: question"),
+    "prompt_template": ("medhallu", "doc_to_text: '{{question}} {{settings.allow_unsure}}'"),
+    "target": ("medmcqa", "doc_to_target: '{{answer_letter}}!'"),
+    "fewer": ("medmcqa", "process_docs: !function functions.first_two"),
+    "beside": ("medmcqa", f"process_results: !function functions.lengths\nmetric_list: [{LENGTH}, {{metric: acc}}]"),
+    "instead": ("medhallu", f"process_results: !function functions.lengths\nmetric_list: [{LENGTH}]"),
+    "stock_metric": (
+        "medmcqa",
+        "metric_list: [{metric: acc}, {metric: exact_match, aggregation: mean, higher_is_better: true}]",
+    ),
+    "solved_one": ("medmcqa", "num_fewshot: 1\nfewshot_config: {samples: !function functions.solved}"),
+    "of_train": ("medmcqa", "validation_split: train\nfewshot_split: validation"),
+    "prefixed": ("medmcqa", "gen_prefix: 'My choice:'"),
+    "settings": ("medmcqa", "generation_kwargs: {until: ['\\n\\n'], max_gen_toks: 7}"),
+    "options": ("medhallu", "dataset_kwargs: {difficulty: hard}"),
+    "tagged": ("medmcqa", "tag: my_tag"),
+    "likelihoods": (
+        "medmcqa",
+        "output_type: multiple_choice\nfilter_list: null\ndoc_to_choice: [A, B, C, D]\n"
+        "doc_to_target: '{{answer_idx}}'\nmetric_list: [{metric: acc}]",
+    ),
+    "number": ("medcalc_bench", REGEX % "value: (.*)"),
+    "letter": ("medexqa", REGEX % "([A-D])"),
+    "verdict": ("medhallu", REGEX % "([0-2])"),
+}
+
+
+@pytest.fixture(scope="module")
+def variants(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("variants")
+    (folder / "functions.py").write_text(FUNCTIONS)
+    for name, (benchmark, fields) in VARIANTS.items():
+        (folder / f"{name}.yaml").write_text(f"include: {BASES[benchmark]}\ntask: {name}\n{fields}\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def saved(variants: Path) -> Path:
+    """All variants in one run of the stock command; the model says ``lol``."""
+    done = lm_eval(
+        *("run", "--model", "dummy", "--include_path", variants, "--tasks", ",".join(VARIANTS), "--limit", "4"),
+        *("--log_samples", "--output_path", variants / "out"),
+        *("--metadata", '{"medtasks_data": "sample", "medexqa": {"use_explanations": false}}'),
+        cwd=variants,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return variants / "out"
+
+
+@pytest.mark.slow
+def test_each_field_does_what_it_does_in_a_stock_task(saved: Path) -> None:
+    results = saved_results(saved)
+    samples = {name: saved_samples(saved, name) for name in VARIANTS}
+
+    def metrics(name: str) -> set[str]:
+        return {key for key in results["results"][name] if "," in key and "stderr" not in key}
+
+    def prompt(name: str) -> str:
+        return str(samples[name][0]["arguments"]["gen_args_0"]["arg_0"])
+
+    assert {key.split(",")[1] for key in metrics("regex")} == {"mine"}
+    assert {sample["filter"] for sample in samples["regex"]} == {"mine"}
+    assert results["results"]["regex"]["answered,mine"] == 0, "o is no letter of an option"
+    assert "filter:mine#" in results["configs"]["regex"]["metadata"]["signature"]["mine"]
+    assert "maj@k,strict-match" in metrics("repeated") and len(samples["repeated"][0]["resps"]) == 3
+    question = samples["prompt_function"][0]["doc"]["question"]
+    assert f"Q: {question}" in prompt("prompt_function") and "Choices" not in prompt("prompt_function")
+    assert question in prompt("prompt_field") and "Q: " not in prompt("prompt_field")
+    assert samples["prompt_template"][0]["doc"]["question"] + " True" in prompt("prompt_template")
+    assert samples["target"][0]["target"].endswith("!")
+    assert results["n-samples"]["fewer"]["original"] == 2
+    assert metrics("beside") == {f"{name},{way}" for name in ("acc", "length") for way in FILTERS}
+    assert metrics("instead") == {f"length,{way}" for way in FILTERS}
+    assert metrics("stock_metric") == {f"{name},{way}" for name in ("acc", "exact_match") for way in FILTERS}
+    assert "One?" in prompt("solved_one") and "\\boxed{D}" in prompt("solved_one")
+    assert samples["of_train"][0]["doc"]["id"] != samples["regex"][0]["doc"]["id"]
+    assert "My choice:" in prompt("prefixed")
+    assert samples["settings"][0]["arguments"]["gen_args_0"]["arg_1"]["max_gen_toks"] == 7
+    assert {sample["doc"]["difficulty"] for sample in samples["options"]} == {"hard"}
+    assert metrics("likelihoods") == {"acc,none"}
+    for name in ("number", "letter", "verdict"):
+        assert {"acc,mine", "answered,mine"} <= metrics(name)
+
+
+FILTERS = ("strict-match", "flexible-extract")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ("dataset_path: somebody/else", ["dataset_path", "medtasks_data"]),
+        ("custom_dataset: !function functions.prompt", ["custom_dataset", "process_docs"]),
+        ("use_prompt: 'promptsource:x'", ["use_prompt", "doc_to_text"]),
+        ("output_type: loglikelihood", ["output_type", "loglikelihood", "generate_until"]),
+        ("output_type: multiple_choice", ["filter_list", "medtasks_read", "null"]),
+        ("validation_split: nowhere", ["split", "nowhere", "'train'"]),
+        ("metric_list: [{metric: accc}]", ["metric_list", "accc", "process_results"]),
+        ("filter_list: [{name: x, filter: [{function: medtasks_read, reading: lax}]}]", ["reading", "lax", "flexible"]),
+        ("filter_list: [{name: x, filter: [{function: medtasks_read}]}]", ["reading", "strict or flexible"]),
+        ("repeats: 2\nfilter_list: [{name: x, filter: [{function: majority_vote}]}]", ["filter_list", "x", "maj@k"]),
+    ],
+)
+def test_a_field_that_cannot_work_is_one_error_that_names_it(tmp_path: Path, fields: str, said: list[str]) -> None:
+    (tmp_path / "functions.py").write_text(FUNCTIONS)
+    (tmp_path / "bad.yaml").write_text(f"include: {BASES['medmcqa']}\ntask: bad\n{fields}\n")
+    manager = TaskManager(include_path=str(tmp_path), include_defaults=False, metadata={"medtasks_data": "sample"})
+    with pytest.raises(MedtasksError) as caught:
+        manager.load(["bad"])
+    assert [text for text in said if text not in str(caught.value)] == []
+
+
+CONTENTS: dict[str, list[tuple[str, Any]]] = {
+    "medmcqa": [("c", "C"), ("\\text{(B)}", "B"), ("2", "C"), ("E", None), ("", None)],
+    "medexqa": [("C", "C"), ("**d**", "D"), ("the lot", None)],
+    "medcalc_bench": [("about 7.5", 7.5), ("none", None)],
+    "medhallu": [("1", "1"), (" 2.", "2"), ("3", None)],
+}
+
+
+@pytest.mark.parametrize("benchmark", CONTENTS)
+def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark: str) -> None:
+    from medtasks_utils.benchmarks import benchmarks
+
+    example: Row = {"judgement": "decimal", "options": ["a", "b", "c", "d"]}
+    which = benchmarks()[benchmark]
+    options: Any = which.options.model_validate({})
+    for text, value in CONTENTS[benchmark]:
+        answer = which.content(text, example, options)
+        assert (answer.value, answer.details["found_by"]) == (value, "none" if value is None else "filter")
+
+
+def test_the_signature_of_a_function_is_the_same_in_every_process() -> None:
+    from medtasks_utils.harness.signature import as_signed
+
+    names: dict[str, Any] = {}
+    exec(FUNCTIONS, names)
+    again: dict[str, Any] = {}
+    exec(FUNCTIONS.replace('"Q: "', 'doc["choices"]'), again)
+    assert json.dumps(as_signed(names["prompt"])) != json.dumps(as_signed(again["prompt"]))
+    assert "0x" not in as_signed(names["prompt"])
