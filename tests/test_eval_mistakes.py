@@ -130,7 +130,7 @@ MISTAKES: list[tuple[dict[str, str | None], int, list[str]]] = [
     ({"output_path": "a_file"}, 1, ["a_file/big", "another folder"]),
     ({"output_path": "/proc/nowhere"}, 1, ["/proc/nowhere"]),
     ({"model": "vllm", "model_args": "pretrained=x"}, 1, ["medtasks[vllm]"]),
-    ({"model": "hf", "model_args": "pretrained=./mine"}, 1, ["./mine", "no such folder"]),
+    ({"model": "hf", "model_args": "pretrained=./mine"}, 2, ["./mine", "no such folder"]),
     ({"model": "openai-chat-completions", "model_args": "model=gpt-4o"}, 2, ["OPENAI_API_KEY"]),
     ({"trackio_args": "project=x"}, 1, ["trackio"]),
     ({"hf_hub_log_args": "push_results_to_hub=true", "output_path": "r"}, 1, ["HF_TOKEN"]),

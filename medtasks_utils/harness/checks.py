@@ -204,7 +204,7 @@ def check_kind(config: RunConfig) -> type[LM]:
     """The model's class, which is imported, and its folder where it is in one."""
     place = str(config.mapping("model_args").get("pretrained", ""))
     if (re.match(r"[~/.]", place) or place.count("/") > 1) and not Path(place).exists():
-        raise MedtasksError(f"--model_args: pretrained={place}: there is no such folder (a ~ is not understood there)")
+        raise UsageError(f"--model_args: pretrained={place}: there is no such folder (a ~ is not understood there)")
     try:
         kind: type[LM] = get_model(config.kind)
     except ImportError as error:

@@ -11,7 +11,7 @@ from typing import Any
 from lm_eval.evaluator_utils import get_sample_size
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.checks import check_request
+from medtasks_utils.harness.checks import check_kind, check_request
 from medtasks_utils.harness.flags import names_of, read_settings
 from medtasks_utils.harness.options import DATA_KEY
 from medtasks_utils.harness.quick_start import PackFirst
@@ -75,4 +75,7 @@ def _check(job: Job, is_run_here: bool) -> None:
     except UsageError as error:
         raise UsageError(f"flags: {error}") from None
     metadata = {**job.run.options, **({DATA_KEY: job.data} if job.data else {})}
-    check_request(RunConfig({**given, "metadata": metadata, "tasks": names_of(given["tasks"])}))
+    config = RunConfig({**given, "metadata": metadata, "tasks": names_of(given["tasks"])})
+    check_request(config)
+    if is_run_here:
+        check_kind(config)
