@@ -5,12 +5,15 @@ from __future__ import annotations
 import difflib
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterable
 from types import TracebackType
 
 logger = logging.getLogger("lm_eval.medtasks")
 """What is said in passing; shown like the harness's own lines."""
+
+_SHOWN = 300  # characters of what an error says
 
 
 class MedtasksError(Exception):
@@ -36,18 +39,21 @@ class DataError(MedtasksError):
     """Rows that cannot be had, read or understood."""
 
 
-class ScoringError(MedtasksError):
-    """Extraction or scoring failed after generation; the message names the file with the generations."""
-
-
 def first_line(error: BaseException) -> str:
     """What an error says first; its kind where it says nothing."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
-def meant(name: str, known: Iterable[str]) -> str:
+def reason_of(error: BaseException) -> str:
+    """What an error says, in a line; of several lines the first, and the next where that is only a heading."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    is_heading = re.search(r":$|validation errors? for", lines[0])
+    return " ".join(lines[: 3 if is_heading else 1])[:_SHOWN]
+
+
+def meant(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """The known name that another is nearly, as the end of a message; empty if there is none."""
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=likeness)
     return f" (did you mean {near[0]}?)" if near else ""
 
 

@@ -31,7 +31,7 @@ from launching import ON_PROCESSORS, free_port, launch
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils import cli
-from medtasks_utils.errors import DataError, MedtasksError, OptionError, ScoringError
+from medtasks_utils.errors import DataError, MedtasksError, OptionError
 from medtasks_utils.selfcheck import prompt_key, serving
 
 SPECIALTIES = (
@@ -245,7 +245,7 @@ def log_levels() -> Any:
     logger.setLevel(level)
 
 
-@pytest.mark.parametrize("kind", [OptionError, DataError, ScoringError, MedtasksError])
+@pytest.mark.parametrize("kind", [OptionError, DataError, MedtasksError])
 def test_an_error_of_ours_is_shown_as_one_line(
     kind: type[MedtasksError], capsys: pytest.CaptureFixture[str], log_levels: logging.Logger
 ) -> None:
@@ -263,12 +263,12 @@ def test_a_bug_keeps_its_traceback(capsys: pytest.CaptureFixture[str], log_level
         try:
             raise ZeroDivisionError("the bug")
         except ZeroDivisionError as cause:
-            raise ScoringError("scoring failed") from cause
-    except ScoringError as error:
-        sys.excepthook(ScoringError, error, error.__traceback__)
+            raise DataError("loading failed") from cause
+    except DataError as error:
+        sys.excepthook(DataError, error, error.__traceback__)
     shown = capsys.readouterr().err
     assert "ZeroDivisionError: the bug" in shown
-    assert "ScoringError: scoring failed" in shown
+    assert "DataError: loading failed" in shown
 
 
 def test_other_errors_and_debugging_keep_their_traceback(

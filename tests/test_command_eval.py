@@ -10,23 +10,24 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from chat_server import chat_server
-from conftest import TASKS, clean_environment, lm_eval, saved_results
+from conftest import TASKS, clean_environment, lm_eval, saved_results, saved_samples
 from hypothesis import given
 from hypothesis import strategies as st
-from instant_server import MODEL, instant_server
 from launching import ON_PROCESSORS, free_port, launch
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
+from scripted_server import Body, Refusal, Served, prompt_of, scripted_server
 
 from medtasks_utils import cli
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.commands.evaluate import add_arguments
 from medtasks_utils.errors import OptionError
-from medtasks_utils.harness import catalog, evaluate, plain_flags
+from medtasks_utils.harness import catalog, checks, plain_flags
+from medtasks_utils.harness.context import truncation
 from medtasks_utils.harness.quick_start import PackFirst
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
@@ -40,12 +41,18 @@ cli_evaluate()
 ANSWERS_ONLY = '{"medtasks_data": "sample", "medexqa": {"use_explanations": false}}'
 
 
+def flags(served: Served, **more: Any) -> list[str]:
+    """The flags that name a model behind a server."""
+    arguments = {"model": "m", "base_url": served.chat, "max_retries": 1, "num_concurrent": 4, **more}
+    pairs = ",".join(f"{name}={value}" for name, value in arguments.items())
+    return ["--model", "local-chat-completions", "--model_args", pairs, "--apply_chat_template"]
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[list[str]]:
-    """The flags that name a model which answers at once, and always the same."""
-    with instant_server(*ANSWERS) as address:
-        arguments = f"model={MODEL},base_url={address},max_retries=1,num_concurrent=4"
-        yield ["--model", "local-chat-completions", "--model_args", arguments, "--apply_chat_template"]
+    """The flags that name a model which answers at once, and to a prompt always the same."""
+    with scripted_server(lambda body: ANSWERS[sum(prompt_of(body).encode()) % len(ANSWERS)]) as served:
+        yield flags(served)
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +113,7 @@ def test_results_are_those_of_the_stock_command(
     else:
         plain += ["--metadata", '{"medexqa": {"use_explanations": false}}']
     assert cli.main(["eval", *server, *arguments, *plain, "--output_path", "ours", "--full_table"]) == 0
-    assert capsys.readouterr().out.startswith(table)
+    assert capsys.readouterr().out.startswith(table.partition("\n")[2].rstrip())
     expected, found = outcome(tmp_path / "stock"), outcome(tmp_path / "ours")
     assert found == expected
     assert expected[0]["results"]
@@ -140,84 +147,162 @@ def test_the_stock_command_in_a_process_of_its_own_gives_the_same(server: list[s
         cwd=tmp_path, env=clean_environment(environment), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ours.returncode == 0, ours.stderr
-    assert ours.stdout.startswith(done.stdout)
+    assert ours.stdout.startswith(done.stdout.partition("\n")[2].rstrip())
     assert outcome(tmp_path / "ours") == outcome(tmp_path / "stock")
+
+
+# ---- what a server says
+
+
+def evaluated(served: Served, task: str, *more: str, **arguments: Any) -> int:
+    words = ["eval", "--data", "sample", "--tasks", task, *flags(served, **arguments), "--output_path", "out"]
+    return cli.main([*words, "--log_samples", *more])
 
 
 NO_ANSWERS = [b'{"choices": []}', b'{"error": {"message": "overloaded"}}', b"[1]", b'{"choices": [{"index": 0}]}']
 
 
-@pytest.mark.parametrize(
-    ("task", "nothing"), [*(("medhallu", reply) for reply in NO_ANSWERS), ("medcalc_bench_calculator", NO_ANSWERS[0])]
-)
-def test_a_reply_without_an_answer_is_asked_for_again(task: str, nothing: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize("connections", [1, 4])
+@pytest.mark.parametrize("task", ["medhallu", "medcalc_bench_calculator"])
+def test_a_reply_without_an_answer_is_asked_for_again(task: str, connections: int, tmp_path: Path) -> None:
     seen: set[str] = set()
 
-    def reply(body: dict[str, Any]) -> str | bytes:
-        prompt = json.dumps(body["messages"])
-        is_new = prompt not in seen
-        seen.add(prompt)
-        return nothing if is_new and len(seen) % 9 == 0 else "\\boxed{1} <answer>1</answer>"
+    def reply(body: Body) -> str | Refusal:
+        is_new = prompt_of(body) not in seen
+        seen.add(prompt_of(body))
+        nothing = NO_ANSWERS[len(seen) // 9 % len(NO_ANSWERS)]
+        return Refusal(200, raw=nothing) if is_new and len(seen) % 9 == 0 else "\\boxed{1} <answer>1</answer>"
 
-    with chat_server(reply) as asked:
-        arguments = f"model={MODEL},base_url={asked.address},max_retries=2,num_concurrent=4"
-        flags = ["--model", "local-chat-completions", "--model_args", arguments, "--apply_chat_template"]
-        assert (
-            cli.main(
-                ["eval", "--data", "sample", "--tasks", task, *flags, "--output_path", str(tmp_path), "--log_samples"]
-            )
-            == 0
-        )
-    assert len(asked.bodies) > len(seen)
-    (samples,) = outcome(tmp_path)[1].values()
-    assert all("<answer>1</answer>" in text for sample in samples for (text,) in sample["resps"])
-
-
-def test_replies_without_answers_end_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cache = ["--use_cache", str(tmp_path / "cache")]
-    replies = iter(["\\boxed{1}"] * 3)
-    with chat_server(lambda body: next(replies, b'{"error": {"message": "overloaded"}}')) as asked:
-        arguments = f"model={MODEL},base_url={asked.address},max_retries=1"
-        flags = ["--model", "local-chat-completions", "--model_args", arguments, "--apply_chat_template", *cache]
-        assert cli.main(["eval", "--data", "sample", "--tasks", "medhallu", *flags]) == 1
-        assert "without an answer (overloaded)" in capsys.readouterr().err
-        replies = iter(["\\boxed{1}"] * 99)
-        assert cli.main(["eval", "--data", "sample", "--tasks", "medhallu", *flags]) == 0
-        assert len(asked.bodies) == 3 + 1 + 25, "nothing but answers is kept"
+    with scripted_server(reply) as served:
+        assert evaluated(served, task, max_retries=2, num_concurrent=connections) == 0
+        assert len(served.bodies) > len(seen)
+    assert all("<answer>1</answer>" in text for sample in saved_samples(tmp_path, task) for (text,) in sample["resps"])
 
 
 def test_content_in_parts_is_one_text(tmp_path: Path) -> None:
     parts = [{"type": "text", "text": "It is "}, {"type": "text", "text": "\\boxed{1}"}]
-    reply = json.dumps({"choices": [{"message": {"role": "assistant", "content": parts}}]}).encode()
-    with chat_server(lambda body: reply) as asked:
-        arguments = f"model={MODEL},base_url={asked.address}"
-        flags = ["--model", "local-chat-completions", "--model_args", arguments, "--apply_chat_template"]
-        saved = ["--output_path", str(tmp_path), "--log_samples"]
-        assert cli.main(["eval", "--data", "sample", "--tasks", "medhallu", "--limit", "2", *flags, *saved]) == 0
-    (samples,) = outcome(tmp_path)[1].values()
-    assert [sample["resps"] for sample in samples] == [[["It is \\boxed{1}"]]] * len(samples)
+    reply = Refusal(200, raw=json.dumps({"choices": [{"message": {"role": "assistant", "content": parts}}]}).encode())
+    with scripted_server(lambda body: reply) as served:
+        assert evaluated(served, "medhallu", "--limit", "2") == 0
+    assert {sample["resps"][0][0] for sample in saved_samples(tmp_path, "medhallu")} == {"It is \\boxed{1}"}
 
 
-def test_a_cache_gives_each_model_its_own_answers(tmp_path: Path) -> None:
-    with chat_server(lambda body: "\\boxed{0}" if body["model"] == "zero" else "\\boxed{1}") as asked:
-        for model, place in (("zero", "a"), ("one", "b"), ("zero", "c")):
-            arguments = f"model={model},base_url={asked.address}"
-            flags = ["--model", "local-chat-completions", "--model_args", arguments, "--apply_chat_template"]
-            flags += ["--use_cache", str(tmp_path / "cache"), "--output_path", str(tmp_path / place), "--log_samples"]
-            assert cli.main(["eval", "--data", "sample", "--tasks", "medhallu", "--limit", "2", *flags]) == 0
-        assert [body["model"] for body in asked.bodies] == ["zero", "zero", "one", "one"]
-    for place, reply in (("a", "\\boxed{0}"), ("b", "\\boxed{1}"), ("c", "\\boxed{0}")):
-        (samples,) = outcome(tmp_path / place)[1].values()
-        assert {sample["resps"][0][0] for sample in samples} == {reply}
+def test_a_server_of_another_kind_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key")
+    reply = Refusal(200, raw=json.dumps({"content": [{"type": "text", "text": "\\boxed{1}"}]}).encode())
+    with scripted_server(lambda body: reply, lambda body: reply) as served:
+        words = ["eval", "--data", "sample", "--tasks", "medhallu", "--limit", "2", "--apply_chat_template"]
+        model = ["--model", "anthropic-chat", "--model_args", f"model=m,base_url={served.base}/v1/messages"]
+        assert cli.main([*words, *model, "--output_path", "out", "--log_samples"]) == 0
+        assert len(served.probes) == 1 and len(served.bodies) == 2
+    assert {sample["resps"][0][0] for sample in saved_samples(tmp_path, "medhallu")} == {"\\boxed{1}"}
 
 
-def test_a_key_that_no_header_may_have_is_not_shown(
-    server: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("words", [
+    "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+    "the request exceeds the available context size, try increasing it",
+    "`inputs` tokens + `max_new_tokens` must be <= 4096",
+    "prompt is too long: 210000 tokens > 200000 maximum",
+])  # fmt: skip
+def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary\r")
-    assert cli.main(["eval", "--data", "sample", "--tasks", "medhallu", *server]) == 1
-    told = capsys.readouterr()
-    assert "OPENAI_API_KEY has a line end" in told.err and "canary" not in told.out + told.err
+    def reply(body: Body) -> str | Refusal:
+        is_long = sum(prompt_of(body).encode()) % 3 == 0
+        return Refusal(400, words) if is_long else "\\boxed{1}"
+
+    with scripted_server(reply) as served:
+        assert evaluated(served, "medhallu", "--json") == 0
+        refused = [body for body in served.bodies if sum(prompt_of(body).encode()) % 3 == 0]
+    told = json.loads(capsys.readouterr().out)
+    samples = [each for each in saved_samples(tmp_path, "medhallu") if each["filter"] == "strict-match"]
+    assert [sample["resps"] for sample in samples].count([[""]]) == len(refused) > 0
+    answered = next(
+        score["filters"]["strict-match"]["answered"] for score in told["scores"] if score["metric"] == "acc"
+    )
+    assert answered == pytest.approx(1 - len(refused) / len(samples))
+    (remark,) = saved_results(tmp_path)["configs"]["medhallu"]["metadata"]["remarks"]
+    assert f"{len(refused)} of {len(samples)} requests" in remark and words in remark
+
+
+def test_a_conversation_that_outgrows_the_window_ends_unanswered(tmp_path: Path) -> None:
+    def reply(body: Body) -> str | Refusal:
+        if len(body["messages"]) > 4:
+            return Refusal(400, "maximum context length is 4096 tokens")
+        return '<tool_call>{"name": "calculator", "arguments": {"expression": "1 + 1"}}</tool_call>'
+
+    with scripted_server(reply) as served:
+        assert evaluated(served, "medcalc_bench_calculator", "--limit", "3") == 0
+    for sample in saved_samples(tmp_path, "medcalc_bench_calculator"):
+        assert sample["resps"] == [[""]] and sample["acc"] == 0
+
+
+def test_the_probe_and_the_run_send_the_same_and_no_empty_stop() -> None:
+    own = json.dumps({"chat_template_kwargs": {"enable_thinking": False}, "until": [], "max_gen_toks": 7})
+    with scripted_server(lambda body: ".") as served:
+        assert evaluated(served, "medhallu", "--limit", "2", "--gen_kwargs", own) == 0
+        (probe,) = served.probes
+        for body in served.bodies:
+            assert body["max_tokens"] == 7 and "stop" not in body
+            assert {**body, "messages": None, "max_tokens": None} == {**probe, "messages": None, "max_tokens": None}
+
+
+def test_the_server_is_asked_with_the_key_and_nobody_else_sees_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    with scripted_server(lambda body: ".", key="sk-canary") as served:
+        assert evaluated(served, "medhallu", "--limit", "2", auth_token="my-secret") == 0
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-canary\r")
+        assert evaluated(served, "medhallu", "--limit", "2") == 2
+    (file,) = tmp_path.rglob("results_*.json")
+    told = "".join(capsys.readouterr()) + file.read_text(encoding="utf-8")
+    assert "[secret]" in told and not re.search("canary|my-secret", told)
+
+
+def test_standard_output_is_json_whatever_else_writes_to_it(tmp_path: Path) -> None:
+    """As the processes that vLLM starts do."""
+    program = (
+        "import os, subprocess, sys; from lm_eval.models.dummy import DummyLM; from medtasks_utils import cli\n"
+        "ask = DummyLM.generate_until\n"
+        "def noisy(self, requests, **more):\n"
+        "    os.write(1, b'noise'); print('noise'); subprocess.run(['echo', 'noise'])\n"
+        "    return ask(self, requests, **more)\n"
+        "DummyLM.generate_until = noisy\n"
+        "sys.exit(cli.main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "eval", "--data", "sample", "--tasks", "medhallu", "--model", "dummy",
+         "--json"],
+        cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["scores"] and done.stderr.count("noise") == 3
+
+
+def test_results_that_cannot_be_saved_are_told_and_the_answers_stay(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def is_full(*arguments: Any, **settings: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with scripted_server(lambda body: "\\boxed{1}") as served:
+        with monkeypatch.context() as patched:
+            patched.setattr("pathlib.Path.write_text", is_full)
+            assert evaluated(served, "medhallu", "--limit", "3") == 1
+        told = capsys.readouterr()
+        assert "medhallu" in told.out, "the scores are shown at least"
+        assert "No space left on device" in told.err and "3 answers are kept" in told.err
+        assert evaluated(served, "medhallu", "--limit", "3", "--json") == 0
+        assert json.loads(capsys.readouterr().out)["answers_taken_over"] == 3 == len(served.bodies)
+
+
+def test_a_task_and_a_group_that_it_is_in_run_together(server: list[str], tmp_path: Path) -> None:
+    words = ["eval", "--data", "sample", "--set", "medexqa.use_explanations=false", "--limit", "2", *server]
+    for place, tasks in enumerate(["medhallu,medtasks", "medexqa_be,medexqa,medexqa_cp,medtasks"]):
+        folder = tmp_path / str(place)
+        assert cli.main([*words, "--tasks", tasks, "--output_path", str(folder)]) == 0
+        assert {"medtasks", "medhallu", *(["medexqa"] if place else [])} <= saved_results(folder)["results"].keys()
 
 
 @pytest.mark.torch
@@ -300,9 +385,9 @@ def test_a_group_of_the_users_may_hold_tasks_of_the_harness(harness_tasks: Path,
     (folder / "mixed.yaml").write_text("group: mixed\ntask:\n  - medhallu\n  - task: stock_task\n    num_fewshot: 1\n")
     (folder / "ours.yaml").write_text("group: ours\ntask: [medhallu, {group: inner, task: [medmcqa_openmed]}]\n")
     with pytest.raises(OptionError, match="difficulty"):
-        evaluate.asked_tasks(["ours"], str(folder), {"medtasks_data": "sample", "medhallu": {"difficulty": "no"}})
+        checks.tasks_of(["ours"], str(folder), {"medtasks_data": "sample", "medhallu": {"difficulty": "no"}})
     with pytest.raises(OptionError, match="num_eval_examples"):
-        evaluate.asked_tasks(["ours"], str(folder), {"medtasks_data": "sample", "medmcqa": {"num_eval_examples": "no"}})
+        checks.tasks_of(["ours"], str(folder), {"medtasks_data": "sample", "medmcqa": {"num_eval_examples": "no"}})
     manager = PackFirst(str(folder), {"medtasks_data": "sample"})
     assert set(manager.load(["ours"])["tasks"]) == {"medhallu", "medmcqa_openmed"}
     assert "stock_task" not in manager.all_tasks
@@ -382,44 +467,6 @@ def test_what_is_said_twice_alike_is_no_error() -> None:
     assert plain_flags.with_plain_flags(metadata, "sample", ["medhallu.seed=1"]) == metadata
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["--tasks", "medhallu", "--set", "medhallu.difficulty=hardest"], 2, "difficulty must be 'easy' or"),
-        (["--tasks", "medhallu", "--set", "medhallu.dificulty=hard"], 2, "did you mean 'difficulty'?"),
-        (["--tasks", "medtasks", "--set", "medexqa.mcq_weight=2"], 2, "--set medexqa.mcq_weight=2: mcq_weight"),
-        (["--tasks", "medexqa_cp", "--metadata", '{"medexqa": {"use_thinking": true}}'], 2, "'use_think'?"),
-        (["--tasks", "medhallu", "--metadata", '{"difficulty": "hard"}'], 2, "belongs under its benchmark"),
-        (["--tasks", "medhallu", "--set", "medexqa.use_think=true"], 2, "none of the tasks is of it"),
-        (["--tasks", "medhallu", "--data", "nowhere/at/all"], 1, "no directory nowhere/at/all"),
-        (["--tasks", "medhalu"], 2, "did you mean medhallu"),
-        ([], 2, "no task is named"),
-        (["--config", "none.yaml"], 2, "Config file not found"),
-    ],
-)
-def test_errors_come_in_one_line_before_a_model_is_loaded(
-    arguments: list[str],
-    code: int,
-    message: str,
-    harness_tasks: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr("lm_eval.evaluator.simple_evaluate", lambda **settings: pytest.fail("the harness went on"))
-    assert cli.main(["eval", "--model", "dummy", *arguments]) == code
-    shown = capsys.readouterr().err.splitlines()
-    (error,) = [line for line in shown if line.startswith("medtasks: error: ")]
-    assert message in error
-
-
-def test_an_unknown_flag_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        cli.main(["eval", "--taks", "medhallu"])
-    assert caught.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "there is no flag --taks (did you mean --tasks?)" in line
-
-
 # ---- help
 
 
@@ -453,3 +500,31 @@ def test_every_task_and_group_says_what_it_is() -> None:
         assert listing.description, (
             f"{listing.name}: the first line of its file is to be a comment that says what it is"
         )
+
+
+# ---- the model's context
+
+
+class Short:
+    """A model that reads twenty tokens, prompt and answer together: a word each."""
+
+    max_length = 20
+
+    def tok_encode(self, text: str) -> list[str]:
+        return text.split()
+
+
+def test_prompts_that_are_cut_are_counted() -> None:
+    def config(longest: int) -> Any:
+        settings = {"max_gen_toks": longest, "until": []}
+        return SimpleNamespace(task="t", output_type="generate_until", generation_kwargs=settings)
+
+    prompts = ["a word " * 5, "a word " * 9, "a word " * 10, "short"]
+    said = truncation(Short(), config(2), prompts)
+    assert said is not None and said.startswith("1 of 4 prompts are cut to their last 18 tokens")
+    assert truncation(Short(), config(2), prompts[:2]) is None
+    assert truncation(SimpleNamespace(), config(2), prompts) is None and truncation(None, config(2), prompts) is None
+    with pytest.raises(OptionError, match=r"max_gen_toks=20 leaves no room for a prompt.*max_length"):
+        truncation(Short(), config(20), prompts)
+    with pytest.raises(OptionError, match="max_model_len"):
+        truncation(type("VLLM", (Short,), {})(), config(20), prompts)

@@ -24,7 +24,7 @@ from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompleti
 from medtasks_utils.benchmarks.choices import order_of
 from medtasks_utils.errors import OptionError
 from medtasks_utils.harness.free import FreeBatch
-from medtasks_utils.harness.generations import scores_together, settle_seeds
+from medtasks_utils.harness.generations import give_seeds, scores_together
 from medtasks_utils.harness.patches.models import can_be_asked_singly
 
 SAMPLED = "temperature=0.7"
@@ -115,7 +115,7 @@ def test_a_backend_that_takes_no_seed_gets_none(monkeypatch: pytest.MonkeyPatch)
     prompt = model.apply_chat_template(chat)
     instances = [Instance("generate_until", {}, (prompt, {"temperature": 0.7}), j) for j in range(2)]
     for other in (model, Scripted(), None):
-        assert not settle_seeds(instances, other)
+        assert not give_seeds(instances, other)
     assert [instance.args for instance in instances] == [(prompt, {"temperature": 0.7})] * 2
 
 
@@ -128,7 +128,7 @@ def test_vllm_takes_one_in_its_sampling_parameters() -> None:
 
     given = {"do_sample": True, "temperature": 0.7}
     instances = [Instance("generate_until", {}, ("p", given), j) for j in range(3)]
-    assert settle_seeds(instances, Derived())
+    assert give_seeds(instances, Derived())
     assert [i.args[1] for i in instances] == [{"temperature": 0.7, "seed": 77 + j} for j in range(3)]
     assert given == {"do_sample": True, "temperature": 0.7}
 
@@ -143,7 +143,7 @@ def test_which_models_are_asked_one_by_one() -> None:
 
     assert can_be_asked_singly(model(num_concurrent=2))
     assert can_be_asked_singly(model(LocalChatCompletion, num_concurrent=2))
-    assert not can_be_asked_singly(model(num_concurrent=1))
+    assert can_be_asked_singly(model(num_concurrent=1))
     assert not can_be_asked_singly(model(num_concurrent=2, batch_size=8))
     assert not can_be_asked_singly(model(Own, num_concurrent=2))
     assert not can_be_asked_singly(Scripted())

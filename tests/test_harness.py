@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-import re
-import tempfile
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -31,9 +29,7 @@ from conftest import (
 from lm_eval.loggers import EvaluationTracker
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import UNANSWERED, Answer
-from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
-from medtasks_utils.errors import ScoringError
+from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.harness.task import MedTask
 
 FILTERS = ("strict-match", "flexible-extract")
@@ -564,87 +560,6 @@ def test_what_ranks_exchange_survives_pickling(task: str) -> None:
         values = [sample[name] for sample in samples if sample["filter"] == "strict-match"]
         assert aggregation(values) == metric(result, task, name)
         assert aggregation.stderr(values) == stderr(result, task, name)
-
-
-# ---- when scoring fails
-
-
-def fail(self: Any, answer: Answer, doc: Row, options: Any) -> Any:
-    raise ZeroDivisionError("a bug in scoring")
-
-
-def test_a_crash_in_scoring_keeps_the_generations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(MedHallu, "score", fail)
-    with pytest.raises(ScoringError, match="medhallu: a bug in scoring; the generations are kept in ") as caught:
-        evaluate("medhallu", mixed, metadata={"medhallu": {"repeats": 2}})
-    assert isinstance(caught.value.__cause__, ZeroDivisionError), "a bug keeps its traceback"
-    check_rescued(str(caught.value), tmp_path)
-
-
-@pytest.mark.parametrize("stage", ["strict", "flexible", "score"])
-def test_so_does_one_in_extraction_or_in_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
-    def fail_at_once(*arguments: Any) -> Any:
-        raise KeyError("lost")
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(MedHallu, stage, fail_at_once)
-    with pytest.raises(ScoringError) as caught:
-        evaluate("medhallu", mixed, metadata={"medhallu": {"repeats": 2}})
-    check_rescued(str(caught.value), tmp_path)
-
-
-def test_the_generations_of_tasks_still_to_be_scored_are_kept_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(MedHallu, "score", fail)
-    with pytest.raises(ScoringError) as caught:
-        evaluate(["medhallu", "medmcqa_openmed"], mixed)
-    found = re.search(r"kept in (\S+\.jsonl)$", str(caught.value))
-    assert found
-    records = [json.loads(line) for line in Path(found[1]).read_text(encoding="utf-8").splitlines()]
-    assert {record["task"] for record in records} == {"medhallu", "medmcqa_openmed"}
-    assert all(len(record["resps"]) == 1 for record in records)
-
-
-def check_rescued(message: str, folder: Path) -> None:
-    found = re.search(r"kept in (\S+\.jsonl)$", message)
-    assert found
-    path = Path(found[1])
-    assert path.parent == folder
-    assert list(folder.iterdir()) == [path], "one file, however many examples fail"
-    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    generated = [(index, doc) for index, doc in enumerate(documents(load("medhallu"))) for _ in range(2)]
-    assert [(record["doc_id"], record["doc"]) for record in records] == generated
-    assert [record["resps"] for record in records] == [[mixed(doc)] for _, doc in generated]
-
-
-def test_two_ranks_that_fail_in_the_same_second_write_two_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(MedHallu, "score", fail)
-    for _ in range(2):
-        with pytest.raises(ScoringError):
-            evaluate("medhallu", mixed, random_seed=0)  # as every rank does
-    assert len(list(tmp_path.glob("medtasks_rescue_medhallu_*.jsonl"))) == 2
-
-
-def test_a_working_directory_that_takes_no_file_costs_no_generations(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gone, temporary = tmp_path / "gone", tmp_path / "temporary"
-    gone.mkdir()
-    temporary.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    monkeypatch.setattr(MedHallu, "score", fail)
-    with monkeypatch.context() as context:
-        context.chdir(gone)
-        gone.rmdir()
-        with pytest.raises(ScoringError) as caught:
-            evaluate("medhallu", mixed, metadata={"medhallu": {"repeats": 2}})
-    check_rescued(str(caught.value), temporary)
 
 
 # ---- MedHallu's detection metrics

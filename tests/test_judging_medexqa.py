@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +11,6 @@ import pytest
 from conftest import (
     TASKS,
     Scripted,
-    clean_environment,
     documents,
     evaluate,
     lm_eval,
@@ -348,27 +344,3 @@ def interrupted(*arguments, **named):
 medexqa_explanations.judge_all = interrupted
 evaluate("medexqa_be", lambda doc: "The answer is B.", metadata=json.loads(sys.argv[1]))
 """
-
-
-def test_ctrl_c_while_judging_keeps_the_generations(tmp_path: Path) -> None:
-    over = threading.Event()
-
-    def late(request: dict[str, Any]) -> Answer:
-        if "final_score" in whole(request["messages"]):
-            over.wait(60)
-        return sound(request)
-
-    with JudgeServer(late) as server:
-        finished = subprocess.run(
-            [sys.executable, "-c", INTERRUPTED, json.dumps(options(server, tmp_path))],
-            cwd=tmp_path,
-            env=clean_environment({"PYTHONPATH": str(Path(__file__).parent)}),
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        over.set()
-    assert "KeyboardInterrupt" in finished.stderr
-    (rescued,) = tmp_path.glob("medtasks_rescue_*.jsonl")
-    assert f"interrupted; the generations are kept in {rescued}" in finished.stderr
-    assert [json.loads(line)["resps"] for line in rescued.read_text().splitlines()] == [["The answer is B."]] * 4

@@ -19,7 +19,7 @@ def started(launcher: list[str], model: Path, folder: Path) -> subprocess.Popen[
         *(*launcher, "-m", "medtasks_utils.cli", "eval", "--data", "sample", "--tasks", ",".join(TASKS)),
         *("--model", "hf", "--model_args", f"pretrained={model},dtype=float32", "--device", "cpu", "--batch_size", "1"),
         *("--apply_chat_template", "--gen_kwargs", "max_gen_toks=6", "--limit", "7", "--log_samples"),
-        *("--output_path", str(folder), "--use_cache", str(folder / "cache")),
+        *("--output_path", str(folder)),
     ]
     return subprocess.Popen(
         command, cwd=folder.parent, env=clean_environment(ON_PROCESSORS), stdout=subprocess.DEVNULL,

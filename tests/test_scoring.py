@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, evaluate, load, right_answer, sample_rows
+from lm_eval.loggers import EvaluationTracker
 
 from medtasks_utils import load_runs, score
 from medtasks_utils.errors import DataError, UsageError
-from medtasks_utils.harness.saving import CarefulTracker
 
 FILES = {
     "medmcqa_openmed": "medmcqa/validation.jsonl",
@@ -121,7 +121,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 
 def test_saved_runs_as_frames(tmp_path: Path) -> None:
     result = evaluate(["medmcqa_openmed", "medhallu"], metadata={"medhallu": {"repeats": 2}}, limit=4)
-    tracker = CarefulTracker(output_path=str(tmp_path))
+    tracker = EvaluationTracker(output_path=str(tmp_path))
     tracker.general_config_tracker.log_experiment_args("local", {"model": "org/mine"}, "", "", False)
     samples = result.pop("samples")
     tracker.save_results_aggregated(result, samples)

@@ -18,13 +18,12 @@ from lm_eval.api.instance import Instance
 from lm_eval.evaluator import simple_evaluate
 from tool_caller import Replies, check, reply, tagged
 
-from medtasks_utils.errors import OptionError, ScoringError
+from medtasks_utils.errors import OptionError
 from medtasks_utils.harness.turns import Model
 from medtasks_utils.sandbox import SandboxError
 from medtasks_utils.selfcheck import serving
 from medtasks_utils.tools.calculator import Calculator
 from medtasks_utils.tools.loop import LAST_TURN, MAX_RESULT, MAX_RESULTS
-from medtasks_utils.tools.python import Python
 
 Script = Callable[[Chat], str]
 
@@ -327,7 +326,7 @@ def test_a_run_that_died_is_resumed_without_repeating_an_answered_turn(
         asked.append(json.dumps(chat))
         return reply(chat)
 
-    with pytest.raises(ScoringError, match="the server is gone; the generations are kept in"):
+    with pytest.raises(ConnectionError, match="the server is gone"):
         run("medcalc_bench_calculator", dying, use_cache="cache", metadata=FIVE_TURNS)
     model = Caller(reply)
     result = run("medcalc_bench_calculator", model, use_cache="cache", metadata=FIVE_TURNS)
@@ -480,30 +479,6 @@ def test_a_sandbox_that_cannot_start_says_so_before_the_model_runs(monkeypatch: 
     with pytest.raises(SandboxError, match="cannot start here"):
         run("medcalc_bench_python", model)
     assert model.batches == []
-
-
-def test_a_tool_that_breaks_midway_costs_no_generation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    original = Python.run
-
-    def break_later(self: Python, calls: Any) -> Any:
-        if any("late" in code for _, code in calls):
-            raise SandboxError("the sandbox is gone")
-        return original(self, calls)
-
-    def script(chat: Chat) -> str:
-        return tagged("python", "1" if turn(chat) < 3 else "late")
-
-    monkeypatch.setattr(Python, "run", break_later)
-    with pytest.raises(ScoringError, match="the sandbox is gone; the generations are kept in") as caught:
-        run("medcalc_bench_python", script, limit=3)
-    assert caught.value.__cause__ is None, "one line, without a traceback"
-    (path,) = tmp_path.glob("medtasks_rescue_*.jsonl")
-    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert len(records) == 3
-    for record in records:
-        assert record["resps"] == [tagged("python", "late")]
-        assert [message["role"] for message in record["transcript"][1:]] == ["user", "assistant"] * 3
 
 
 # ---- several processes

@@ -57,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     ours.add_argument("--full_table", action="store_true", help="print the harness's own table too")
     ours.add_argument("--json", action="store_true", help="print the scores as JSON, and no table")
+    ours.add_argument("--no_keep", action="store_true", help="keep no answers for the case that the run dies")
+    ours.add_argument("--fresh", action="store_true", help="ask anew what a run that died has kept")
+    ours.add_argument("--run_name", metavar="NAME", help="what the report calls the run")
     add_flags_of_run(parser)
 
 
@@ -65,24 +68,16 @@ def run(arguments: argparse.Namespace) -> int:
     from medtasks_utils.errors import MedtasksError
     from medtasks_utils.harness import evaluate
 
-    shows_all = arguments.full_table or getattr(arguments, "show_config", False)
-    show = partial(print, file=sys.stdout) if shows_all and not arguments.json else lambda *text: None
     try:
-        outcome = evaluate.run(arguments, show)
+        outcome = evaluate.run(arguments)
     except evaluate.Stopped as stopped:
         print(f"\nmedtasks: stopped; {stopped}", file=sys.stderr)
         return 130
     if outcome.results is None:  # another process has them
         return 0
-    told = _as_json(outcome) if arguments.json else _as_text(outcome)
-    try:
-        print(told, flush=True)
-    except BrokenPipeError:
-        raise
-    except OSError:  # of a full disk; not saved, they would be lost
-        if outcome.path is None:
-            print(told, file=sys.stderr)
-        raise
+    if arguments.full_table and not arguments.json:
+        print(outcome.table)
+    print(_as_json(outcome) if arguments.json else _as_text(outcome), flush=True)
     if outcome.problem:
         raise MedtasksError(outcome.problem)
     return 0
@@ -103,12 +98,12 @@ def _as_json(outcome: Outcome) -> str:
     from medtasks_utils.report.short import as_data, lines_of
 
     told = {
-        "model": outcome.plan.model_name,
+        "model": outcome.config.model_name,
         "scores": as_data(lines_of(_run(outcome))),
-        "limit": outcome.plan.limit,
+        "limit": outcome.config.limit,
         "seconds": round(outcome.seconds, 3),
-        "tokens": outcome.tokens or None,
-        "latency": outcome.latency or None,
+        "tokens": outcome.spent.get("tokens"),
+        "answers_taken_over": outcome.spent.get("answers_taken_over", 0),
         "results": str(outcome.path) if outcome.path else None,
         "problem": outcome.problem,
     }
@@ -122,17 +117,17 @@ def _as_text(outcome: Outcome) -> str:
     lines = lines_of(run)
     width = shutil.get_terminal_size((120, 24)).columns
     told = [as_text(lines, width) if lines else "no scores (--predict_only keeps responses without scoring them)"]
-    limit = outcome.plan.limit
+    limit = outcome.config.limit
     if limit is not None:
         part = f"{limit:.0%}" if limit < 1 else f"{limit:.0f} examples"
         told.append(f"of the first {part} of each task (--limit): for trying out, not for quoting")
     told += [f"{task.task}: {remark}" for task in run.tasks.values() for remark in task.remarks]
     spent = [f"{outcome.seconds:,.1f} s"]
-    if outcome.tokens:
-        spent.append(f"{outcome.tokens['prompt']:,} prompt tokens")
-        spent.append(f"{outcome.tokens['completion']:,} completion tokens")
-    if outcome.latency:
-        spent.append(f"{outcome.latency['median']:.2f} s a request (median)")
+    tokens = outcome.spent.get("tokens") or {}
+    spent += [f"{tokens[kind]:,} {kind} tokens" for kind in ("prompt", "completion") if tokens.get(kind)]
+    spent += [
+        f"{outcome.spent[kept]} answers taken over" for kept in ("answers_taken_over",) if outcome.spent.get(kept)
+    ]
     spent += [f"{line.tool_calls:.2f} tool calls an example ({line.unit.name})" for line in lines if line.tool_calls]
     told.append("\n" + ", ".join(spent))
     return "\n".join([*told, *_next(outcome)])
@@ -143,6 +138,6 @@ def _next(outcome: Outcome) -> list[str]:
         return ["not saved; with --output_path results --log_samples, medtasks report shows every sample"]
     folder = shlex.quote(str(outcome.path.parent))
     found = [f"saved in {folder}"]
-    if not (outcome.plan.log_samples or outcome.plan.predict_only):
+    if not (outcome.config.log_samples or outcome.config.predict_only):
         found.append("with --log_samples, the report would show every sample")
     return [*found, f"next: medtasks report {folder} -o report.html"]

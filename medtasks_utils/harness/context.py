@@ -9,7 +9,7 @@ from medtasks_utils.errors import OptionError
 from medtasks_utils.harness.patches.models import is_longer, room_for_prompts
 
 
-def what_is_cut(model: Any, config: Any, prompts: Sequence[Any]) -> str | None:
+def truncation(model: Any, config: Any, prompts: Sequence[Any]) -> str | None:
     """How many prompts lose their head, in words; None if none does, or the model, if there is one, does not tell.
 
     Raises:
@@ -21,11 +21,12 @@ def what_is_cut(model: Any, config: Any, prompts: Sequence[Any]) -> str | None:
     room = room_for_prompts(model, longest)
     if room is None:
         return None
-    left = f"the model's context (max_length) less max_gen_toks={longest} leaves"
+    name = "max_model_len" if type(model).__name__ == "VLLM" else "max_length"
+    left = f"the model's context ({name}) less max_gen_toks={longest} leaves"
     if room <= 0:
         raise OptionError(
             f"{config.task}: {left} no room for a prompt: give a smaller max_gen_toks in --gen_kwargs, or, if the "
-            "model takes more than lm_eval thinks, its max_length in --model_args"
+            f"model takes more than lm_eval thinks, its {name} in --model_args"
         )
     cut = sum(is_longer(model, prompt, room) for prompt in prompts)
     return f"{cut} of {len(prompts)} prompts are cut to their last {room} tokens: {left} no more" if cut else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NoReturn
 
@@ -42,6 +42,11 @@ def _word(name: str, value: Any) -> list[str]:
     if isinstance(value, Mapping):
         return [f"--{name}={json.dumps(value, default=str)}"]
     return [f"--{name}={','.join(map(str, value)) if isinstance(value, list | tuple) else value}"]
+
+
+def names_of(tasks: Sequence[str]) -> list[str]:
+    """Names of tasks without the spaces and quotes that shells leave."""
+    return [name for word in ",".join(tasks).split(",") if (name := word.strip(" \t'\""))]
 
 
 def read_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

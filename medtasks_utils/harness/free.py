@@ -19,8 +19,9 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from lm_eval.api.instance import Instance
 from tqdm import tqdm
 
+from medtasks_utils.errors import logger
 from medtasks_utils.harness.patches import models
-from medtasks_utils.harness.run import this_run
+from medtasks_utils.harness.server import DoesNotFit
 
 NextPrompt = Callable[[Any, str], tuple[Any, int]]
 """Given a request and the reply to its last prompt: the next prompt, None if the conversation is over; and how many
@@ -84,8 +85,6 @@ class FreeBatch:
         asked = {id(request) for request in requests}
         more = [request for task in tasks.values() for request in task.unfinished() if id(request) not in asked]
         with ExitStack() as stack:
-            for name in list(tasks)[:1]:
-                stack.enter_context(this_run.generations_kept(name))
             threads = stack.enter_context(ThreadPoolExecutor(max(_THREADS, models.connections(self._model))))
             nexts = {name: stack.enter_context(task.conversing()) for name, task in tasks.items()}
             stack.callback(threads.shutdown, wait=False, cancel_futures=True)  # if it fails: before the tools close
@@ -123,7 +122,7 @@ class _Lines:
 
     async def _converse(self, request: Instance) -> str:
         prompt, settings = request.args
-        first = reply = request.resps[0] if request.resps else await self._reply(prompt, settings)
+        first = reply = request.resps[0] if request.resps else await self._reply(request, prompt, settings)
         next_prompt = self._nexts.get(str(request.task_name))
         loop = asyncio.get_running_loop()
         while next_prompt is not None:
@@ -131,18 +130,27 @@ class _Lines:
             self._count("calls", calls)
             if prompt is None:
                 break
-            reply = await self._reply(prompt, settings)
+            reply = await self._reply(request, prompt, settings)
         self._bar.update()
         return first
 
-    async def _reply(self, prompt: Any, settings: dict[str, Any]) -> str:
+    async def _reply(self, request: Any, prompt: Any, settings: dict[str, Any]) -> str:
+        """The reply to a prompt; none, which ends a conversation, where the server says that it does not fit."""
+        kept = models.take_over(self._model, prompt, settings)
+        if kept is not None:
+            self._count("turns", 1)
+            return kept
         if self._cached and not settings.get("do_sample", False):  # sampled ones are not read, as in the harness
             key = models.cache_key((prompt, settings))
             if key in self._cached:
                 self._count("turns", 1)
                 return str(self._cache[key])
         self._count("in flight", 1)
-        reply = await self._ask(prompt, settings)
+        try:
+            reply = await self._ask(prompt, settings)
+        except DoesNotFit as refusal:
+            logger.info("%s: %s", request.task_name, refusal)
+            request.refusal, reply = str(refusal), ""
         self._count("in flight", -1)
         self._count("turns", 1)
         return reply
@@ -153,4 +161,5 @@ class _Lines:
         if now - self._shown > _SHOWN_EVERY:
             self._shown = now
             waiting = self._counts["in flight"]
-            self._bar.set_postfix({**self._counts, "in flight": min(waiting, models.connections(self._model))})
+            own = self._counts if self._nexts else {}  # without conversations, the bar counts the replies
+            self._bar.set_postfix({**own, "in flight": min(waiting, models.connections(self._model))})

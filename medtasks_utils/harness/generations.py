@@ -10,13 +10,12 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
 from medtasks_utils.errors import logger
-from medtasks_utils.harness.free import FreeBatch
-from medtasks_utils.harness.patches.models import can_be_asked_singly, request_body
+from medtasks_utils.harness.patches.models import request_body
 
 # ---- what they are
 
 
-def settle(task: str, instances: Sequence[Instance], model: LM | None, *, have_prompts: bool) -> None:
+def make_independent(task: str, instances: Sequence[Instance], model: LM | None, *, have_prompts: bool) -> None:
     """Make the generations of an example independent, as far as the model lets them be; say so where they are equal.
 
     The ``idx`` of a request is the number of the generation; ``have_prompts`` where each has a prompt of its own.
@@ -27,12 +26,10 @@ def settle(task: str, instances: Sequence[Instance], model: LM | None, *, have_p
             "is gained. Sample with --gen_kwargs do_sample=true,temperature=0.7",
             task,
         )
-    has_seeds = settle_seeds(instances, model)
-    if has_seeds and can_be_asked_singly(model):  # the harness asks groups of equal settings one after the other
-        FreeBatch.of(model)
+    give_seeds(instances, model)
 
 
-def settle_seeds(instances: Sequence[Instance], model: LM | None) -> bool:
+def give_seeds(instances: Sequence[Instance], model: LM | None) -> bool:
     """Give generation j the seed that the model would send, plus j; whether the model takes one.
 
     Requests that differ are answered and cached one by one. ``do_sample`` is left out of those with a seed: the harness

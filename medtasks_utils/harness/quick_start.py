@@ -9,9 +9,10 @@ from typing import Any
 
 from lm_eval.tasks import TaskManager
 
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.yaml_tasks import task_folders
-from medtasks_utils.errors import UsageError, logger
+from medtasks_utils.errors import UsageError, logger, meant
+from medtasks_utils.harness.catalog import configurations
 from medtasks_utils.harness.patches.tasks import index_of
 
 _MISSPELT = 0.8  # likeness to a name of ours from which a name is taken for it; no name in the harness reaches 0.75
@@ -49,15 +50,10 @@ class PackFirst(TaskManager):  # type: ignore[misc]
             return
         if " " in name:
             raise UsageError(f"--tasks: separate names by commas, as in {','.join(name.split())}")
-        ours = {**{key: key for key in self.all_tasks}, **{key: card.default_task for key, card in cards().items()}}
-        folded = {_folded(key): task for key, task in ours.items()}
-        meant = folded.get(_folded(name))
-        if meant is not None:
-            raise UsageError(
-                f"--tasks: here {name} is called {meant} (medtasks eval --help lists all); the harness's own task of "
-                f"the name {name}, if you mean that, is run by lm_eval run --tasks {name}"
-            )
-        near = difflib.get_close_matches(name, self.all_tasks, cutoff=_MISSPELT)
+        titles = {each.name: each.default_task for each in benchmarks().values()}
+        folded = {_folded(key): task for key, task in [*((key, key) for key in self.all_tasks), *titles.items()]}
+        near = [folded[_folded(name)]] if _folded(name) in folded else []
+        near = near or difflib.get_close_matches(name, self.all_tasks, cutoff=_MISSPELT)
         if near:
             raise UsageError(
                 f"--tasks: there is no task, group or tag {name} here; did you mean {' or '.join(near)}? medtasks eval "
@@ -76,21 +72,31 @@ class PackFirst(TaskManager):  # type: ignore[misc]
         self._read_the_defaults(task_list)
         found = super().match_tasks(task_list)
         if not found:
-            near = difflib.get_close_matches(task_list[0], self.all_tasks, n=3)
             raise UsageError(
-                f"--tasks: there is no task, group or tag {', '.join(task_list)}, here or in the harness; "
-                + (f"did you mean {' or '.join(near)}? " if near else "")
-                + "medtasks eval --help lists ours"
+                f"--tasks: there is no task, group or tag {', '.join(task_list)}, here or in the harness"
+                f"{meant(task_list[0], self.all_tasks)}; medtasks eval --help lists ours"
             )
         return found
 
     def load(self, task_list: Any) -> Any:
-        """Build the tasks; a group of the user's may be made of the harness's."""
-        wanted = task_list if isinstance(task_list, list) else [task_list]
+        """Build the tasks, each once; a group of the user's may be made of the harness's."""
+        wanted = self._without_members(task_list if isinstance(task_list, list) else [task_list])
         unknown = [name for spec in wanted for name in self._unknown(spec)]
         if unknown:
             self._read_the_defaults(unknown)
-        return super().load(task_list)
+        return super().load(wanted)
+
+    def _without_members(self, wanted: Sequence[Any]) -> list[Any]:
+        """What is to be built, without tasks that a group or tag beside them has too."""
+        index = index_of(self)
+        tasks = [{str(each.get("task")) for each in configurations(self, [name])} for name in wanted]
+
+        def is_in_another(place: int) -> bool:
+            entry = index.get(wanted[place]) if isinstance(wanted[place], str) else None
+            others = [each for other, each in enumerate(tasks) if other < place or each > tasks[place]]
+            return bool(entry and entry.kind != "GROUP" and any(tasks[place] <= other for other in others))
+
+        return [name for place, name in enumerate(wanted) if not is_in_another(place)]
 
     def _unknown(self, spec: Any) -> list[str]:
         """Names of tasks that are not indexed: the name itself, or those of a group's members."""

@@ -28,13 +28,13 @@ from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
 from medtasks_utils.errors import DataError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
-from medtasks_utils.harness.context import what_is_cut
+from medtasks_utils.harness.context import truncation
 from medtasks_utils.harness.fields import check_fields, check_filters, check_metrics, filters_as_signed
 from medtasks_utils.harness.filters import ReadFilter
+from medtasks_utils.harness.free import FreeBatch
 from medtasks_utils.harness.options import defaults_of, options_of, warn_of_no_effect
-from medtasks_utils.harness.patches.models import model_of
+from medtasks_utils.harness.patches.models import can_be_asked_singly, model_of
 from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
-from medtasks_utils.harness.run import this_run
 from medtasks_utils.harness.signature import as_signed, digest, signature, signature_fields
 from medtasks_utils.harness.sources import BenchmarkFiles, Source
 from medtasks_utils.harness.tool_turns import ToolTurns
@@ -260,12 +260,15 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
-        this_run.join(self)
+        if can_be_asked_singly(self.model):
+            FreeBatch.of(self.model)
         if self.info.generates and self.options.repeats > 1:
-            generations.settle(self.info.name, self.instances, self.model, have_prompts=self.has_several_prompts)
+            generations.make_independent(
+                self.info.name, self.instances, self.model, have_prompts=self.has_several_prompts
+            )
         if self.turns is not None:
             self.turns.requests_are_built()
-        said = what_is_cut(self.model, self.config, [instance.args[0] for instance in self.instances])
+        said = truncation(self.model, self.config, [instance.args[0] for instance in self.instances])
         if said:
             self.remark(said)
 
@@ -368,18 +371,19 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         for instance in self.instances:
             # Under several processes the harness pads the last request with extra responses, to even the ranks out.
             instance.resps = [printable(response or "") for response in instance.resps[:1]]
-        this_run.is_scoring = True
-        with this_run.generations_kept(self.info.name):
-            if self.turns is not None:
-                self.turns.finish()
-            super().apply_filters()
-            answers = []
-            for instance in self.instances:
-                for name in self.filter_names:
-                    answer = instance.filtered_resps[name] = self._answer(instance.filtered_resps[name], instance)
-                    answers.append((instance.doc, answer))
-            if self._scorer is not None:
-                self._scorer.score(answers)
+        if self.turns is not None:
+            self.turns.finish()
+        refusals = [each.refusal for each in self.instances if hasattr(each, "refusal")]
+        if refusals:
+            self.remark(f"{len(refusals)} of {len(self.instances)} requests have no answer: {refusals[0]}")
+        super().apply_filters()
+        answers = []
+        for instance in self.instances:
+            for name in self.filter_names:
+                answer = instance.filtered_resps[name] = self._answer(instance.filtered_resps[name], instance)
+                answers.append((instance.doc, answer))
+        if self._scorer is not None:
+            self._scorer.score(answers)
 
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
         """What the last filter gave; a text is taken as the strict reader takes the content of a box or tag."""
@@ -414,11 +418,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         texts = [str.__str__(answer) for answer in results]
         if self.predict_only:
             return ScoresAndDetails(super().process_results(doc, texts), details)
-        with this_run.generations_kept(self.info.name):
-            has_theirs = self._metric_fn_list or callable(self.config.process_results)
-            theirs = super().process_results(doc, texts) if has_theirs else {}
-            ours, needed = self._our_scores(doc, results)
-            return ScoresAndDetails({**ours, **theirs}, {**details, **needed})
+        has_theirs = self._metric_fn_list or callable(self.config.process_results)
+        theirs = super().process_results(doc, texts) if has_theirs else {}
+        ours, needed = self._our_scores(doc, results)
+        return ScoresAndDetails({**ours, **theirs}, {**details, **needed})
 
     def _our_scores(self, doc: Example, answers: Sequence[Answer]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Our metrics of one example, and what their aggregation needs, for its sample."""
@@ -432,11 +435,3 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         cluster, stratum = each[0].cluster, each[0].stratum
         found = {name: combined(own, cluster, stratum) for name, own in scores.items()}
         return found, {"cluster": cluster, "stratum": stratum, "scores": logged(scores)}
-
-    def kept(self, instance: Instance) -> dict[str, Any]:
-        """What is kept of a generation whose scoring failed: the last response, and the conversation that led to it."""
-        found = {"doc_id": instance.doc_id, "doc": instance.doc, "resps": instance.resps}
-        conversation = getattr(instance, "conversation", None) if self.turns is not None else None
-        if conversation is None or not conversation.turns:
-            return found
-        return {**found, "resps": [conversation.reply], "transcript": conversation.transcript}

@@ -14,13 +14,12 @@ from lm_eval.api.model import LM
 
 from medtasks_utils.errors import OptionError, logger
 from medtasks_utils.harness.patches.models import (
-    connections,
     has_chat_template,
     is_chat_server,
     probe_of,
     tools_in_template,
 )
-from medtasks_utils.harness.server import NoServerError, explain, words_of
+from medtasks_utils.harness.server import UnableError, check, words_of
 from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
 from medtasks_utils.tools.tool import Tool
 
@@ -132,8 +131,8 @@ def _refused_by_server(model: Any, schemas: Sequence[dict[str, Any]], settings: 
     if _is_answer(without):
         return f"{model.base_url} refuses tools{_words(with_tools)}"
     if without is not None:
-        with suppress(NoServerError):
-            explain(without.status_code, _words(without), model.base_url, model.model)
+        with suppress(UnableError):
+            check(without.status_code, without.text, model.base_url, model.model)
     logger.warning(
         "%s does not answer%s: going on as if it took tools; if it does not, set tool_format to text",
         model.base_url,
@@ -143,10 +142,8 @@ def _refused_by_server(model: Any, schemas: Sequence[dict[str, Any]], settings: 
 
 
 def _post(model: Any, request: dict[str, Any]) -> requests.Response | None:
-    session = requests.Session()
-    session.trust_env = connections(model) <= 1  # aiohttp heeds no proxy
     try:
-        return session.post(**request, timeout=(_CONNECTED_WITHIN, model.timeout))
+        return requests.post(**request, timeout=(_CONNECTED_WITHIN, model.timeout))
     except (requests.exceptions.RequestException, ValueError):
         return None
 
@@ -169,4 +166,4 @@ def _prompt_tokens(reply: requests.Response | None) -> int | None:
 
 
 def _words(reply: requests.Response | None) -> str:
-    return words_of(_body(reply)) or ("" if reply is None else f" (status {reply.status_code})")
+    return "" if reply is None else words_of(reply.text) or f" (status {reply.status_code})"

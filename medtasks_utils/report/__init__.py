@@ -5,7 +5,19 @@ Data flows one way: runs (:mod:`medtasks_utils.results`) → units, which the pa
 (:mod:`.page`). Samples go beside that, packed (:mod:`.samples`), and are unpacked in the browser (``assets/*.js``).
 """
 
-from medtasks_utils.report.page import build_page
-from medtasks_utils.report.runs import with_baseline_first
+from typing import Any
 
 __all__ = ["build_page", "with_baseline_first"]
+
+
+def __getattr__(name: str) -> Any:
+    """What the page is built of is imported when it is asked for, and not for the short table that a run ends in."""
+    if name == "build_page":
+        from medtasks_utils.report.page import build_page
+
+        return build_page
+    if name == "with_baseline_first":
+        from medtasks_utils.report.runs import with_baseline_first
+
+        return with_baseline_first
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

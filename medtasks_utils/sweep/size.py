@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from lm_eval.api.registry import get_model
 from lm_eval.evaluator_utils import get_sample_size
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.evaluate import check_request, names_of
-from medtasks_utils.harness.flags import read_settings
+from medtasks_utils.harness.checks import check_kind, check_request
+from medtasks_utils.harness.flags import names_of, read_settings
 from medtasks_utils.harness.options import DATA_KEY
-from medtasks_utils.harness.preflight import Plan
-from medtasks_utils.harness.preflight_model import check_kind, check_model, class_of
 from medtasks_utils.harness.quick_start import PackFirst
+from medtasks_utils.harness.request import RunConfig
 from medtasks_utils.sweep.plan import Job
 
 _CALLS = {"factscore": 8}
@@ -77,11 +75,7 @@ def _check(job: Job, is_run_here: bool) -> None:
     except UsageError as error:
         raise UsageError(f"flags: {error}") from None
     metadata = {**job.run.options, **({DATA_KEY: job.data} if job.data else {})}
-    plan = Plan({**given, "metadata": metadata, "tasks": names_of(given["tasks"])})
-    check_kind(job.model.model)
-    asked = check_request(plan)
-    try:
-        kind = class_of(plan) if is_run_here else get_model(job.model.model)
-    except ImportError:  # the nodes of a cluster may have what it needs
-        return
-    check_model(plan, asked, kind)
+    config = RunConfig({**given, "metadata": metadata, "tasks": names_of(given["tasks"])})
+    check_request(config)
+    if is_run_here:
+        check_kind(config)

@@ -7,123 +7,104 @@ import atexit
 import logging
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import partial, wraps
 from typing import Any
-from unittest.mock import patch
 
-from lm_eval import evaluator
 from lm_eval.api import model as api_model
 from lm_eval.api.model import LM, CachingLM
 
-from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.server import words_of
-from medtasks_utils.tools.native import as_one_text
+from medtasks_utils.harness import server
+from medtasks_utils.harness.kept import METHODS, KeptAnswers
 
 _model_of_the_run: ContextVar[LM | None] = ContextVar("model", default=None)
 Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
-_NAMES = ("pretrained", "model", "peft", "delta", "revision", "dtype", "quantization", "_seed")
-"""What models and their arguments call what makes them the model that they are."""
+keeper: ContextVar[KeptAnswers | None] = ContextVar("keeper", default=None)
+"""What keeps the answers of the run that is under way."""
+spent: Counter[str] = Counter()
+"""Tokens that servers reported in this process: ``prompt``, ``completion``, and the ``replies`` that had them."""
 
 
-def remember_the_model() -> None:
-    """Let tasks know the model that they are run with (:func:`model_of`).
-
-    ``build_all_requests`` is given the model's bound ``apply_chat_template`` with ``--apply_chat_template``, and else
-    nothing of the model. Without this, repeats have no seeds then. The model's processes are numbered, too
-    (:func:`number_processes`).
-    """
-    original = evaluator.evaluate
+def evaluate_with_the_model_known(original: Callable[..., Any]) -> Callable[..., Any]:
+    """``evaluator.evaluate`` that lets tasks know their model, and keeps its answers if a run asks for that."""
 
     @wraps(original)
     def evaluate(*arguments: Any, **settings: Any) -> Any:
         model = settings["lm"] if "lm" in settings else arguments[0]
         inner = model.lm if isinstance(model, CachingLM) else model
-        number_processes(inner)
+        prepare_model(inner)
         token = _model_of_the_run.set(model)
         try:
-            with replies_have_text(inner), cache_of(inner):
+            with _answers_kept(inner, keeper.get()):
                 return original(*arguments, **settings)
         finally:
             _model_of_the_run.reset(token)
 
-    evaluator.evaluate = evaluate
+    return evaluate
 
 
 @contextmanager
-def replies_have_text(model: Any) -> Iterator[None]:
-    """A reply of an API model that holds no answer is a failed request, which the harness then makes again.
-
-    ``parse_generations`` makes an empty list of no choices, and of whatever else it cannot read an empty answer that is
-    scored, and kept in the cache. Content in parts, as some servers send it, is one text. It drops ``tool_calls``,
-    which are made part of the text here.
-    """
-    if not isinstance(model, _api_type()):
+def _answers_kept(model: Any, kept: KeptAnswers | None) -> Iterator[None]:
+    """``set_cache_hook`` and two methods of the model, so that each reply is kept as it comes."""
+    if kept is None:
         yield
         return
-    from lm_eval.models import openai_completions as openai
-
-    parse = model.parse_generations
-    is_openai, is_chat = (isinstance(model, each) for each in (openai.LocalCompletionsAPI, openai.LocalChatCompletion))
-
-    def parse_generations(outputs: Any, **settings: Any) -> list[str]:
-        for output in (outputs if isinstance(outputs, list) else [outputs]) if is_openai else ():
-            choices = output.get("choices") if isinstance(output, dict) else None
-            if not isinstance(choices, list) or not all(_has_text(*each, is_chat) for each in enumerate(choices)):
-                raise _no_answer(output, model.base_url)
-        texts: list[str] = parse(outputs=outputs, **settings)
-        if not texts:
-            raise _no_answer(outputs, model.base_url)
-        return texts
-
-    with patch.object(model, "parse_generations", parse_generations):
+    # vLLM calls its hook with settings that no request had; others call it with nothing, or when all is over.
+    hands_over = any(kind.__name__ in ("TemplateAPI", "HFLM") for kind in type(model).__mro__)
+    hook = model.cache_hook
+    for method in METHODS:
+        setattr(model, method, kept.keep(model, method, hands_over))
+    if hands_over:
+        model.set_cache_hook(KeepingHook(kept, hook))
+    try:
         yield
+        kept.close()
+        if model.world_size > 1:
+            kept.used(model.gather_object(kept.used(), dst=0) or ())
+    finally:
+        for method in METHODS:
+            vars(model).pop(method, None)
+        model.set_cache_hook(hook)
+        kept.close()
 
 
-def _has_text(place: int, choice: Any, is_chat: bool) -> bool:
-    """Whether a choice has a text, or none on purpose, and not for want of any; parts of a text are put together."""
-    message = choice.get("message") if is_chat and isinstance(choice, dict) else choice
-    if not isinstance(message, dict):
-        return False
-    choice.setdefault("index", place)
-    name = "content" if is_chat else "text"
-    text = message.get(name)
-    if isinstance(text, list) and all(isinstance(part, dict) for part in text):
-        message[name] = text = "".join(str(part.get("text") or "") for part in text)
-    calls = message.get("tool_calls") if is_chat else None
-    if isinstance(calls, list) and calls and (text is None or isinstance(text, str)):
-        message[name] = text = as_one_text(text or "", calls)
-    return isinstance(text, str) or (is_chat and text is None)
+class KeepingHook:
+    """What a model calls with each reply: keeps it, and hands it on to the hook of ``--use_cache``."""
+
+    def __init__(self, kept: KeptAnswers, inner: Any) -> None:
+        self.kept = kept
+        self.dbdict = inner.dbdict
+        self._inner = inner
+
+    def add_partial(self, attr: str, req: Iterable[Any], res: Any) -> None:
+        """As the harness's ``CacheHook`` has it; ``loglikelihood_rolling`` is not kept."""
+        self._inner.add_partial(attr, req, res)
+        if attr in METHODS:
+            self.kept.put(attr, req, res)
 
 
-def _no_answer(reply: Any, url: str) -> MedtasksError:
-    return MedtasksError(
-        f"{url} sends replies without an answer{words_of(reply) or f': {str(reply)[:200]}'}; its own log may say why. "
-        "With --use_cache results/cache, the same command goes on where it stopped"
-    )
+def take_over(model: Any, prompt: Any, settings: Mapping[str, Any]) -> str | None:
+    """The answer that an earlier run kept; None where nothing is kept, or not this one."""
+    kept = getattr(model.cache_hook, "kept", None)
+    return None if kept is None else kept.take("generate_until", (prompt, settings))
 
 
-@contextmanager
-def cache_of(model: Any) -> Iterator[None]:
-    """Answers that ``--use_cache`` keeps are of this model only (``lm_eval.api.model.hash_args``).
+def prepare_model(model: Any) -> None:
+    """What every model needs: an API model sends no empty ``stop``, and processes have their numbers."""
+    number_processes(model)
+    if isinstance(model, _api_type()) and "_create_payload" not in vars(model):
+        create = model._create_payload
 
-    The harness keeps them under the prompt and the settings of its generation. Without this, a second model that is
-    given the first one's cache gets its answers, and its score.
-    """
-    arguments = getattr(model, "model_args", None)
-    known = {**vars(model), **(arguments if isinstance(arguments, Mapping) else {})}
-    identity = {name: str(known[name]) for name in _NAMES if isinstance(known.get(name), str | int)}
-    identity["dtype"] = str(getattr(getattr(model, "_model", None), "dtype", known.get("dtype")))
-    original = api_model.hash_args
+        def create_payload(*arguments: Any, **settings: Any) -> dict[str, Any]:
+            body: dict[str, Any] = create(*arguments, **settings)
+            if "stop" in body and not body["stop"]:
+                del body["stop"]
+            return body
 
-    def hash_args(attr: str, args: Any) -> str:
-        key: str = original(attr, [*args, identity])
-        return key
-
-    with patch.object(api_model, "hash_args", hash_args):
-        yield
+        model._create_payload = create_payload
 
 
 def number_processes(model: Any) -> None:
@@ -177,15 +158,12 @@ def cache_key(arguments: tuple[Any, ...]) -> str:
 
 
 def can_be_asked_singly(model: LM | None) -> bool:
-    """Whether :func:`asking` can ask the model: an API model with several connections and one prompt a request.
-
-    One that generates in a way of its own cannot. With a single connection there is nothing to be gained.
-    """
+    """Whether :func:`asking` can ask the model: an API model with one prompt a request and no way of its own to ask."""
     api = _api_type()
     return (
         isinstance(model, api)
         and type(model).generate_until is api.generate_until
-        and model._concurrent > 1
+        and type(model).amodel_call is api.amodel_call
         and model._batch_size == 1
     )
 
@@ -211,12 +189,16 @@ def tools_in_template(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Itera
     ``apply_chat_template`` of ``HFLM`` and its like passes on no ``tools``. Without this, a model in this process is
     never told of them in the form that it was trained for.
     """
-    tokenizer = model.tokenizer
-    with (
-        _rendering,
-        patch.object(tokenizer, "apply_chat_template", partial(tokenizer.apply_chat_template, tools=list(schemas))),
-    ):
-        yield
+    tokenizer, name = model.tokenizer, "apply_chat_template"
+    with _rendering:
+        before = vars(tokenizer).get(name)
+        tokenizer.apply_chat_template = partial(tokenizer.apply_chat_template, tools=list(schemas))
+        try:
+            yield
+        finally:
+            vars(tokenizer).pop(name, None)
+            if before is not None:
+                tokenizer.apply_chat_template = before
 
 
 def take_next_batch(model: Any, generate_until: Callable[..., list[str]]) -> Callable[[], None]:
@@ -225,8 +207,15 @@ def take_next_batch(model: Any, generate_until: Callable[..., list[str]]) -> Cal
     ``evaluate`` calls the model's ``generate_until``, and so does the wrapper of ``--use_cache`` for what is not in its
     cache. Without this, the harness's first batch is a barrier for every conversation.
     """
+    before = vars(model).get("generate_until")
     model.generate_until = generate_until
-    return lambda: vars(model).pop("generate_until", None)
+
+    def give_back() -> None:
+        vars(model).pop("generate_until", None)
+        if before is not None:
+            model.generate_until = before
+
+    return give_back
 
 
 def connections(model: Any) -> int:
@@ -256,31 +245,36 @@ def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[s
 async def asking(model: Any) -> AsyncIterator[Ask]:
     """A function that asks an API model one prompt; however often it is called at once, no connection is added.
 
-    ``TemplateAPI.generate_until`` asks a batch and returns when all of it is answered, one group of equal settings
-    after the other. This makes the same requests, by the model's own ``amodel_call``: headers, body, timeout, reading
-    of the reply and cache are its own; connections and retries are as in ``TemplateAPI.get_batched_requests``. Without
-    this, every conversation waits for the slowest of its round.
+    ``TemplateAPI.generate_until`` asks a batch, one group of equal settings after the other, returns when all of it is
+    answered, and forgets what the server said when it refuses. Body, headers, reading of the reply and cache are the
+    model's own here; connections and tries are as in ``TemplateAPI.get_batched_requests``. Without this, every
+    conversation waits for the slowest of its round, and one prompt that does not fit ends the run.
     """
-    from aiohttp import ClientSession, ClientTimeout, TCPConnector
-    from tenacity import retry, stop_after_attempt, wait_exponential
+    from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
+    from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_exponential
 
-    slots = asyncio.Semaphore(model._concurrent)
     connector = TCPConnector(limit=model._concurrent, ssl=model.verify_certificate)
-    with_retries = retry(
-        stop=stop_after_attempt(model.max_retries), wait=wait_exponential(multiplier=0.5, min=1, max=10), reraise=True
-    )(model.amodel_call)
-    async with ClientSession(connector=connector, timeout=ClientTimeout(total=model.timeout)) as session:
+    slots = asyncio.Semaphore(model._concurrent)
+    async with ClientSession(connector=connector, timeout=ClientTimeout(model.timeout), trust_env=True) as session:
 
+        @retry(
+            stop=stop_after_attempt(model.max_retries),
+            wait=wait_exponential(multiplier=0.5, min=1, max=10),
+            retry=retry_if_exception_type((ClientError, asyncio.TimeoutError, server.UnableError)),
+            reraise=True,
+        )
         async def ask(prompt: Any, settings: dict[str, Any]) -> str:
-            replies: list[str] = await with_retries(
-                session=session,
-                sem=slots,
-                messages=[_as_sent(model, prompt, settings)],
-                cache_keys=[(prompt, settings)],
-                generate=True,
-                gen_kwargs=settings,
-            )
-            return replies[0]
+            body = request_body(model, prompt, settings)
+            async with slots:
+                async with session.post(model.base_url, json=body, headers=model.header) as response:
+                    said = await response.text(errors="replace")
+                server.check(response.status, said, model.base_url, model.model)
+                outputs = server.body_of(said, model.base_url)
+                reply = next(iter(model.parse_generations(outputs=[outputs])), None)
+            reply = "" if reply is None else str(reply)
+            spent.update(server.tokens_of(outputs))
+            model.cache_hook.add_partial("generate_until", (prompt, settings), reply)
+            return reply
 
         yield ask
 
@@ -318,31 +312,34 @@ def is_longer(model: Any, prompt: str, room: int) -> bool:
     return len(tokens[0] if tokens and isinstance(tokens[0], list) else tokens) > room
 
 
+def model_to_probe(kind: type[LM], arguments: Mapping[str, Any]) -> Any:
+    """A model to probe its server with, which loads no tokenizer; None for one whose server is not to be probed."""
+    api = _api_type()
+    if not (api and issubclass(kind, api) and kind.amodel_call is api.amodel_call) or "Azure" in kind.__name__:
+        return None  # litellm asks in a way of its own, and Azure's addresses take no /models
+    given = {**arguments, "tokenizer_backend": "none", "tokenizer": None, "tokenized_requests": False}
+    logging.disable(logging.WARNING)
+    try:
+        model: Any = kind.create_from_arg_obj(given, {"batch_size": 1})
+    finally:
+        logging.disable(logging.NOTSET)
+    prepare_model(model)
+    return model
+
+
 def probe_of(model: Any, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What ``requests.post`` is given to ask an API model's server for one token, as the harness itself would ask.
+    """What ``requests.post`` is given to ask an API model's server for one token, as the run will ask it.
 
-    ``_create_payload``, ``header`` and ``_seed`` of ``TemplateAPI``. Without this, a server that is down shows after
-    the tasks are built, once for every request and try.
+    ``_create_payload`` and ``header`` of ``TemplateAPI``. Without this, a server that is down shows after the tasks are
+    built, once for every request and try.
     """
-    from lm_eval.models.openai_completions import LocalChatCompletion
-
-    is_chat = isinstance(model, LocalChatCompletion)
+    is_chat = is_chat_server(model) or "Chat" in type(model).__name__
     message = [{"role": "user", "content": "Hi"}] if is_chat else "Hi"
     given = {**(settings or {}), "max_gen_toks": 1}
-    body = model._create_payload(message, generate=True, gen_kwargs=given, seed=model._seed, eos=None)
+    body = model._create_payload(message, generate=True, gen_kwargs=given, seed=model._seed)
     return {
         "url": model.base_url,
         "json": body,
         "headers": model.header,
         "verify": model.ca_cert_path or model.verify_certificate,
     }
-
-
-def without_tokenizer(kind: type[LM], arguments: Mapping[str, Any]) -> LM:
-    """An API model that loads no tokenizer and asks no server for one."""
-    given = {**arguments, "tokenizer_backend": "none", "tokenizer": None, "tokenized_requests": False}
-    logging.disable(logging.WARNING)
-    try:
-        return kind.create_from_arg_obj(given, {"batch_size": 1})
-    finally:
-        logging.disable(logging.NOTSET)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import ItemsView, KeysView, Mapping
+from collections.abc import Callable, ItemsView, KeysView, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lm_eval import evaluator_utils, utils
+from lm_eval import utils
 from lm_eval.tasks import TaskManager
 from packaging.requirements import Requirement
 
 from medtasks_utils.errors import logger, show_errors_as_one_line
-from medtasks_utils.harness.patches.models import remember_the_model
+from medtasks_utils.harness import patches
 
 
 @cache
 def prepare_harness() -> None:
-    """What every run needs, once: our errors as one line, our standard errors, a word on releases nobody has tried."""
+    """What every run needs, once: our errors as one line, the table of patches, a word on releases nobody has tried."""
     show_errors_as_one_line()
-    let_aggregations_bring_their_standard_error()
-    compile_templates_once()
-    remember_the_model()
+    patches.apply(patches.TABLE)
     untested = untested_release()
     if untested:
         logger.warning(untested)
@@ -41,13 +39,8 @@ def untested_release() -> str | None:
     return f"lm_eval {installed} is installed, and this pack is tested with lm_eval {tested}: numbers may differ"
 
 
-def let_aggregations_bring_their_standard_error() -> None:
-    """Make the harness ask an aggregation with a method ``stderr`` for its standard error.
-
-    ``evaluator_utils.stderr_for_metric`` knows the standard errors of the harness's own functions only. Without this,
-    all of ours are N/A. Aggregations without the method, so all other tasks', are treated as before.
-    """
-    original = evaluator_utils.stderr_for_metric
+def own_standard_errors(original: Callable[..., Any]) -> Callable[..., Any]:
+    """An aggregation with a method ``stderr`` has its own standard error; others are treated as before."""
 
     def stderr_for_metric(metric: Any, bootstrap_iters: int) -> Any:
         own = getattr(metric, "stderr", None)
@@ -55,7 +48,7 @@ def let_aggregations_bring_their_standard_error() -> None:
             return own if bootstrap_iters > 0 else None
         return original(metric=metric, bootstrap_iters=bootstrap_iters)
 
-    evaluator_utils.stderr_for_metric = stderr_for_metric
+    return stderr_for_metric
 
 
 class ScoresAndDetails(dict[str, Any]):
@@ -83,18 +76,15 @@ class ScoresAndDetails(dict[str, Any]):
         return self._metrics.items()
 
 
-def compile_templates_once() -> None:
-    """Make ``utils.apply_template`` compile each template once.
-
-    The harness compiles it for every example. Without this, building prompts takes several times as long.
-    """
+def templates_compiled_once(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Each template is compiled once."""
     compiled = lru_cache(maxsize=256)(utils.env.from_string)
 
     def apply_template(template: str, doc: Mapping[str, Any]) -> str:
         text: str = compiled(template).render(**doc)
         return text
 
-    utils.apply_template = apply_template
+    return apply_template
 
 
 class IndexEntry(NamedTuple):

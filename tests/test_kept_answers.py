@@ -1,0 +1,248 @@
+"""Runs that die, and are typed again: nothing that was answered is asked twice, and the scores are those of one run."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from conftest import clean_environment, saved_samples
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_server import Body, Refusal, Served, completion, prompt_of, scripted_server
+
+from medtasks_utils.harness.kept import KeptAnswers
+from medtasks_utils.harness.patches.models import KeepingHook
+
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+MODEL = {"kind": "hf", "pretrained": "a"}
+ASKS = {
+    "plain": ["--tasks", "medhallu,medmcqa_openmed"],
+    "repeats": [
+        *("--tasks", "medmcqa_openmed", "--set", "medmcqa.repeats=3"),
+        *("--gen_kwargs", "do_sample=true,temperature=0.7"),
+    ],
+    "tools": ["--tasks", "medcalc_bench_calculator", "--set", "medcalc_bench.max_turns=4"],
+}
+
+
+def command(served: Served, folder: Path, ask: str, *more: str, connections: int = 4) -> list[str]:
+    arguments = f"model=m,base_url={served.chat},num_concurrent={connections},max_retries=1"
+    return [
+        *(sys.executable, "-m", "medtasks_utils", "eval", "--data", "sample", "--limit", "12", *ASKS[ask]),
+        *("--model", "local-chat-completions", "--model_args", arguments, "--apply_chat_template", "--json"),
+        *("--output_path", str(folder), "--log_samples", *more),
+    ]
+
+
+def run(words: list[str], cwd: Path) -> tuple[dict[str, Any], str]:
+    done = subprocess.run(
+        words, cwd=cwd, env=clean_environment(ONE_THREAD), capture_output=True, text=True, timeout=400
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def killed(words: list[str], cwd: Path, by: signal.Signals, when: Callable[[], bool]) -> str:
+    process = subprocess.Popen(
+        words, cwd=cwd, env=clean_environment(ONE_THREAD), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while not when() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(by)
+    out, errors = process.communicate(timeout=400)
+    assert out == ""
+    assert process.returncode == (130 if by is signal.SIGINT else -by), errors
+    return errors
+
+
+def answer(body: Body) -> str:
+    """Two calls of a tool, where there is one, and an answer that differs from prompt to prompt, and seed to seed."""
+    turns = sum(message["role"] == "assistant" for message in body["messages"])
+    if "calculator" in json.dumps(body["messages"][:2]) and turns < 2:
+        return f'<tool_call>{{"name": "calculator", "arguments": {{"expression": "{turns} + 1"}}}}</tool_call>'
+    letter = "ABCD"[sum(prompt_of(body).encode()) % 4]
+    return f"\\boxed{{{letter}}} <answer>{letter}</answer>"
+
+
+@pytest.mark.parametrize(
+    ("ask", "by"), [("plain", signal.SIGKILL), ("repeats", signal.SIGINT), ("tools", signal.SIGKILL)]
+)
+def test_a_run_that_was_killed_again_and_again_asks_nothing_twice(ask: str, by: signal.Signals, tmp_path: Path) -> None:
+    with scripted_server(answer) as whole:
+        expected, _ = run(command(whole, tmp_path / "whole", ask), tmp_path)
+
+    def slow(body: Body) -> str:
+        time.sleep(0.1)
+        return answer(body)
+
+    with scripted_server(slow) as served:
+        words = command(served, tmp_path / "killed", ask)
+        for enough in (3, len(whole.answered) // 2) if ask == "tools" else (7,):
+            errors = killed(words, tmp_path, by, lambda enough=enough: len(served.answered) >= enough)  # type: ignore[misc]
+            assert by is signal.SIGKILL or "the same command goes on" in errors.splitlines()[-1]
+        found, errors = run(words, tmp_path)
+    assert "going on with" in errors and "--fresh" in errors
+    assert 0 < found["answers_taken_over"] <= len(whole.answered)
+    assert found["scores"] == expected["scores"]
+    asked = Counter(served.answered_prompts)
+    assert asked.keys() == Counter(whole.answered_prompts).keys()
+    # A reply that was under way when the run was killed may have been sent, and never read.
+    assert asked.total() - len(whole.answered) <= 2 * 4
+    assert not list((tmp_path / "killed").glob("**/answers_*")), "a run that ended is ended"
+
+
+def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(tmp_path: Path) -> None:
+    refuses = [True]
+
+    def reply(body: Body) -> str | Refusal:
+        with served.lock:
+            is_last = refuses[0] and len(served.bodies) > 10
+        return Refusal(503, "out of breath") if is_last else answer(body)
+
+    with scripted_server(reply) as served:
+        words = command(served, tmp_path, "plain", connections=1)
+        died = subprocess.run(words, cwd=tmp_path, env=clean_environment(ONE_THREAD), capture_output=True, text=True)
+        assert (died.returncode, died.stdout) == (1, "")
+        assert re.search(
+            r"503.*out of breath.*; 10 answers are kept in .*goes on where it stopped$", died.stderr.strip()
+        )
+        assert "Traceback" not in died.stderr
+        refuses[0] = False
+        fresh, _ = run([*words, "--fresh"], tmp_path)
+        assert fresh["answers_taken_over"] == 0
+        before = len(served.bodies)
+        again, errors = run([*words, "--no_keep"], tmp_path)
+        assert len(served.bodies) - before == 24 and "going on" not in errors
+        assert again["scores"] == fresh["scores"]
+    assert completion("x")
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("sampled", [[], ["--gen_kwargs", "do_sample=true,temperature=0.9,max_gen_toks=24"]])
+def test_a_model_in_this_process_goes_on_where_it_was_killed(
+    tiny_model: Path, sampled: list[str], tmp_path: Path
+) -> None:
+    words = [
+        *(sys.executable, "-m", "medtasks_utils", "eval", "--data", "sample", "--tasks", "medhallu,medmcqa_openmed"),
+        *("--model", "hf", "--model_args", f"pretrained={tiny_model},dtype=float32", "--device", "cpu"),
+        *("--batch_size", "2", "--apply_chat_template", "--gen_kwargs", "max_gen_toks=24", *sampled, "--log_samples"),
+        *("--limit", "6", "--json", "--output_path"),
+    ]
+    whole, _ = run([*words, "whole"], tmp_path)
+
+    def kept() -> int:
+        return sum(len(path.read_bytes().splitlines()) for path in tmp_path.glob("killed/**/answers_*.jsonl"))
+
+    killed([*words, "killed"], tmp_path, signal.SIGKILL, lambda: kept() >= 3)
+    assert 3 <= (number := kept()) < 12
+    found, _ = run([*words, "killed"], tmp_path)
+    assert found["answers_taken_over"] == number
+    if not sampled:
+        assert found["scores"] == whole["scores"]
+        assert responses(tmp_path / "killed") == responses(tmp_path / "whole")
+
+
+def responses(folder: Path) -> list[Any]:
+    return [
+        saved_samples(folder, task)[place]["resps"] for task in ("medhallu", "medmcqa_openmed") for place in range(6)
+    ]
+
+
+# ---- the file
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=3)), max_size=12), st.integers(0, 12))
+def test_equal_requests_have_a_reply_each(tmp_path_factory: pytest.TempPathFactory, replies: Any, cut: int) -> None:
+    folder = tmp_path_factory.mktemp("kept")
+    first = KeptAnswers(folder, MODEL)
+    for prompt, reply in replies[:cut]:
+        first.put("generate_until", (prompt, {"seed": 1}), reply)
+    first.close()
+    second = KeptAnswers(folder, MODEL)
+    assert KeptAnswers(folder, {**MODEL, "pretrained": "b"}).take("generate_until", ("a", {"seed": 1})) is None
+    assert KeptAnswers(folder, MODEL, fresh=True).take("generate_until", ("a", {"seed": 1})) is None
+    taken = [(prompt, second.take("generate_until", (prompt, {"seed": 1}))) for prompt, _ in replies]
+    assert Counter(pair for pair in taken if pair[1] is not None) == Counter(replies[:cut])
+    second.end()
+    assert not list(folder.iterdir())
+
+
+def test_a_line_that_was_cut_short_is_dropped_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    kept = KeptAnswers(tmp_path, MODEL)
+    kept.put("loglikelihood", ("p", " A"), (-1.5, True))
+    kept.put("loglikelihood", ("p", " B"), (-2.5, False))
+    kept.close()
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:-30])
+    again = KeptAnswers(tmp_path, MODEL)
+    assert "1 damaged line" in caplog.text
+    assert again.take("loglikelihood", ("p", " A")) == (-1.5, True)
+    assert again.take("loglikelihood", ("p", " B")) is None
+    again.put("loglikelihood", ("p", " B"), (-2.5, False))
+    again.close()
+    assert KeptAnswers(tmp_path, MODEL).take("loglikelihood", ("p", " B")) == (-2.5, False)
+
+
+def test_two_runs_at_once_write_to_files_of_their_own_and_leave_each_other_s(tmp_path: Path) -> None:
+    one, two = KeptAnswers(tmp_path, MODEL), KeptAnswers(tmp_path, MODEL)
+    one.put("generate_until", ("p", {}), "one")
+    two.put("generate_until", ("p", {}), "two")
+    two.put("generate_until", ("q", {}), "of another task")
+    one.end()
+    assert KeptAnswers(tmp_path, MODEL).take("generate_until", ("p", {})) == "two"
+    two.close()
+    three = KeptAnswers(tmp_path, MODEL)
+    three.take("generate_until", ("p", {}))
+    three.end()
+    assert KeptAnswers(tmp_path, MODEL).take("generate_until", ("q", {})) == "of another task"
+
+
+class InProcess:
+    """A model that hands all replies over at once, and tells its hook of requests that nobody made."""
+
+    world_size = 1
+
+    def __init__(self, dies_after: int | None = None) -> None:
+        self.batches: list[list[str]] = []
+        self.dies_after = dies_after
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        if self.dies_after is not None and len(self.batches) >= self.dies_after:
+            raise KeyboardInterrupt
+        self.batches.append([request.args[0] for request in requests])
+        return [request.args[0].upper() for request in requests]
+
+
+def test_a_model_that_replies_at_the_end_is_asked_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("medtasks_utils.harness.kept._FIRST_PIECE", 4)
+    monkeypatch.setattr("medtasks_utils.harness.kept._PIECE_TAKES", 0.0)
+    requests = [SimpleNamespace(args=(f"p{number}", {"until": []})) for number in range(10)]
+    first, second = InProcess(dies_after=3), InProcess()
+    with pytest.raises(KeyboardInterrupt):
+        KeptAnswers(tmp_path, MODEL).keep(first, "generate_until", hands_over=False)(requests)
+    assert sum(map(len, first.batches)) < 10
+    replies = KeptAnswers(tmp_path, MODEL).keep(second, "generate_until", hands_over=False)(requests)
+    assert replies == [f"P{number}" for number in range(10)]
+    assert [each for model in (first, second) for batch in model.batches for each in batch] == [
+        f"p{number}" for number in range(10)
+    ]
+
+
+def test_the_hook_of_use_cache_is_called_too(tmp_path: Path) -> None:
+    told: list[Any] = []
+    inner = SimpleNamespace(dbdict={}, add_partial=lambda *given: told.append(given))
+    kept = KeptAnswers(tmp_path, MODEL)
+    KeepingHook(kept, inner).add_partial("generate_until", ("p", {}), "reply")
+    assert told == [("generate_until", ("p", {}), "reply")]
+    kept.close()
+    assert KeptAnswers(tmp_path, MODEL).take("generate_until", ("p", {})) == "reply"

@@ -1,0 +1,61 @@
+"""Files that take the place of others: whole, or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from medtasks_utils.writing import WriteError, write_whole
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_file_is_written_whole_or_not_at_all(is_link: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("earlier")
+    page.chmod(0o640)
+    named = tmp_path / "elsewhere" / "link.html"
+    named.parent.mkdir()
+    if is_link:
+        named.symlink_to(page)
+    path = named if is_link else page
+    write_whole(path, "later é")
+    assert page.read_bytes() == "later é".encode()
+    assert page.stat().st_mode & 0o777 == 0o640
+    assert named.is_symlink() is is_link
+
+    def is_full(self: object, path: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.replace", is_full)
+    with pytest.raises(WriteError, match=rf"{path} cannot be written: No space left on device$"):
+        write_whole(path, "never")
+    assert page.read_text() == "later é"
+    assert {*tmp_path.rglob("*")} == {page, named.parent, *([named] if is_link else [])}
+
+
+def test_what_is_no_file_or_has_no_room_beside_it_is_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_whole(Path(os.devnull), "text")
+    assert not Path(os.devnull).is_file()
+    path = tmp_path / "page.html"
+    path.write_text("earlier")
+    inode = path.stat().st_ino
+    monkeypatch.setattr("os.access", lambda path, mode: not os.path.isdir(path))
+    write_whole(path, "later")
+    assert (path.read_text(), path.stat().st_ino) == ("later", inode)
+    monkeypatch.setattr("os.access", lambda path, mode: os.path.isdir(path))
+    with pytest.raises(WriteError, match="Permission denied"):
+        write_whole(path, "never")
+    assert path.read_text() == "later"
+
+
+def test_a_file_in_no_folder(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file.txt"
+    with pytest.raises(WriteError, match="No such file or directory"):
+        write_whole(path, "text")
+    write_whole(path, b"bytes\r\n", make_folder=True)
+    assert path.read_bytes() == b"bytes\r\n"
