@@ -11,7 +11,6 @@ import pytest
 from conftest import GENERATION_TASKS, documents, reader
 
 from medtasks_utils.benchmarks.base import UNANSWERED, Answer
-from medtasks_utils.harness.task import MedTask
 
 LENGTH = 200_000
 SHORTER = 30_000  # for the many; still enough for anything quadratic to show
@@ -217,7 +216,7 @@ def hostile() -> dict[str, str]:
     return {**shorter, **{repr(unit): repeated(unit, LENGTH) for unit in LONGEST}, **SPECIALS}
 
 
-def cases(task: MedTask) -> list[dict[str, Any]]:
+def cases(task: Any) -> list[dict[str, Any]]:
     """One document of each kind of judgement, whose right answer none of the responses can hit."""
     docs = documents(task)
     if "judgement" in docs[0]:

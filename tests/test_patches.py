@@ -18,6 +18,7 @@ def test_the_installed_release_has_what_is_replaced(patch: Patch, monkeypatch: p
         pytest.importorskip("torch")
     found = patches.original(patch)
     found = found.fget if isinstance(found, property) else inspect.unwrap(found)
+    assert callable(found)
     assert " ".join(inspect.signature(found).parameters) == patch.parameters
     assert patch.without
 
