@@ -117,7 +117,12 @@ def reader(name: str, data: str | Path = "sample", /, **metadata: Any) -> Reader
 
 def documents(task: Any) -> list[Row]:
     """The task's documents, without what they know of labels in other files."""
-    return [{key: doc[key] for key in doc if key != "other_label"} for doc in task.eval_docs]
+    return [shown(doc) for doc in task.eval_docs]
+
+
+def shown(doc: Row) -> Row:
+    """A document without what it knows of its label in another file."""
+    return {key: doc[key] for key in doc if key != "other_label"}
 
 
 # ---- models

@@ -20,7 +20,7 @@ CASES = [
     ("medexqa_all", "flexible-extract", "The answer is A.", "letter"),
     ("medexqa_all", "flexible-extract", "zzz", "none"),
     ("medcalc_bench", "strict-match", "<answer>4</answer>", "tag"),
-    ("medcalc_bench", "strict-match", r"\boxed{4}", "box"),
+    ("medcalc_bench", "strict-match", r"\boxed{4}", "none"),
     ("medcalc_bench", "strict-match", "The final value is 4.", "none"),
     ("medhallu", "strict-match", r"\boxed{1}", "box"),
     ("medhallu", "flexible-extract", "The answer is hallucinated.", "statement"),

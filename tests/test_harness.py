@@ -24,6 +24,7 @@ from conftest import (
     right_answer,
     saved_results,
     saved_samples,
+    shown,
     write_rows,
 )
 from lm_eval.loggers import EvaluationTracker
@@ -34,7 +35,7 @@ from medtasks_utils.harness.task import MedTask
 
 FILTERS = ("strict-match", "flexible-extract")
 METRICS = {
-    "medmcqa_openmed": {"acc", "answered", "format"},
+    "medmcqa_openmed": {"acc", "answered", "format", "one_box"},
     "medexqa_all": {"acc", "macro_acc", "answer_accuracy", "answered"},
     "medexqa_clinical_psychology": {"acc", "answer_accuracy", "answered"},
     "medcalc_bench": {"acc", "answered", "by_calculator"}
@@ -162,7 +163,7 @@ def test_saved_samples_hold_everything_about_each_example(tmp_path: Path, task: 
     assert len(samples) == 2 * len(docs)
     for filter_name in FILTERS:
         chosen = [sample for sample in samples if sample["filter"] == filter_name]
-        assert [sample["doc"] for sample in chosen] == docs
+        assert [shown(sample["doc"]) for sample in chosen] == docs
         assert [sample["doc_id"] for sample in chosen] == list(range(len(docs)))
         for sample in chosen:
             assert sample["resps"] == [[mixed(sample["doc"])]]
@@ -269,7 +270,7 @@ def test_predict_only_saves_the_samples_and_scores_nothing(task: str, monkeypatc
     result = evaluate(task, mixed_or_likelihood, predict_only=True)
     assert {key.split(",")[0] for key in result["results"][task] if "," in key} <= {"bypass", "bypass_stderr"}
     logged = result["samples"][task]
-    assert [sample["doc"] for sample in logged][: len(load(task).eval_docs)] == documents(load(task))
+    assert [shown(sample["doc"]) for sample in logged][: len(load(task).eval_docs)] == documents(load(task))
     if task in GENERATION_TASKS:
         assert {sample["filter"] for sample in logged} == set(FILTERS)
         assert all(sample["resps"] == [[mixed(sample["doc"])]] for sample in logged)

@@ -228,7 +228,8 @@ def test_in_words_only_flexible_reads_it(answer_format: str) -> None:
     said = "The note gives no weight. Therefore the value cannot be calculated."
     assert values(said, metadata=metadata)["answered"] == 0
     assert values(said, "flexible-extract", metadata=metadata)["acc_unanswerable"] == 1
-    assert values("\\boxed{\\text{N/A}}", metadata=metadata)["acc_unanswerable"] == 1
+    boxed = values("\\boxed{\\text{N/A}}", metadata=metadata)["acc_unanswerable"]
+    assert boxed == (answer_format == "boxed"), "strict reads the form that was asked for"
 
 
 def test_other_tasks_have_no_metrics_of_na() -> None:

@@ -110,7 +110,8 @@ def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_
     assert none["acc"] == 1.0
     scored = [sample["explanation"] for sample in (one, *both)]
     assert result["results"][task]["explanation,strict-match"] == pytest.approx(sum(scored) / 3)
-    assert result["configs"][task]["metadata"]["examples_without_references"] == 1
+    (said,) = result["configs"][task]["metadata"]["remarks"]
+    assert said.startswith("1 of 4 examples have no reference")
 
 
 def test_all_four_metrics_with_a_small_wordnet_and_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +214,7 @@ def test_without_any_reference_only_the_answers_are_scored(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"explanation_metrics": ["rouge"]}, "explanation_metrics"),
+        ({"explanation_metrics": ["rough"]}, "explanation_metrics"),
         ({"explanation_metrics": []}, "explanation_metrics"),
         ({"mcq_weight": -1.0, "explanation_weight": 2.0}, "mcq_weight"),
         ({"bertscore_batch_size": 0}, "bertscore_batch_size"),

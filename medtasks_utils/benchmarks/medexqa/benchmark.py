@@ -23,7 +23,7 @@ from medtasks_utils.benchmarks.known_answers import KnownAnswers
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option, only_letter
 from medtasks_utils.benchmarks.medexqa.options import JUDGED, SPECIALTIES, MedExQAOptions, Specialty
 from medtasks_utils.benchmarks.tables import Table, read_split
-from medtasks_utils.errors import DataError, OptionError, logger
+from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.explanations import METRICS as EXPLANATION_METRICS
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
@@ -107,6 +107,11 @@ class MedExQA(ChoiceBenchmark):
                     "other specialties (medexqa_all with the option specialty)"
                 )
             examples += own
+        without = sum(not references(example) for example in examples)
+        if split == options.split and without and _scores_explanations(options, task):
+            report.remark(
+                f"{without} of {len(examples)} examples have no reference explanation, and no explanation score"
+            )
         if split == options.split and options.seed is not None and len(chosen) > 1:
             random.Random(options.seed).shuffle(examples)
         return examples
@@ -211,20 +216,20 @@ class MedExQA(ChoiceBenchmark):
         processes: int = 1,
     ) -> BatchScorer | None:
         """The explanations' scorer, unless options leave nothing for it to do or no example has a reference."""
-        from medtasks_utils.benchmarks.medexqa.explanations import Explanations, references
+        from medtasks_utils.benchmarks.medexqa.explanations import Explanations
 
-        wanted = task.generates and (options.lexical_metrics or options.judges)
-        without = sum(not references(example) for example in examples)
-        if wanted and without:
-            logger.warning(
-                "%s: %d of %d examples have no reference explanation, and no explanation score",
-                task.name,
-                without,
-                len(examples),
-            )
-        if not wanted or without == len(examples):
+        if not _scores_explanations(options, task) or not any(map(references, examples)):
             return None
         return Explanations(options, task.name, rank, processes)
 
 
 BENCHMARK = MedExQA()
+
+
+def _scores_explanations(options: MedExQAOptions, task: TaskInfo) -> bool:
+    return task.generates and bool(options.lexical_metrics or options.judges)
+
+
+def references(example: Example) -> list[str]:
+    """The reference explanations of an example that are not blank: two, one or none."""
+    return [text for text in (example["explanation_1"], example["explanation_2"]) if text.strip()]

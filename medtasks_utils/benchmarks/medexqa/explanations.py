@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from medtasks_utils.benchmarks.base import Answer, Example
+from medtasks_utils.benchmarks.medexqa.benchmark import references
 from medtasks_utils.benchmarks.medexqa.options import JUDGED, MedExQAOptions
 from medtasks_utils.explanations import Metric, make_metrics, score_all
 from medtasks_utils.extraction.think import final_text
@@ -188,11 +189,6 @@ class Explanations:
 def explanation(answer: Answer) -> str:
     """What is scored: the response without its think block."""
     return final_text(answer.response).strip()
-
-
-def references(doc: Example) -> list[str]:
-    """The reference explanations of a document that are not blank: two, one or none."""
-    return [text for text in (doc["explanation_1"], doc["explanation_2"]) if text.strip()]
 
 
 def _case(doc: Example, answer: Answer) -> Case:
