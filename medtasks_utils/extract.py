@@ -12,8 +12,8 @@ from medtasks_utils.errors import UsageError, meant
 from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.weighing import Candidate, Reading
 from medtasks_utils.harness.catalog import our_manager
+from medtasks_utils.harness.index import index_of
 from medtasks_utils.harness.options import DATA_KEY
-from medtasks_utils.harness.patches.tasks import index_of
 from medtasks_utils.harness.task import MedTask
 from medtasks_utils.report.summary import problems_of
 from medtasks_utils.results import read_runs

@@ -10,7 +10,7 @@ from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.yaml_tasks import task_folders, tasks_path
-from medtasks_utils.harness.patches.tasks import index_of
+from medtasks_utils.harness.index import index_of
 
 Configuration = dict[str, Any]
 

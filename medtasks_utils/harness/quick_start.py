@@ -13,7 +13,7 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.yaml_tasks import task_folders
 from medtasks_utils.errors import UsageError, logger, meant
 from medtasks_utils.harness.catalog import configurations
-from medtasks_utils.harness.patches.tasks import index_of
+from medtasks_utils.harness.index import index_of
 
 _MISSPELT = 0.8  # likeness to a name of ours from which a name is taken for it; no name in the harness reaches 0.75
 

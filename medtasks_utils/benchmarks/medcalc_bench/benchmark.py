@@ -32,6 +32,7 @@ from medtasks_utils.benchmarks.medcalc_bench.kinds import (
     BY_CALCULATOR,
     KINDS,
     NOT_AVAILABLE,
+    PHYSICIANS,
     Kind,
     Truth,
     is_right,
@@ -79,9 +80,6 @@ OF_ABSTAINING = (Metric("acc_answerable"), Metric("acc_unanswerable"), Metric("n
 
 _ONE_SHOT = 'leave --num_fewshot out, or show one solved example with \'{"medcalc_bench": {"one_shot": true}}\''
 _BEGINS_WITH_A_NUMBER = re.compile(r"\W*(?:about|approx\w*|around)?\W*\d", re.IGNORECASE)
-
-PHYSICIANS = "physicians"
-"""Whose labels are not the benchmark's own: of examples under ``labels``, and in the details of samples."""
 
 
 class MedCalcBenchOptions(ToolOptions):

@@ -24,6 +24,9 @@ from medtasks_utils.extraction.weighing import Reading
 NOT_AVAILABLE = "N/A"
 """The right answer where the note lacks what is needed, in the rows that have such a label."""
 
+PHYSICIANS = "physicians"
+"""Whose labels are not the benchmark's own: of examples under ``labels``, and in the details of samples."""
+
 _WEEKS_AND_DAYS = re.compile(
     r"""(\d{1,4})\s?weeks?["']?\s?(?:,|and\b|&)?\s?["']?(\d{1,4})\s?(?:days?\b|["')\]]|$)"""
     r"""|[(\[]\s?["']?(\d{1,4})["']?\s?,\s?["']?(\d{1,4})["']?\s?[)\]]""",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from medtasks_utils.benchmarks.known_answers import Doc, KnownAnswers, Reply, share
-from medtasks_utils.benchmarks.medcalc_bench.benchmark import PHYSICIANS
-from medtasks_utils.benchmarks.medcalc_bench.kinds import NOT_AVAILABLE
+from medtasks_utils.benchmarks.medcalc_bench.kinds import NOT_AVAILABLE, PHYSICIANS
 
 _FIRST = {"date": "1/1/1900", "weeks_days": "(0 weeks, 1 days)"}
 _COMPARED = (*_FIRST, "days")  # with the truth alone; all else has limits

@@ -21,7 +21,7 @@ from medtasks_utils.benchmarks.base import (
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark
 from medtasks_utils.benchmarks.known_answers import KnownAnswers
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option, only_letter
-from medtasks_utils.benchmarks.medexqa.options import JUDGED, SPECIALTIES, MedExQAOptions, Specialty
+from medtasks_utils.benchmarks.medexqa.options import JUDGED, SPECIALTIES, MedExQAOptions, Specialty, references
 from medtasks_utils.benchmarks.tables import Table, read_split
 from medtasks_utils.errors import DataError, OptionError
 from medtasks_utils.explanations import METRICS as EXPLANATION_METRICS
@@ -228,8 +228,3 @@ BENCHMARK = MedExQA()
 
 def _scores_explanations(options: MedExQAOptions, task: TaskInfo) -> bool:
     return task.generates and bool(options.lexical_metrics or options.judges)
-
-
-def references(example: Example) -> list[str]:
-    """The reference explanations of an example that are not blank: two, one or none."""
-    return [text for text in (example["explanation_1"], example["explanation_2"]) if text.strip()]

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from medtasks_utils.benchmarks.base import Answer, Example
-from medtasks_utils.benchmarks.medexqa.benchmark import references
-from medtasks_utils.benchmarks.medexqa.options import JUDGED, MedExQAOptions
+from medtasks_utils.benchmarks.medexqa.options import JUDGED, MedExQAOptions, references
 from medtasks_utils.explanations import Metric, make_metrics, score_all
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, check, judge_all, make_judge, summary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -33,6 +34,11 @@ _ALL = ("all", "overall")
 
 JUDGED = ("combined", "explanation", "support", "coverage")
 """Metrics that a judge may give, and may fail to."""
+
+
+def references(example: Mapping[str, Any]) -> list[str]:
+    """The reference explanations of an example that are not blank: two, one or none."""
+    return [text for text in (example["explanation_1"], example["explanation_2"]) if text.strip()]
 
 
 def _specialty_names(value: Any) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from medtasks_utils.benchmarks.base import (
     no_fewshot,
 )
 from medtasks_utils.benchmarks.known_answers import KnownAnswers
+from medtasks_utils.benchmarks.medhallu.verdicts import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 from medtasks_utils.benchmarks.options import Options, Requirement
 from medtasks_utils.benchmarks.tables import Row, Table, read_split
 from medtasks_utils.errors import DataError
@@ -34,8 +35,6 @@ from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.metrics import ACC, ANSWERED, Metric, Score
 
-DIFFICULTIES = ("easy", "medium", "hard")
-FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 SPLIT = "train"
 """The only one that there is."""
 

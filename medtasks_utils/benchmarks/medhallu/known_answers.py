@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from medtasks_utils.benchmarks.known_answers import Doc, KnownAnswers, Reply, share
-from medtasks_utils.benchmarks.medhallu.benchmark import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
+from medtasks_utils.benchmarks.medhallu.verdicts import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 
 
 class MedHalluAnswers(KnownAnswers):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Callable, ItemsView, KeysView, Mapping
 from functools import cache, lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lm_eval import utils
-from lm_eval.tasks import TaskManager
 from packaging.requirements import Requirement
 
 from medtasks_utils.errors import logger, show_errors_as_one_line
@@ -85,27 +83,3 @@ def templates_compiled_once(original: Callable[..., Any]) -> Callable[..., Any]:
         return text
 
     return apply_template
-
-
-class IndexEntry(NamedTuple):
-    """A name that the harness has indexed, and its kind: ``TASK``, ``GROUP``, ``TAG``, or another of the harness's.
-
-    ``settings`` are what its ``file`` sets, with what that includes; a tag has none, and stands for ``tasks``.
-    """
-
-    name: str
-    kind: str
-    file: Path | None
-    settings: dict[str, Any]
-    tasks: tuple[str, ...]
-
-
-def index_of(manager: TaskManager) -> dict[str, IndexEntry]:
-    """What a task manager has indexed (``TaskManager.task_index``), without building any task.
-
-    Without this, ``medtasks eval`` could not check options before a model is loaded, nor list the tasks.
-    """
-    return {
-        name: IndexEntry(name, entry.kind.name, entry.yaml_path, entry.cfg or {}, tuple(sorted(entry.tags or ())))
-        for name, entry in manager.task_index.items()
-    }
