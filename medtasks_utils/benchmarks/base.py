@@ -101,7 +101,8 @@ class Answer(str):
         details: what the logged sample tells of this response besides; every answer of a task has the same names, and
             values are what JSON can hold. ``found_by`` is always among them: ``box``, ``tag``, ``key`` (of JSON),
             ``letter`` (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an
-            option), ``filter`` (a variant's own), or ``none``.
+            option), ``filter`` (a variant's own), or ``none``. So is ``certainty``, 0 to 1: how sure the reading is; 1
+            for what a rule finds, 0 where nothing was found.
     """
 
     value: Any
@@ -109,13 +110,23 @@ class Answer(str):
     scores: dict[str, Score]
     details: dict[str, Any]
 
-    def __new__(cls, value: Any, response: str = "", shown: str | None = None, found_by: str = "statement") -> Answer:
+    def __new__(
+        cls,
+        value: Any,
+        response: str = "",
+        shown: str | None = None,
+        found_by: str = "statement",
+        certainty: float = 1.0,
+    ) -> Answer:
         """An answer that shows as ``shown``, or as its value."""
         self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
         self.value = value
         self.response = response
         self.scores = {}
-        self.details = {"found_by": "none" if value is None else found_by}
+        self.details = {
+            "found_by": "none" if value is None else found_by,
+            "certainty": 0.0 if value is None else round(certainty, 3),
+        }
         return self
 
 

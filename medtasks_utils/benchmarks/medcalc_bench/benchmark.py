@@ -300,7 +300,8 @@ class MedCalcBench(Benchmark):
         if value is None and abstains is None:  # such as the two ends of a range, of which the authors take the last
             content, found_by = self._content(own, options)
             value = _kind(example).strict(content) if content and _BEGINS_WITH_A_NUMBER.match(content) else None
-        return _answer(value, example, options, text, found_by, abstains)
+        certainty = 0.5 if reading.value is None else reading.certainty
+        return _answer(value, example, options, text, found_by, abstains, certainty)
 
     def content(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """What the authors' scorer reads inside a tag."""
@@ -394,13 +395,19 @@ def _kind(example: Row) -> Kind:
 
 
 def _answer(
-    value: Any, example: Example, options: MedCalcBenchOptions, text: str, found_by: str, abstains: str | None
+    value: Any,
+    example: Example,
+    options: MedCalcBenchOptions,
+    text: str,
+    found_by: str,
+    abstains: str | None,
+    certainty: float = 1.0,
 ) -> Answer:
     """The answer, ``N/A`` where a label may be and the response says so (``abstains`` is how), and its other score."""
     if options.is_corrected and abstains is not None:
         answer = Answer(NOT_AVAILABLE, text, found_by=abstains)
     else:
-        answer = Answer(value, text, None if value is None else _kind(example).shown(value), found_by)
+        answer = Answer(value, text, None if value is None else _kind(example).shown(value), found_by, certainty)
     if "other_label" in example:
         other = example["other_label"]
         answer.details |= {"other_label": None, "badges": None, "notes": None}

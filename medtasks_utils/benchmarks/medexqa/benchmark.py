@@ -33,6 +33,9 @@ from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.metrics import ACC, ANSWERED, Metric
 
 COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
+_GUESSED = 0.5
+"""Certainty of what is taken for want of a statement."""
+
 _SCORES = ("combined", "explanation", *EXPLANATION_METRICS, "support", "coverage")
 
 
@@ -176,12 +179,12 @@ class MedExQA(ChoiceBenchmark):
         """
         reading = self.read(text, example, options)
         if reading.value is not None or any(one.cue != "mention" for one in reading.candidates):
-            return Answer(reading.value, text, found_by=found_by(reading))
+            return Answer(reading.value, text, found_by=found_by(reading), certainty=reading.certainty)
         final = final_text(without_continuation(text))
         letter = None if reading.candidates else only_letter(final, example["options"])
         if letter is not None:
-            return Answer(letter, text, found_by="letter")
-        return Answer(misspelt_option(final, example["options"]), text, found_by="fuzzy")
+            return Answer(letter, text, found_by="letter", certainty=_GUESSED)
+        return Answer(misspelt_option(final, example["options"]), text, found_by="fuzzy", certainty=_GUESSED)
 
     def content(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
         """A letter A–D."""

@@ -152,7 +152,7 @@ class MedHallu(Benchmark):
         """The digit in the box; else a bare digit or a clearly stated verdict."""
         reading = self.read(text, example, options)
         found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
-        return Answer(_verdict(reading.value, options), text, found_by=found_by)
+        return Answer(_verdict(reading.value, options), text, found_by=found_by, certainty=reading.certainty)
 
     def content(self, text: str, example: Example, options: MedHalluOptions) -> Answer:
         """0, 1 or 2."""

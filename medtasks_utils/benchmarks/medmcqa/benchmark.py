@@ -140,7 +140,7 @@ class MedMCQA(ChoiceBenchmark):
     def flexible(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
         """The letter that the response chooses: in a box, else by its letter or its option's text."""
         reading = self.read(text, example, options)
-        return Answer(reading.value, text, found_by=found_by(reading))
+        return Answer(reading.value, text, found_by=found_by(reading), certainty=reading.certainty)
 
     def content(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
         """A letter A–D, or a number 0–3."""
