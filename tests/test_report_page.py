@@ -239,13 +239,13 @@ def test_an_interval_without_zero_that_is_not_significant_is_explained(runs: lis
     """The intervals are for each pair alone, the p-values corrected over the page."""
     comparer = Uncorrected(runs, BOTH)
     said = {finding.about: finding.text for finding in findings(runs, arrange(runs), comparer)}
-    text = said["MedCalc-Bench, acc, strict-match"]
-    assert re.search(r"\(\+\d[\d.]+ to \+", text), "the interval is above zero"
+    above_zero = {about: text for about, text in said.items() if re.search(r"\(\+\d[\d.]+ to \+", text)}
+    about, text = next(iter(above_zero.items()))
     assert text.startswith("No clear lead once all comparisons of this page are counted: first ")
     assert text.endswith(" on the same examples, by an interval for this pair alone.")
     comparer.p_adjusted = 0.01
     said = {finding.about: finding.text for finding in findings(runs, arrange(runs), comparer)}
-    assert said["MedCalc-Bench, acc, strict-match"].startswith("first leads: ")
+    assert said[about].startswith("first leads: ")
 
 
 def lost(runs: list[Run]) -> str:

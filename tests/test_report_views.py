@@ -174,7 +174,7 @@ def test_what_cannot_be_compared_is_not(page: Any, runs: list[Run]) -> None:
     other = f"not comparable: different examples (5 in both, {whole - 5} only in A, 0 only in B)"
     assert other in summary[3][column]
     table = page.locator("#summary table:visible").first
-    for name in ("MedCalc-Bench acc", "MedHallu f1", "MedMCQA acc"):
+    for name in ("MedCalc-Bench acc", "MedHallu f1"):
         assert table.locator(f"tbody tr td:nth-child({summary[0].index(name) + 1}).best").count() == 0
     assert table.locator(f"tbody tr td:nth-child({summary[0].index('Overall acc') + 1}).best").count() == 1
     cards = {card.split("\n")[0]: card for card in page.locator(".findings li:visible").all_inner_texts()}

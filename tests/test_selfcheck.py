@@ -167,11 +167,11 @@ def test_the_expected_scores_are_not_taken_from_what_is_checked() -> None:
         task = load(name)
         for behaviour in BEHAVIOURS:
             examples = [
-                (doc, task.card.load_known_answers().reply(behaviour, doc, seed=str(index)))
+                (doc, task.benchmark.known_answers().reply(behaviour, doc, seed=str(index)))
                 for index, doc in enumerate(documents(task))
             ]
             for filter_name in task.filter_names:
-                ranges = task.card.load_known_answers().expected(behaviour, filter_name, examples)
+                ranges = task.benchmark.known_answers().expected(behaviour, filter_name, examples)
                 assert {"acc", "answered"} <= ranges.keys()
                 assert all(low <= high for low, high in ranges.values())
                 if behaviour == "right":

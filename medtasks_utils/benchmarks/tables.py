@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.errors import DataError, logger
+from medtasks_utils.errors import DataError, first_line, logger
 
 Row = Mapping[str, Any]
 
@@ -116,7 +116,7 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
             return _json_rows(path.read_text(encoding="utf-8-sig"), path)
         return _cells(path, columns)
     except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {path}: {error}") from None
+        raise DataError(f"cannot read {path}: {first_line(error)}") from None
 
 
 def _cells(path: Path, columns: Sequence[str] | None) -> list[Row]:
@@ -135,9 +135,6 @@ def _cells(path: Path, columns: Sequence[str] | None) -> list[Row]:
         raise DataError(
             f"{path}, row 1: {len(frame.columns)} columns where {len(header)} are expected ({', '.join(header)})"
         )
-    for number, record in enumerate(records, start=1):
-        if not all(isinstance(cell, str) for cell in record):  # pandas fills a row that is too short
-            raise DataError(f"{path}, row {number}: fewer columns than the {len(header)} of the others")
     return [dict(zip(header, record, strict=True)) for record in records if record != header]
 
 

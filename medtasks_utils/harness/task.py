@@ -69,8 +69,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         check_fields(self.info, settings)
         self.options = options_of(self.benchmark, defaults_of(settings, self.benchmark), metadata)
         self.split = getattr(self.options, "split", None) or settings.get("test_split") or settings["validation_split"]
-        for line in self.benchmark.check(self.info, self.options):
-            logger.warning("%s: %s", self.info.name, line)
+        said = self.benchmark.check(self.info, self.options)
         warn_of_no_effect(self.info.name, self.options, metadata.get(self.benchmark.name))
         self.turns = ToolTurns(self) if getattr(self.options, "tools", None) else None
         self.source = Source.from_metadata(metadata)
@@ -84,6 +83,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         super().__init__(config={**settings, "metric_list": theirs})
         self._add_metrics(ours)
         self._bind_filters()
+        for line in said:
+            self.remark(line)
 
     @property
     def task_name(self) -> str:

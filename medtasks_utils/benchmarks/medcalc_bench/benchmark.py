@@ -79,7 +79,7 @@ OF_ABSTAINING = (Metric("acc_answerable"), Metric("acc_unanswerable"), Metric("n
 """Where the note may lack what is needed: accuracy where it does not and where it does; how often that is said."""
 
 _ONE_SHOT = 'leave --num_fewshot out, or show one solved example with \'{"medcalc_bench": {"one_shot": true}}\''
-_BEGINS_WITH_A_NUMBER = re.compile(r"\W*(?:about|approx\w*|around)?\W*\d", re.IGNORECASE)
+_BEGINS_WITH_A_NUMBER = re.compile(r"\W{0,6}(?:about|approx\w{0,8}|around)?\W{0,6}\d", re.IGNORECASE)
 
 
 class MedCalcBenchOptions(ToolOptions):
