@@ -244,10 +244,10 @@ def test_hostile_responses_are_wrong_and_quick(name: str, share: int) -> None:
     for label, response in list(hostile().items())[::share]:
         for doc in itertools.islice(docs, 2 if name == "medcalc_bench" else 1):
             for read in (task.strict, task.flexible):
-                started = time.perf_counter()
+                started = time.process_time()
                 answer = read(response, doc)
                 scores = task.score(doc, answer)
-                seconds = time.perf_counter() - started
+                seconds = time.process_time() - started
                 assert scores["acc"] == 0.0, (label, answer[:100])
                 assert seconds < SECONDS, (label, read)
                 assert isinstance(answer, Answer)
@@ -264,9 +264,9 @@ def test_hostile_contents_are_quick(name: str, wrap: str, share: int) -> None:
     for unit in UNITS[::share]:
         response = wrap.replace("%s", repeated(unit, SHORTER))
         for read in (task.strict, task.flexible):
-            started = time.perf_counter()
+            started = time.process_time()
             task.score(doc, read(response, doc))
-            assert time.perf_counter() - started < SECONDS, (unit, read)
+            assert time.process_time() - started < SECONDS, (unit, read)
 
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)
