@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from medtasks_utils.aggregation import Scores
 from medtasks_utils.compare import Contrast, compare_runs
-from medtasks_utils.metrics import JudgedScore, Score
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import SampleLog
+from medtasks_utils.statistics.aggregation import Scores
+from medtasks_utils.statistics.metrics import JudgedScore, Score
 
 Rng = np.random.Generator
 Array = NDArray[Any]

@@ -27,7 +27,7 @@ from pathlib import Path
 
 os.environ["TQDM_DISABLE"] = "1"
 
-from medtasks_utils.explanations import Metric, MetricError, make_metrics
+from medtasks_utils.benchmarks.medexqa.metrics import Metric, MetricError, make_metrics
 
 COMPARED = ("rougeL", "meteor", "bertscore")  # no library has BLEU as it is here
 SAMPLE = Path(__file__).resolve().parents[1] / "medtasks_utils" / "sample" / "medexqa"

@@ -24,7 +24,7 @@ from judge_server import JudgeServer
 from launching import ON_PROCESSORS, free_port, launch
 
 TASKS = "medmcqa_openmed,medexqa_all,medcalc_bench_calculator,medcalc_bench_tools,medhallu"
-MEDTASKS = ["-m", "medtasks_utils.cli"]
+MEDTASKS = ["-m", "medtasks_utils.__main__"]
 
 
 def phrases() -> list[str]:

@@ -123,7 +123,7 @@ def main() -> None:
             for number in range(arguments.runs):
                 save_run(folder / str(number), 0.8 - 0.6 * number / max(1, arguments.runs - 1), arguments.characters)
         output = Path(scratch) / "report.html"
-        command = [sys.executable, "-m", "medtasks_utils.cli", "report", str(folder), "-o", str(output)]
+        command = [sys.executable, "-m", "medtasks_utils.__main__", "report", str(folder), "-o", str(output)]
         builds: list[float] = []
         rebuilds: list[float] = []
         for number in range(arguments.repeat):

@@ -57,7 +57,7 @@ def write_rows(folder: Path, examples: int) -> Path:
 def measured(folder: Path, url: str, task: str, *more: str, data: Path) -> tuple[float, float, float]:
     """Seconds of the clock, seconds of the processor, and MB of one run."""
     command = [
-        *(sys.executable, "-m", "medtasks_utils.cli", "eval", "--tasks", task, "--data", str(data)),
+        *(sys.executable, "-m", "medtasks_utils.__main__", "eval", "--tasks", task, "--data", str(data)),
         *("--model", "local-chat-completions", "--apply_chat_template", "--output_path", str(folder), "--log_samples"),
         *("--model_args", f"model=m,base_url={url}/chat/completions,num_concurrent=32"),
         *("--use_cache", str(folder / "cache"), *more),

@@ -72,7 +72,7 @@ def run(url: str, limit: int, folder: Path, end: subprocess.Popen[str] | None = 
     """One run; a server to end once it has had a third of its share. How it went."""
     model = f"model=m,base_url={url}/chat/completions,num_concurrent=24"
     command = [
-        *(sys.executable, "-m", "medtasks_utils.cli", "eval", "--tasks", "medmcqa_openmed", "--limit", str(limit)),
+        *(sys.executable, "-m", "medtasks_utils.__main__", "eval", "--tasks", "medmcqa_openmed", "--limit", str(limit)),
         *("--model", "local-chat-completions", "--model_args", model, "--apply_chat_template"),
         *("--output_path", str(folder), "--log_samples", "--use_cache", str(folder / "cache")),
     ]

@@ -37,8 +37,8 @@ from drawing import (
 )
 
 from medtasks_utils.compare.ranking import ranking
-from medtasks_utils.intervals import estimate
-from medtasks_utils.metrics import Aggregation, Metric
+from medtasks_utils.statistics.intervals import estimate
+from medtasks_utils.statistics.metrics import Aggregation, Metric
 
 _LARGE = 1_000_000  # examples behind a truth that has no formula
 

@@ -57,7 +57,7 @@ def main() -> None:
         ]  # fmt: skip
         commands = {
             "lm_eval run": [sys.executable, "-m", "lm_eval", "run", "--include_path", str(tasks_path()), *run],
-            "medtasks eval": [sys.executable, "-m", "medtasks_utils.cli", "eval", *run],
+            "medtasks eval": [sys.executable, "-m", "medtasks_utils.__main__", "eval", *run],
         }
         for command in commands.values():  # once for the disk's cache
             seconds(command, answers, folder)

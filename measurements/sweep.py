@@ -42,7 +42,7 @@ RUNS = {
 }
 OPTIONS = {"medexqa": {"use_explanations": False}}
 CONNECTIONS = 4  # of each job
-MEDTASKS = [sys.executable, "-m", "medtasks_utils.cli"]
+MEDTASKS = [sys.executable, "-m", "medtasks_utils.__main__"]
 
 
 def prompt_key(messages: Any) -> str:

@@ -17,7 +17,7 @@ from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.benchmarks.yaml_tasks import tasks_named
 from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.extraction.printable import printable
-from medtasks_utils.metrics import value_of
+from medtasks_utils.statistics.metrics import value_of
 
 FILTERS = ("strict-match", "flexible-extract")
 OWN_DEFAULTS = {"use_explanations": False, "add_python_tool": False, "add_calculator_tool": False}

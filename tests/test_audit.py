@@ -15,10 +15,10 @@ from fake_server import Answer, FakeServer, Fault, draw, whole
 from judging_cases import no_keys_and_no_waits
 from saved_runs import TASKS, right_in, sample_file, save_run
 
+from medtasks_utils.__main__ import main
 from medtasks_utils.audit import disagreements, read_audit
 from medtasks_utils.audit.auditor import Asked, Auditor, right, same
 from medtasks_utils.audit.estimate import Counts, Estimate, changed, share
-from medtasks_utils.cli import main
 from medtasks_utils.judging.replies import UnreadableError
 from medtasks_utils.results import read_runs
 

@@ -30,7 +30,7 @@ from conftest import (
 from launching import ON_PROCESSORS, free_port, launch
 from lm_eval.tasks import TaskManager
 
-from medtasks_utils import cli
+from medtasks_utils import __main__ as cli
 from medtasks_utils.errors import DataError, MedtasksError, OptionError
 from medtasks_utils.selfcheck import prompt_key, serving
 
@@ -288,7 +288,7 @@ def test_other_errors_and_debugging_keep_their_traceback(
 
 def medtasks(*arguments: str) -> subprocess.CompletedProcess[str]:
     script = Path(sys.executable).with_name("medtasks")
-    command = [str(script)] if script.exists() else [sys.executable, "-m", "medtasks_utils.cli"]
+    command = [str(script)] if script.exists() else [sys.executable, "-m", "medtasks_utils.__main__"]
     return subprocess.run([*command, *arguments], env=clean_environment(), capture_output=True, text=True, check=False)
 
 
@@ -370,7 +370,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 def test_any_text_can_be_printed_anywhere() -> None:
     environment = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
-    program = "from medtasks_utils import cli; cli._prepare_streams(); print('12\\u201334 \\u2603')"
+    program = "from medtasks_utils import __main__ as cli; cli._prepare_streams(); print('12\\u201334 \\u2603')"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env=clean_environment(environment), capture_output=True, check=True
     )
@@ -404,7 +404,9 @@ def test_an_error_and_an_interrupt_are_one_line(
 
 def test_importing_the_command_does_not_import_the_harness() -> None:
     """``medtasks path`` is called in shell expansions and has to be quick."""
-    program = "import sys, medtasks_utils.cli; print([m for m in ('lm_eval', 'torch', 'datasets') if m in sys.modules])"
+    program = (
+        "import sys, medtasks_utils.__main__\nprint([m for m in ('lm_eval', 'torch', 'datasets') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout == "[]\n"
 

@@ -22,7 +22,7 @@ from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
 from scripted_server import Body, Refusal, Served, prompt_of, scripted_server
 
-from medtasks_utils import cli
+from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.commands.evaluate import add_arguments
 from medtasks_utils.errors import OptionError
@@ -143,7 +143,7 @@ def test_the_stock_command_in_a_process_of_its_own_gives_the_same(server: list[s
     done = lm_eval("run", "--include_path", TASKS, *arguments, "--output_path", "stock", cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     ours = subprocess.run(
-        [sys.executable, "-m", "medtasks_utils.cli", "eval", *arguments, "--output_path", "ours", "--full_table"],
+        [sys.executable, "-m", "medtasks_utils.__main__", "eval", *arguments, "--output_path", "ours", "--full_table"],
         cwd=tmp_path, env=clean_environment(environment), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ours.returncode == 0, ours.stderr
@@ -263,7 +263,8 @@ def test_the_server_is_asked_with_the_key_and_nobody_else_sees_it(
 def test_standard_output_is_json_whatever_else_writes_to_it(tmp_path: Path) -> None:
     """As the processes that vLLM starts do."""
     program = (
-        "import os, subprocess, sys; from lm_eval.models.dummy import DummyLM; from medtasks_utils import cli\n"
+        "import os, subprocess, sys; from lm_eval.models.dummy import DummyLM\n"
+        "from medtasks_utils import __main__ as cli\n"
         "ask = DummyLM.generate_until\n"
         "def noisy(self, requests, **more):\n"
         "    os.write(1, b'noise'); print('noise'); subprocess.run(['echo', 'noise'])\n"
@@ -309,7 +310,7 @@ def test_a_task_and_a_group_that_it_is_in_run_together(server: list[str], tmp_pa
 def test_torch_stays_out_of_a_run_on_a_server(server: list[str], tmp_path: Path) -> None:
     pytest.importorskip("torch")
     program = (
-        "import sys; from medtasks_utils import cli; code = cli.main(); "
+        "import sys; from medtasks_utils import __main__ as cli; code = cli.main(); "
         "print('imported' if 'torch' in sys.modules else 'left out'); sys.exit(code)"
     )
     done = subprocess.run(
@@ -336,9 +337,9 @@ def test_a_model_in_the_process_and_in_two_scores_as_under_the_stock_command(tin
     ours = [*arguments, *tasks]
     commands = {
         "stock": [sys.executable, "-c", STOCK, "run", "--include_path", str(TASKS), *ours],
-        "one": [sys.executable, "-m", "medtasks_utils.cli", "eval", *ours],
+        "one": [sys.executable, "-m", "medtasks_utils.__main__", "eval", *ours],
         "two": [
-            *launch(free_port()), "-m", "medtasks_utils.cli", "eval", *ours,
+            *launch(free_port()), "-m", "medtasks_utils.__main__", "eval", *ours,
             "--gen_kwargs", "do_sample=false,temperature=0.0",
         ],
     }  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from conftest import load
 from saved_runs import save_run
 
-from medtasks_utils import cli
+from medtasks_utils import __main__ as cli
 
 
 def extract(monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> int:

@@ -17,7 +17,7 @@ from explanations_nltk import write_nltk_data
 from fake_hub import Hub, serving
 from instant_server import instant_server
 
-from medtasks_utils import cli
+from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as MEDCALC_BENCH
 from medtasks_utils.commands.fetch import NAMES
 from medtasks_utils.harness import fetch
@@ -44,7 +44,7 @@ if os.environ.get("CHECKSUMS"):
     from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
     made, sums = CARD.repositories["corrected"], json.loads(os.environ["CHECKSUMS"])
     CARD.repositories["corrected"] = replace(made, files=tuple(replace(f, sha256=sums[f.name]) for f in made.files))
-from medtasks_utils.cli import main
+from medtasks_utils.__main__ import main
 sys.exit(main())
 """
 

@@ -13,7 +13,7 @@ import pytest
 from conftest import Row, medmcqa_rows, right_answer, write_rows
 from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 
-from medtasks_utils import cli
+from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import cards
 from medtasks_utils.compare import CompareError, Comparison, as_dict, as_json, as_table, compare_runs, one_run
 from medtasks_utils.compare.pairing import pairs_of

@@ -15,8 +15,8 @@ import pytest
 from explanations_model import save_model
 from test_explanation_metrics import PAIRS, split
 
+from medtasks_utils.benchmarks.medexqa.metrics import make_metrics
 from medtasks_utils.benchmarks.tables import read_rows
-from medtasks_utils.explanations import make_metrics
 from medtasks_utils.harness.sources import SAMPLE
 
 pytestmark = pytest.mark.online

@@ -30,15 +30,21 @@ from nltk.translate.meteor_score import meteor_score
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS, MetricError, make_metrics, score_all
-from medtasks_utils.explanations import bertscore as bertscore_module
-from medtasks_utils.explanations import meteor as meteor_module
-from medtasks_utils.explanations import nltk_data as nltk_module
-from medtasks_utils.explanations.bertscore import BertScore
-from medtasks_utils.explanations.bleu import Bleu
-from medtasks_utils.explanations.meteor import Meteor
-from medtasks_utils.explanations.metric import Metric, Progress, unobserved
-from medtasks_utils.explanations.rouge import RougeL
+from medtasks_utils.benchmarks.medexqa.metrics import (
+    DEFAULT_BERTSCORE_MODEL,
+    METRICS,
+    MetricError,
+    make_metrics,
+    score_all,
+)
+from medtasks_utils.benchmarks.medexqa.metrics import bertscore as bertscore_module
+from medtasks_utils.benchmarks.medexqa.metrics import meteor as meteor_module
+from medtasks_utils.benchmarks.medexqa.metrics import nltk_data as nltk_module
+from medtasks_utils.benchmarks.medexqa.metrics.bertscore import BertScore
+from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
+from medtasks_utils.benchmarks.medexqa.metrics.meteor import Meteor
+from medtasks_utils.benchmarks.medexqa.metrics.metric import Metric, Progress, unobserved
+from medtasks_utils.benchmarks.medexqa.metrics.rouge import RougeL
 
 Scores = Callable[[Sequence[str], Sequence[Sequence[str]]], list[float]]
 
@@ -349,7 +355,7 @@ def test_metrics_come_in_the_order_given_each_once() -> None:
 def test_only_what_is_selected_is_imported(names: list[str]) -> None:
     code = (
         "import sys\n"
-        "from medtasks_utils.explanations import make_metrics, score_all\n"
+        "from medtasks_utils.benchmarks.medexqa.metrics import make_metrics, score_all\n"
         f"metrics = make_metrics({names})\n"
         "for metric in metrics: metric.prepare()\n"
         "score_all(metrics, ['a b'], [['a b']])\n"
@@ -554,7 +560,7 @@ def test_offline_a_cached_model_works_and_a_missing_one_is_an_error(model: Path,
     (snapshots / "refs").mkdir()
     (snapshots / "refs" / "main").write_text("0123")
     code = (
-        "from medtasks_utils.explanations import MetricError, make_metrics, score_all\n"
+        "from medtasks_utils.benchmarks.medexqa.metrics import MetricError, make_metrics, score_all\n"
         "metrics = make_metrics(['bertscore'], bertscore_model='some/bert')\n"
         "metrics[0].prepare()\n"
         "print(round(score_all(metrics, ['heart'], [['heart']])[0]['bertscore']))\n"

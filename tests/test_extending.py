@@ -19,7 +19,7 @@ def medtasks(*arguments: str | Path, cwd: Path, **environment: str) -> subproces
     """The command line with the other distribution installed beside this one."""
     paths = f"{TOY}:{ROOT}"
     return subprocess.run(
-        [sys.executable, "-m", "medtasks_utils.cli", *map(str, arguments)],
+        [sys.executable, "-m", "medtasks_utils.__main__", *map(str, arguments)],
         cwd=cwd,
         env=clean_environment({"PYTHONPATH": paths, "TQDM_DISABLE": "1", **environment}),
         capture_output=True,

@@ -12,12 +12,12 @@ from conftest import Row, right_answer
 from environment_runs import ENVIRONMENTS, lines, rows, write
 from saved_runs import save_run
 
-from medtasks_utils import cli
+from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.importing import ImportingError, import_run
 from medtasks_utils.rescore import find_responses
 from medtasks_utils.results import ResultsError, Run, read_runs
+from medtasks_utils.results.importing import ImportingError, import_run
 
 STRICT = "strict-match"
 

@@ -27,9 +27,9 @@ from medtasks_utils.benchmarks.base import Example as Row
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.compare import compare_runs
 from medtasks_utils.errors import MedtasksError, OptionError
-from medtasks_utils.intervals import estimate
 from medtasks_utils.report import build_page
 from medtasks_utils.results import read_runs
+from medtasks_utils.statistics.intervals import estimate
 
 KEY = "sk-canary-3141592653"
 TASK = "medexqa_clinical_psychology"

@@ -16,7 +16,7 @@ TASKS = ("medmcqa_openmed", "medcalc_bench_calculator")
 
 def started(launcher: list[str], model: Path, folder: Path) -> subprocess.Popen[str]:
     command = [
-        *(*launcher, "-m", "medtasks_utils.cli", "eval", "--data", "sample", "--tasks", ",".join(TASKS)),
+        *(*launcher, "-m", "medtasks_utils.__main__", "eval", "--data", "sample", "--tasks", ",".join(TASKS)),
         *("--model", "hf", "--model_args", f"pretrained={model},dtype=float32", "--device", "cpu", "--batch_size", "1"),
         *("--apply_chat_template", "--gen_kwargs", "max_gen_toks=6", "--limit", "7", "--log_samples"),
         *("--output_path", str(folder)),

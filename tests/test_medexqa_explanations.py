@@ -20,9 +20,9 @@ from lm_eval.tasks import TaskManager
 from rouge_score.rouge_scorer import RougeScorer
 
 from medtasks_utils.benchmarks.base import Example as Row
+from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.explanations.bleu import Bleu
 from medtasks_utils.harness.sources import SAMPLE
 
 LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}

@@ -11,7 +11,7 @@ from conftest import evaluate
 from filelock import FileLock
 from saved_runs import save_run
 
-from medtasks_utils import cli
+from medtasks_utils import __main__ as cli
 from medtasks_utils.report.short import as_text, lines_of
 from medtasks_utils.results import as_run
 

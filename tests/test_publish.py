@@ -14,7 +14,7 @@ import pytest
 import yaml
 from saved_runs import right_in, save_run
 
-from medtasks_utils.cli import main
+from medtasks_utils.__main__ import main
 
 SITE = "https://huggingface.co"
 Edit = Callable[[dict[str, Any]], object]
@@ -154,7 +154,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bytes]]]:
     monkeypatch.setattr("huggingface_hub.hf_api.constants.ENDPOINT", address)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     original = huggingface_hub.HfApi
-    monkeypatch.setattr("medtasks_utils.publish.HfApi", lambda: original(endpoint=address, token="hf_x"))
+    monkeypatch.setattr("medtasks_utils.results.publish.HfApi", lambda: original(endpoint=address, token="hf_x"))
     yield sent
     server.shutdown()
     server.server_close()
@@ -178,7 +178,9 @@ def test_a_hub_that_is_away_is_one_line(
 ) -> None:
     path = saved(tmp_path / "run", tasks=["medhallu"])
     original = huggingface_hub.HfApi
-    monkeypatch.setattr("medtasks_utils.publish.HfApi", lambda: original(endpoint="http://127.0.0.1:9", token="hf_x"))
+    monkeypatch.setattr(
+        "medtasks_utils.results.publish.HfApi", lambda: original(endpoint="http://127.0.0.1:9", token="hf_x")
+    )
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out"), "--create_pr"]
     assert main(arguments) == 1

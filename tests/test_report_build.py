@@ -12,10 +12,8 @@ from pathlib import Path
 import pytest
 from saved_runs import right_in, save_run
 
-from medtasks_utils.cli import main
+from medtasks_utils.__main__ import main
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.intervals import Estimate
-from medtasks_utils.metrics import Metric
 from medtasks_utils.report import with_baseline_first
 from medtasks_utils.report.charts import Point, dot_plot
 from medtasks_utils.report.pairs import Comparer
@@ -24,6 +22,8 @@ from medtasks_utils.report.runs import runs_section
 from medtasks_utils.report.tables import Cell, mark_best
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import ResultsError, Run, read_runs
+from medtasks_utils.statistics.intervals import Estimate
+from medtasks_utils.statistics.metrics import Metric
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from saved_runs import edit_lines, right_in, sample_file, save_run
 
+from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import metric_of
-from medtasks_utils.cli import main
 from medtasks_utils.report import build_page
 from medtasks_utils.report.answers import outcome_block
 from medtasks_utils.report.findings import findings

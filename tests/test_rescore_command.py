@@ -19,7 +19,7 @@ from conftest import clean_environment, sample_rows
 from judge_server import Fault, JudgeServer, geval_reply, sound, whole
 from rescore_logs import explained, run_harness, sample, write_log
 
-from medtasks_utils.cli import main
+from medtasks_utils.__main__ import main
 from medtasks_utils.rescore import columns
 from medtasks_utils.rescore.run import JudgedRow
 
@@ -293,7 +293,7 @@ def test_examples_without_references_are_skipped_and_counted(
 
 
 def start(place: Path, folder: Path, server: JudgeServer, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "medtasks_utils.cli", "rescore", *arguments(place, folder, server), *more]
+    command = [sys.executable, "-m", "medtasks_utils.__main__", "rescore", *arguments(place, folder, server), *more]
     environment = clean_environment({"JUDGE_API_KEY": CANARY})
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

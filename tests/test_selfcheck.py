@@ -15,16 +15,16 @@ import pytest
 from conftest import documents, load
 
 from medtasks_utils import selfcheck
-from medtasks_utils.aggregation import Aggregate
+from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Answer, Scores
 from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
 from medtasks_utils.benchmarks.medhallu import benchmark as medhallu
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.medmcqa.benchmark import MedMCQA
-from medtasks_utils.cli import main
 from medtasks_utils.errors import DataError
 from medtasks_utils.results import read_runs
+from medtasks_utils.statistics.aggregation import Aggregate
 
 
 @pytest.fixture(autouse=True)

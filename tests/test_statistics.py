@@ -15,22 +15,22 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from medtasks_utils.aggregation import AGGREGATES, NOT_AVAILABLE, Example, Scores, codes, joined
-from medtasks_utils.cli import main
+from medtasks_utils.__main__ import main
 from medtasks_utils.compare import CompareError
 from medtasks_utils.compare.inference import bonett_price, contrast, mcnemar
 from medtasks_utils.compare.plan import stated
 from medtasks_utils.compare.ranking import groups_of, ranking
-from medtasks_utils.intervals import Size, confidence_interval, estimate, share_interval, wilson
-from medtasks_utils.metrics import JudgedScore, Metric, Score
-from medtasks_utils.planning import (
+from medtasks_utils.statistics.aggregation import AGGREGATES, NOT_AVAILABLE, Example, Scores, codes, joined
+from medtasks_utils.statistics.intervals import Size, confidence_interval, estimate, share_interval, wilson
+from medtasks_utils.statistics.metrics import JudgedScore, Metric, Score
+from medtasks_utils.statistics.planning import (
     detectable,
     examples_needed,
     examples_of_mcnemar,
     power_of_mcnemar,
     spread,
 )
-from medtasks_utils.statistics import FEWEST, Ratio, holm, informative_clusters, paired
+from medtasks_utils.statistics.ratio import FEWEST, Ratio, holm, informative_clusters, paired
 
 Rng = np.random.Generator
 EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True, is_judged=True)

@@ -18,7 +18,7 @@ import yaml
 from conftest import ROOT, clean_environment, saved_results
 from judge_server import Fault, JudgeServer, whole
 
-from medtasks_utils.cli import main
+from medtasks_utils.__main__ import main
 from medtasks_utils.errors import UsageError
 from medtasks_utils.sweep import local
 from medtasks_utils.sweep.cluster import run_on_node, unpack
@@ -67,7 +67,7 @@ def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> P
 
 
 def command(path: Path, *more: str, **variables: str) -> subprocess.Popen[str]:
-    arguments = [sys.executable, "-m", "medtasks_utils.cli", "sweep", str(path), "--cpus", "2", *more]
+    arguments = [sys.executable, "-m", "medtasks_utils.__main__", "sweep", str(path), "--cpus", "2", *more]
     environment = clean_environment(
         {"OPENAI_API_KEY": "none", "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}", **variables}
     )

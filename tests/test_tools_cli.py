@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from medtasks_utils import cli
+from medtasks_utils import __main__ as cli
 from medtasks_utils.tools.calculator import Calculator
 
 

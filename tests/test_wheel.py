@@ -84,7 +84,7 @@ def test_the_console_script_and_the_licence_are_declared(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         entry_points = next(name for name in archive.namelist() if name.endswith("entry_points.txt"))
         metadata = archive.read(next(name for name in archive.namelist() if name.endswith("/METADATA"))).decode()
-        assert "medtasks = medtasks_utils.cli:main" in archive.read(entry_points).decode()
+        assert "medtasks = medtasks_utils.__main__:main" in archive.read(entry_points).decode()
     required = re.findall(r"^Requires-Dist: ([\w.-]+)(?!.*extra ==)", metadata, re.MULTILINE)
     core = {line for line in re.findall(r"^Requires-Dist: (.*)$", metadata, re.MULTILINE) if "extra ==" not in line}
     assert required

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypedDict
 
-from medtasks_utils.intervals import share_interval
+from medtasks_utils.statistics.intervals import share_interval
 
 
 class Estimate(TypedDict):

@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 from medtasks_utils.benchmarks.base import Benchmark
-from medtasks_utils.metrics import Metric, of_another_task
+from medtasks_utils.statistics.metrics import Metric, of_another_task
 
 
 @cache

@@ -18,7 +18,7 @@ from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.weighing import NOTHING, Reading
-from medtasks_utils.metrics import OF_REPEATS, Metric, Score
+from medtasks_utils.statistics.metrics import OF_REPEATS, Metric, Score
 
 if TYPE_CHECKING:
     from medtasks_utils.benchmarks.known_answers import KnownAnswers

@@ -1,4 +1,4 @@
-"""``medtasks extract``: reading answers by hand (:mod:`medtasks_utils.extract`)."""
+"""``medtasks extract``: reading answers by hand (:mod:`medtasks_utils.commands.reading`)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what is read; 0 wherever it could be looked at."""
+    from medtasks_utils.commands.reading import document, read_samples, read_text, task_named
     from medtasks_utils.errors import MedtasksError, UsageError
-    from medtasks_utils.extract import document, read_samples, read_text, task_named
     from medtasks_utils.extraction.printable import printable
 
     given = "--kind" if arguments.kind else "" if arguments.row is None else "--row"

@@ -1,4 +1,4 @@
-"""``medtasks import``: runs of the defining environments (:mod:`medtasks_utils.importing`)."""
+"""``medtasks import``: runs of the defining environments (:mod:`medtasks_utils.results.importing`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write each run, and say where."""
-    from medtasks_utils.importing import ImportingError, import_run
+    from medtasks_utils.results.importing import ImportingError, import_run
 
     files = [p for path in arguments.paths for p in (sorted(path.rglob("results.jsonl")) if path.is_dir() else [path])]
     if not files:

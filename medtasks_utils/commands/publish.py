@@ -1,4 +1,4 @@
-"""``medtasks publish``: a run's results in the Hub's form (:mod:`medtasks_utils.publish`)."""
+"""``medtasks publish``: a run's results in the Hub's form (:mod:`medtasks_utils.results.publish`)."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
 
-    from medtasks_utils import publish
     from medtasks_utils.compare import one_run
     from medtasks_utils.errors import UsageError
+    from medtasks_utils.results import publish
 
     try:
         validate_repo_id(arguments.model_repo)

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from medtasks_utils.aggregation import Scores, joined
 from medtasks_utils.compare.flips import Agreement, Flip, agreement, flips
 from medtasks_utils.compare.inference import Contrast, contrast
 from medtasks_utils.compare.pairing import CompareError, common_examples, comparability, pairs_of
-from medtasks_utils.metrics import OF_REPEATS, Metric
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.samples import STRICT
-from medtasks_utils.statistics import Codes, holm
+from medtasks_utils.statistics.aggregation import Scores, joined
+from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
+from medtasks_utils.statistics.ratio import Codes, holm
 
 ALPHA = 0.05
 

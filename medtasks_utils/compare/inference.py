@@ -8,7 +8,7 @@ examples                                                                      of
                                                                               Statistics* 2012)
 all else                      Student's t of ``difference / stderr``, the     ``difference ± t × stderr``
                               standard error linearised and paired
-                              (:func:`medtasks_utils.statistics.paired`)
+                              (:func:`medtasks_utils.statistics.ratio.paired`)
 ============================  ==============================================  =====================================
 
 A cluster is what is not independent: the examples that share a question, or one example. Below ten clusters that count
@@ -25,10 +25,10 @@ from typing import Literal
 
 import numpy as np
 
-from medtasks_utils.aggregation import Scores
-from medtasks_utils.metrics import Metric
-from medtasks_utils.planning import detectable
-from medtasks_utils.statistics import FEWEST, LEVEL, Ratio, paired
+from medtasks_utils.statistics.aggregation import Scores
+from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.planning import detectable
+from medtasks_utils.statistics.ratio import FEWEST, LEVEL, Ratio, paired
 
 Test = Literal["mcnemar", "t"]
 
@@ -152,7 +152,7 @@ def judged_in_both(a: Scores, b: Scores) -> tuple[Scores, Scores, int] | None:
 
     Scores are compared where both runs' answers were judged or wrong. Right answers alone can fall out, so each example
     that stays stands for all that are right or wrong in the same runs: pseudo-values as in
-    :mod:`medtasks_utils.statistics`, with the four ways to be right or wrong in two runs as classes.
+    :mod:`medtasks_utils.statistics.ratio`, with the four ways to be right or wrong in two runs as classes.
 
     Returns:
         None where no example of a class stayed.

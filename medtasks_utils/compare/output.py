@@ -23,8 +23,8 @@ from typing import Any
 
 from medtasks_utils.compare.comparison import Comparison, Line
 from medtasks_utils.compare.flips import Flip
-from medtasks_utils.intervals import FEW_MARK, FEW_SAID
 from medtasks_utils.results import Run
+from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID
 from medtasks_utils.writing import plain, table
 
 MOST_GROUPS = 10

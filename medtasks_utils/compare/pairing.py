@@ -10,7 +10,7 @@ import numpy as np
 
 from medtasks_utils.harness.signature import incompatibilities
 from medtasks_utils.results import ResultsError, Run, Sample, TaskRun, read_runs
-from medtasks_utils.statistics import Codes
+from medtasks_utils.statistics.ratio import Codes
 
 _MOST_LISTED = 8
 

@@ -4,7 +4,7 @@ From two saved runs, the variance of an example's difference is the runs' own, s
 differ as these do; from a share of discordant examples, that share. Accuracy of independent examples is planned for
 McNemar's exact test, all else for the t test; alone, and as one of as many comparisons as Holm's method then corrects.
 With repeats, the variance is split into that between examples, which no repeat makes smaller, and that within them
-(:class:`medtasks_utils.planning.Spread`).
+(:class:`medtasks_utils.statistics.planning.Spread`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 
 from medtasks_utils.compare.comparison import Comparison, Line
 from medtasks_utils.compare.pairing import CompareError, common_examples
-from medtasks_utils.planning import Spread, detectable, examples_needed, examples_of_mcnemar, spread
+from medtasks_utils.statistics.planning import Spread, detectable, examples_needed, examples_of_mcnemar, spread
 from medtasks_utils.writing import table
 
 IN_FAMILY = 4

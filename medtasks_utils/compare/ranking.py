@@ -16,7 +16,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from medtasks_utils.statistics import FEWEST, Array, Mask, Ratio
+from medtasks_utils.statistics.ratio import FEWEST, Array, Mask, Ratio
 
 ALPHA = 0.05
 _DRAWS = 20_000

@@ -28,10 +28,10 @@ from huggingface_hub.utils import filter_repo_objects
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, LoadReport, Repository
+from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL
+from medtasks_utils.benchmarks.medexqa.metrics.bertscore import MODEL_FILES, BertScore
+from medtasks_utils.benchmarks.medexqa.metrics.nltk_data import PUNKT, WORDNET, Package, load
 from medtasks_utils.errors import MedtasksError, first_line
-from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL
-from medtasks_utils.explanations.bertscore import MODEL_FILES, BertScore
-from medtasks_utils.explanations.nltk_data import PUNKT, WORDNET, Package, load
 from medtasks_utils.harness import catalog, pinned
 from medtasks_utils.harness.options import DATA_KEY, options_of
 from medtasks_utils.harness.sources import Source

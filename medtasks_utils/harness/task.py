@@ -21,7 +21,6 @@ from lm_eval.api.model import LM
 from lm_eval.api.samplers import ContextSampler, get_sampler
 from lm_eval.api.task import ConfigurableTask
 
-from medtasks_utils.aggregation import AGGREGATES, combined, logged
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Answer, BatchScorer, Benchmark, Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
@@ -38,7 +37,8 @@ from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harne
 from medtasks_utils.harness.signature import as_signed, digest, signature, signature_fields
 from medtasks_utils.harness.sources import BenchmarkFiles, Source
 from medtasks_utils.harness.tool_turns import ToolTurns
-from medtasks_utils.metrics import OF_REPEATS, Metric
+from medtasks_utils.statistics.aggregation import AGGREGATES, combined, logged
+from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
 
 
 class Prompts(list[Any]):

@@ -20,7 +20,7 @@ from medtasks_utils.harness.free import FreeBatch, NextPrompt
 from medtasks_utils.harness.patches.models import can_be_asked_singly
 from medtasks_utils.harness.tool_format import ToolFormat
 from medtasks_utils.harness.turns import Model
-from medtasks_utils.metrics import OF_TOOLS
+from medtasks_utils.statistics.metrics import OF_TOOLS
 from medtasks_utils.tools.calls import read_calls
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool

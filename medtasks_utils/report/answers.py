@@ -8,8 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from medtasks_utils.intervals import Estimate, estimate
-from medtasks_utils.metrics import Metric
 from medtasks_utils.report.charts import MAX_RUNS, Share, change_plot, outcome_plot
 from medtasks_utils.report.outcomes import OUTCOMES, outcomes
 from medtasks_utils.report.tables import (
@@ -26,6 +24,8 @@ from medtasks_utils.report.tables import (
 )
 from medtasks_utils.report.text import words
 from medtasks_utils.report.units import Unit
+from medtasks_utils.statistics.intervals import Estimate, estimate
+from medtasks_utils.statistics.metrics import Metric
 
 
 def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> list[Block]:

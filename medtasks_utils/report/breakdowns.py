@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from medtasks_utils.benchmarks.base import Breakdown
-from medtasks_utils.intervals import Estimate, estimate
-from medtasks_utils.metrics import Metric
 from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
 from medtasks_utils.report.tables import (
     Block,
@@ -23,6 +21,8 @@ from medtasks_utils.report.tables import (
 )
 from medtasks_utils.report.text import words
 from medtasks_utils.report.units import Unit
+from medtasks_utils.statistics.intervals import Estimate, estimate
+from medtasks_utils.statistics.metrics import Metric
 
 MACRO = "macro average"
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from medtasks_utils.compare import Agreement, CompareError, Line, compare_runs, corrected
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.intervals import TOO_FEW
 from medtasks_utils.report.charts import MAX_RUNS
 from medtasks_utils.results import Run
+from medtasks_utils.statistics.intervals import TOO_FEW
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from medtasks_utils.aggregation import Scores, joined
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.compare.ranking import Rank, ranking
 from medtasks_utils.report.tables import Block, Cell, Table, named_once
 from medtasks_utils.report.units import Result, Unit
+from medtasks_utils.statistics.aggregation import Scores, joined
 
 _LEAD = (
     "Ranks of the runs that can be compared, on the examples that all of them have. With 95 % confidence every run's "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from medtasks_utils.planning import spread
 from medtasks_utils.report.answers import abstention_block, answers_block, found_block
 from medtasks_utils.report.breakdowns import breakdown_block
 from medtasks_utils.report.tables import Block, Cell, Section, Table, head_reasons, marked_cells, run_heads
 from medtasks_utils.report.units import Unit
+from medtasks_utils.statistics.planning import spread
 
 
 def unit_sections(units: Sequence[Unit]) -> list[Section]:

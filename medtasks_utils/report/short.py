@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from medtasks_utils.intervals import FEW_MARK, FEW_SAID, Estimate
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run
 from medtasks_utils.results.samples import FILTERS, FLEXIBLE, STRICT
+from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID, Estimate
 from medtasks_utils.writing import table
 
 _NO_INTERVAL = " (–)"

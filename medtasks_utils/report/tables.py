@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from medtasks_utils.intervals import Estimate
-from medtasks_utils.metrics import Metric
 from medtasks_utils.report.units import interval
+from medtasks_utils.statistics.intervals import Estimate
+from medtasks_utils.statistics.metrics import Metric
 
 
 @dataclass(frozen=True)

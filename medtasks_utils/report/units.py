@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from medtasks_utils.aggregation import Scores, joined
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.intervals import TOO_FEW, Estimate, Size, confidence_interval, estimate
-from medtasks_utils.metrics import Metric
 from medtasks_utils.results import Run, Sample, TaskRun, Value, cards, metric_of
-from medtasks_utils.statistics import FEWEST
+from medtasks_utils.statistics.aggregation import Scores, joined
+from medtasks_utils.statistics.intervals import TOO_FEW, Estimate, Size, confidence_interval, estimate
+from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.ratio import FEWEST
 
 _LONG = 60  # characters of a reason
 _SAME = 1e-6  # as the harness writes numbers

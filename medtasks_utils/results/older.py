@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from medtasks_utils.benchmarks.base import Benchmark
-from medtasks_utils.metrics import OF_REPEATS, JudgedScore, Metric, Score
 from medtasks_utils.results.samples import Sample
+from medtasks_utils.statistics.metrics import OF_REPEATS, JudgedScore, Metric, Score
 
 _OF_REPEATS = {metric.name for metric in OF_REPEATS}
 _RATIOS: dict[str, Callable[[int, int], tuple[float, float]]] = {

@@ -8,15 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from medtasks_utils.aggregation import Scores, codes
 from medtasks_utils.benchmarks import cards, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import digest
-from medtasks_utils.metrics import Metric
 from medtasks_utils.results.older import complete
 from medtasks_utils.results.samples import Sample, SampleLog, mapping, read_samples
-from medtasks_utils.statistics import Codes
+from medtasks_utils.statistics.aggregation import Scores, codes
+from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.ratio import Codes
 
 __all__ = ["GroupRun", "Metrics", "ResultsError", "Run", "TaskRun", "Value", "cards", "metric_of"]
 

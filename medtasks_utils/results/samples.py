@@ -18,7 +18,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from medtasks_utils.extraction.printable import printable
-from medtasks_utils.metrics import JudgedScore, Score
+from medtasks_utils.statistics.metrics import JudgedScore, Score
 
 STRICT, FLEXIBLE = FILTERS = "strict-match", "flexible-extract"
 """The filters of every generation task: the benchmark's published rule, and the best reading."""

@@ -77,4 +77,4 @@ if __name__ == "__main__":
     if waited_for and not is_there(waited_for):
         print(f"no server answers at {waited_for}")
         sys.exit(NO_SERVER)
-    runpy.run_module("medtasks_utils.cli", run_name="__main__")  # the command line, as a program of its own
+    runpy.run_module("medtasks_utils.__main__", run_name="__main__")  # the command line, as a program of its own

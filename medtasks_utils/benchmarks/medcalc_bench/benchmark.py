@@ -48,7 +48,7 @@ from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text, think_tags_pair_up
 from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.weighing import Reading
-from medtasks_utils.metrics import ACC, ANSWERED, OF_TOOLS, Metric, Score
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, OF_TOOLS, Metric, Score
 
 COLUMNS = (
     "Row Number",

@@ -21,16 +21,16 @@ from medtasks_utils.benchmarks.base import (
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark
 from medtasks_utils.benchmarks.known_answers import KnownAnswers
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option, only_letter
+from medtasks_utils.benchmarks.medexqa.metrics import METRICS as EXPLANATION_METRICS
 from medtasks_utils.benchmarks.medexqa.options import JUDGED, SPECIALTIES, MedExQAOptions, Specialty, references
 from medtasks_utils.benchmarks.tables import Table, read_split
 from medtasks_utils.errors import DataError, OptionError
-from medtasks_utils.explanations import METRICS as EXPLANATION_METRICS
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading
-from medtasks_utils.metrics import ACC, ANSWERED, Metric
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 
 COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
 _GUESSED = 0.5

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from medtasks_utils.benchmarks.base import Answer, Example
+from medtasks_utils.benchmarks.medexqa.metrics import Metric, make_metrics, score_all
 from medtasks_utils.benchmarks.medexqa.options import JUDGED, MedExQAOptions, references
-from medtasks_utils.explanations import Metric, make_metrics, score_all
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, check, judge_all, make_judge, summary
-from medtasks_utils.metrics import JudgedScore, Score
+from medtasks_utils.statistics.metrics import JudgedScore, Score
 
 logger = logging.getLogger("lm_eval.medtasks")
 

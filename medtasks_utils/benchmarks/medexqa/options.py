@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from medtasks_utils.benchmarks.choices import ChoiceOptions
 from medtasks_utils.benchmarks.judge_options import JudgeOptions
+from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL, METRICS
 from medtasks_utils.benchmarks.options import Requirement
-from medtasks_utils.explanations import DEFAULT_BERTSCORE_MODEL, METRICS
 
 
 class Specialty(NamedTuple):

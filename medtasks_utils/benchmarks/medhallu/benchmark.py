@@ -33,7 +33,7 @@ from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Reading
-from medtasks_utils.metrics import ACC, ANSWERED, Metric, Score
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric, Score
 
 SPLIT = "train"
 """The only one that there is."""

@@ -32,7 +32,7 @@ from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
 from medtasks_utils.extraction.weighing import Reading
-from medtasks_utils.metrics import ACC, ANSWERED, Metric
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 
 _COLUMNS = ("question", "opa", "opb", "opc", "opd", "cop")
 _OPTION_COLUMNS = ("opa", "opb", "opc", "opd")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from medtasks_utils.explanations.metric import Progress, unobserved
+from medtasks_utils.benchmarks.medexqa.metrics.metric import Progress, unobserved
 from medtasks_utils.judging import Case
 from medtasks_utils.judging.judge import Ask, Verdict
 from medtasks_utils.tools.tool import Outcome, Tool

@@ -22,7 +22,7 @@ from medtasks_utils.benchmarks.known_answers import KnownAnswers
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Table, read_split
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.metrics import ACC, ANSWERED, Metric
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 
 
 class ToyOptions(Options):

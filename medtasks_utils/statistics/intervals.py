@@ -18,8 +18,8 @@ leaves its metric's range or is without width.
 
 What an interval rests on is how many examples differ from the others: with one wrong answer of twenty, no interval can
 hold the truth just 95 % of the time, as the counts are too coarse. Below ten informative clusters
-(:func:`medtasks_utils.statistics.informative_clusters`), which is some five right or five wrong answers, it is marked
-wherever it is shown (:data:`FEW_MARK`, ``few`` in JSON); below ten clusters that count, there is none.
+(:func:`~medtasks_utils.statistics.ratio.informative_clusters`), which is some five right or five wrong answers, it is
+marked wherever it is shown (:data:`FEW_MARK`, ``few`` in JSON); below ten clusters that count, there is none.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from typing import NamedTuple
 
 from scipy.special import gammaincinv, stdtrit
 
-from medtasks_utils.aggregation import Scores
-from medtasks_utils.metrics import Aggregation, Metric
-from medtasks_utils.planning import detectable
-from medtasks_utils.statistics import FEWEST, LEVEL, Ratio
+from medtasks_utils.statistics.aggregation import Scores
+from medtasks_utils.statistics.metrics import Aggregation, Metric
+from medtasks_utils.statistics.planning import detectable
+from medtasks_utils.statistics.ratio import FEWEST, LEVEL, Ratio
 
 TOO_FEW = "too few differ"
 """What the report says of an interval that is shown, and rests on fewer informative clusters than ten."""

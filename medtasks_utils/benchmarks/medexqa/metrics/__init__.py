@@ -23,12 +23,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from medtasks_utils.explanations.metric import DEFAULT_BERTSCORE_MODEL, Metric, MetricError
+from medtasks_utils.benchmarks.medexqa.metrics.metric import DEFAULT_BERTSCORE_MODEL, Metric, MetricError
 from medtasks_utils.registry import Registry
 
 __all__ = ["DEFAULT_BERTSCORE_MODEL", "METRICS", "Metric", "MetricError", "make_metrics", "score_all"]
 
-_HERE = "medtasks_utils.explanations"
+_HERE = "medtasks_utils.benchmarks.medexqa.metrics"
 METRICS = Registry(
     "medtasks.explanation_metrics",
     {

@@ -23,7 +23,7 @@ class Metric:
     """A similarity of a candidate text to one or more reference texts.
 
     Attributes:
-        name: as in :data:`medtasks_utils.explanations.METRICS`.
+        name: as in :data:`medtasks_utils.benchmarks.medexqa.metrics.METRICS`.
     """
 
     name: str

@@ -7,7 +7,7 @@ prompt shows, and its response scored anew under both filters; the environment's
 ``env_reward`` and ``env_<function>``. Explanations are left to ``medtasks rescore``.
 """
 
-from medtasks_utils.importing.lines import ImportingError, read_lines
-from medtasks_utils.importing.runs import import_run
+from medtasks_utils.results.importing.lines import ImportingError, read_lines
+from medtasks_utils.results.importing.runs import import_run
 
 __all__ = ["ImportingError", "import_run", "read_lines"]

@@ -18,8 +18,14 @@ from typing import Any
 
 from huggingface_hub import snapshot_download
 
+from medtasks_utils.benchmarks.medexqa.metrics.metric import (
+    DEFAULT_BERTSCORE_MODEL,
+    Metric,
+    MetricError,
+    Progress,
+    unobserved,
+)
 from medtasks_utils.errors import first_line
-from medtasks_utils.explanations.metric import DEFAULT_BERTSCORE_MODEL, Metric, MetricError, Progress, unobserved
 from medtasks_utils.extraction.printable import printable
 
 logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
@@ -76,7 +82,7 @@ class BertScore(Metric):
     def score(
         self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
     ) -> list[float]:
-        """See :class:`~medtasks_utils.explanations.metric.Metric`; the model is on the device meanwhile."""
+        """See :class:`Metric`; the model is on the device meanwhile."""
         self.prepare()
         import torch
 

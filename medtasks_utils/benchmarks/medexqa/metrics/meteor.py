@@ -17,8 +17,8 @@ from nltk.corpus import wordnet
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
-from medtasks_utils.explanations.metric import Metric
-from medtasks_utils.explanations.nltk_data import PUNKT, WORDNET, load
+from medtasks_utils.benchmarks.medexqa.metrics.metric import Metric
+from medtasks_utils.benchmarks.medexqa.metrics.nltk_data import PUNKT, WORDNET, load
 
 _REMEMBERED = 1 << 16  # a few thousand words make up most of any text
 

@@ -14,7 +14,7 @@ from huggingface_hub import constants
 from nltk.corpus import wordnet
 from nltk.downloader import Downloader
 
-from medtasks_utils.explanations.metric import MetricError
+from medtasks_utils.benchmarks.medexqa.metrics.metric import MetricError
 
 logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from medtasks_utils.aggregation import Scores
-from medtasks_utils.statistics import LEVEL
+from medtasks_utils.statistics.aggregation import Scores
+from medtasks_utils.statistics.ratio import LEVEL
 
 POWER = 0.8
 

@@ -11,11 +11,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.aggregation import AGGREGATES
 from medtasks_utils.benchmarks import cards, metric_of
-from medtasks_utils.importing.lines import Documents, ImportingError, Line, benchmark_of, metadata_of, read_lines
+from medtasks_utils.results.importing.lines import (
+    Documents,
+    ImportingError,
+    Line,
+    benchmark_of,
+    metadata_of,
+    read_lines,
+)
 from medtasks_utils.results.samples import Row, mapping
 from medtasks_utils.scoring import FILTERS
+from medtasks_utils.statistics.aggregation import AGGREGATES
 from medtasks_utils.writing import write_whole
 
 _TASKS = {"medexqa": "medexqa_all"}

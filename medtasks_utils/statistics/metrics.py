@@ -12,7 +12,7 @@ unit          range        what                                                 
 ============  ===========  ===================================================  ================
 
 ==============  ====================================================================================================
-aggregation     the number (:mod:`medtasks_utils.statistics`)
+aggregation     the number (:mod:`medtasks_utils.statistics.ratio`)
 ==============  ====================================================================================================
 ``mean``        mean over the examples
 ``macro``       unweighted mean over the strata of their means

@@ -1,4 +1,4 @@
-"""From the scores of examples to the one statistic (:mod:`medtasks_utils.statistics`), for samples and for the harness.
+"""From the scores of examples to the one statistic (:mod:`.ratio`), for samples and for the harness.
 
 Where a judge failed, the score of a right answer is missing while wrong answers have theirs, 0. The mean is then
 accuracy × mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
@@ -16,9 +16,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from medtasks_utils import metrics
-from medtasks_utils.metrics import JudgedScore, Score, value_of
-from medtasks_utils.statistics import Array, Codes, Mask, Ratio
+from medtasks_utils.statistics import metrics
+from medtasks_utils.statistics.metrics import JudgedScore, Score, value_of
+from medtasks_utils.statistics.ratio import Array, Codes, Mask, Ratio
 
 
 @dataclass(frozen=True, eq=False)
