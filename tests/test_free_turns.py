@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import random
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_server import Asked, Body, chat_server, together
 from conftest import Row, manager
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from lm_eval.api.model import CachingLM
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.openai_completions import LocalChatCompletion
+from local_server import Answer, Fault, LocalServer, Request, in_turn, together
 from tool_caller import check, reply, tagged
 
 from medtasks_utils.errors import MedtasksError
@@ -28,8 +29,10 @@ from medtasks_utils.tools.calculator import Calculator
 FIVE_TURNS = {"medcalc_bench": {"max_turns": 5}}
 
 
-def run(server: Asked, task: str = "medcalc_bench_calculator", connections: int = 8, **given: Any) -> dict[str, Any]:
-    arguments = {"model": "m", "base_url": server.address, "num_concurrent": connections, "max_retries": 1}
+def run(
+    server: LocalServer, task: str = "medcalc_bench_calculator", connections: int = 8, **given: Any
+) -> dict[str, Any]:
+    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": connections, "max_retries": 1}
     result: dict[str, Any] = simple_evaluate(
         model="local-chat-completions",
         model_args={**arguments, **given.pop("model_args", {})},
@@ -51,15 +54,15 @@ def transcripts(result: dict[str, Any]) -> list[Any]:
     return [sample["transcript"] for sample in samples(result)]
 
 
-def caller(body: Body) -> str:
+def caller(body: Request) -> str:
     return reply(body["messages"])
 
 
-def turn(body: Body) -> int:
+def turn(body: Request) -> int:
     return 1 + [message["role"] for message in body["messages"]].count("assistant")
 
 
-def keys(bodies: list[Body]) -> Counter[str]:
+def keys(bodies: list[Request]) -> Counter[str]:
     return Counter(json.dumps(body, sort_keys=True) for body in bodies)
 
 
@@ -74,17 +77,22 @@ def test_transcripts_and_scores_are_those_of_rounds(
 ) -> None:
     delays = random.Random(seed)
     found = []
+
+    def later(body: Request) -> str:
+        time.sleep(delays.lognormvariate(-6, 1.5))
+        return caller(body)
+
     for is_free in (True, False):
         with monkeypatch.context() as patched:
             if not is_free:
                 for module in (task_module, tool_turns):
                     patched.setattr(module, "can_be_asked_singly", lambda model: False)
-            with chat_server(caller, lambda body: delays.lognormvariate(-6, 1.5)) as server:
+            with LocalServer(later) as server:
                 result = run(server, f"medcalc_bench_{task}", connections, system_instruction=f"Be brief, {seed}.")
         for sample in samples(result) if task == "tools" else ():
             check(sample, max_turns=5)
         assert server.most_at_once <= connections
-        found.append((transcripts(result), result["results"], keys(server.bodies)))
+        found.append((transcripts(result), result["results"], keys(server.requests)))
     assert found[0] == found[1]
 
 
@@ -94,7 +102,7 @@ def test_a_conversation_waits_for_no_other() -> None:
     lock = threading.Lock()
     over: list[str] = []
 
-    def answer(body: Body) -> str:
+    def answer(body: Request) -> str:
         if body["messages"][1]["content"] == slow and turn(body) == 1:
             assert others_over.wait(60), "the others wait for the slowest"
         if turn(body) < 4:
@@ -107,11 +115,11 @@ def test_a_conversation_waits_for_no_other() -> None:
 
     docs = [json.loads(i.args[0].prompt) for i in prompts(10)]
     slow = docs[3][1]["content"]
-    with chat_server(answer) as server:
+    with LocalServer(answer) as server:
         result = run(server, limit=10, connections=4)
     assert [sample["turns"] for sample in samples(result)] == [4] * 10
     assert over[-1] == slow
-    assert len(server.bodies) == 40
+    assert len(server.requests) == 40
 
 
 def prompts(limit: int) -> list[Any]:
@@ -124,16 +132,16 @@ def prompts(limit: int) -> list[Any]:
 
 def test_never_more_than_the_connections_are_in_flight_and_all_of_them_are_used() -> None:
     for connections in (2, 5, 16):
-        with chat_server(together(connections, caller)) as server:
+        with LocalServer(together(connections, caller)) as server:
             run(server, connections=connections, metadata={"medcalc_bench": {"max_turns": 5, "repeats": 3}})
         assert server.most_at_once == connections
 
 
 def test_several_tasks_share_the_connections() -> None:
-    with chat_server(together(6, caller)) as server:
+    with LocalServer(together(6, caller)) as server:
         result = simple_evaluate(
             model="local-chat-completions",
-            model_args={"model": "m", "base_url": server.address, "num_concurrent": 6, "max_retries": 1},
+            model_args={"model": "m", "base_url": server.chat, "num_concurrent": 6, "max_retries": 1},
             tasks=["medcalc_bench_calculator", "medcalc_bench_python", "medhallu"],
             task_manager=manager(FIVE_TURNS),
             apply_chat_template=True,
@@ -150,56 +158,51 @@ def test_several_tasks_share_the_connections() -> None:
 
 
 def test_retries_and_headers_are_the_harness_s() -> None:
-    def answer(body: Body) -> str:
-        if turn(body) == 2:
-            server.failures = max(server.failures, 0)
+    def answer(body: Request) -> str:
         return tagged("calculator", "6 * 7") if turn(body) == 1 else "<answer>42</answer>"
 
-    with chat_server(answer) as server:
-        server.failures = 2
+    with LocalServer(in_turn(Fault(503), Fault(503), answer)) as server:
         header = {"header": {"Authorization": "Bearer abc", "X-Ours": "1"}, "max_retries": 3}
         result = run(server, limit=2, connections=2, model_args=header)
     assert [sample["turns"] for sample in samples(result)] == [2, 2]
-    assert len(server.bodies) == 6
-    assert {headers["X-Ours"] for headers in server.headers} == {"1"}
+    assert len(server.requests) == 6
+    assert {headers["x-ours"] for headers in server.headers} == {"1"}
 
 
 def test_a_server_that_dies_costs_no_answered_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with chat_server(caller) as whole:
+    with LocalServer(caller) as whole:
         expected = run(whole)
 
-    def dying(body: Body) -> str:
-        if len(server.bodies) > 30:
-            server.failures = 1_000_000
-        return caller(body)
+    def dying(body: Request) -> Answer:
+        return Fault(503) if len(server.requests) > 30 else caller(body)
 
-    with chat_server(dying) as server, pytest.raises(MedtasksError, match="503") as caught:
+    with LocalServer(dying) as server, pytest.raises(MedtasksError, match="503") as caught:
         run(server, use_cache="cache")
     assert "\n" not in str(caught.value)
-    with chat_server(caller) as again:
+    with LocalServer(caller) as again:
         result = run(again, use_cache="cache")
-    assert keys(server.answered) + keys(again.bodies) == keys(whole.bodies)
+    assert keys(server.answered) + keys(again.requests) == keys(whole.requests)
     assert transcripts(result) == transcripts(expected)
     assert result["results"] == expected["results"]
-    with chat_server(caller) as idle:
+    with LocalServer(caller) as idle:
         assert transcripts(run(idle, use_cache="cache")) == transcripts(expected)
-    assert idle.bodies == []
+    assert idle.requests == []
 
 
 def test_first_replies_from_the_cache_begin_at_once(tmp_path: Path) -> None:
     """Only the further turns are missing: the harness has no request left to make, and ours are made all the same."""
     cache = str(tmp_path / "cache")
-    with chat_server(caller) as first:
+    with LocalServer(caller) as first:
         expected = run(first, use_cache=cache)
     model = LocalChatCompletion(base_url="x", model="m")
     database = CachingLM(model, f"{cache}_rank0.db").dbdict
-    later = [body for body in first.bodies if turn(body) > 1]
+    later = [body for body in first.requests if turn(body) > 1]
     tools = [Calculator.schema()]
     settings = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 2048, "tools": tools}
     for body in later:
         del database[cache_key(([json.dumps(body["messages"], ensure_ascii=False)], settings))]
     database.close()
-    with chat_server(caller) as second:
+    with LocalServer(caller) as second:
         assert transcripts(run(second, use_cache=cache)) == transcripts(expected)
-    assert keys(second.bodies) == keys(later)
+    assert keys(second.requests) == keys(later)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_server import Asked, Body, chat_server, together
 from conftest import GENERATION_TASKS, Row, Scripted, documents, evaluate, load, manager, plain_stderr, right_answer
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -20,6 +19,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.anthropic_llms import AnthropicChat
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
+from local_server import LocalServer, Request, together
 
 from medtasks_utils.benchmarks.choices import order_of
 from medtasks_utils.errors import OptionError
@@ -30,10 +30,10 @@ from medtasks_utils.harness.patches.models import can_be_asked_singly
 SAMPLED = "temperature=0.7"
 
 
-def run(server: Asked, task: str, repeats: int, template: bool = True, **given: Any) -> dict[str, Any]:
+def run(server: LocalServer, task: str, repeats: int, template: bool = True, **given: Any) -> dict[str, Any]:
     benchmark = next(name for name in ("medmcqa", "medexqa", "medcalc_bench", "medhallu") if task.startswith(name))
     name = "local-chat-completions" if template else "local-completions"
-    arguments = {"model": "m", "base_url": server.address, "num_concurrent": 4, "max_retries": 1}
+    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 4, "max_retries": 1}
     result: dict[str, Any] = simple_evaluate(
         model=name,
         model_args={**arguments, "tokenizer_backend": None, **given.pop("model_args", {})},
@@ -46,12 +46,12 @@ def run(server: Asked, task: str, repeats: int, template: bool = True, **given: 
     return result
 
 
-def of_seed(body: Body) -> str:
+def of_seed(body: Request) -> str:
     """What a server that honours seeds says: one text for a seed and prompt."""
     return f"\\boxed{{{'ABCD'[(body['seed'] * 7 + len(json.dumps(body['messages']))) % 4]}}} by {body['seed']}"
 
 
-def by_prompt(bodies: list[Body]) -> dict[str, list[int]]:
+def by_prompt(bodies: list[Request]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for body in bodies:
         found.setdefault(json.dumps(body.get("messages", body.get("prompt"))), []).append(body["seed"])
@@ -65,9 +65,9 @@ def by_prompt(bodies: list[Body]) -> dict[str, list[int]]:
     ("given", "base"), [({}, 1234), ({"model_args": {"seed": 5}}, 5), ({"gen_kwargs": "seed=9"}, 9)]
 )
 def test_a_server_that_honours_seeds_gives_different_texts(given: dict[str, Any], base: int) -> None:
-    with chat_server(together(4, of_seed)) as server:
+    with LocalServer(together(4, of_seed)) as server:
         result = run(server, "medmcqa_openmed", 4, limit=5, **given)
-    assert list(by_prompt(server.bodies).values()) == [list(range(base, base + 4))] * 5
+    assert list(by_prompt(server.requests).values()) == [list(range(base, base + 4))] * 5
     logged = [s for s in result["samples"]["medmcqa_openmed"] if s["filter"] == "strict-match"]
     for sample in logged:
         assert len({text for (text,) in sample["resps"]}) == 4
@@ -77,17 +77,17 @@ def test_a_server_that_honours_seeds_gives_different_texts(given: dict[str, Any]
 
 
 def test_without_a_chat_template_there_are_seeds_too() -> None:
-    with chat_server(lambda body: "A") as server:
+    with LocalServer(lambda body: "A") as server:
         result = run(server, "medexqa_be", 3, template=False, limit=2)
-    assert list(by_prompt(server.bodies).values()) == [[1234, 1235, 1236]] * 2
+    assert list(by_prompt(server.requests).values()) == [[1234, 1235, 1236]] * 2
     (logged,) = result["samples"].values()
     assert all(sample["resps"] == [["A"]] * 3 for sample in logged)
 
 
 def test_one_generation_is_asked_as_ever() -> None:
-    with chat_server(of_seed) as server:
+    with LocalServer(of_seed) as server:
         result = run(server, "medmcqa_openmed", 1, limit=3)
-    assert {body["seed"] for body in server.bodies} == {1234}
+    assert {body["seed"] for body in server.requests} == {1234}
     assert all("seed" not in sample["arguments"][0][1] for sample in result["samples"]["medmcqa_openmed"])
     assert not any("@k" in name for name in result["results"]["medmcqa_openmed"])
 
@@ -98,14 +98,14 @@ def test_sampled_answers_are_cached_by_their_seeds(tmp_path: Path) -> None:
         "gen_kwargs": "do_sample=true,temperature=0.7",
         "limit": 4,
     }
-    with chat_server(of_seed) as server:
+    with LocalServer(of_seed) as server:
         before = run(server, "medmcqa_openmed", 2, **cache)
-        assert len(server.bodies) == 8
+        assert len(server.requests) == 8
         after = run(server, "medmcqa_openmed", 2, **cache)
-        assert len(server.bodies) == 8
+        assert len(server.requests) == 8
         assert after["results"] == before["results"]
         run(server, "medmcqa_openmed", 3, **cache)
-        assert len(server.bodies) == 12, "a third generation is all that is missing"
+        assert len(server.requests) == 12, "a third generation is all that is missing"
 
 
 def test_a_backend_that_takes_no_seed_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +173,7 @@ def test_greedy_repeats_are_said_to_gain_nothing(
 
 
 def test_over_an_api_the_temperature_alone_decides(caplog: pytest.LogCaptureFixture) -> None:
-    with chat_server(of_seed) as server:
+    with LocalServer(of_seed) as server:
         run(server, "medmcqa_openmed", 2, limit=1)
         assert "nothing is gained" not in caplog.text
         run(server, "medmcqa_openmed", 2, limit=1, gen_kwargs="do_sample=true")
@@ -323,18 +323,18 @@ def test_the_requests_are_those_that_the_harness_would_make(
 ) -> None:
     bodies, replies = [], []
     for is_ours in (False, True):
-        with chat_server(lambda body: str(len(body.get("prompt") or body["messages"]))) as server:
+        with LocalServer(lambda body: str(len(body.get("prompt") or body["messages"]))) as server:
             if is_tokenised:
-                model: Any = Tokenised(server.address)
+                model: Any = Tokenised(server.chat)
                 asked = prompts
             else:
-                model = LocalChatCompletion(base_url=server.address, model="m", num_concurrent=3, max_retries=1)
+                model = LocalChatCompletion(base_url=server.chat, model="m", num_concurrent=3, max_retries=1)
                 asked = [model.apply_chat_template([{"role": "user", "content": prompt}]) for prompt in prompts]
             requests = [Instance("generate_until", {}, (prompt, settings), 0, ("t", 0, 1)) for prompt in asked]
             if is_ours:
                 FreeBatch.of(model)
             replies.append(model.generate_until(requests))
             assert "generate_until" not in vars(model), "for one batch only"
-        bodies.append(sorted(json.dumps(body, sort_keys=True) for body in server.bodies))
+        bodies.append(sorted(json.dumps(body, sort_keys=True) for body in server.requests))
     assert bodies[0] == bodies[1]
     assert replies[0] == replies[1]
