@@ -244,6 +244,15 @@ def test_limit_of_a_single_example(task: str) -> None:
     assert isinstance(metric(result, task, "acc"), float)
 
 
+def test_a_limit_of_medexqa_all_takes_from_all_specialties() -> None:
+    docs = documents(load("medexqa_all"))
+    parts = {name: [doc for doc in docs if doc["specialty"] == name] for name in {doc["specialty"] for doc in docs}}
+    assert {doc["specialty"] for doc in docs[:5]} == parts.keys()
+    for name, part in parts.items():
+        alone = documents(load(f"medexqa_{name}"))
+        assert [doc["id"] for doc in part] == [doc["id"] for doc in alone]
+
+
 def test_limit_as_a_share() -> None:
     model = Scripted()
     evaluate("medmcqa_openmed", model, limit=0.25)
@@ -492,7 +501,7 @@ def test_the_one_task_over_all_specialties_has_the_same_macro_average() -> None:
 
 
 def test_macro_acc_is_over_the_specialties_present() -> None:
-    chosen = [*positions("medexqa_all", "specialty", "clinical_psychology"), 0, 1]
+    chosen = [*positions("medexqa_all", "specialty", "clinical_psychology"), 0, 5]
     result = evaluate("medexqa_all", mixed, samples={"medexqa_all": chosen})
     by_specialty: dict[str, list[float]] = defaultdict(list)
     for sample in result["samples"]["medexqa_all"]:

@@ -19,9 +19,10 @@ from tool_caller import reply, tagged
 
 from medtasks_utils.errors import OptionError
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
-from medtasks_utils.tools.calls import MAX_CALLS, read_calls
+from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
 from medtasks_utils.tools.loop import LAST_TURN
 from medtasks_utils.tools.native import as_one_text, understand
+from medtasks_utils.tools.template import CallForm
 
 BOTH: Any = TOOLS_BY_NAME
 ANSWER = "<answer>42</answer>"
@@ -396,6 +397,25 @@ MISTRAL = """{% for m in messages %}{% if m.role == 'tool' %}[TOOL_RESULTS] {"co
 DEEPSEEK = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.tool_calls or [] %}
 <｜tool▁call▁begin｜>function<｜tool▁sep｜>{{c.function.name}}
 {{c.function.arguments | tojson}}<｜tool▁call▁end｜>{% endfor %}<{{m.role}}>{{m.content}}{% endfor %}"""
+QWEN = """{{(tools or []) | tojson}}{% for m in messages %}<|im_start|>{{m.role}}
+{{m.content}}{% for c in m.tool_calls or [] %}
+<tool_call>
+<function={{c.function.name}}>
+{% for name, value in c.function.arguments.items() %}
+<parameter={{name}}>
+{{value}}
+</parameter>
+{% endfor %}
+</function>
+</tool_call>{% endfor %}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+<think>
+{% endif %}"""
+MISTRAL_WITH_IDS = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.tool_calls or [] -%}
+[TOOL_CALLS]{{c.function.name}}[CALL_ID]{{c.id}}[ARGS]{{c.function.arguments | tojson}}
+{%- endfor %}[{{m.role}}]{{m.content}}{% endfor %}"""
+PYTHONIC = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.tool_calls or [] -%}
+[{{c.function.name}}(code='{{c.function.arguments.code}}')]{% endfor %}<{{m.role}}>{{m.content}}{% endfor %}"""
 PLAIN = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"
 DEAF = "{{(tools or []) | tojson}}" + PLAIN.replace("in messages", "in messages if m.role != 'tool'")
 
@@ -441,6 +461,15 @@ FORMS = {
     "hermes": (HERMES, f"Now.\n<tool_call>\n{CALL}\n</tool_call>"),
     "llama": (LLAMA, CALL.replace("arguments", "parameters")),
     "mistral": (MISTRAL, f"[TOOL_CALLS] [{CALL}]"),
+    "deepseek": (
+        DEEPSEEK,
+        '<｜tool▁call▁begin｜>function<｜tool▁sep｜>calculator\n{"expression": "6 * 7"}<｜tool▁call▁end｜>',
+    ),
+    "mistral with ids": (MISTRAL_WITH_IDS, '[TOOL_CALLS]calculator[CALL_ID]a1B2-[ARGS]{"expression": "6 * 7"}'),
+    "qwen": (
+        QWEN,
+        "<tool_call>\n<function=calculator>\n<parameter=expression>\n6 * 7\n</parameter>\n</function>\n</tool_call>",
+    ),
 }
 
 
@@ -457,13 +486,14 @@ def test_a_tool_template_is_given_tools_calls_and_results(form: str) -> None:
         function = {"name": "calculator", "arguments": {"expression": "6 * 7"}}
         assert asked["tool_calls"] == [{"type": "function", "function": function, "id": "call00001"}]
         assert (given["role"], given["content"], given["tool_call_id"]) == ("tool", "42", "call00001")
-        assert [each.argument for each in read_calls(after, BOTH)[0] if each.problem is None] == ["6 * 7"]
+        assert after.count("6 * 7") == 1
         assert "42" in after.partition("6 * 7")[2]
         assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 1, 0)
 
 
 @pytest.mark.parametrize(
-    ("form", "roles"), [("hermes", ["tool", "tool"]), ("llama", ["user"]), ("mistral", ["tool", "tool"])]
+    ("form", "roles"),
+    [("llama", ["user"]), *((form, ["tool", "tool"]) for form in FORMS if form != "llama")],
 )
 def test_parallel_calls_go_back_as_the_template_takes_them(form: str, roles: list[str]) -> None:
     template, call = FORMS[form]
@@ -474,7 +504,7 @@ def test_parallel_calls_go_back_as_the_template_takes_them(form: str, roles: lis
     assert (sample["tool_calls"], sample["tool_errors"]) == (2, 0)
 
 
-@pytest.mark.parametrize("template", [DEEPSEEK, PLAIN, DEAF, "{{raise_exception('no')}}"])
+@pytest.mark.parametrize("template", [PYTHONIC, PLAIN, DEAF, "{{raise_exception('no')}}"])
 def test_without_a_tool_template_that_can_be_read_calls_are_text(template: str) -> None:
     with pytest.raises(OptionError, match=r"tool_format=native.*chat template.*text"):
         evaluate(
@@ -526,3 +556,20 @@ def test_a_transformers_model_with_a_tool_template(tiny_model: Path, tmp_path: P
     for before, after in zip(prompts[:3], prompts[3:], strict=True):
         assert '"name": "calculator"' in before
         assert "<tool_response>\n42\n</tool_response>" in after
+
+
+def test_a_form_that_was_learned_reads_what_models_make_of_it() -> None:
+    written = "<tool_call>\n<function=python>\n<parameter=code>\nx\n</parameter>\n</function>\n</tool_call>"
+    read = CallForm(written, "python", "code", "x", "call00000").read
+    code = "for i in range(2):\n    print(i)"
+    assert read(f"<think>Hm.</think>So:\n{written.replace('x', code, 1)}", BOTH)[0] == [Call("python", code)]
+    for text, problem in [
+        (written.partition("</parameter>")[0], "not closed"),
+        (written.replace("python", "abacus"), "no tool 'abacus'"),
+        (written.replace("=code", "=kode"), '"code" is missing'),
+    ]:
+        (call,) = read(text, BOTH)[0]
+        assert problem in str(call.problem)
+    other = tagged("python", "x")
+    assert read(other, BOTH) == read_calls(other, BOTH)
+    assert read("x" + written * (MAX_CALLS + 1), BOTH)[0][MAX_CALLS].problem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import chain, zip_longest
 
 from medtasks_utils.benchmarks.base import (
     UNANSWERED,
@@ -96,10 +97,12 @@ class MedExQA(ChoiceBenchmark):
     def load(
         self, files: Files, options: MedExQAOptions, task: TaskInfo, split: str, report: LoadReport
     ) -> list[Example]:
-        """Examples of the split of the task's specialties; those to evaluate on shuffled by ``seed``."""
+        """Examples of the split of the task's specialties; those to evaluate on shuffled by ``seed``, else one of each
+        specialty in turn, so that ``--limit`` has all of them.
+        """
         folder = files.folder(self.repository(options))
         chosen = [s for s in SPECIALTIES if (s.name == task.subset if task.subset else s.name in options.specialty)]
-        examples = []
+        parts = []
         for specialty in chosen:
             stem = f"{specialty.stem}_{split}"
             table = read_split(folder, f"{split}/{stem}", stem, columns=COLUMNS)
@@ -109,13 +112,16 @@ class MedExQA(ChoiceBenchmark):
                     f"{task.name}: {table.location}: no rows are left of {specialty.name}; mend the file, or choose "
                     "other specialties (medexqa_all with the option specialty)"
                 )
-            examples += own
+            parts.append(own)
+        examples = list(chain.from_iterable(parts))
         without = sum(not references(example) for example in examples)
         if split == options.split and without and _scores_explanations(options, task):
             report.remark(
                 f"{without} of {len(examples)} examples have no reference explanation, and no explanation score"
             )
-        if split == options.split and options.seed is not None and len(chosen) > 1:
+        if split == options.split and len(chosen) > 1:
+            if options.seed is None:
+                return [example for turn in zip_longest(*parts) for example in turn if example is not None]
             random.Random(options.seed).shuffle(examples)
         return examples
 
