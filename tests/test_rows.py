@@ -30,7 +30,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medtasks_utils.benchmarks.base import LoadReport
-from medtasks_utils.benchmarks.medcalc_bench.benchmark import stratified
+from medtasks_utils.benchmarks.medcalc_bench.rows import stratified
 from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR, KINDS
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.benchmarks.medhallu.benchmark import passages

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, create_model
 
@@ -10,17 +10,19 @@ from medtasks_utils.benchmarks.options import Options, Requirement
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.tool import Tool
 
+_SWITCHES: dict[str, Any] = {
+    f"add_{name}_tool": (bool, Field(False, description=f"let the model {kind.offers}")) for name, kind in TOOLS.items()
+}
+_SOME_TOOL = Requirement(" or ".join(f"{name}=true" for name in _SWITCHES), lambda options: options.tools)
+_PYTHON = Requirement("add_python_tool=true", lambda options: options.add_python_tool)
 
-class _TurnOptions(Options):
+
+class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # type: ignore[misc]
+    """Options of a benchmark with tools."""
+
     needs: ClassVar = {
-        **dict.fromkeys(
-            ("max_turns", "tool_format"),
-            Requirement(" or ".join(f"add_{name}_tool=true" for name in TOOLS), lambda options: options.tools),
-        ),
-        **dict.fromkeys(
-            ("tool_timeout", "weak_sandbox"),
-            Requirement("add_python_tool=true", lambda options: options.add_python_tool),
-        ),
+        **dict.fromkeys(("max_turns", "tool_format"), _SOME_TOOL),
+        **dict.fromkeys(("tool_timeout", "weak_sandbox"), _PYTHON),
     }
 
     max_turns: int = Field(20, ge=1, description="replies of the model per example, at most, when it has tools")
@@ -39,22 +41,3 @@ class _TurnOptions(Options):
     def tools(self) -> list[type[Tool]]:
         """The tools that are on."""
         return [kind for name, kind in TOOLS.items() if getattr(self, f"add_{name}_tool")]
-
-
-if TYPE_CHECKING:
-
-    class ToolOptions(_TurnOptions):
-        """Options of a benchmark with tools."""
-
-        add_python_tool: bool
-        add_calculator_tool: bool
-
-else:
-    ToolOptions = create_model(
-        "ToolOptions",
-        __base__=_TurnOptions,
-        **{
-            f"add_{name}_tool": (bool, Field(False, description=f"let the model {kind.offers}"))
-            for name, kind in TOOLS.items()
-        },
-    )
