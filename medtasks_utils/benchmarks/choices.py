@@ -6,8 +6,6 @@ import itertools
 from abc import abstractmethod
 from typing import ClassVar
 
-from pydantic import Field
-
 from medtasks_utils.benchmarks.base import Benchmark, Example
 from medtasks_utils.benchmarks.options import Options, Requirement
 
@@ -17,7 +15,8 @@ class ChoiceOptions(Options):
 
     needs: ClassVar = {"vary_order": Requirement("repeats", lambda options: options.repeats > 1)}
 
-    vary_order: bool = Field(False, description="show each generation the choices in another order; needs repeats")
+    vary_order: bool = False
+    """show each generation the choices in another order; needs repeats"""
 
 
 class ChoiceBenchmark(Benchmark):

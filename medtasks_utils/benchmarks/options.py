@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 from pydantic_core import ErrorDetails
 
 from medtasks_utils.errors import OptionError, meant
@@ -19,9 +19,12 @@ class Requirement(NamedTuple):
 
 
 class Options(BaseModel):
-    """What every benchmark takes; each benchmark's own options derive from it."""
+    """What every benchmark takes; each benchmark's own options derive from it.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    The text below an option is what ``medtasks eval --help`` says of it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
     # What results' signatures (.signature) make of options: those that only choose rows, and those that change no score
     # or are told by another field. All others set results apart.
@@ -35,8 +38,10 @@ class Options(BaseModel):
     needs: ClassVar[Mapping[str, Requirement]] = {}
     """Of options that others can turn off."""
 
-    repeats: int = Field(1, ge=1, description="generations per example; metrics are means over them")
-    revision: str | None = Field(None, description="revision of the hub repository; the pinned one if none")
+    repeats: PositiveInt = 1
+    """generations per example; metrics are means over them"""
+    revision: str | None = None
+    """revision of the hub repository; the pinned one if none"""
 
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)

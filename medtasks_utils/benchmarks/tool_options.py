@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field, PositiveInt, create_model
 
 from medtasks_utils.benchmarks.options import Options, Requirement
 from medtasks_utils.tools import TOOLS
@@ -25,17 +25,14 @@ class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # t
         **dict.fromkeys(("tool_timeout", "weak_sandbox"), _PYTHON),
     }
 
-    max_turns: int = Field(20, ge=1, description="replies of the model per example, at most, when it has tools")
-    tool_format: Literal["auto", "native", "text"] = Field(
-        "auto",
-        description="how tools are called: native, by the server's or the chat template's own function calls; text; "
-        "auto, native where it is possible",
-    )
-    tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False, description="seconds for one call of the Python tool")
-    weak_sandbox: bool = Field(
-        False,
-        description="where the kernel cannot confine the Python tool: accept RestrictedPython, which is no boundary",
-    )
+    max_turns: PositiveInt = 20
+    """replies of the model per example, at most, when it has tools"""
+    tool_format: Literal["auto", "native", "text"] = "auto"
+    """native, by the server's or the chat template's own function calls; text; auto, native where it is possible"""
+    tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False)
+    """seconds for one call of the Python tool"""
+    weak_sandbox: bool = False
+    """where the kernel cannot confine the Python tool: accept RestrictedPython, which is no boundary"""
 
     @property
     def tools(self) -> list[type[Tool]]:

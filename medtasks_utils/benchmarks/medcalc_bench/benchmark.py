@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import PositiveInt
 
 from medtasks_utils.benchmarks.base import (
     Answer,
@@ -60,15 +60,20 @@ class MedCalcBenchOptions(ToolOptions):
     choose_rows = frozenset({"dataset_version", "split", "per_calculator"})
     aliases: ClassVar = {"version": "dataset_version"}
 
-    dataset_version: Literal["verified", "1.2", "corrected"] = Field(
-        "verified", description="MedCalc-Bench-Verified, v1.2, or v1.0 with labels that physicians corrected"
-    )
-    split: Literal["test", "train"] = Field("test", description="the rows to evaluate on")
-    one_shot: bool = Field(False, description="show the solved example of the same calculator")
-    answer_format: Literal["xml", "boxed"] = Field("xml", description="answer in <answer></answer>, or in a box")
-    use_think: bool = Field(False, description="ask for reasoning in a think block first")
-    system_prompt: str | None = Field(None, description="system message in place of ours; tools are still described")
-    per_calculator: int | None = Field(None, ge=1, description="a fixed subset of so many rows per calculator")
+    dataset_version: Literal["verified", "1.2", "corrected"] = "verified"
+    """MedCalc-Bench-Verified, v1.2, or v1.0 with labels that physicians corrected"""
+    split: Literal["test", "train"] = "test"
+    """the rows to evaluate on"""
+    one_shot: bool = False
+    """show the solved example of the same calculator"""
+    answer_format: Literal["xml", "boxed"] = "xml"
+    """answer in <answer></answer>, or in a box"""
+    use_think: bool = False
+    """ask for reasoning in a think block first"""
+    system_prompt: str | None = None
+    """system message in place of ours; tools are still described"""
+    per_calculator: PositiveInt | None = None
+    """a fixed subset of so many rows per calculator"""
 
     @property
     def is_corrected(self) -> bool:

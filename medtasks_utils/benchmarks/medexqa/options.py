@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_validator
 
 from medtasks_utils.benchmarks.choices import ChoiceOptions
 from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL, METRICS
 from medtasks_utils.benchmarks.options import Requirement
 from medtasks_utils.judging import JUDGES, judge_name
 from medtasks_utils.judging.settings import DEFAULT_MODEL, endpoint, find_key
+
+Weight = Annotated[float, Field(ge=0, le=1)]
 
 
 class Specialty(NamedTuple):
@@ -96,37 +98,47 @@ class MedExQAOptions(ChoiceOptions):
         "use_coverage": _FACTSCORE,
     }
 
-    specialty: Annotated[tuple[str, ...], BeforeValidator(_specialty_names)] = Field(
-        ("ALL",), validate_default=True, description="for medexqa_all: codes, names or file stems, one or many, or ALL"
-    )
-    split: Literal["test", "dev"] = Field("test", description="the rows to evaluate on")
-    use_think: bool = Field(False, description="ask for reasoning in a think block first")
-    use_explanations: bool = Field(True, description="score the explanations too")
-    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(_metric_names)] = Field(
-        tuple(METRICS), description="rougeL, bleu, meteor, bertscore: one, a list, or all"
-    )
-    mcq_weight: float = Field(0.5, ge=0, le=1, description="weight of answer_accuracy in combined")
-    explanation_weight: float = Field(0.5, ge=0, le=1, description="weight of explanation in combined")
-    bertscore_model: str = Field(DEFAULT_BERTSCORE_MODEL, description="hub repository, or a folder with the model")
-    bertscore_device: str = Field("auto", description="cpu, cuda, mps, or auto for the best there is")
-    bertscore_batch_size: int = Field(64, ge=1, description="texts embedded at once")
-    seed: int | None = Field(None, description="for medexqa_all: shuffle the specialties' rows")
-    use_judge: bool = Field(False, description="let a judge score the explanations")
-    judge_mode: Annotated[str, AfterValidator(judge_name)] | None = Field(
-        None, description=f"the judge, required with use_judge: {' or '.join(JUDGES)}"
-    )
-    judge_model: str = Field(DEFAULT_MODEL, description="the judging model's name at the endpoint")
+    specialty: Annotated[tuple[str, ...], BeforeValidator(_specialty_names)] = Field(("ALL",), validate_default=True)
+    """for medexqa_all: codes, names or file stems, one or many, or ALL"""
+    split: Literal["test", "dev"] = "test"
+    """the rows to evaluate on"""
+    use_think: bool = False
+    """ask for reasoning in a think block first"""
+    use_explanations: bool = True
+    """score the explanations too"""
+    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(_metric_names)] = tuple(METRICS)
+    """rougeL, bleu, meteor, bertscore: one, a list, or all"""
+    mcq_weight: Weight = 0.5
+    """weight of answer_accuracy in combined"""
+    explanation_weight: Weight = 0.5
+    """weight of explanation in combined"""
+    bertscore_model: str = DEFAULT_BERTSCORE_MODEL
+    """hub repository, or a folder with the model"""
+    bertscore_device: str = "auto"
+    """cpu, cuda, mps, or auto for the best there is"""
+    bertscore_batch_size: PositiveInt = 64
+    """texts embedded at once"""
+    seed: int | None = None
+    """for medexqa_all: shuffle the specialties' rows"""
+    use_judge: bool = False
+    """let a judge score the explanations"""
+    judge_mode: Annotated[str, AfterValidator(judge_name)] | None = None
+    """the judge, required with use_judge: g-eval or factscore"""
+    judge_model: str = DEFAULT_MODEL
+    """the judging model's name at the endpoint"""
     # Both without repr, so that no error repeats what may be a key in the wrong place.
-    judge_base_url: Annotated[str, AfterValidator(endpoint)] | None = Field(
-        None, repr=False, description="an OpenAI-compatible endpoint"
-    )
-    judge_api_key_env: Annotated[str, AfterValidator(_holds_a_key)] | None = Field(
-        None, repr=False, description="name of the variable that holds the key"
-    )
-    judge_concurrency: int = Field(16, ge=1, description="calls in flight at once, over all processes")
-    judge_cache: str | None = Field(None, description="file of answered calls")
-    judge_max_tokens: int = Field(4096, ge=1, description="of a judge's reply, its reasoning included")
-    use_coverage: bool = Field(False, description="factscore: verify the references' claims against the explanation")
+    judge_base_url: Annotated[str, AfterValidator(endpoint)] | None = Field(None, repr=False)
+    """an OpenAI-compatible endpoint"""
+    judge_api_key_env: Annotated[str, AfterValidator(_holds_a_key)] | None = Field(None, repr=False)
+    """name of the variable that holds the key"""
+    judge_concurrency: PositiveInt = 16
+    """calls in flight at once, over all processes"""
+    judge_cache: str | None = None
+    """file of answered calls"""
+    judge_max_tokens: PositiveInt = 4096
+    """of a judge's reply, its reasoning included"""
+    use_coverage: bool = False
+    """factscore: verify the references' claims against the explanation"""
 
     @model_validator(mode="before")
     @classmethod

@@ -8,7 +8,7 @@ import re
 from contextlib import suppress
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import FiniteFloat
 
 from medtasks_utils.benchmarks.base import (
     UNANSWERED,
@@ -61,13 +61,20 @@ class MedHalluOptions(Options):
         "unsure_reward": Requirement("allow_unsure=true", lambda options: options.allow_unsure),
     }
 
-    subset: Literal["pqa_labeled", "pqa_artificial"] = Field("pqa_labeled", description="configuration of the data set")
-    difficulty: Literal["easy", "medium", "hard", "all"] = Field("all", description="rows of one difficulty, or all")
-    use_knowledge: bool = Field(False, description="show the knowledge passage with the question")
-    unsure_reward: float = Field(0.01, description="reward of answering 2 (unsure)", allow_inf_nan=False)
-    allow_unsure: bool = Field(True, description="offer 2 (unsure) as an answer")
-    pairing: Literal["both", "sampled"] = Field("both", description="both answers of a row, or one drawn by seed")
-    seed: int = Field(0, description="seed of pairing: sampled")
+    subset: Literal["pqa_labeled", "pqa_artificial"] = "pqa_labeled"
+    """configuration of the data set"""
+    difficulty: Literal["easy", "medium", "hard", "all"] = "all"
+    """rows of one difficulty, or all"""
+    use_knowledge: bool = False
+    """show the knowledge passage with the question"""
+    unsure_reward: FiniteFloat = 0.01
+    """reward of answering 2 (unsure)"""
+    allow_unsure: bool = True
+    """offer 2 (unsure) as an answer"""
+    pairing: Literal["both", "sampled"] = "both"
+    """both answers of a row, or one drawn by seed"""
+    seed: int = 0
+    """seed of pairing: sampled"""
 
 
 def _kind_of_hallucination(example: Row) -> str | None:

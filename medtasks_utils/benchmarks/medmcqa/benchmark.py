@@ -46,9 +46,12 @@ class MedMCQAOptions(ChoiceOptions):
     choose_rows = frozenset({"num_eval_examples", "split"})
     not_signed = ChoiceOptions.not_signed | {"num_train_examples"}
 
-    split: Literal["validation", "train", "test"] = Field("validation", description="the rows to evaluate on")
-    num_train_examples: int = Field(-1, ge=-1, description="rows of train to draw few-shot examples from; -1 for all")
-    num_eval_examples: int = Field(-1, ge=-1, description="rows to evaluate on, from the first; -1 for all")
+    split: Literal["validation", "train", "test"] = "validation"
+    """the rows to evaluate on"""
+    num_train_examples: int = Field(-1, ge=-1)
+    """rows of train to draw few-shot examples from; -1 for all"""
+    num_eval_examples: int = Field(-1, ge=-1)
+    """rows to evaluate on, from the first; -1 for all"""
 
 
 class MedMCQA(ChoiceBenchmark):
