@@ -12,19 +12,18 @@ from medtasks_utils.benchmarks.medexqa.metrics import make_metrics, score_all
 from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.errors import logger
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.judging import Case, Judgement, JudgeSettings, check, judge_all, make_judge, summary
-from medtasks_utils.statistics.metrics import JudgedScore, Score
+from medtasks_utils.judging import Case, JudgeSettings, check, judge_all, make_judge, summary
+from medtasks_utils.statistics.metrics import JudgedScore
 
 Pairs = Sequence[tuple[Example, Answer]]
+Scores = dict[str, float | None]
 
 JUDGED = ("combined", "explanation", "support", "coverage")
 """Metrics that a judge may give, and may fail to."""
 
-_NAMED_FAILURES = 10  # in the log; the samples have all
-
 
 def references(example: Example) -> list[str]:
-    """The reference explanations of an example that are not blank: two, one or none."""
+    """The reference explanations of an example that are not blank: two, or one."""
     return [text for text in (example["explanation_1"], example["explanation_2"]) if text.strip()]
 
 
@@ -45,16 +44,11 @@ class Explanations:
     def __init__(self, options: MedExQAOptions, task: str, rank: int = 0, processes: int = 1) -> None:
         self._options = options
         self._task = task
-        self._metrics = make_metrics(
-            options.lexical_metrics,
-            bertscore_model=options.bertscore_model,
-            bertscore_device=options.bertscore_device,
-            bertscore_batch_size=options.bertscore_batch_size,
-        )
+        self._metrics = make_metrics(options.lexical_metrics, **options.model_dump())
         for metric in self._metrics:
             metric.prepare()
         self.signatures = {metric.name: metric.signature for metric in self._metrics}
-        names = [*self.signatures, "explanation", "combined"]
+        names = [*self.signatures, "explanation"]
         if options.judges:
             self._judge = make_judge(options.judge_mode or "", use_coverage=options.use_coverage)
             self._settings = JudgeSettings.from_environment(
@@ -72,69 +66,58 @@ class Explanations:
         self._names = names
 
     def score(self, answers: Pairs) -> None:
-        """``explanation``, ``combined`` and their parts: 0 for a wrong answer, None without references or judgement."""
-        right = [(doc, answer) for doc, answer in answers if answer.value == doc["answer_letter"] and references(doc)]
-        for doc, answer in answers:
-            answer.scores |= dict.fromkeys(self._names, 0.0 if references(doc) else None)
-        self._add_similarities(right)
+        """``explanation``, ``combined`` and their parts: 0 for a wrong answer, None where the judge failed."""
         if self._options.judges:
             for _, answer in answers:
                 answer.details["judge"] = None
-            self._add_judgements(right)
-        for _, answer in right:
-            explanation = answer.scores["explanation"]
-            if isinstance(explanation, float):
-                weights = self._options.mcq_weight, self._options.explanation_weight
-                answer.scores["combined"] = weights[0] * 100 + weights[1] * explanation
+        right = [(doc, answer) for doc, answer in answers if answer.value == doc["answer_letter"]]
+        both = zip(right, self._similarities(right), self._judgements(right), strict=True)
+        of_right = {id(answer): {**lexical, **judged} for (_, answer), lexical, judged in both}
+        for _, answer in answers:
+            is_right = id(answer) in of_right
+            scores: Scores = of_right[id(answer)] if is_right else dict.fromkeys(self._names, 0.0)
+            explanation, options = scores["explanation"], self._options
+            if explanation is None:
+                scores["combined"] = None
             else:
-                answer.scores["combined"] = None
-        are_right = {id(answer) for _, answer in right}
-        for doc, answer in answers:
-            for name in {*self._names} & {*JUDGED} if references(doc) else ():
-                value = answer.scores[name]
-                answer.scores[name] = JudgedScore(id(answer) in are_right, value if isinstance(value, float) else None)
+                scores["combined"] = options.mcq_weight * 100 * is_right + options.explanation_weight * explanation
+            for name, value in scores.items():
+                answer.scores[name] = JudgedScore(is_right, value) if name in JUDGED else value
 
-    def _add_similarities(self, right: Pairs) -> None:
+    def _similarities(self, right: Pairs) -> list[Scores]:
         """Each metric, and their mean as ``explanation``."""
         texts = [explanation(answer) for _, answer in right]
-        similarities = score_all(self._metrics, texts, [references(doc) for doc, _ in right])
-        for (_, answer), values in zip(right, similarities, strict=True):
-            answer.scores |= values
-            if values:
-                answer.scores["explanation"] = sum(values.values()) / len(values)
+        found = score_all(self._metrics, texts, [references(doc) for doc, _ in right])
+        return [{**values, "explanation": sum(values.values()) / max(1, len(values))} for values in found]
 
-    def _add_judgements(self, right: Pairs) -> None:
+    def _judgements(self, right: Pairs) -> list[Scores]:
         """``explanation``, None if the judge failed, and its rates; the judge's full output as a detail.
 
         An example's metrics are means over its generations, and ``judge_failures`` counts: each failure weighs as many
         as there are generations, so that the sum over examples is their number.
         """
+        if not self._options.judges:
+            return [{} for _ in right]
         cases = [_case(doc, answer) for doc, answer in right]
         distinct = list(dict.fromkeys(cases))  # both filters mostly find the same answer
-        by_case = dict(zip(distinct, judge_all(self._judge, self._settings, distinct), strict=True))
-        if distinct:
-            logger.info("%s: judge %s: %s", self._task, self._judge.name, summary(list(by_case.values())))
-        failed: dict[str, Judgement] = {}
+        judgements = judge_all(self._judge, self._settings, distinct)
+        by_case = dict(zip(distinct, judgements, strict=True))
+        logger.info("%s: judge %s: %s", self._task, self._judge.name, summary(judgements))
+        scores: list[Scores] = []
+        failed: dict[str, str] = {}
         for (doc, answer), case in zip(right, cases, strict=True):
-            judgement = by_case[case]
-            if judgement.failure:
-                failed[doc["id"]] = judgement
-            rates: dict[str, Score] = {
-                name: None if judgement.failure else judgement.output[name] for name in self._judge.rates
-            }
-            failures = float(self._options.repeats if judgement.failure else 0)
-            answer.scores |= {"explanation": judgement.score, **rates, "judge_failures": failures}
-            outcome = {"score": judgement.score, "failure": judgement.failure, "error": judgement.error}
-            answer.details["judge"] = {**outcome, **judgement.output}
+            judged = by_case[case]
+            outcome = {"score": judged.score, "failure": judged.failure, "error": judged.error}
+            answer.details["judge"] = {**outcome, **judged.output}
+            if judged.failure:
+                failed[doc["id"]] = f"{judged.failure}: {judged.error}"
+            rates = {name: None if judged.failure else judged.output[name] for name in self._judge.rates}
+            failures = float(self._options.repeats if judged.failure else 0)
+            scores.append({"explanation": judged.score, **rates, "judge_failures": failures})
         if failed:
-            named = [f"{name} ({one.failure}: {one.error})" for name, one in list(failed.items())[:_NAMED_FAILURES]]
-            logger.warning(
-                "%s: the judge failed on %d example(s), left out of the means: %s%s",
-                self._task,
-                len(failed),
-                "; ".join(named),
-                "; and more" if len(failed) > len(named) else "",
-            )
+            named, first = ", ".join(failed), next(iter(failed.values()))
+            logger.warning("%s: the judge failed on %s, left out of the means (%s)", self._task, named, first)
+        return scores
 
 
 def explanation(answer: Answer) -> str:
