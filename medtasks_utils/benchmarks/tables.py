@@ -22,7 +22,7 @@ _SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 class Table:
     """The rows of one split, and the file that they are in (of several shards the first); none for a row by itself."""
 
-    rows: Sequence[Row]
+    rows: Sequence[Any]
     path: Path | None = None
 
     def at(self, index: int) -> str:
@@ -40,9 +40,9 @@ class Table:
         for index, row in enumerate(self.rows):
             missing = [column for column in columns if column not in row]
             if missing:
-                raise DataError(f"{self.at(index)}: no column {', '.join(missing)}; it has {', '.join(row)}")
+                raise DataError(f"{self.at(index)}: no column {', '.join(missing)}; it has {', '.join(map(str, row))}")
 
-    def made(self, make: Callable[[Row], Made]) -> list[Made]:
+    def made(self, make: Callable[[Any], Made]) -> list[Made]:
         """What ``make`` makes of each row; its ValueError becomes a DataError that names the row."""
         found = []
         for index, row in enumerate(self.rows):
@@ -97,7 +97,7 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
-    """Rows of one parquet, jsonl, json, csv or tsv file; cells of csv and tsv are strings, an empty cell is ``""``.
+    """Rows of one file: parquet, jsonl (also named json), csv or tsv, whose cells are strings, ``""`` if empty.
 
     Raises:
         DataError: naming the file, and the line where there is one.
@@ -109,7 +109,8 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
             rows: list[Row] = parquet.read_table(path).to_pylist()
             return rows
         if path.suffix in (".jsonl", ".json"):
-            return _json_rows(path.read_text(encoding="utf-8-sig"))
+            lines = path.read_text(encoding="utf-8-sig").split("\n")
+            return Table([line for line in lines if line.strip()], path).made(json.loads)
         return _cells(path, columns)
     except (OSError, ValueError, csv.Error) as error:
         raise DataError(f"cannot read {path}: {first_line(error)}") from None
@@ -126,17 +127,3 @@ def _cells(path: Path, columns: Sequence[str] | None) -> list[Row]:
                     raise ValueError(f"line {reader.line_num}: {len(cells)} cells where {len(header)} are expected")
                 rows.append(dict(zip(header, cells, strict=True)))
         return rows
-
-
-def _json_rows(text: str) -> list[Row]:
-    if text.lstrip().startswith("["):
-        rows: list[Row] = json.loads(text)
-        return rows
-    rows = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                rows.append(json.loads(line))
-            except ValueError as error:
-                raise ValueError(f"line {number} is not JSON ({error})") from None
-    return rows

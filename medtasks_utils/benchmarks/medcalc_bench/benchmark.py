@@ -166,12 +166,10 @@ class MedCalcBench(Benchmark):
                 folder = _inside(files.folder(self.repositories["verified"]), "verified")
             add_solved_examples(examples, read_split(folder, "one_shot"))
         others = ("original", "test") if options.is_corrected else _CORRECTED
-        if files.name == "hub" and not options.is_corrected:  # nothing is downloaded for them
-            place = files.cached(self.repositories["corrected"])
-        else:
-            place = root
-        if place and find_split(place, *others):
-            add_other_labels(examples, read_split(place, *others))
+        for place in (root, files.cached(self.repositories["corrected"])):  # nothing is downloaded for them
+            if place and find_split(place, *others):
+                add_other_labels(examples, read_split(place, *others))
+                break
         return examples
 
     def examples(self, table: Table, options: MedCalcBenchOptions, report: LoadReport) -> list[Example]:

@@ -9,10 +9,8 @@ from __future__ import annotations
 import csv
 import math
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from datetime import date
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,10 +39,19 @@ class Truth(NamedTuple):
     upper_limit: float | None = None
 
 
-class Kind(ABC):
-    """A kind of answer, which is right if it equals the truth; ``name`` is what examples call it as ``judgement``."""
+@dataclass(frozen=True)
+class Kind:
+    """A kind of answer, which is right if it equals the truth.
+
+    Attributes:
+        name: what examples call it as ``judgement``.
+        read: the authors' reading of a content without line breaks and quotes around it; None for none.
+        shown: a value as samples show it.
+    """
 
     name: str
+    read: Callable[[str], Any]
+    shown: Callable[[Any], str] = str
 
     def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
         """The right answer of a row, given the cells for it and its limits.
@@ -57,9 +64,9 @@ class Kind(ABC):
             raise ValueError(f"Ground Truth Answer is {answer!r}, not of the kind {self.name}")
         return Truth(self.shown(value))
 
-    @abstractmethod
     def strict(self, content: str) -> Any:
         """The value that the authors' scorer reads in the content of a tag or box; None where it reads none."""
+        return self.read(re.sub(r"\s+", " ", content).strip().strip('"'))
 
     def flexible(self, read: Callable[[Any], Reading]) -> Reading:
         """What a text says, given the reader of values by kind."""
@@ -69,83 +76,15 @@ class Kind(ABC):
         """Whether a value is right by the example's label."""
         return bool(value == self.strict(example["ground_truth"]))
 
-    def shown(self, value: Any) -> str:
-        """A value as samples show it."""
-        return str(value)
-
-
-class Date(Kind):
-    """A calendar date, ``M/D/YYYY``, at the start of the content."""
-
-    name = "date"
-
-    def strict(self, content: str) -> date | None:
-        """With or without leading zeros."""
-        return strict_date(_plain(content))
-
-    def shown(self, value: date) -> str:
-        """Without leading zeros."""
-        return f"{value.month}/{value.day}/{value.year}"
-
-
-class WeeksDays(Kind):
-    """A gestational age in weeks and days, ``(4 weeks, 3 days)``."""
-
-    name = "weeks_days"
-
-    def strict(self, content: str) -> tuple[int, int] | None:
-        """In any of the authors' forms."""
-        return strict_weeks_days(_plain(content))
-
-    def shown(self, value: tuple[int, int]) -> str:
-        """With the units."""
-        return f"({value[0]} weeks, {value[1]} days)"
-
-
-class Days(Kind):
-    """A gestational age in days, as the corrected rows ask for it; weeks and days that make as many are right too."""
-
-    name = "days"
-
-    def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
-        """A whole number."""
-        return Truth(f"{_number(answer, 'Ground Truth Answer'):.0f}")
-
-    def strict(self, content: str) -> float | None:
-        """Weeks and days in the forms of the first release, whole weeks, or the last number.
-
-        >>> [Days().strict(text) for text in ("31", "(4 weeks, 3 days)", "29 weeks", "about a month")]
-        [31.0, 31, 203, None]
-        """
-        text = _plain(content)
-        if pair := _WEEKS_AND_DAYS.search(text):
-            weeks, days = (int(found) for found in pair.groups() if found is not None)
-            return 7 * weeks + days
-        if whole := _WHOLE_WEEKS.search(text):
-            return 7 * int(whole[1])
-        value = numbers.strict_decimal(text)
-        return float(value) if isinstance(value, int | float) else None
-
-    def flexible(self, read: Callable[[Any], Reading]) -> Reading:
-        """Weeks and days, else a number."""
-        age = read(WeeksDays.name)
-        return read(Decimal.name) if age.value is None else replace(age, value=7 * age.value[0] + age.value[1])
-
 
 class Decimal(Kind):
     """A number within limits."""
-
-    name = "decimal"
 
     def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
         """With its limits in order: the data gives them the wrong way round for some negative truths."""
         _number(answer, "Ground Truth Answer")
         lower, upper = sorted((_number(limits[0], "Lower Limit"), _number(limits[1], "Upper Limit")))
         return Truth(answer, lower, upper)
-
-    def strict(self, content: str) -> Any:
-        """By the authors' rules for decimals."""
-        return numbers.strict_decimal(_plain(content))
 
     def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
         """Within the limits; 83.3 % may be the number that it shows, 83.3, or the fraction that it means, 0.833."""
@@ -156,18 +95,57 @@ class Decimal(Kind):
 class Integer(Decimal):
     """A score."""
 
-    name = "integer"
-
-    def strict(self, content: str) -> Any:
-        """By the authors' rules for integers."""
-        return numbers.strict_integer(_plain(content))
-
     def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
         """Rounded as Python does, the truth."""
         return bool(round(value) == float(example["ground_truth"]))
 
 
-KINDS: Mapping[str, Kind] = {kind.name: kind for kind in (Date(), WeeksDays(), Days(), Integer(), Decimal())}
+class Days(Kind):
+    """A gestational age in days, as the corrected rows ask for it; weeks and days that make as many are right too."""
+
+    def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
+        """A whole number."""
+        return Truth(f"{_number(answer, 'Ground Truth Answer'):.0f}")
+
+    def flexible(self, read: Callable[[Any], Reading]) -> Reading:
+        """Weeks and days, else a number."""
+        age = read("weeks_days")
+        return read("decimal") if age.value is None else replace(age, value=7 * age.value[0] + age.value[1])
+
+
+def days_in(text: str) -> float | None:
+    """Weeks and days in the forms of the first release, whole weeks, or the last number.
+
+    >>> [days_in(text) for text in ("31", "(4 weeks, 3 days)", "29 weeks", "about a month")]
+    [31.0, 31, 203, None]
+    """
+    if pair := _WEEKS_AND_DAYS.search(text):
+        weeks, days = (int(found) for found in pair.groups() if found is not None)
+        return 7 * weeks + days
+    if whole := _WHOLE_WEEKS.search(text):
+        return 7 * int(whole[1])
+    value = numbers.strict_decimal(text)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _number(cell: str, column: str) -> float:
+    try:
+        found = float(cell)
+    except ValueError:
+        found = math.nan
+    if math.isnan(found):
+        raise ValueError(f"{column} is {cell!r}, not a number")
+    return found
+
+
+_EVERY = (
+    Kind("date", strict_date, lambda value: f"{value.month}/{value.day}/{value.year}"),
+    Kind("weeks_days", strict_weeks_days, lambda value: f"({value[0]} weeks, {value[1]} days)"),
+    Days("days", days_in),
+    Integer("integer", numbers.strict_integer),
+    Decimal("decimal", numbers.strict_decimal),
+)
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _EVERY}
 
 
 class Calculator(NamedTuple):
@@ -191,17 +169,3 @@ def is_right(value: Any, example: Mapping[str, Any]) -> bool:
     if value is None or NOT_AVAILABLE in (value, example["ground_truth"]):
         return bool(value == example["ground_truth"])
     return KINDS[example["judgement"]].is_right(value, example)
-
-
-def _number(cell: str, column: str) -> float:
-    try:
-        found = float(cell)
-    except ValueError:
-        found = math.nan
-    if math.isnan(found):
-        raise ValueError(f"{column} is {cell!r}, not a number")
-    return found
-
-
-def _plain(content: str) -> str:
-    return re.sub(r"\s+", " ", content).strip().strip('"')
