@@ -25,7 +25,7 @@ from medtasks_utils.benchmarks.medexqa.known_answers import MedExQAAnswers
 from medtasks_utils.benchmarks.medexqa.metrics import METRICS as EXPLANATION_METRICS
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOptions, Specialty
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
-from medtasks_utils.errors import DataError, OptionError
+from medtasks_utils.errors import OptionError
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
 from medtasks_utils.extraction.plain import without_continuation
@@ -100,8 +100,14 @@ class MedExQA(ChoiceBenchmark):
             stem = f"{specialty.stem}_{split}"
             table = read_split(folder, f"{split}/{stem}", stem, columns=COLUMNS)
             examples += self.examples(table, options, report, specialty, split)
-        if split == options.split and options.seed is not None and len(chosen) > 1:
-            random.Random(options.seed).shuffle(examples)
+        if split == options.split:
+            without = sum(not references(example) for example in examples)
+            if without and _scores_explanations(options, task):
+                report.remarks.append(
+                    f"{without} of {len(examples)} examples have no reference explanation, and no explanation score"
+                )
+            if options.seed is not None and len(chosen) > 1:
+                random.Random(options.seed).shuffle(examples)
         return examples
 
     def examples(
@@ -185,20 +191,17 @@ class MedExQA(ChoiceBenchmark):
         rank: int = 0,
         processes: int = 1,
     ) -> BatchScorer | None:
-        """The explanations' scorer, unless options leave nothing for it to do.
-
-        Raises:
-            DataError: for an example without a reference explanation.
-        """
-        if not task.generates or not (options.lexical_metrics or options.judges):
+        """The explanations' scorer, unless options leave nothing for it to do or no example has a reference."""
+        if not _scores_explanations(options, task) or not any(map(references, examples)):
             return None
-        without = [example["id"] for example in examples if not references(example)]
-        if without:
-            raise DataError(f"{task.name}: no reference explanation of {without[0]}; set use_explanations to false")
         return Explanations(options, task.name, rank, processes)
 
 
 BENCHMARK = MedExQA()
+
+
+def _scores_explanations(options: MedExQAOptions, task: TaskInfo) -> bool:
+    return task.generates and bool(options.lexical_metrics or options.judges)
 
 
 def _example(row: Row) -> Example:

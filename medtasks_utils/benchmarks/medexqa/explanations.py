@@ -23,7 +23,7 @@ JUDGED = ("combined", "explanation", "support", "coverage")
 
 
 def references(example: Example) -> list[str]:
-    """The reference explanations of an example that are not blank: two, or one."""
+    """The reference explanations of an example that are not blank: two, one or none."""
     return [text for text in (example["explanation_1"], example["explanation_2"]) if text.strip()]
 
 
@@ -66,14 +66,17 @@ class Explanations:
         self._names = names
 
     def score(self, answers: Pairs) -> None:
-        """``explanation``, ``combined`` and their parts: 0 for a wrong answer, None where the judge failed."""
+        """``explanation``, ``combined`` and their parts: 0 for a wrong answer, None without references or judgement."""
         if self._options.judges:
             for _, answer in answers:
                 answer.details["judge"] = None
-        right = [(doc, answer) for doc, answer in answers if answer.value == doc["answer_letter"]]
+        right = [(doc, answer) for doc, answer in answers if references(doc) and answer.value == doc["answer_letter"]]
         both = zip(right, self._similarities(right), self._judgements(right), strict=True)
         of_right = {id(answer): {**lexical, **judged} for (_, answer), lexical, judged in both}
-        for _, answer in answers:
+        for doc, answer in answers:
+            if not references(doc):
+                answer.scores |= dict.fromkeys([*self._names, "combined"])
+                continue
             is_right = id(answer) in of_right
             scores: Scores = of_right[id(answer)] if is_right else dict.fromkeys(self._names, 0.0)
             explanation, options = scores["explanation"], self._options
