@@ -210,7 +210,9 @@ def paired(a: Ratio, b: Ratio, top: float | None = None, *, is_counted: bool = F
     reach, most = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error, top or math.inf
     p = 2 * float(stdtr(freedom, -abs(value) / error))
     informative = informative_clusters((b.influence - a.influence)[a.counted | b.counted])
-    return Difference(value, stderr, error, freedom, max(-most, value - reach), min(most, value + reach), p, informative)
+    return Difference(
+        value, stderr, error, freedom, max(-most, value - reach), min(most, value + reach), p, informative
+    )
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
