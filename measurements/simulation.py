@@ -337,9 +337,7 @@ PARTS: dict[str, tuple[str, tuple[Callable[[], Iterator[Coverage]] | Callable[[]
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--draws", type=int, default=500, help="of cells of 300 examples and more; of smaller, up to 4 ×"
-    )
+    parser.add_argument("--draws", type=int, default=500, help="a cell; twice as many up to 131 examples")
     parser.add_argument("--part", choices=PARTS, help="one table alone")
     parser.add_argument("--only", default="", help="cells whose name holds this text")
     parser.add_argument("--seed", type=int, default=1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from medtasks_utils.results import Sample
+from medtasks_utils.statistics.ratio import Array
 
 Pair = tuple[Sample, Sample]
 
@@ -41,8 +42,16 @@ def agreement(pairs: Sequence[Pair], filter_name: str) -> Agreement:
     shares = [[sample.metrics.get(filter_name, {}).get("acc") for sample in pair] for pair in pairs]
     known = [(pair, own) for pair, own in zip(pairs, shares, strict=True) if None not in own]
     a, b = np.array([own for _, own in known], dtype=float).reshape(-1, 2).T
-    sums = (round(float(both.sum()), 6) for both in (a * b, (1 - a) * (1 - b), (1 - a) * b, a * (1 - b)))
-    gained, lost = (a < 0.5) & (b > 0.5), (a > 0.5) & (b < 0.5)
+    only_b, only_a = (a < 0.5) & (b > 0.5), (a > 0.5) & (b < 0.5)
     return Agreement(
-        *sums, *([pair for (pair, _), flipped in zip(known, where, strict=True) if flipped] for where in (gained, lost))
+        both_right=_total(a * b),
+        both_wrong=_total((1 - a) * (1 - b)),
+        gained=_total((1 - a) * b),
+        lost=_total(a * (1 - b)),
+        examples_gained=[pair for (pair, _), flipped in zip(known, only_b, strict=True) if flipped],
+        examples_lost=[pair for (pair, _), flipped in zip(known, only_a, strict=True) if flipped],
     )
+
+
+def _total(shares: Array) -> float:
+    return round(float(shares.sum()), 6)

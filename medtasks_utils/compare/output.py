@@ -75,7 +75,10 @@ def _count(number: float) -> float | int:
 def _run(run: Run) -> dict[str, Any]:
     signatures = {name: task.signatures for name, task in run.tasks.items() if task.signatures}
     return {
-        **{"name": run.name, "model": run.model, "date": run.date, "path": str(run.path)},
+        "name": run.name,
+        "model": run.model,
+        "date": run.date,
+        "path": str(run.path),
         "signatures": signatures,
     }
 

@@ -1,10 +1,10 @@
 """From the scores of examples to the one statistic (:mod:`.ratio`), for samples and for the harness.
 
 Where a judge failed, the score of a right answer is missing while wrong answers have theirs, 0. The mean is then
-accuracy × mean over the judged right answers. Its standard error is that of the mean of the pseudo-values (:func:`filled`)
-``m [right] + [judged] (A/J) (score − m)``, with m the mean over the J judged of A right answers: what linearising the
-product gives, and augmented inverse-probability weighting with right and wrong as classes (Robins, Rotnitzky & Zhao,
-*JASA* 1994). It takes failures as unrelated to the score that would have been given.
+accuracy × mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
+``m [right] + [judged] (A/J) (score − m)`` (:func:`filled`), with m the mean over the J judged of A right answers: what
+linearising the product gives, and augmented inverse-probability weighting with right and wrong as classes (Robins,
+Rotnitzky & Zhao, *JASA* 1994). It takes failures as unrelated to the score that would have been given.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ scores      the same as share of its range: most examples have 0 or nearly the s
 sums        have none
 ==========  =========================================================================================================
 
-Macro averages put the intervals of their parts together (:func:`_with_parts`), and are at least as wide as the interval of
-a share with their standard error: the one sees strata that are all right, the other is better for small ones. None
+Macro averages put the intervals of their parts together (:func:`_with_parts`), and are at least as wide as the interval
+of a share with their standard error: the one sees strata that are all right, the other is better for small ones. None
 leaves its metric's range or is without width.
 
 What an interval rests on is how many examples differ from the others: with one wrong answer of twenty, no interval can

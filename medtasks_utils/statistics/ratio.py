@@ -196,9 +196,9 @@ def paired(a: Ratio, b: Ratio, top: float | None = None, *, is_counted: bool = F
 
     Args:
         top: the largest value of an example, and difference that there can be; None where there is no such.
-        is_counted: whether values are counts of what is right or wrong. The variance behind interval and p-value then has
-            one example more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure. So it
-            has where all differences are alike.
+        is_counted: whether values are counts of what is right or wrong. The variance behind interval and p-value then
+            has one example more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure. So
+            it has where all differences are alike.
     """
     if a.value is None or b.value is None or a.scaled is None or b.scaled is None:
         return None
