@@ -9,7 +9,7 @@ from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.results import Run, Sample, TaskRun, Value, cards, metric_of
 from medtasks_utils.statistics.aggregation import Scores, joined
-from medtasks_utils.statistics.intervals import TOO_FEW, Estimate, Size, confidence_interval, estimate
+from medtasks_utils.statistics.intervals import TOO_FEW, Estimate, estimate, estimate_of_reported
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import FEWEST
 
@@ -68,10 +68,7 @@ class Result:
             return found
         is_clustered = any(task.card and task.card.cluster for task in self.members)
         n = found.n if is_clustered or self.is_group or not self.asked else self.asked
-        low, high = confidence_interval(metric, *reported, Size(n, n) if n else None)
-        if 0 < n < FEWEST:
-            low = high = None
-        return Estimate(n, *reported, low, high, n or None)
+        return estimate_of_reported(metric, *reported, n)
 
     def divided(self, key: Callable[[Sample], str | None]) -> dict[str, list[int]]:
         """The samples' places by group, groups in alphabetical order; those whose key is None are left out."""

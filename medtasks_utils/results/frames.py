@@ -51,15 +51,15 @@ def load_runs(paths: str | Path | Iterable[str | Path]) -> Runs:
 
 
 def _values(run: Run) -> Iterable[dict[str, Any]]:
-    parts: list[TaskRun | GroupRun] = [*run.tasks.values(), *run.groups.values()]
-    for part in parts:
-        task = part if isinstance(part, TaskRun) else None
+    named: dict[str, TaskRun | GroupRun] = {**run.tasks, **run.groups}
+    for name, part in named.items():
+        task = run.tasks.get(name)
         for (metric, filter_name), value in part.metrics.items():
             yield {
                 "run": run.name,
                 "model": run.model,
                 "date": run.date,
-                "task": part.task if isinstance(part, TaskRun) else part.group,
+                "task": name,
                 "benchmark": task and task.benchmark,
                 "filter": filter_name,
                 "metric": metric,

@@ -19,8 +19,8 @@ def complete(samples: Sequence[Sample], card: Benchmark) -> None:
     """Add what the samples lack."""
     for sample in samples:
         sample.cluster, sample.stratum = (
-            None if sample.doc.get(str(field)) is None else str(sample.doc[field])
-            for field in (card.cluster, card.stratum)
+            None if value is None else str(value)
+            for value in (field and sample.doc.get(field) for field in (card.cluster, card.stratum))
         )
         for filter_name, metrics in sample.metrics.items():
             for name, value in metrics.items():

@@ -107,7 +107,7 @@ def filled(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
         staying = members & ~failed
         average = math.fsum(values[staying].tolist()) / staying.sum() if staying.any() else math.nan
         found[members] = average
-        found[staying] += members.sum() / staying.sum() * (values[staying] - average)
+        found[staying] += members.sum() / max(1, staying.sum()) * (values[staying] - average)
     return found
 
 

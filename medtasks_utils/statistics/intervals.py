@@ -152,16 +152,16 @@ def _with_parts(own: Interval, value: float, parts: Sequence[tuple[float, float 
     return (low, high) if own[0] is None or own[1] is None else (min(low, own[0]), max(high, own[1]))
 
 
-def confidence_interval(metric: Metric, value: float, stderr: float | None, size: Size | None) -> Interval:
+def confidence_interval(metric: Metric, value: float, stderr: float | None, size: Size) -> Interval:
     """The 95 % interval of a metric's value; two None where there is none.
 
     Args:
         metric: what the value is of.
         value: in the metric's own unit.
         stderr: its standard error; None where that is not known.
-        size: what it is of; None where that is not known, and nothing can be said.
+        size: what it is of.
     """
-    if metric.aggregation == "total" or not size or not size.clusters:
+    if metric.aggregation == "total" or not size.clusters:
         return NONE
     lowest, highest = metric.range
     error = stderr or 0.0
