@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run it; 1 if any score misses."""
     os.environ["TQDM_DISABLE"] = "1"  # which is read when tqdm is imported
     from medtasks_utils import selfcheck
-    from medtasks_utils.harness.saving import try_folder
+    from medtasks_utils.harness.checks import try_folder
     from medtasks_utils.selfcheck import output
 
     runs: Path = arguments.output / "runs"

@@ -59,17 +59,11 @@ class Source:
         if self.name == "sample" and benchmark.sample is not None:
             return benchmark.sample
         root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()
-        setting = f"--data, {ENVIRONMENT_VARIABLE} or {DATA_KEY}"
-        if not root.is_dir():
-            raise DataError(
-                f"no directory {root} (set by {setting}); give an existing one, "
-                f'"hub" to download {repository.name}, or "sample" for the bundled sample'
-            )
         folder = root / benchmark.name
         if not folder.is_dir():
             raise DataError(
-                f"{root} has no folder {benchmark.name}/; put a snapshot of the hub data set {repository.name} or "
-                f'plain files there, or set {setting} to "hub" or "sample"'
+                f"there is no folder {folder}; put a snapshot of the hub data set {repository.name} or plain files "
+                f'there, or set --data, {ENVIRONMENT_VARIABLE} or {DATA_KEY} to "hub" or "sample"'
             )
         return folder
 
@@ -113,21 +107,17 @@ class BenchmarkFiles:
 
 def _download(repository: str, revision: str | None, patterns: Sequence[str]) -> Path:
     from huggingface_hub import constants, snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     place = f"{repository}" + (f" at revision {revision}" if revision else "")
-    way_out = (
-        "run once on a machine with internet and copy its hub cache, or set "
-        f'{ENVIRONMENT_VARIABLE} to a directory with the files, or to "sample" for the bundled sample'
-    )
     try:
         return Path(
             snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=list(patterns))
         )
-    except LocalEntryNotFoundError:
-        reason = f"cannot reach the hub for {place}"
-        if constants.HF_HUB_OFFLINE:
-            reason, way_out = f"HF_HUB_OFFLINE is set, which forbids to download {place}", f"unset it, {way_out}"
-        raise DataError(f"{reason}, and it is not in the hub's cache on this machine; {way_out}") from None
     except (OSError, HFValidationError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
-        raise DataError(f"cannot download {place} from the hub ({first_line(error)}); {way_out}") from None
+        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else first_line(error)
+        raise DataError(
+            f"{place} is not in the hub's cache on this machine, and cannot be downloaded ({why}); run medtasks fetch "
+            f"where there is internet and copy the hub's cache, or set {ENVIRONMENT_VARIABLE} to a directory with the "
+            'files, or to "sample" for the bundled sample'
+        ) from None

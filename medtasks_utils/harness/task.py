@@ -24,15 +24,13 @@ from lm_eval.api.task import ConfigurableTask
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Answer, BatchScorer, Benchmark, Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
-from medtasks_utils.errors import DataError, OptionError, logger
+from medtasks_utils.errors import DataError, MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
-from medtasks_utils.harness.context import truncation
 from medtasks_utils.harness.fields import check_fields, check_filters, check_metrics, filters_as_signed
 from medtasks_utils.harness.filters import ReadFilter
-from medtasks_utils.harness.free import FreeBatch
-from medtasks_utils.harness.options import defaults_of, options_of, warn_of_no_effect
-from medtasks_utils.harness.patches.models import can_be_asked_singly, model_of
+from medtasks_utils.harness.models import model_of
+from medtasks_utils.harness.options import defaults_of, options_of, without_effect
 from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
 from medtasks_utils.harness.signature import as_signed, digest, signature, signature_fields
 from medtasks_utils.harness.sources import BenchmarkFiles, Source
@@ -70,7 +68,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.options = options_of(self.benchmark, defaults_of(settings, self.benchmark), metadata)
         self.split = getattr(self.options, "split", None) or settings.get("test_split") or settings["validation_split"]
         said = self.benchmark.check(self.info, self.options)
-        warn_of_no_effect(self.info.name, self.options, metadata.get(self.benchmark.name))
+        for line in without_effect([self.options], metadata.get(self.benchmark.name) or {}):
+            logger.warning("%s: %s", self.info.name, line)
         self.turns = ToolTurns(self) if getattr(self.options, "tools", None) else None
         self.source = Source.from_metadata(metadata)
         self.files = BenchmarkFiles(self.source, self.benchmark, self.options.revision)
@@ -114,15 +113,16 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         ours = [*self.benchmark.metrics_of(self.info, self.options), *(OF_REPEATS if self.options.repeats > 1 else ())]
         if named is None:
             return ours, []
-        names = [entry["metric"] for entry in named]
-        known = {metric.name for metric in self.benchmark.metrics} | {metric.name for metric in OF_REPEATS}
-        theirs = [dict(entry) for entry in named if has_own_results or entry["metric"] not in known]
+        known = {metric.name for metric in (*self.benchmark.metrics, *OF_REPEATS)}
+        theirs = [
+            dict(entry)
+            for entry in named
+            if entry["metric"] not in known or (has_own_results and "aggregation" in entry)
+        ]
         if not has_own_results:
             check_metrics(self.info, self.benchmark, theirs)
-        own_names = {entry["metric"] for entry in theirs if "aggregation" in entry}
-        return [m for m in ours if m.name in names and m.name not in own_names], [
-            entry for entry in theirs if entry["metric"] not in known or "aggregation" in entry
-        ]
+        chosen = {entry["metric"] for entry in named} - {entry["metric"] for entry in theirs}
+        return [metric for metric in ours if metric.name in chosen], theirs
 
     def _add_metrics(self, ours: Sequence[Metric]) -> None:
         """Ours have aggregations of their own, and the harness looks none of them up."""
@@ -149,17 +149,24 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Load and check the rows; called by the harness when it makes the task."""
+        self.dataset = {
+            self.config.test_split or self.config.validation_split: datasets.Dataset.from_list(self._rows(self.split))
+        }
+
+    def _rows(self, split: str) -> list[Example]:
+        """The examples of a split; what is to be known of those to evaluate on is put into the results."""
         report = LoadReport()
-        rows = self.benchmark.load(self.files, self.options, self.info, self.split, report)
+        rows = self.benchmark.load(self.files, self.options, self.info, split, report)
         for line in report.warnings():
             logger.warning("%s: %s", self.info.name, line)
-        for text in report.remarks:
-            self.remark(text)
         if not rows:
-            raise DataError(f"{self.info.name}: no rows are left to evaluate on ({self.source.name})")
-        if report.left_out:
-            self.config.metadata["rows_left_out"] = dict(report.left_out)
-        self.dataset = {self.config.test_split or self.config.validation_split: datasets.Dataset.from_list(rows)}
+            raise DataError(f"{self.info.name}: no rows are left of {split} ({self.source.name})")
+        if split == self.split:
+            for text in report.remarks:
+                self.remark(text)
+            if report.left_out:
+                self.config.metadata["rows_left_out"] = dict(report.left_out)
+        return rows
 
     def remark(self, text: str) -> None:
         """Say something that readers of the results have to know: now, and in the results."""
@@ -204,40 +211,30 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         super().set_fewshot_seed(seed)
 
     def _prepare_fewshot(self) -> None:
-        wanted = self.config.num_fewshot or 0
+        wanted, split = self.config.num_fewshot or 0, self.fewshot_cfg.split
         if wanted <= 0:
             return
-        rows = self._load_fewshot()
-        if len(rows) < wanted:
-            raise DataError(
-                f"{self.info.name}: --num_fewshot {wanted}, but there are only {len(rows)} rows to draw from"
-            )
-        self._fewshot_rows = rows
-        sampler = self.fewshot_cfg.sampler if self.config.fewshot_config else "default"
-        kind = get_sampler(sampler) if isinstance(sampler, str) else sampler
-        self.sampler: ContextSampler = kind(rows)
-        self.sampler.set_rnd(self._fewshot_seed)
-
-    def _load_fewshot(self) -> list[Example]:
-        samples, split = self.fewshot_cfg.samples, self.fewshot_cfg.split
-        if samples is not None:
-            return list(samples() if callable(samples) else samples)
-        if split is None:
+        if split is None and self.fewshot_cfg.samples is None:
             raise DataError(
                 f"{self.info.name} has no rows to draw few-shot examples from: YAML names no fewshot_split. Leave "
                 "--num_fewshot out"
             )
-        if split == self.split and hasattr(self.options, "split"):
+        if split is not None and split == self.split and hasattr(self.options, "split"):
             raise OptionError(
                 f"{self.info.name}: few-shot examples are drawn from {split}, which is the split to evaluate on: leave "
                 "--num_fewshot out, or choose another split"
             )
-        report = LoadReport()
-        rows = self.benchmark.load(self.files, self.options, self.info, split, report)
-        for line in report.warnings():
-            logger.warning("%s: %s", self.info.name, line)
-        process = self.fewshot_cfg.process_docs
-        return rows if process is None else list(process(datasets.Dataset.from_list(rows)))
+        if split is not None:
+            self.dataset[split] = datasets.Dataset.from_list(self._rows(split))
+        rows = self._fewshot_rows = list(super().fewshot_docs())
+        if len(rows) < wanted:
+            raise DataError(
+                f"{self.info.name}: --num_fewshot {wanted}, but there are only {len(rows)} rows to draw from"
+            )
+        sampler = self.fewshot_cfg.sampler if self.config.fewshot_config else "default"
+        kind = get_sampler(sampler) if isinstance(sampler, str) else sampler
+        self.sampler: ContextSampler = kind(rows)
+        self.sampler.set_rnd(self._fewshot_seed)
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
@@ -261,17 +258,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
-        if can_be_asked_singly(self.model):
-            FreeBatch.of(self.model)
         if self.info.generates and self.options.repeats > 1:
             generations.make_independent(
                 self.info.name, self.instances, self.model, have_prompts=self.has_several_prompts
             )
         if self.turns is not None:
             self.turns.requests_are_built()
-        said = truncation(self.model, self.config, [instance.args[0] for instance in self.instances])
-        if said:
-            self.remark(said)
 
     @property
     def has_several_prompts(self) -> bool:
@@ -375,6 +367,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.turns is not None:
             self.turns.finish()
         refusals = [each.refusal for each in self.instances if hasattr(each, "refusal")]
+        if len(refusals) == len(self.instances):
+            raise MedtasksError(f"{self.info.name}: no request has an answer: {refusals[0]}")
         if refusals:
             self.remark(f"{len(refusals)} of {len(self.instances)} requests have no answer: {refusals[0]}")
         super().apply_filters()

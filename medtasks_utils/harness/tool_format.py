@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -12,14 +12,9 @@ from weakref import WeakKeyDictionary
 import requests
 from lm_eval.api.model import LM
 
-from medtasks_utils.errors import OptionError, logger
-from medtasks_utils.harness.patches.models import (
-    has_chat_template,
-    is_chat_server,
-    probe_of,
-    tools_in_template,
-)
-from medtasks_utils.harness.server import UnableError, check, words_of
+from medtasks_utils.errors import OptionError, first_line
+from medtasks_utils.harness.models import has_chat_template, is_chat_server, probe_of, tools_in_template
+from medtasks_utils.harness.server import words_of
 from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
 from medtasks_utils.tools.tool import Tool
 
@@ -44,24 +39,20 @@ class ToolFormat:
 
     Raises:
         OptionError: for ``native`` where the model takes no tools.
-        MedtasksError: where its server answers that no request of this run can be answered.
     """
 
     def __init__(self, model: LM | None, tools: Mapping[str, type[Tool]], wanted: str, settings: Mapping[str, Any]):
-        self._model = model
+        self._model: Any = model
         self._tools = tools
         self.name: Literal["native", "text"] = "text"
         self.reason = "as tool_format says"
         self.most_by_template = 0  # calls of a reply, where the chat template writes them for the model
         if wanted != "text":
-            refusal = self._refusal(settings)
-            if wanted == "native" and refusal:
-                raise OptionError(f"tool_format=native: {refusal}: leave tool_format out, or make it text")
-            self.name, self.reason = ("text", refusal) if refusal else ("native", f"{self._taker} takes tools")
-
-    @property
-    def _taker(self) -> str:
-        return str(self._model.base_url) if is_chat_server(self._model) else "the model's chat template"  # type: ignore[union-attr]
+            self.reason = self._refusal(settings)
+            if wanted == "native" and self.reason:
+                raise OptionError(f"tool_format=native: {self.reason}: leave tool_format out, or make it text")
+            self.name = "text" if self.reason else "native"
+            self.reason = self.reason or "the model takes tools"
 
     @cached_property
     def schemas(self) -> list[dict[str, Any]]:
@@ -98,7 +89,7 @@ class ToolFormat:
         calls = [{"id": f"call0000{i}", "type": "function", "function": each} for i, each in enumerate(functions)]
         results = [{"role": "tool", "tool_call_id": c["id"], "name": tool.name, "content": "2.25"} for c in calls]
         asked = {"role": "user", "content": "Hi"}
-        apply: Any = self._model.apply_chat_template  # type: ignore[union-attr]
+        apply = self._model.apply_chat_template
         logging.disable(logging.WARNING)  # HFLM says what it makes of a template that fails
         try:
             with tools_in_template(self._model, self.schemas):
@@ -122,48 +113,15 @@ def _refused_by_server(model: Any, schemas: Sequence[dict[str, Any]], settings: 
     One that takes them and leaves them out of the model's prompt does not; it shows in the number of prompt tokens.
     """
     plain = probe_of(model, settings)
-    with_tools = _post(model, {**plain, "json": {**plain["json"], "tools": list(schemas)}})
-    without = _post(model, plain)
-    if _is_answer(with_tools):
-        counts = [_prompt_tokens(reply) for reply in (with_tools, without)]
-        ignored = counts[0] is not None and counts[0] == counts[1]
-        return f"{model.base_url} leaves tools out of the prompt" if ignored else ""
-    if _is_answer(without):
-        return f"{model.base_url} refuses tools{_words(with_tools)}"
-    if without is not None:
-        with suppress(UnableError):
-            check(without.status_code, without.text, model.base_url, model.model)
-    logger.warning(
-        "%s does not answer%s: going on as if it took tools; if it does not, set tool_format to text",
-        model.base_url,
-        _words(without),
-    )
-    return ""
-
-
-def _post(model: Any, request: dict[str, Any]) -> requests.Response | None:
-    try:
-        return requests.post(**request, timeout=(_CONNECTED_WITHIN, model.timeout))
-    except (requests.exceptions.RequestException, ValueError):
-        return None
-
-
-def _body(reply: requests.Response | None) -> dict[str, Any]:
-    try:
-        body = reply.json() if reply is not None else None
-    except ValueError:
-        body = None
-    return body if isinstance(body, dict) else {}
-
-
-def _is_answer(reply: requests.Response | None) -> bool:
-    return reply is not None and reply.ok and bool(_body(reply).get("choices"))
-
-
-def _prompt_tokens(reply: requests.Response | None) -> int | None:
-    usage = _body(reply).get("usage")
-    return usage.get("prompt_tokens") if isinstance(usage, dict) else None
-
-
-def _words(reply: requests.Response | None) -> str:
-    return "" if reply is None else words_of(reply.text) or f" (status {reply.status_code})"
+    counts = []
+    for body in ({**plain["json"], "tools": list(schemas)}, plain["json"]):
+        try:
+            reply = requests.post(**{**plain, "json": body}, timeout=(_CONNECTED_WITHIN, model.timeout))
+            said = reply.json()
+        except (requests.exceptions.RequestException, ValueError) as error:
+            return f"{model.base_url} does not answer ({first_line(error)})"
+        if not (reply.ok and said.get("choices")):
+            return f"{model.base_url} refuses tools{words_of(reply.text)}"
+        counts.append((said.get("usage") or {}).get("prompt_tokens"))
+    ignored = counts[0] is not None and counts[0] == counts[1]
+    return f"{model.base_url} leaves tools out of the prompt" if ignored else ""
