@@ -114,8 +114,8 @@ def check_flags(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
     """
     arguments, generation, kind = config.model_args, config.gen_kwargs, config.model
     is_chat = kind.endswith("chat-completions")
-    misplaced = next((name for name in _SAMPLING if name in arguments and name != "max_gen_toks"), "")
-    misspelt = next((f"{name}{near}" for name in generation if (near := _meant_setting(name))), "")
+    misplaced = "".join(name for name in _SAMPLING[1:] if name in arguments)
+    misspelt = "".join(f"{name}{near}" for name in generation if (near := _meant_setting(name)))
     with_tools = [task for task in tasks if getattr(task.options, "tools", None)]
     with_code = [
         task
@@ -170,12 +170,11 @@ def model_name(config: EvaluatorConfig) -> str | None:
 
 
 def try_folder(folder: Path, flag: str) -> None:
-    """Write into a folder, and leave it as it was.
+    """Write into a folder, which is made if need be.
 
     Raises:
         MedtasksError: where that fails.
     """
-    made = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -185,20 +184,13 @@ def try_folder(folder: Path, flag: str) -> None:
             f"{flag}: cannot write into {folder} ({error.strerror or error}), so the model is not asked; name another "
             "folder, or make room there"
         ) from None
-    finally:
-        for each in made:
-            if each.is_dir():
-                each.rmdir()
 
 
 # ---- the model
 
 
 def check_model(config: EvaluatorConfig) -> None:
-    """That there is such a kind of model, and its package; and the model's folder, where a path is given."""
-    place = Path(str(config.model_args.get("pretrained", "")))
-    if (place.is_absolute() or place.parts[:1] in (("~",), ("..",))) and not place.exists():
-        raise UsageError(f"--model_args: pretrained={place}: there is no such folder (a ~ is not understood there)")
+    """That there is such a kind of model, and its package."""
     try:
         get_model(config.model)
     except ModuleNotFoundError as error:

@@ -1,8 +1,8 @@
 """The answers of a run, kept beside its output until it has ended, so that one that died asks nothing twice.
 
-One file a model, of a line for each reply, written and flushed as it comes::
+One file a model (a second, where two processes run it), of a line for each reply, written and flushed as it comes::
 
-    results/org__name/answers_1f2e3d4c.jsonl    {"request": "<hash>", "reply": "…", "at": "2026-11-22 18:20:01"}
+    results/org__name/answers_1f2e3d4c_0.jsonl  {"request": "<hash>", "reply": "…", "at": "2026-11-22 18:20:01"}
 
 A reply is found again by a hash of the request as the task made it: method, prompt, settings, seed. Of equal requests
 each has a reply of its own, so that repeats stay independent. When the results are saved, the answers that they were
@@ -12,7 +12,6 @@ made of go, and the same command asks anew: a server may have other weights unde
 from __future__ import annotations
 
 import fcntl
-import itertools
 import json
 import threading
 import time
@@ -21,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any
 
 from medtasks_utils.errors import MedtasksError, logger
@@ -70,15 +70,14 @@ class KeptAnswers:
         return sorted(self.folder.glob(f"{self._name}*.jsonl"))
 
     def _read(self, path: Path) -> None:
-        damaged = 0
-        for text in path.read_bytes().splitlines():
+        for text in filter(None, path.read_bytes().splitlines()):
             try:
                 line = json.loads(text)
-                self._found[line["request"]].append({name: line[name] for name in ("request", "reply", "at")})
+                self._found[line["request"]].append(
+                    {"request": line["request"], "reply": line["reply"], "at": line["at"]}
+                )
             except (ValueError, LookupError, TypeError):
-                damaged += bool(text)
-        if damaged:
-            logger.warning("%s: %d damaged lines are left out, and asked again", path, damaged)
+                logger.warning("%s: a damaged line is left out, and asked again", path)
 
     def take(self, method: str, arguments: Iterable[Any]) -> Any:
         """A reply that an earlier run kept, which answers this request and no other; None if there is none."""
@@ -112,15 +111,12 @@ class KeptAnswers:
     def _opened(self) -> IO[str]:
         """The first of the model's files that no other process writes to, at its end and on a line of its own."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for number in itertools.count():
-            path = self.folder / f"{self._name}{f'_{number}' if number else ''}.jsonl"
-            file = path.open("a", encoding="utf-8")
-            if _is_ours(file):
-                is_cut = path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
-                file.write("\n" if is_cut else "")
-                return file
+        number = 0
+        while not _is_ours(file := (self.folder / f"{self._name}_{number}.jsonl").open("a", encoding="utf-8")):
             file.close()
-        raise AssertionError("there is a number for every process")
+            number += 1
+        file.write("\n" if file.tell() else "")  # after a line that may be cut
+        return file
 
     @property
     def way_on(self) -> str:
@@ -144,7 +140,7 @@ class KeptAnswers:
                 if _is_ours(file):
                     path.unlink()
         if left:
-            write_whole(self.folder / f"{self._name}.jsonl", left)
+            write_whole(self.folder / f"{self._name}_0.jsonl", left)
 
     # ---- a model's answers
 
@@ -154,11 +150,17 @@ class KeptAnswers:
         # vLLM calls its hook with settings that no request had; others call it with nothing, or when all is over.
         hands_over = any(kind.__name__ in ("TemplateAPI", "HFLM") for kind in type(model).__mro__)
         hook = model.cache_hook
+
+        def add_partial(method: str, request: Iterable[Any], reply: Any) -> None:
+            hook.add_partial(method, request, reply)
+            if method in _METHODS:
+                self.put(method, request, reply)
+
         self._are_several = model.world_size > 1
         for method in _METHODS:
             setattr(model, method, self._answering(model, method, hands_over))
         if hands_over:
-            model.set_cache_hook(_KeepingHook(self, hook))
+            model.set_cache_hook(SimpleNamespace(add_partial=add_partial, dbdict=hook.dbdict))
         try:
             yield
         finally:
@@ -192,21 +194,6 @@ class KeptAnswers:
             return replies
 
         return answered
-
-
-class _KeepingHook:
-    """What a model calls with each reply: keeps it, and hands it on to the hook of ``--use_cache``."""
-
-    def __init__(self, kept: KeptAnswers, inner: Any) -> None:
-        self.dbdict = inner.dbdict
-        self._kept = kept
-        self._inner = inner
-
-    def add_partial(self, attr: str, req: Iterable[Any], res: Any) -> None:
-        """As the harness's ``CacheHook`` has it; ``loglikelihood_rolling`` is not kept."""
-        self._inner.add_partial(attr, req, res)
-        if attr in _METHODS:
-            self._kept.put(attr, req, res)
 
 
 def _is_ours(file: IO[str]) -> bool:

@@ -12,7 +12,6 @@ The order in which the harness calls::
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import datasets
@@ -27,8 +26,7 @@ from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
 from medtasks_utils.errors import DataError, MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
-from medtasks_utils.harness.fields import check_fields, check_filters, check_metrics, filters_as_signed
-from medtasks_utils.harness.filters import ReadFilter
+from medtasks_utils.harness.fields import bind_filters, check_fields, check_metrics, filters_as_signed
 from medtasks_utils.harness.models import model_of
 from medtasks_utils.harness.options import defaults_of, options_of, without_effect
 from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
@@ -81,7 +79,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         ours, theirs = self._metrics(settings.get("metric_list"), callable(settings.get("process_results")))
         super().__init__(config={**settings, "metric_list": theirs})
         self._add_metrics(ours)
-        self._bind_filters()
+        for ensemble in self._filters:
+            bind_filters(self.info, self.options.repeats, ensemble, self._read)
         for line in said:
             self.remark(line)
 
@@ -97,12 +96,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         settings["repeats"] = self.options.repeats
         settings["metadata"] = {**metadata, "benchmark": self.benchmark.name, "data_source": self.source.name}
         if self.turns is not None and self.turns.runs_code:
-            settings["unsafe_code"] = True
-            logger.warning(
-                "%s: code that the model writes will be run, in a sandbox. lm_eval asks you to confirm that with "
-                "--confirm_run_unsafe_code",
-                self.info.name,
-            )
+            settings["unsafe_code"] = True  # the harness asks for --confirm_run_unsafe_code
 
     # ---- metrics
 
@@ -126,21 +120,17 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def _add_metrics(self, ours: Sequence[Metric]) -> None:
         """Ours have aggregations of their own, and the harness looks none of them up."""
-        for metric in ours:
-            self._aggregation_list[metric.name] = AGGREGATES[metric.aggregation]
-            self._higher_is_better[metric.name] = metric.higher_is_better
-            if not self.info.generates:  # the harness computes them
-                self._metric_fn_list[metric.name] = None
-                self._metric_fn_kwargs[metric.name] = {}
-        self._ours = {metric.name for metric in ours}
+        self._ours = {metric.name: AGGREGATES[metric.aggregation] for metric in ours}
+        self._aggregation_list |= self._ours
+        self._higher_is_better |= {metric.name: metric.higher_is_better for metric in ours}
+        if not self.info.generates:  # the harness computes them
+            self._metric_fn_list |= dict.fromkeys(self._ours)
+            self._metric_fn_kwargs |= {name: {} for name in self._ours}
+        names = self._higher_is_better
         self.config.metric_list = [
             *(
-                {
-                    "metric": metric.name,
-                    "aggregation": AGGREGATES[metric.aggregation],
-                    "higher_is_better": metric.higher_is_better,
-                }
-                for metric in ours
+                {"metric": name, "aggregation": aggregation, "higher_is_better": names[name]}
+                for name, aggregation in self._ours.items()
             ),
             *(self.config.metric_list or []),
         ]
@@ -211,29 +201,26 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         super().set_fewshot_seed(seed)
 
     def _prepare_fewshot(self) -> None:
-        wanted, split = self.config.num_fewshot or 0, self.fewshot_cfg.split
-        if wanted <= 0:
+        if not self.config.num_fewshot:
             return
-        if split is None and self.fewshot_cfg.samples is None:
+        samples, split = self.fewshot_cfg.samples, self.fewshot_cfg.split
+        if samples is None and split is None:
             raise DataError(
                 f"{self.info.name} has no rows to draw few-shot examples from: YAML names no fewshot_split. Leave "
                 "--num_fewshot out"
             )
-        if split is not None and split == self.split and hasattr(self.options, "split"):
+        if samples is None and split == self.split and hasattr(self.options, "split"):
             raise OptionError(
                 f"{self.info.name}: few-shot examples are drawn from {split}, which is the split to evaluate on: leave "
                 "--num_fewshot out, or choose another split"
             )
-        if split is not None:
+        if samples is None:
             self.dataset[split] = datasets.Dataset.from_list(self._rows(split))
-        rows = self._fewshot_rows = list(super().fewshot_docs())
-        if len(rows) < wanted:
-            raise DataError(
-                f"{self.info.name}: --num_fewshot {wanted}, but there are only {len(rows)} rows to draw from"
-            )
+            samples = super().fewshot_docs()
+        self._fewshot_rows = list(samples() if callable(samples) else samples)
         sampler = self.fewshot_cfg.sampler if self.config.fewshot_config else "default"
         kind = get_sampler(sampler) if isinstance(sampler, str) else sampler
-        self.sampler: ContextSampler = kind(rows)
+        self.sampler: ContextSampler = kind(self._fewshot_rows)
         self.sampler.set_rnd(self._fewshot_seed)
 
     def build_all_requests(self, **kwargs: Any) -> None:
@@ -259,20 +246,21 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
         if self.info.generates and self.options.repeats > 1:
-            generations.make_independent(
-                self.info.name, self.instances, self.model, have_prompts=self.has_several_prompts
-            )
+            have_prompts = self._reordered is not None
+            generations.make_independent(self.info.name, self.instances, self.model, have_prompts=have_prompts)
         if self.turns is not None:
             self.turns.requests_are_built()
 
     @property
-    def has_several_prompts(self) -> bool:
-        """Whether the generations of an example have prompts of their own."""
-        return bool(self.options.repeats > 1 and getattr(self.options, "vary_order", False))
+    def _reordered(self) -> ChoiceBenchmark | None:
+        """The benchmark, where the generations of an example have prompts of their own, by the order of choices."""
+        several = self.options.repeats > 1 and getattr(self.options, "vary_order", False)
+        return self.benchmark if several and isinstance(self.benchmark, ChoiceBenchmark) else None
 
     def fewshot_context(self, doc: Example, *arguments: Any, **settings: Any) -> Any:
         """The prompt; with ``vary_order``, one for each generation, with the same few-shot examples."""
-        if not self.has_several_prompts or not isinstance(self.benchmark, ChoiceBenchmark):
+        benchmark = self._reordered
+        if benchmark is None:
             return super().fewshot_context(doc, *arguments, **settings)
         sampler = getattr(self, "sampler", None)
         state = sampler.rnd.getstate() if sampler else None
@@ -280,8 +268,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         for generation in range(self.options.repeats):
             if sampler:
                 sampler.rnd.setstate(state)
-            order = order_of(generation, self.benchmark.first_order(doc))
-            prompts.append(super().fewshot_context(self.benchmark.in_order(doc, order), *arguments, **settings))
+            shown = benchmark.in_order(doc, order_of(generation, benchmark.first_order(doc)))
+            prompts.append(super().fewshot_context(shown, *arguments, **settings))
         return prompts
 
     def construct_requests(self, doc: Example, ctx: Any, **kwargs: Any) -> Any:
@@ -335,13 +323,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     # ---- answers
 
-    def _bind_filters(self) -> None:
-        """Give our readings what they need; whatever is wrong with a filter shows now, and not after the model ran."""
-        for ensemble in self._filters:
-            bound = [partial(one, read=self._read) if one.func is ReadFilter else one for one in ensemble.filters]
-            ensemble.filters = bound
-            check_filters(self.info, self.options.repeats, ensemble)
-
     @property
     def filter_names(self) -> list[str]:
         """The filters under which answers are scored."""
@@ -367,7 +348,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.turns is not None:
             self.turns.finish()
         refusals = [each.refusal for each in self.instances if hasattr(each, "refusal")]
-        if len(refusals) == len(self.instances):
+        if len(refusals) == len(self.instances) and self.turns is None:
             raise MedtasksError(f"{self.info.name}: no request has an answer: {refusals[0]}")
         if refusals:
             self.remark(f"{len(refusals)} of {len(self.instances)} requests have no answer: {refusals[0]}")
@@ -389,8 +370,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         else:
             answer = self.benchmark.content(str(filtered or ""), instance.doc, self.options)
             answer.response = instance.resps[0]
-        if self.has_several_prompts and isinstance(self.benchmark, ChoiceBenchmark):
-            answer.details["order"] = order_of(instance.idx, self.benchmark.first_order(instance.doc))
+        if self._reordered is not None:
+            answer.details["order"] = order_of(instance.idx, self._reordered.first_order(instance.doc))
         if self.turns is not None:
             self.turns.annotate(answer, instance)
         return answer

@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 import requests
 from lm_eval.api.model import LM
@@ -54,7 +52,7 @@ class ToolFormat:
             self.name = "text" if self.reason else "native"
             self.reason = self.reason or "the model takes tools"
 
-    @cached_property
+    @property
     def schemas(self) -> list[dict[str, Any]]:
         """The tools as native calls have them."""
         return [_Schema(tool.schema()) for tool in self._tools.values()]
@@ -73,9 +71,7 @@ class ToolFormat:
     def _refusal(self, settings: Mapping[str, Any]) -> str:
         """Why calls cannot be native; empty where they can."""
         if is_chat_server(self._model):
-            if self._model not in _tried:
-                _tried[self._model] = _refused_by_server(self._model, self.schemas, settings)
-            return _tried[self._model]
+            return _refused_by_server(self._model, self.schemas, settings)
         if not has_chat_template(self._model):
             return "the model takes no tools beside its prompt"
         self.most_by_template = MAX_CALLS if self._template_writes(2) else int(self._template_writes(1))
@@ -101,10 +97,6 @@ class ToolFormat:
             logging.disable(logging.NOTSET)
         found, _ = read_calls(text.removeprefix(first), self._tools)
         return all(name in first for name in self._tools) and "2.25" in text and found[:number] == wanted
-
-
-_tried: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
-"""By model, why its server takes no tools; empty where it does."""
 
 
 def _refused_by_server(model: Any, schemas: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> str:
