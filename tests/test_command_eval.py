@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 from launching import ON_PROCESSORS, free_port, launch
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
+from medtasks_utils.harness.context import truncation
+from medtasks_utils.harness.quick_start import PackFirst
 from scripted_server import Body, Refusal, Served, prompt_of, scripted_server
 
 from medtasks_utils import __main__ as cli
@@ -27,8 +29,6 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.commands.evaluate import add_arguments
 from medtasks_utils.errors import OptionError
 from medtasks_utils.harness import catalog, checks, plain_flags
-from medtasks_utils.harness.context import truncation
-from medtasks_utils.harness.quick_start import PackFirst
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
 STOCK = """

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from medtasks_utils.harness.flags import as_words, read_settings
+from medtasks_utils.harness.generation_settings import check_generation_settings
 from scripted_server import Body, Refusal, Served, scripted_server
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.errors import UsageError
-from medtasks_utils.harness.flags import as_words, read_settings
-from medtasks_utils.harness.generation_settings import check_generation_settings
 
 
 def oddly(body: Body) -> str | Refusal:

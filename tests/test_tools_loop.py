@@ -16,10 +16,10 @@ from conftest import Chat, Row, Scripted, clean_environment, documents, evaluate
 from launching import ON_PROCESSORS, free_port, launch
 from lm_eval.api.instance import Instance
 from lm_eval.evaluator import simple_evaluate
+from medtasks_utils.harness.turns import Model
 from tool_caller import Replies, check, reply, tagged
 
 from medtasks_utils.errors import OptionError
-from medtasks_utils.harness.turns import Model
 from medtasks_utils.sandbox import SandboxError
 from medtasks_utils.selfcheck import serving
 from medtasks_utils.tools.calculator import Calculator

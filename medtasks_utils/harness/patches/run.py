@@ -9,11 +9,13 @@ from contextvars import ContextVar
 from functools import wraps
 from importlib import metadata
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Protocol
 
 from lm_eval.api.model import CachingLM
 from lm_eval.api.registry import get_model
 from lm_eval.loggers import EvaluationTracker
+from lm_eval.loggers.utils import get_commit_from_path
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils.harness.api_batch import ApiBatch
@@ -85,12 +87,13 @@ def environment_of_what_is_used(original: Callable[[dict[str, Any]], None]) -> C
     """The machine is described by torch where the model has imported it; else ``pretty_env_info`` says so."""
 
     def add_env_info(storage: dict[str, Any]) -> None:
-        if "torch" in sys.modules:
+        if "torch" in sys.modules or find_spec("torch") is None:
             original(storage)
             return
         for name in ("transformers", "lm_eval"):
             storage[f"{name}_version"] = metadata.version(name) if find_spec(name) else "N/A"
         storage["pretty_env_info"] = "N/A (torch not used)"
+        storage["upper_git_hash"] = get_commit_from_path(Path.cwd().parent)
 
     return add_env_info
 
