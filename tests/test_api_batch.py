@@ -103,7 +103,7 @@ def test_a_conversation_waits_for_no_other() -> None:
 
 def prompts(limit: int) -> list[Any]:
     model = LocalChatCompletion(base_url="http://127.0.0.1:9/", model="m", num_concurrent=2)
-    options = {"medcalc_bench": {"tool_format": "native"}}
+    options = {"medcalc_bench": {"tool_format": "text"}}
     task = manager(options).load(["medcalc_bench_calculator"])["tasks"]["medcalc_bench_calculator"]
     task.build_all_requests(limit=limit, apply_chat_template=True, chat_template=model.apply_chat_template)
     return list(task.instances)

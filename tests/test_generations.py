@@ -268,6 +268,7 @@ def test_the_requests_are_those_that_the_harness_would_make(
                 asked = [model.apply_chat_template([{"role": "user", "content": prompt}]) for prompt in prompts]
             requests = [Instance("generate_until", {}, (prompt, settings), 0, ("t", 0, 1)) for prompt in asked]
             replies.append((ApiBatch(model, None) if is_ours else model).generate_until(requests))
-        bodies.append(sorted(json.dumps(body, sort_keys=True) for body in server.bodies))
+        sent = ({name: body[name] for name in body if body[name] != []} for body in server.bodies)  # empty stops
+        bodies.append(sorted(json.dumps(body, sort_keys=True) for body in sent))
     assert bodies[0] == bodies[1]
     assert replies[0] == replies[1]

@@ -28,7 +28,7 @@ from medtasks_utils.harness.catalog import benchmark_of, configurations, manager
 from medtasks_utils.harness.command_line import benchmark_set
 from medtasks_utils.harness.models import model_to_probe, probe_of
 from medtasks_utils.harness.options import defaults_of, options_of, without_effect
-from medtasks_utils.harness.sources import Source
+from medtasks_utils.harness.sources import BenchmarkFiles, source_of
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}
@@ -63,8 +63,8 @@ def check(config: EvaluatorConfig, settings: Sequence[str] = ()) -> TaskManager:
     check_model(config)
     for task in tasks:
         if task.benchmark is not None:
-            source = Source.from_metadata(config.metadata)
-            source.folder(task.benchmark, task.benchmark.repository(task.options), task.options.revision)
+            files = BenchmarkFiles(source_of(config.metadata), task.benchmark, task.options.revision)
+            files.folder(task.benchmark.repository(task.options))
             task.benchmark.check_installed(task.info, task.options)
     _check_server(config)
     return manager

@@ -13,9 +13,7 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, Repository
 from medtasks_utils.harness import catalog
 from medtasks_utils.harness.options import DATA_KEY, options_of
-from medtasks_utils.harness.sources import Source
-
-HUB = Source("hub")
+from medtasks_utils.harness.sources import HUB, BenchmarkFiles
 
 
 class Item(NamedTuple):
@@ -47,8 +45,8 @@ def items() -> Iterator[Item]:
 def _rows(benchmark: Benchmark, repository: Repository) -> Callable[[], Path]:
     def load() -> Path:
         """Download the files, and read them by every task that does."""
-        folder = HUB.folder(benchmark, repository)
-        manager = catalog.our_manager({DATA_KEY: HUB.name})
+        folder = BenchmarkFiles(HUB, benchmark).folder(repository)
+        manager = catalog.our_manager({DATA_KEY: HUB})
         for settings in catalog.configurations(manager, manager.all_subtasks):
             if catalog.benchmark_of(settings) == benchmark.name:
                 options = options_of(benchmark, settings.get("dataset_kwargs") or {}, {})

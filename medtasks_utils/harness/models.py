@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -123,8 +122,10 @@ def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[s
     """
     if not is_api(model):
         return None
-    message = model.create_message([_as_sent(model, prompt, settings)])
-    return _payload(model, message, settings)
+    if model.tokenized_requests:  # cut on the left, as TemplateAPI.generate_until does
+        (tokens,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
+        prompt = tokens[-(model.max_length - settings.get("max_gen_toks", model._max_gen_toks)) :]
+    return _payload(model, model.create_message([prompt]), settings)
 
 
 def _payload(model: Any, message: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,14 +135,6 @@ def _payload(model: Any, message: Any, settings: Mapping[str, Any]) -> dict[str,
     return body
 
 
-def _as_sent(model: Any, prompt: Any, settings: Mapping[str, Any]) -> Any:
-    """A prompt as ``TemplateAPI.generate_until`` hands it on: tokens, cut on the left, where the API takes tokens."""
-    if not model.tokenized_requests:
-        return prompt
-    (tokens,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
-    return tokens[-(model.max_length - settings.get("max_gen_toks", model._max_gen_toks)) :]
-
-
 def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
     """A model to probe its server with, which loads no tokenizer; None for one whose server is not to be probed."""
     api = getattr(sys.modules.get("lm_eval.models.api_models"), "TemplateAPI", None)
@@ -149,11 +142,7 @@ def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
     if api is None or not issubclass(found, api) or found.amodel_call is not api.amodel_call:
         return None  # litellm asks in a way of its own
     given = {**arguments, "tokenizer_backend": "none", "tokenizer": None, "tokenized_requests": False}
-    logging.disable(logging.WARNING)
-    try:
-        return found.create_from_arg_obj(given, {"batch_size": 1})
-    finally:
-        logging.disable(logging.NOTSET)
+    return found.create_from_arg_obj(given, {"batch_size": 1})
 
 
 def probe_of(model: Any, settings: Mapping[str, Any]) -> dict[str, Any]:

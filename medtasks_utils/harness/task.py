@@ -31,7 +31,7 @@ from medtasks_utils.harness.models import model_of
 from medtasks_utils.harness.options import defaults_of, options_of, without_effect
 from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
 from medtasks_utils.harness.signature import as_signed, digest, signature, signature_fields
-from medtasks_utils.harness.sources import BenchmarkFiles, Source
+from medtasks_utils.harness.sources import BenchmarkFiles, source_of
 from medtasks_utils.harness.tool_turns import ToolTurns
 from medtasks_utils.statistics.aggregation import AGGREGATES, combined, logged
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
@@ -69,8 +69,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         for line in without_effect([self.options], metadata.get(self.benchmark.name) or {}):
             logger.warning("%s: %s", self.info.name, line)
         self.turns = ToolTurns(self) if getattr(self.options, "tools", None) else None
-        self.source = Source.from_metadata(metadata)
-        self.files = BenchmarkFiles(self.source, self.benchmark, self.options.revision)
+        self.files = BenchmarkFiles(source_of(metadata), self.benchmark, self.options.revision)
         self._fewshot_seed: int | None = None
         self._fewshot_rows: list[Example] = []
         self._has_chat_template = False
@@ -94,7 +93,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         settings["dataset_kwargs"] = self.options.model_dump()
         settings["dataset_path"] = self.benchmark.repository(self.options).name
         settings["repeats"] = self.options.repeats
-        settings["metadata"] = {**metadata, "benchmark": self.benchmark.name, "data_source": self.source.name}
+        settings["metadata"] = {**metadata, "benchmark": self.benchmark.name, "data_source": self.files.name}
         if self.turns is not None and self.turns.runs_code:
             settings["unsafe_code"] = True  # the harness asks for --confirm_run_unsafe_code
 
@@ -150,7 +149,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         for line in report.warnings():
             logger.warning("%s: %s", self.info.name, line)
         if not rows:
-            raise DataError(f"{self.info.name}: no rows are left of {split} ({self.source.name})")
+            raise DataError(f"{self.info.name}: no rows are left of {split} ({self.files.name})")
         if split == self.split:
             for text in report.remarks:
                 self.remark(text)
@@ -305,7 +304,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
         scorers = self._scorer.signatures if self._scorer is not None else {}
         fields = signature_fields(
-            data=f"hub@{self.files.commit[:8]}" if self.source.name == "hub" else self.source.name,
+            data=f"hub@{self.files.commit[:8]}" if self.files.name == "hub" else self.files.name,
             documents=[{key: doc[key] for key in doc if key not in left_out} for _, doc in documents],
             prompt=prompt,
             has_chat_template=self._has_chat_template,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
@@ -86,15 +85,12 @@ class ToolFormat:
         results = [{"role": "tool", "tool_call_id": c["id"], "name": tool.name, "content": "2.25"} for c in calls]
         asked = {"role": "user", "content": "Hi"}
         apply = self._model.apply_chat_template
-        logging.disable(logging.WARNING)  # HFLM says what it makes of a template that fails
         try:
             with tools_in_template(self._model, self.schemas):
                 first = str(apply([asked], add_generation_prompt=False))
                 text = str(apply([asked, {"role": "assistant", "content": "", "tool_calls": calls}, *results]))
         except Exception:  # whatever a template raises of messages that it does not know
             return False
-        finally:
-            logging.disable(logging.NOTSET)
         found, _ = read_calls(text.removeprefix(first), self._tools)
         return all(name in first for name in self._tools) and "2.25" in text and found[:number] == wanted
 
