@@ -70,7 +70,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     try:
         arguments, unknown = parser.parse_known_args(argv)
     except ValueError as error:  # lm_eval's flags raise theirs past argparse
-        parser.error(str(error))
+        parser.exit(2, f"medtasks: error: {error}\n")
     subparser = vars(arguments).pop("parser", parser)
     if unknown:
         subparser.error("unrecognized arguments: " + " ".join(unknown))

@@ -61,7 +61,7 @@ def _listed(value: Any) -> list[str]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML in which ``!function`` is a text."""
 
 

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lm_eval.api.registry import get_model
+from lm_eval.api.registry import get_model, model_registry
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.tasks import TaskManager
 from lm_eval.utils import sanitize_model_name
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
-from medtasks_utils.errors import MedtasksError, OptionError, UsageError, meant, reason_of
+from medtasks_utils.errors import MedtasksError, OptionError, UsageError, meant
 from medtasks_utils.harness import server
 from medtasks_utils.harness.catalog import benchmark_of, configurations, manager_for
 from medtasks_utils.harness.command_line import benchmark_set
@@ -197,8 +197,9 @@ def check_model(config: EvaluatorConfig) -> None:
         package = str(error.name).partition(".")[0]
         install = f"'medtasks[{_EXTRAS[package]}]'" if package in _EXTRAS else package
         raise MedtasksError(f"--model {config.model} needs {package}: pip install {install}") from None
-    except (KeyError, ValueError) as error:
-        raise UsageError(f"--model {config.model}: {reason_of(error)}") from None
+    except ValueError:
+        known = sorted(model_registry.keys())
+        raise UsageError(f"there is no --model {config.model}{meant(config.model, known)}") from None
 
 
 def _check_server(config: EvaluatorConfig) -> None:

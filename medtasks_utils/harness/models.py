@@ -112,6 +112,20 @@ def tools_in_template(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Itera
             tokenizer.apply_chat_template = before
 
 
+def cut_prompts(model: Any, prompts: Sequence[str], max_gen_toks: int) -> str:
+    """What is to be known of prompts that lose their head, which models in this process cut off in silence."""
+    limit = getattr(model, "max_length", None)
+    if is_api(model) or not isinstance(limit, int) or not hasattr(model, "tok_encode"):
+        return ""
+    room, cut = limit - max_gen_toks, 0
+    for prompt in prompts:
+        if len(prompt.encode()) > room:  # no text has more tokens than bytes
+            tokens = model.tok_encode(prompt)
+            cut += len(tokens[0] if isinstance(tokens[0], list) else tokens) > room
+    said = f"{cut} of {len(prompts)} prompts are cut to their last {room} tokens"
+    return f"{said}: the model's context less max_gen_toks={max_gen_toks} leaves no more" if cut else ""
+
+
 # ---- what API models send
 
 

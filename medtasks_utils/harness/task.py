@@ -27,7 +27,7 @@ from medtasks_utils.errors import DataError, MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.fields import bind_filters, check_fields, check_metrics, filters_as_signed
-from medtasks_utils.harness.models import model_of
+from medtasks_utils.harness.models import cut_prompts, model_of
 from medtasks_utils.harness.options import defaults_of, options_of, without_effect
 from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
 from medtasks_utils.harness.signature import as_signed, digest, signature, signature_fields
@@ -244,6 +244,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
+        longest = (self.config.generation_kwargs or {}).get("max_gen_toks")
+        if self.info.generates and longest:
+            said = cut_prompts(self.model, [instance.args[0] for instance in self.instances], longest)
+            if said:
+                self.remark(said)
         if self.info.generates and self.options.repeats > 1:
             have_prompts = self._reordered is not None
             generations.make_independent(self.info.name, self.instances, self.model, have_prompts=have_prompts)
