@@ -9,7 +9,7 @@ from typing import Any, Literal
 import requests
 from lm_eval.api.model import LM
 
-from medtasks_utils.errors import OptionError, first_line
+from medtasks_utils.errors import OptionError
 from medtasks_utils.harness.models import has_chat_template, is_chat_server, probe_of, tools_in_template
 from medtasks_utils.harness.server import words_of
 from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
@@ -101,15 +101,20 @@ def _refused_by_server(model: Any, schemas: Sequence[dict[str, Any]], settings: 
     One that takes them and leaves them out of the model's prompt does not; it shows in the number of prompt tokens.
     """
     plain = probe_of(model, settings)
-    counts = []
-    for body in ({**plain["json"], "tools": list(schemas)}, plain["json"]):
-        try:
-            reply = requests.post(**{**plain, "json": body}, timeout=(_CONNECTED_WITHIN, model.timeout))
-            said = reply.json()
-        except (requests.exceptions.RequestException, ValueError) as error:
-            return f"{model.base_url} does not answer ({first_line(error)})"
-        if not (reply.ok and said.get("choices")):
-            return f"{model.base_url} refuses tools{words_of(reply.text)}"
-        counts.append((said.get("usage") or {}).get("prompt_tokens"))
-    ignored = counts[0] is not None and counts[0] == counts[1]
-    return f"{model.base_url} leaves tools out of the prompt" if ignored else ""
+    with_tools, words = _asked({**plain, "json": {**plain["json"], "tools": list(schemas)}}, model.timeout)
+    without, _ = _asked(plain, model.timeout)
+    if with_tools.get("choices"):
+        counts = [(said.get("usage") or {}).get("prompt_tokens") for said in (with_tools, without)]
+        ignored = counts[0] is not None and counts[0] == counts[1]
+        return f"{model.base_url} leaves tools out of the prompt" if ignored else ""
+    # One that answers neither is busy, and gives its reasons when the run asks.
+    return f"{model.base_url} refuses tools{words}" if without.get("choices") else ""
+
+
+def _asked(request: dict[str, Any], timeout: float) -> tuple[dict[str, Any], str]:
+    """A reply, empty where there is none, and what it says for people."""
+    try:
+        reply = requests.post(**request, timeout=(_CONNECTED_WITHIN, timeout))
+        return dict(reply.json()) if reply.ok else {}, words_of(reply.text)
+    except (requests.exceptions.RequestException, ValueError):
+        return {}, ""
