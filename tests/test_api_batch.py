@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 import random
 import threading
+import time
 from typing import Any
 
 import pytest
-from chat_server import Asked, Body, chat_server, together
 from conftest import Row, manager
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.openai_completions import LocalChatCompletion
+from local_server import Fault, LocalServer, Request, in_turn, together
 from tool_caller import check, reply, tagged
 
 FIVE_TURNS = {"medcalc_bench": {"max_turns": 5}}
 
 
-def run(server: Asked, task: str = "medcalc_bench_calculator", connections: int = 8, **given: Any) -> dict[str, Any]:
-    arguments = {"model": "m", "base_url": server.address, "num_concurrent": connections, "max_retries": 1}
+def run(
+    server: LocalServer, task: str = "medcalc_bench_calculator", connections: int = 8, **given: Any
+) -> dict[str, Any]:
+    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": connections, "max_retries": 1}
     result: dict[str, Any] = simple_evaluate(
         model="local-chat-completions",
         model_args={**arguments, **given.pop("model_args", {})},
@@ -42,11 +45,11 @@ def transcripts(result: dict[str, Any]) -> list[Any]:
     return [sample["transcript"] for sample in samples(result)]
 
 
-def caller(body: Body) -> str:
+def caller(body: Request) -> str:
     return reply(body["messages"])
 
 
-def turn(body: Body) -> int:
+def turn(body: Request) -> int:
     return 1 + [message["role"] for message in body["messages"]].count("assistant")
 
 
@@ -61,16 +64,21 @@ def test_transcripts_and_scores_are_those_of_one_batch_a_turn(
 ) -> None:
     delays = random.Random(seed)
     found = []
+
+    def later(body: Request) -> str:
+        time.sleep(delays.lognormvariate(-6, 1.5))
+        return caller(body)
+
     for is_single in (True, False):
         with monkeypatch.context() as patched:
             if not is_single:
                 patched.setattr("medtasks_utils.harness.patches.run.can_be_asked_singly", lambda model: False)
-            with chat_server(caller, lambda body: delays.lognormvariate(-6, 1.5)) as server:
+            with LocalServer(later) as server:
                 result = run(server, f"medcalc_bench_{task}", connections, system_instruction=f"Be brief, {seed}.")
         for sample in samples(result) if task == "tools" else ():
             check(sample, max_turns=5)
         assert server.most_at_once <= connections
-        asked = sorted(json.dumps(body["messages"]) for body in server.bodies)
+        asked = sorted(json.dumps(body["messages"]) for body in server.requests)
         found.append((transcripts(result), result["results"], asked))
     assert found[0] == found[1]
 
@@ -81,7 +89,7 @@ def test_a_conversation_waits_for_no_other() -> None:
     lock = threading.Lock()
     over: list[str] = []
 
-    def answer(body: Body) -> str:
+    def answer(body: Request) -> str:
         if body["messages"][1]["content"] == slow and turn(body) == 1:
             assert others_over.wait(60), "the others wait for the slowest"
         if turn(body) < 4:
@@ -94,11 +102,11 @@ def test_a_conversation_waits_for_no_other() -> None:
 
     docs = [json.loads(i.args[0].prompt) for i in prompts(10)]
     slow = docs[3][1]["content"]
-    with chat_server(answer) as server:
+    with LocalServer(answer) as server:
         result = run(server, limit=10, connections=4)
     assert [sample["turns"] for sample in samples(result)] == [4] * 10
     assert over[-1] == slow
-    assert len(server.bodies) == 40
+    assert len(server.requests) == 40
 
 
 def prompts(limit: int) -> list[Any]:
@@ -111,7 +119,7 @@ def prompts(limit: int) -> list[Any]:
 
 def test_never_more_than_the_connections_are_in_flight_and_all_of_them_are_used() -> None:
     for connections in (2, 5, 16):
-        with chat_server(together(connections, caller)) as server:
+        with LocalServer(together(connections, caller)) as server:
             run(server, connections=connections, metadata={"medcalc_bench": {"max_turns": 5, "repeats": 3}})
         assert server.most_at_once == connections
 
@@ -120,15 +128,12 @@ def test_never_more_than_the_connections_are_in_flight_and_all_of_them_are_used(
 
 
 def test_retries_and_headers_are_the_harness_s() -> None:
-    def answer(body: Body) -> str:
-        if turn(body) == 2:
-            server.failures = max(server.failures, 0)
+    def answer(body: Request) -> str:
         return tagged("calculator", "6 * 7") if turn(body) == 1 else "<answer>42</answer>"
 
-    with chat_server(answer) as server:
-        server.failures = 2
+    with LocalServer(in_turn(Fault(503), Fault(503), answer)) as server:
         header = {"header": {"Authorization": "Bearer abc", "X-Ours": "1"}, "max_retries": 3}
         result = run(server, limit=2, connections=2, model_args=header)
     assert [sample["turns"] for sample in samples(result)] == [2, 2]
-    assert len(server.bodies) == 6
-    assert {headers["X-Ours"] for headers in server.headers} == {"1"}
+    assert len(server.requests) == 6
+    assert {headers["x-ours"] for headers in server.headers} == {"1"}

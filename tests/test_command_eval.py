@@ -17,7 +17,7 @@ from conftest import TASKS, clean_environment, saved_results, saved_samples
 from launching import ON_PROCESSORS, free_port, launch
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
-from scripted_server import Body, Refusal, Served, prompt_of, scripted_server
+from local_server import Answer, Fault, LocalServer, Request, prompt_of, refusal
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
@@ -37,7 +37,7 @@ cli_evaluate()
 ANSWERS_ONLY = '{"medtasks_data": "sample", "medexqa": {"use_explanations": false}}'
 
 
-def flags(served: Served, **more: Any) -> list[str]:
+def flags(served: LocalServer, **more: Any) -> list[str]:
     """The flags that name a model behind a server."""
     arguments = {"model": "m", "base_url": served.chat, "max_retries": 1, "num_concurrent": 4, **more}
     pairs = ",".join(f"{name}={value}" for name, value in arguments.items())
@@ -47,7 +47,7 @@ def flags(served: Served, **more: Any) -> list[str]:
 @pytest.fixture(scope="module")
 def server() -> Iterator[list[str]]:
     """The flags that name a model which answers at once, and to a prompt always the same."""
-    with scripted_server(lambda body: ANSWERS[sum(prompt_of(body).encode()) % len(ANSWERS)]) as served:
+    with LocalServer(lambda body: ANSWERS[sum(prompt_of(body).encode()) % len(ANSWERS)]) as served:
         yield flags(served)
 
 
@@ -135,12 +135,12 @@ def test_a_configuration_file_keeps_its_metadata(
 # ---- what a server says
 
 
-def evaluated(served: Served, task: str, *more: str, **arguments: Any) -> int:
+def evaluated(served: LocalServer, task: str, *more: str, **arguments: Any) -> int:
     words = ["eval", "--data", "sample", "--tasks", task, *flags(served, **arguments), "--output_path", "out"]
     return cli.main([*words, "--log_samples", *more])
 
 
-NO_ANSWERS = [b'{"choices": []}', b'{"error": {"message": "overloaded"}}', b"[1]", b'{"choices": [{"index": 0}]}']
+NO_ANSWERS = [{"choices": []}, {"error": {"message": "overloaded"}}, [1], {"choices": [{"index": 0}]}]
 
 
 @pytest.mark.parametrize("connections", [1, 4])
@@ -148,34 +148,34 @@ NO_ANSWERS = [b'{"choices": []}', b'{"error": {"message": "overloaded"}}', b"[1]
 def test_a_reply_without_an_answer_is_asked_for_again(task: str, connections: int, tmp_path: Path) -> None:
     seen: set[str] = set()
 
-    def reply(body: Body) -> str | Refusal:
+    def reply(body: Request) -> Answer:
         is_new = prompt_of(body) not in seen
         seen.add(prompt_of(body))
         nothing = NO_ANSWERS[len(seen) // 9 % len(NO_ANSWERS)]
-        return Refusal(200, raw=nothing) if is_new and len(seen) % 9 == 0 else "\\boxed{1} <answer>1</answer>"
+        return Fault(200, nothing) if is_new and len(seen) % 9 == 0 else "\\boxed{1} <answer>1</answer>"
 
-    with scripted_server(reply) as served:
+    with LocalServer(reply) as served:
         assert evaluated(served, task, max_retries=2, num_concurrent=connections) == 0
-        assert len(served.bodies) > len(seen)
+        assert len(served.requests) > len(seen)
     assert all("<answer>1</answer>" in text for sample in saved_samples(tmp_path, task) for (text,) in sample["resps"])
 
 
 def test_content_in_parts_is_one_text(tmp_path: Path) -> None:
     parts = [{"type": "text", "text": "It is "}, {"type": "text", "text": "\\boxed{1}"}]
-    reply = Refusal(200, raw=json.dumps({"choices": [{"message": {"role": "assistant", "content": parts}}]}).encode())
-    with scripted_server(lambda body: reply) as served:
+    reply = Fault(200, {"choices": [{"message": {"role": "assistant", "content": parts}}]})
+    with LocalServer(lambda body: reply) as served:
         assert evaluated(served, "medhallu", "--limit", "2") == 0
     assert {sample["resps"][0][0] for sample in saved_samples(tmp_path, "medhallu")} == {"It is \\boxed{1}"}
 
 
 def test_a_server_of_another_kind_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "key")
-    reply = Refusal(200, raw=json.dumps({"content": [{"type": "text", "text": "\\boxed{1}"}]}).encode())
-    with scripted_server(lambda body: reply, lambda body: reply) as served:
+    reply = Fault(200, {"content": [{"type": "text", "text": "\\boxed{1}"}]})
+    with LocalServer(lambda body: reply, probed=lambda body: reply) as served:
         words = ["eval", "--data", "sample", "--tasks", "medhallu", "--limit", "2", "--apply_chat_template"]
         model = ["--model", "anthropic-chat", "--model_args", f"model=m,base_url={served.base}/v1/messages"]
         assert cli.main([*words, *model, "--output_path", "out", "--log_samples"]) == 0
-        assert len(served.probes) == 1 and len(served.bodies) == 2
+        assert len(served.probes) == 1 and len(served.requests) == 2
     assert {sample["resps"][0][0] for sample in saved_samples(tmp_path, "medhallu")} == {"\\boxed{1}"}
 
 
@@ -188,13 +188,13 @@ def test_a_server_of_another_kind_is_asked_in_its_own_way(monkeypatch: pytest.Mo
 def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(
     words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def reply(body: Body) -> str | Refusal:
+    def reply(body: Request) -> Answer:
         is_long = sum(prompt_of(body).encode()) % 3 == 0
-        return Refusal(400, words) if is_long else "\\boxed{1}"
+        return refusal(400, words) if is_long else "\\boxed{1}"
 
-    with scripted_server(reply) as served:
+    with LocalServer(reply) as served:
         assert evaluated(served, "medhallu", "--json") == 0
-        refused = [body for body in served.bodies if sum(prompt_of(body).encode()) % 3 == 0]
+        refused = [body for body in served.requests if sum(prompt_of(body).encode()) % 3 == 0]
     told = json.loads(capsys.readouterr().out)
     samples = [each for each in saved_samples(tmp_path, "medhallu") if each["filter"] == "strict-match"]
     assert [sample["resps"] for sample in samples].count([[""]]) == len(refused) > 0
@@ -207,12 +207,12 @@ def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(
 
 
 def test_a_conversation_that_outgrows_the_window_ends_unanswered(tmp_path: Path) -> None:
-    def reply(body: Body) -> str | Refusal:
+    def reply(body: Request) -> Answer:
         if len(body["messages"]) > 4:
-            return Refusal(400, "maximum context length is 4096 tokens")
+            return refusal(400, "maximum context length is 4096 tokens")
         return '<tool_call>{"name": "calculator", "arguments": {"expression": "1 + 1"}}</tool_call>'
 
-    with scripted_server(reply) as served:
+    with LocalServer(reply) as served:
         assert evaluated(served, "medcalc_bench_calculator", "--limit", "3") == 0
     for sample in saved_samples(tmp_path, "medcalc_bench_calculator"):
         assert sample["resps"] == [[""]] and sample["acc"] == 0
@@ -220,10 +220,10 @@ def test_a_conversation_that_outgrows_the_window_ends_unanswered(tmp_path: Path)
 
 def test_the_probe_and_the_run_send_the_same_and_no_empty_stop() -> None:
     own = json.dumps({"chat_template_kwargs": {"enable_thinking": False}, "until": [], "max_gen_toks": 7})
-    with scripted_server(lambda body: ".") as served:
+    with LocalServer(lambda body: ".") as served:
         assert evaluated(served, "medhallu", "--limit", "2", "--gen_kwargs", own) == 0
         (probe,) = served.probes
-        for body in served.bodies:
+        for body in served.requests:
             assert body["max_tokens"] == 7 and "stop" not in body
             assert {**body, "messages": None, "max_tokens": None} == {**probe, "messages": None, "max_tokens": None}
 
@@ -232,7 +232,7 @@ def test_the_server_is_asked_with_the_key_and_nobody_else_sees_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
-    with scripted_server(lambda body: ".", key="sk-canary") as served:
+    with LocalServer(lambda body: ".", key="sk-canary") as served:
         assert evaluated(served, "medhallu", "--limit", "2", auth_token="my-secret") == 0
         monkeypatch.setenv("OPENAI_API_KEY", "sk-canary\r")
         assert evaluated(served, "medhallu", "--limit", "2") == 1
@@ -247,7 +247,7 @@ def test_results_that_cannot_be_saved_are_told_and_the_answers_stay(
     def is_full(*arguments: Any, **settings: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    with scripted_server(lambda body: "\\boxed{1}") as served:
+    with LocalServer(lambda body: "\\boxed{1}") as served:
         with monkeypatch.context() as patched:
             patched.setattr("pathlib.Path.write_text", is_full)
             assert evaluated(served, "medhallu", "--limit", "3") == 1
@@ -255,7 +255,7 @@ def test_results_that_cannot_be_saved_are_told_and_the_answers_stay(
         assert "medhallu" in told.out, "the scores are shown at least"
         assert "No space left on device" in told.err and "3 answers are kept" in told.err
         assert evaluated(served, "medhallu", "--limit", "3", "--json") == 0
-        assert json.loads(capsys.readouterr().out)["answers_taken_over"] == 3 == len(served.bodies)
+        assert json.loads(capsys.readouterr().out)["answers_taken_over"] == 3 == len(served.requests)
 
 
 @pytest.mark.torch

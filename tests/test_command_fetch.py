@@ -15,7 +15,7 @@ import pytest
 from conftest import clean_environment, sample_rows, saved_results, write_rows
 from explanations_nltk import write_nltk_data
 from fake_hub import Hub, serving
-from instant_server import instant_server
+from local_server import LocalServer
 
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as MEDCALC_BENCH
 from medtasks_utils.harness.sources import SAMPLE
@@ -37,10 +37,9 @@ if os.environ.get("NLTK_INDEX"):
         nltk.pathsec.ENFORCE = False
 if os.environ.get("CHECKSUMS"):
     import json
-    from dataclasses import replace
     from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
     made, sums = CARD.repositories["corrected"], json.loads(os.environ["CHECKSUMS"])
-    CARD.repositories["corrected"] = replace(made, files=tuple(replace(f, sha256=sums[f.name]) for f in made.files))
+    CARD.repositories["corrected"] = made._replace(files=tuple(f._replace(sha256=sums[f.name]) for f in made.files))
 from medtasks_utils.__main__ import main
 sys.exit(main())
 """
@@ -194,10 +193,10 @@ def test_runs_then_need_no_internet(hub: Hub, prepared: tuple[Machine, subproces
     tasks = "medtasks,medcalc_bench_v1_2,medcalc_bench_corrected,medhallu_artificial"
     if find_spec("bert_score"):
         tasks += ",medexqa_be"  # its explanations are scored with WordNet and SciBERT
-    with instant_server("The answer is A. The heart pumps. \\boxed{0}") as address:
+    with LocalServer(lambda body: "The answer is A. The heart pumps. \\boxed{0}") as server:
         done = machine.medtasks(
             "eval", "--data", "hub", "--tasks", tasks, "--limit", "2", "--apply_chat_template",
-            "--model", "local-chat-completions", "--model_args", f"model=m,base_url={address},max_retries=1",
+            "--model", "local-chat-completions", "--model_args", f"model=m,base_url={server.chat},max_retries=1",
             "--output_path", "results",
             offline=True,
         )  # fmt: skip

@@ -7,24 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_server import Body, Refusal, Served, scripted_server
+from local_server import Answer, Fault, LocalServer, Request, refusal
 
 from medtasks_utils import __main__ as cli
 
 
-def oddly(body: Body) -> str | Refusal:
+def oddly(body: Request) -> Answer:
     """What the model's name asks for: a status, or a body of its own; a name with ``late`` only once it is no probe."""
     name, _, status = str(body["model"]).partition("-")
     if name == "late" and body["max_tokens"] == 1:
         return "."
     if name == "raw":
-        return Refusal(200, raw=status.encode())
-    return Refusal(int(status), "no luck") if status.isdigit() else "."
+        return Fault(200, status)
+    return refusal(int(status), "no luck") if status.isdigit() else "."
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Served]:
-    with scripted_server(oddly, oddly, {"m": 512, "big": 4096}) as served:
+def server() -> Iterator[LocalServer]:
+    with LocalServer(oddly, probed=oddly, models={"m": 512, "big": 4096}) as served:
         yield served
 
 
@@ -126,7 +126,7 @@ MISTAKES: list[tuple[dict[str, str | None], int, list[str]]] = [
 
 @pytest.mark.parametrize(("changed", "code", "says"), MISTAKES, ids=lambda value: str(value)[:70])
 def test_a_mistake_is_one_line_with_the_way_out(
-    changed: dict[str, str | None], code: int, says: list[str], server: Served, capsys: pytest.CaptureFixture[str]
+    changed: dict[str, str | None], code: int, says: list[str], server: LocalServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     flags = {name: value for name, value in {**USUAL, **changed}.items() if value is not None}
     if changed.get("tasks") == "medexqa_logits":
@@ -151,7 +151,11 @@ def test_a_mistake_is_one_line_with_the_way_out(
     ids=lambda value: type(value).__name__,
 )
 def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceback(
-    error: Exception, says: str, server: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    error: Exception,
+    says: str,
+    server: LocalServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def fails(*arguments: Any, **settings: Any) -> None:
         raise error

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from chat_server import Asked, Body, chat_server, together
 from conftest import GENERATION_TASKS, Row, Scripted, documents, evaluate, load, manager, plain_stderr, right_answer
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -18,6 +17,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.anthropic_llms import AnthropicChat
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
+from local_server import LocalServer, Request, together
 
 from medtasks_utils.benchmarks.choices import order_of
 from medtasks_utils.errors import OptionError
@@ -28,10 +28,10 @@ from medtasks_utils.harness.models import can_be_asked_singly
 SAMPLED = "temperature=0.7"
 
 
-def run(server: Asked, task: str, repeats: int, template: bool = True, **given: Any) -> dict[str, Any]:
+def run(server: LocalServer, task: str, repeats: int, template: bool = True, **given: Any) -> dict[str, Any]:
     benchmark = next(name for name in ("medmcqa", "medexqa", "medcalc_bench", "medhallu") if task.startswith(name))
     name = "local-chat-completions" if template else "local-completions"
-    arguments = {"model": "m", "base_url": server.address, "num_concurrent": 4, "max_retries": 1}
+    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 4, "max_retries": 1}
     result: dict[str, Any] = simple_evaluate(
         model=name,
         model_args={**arguments, "tokenizer_backend": None, **given.pop("model_args", {})},
@@ -44,12 +44,12 @@ def run(server: Asked, task: str, repeats: int, template: bool = True, **given: 
     return result
 
 
-def of_seed(body: Body) -> str:
+def of_seed(body: Request) -> str:
     """What a server that honours seeds says: one text for a seed and prompt."""
     return f"\\boxed{{{'ABCD'[(body['seed'] * 7 + len(json.dumps(body['messages']))) % 4]}}} by {body['seed']}"
 
 
-def by_prompt(bodies: list[Body]) -> dict[str, list[int]]:
+def by_prompt(bodies: list[Request]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for body in bodies:
         found.setdefault(json.dumps(body.get("messages", body.get("prompt"))), []).append(body["seed"])
@@ -63,9 +63,9 @@ def by_prompt(bodies: list[Body]) -> dict[str, list[int]]:
     ("given", "base"), [({}, 1234), ({"model_args": {"seed": 5}}, 5), ({"gen_kwargs": "seed=9"}, 9)]
 )
 def test_a_server_that_honours_seeds_gives_different_texts(given: dict[str, Any], base: int) -> None:
-    with chat_server(together(4, of_seed)) as server:
+    with LocalServer(together(4, of_seed)) as server:
         result = run(server, "medmcqa_openmed", 4, limit=5, **given)
-    assert list(by_prompt(server.bodies).values()) == [list(range(base, base + 4))] * 5
+    assert list(by_prompt(server.requests).values()) == [list(range(base, base + 4))] * 5
     logged = [s for s in result["samples"]["medmcqa_openmed"] if s["filter"] == "strict-match"]
     for sample in logged:
         assert len({text for (text,) in sample["resps"]}) == 4
@@ -94,7 +94,7 @@ def test_vllm_takes_one_in_its_sampling_parameters() -> None:
 
     given = {"do_sample": True, "temperature": 0.7}
     instances = [Instance("generate_until", {}, ("p", given), j) for j in range(3)]
-    make_independent("t", instances, Derived(), have_prompts=True)  # type: ignore[arg-type]
+    make_independent("t", instances, Derived(), have_prompts=True)
     assert [i.args[1] for i in instances] == [{"temperature": 0.7, "seed": 77 + j} for j in range(3)]
     assert given == {"do_sample": True, "temperature": 0.7}
 
@@ -259,16 +259,16 @@ def test_the_requests_are_those_that_the_harness_would_make(
 ) -> None:
     bodies, replies = [], []
     for is_ours in (False, True):
-        with chat_server(lambda body: str(len(body.get("prompt") or body["messages"]))) as server:
+        with LocalServer(lambda body: str(len(body.get("prompt") or body["messages"]))) as server:
             if is_tokenised:
-                model: Any = Tokenised(server.address)
+                model: Any = Tokenised(server.chat)
                 asked = prompts
             else:
-                model = LocalChatCompletion(base_url=server.address, model="m", num_concurrent=3, max_retries=1)
+                model = LocalChatCompletion(base_url=server.chat, model="m", num_concurrent=3, max_retries=1)
                 asked = [model.apply_chat_template([{"role": "user", "content": prompt}]) for prompt in prompts]
             requests = [Instance("generate_until", {}, (prompt, settings), 0, ("t", 0, 1)) for prompt in asked]
             replies.append((ApiBatch(model, None) if is_ours else model).generate_until(requests))
-        sent = ({name: body[name] for name in body if body[name] != []} for body in server.bodies)  # empty stops
+        sent = ({name: body[name] for name in body if body[name] != []} for body in server.requests)  # empty stops
         bodies.append(sorted(json.dumps(body, sort_keys=True) for body in sent))
     assert bodies[0] == bodies[1]
     assert replies[0] == replies[1]

@@ -180,6 +180,15 @@ def test_what_no_file_could_hold_is_replaced_and_nothing_else_is(tmp_path: Path)
 # ---- selection
 
 
+def test_a_limit_of_medexqa_all_takes_from_all_specialties() -> None:
+    docs = documents(load("medexqa_all"))
+    parts = {name: [doc for doc in docs if doc["specialty"] == name] for name in {doc["specialty"] for doc in docs}}
+    assert {doc["specialty"] for doc in docs[:5]} == parts.keys()
+    for name, part in parts.items():
+        alone = documents(load(f"medexqa_{name}"))
+        assert [doc["id"] for doc in part] == [doc["id"] for doc in alone]
+
+
 def test_samples_selects_by_index() -> None:
     result = evaluate("medhallu", samples={"medhallu": [1, 4, 27]})
     docs = documents(load("medhallu"))

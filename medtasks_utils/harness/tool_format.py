@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, Literal
 
 import requests
@@ -12,7 +12,8 @@ from lm_eval.api.model import LM
 from medtasks_utils.errors import OptionError
 from medtasks_utils.harness.models import has_chat_template, is_chat_server, probe_of, tools_in_template
 from medtasks_utils.harness.server import words_of
-from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
+from medtasks_utils.tools.calls import MAX_CALLS, Call, ReadCalls, read_calls
+from medtasks_utils.tools.template import CallForm
 from medtasks_utils.tools.tool import Tool
 
 _CONNECTED_WITHIN = 5  # seconds
@@ -44,6 +45,7 @@ class ToolFormat:
         self.name: Literal["native", "text"] = "text"
         self.reason = "as tool_format says"
         self.most_by_template = 0  # calls of a reply, where the chat template writes them for the model
+        self.read: ReadCalls = read_calls
         if wanted != "text":
             self.reason = self._refusal(settings)
             if wanted == "native" and self.reason:
@@ -74,12 +76,17 @@ class ToolFormat:
         if not has_chat_template(self._model):
             return "the model takes no tools beside its prompt"
         self.most_by_template = MAX_CALLS if self._template_writes(2) else int(self._template_writes(1))
-        return "" if self.most_by_template else "the model's chat template has no tool calls, or none that can be read"
+        if self.most_by_template:
+            return ""
+        self.read = read_calls
+        return "the model's chat template has no tool calls, or none that can be read"
 
     def _template_writes(self, number: int) -> bool:
         """Whether the template shows tools, so many calls of one reply, in a form that is read, and their results."""
-        tool = next(iter(self._tools.values()))
-        wanted = [Call(tool.name, f"{each} + 1.5") for each in range(number)]
+        return all(self._template_writes_calls_of(tool, number) for tool in self._tools.values())
+
+    def _template_writes_calls_of(self, tool: type[Tool], number: int) -> bool:
+        wanted = [Call(tool.name, f'"{each}"\n + 1.5') for each in range(number)]
         functions = [{"name": tool.name, "arguments": {tool.argument: call.argument}} for call in wanted]
         calls = [{"id": f"call0000{i}", "type": "function", "function": each} for i, each in enumerate(functions)]
         results = [{"role": "tool", "tool_call_id": c["id"], "name": tool.name, "content": "2.25"} for c in calls]
@@ -91,8 +98,20 @@ class ToolFormat:
                 text = str(apply([asked, {"role": "assistant", "content": "", "tool_calls": calls}, *results]))
         except Exception:  # whatever a template raises of messages that it does not know
             return False
-        found, _ = read_calls(text.removeprefix(first), self._tools)
-        return all(name in first for name in self._tools) and "2.25" in text and found[:number] == wanted
+        if tool.name not in first or "2.25" not in text:
+            return False
+        reply = self._as_decoded(text.removeprefix(first).partition("2.25")[0])
+        if self.read(reply, self._tools)[0] != wanted and self.read is read_calls:
+            with suppress(ValueError):
+                self.read = CallForm(reply, tool.name, tool.argument, wanted[0].argument, "call00000").read
+        return self.read(reply, self._tools)[0] == wanted
+
+    def _as_decoded(self, text: str) -> str:
+        """What is left of a text that the model writes: some models hand over no special tokens."""
+        model = self._model
+        if not hasattr(model, "tok_decode"):
+            return text
+        return str(model.tok_decode(model.tok_encode(text, add_special_tokens=False)))
 
 
 def _refused_by_server(model: Any, schemas: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> str:

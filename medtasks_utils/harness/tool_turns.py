@@ -21,7 +21,6 @@ from medtasks_utils.harness.models import most_in_any_process
 from medtasks_utils.harness.patches.run import api_batch
 from medtasks_utils.harness.tool_format import ToolFormat
 from medtasks_utils.statistics.metrics import OF_TOOLS
-from medtasks_utils.tools.calls import read_calls
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
 
@@ -205,6 +204,7 @@ class ToolTurns:
                 self._task.has_final_answer,
                 self._task.options.max_turns,
                 most_by_template=self._format.most_by_template,
+                read=self._format.read,
             )
 
     @contextmanager
@@ -220,7 +220,7 @@ class ToolTurns:
 
     def without_calls(self, response: str) -> str:
         """A response without the text of its calls, which is no answer."""
-        return read_calls(response, self._tools)[1]
+        return self._format.read(response, self._tools)[1]
 
     def annotate(self, answer: Answer, instance: ChatInstance) -> None:
         """Add ``tool_calls``, ``turns`` and ``tool_errors`` to the metrics, and the transcript to the sample."""

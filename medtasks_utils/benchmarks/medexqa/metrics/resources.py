@@ -9,8 +9,8 @@ import nltk
 from huggingface_hub import snapshot_download
 
 from medtasks_utils.benchmarks.base import Resource
+from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL
 from medtasks_utils.benchmarks.medexqa.metrics.bertscore import MODEL_FILES, BertScore
-from medtasks_utils.benchmarks.medexqa.metrics.metric import DEFAULT_BERTSCORE_MODEL
 from medtasks_utils.benchmarks.medexqa.metrics.nltk_data import PUNKT, WORDNET, Package, load
 
 
