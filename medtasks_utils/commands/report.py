@@ -26,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", nargs="+", type=Path, metavar="PATH", help="folders, searched to the bottom, or results files")
     add("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="- for standard output")
-    add("--json", action="store_true", help="say where, how large and how long it took as JSON")
     add("--split", action="store_true", help="prompts and responses in a folder beside the page, <name>_files")
     add(
         "--compare",
