@@ -317,14 +317,20 @@ ROW: dict[str, Row] = {
     "medmcqa": {
         "id": "id-1",  # shown in the order C, D, A, B
         "question": "Which <one>?\nThink {{well}}.",
-        **{"opa": "first & last", "opb": "second", "opc": "third", "opd": ""},
+        "opa": "first & last",
+        "opb": "second",
+        "opc": "third",
+        "opd": "",
         "cop": 2,
         "exp": "Since it is.",
         "subject_name": "Anatomy",
     },
     "medexqa": {
         "question": "Which device?",
-        **{"A": "Pump", "B": "None", "C": "Valve.", "D": ""},
+        "A": "Pump",
+        "B": "None",
+        "C": "Valve.",
+        "D": "",
         "explanation_1": "A pump pumps.",
         "explanation_2": "It does.",
         "answer": "A",

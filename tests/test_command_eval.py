@@ -10,13 +10,10 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import TASKS, clean_environment, lm_eval, saved_results, saved_samples
-from hypothesis import given
-from hypothesis import strategies as st
+from conftest import TASKS, clean_environment, saved_results, saved_samples
 from launching import ON_PROCESSORS, free_port, launch
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
@@ -26,9 +23,8 @@ from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.commands.evaluate import add_arguments
 from medtasks_utils.errors import OptionError
-from medtasks_utils.harness import catalog, checks, plain_flags
-from medtasks_utils.harness.context import truncation
-from medtasks_utils.harness.quick_start import PackFirst
+from medtasks_utils.harness import catalog, checks
+from medtasks_utils.harness.command_line import with_plain_flags
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
 STOCK = """
@@ -136,21 +132,6 @@ def test_a_configuration_file_keeps_its_metadata(
     assert (options["difficulty"], options["repeats"]) == ("hard", 2)
 
 
-@pytest.mark.slow
-def test_the_stock_command_in_a_process_of_its_own_gives_the_same(server: list[str], tmp_path: Path) -> None:
-    arguments = [*server, "--tasks", "medhallu,medmcqa_openmed", "--limit", "5", "--log_samples"]
-    environment = {"MEDTASKS_DATA": "sample"}
-    done = lm_eval("run", "--include_path", TASKS, *arguments, "--output_path", "stock", cwd=tmp_path, env=environment)
-    assert done.returncode == 0, done.stderr
-    ours = subprocess.run(
-        [sys.executable, "-m", "medtasks_utils.__main__", "eval", *arguments, "--output_path", "ours", "--full_table"],
-        cwd=tmp_path, env=clean_environment(environment), capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert ours.returncode == 0, ours.stderr
-    assert ours.stdout.startswith(done.stdout.partition("\n")[2].rstrip())
-    assert outcome(tmp_path / "ours") == outcome(tmp_path / "stock")
-
-
 # ---- what a server says
 
 
@@ -254,31 +235,10 @@ def test_the_server_is_asked_with_the_key_and_nobody_else_sees_it(
     with LocalServer(lambda body: ".", key="sk-canary") as served:
         assert evaluated(served, "medhallu", "--limit", "2", auth_token="my-secret") == 0
         monkeypatch.setenv("OPENAI_API_KEY", "sk-canary\r")
-        assert evaluated(served, "medhallu", "--limit", "2") == 2
+        assert evaluated(served, "medhallu", "--limit", "2") == 1
     (file,) = tmp_path.rglob("results_*.json")
     told = "".join(capsys.readouterr()) + file.read_text(encoding="utf-8")
     assert "[secret]" in told and not re.search("canary|my-secret", told)
-
-
-def test_standard_output_is_json_whatever_else_writes_to_it(tmp_path: Path) -> None:
-    """As the processes that vLLM starts do."""
-    program = (
-        "import os, subprocess, sys; from lm_eval.models.dummy import DummyLM\n"
-        "from medtasks_utils import __main__ as cli\n"
-        "ask = DummyLM.generate_until\n"
-        "def noisy(self, requests, **more):\n"
-        "    os.write(1, b'noise'); print('noise'); subprocess.run(['echo', 'noise'])\n"
-        "    return ask(self, requests, **more)\n"
-        "DummyLM.generate_until = noisy\n"
-        "sys.exit(cli.main())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "eval", "--data", "sample", "--tasks", "medhallu", "--model", "dummy",
-         "--json"],
-        cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["scores"] and done.stderr.count("noise") == 3
 
 
 def test_results_that_cannot_be_saved_are_told_and_the_answers_stay(
@@ -296,14 +256,6 @@ def test_results_that_cannot_be_saved_are_told_and_the_answers_stay(
         assert "No space left on device" in told.err and "3 answers are kept" in told.err
         assert evaluated(served, "medhallu", "--limit", "3", "--json") == 0
         assert json.loads(capsys.readouterr().out)["answers_taken_over"] == 3 == len(served.requests)
-
-
-def test_a_task_and_a_group_that_it_is_in_run_together(server: list[str], tmp_path: Path) -> None:
-    words = ["eval", "--data", "sample", "--set", "medexqa.use_explanations=false", "--limit", "2", *server]
-    for place, tasks in enumerate(["medhallu,medtasks", "medexqa_be,medexqa,medexqa_cp,medtasks"]):
-        folder = tmp_path / str(place)
-        assert cli.main([*words, "--tasks", tasks, "--output_path", str(folder)]) == 0
-        assert {"medtasks", "medhallu", *(["medexqa"] if place else [])} <= saved_results(folder)["results"].keys()
 
 
 @pytest.mark.torch
@@ -367,56 +319,26 @@ def harness_tasks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_harness_tasks_are_indexed_only_when_asked_for(
-    harness_tasks: Path, caplog: pytest.LogCaptureFixture
+def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(
+    harness_tasks: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    manager = PackFirst()
-    assert manager.match_tasks(["medexqa"]) == ["medexqa"]
-    assert manager.match_tasks(["medexqa_*_logits"])
-    assert "stock_task" not in manager.all_tasks
-    assert caplog.text == ""
-    assert manager.match_tasks(["stock_task"]) == ["stock_task"]
-    assert "medexqa" in manager.all_tasks
-    assert "Reading the harness's own task files too, for stock_task" in caplog.text
-
-
-def test_a_group_of_the_users_may_hold_tasks_of_the_harness(harness_tasks: Path, tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "mixed.yaml").write_text("group: mixed\ntask:\n  - medhallu\n  - task: stock_task\n    num_fewshot: 1\n")
     (folder / "ours.yaml").write_text("group: ours\ntask: [medhallu, {group: inner, task: [medmcqa_openmed]}]\n")
-    with pytest.raises(OptionError, match="difficulty"):
-        checks.tasks_of(["ours"], str(folder), {"medtasks_data": "sample", "medhallu": {"difficulty": "no"}})
+    (folder / "mine.yaml").write_text(f"include: {TASKS}/medhallu/medhallu.yaml\ntask: mine\n")
+    for names in (["medexqa", "medexqa_*_logits"], ["ours"], ["mine", "medtasks"]):
+        assert "stock_task" not in catalog.manager_for(names, [str(folder), str(TASKS)]).all_tasks
+    assert caplog.text == ""
+    metadata = {"medtasks_data": "sample", "medmcqa": {"num_eval_examples": "no"}}
     with pytest.raises(OptionError, match="num_eval_examples"):
-        checks.tasks_of(["ours"], str(folder), {"medtasks_data": "sample", "medmcqa": {"num_eval_examples": "no"}})
-    manager = PackFirst(str(folder), {"medtasks_data": "sample"})
-    assert set(manager.load(["ours"])["tasks"]) == {"medhallu", "medmcqa_openmed"}
-    assert "stock_task" not in manager.all_tasks
-    with pytest.raises(Exception, match="none"):  # its data set: the task is found
-        manager.load(["mixed"])
-    assert "stock_task" in manager.all_tasks
-
-
-def test_folders_of_the_users_are_included_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "mine.yaml").write_text(f"include: {TASKS}/medhallu/medhallu.yaml\ntask: mine\n")
-    assert {"mine", "medtasks"} <= set(PackFirst(str(tmp_path)).all_tasks)
-    assert {"mine", "medtasks"} <= set(PackFirst([str(tmp_path), str(TASKS)]).all_tasks)
-    assert caplog.text == "", "our own folder is not included twice"
+        checks.requested(catalog.manager_for(["ours"], str(folder)), ["ours"], metadata)
+    for names in (["stock_task"], ["mixed"]):
+        assert "stock_task" in catalog.manager_for(names, str(folder)).all_tasks
+    assert "Reading the harness's own task files too, for stock_task" in caplog.text
 
 
 # ---- plain flags
-
-
-@given(
-    benchmark=st.sampled_from(sorted(benchmarks())),
-    repeats=st.integers(1, 99),
-    other=st.dictionaries(st.sampled_from(["tokenizer", "max_length"]), st.integers()),
-)
-def test_plain_flags_are_metadata(benchmark: str, repeats: int, other: dict[str, int]) -> None:
-    given_before = json.loads(json.dumps(other))
-    merged = plain_flags.with_plain_flags(other, "sample", [f"{benchmark}.repeats={repeats}"])
-    assert merged == {**given_before, "medtasks_data": "sample", benchmark: {"repeats": repeats}}
-    assert other == given_before
 
 
 @pytest.mark.parametrize(
@@ -441,31 +363,11 @@ def test_plain_flags_are_metadata(benchmark: str, repeats: int, other: dict[str,
 )
 def test_values_are_json_or_text(setting: str, value: Any) -> None:
     benchmark, option = setting.partition("=")[0].split(".")
-    assert plain_flags.with_plain_flags({}, None, [setting]) == {benchmark: {option: value}}
-
-
-@pytest.mark.parametrize(
-    ("metadata", "data", "settings", "message"),
-    [
-        ({"medtasks_data": "hub"}, "sample", [], "disagree"),
-        ({"medhallu": {"seed": 1}}, None, ["medhallu.seed=2"], "also given as 1"),
-        ({}, None, ["medhallu.seed=1", "medhallu.seed=2"], "also given as 1"),
-        ({"medhallu": 3}, None, ["medhallu.seed=2"], "takes a JSON object"),
-        ({}, None, ["medhallu.seed"], "takes BENCHMARK.OPTION=VALUE"),
-        ({}, None, ["seed=1"], "takes BENCHMARK.OPTION=VALUE"),
-        ({}, None, ["medhalu.seed=1"], "none of medcalc_bench, medexqa"),
-    ],
-)
-def test_flags_that_disagree_or_mean_nothing_are_errors(
-    metadata: dict[str, Any], data: str | None, settings: list[str], message: str
-) -> None:
-    with pytest.raises(OptionError, match=message):
-        plain_flags.with_plain_flags(metadata, data, settings)
-
-
-def test_what_is_said_twice_alike_is_no_error() -> None:
-    metadata = {"medtasks_data": "sample", "medhallu": {"seed": 1}}
-    assert plain_flags.with_plain_flags(metadata, "sample", ["medhallu.seed=1"]) == metadata
+    given = {benchmark: {option: "other", "repeats": 2}}
+    assert with_plain_flags(given, "x", [setting]) == {
+        "medtasks_data": "x",
+        benchmark: {option: value, "repeats": 2},
+    }
 
 
 # ---- help
@@ -504,28 +406,3 @@ def test_every_task_and_group_says_what_it_is() -> None:
 
 
 # ---- the model's context
-
-
-class Short:
-    """A model that reads twenty tokens, prompt and answer together: a word each."""
-
-    max_length = 20
-
-    def tok_encode(self, text: str) -> list[str]:
-        return text.split()
-
-
-def test_prompts_that_are_cut_are_counted() -> None:
-    def config(longest: int) -> Any:
-        settings = {"max_gen_toks": longest, "until": []}
-        return SimpleNamespace(task="t", output_type="generate_until", generation_kwargs=settings)
-
-    prompts = ["a word " * 5, "a word " * 9, "a word " * 10, "short"]
-    said = truncation(Short(), config(2), prompts)
-    assert said is not None and said.startswith("1 of 4 prompts are cut to their last 18 tokens")
-    assert truncation(Short(), config(2), prompts[:2]) is None
-    assert truncation(SimpleNamespace(), config(2), prompts) is None and truncation(None, config(2), prompts) is None
-    with pytest.raises(OptionError, match=r"max_gen_toks=20 leaves no room for a prompt.*max_length"):
-        truncation(Short(), config(20), prompts)
-    with pytest.raises(OptionError, match="max_model_len"):
-        truncation(type("VLLM", (Short,), {})(), config(20), prompts)

@@ -312,7 +312,7 @@ def full(*arguments: Any, **settings: Any) -> str:
     raise OSError("disk full")
 
 
-@pytest.mark.parametrize(("fails", "says"), [(offline, "cannot reach the hub"), (missing, "404"), (full, "disk full")])
+@pytest.mark.parametrize(("fails", "says"), [(offline, "cached snapshot"), (missing, "404"), (full, "disk full")])
 def test_a_download_that_fails_is_one_line(monkeypatch: pytest.MonkeyPatch, fails: Any, says: str) -> None:
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fails)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)

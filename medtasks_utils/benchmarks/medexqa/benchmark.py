@@ -15,6 +15,7 @@ from medtasks_utils.benchmarks.base import (
     Files,
     LoadReport,
     Repository,
+    Resource,
     Scores,
     TaskInfo,
     by_field,
@@ -83,6 +84,19 @@ class MedExQA(ChoiceBenchmark):
     def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
         """Without the macro average in a task of one specialty."""
         return [metric for metric in self.metrics if metric.name != "macro_acc" or task.subset is None]
+
+    def resources(self) -> Sequence[Resource]:
+        """Those of the explanation metrics."""
+        from medtasks_utils.benchmarks.medexqa.metrics.resources import RESOURCES
+
+        return RESOURCES
+
+    def check_installed(self, task: TaskInfo, options: MedExQAOptions) -> None:
+        """Prepare what scores the explanations; it stays prepared."""
+        from medtasks_utils.benchmarks.medexqa.explanations import Explanations
+
+        if _scores_explanations(options, task):
+            Explanations(options, task.name)
 
     # ---- rows
 

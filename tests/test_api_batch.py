@@ -1,4 +1,4 @@
-"""Conversations over an API: each goes on by itself, within the connections, and comes to what it came to in rounds."""
+"""Conversations over an API: each goes on by itself, within the connections, and comes to what it would in batches."""
 
 from __future__ import annotations
 
@@ -6,25 +6,16 @@ import json
 import random
 import threading
 import time
-from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Row, manager
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from lm_eval.api.model import CachingLM
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.openai_completions import LocalChatCompletion
-from local_server import Answer, Fault, LocalServer, Request, in_turn, together
+from local_server import Fault, LocalServer, Request, in_turn, together
 from tool_caller import check, reply, tagged
-
-from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness import task as task_module
-from medtasks_utils.harness import tool_turns
-from medtasks_utils.harness.patches.models import cache_key
-from medtasks_utils.tools.calculator import Calculator
 
 FIVE_TURNS = {"medcalc_bench": {"max_turns": 5}}
 
@@ -62,17 +53,13 @@ def turn(body: Request) -> int:
     return 1 + [message["role"] for message in body["messages"]].count("assistant")
 
 
-def keys(bodies: list[Request]) -> Counter[str]:
-    return Counter(json.dumps(body, sort_keys=True) for body in bodies)
-
-
 # ---- what comes of it
 
 
 @pytest.mark.slow
 @settings(max_examples=4, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32), connections=st.integers(2, 40), task=st.sampled_from(["calculator", "tools"]))
-def test_transcripts_and_scores_are_those_of_rounds(
+def test_transcripts_and_scores_are_those_of_one_batch_a_turn(
     monkeypatch: pytest.MonkeyPatch, seed: int, connections: int, task: str
 ) -> None:
     delays = random.Random(seed)
@@ -82,17 +69,17 @@ def test_transcripts_and_scores_are_those_of_rounds(
         time.sleep(delays.lognormvariate(-6, 1.5))
         return caller(body)
 
-    for is_free in (True, False):
+    for is_single in (True, False):
         with monkeypatch.context() as patched:
-            if not is_free:
-                for module in (task_module, tool_turns):
-                    patched.setattr(module, "can_be_asked_singly", lambda model: False)
+            if not is_single:
+                patched.setattr("medtasks_utils.harness.patches.run.can_be_asked_singly", lambda model: False)
             with LocalServer(later) as server:
                 result = run(server, f"medcalc_bench_{task}", connections, system_instruction=f"Be brief, {seed}.")
         for sample in samples(result) if task == "tools" else ():
             check(sample, max_turns=5)
         assert server.most_at_once <= connections
-        found.append((transcripts(result), result["results"], keys(server.requests)))
+        asked = sorted(json.dumps(body["messages"]) for body in server.requests)
+        found.append((transcripts(result), result["results"], asked))
     assert found[0] == found[1]
 
 
@@ -124,7 +111,7 @@ def test_a_conversation_waits_for_no_other() -> None:
 
 def prompts(limit: int) -> list[Any]:
     model = LocalChatCompletion(base_url="http://127.0.0.1:9/", model="m", num_concurrent=2)
-    options = {"medcalc_bench": {"tool_format": "native"}}
+    options = {"medcalc_bench": {"tool_format": "text"}}
     task = manager(options).load(["medcalc_bench_calculator"])["tasks"]["medcalc_bench_calculator"]
     task.build_all_requests(limit=limit, apply_chat_template=True, chat_template=model.apply_chat_template)
     return list(task.instances)
@@ -135,23 +122,6 @@ def test_never_more_than_the_connections_are_in_flight_and_all_of_them_are_used(
         with LocalServer(together(connections, caller)) as server:
             run(server, connections=connections, metadata={"medcalc_bench": {"max_turns": 5, "repeats": 3}})
         assert server.most_at_once == connections
-
-
-def test_several_tasks_share_the_connections() -> None:
-    with LocalServer(together(6, caller)) as server:
-        result = simple_evaluate(
-            model="local-chat-completions",
-            model_args={"model": "m", "base_url": server.chat, "num_concurrent": 6, "max_retries": 1},
-            tasks=["medcalc_bench_calculator", "medcalc_bench_python", "medhallu"],
-            task_manager=manager(FIVE_TURNS),
-            apply_chat_template=True,
-            confirm_run_unsafe_code=True,
-        )
-    assert server.most_at_once == 6
-    for name in ("medcalc_bench_calculator", "medcalc_bench_python"):
-        logged = [s for s in result["samples"][name] if s["filter"] == "strict-match"]
-        assert sum(s["turns"] for s in logged) > len(logged)
-    assert len(result["samples"]["medhallu"]) == 2 * 28
 
 
 # ---- retries, headers, failures
@@ -167,42 +137,3 @@ def test_retries_and_headers_are_the_harness_s() -> None:
     assert [sample["turns"] for sample in samples(result)] == [2, 2]
     assert len(server.requests) == 6
     assert {headers["x-ours"] for headers in server.headers} == {"1"}
-
-
-def test_a_server_that_dies_costs_no_answered_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with LocalServer(caller) as whole:
-        expected = run(whole)
-
-    def dying(body: Request) -> Answer:
-        return Fault(503) if len(server.requests) > 30 else caller(body)
-
-    with LocalServer(dying) as server, pytest.raises(MedtasksError, match="503") as caught:
-        run(server, use_cache="cache")
-    assert "\n" not in str(caught.value)
-    with LocalServer(caller) as again:
-        result = run(again, use_cache="cache")
-    assert keys(server.answered) + keys(again.requests) == keys(whole.requests)
-    assert transcripts(result) == transcripts(expected)
-    assert result["results"] == expected["results"]
-    with LocalServer(caller) as idle:
-        assert transcripts(run(idle, use_cache="cache")) == transcripts(expected)
-    assert idle.requests == []
-
-
-def test_first_replies_from_the_cache_begin_at_once(tmp_path: Path) -> None:
-    """Only the further turns are missing: the harness has no request left to make, and ours are made all the same."""
-    cache = str(tmp_path / "cache")
-    with LocalServer(caller) as first:
-        expected = run(first, use_cache=cache)
-    model = LocalChatCompletion(base_url="x", model="m")
-    database = CachingLM(model, f"{cache}_rank0.db").dbdict
-    later = [body for body in first.requests if turn(body) > 1]
-    tools = [Calculator.schema()]
-    settings = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 2048, "tools": tools}
-    for body in later:
-        del database[cache_key(([json.dumps(body["messages"], ensure_ascii=False)], settings))]
-    database.close()
-    with LocalServer(caller) as second:
-        assert transcripts(run(second, use_cache=cache)) == transcripts(expected)
-    assert keys(second.requests) == keys(later)
