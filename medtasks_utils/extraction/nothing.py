@@ -140,7 +140,7 @@ def asides(symbols: Symbols) -> list[tuple[int, int]]:
         found.append((match.end(), end.start() if end else len(text)))
     for source in (
         f"(?:^|line|stop|comma|open) {_LEAD} aside [^ line]*",
-        "(?<=cand|word|result) open (?!eq) [^ line close]* cand [^ line close]* close",
+        "(?<=cand|word|result) open (?!eq|round) [^ line close]* cand [^ line close]* close",
     ):
         found += [match.span() for match in pattern(source).finditer(text)]
     return found

@@ -56,7 +56,7 @@ _FORMATTING = later(
     r"|\\[()\[\],;:! ]"
 )
 _AFTER_HEADING = later(
-    r"([:：]\x01?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*(?![#|])", re.I
+    r"([:：]\x01?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*(?![#|]|\d{1,2}[.)]\s)", re.I
 )
 _HEADING = later(
     r"^(#{1,6} [^\n]{1,60}?|\*\*[^*\n\d]{1,40}\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )", re.MULTILINE

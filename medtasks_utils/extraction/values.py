@@ -49,7 +49,7 @@ U = (?:word|pct|close|op|the|line){0,3}
 30 linked: [about to] @
 45 alone: (?:^|line) {A} @ (?={U} (?:stop|close)* (?:line|$))
 5 mention: @
--70 operand: @ (?=(?:word|close|the){0,3} op [^ line])
+-70 operand: @ (?=(?:word|close|the){0,3} (?:open [^ stop line cand]{1,5} close)? op [^ line])
 -70 operand: op open* @
 -70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* cand)
 -70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
@@ -169,6 +169,11 @@ def _candidates(text: str, kind: Kind, whole: bool = True) -> list[Candidate]:
     candidates = [replace(one, support=0.0) if one.support < least else one for one in candidates]
     candidates = [_looked_at(one, kind) for one in candidates]
     if kind != "integer":
+        used = {one.value: one.start for one in candidates if ("operand", -70.0) in one.evidence}
+        candidates = [
+            noted(one, "carried on", -10) if not one.evidence and used.get(one.value, -1) > one.start else one
+            for one in candidates
+        ]
         stated = Counter(one.value for one in candidates if one.weight >= _STATED)
         named = {
             one.value for one in candidates if one.weight >= _STATED and one.cue not in ("equals", "gives", "colon")
