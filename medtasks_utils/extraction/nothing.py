@@ -63,7 +63,7 @@ def whole_until(text: str) -> int:
     if _OPEN_WORDS.search(text[-40:]):
         return last
     tail = text[text.rfind("\n") + 1 :]
-    return len(text) if len(text) - last < 80 or _ENDED.search(tail[-400:]) else last
+    return len(text) if not last or len(text) - last < 80 or _ENDED.search(tail[-400:]) else last
 
 
 def gives_up(text: str) -> Iterator[Found]:
@@ -133,10 +133,10 @@ def asides(symbols: Symbols) -> list[tuple[int, int]]:
     """
     found = []
     text = symbols.symbols
-    for match in pattern(f"(?:^|line) {_LEAD} heading (?:[^ line stop cand]){{0,4}} (?:colon|line|stop)").finditer(
+    for match in pattern(f"(?:^|line) {_LEAD} heading (?:[^ line stop cand]){{0,2}} (?:colon|line|stop)").finditer(
         text
     ):
-        end = pattern(f"line {_LEAD} (?:answer|final|result|so)").search(text, match.end())
+        end = pattern(f"line {_LEAD} (?:answer|final|result)|(?:line|stop) {_LEAD} so").search(text, match.end())
         found.append((match.end(), end.start() if end else len(text)))
     for source in (
         f"(?:^|line|stop|comma|open) {_LEAD} aside [^ line]*",

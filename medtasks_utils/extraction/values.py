@@ -36,9 +36,9 @@ U = (?:word|pct|close|op|the|line){0,3}
 55 therefore: so ~14 [is eq gives colon]+ {A} @@
 55 result: (?:result|gives) ~8 [is colon eq arrow gives]+ {A} @@
 55 equals: [eq arrow] {A} @
-55 gives: gives {A} @@
+55 gives: gives [about the fill open eq colon so calc result]* @@
 55 counted: so ~3 @@ (?=~3 met)
-56 counted: met colon @
+50 counted: met colon @
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
 46 counted: @@ (?=~3 met)
 45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
@@ -132,7 +132,8 @@ def _rounded(reading: Reading) -> Reading:
     )
     for one in reading.candidates:
         near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 160 and one.weight > 0
-        said = one.weight >= _STATED and (one.cue == "rounded" or (best.cue == "equals" and one.cue in _STATEMENTS))
+        after = one.cue == "rounded" and one.start > best.start
+        said = one.weight >= _STATED and (after or (best.cue == "equals" and one.cue in _STATEMENTS))
         if (near or said) and _rounds(best.value, one.value):
             reading = replace(reading, value=one.value)
     return reading
@@ -165,7 +166,7 @@ def _candidates(text: str, kind: Kind, whole: bool = True) -> list[Candidate]:
     candidates = [noted(one, "in an aside", -35) if one.start in in_asides else one for one in candidates]
     weak = {one.start for one in found if one.notion == "weak"}
     counted = {one.value for one in candidates if not one.evidence and one.start not in weak}
-    least = _STATED if nothing.cannot(symbols) else 6.0 if len(counted) > 1 else 0.0
+    least = _STATED if nothing.cannot(symbols) else 15.0 if len(counted) > 1 else 0.0
     candidates = [replace(one, support=0.0) if one.support < least else one for one in candidates]
     candidates = [_looked_at(one, kind) for one in candidates]
     if kind != "integer":

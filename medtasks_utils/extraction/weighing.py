@@ -121,7 +121,7 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
         open_cues: cues too weak to decide between two values that weigh about the same.
     """
     every = tuple(candidates)
-    supported = sorted((one for one in every if one.weight > 0), key=lambda one: (-one.weight, -one.start))
+    supported = sorted((one for one in every if one.support > 0 and one.weight > 0), key=lambda one: (-one.weight, -one.start))
     if not supported:
         return Reading(None, "none", every)
     best = supported[0]
