@@ -31,7 +31,7 @@ _LETTER = later(
 _CLOSED = later(r"\s?[)\].:,;!*'\"]|\s?$|\n", re.M)
 _ARTICLE = later(
     r"\s(?=[a-z0-9])(?!(?:is|are|was|and|or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
-    r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only)\b)"
+    r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only|through)\b)"
 )
 _REASONED = later(r"\s(?:because|since|as|weil|car|porque)\b")
 _MOST = 400  # letters of a text that are looked at
@@ -140,7 +140,7 @@ def spoken_of(text: str, options: Sequence[str]) -> list[Found]:
             and last.notion == "text"
             and one.notion != "text"
             and last.value == one.value
-            and text[last.end : one.start] in (" (", " [", "(")
+            and text[last.end : one.start] in (" (", " [", "(", ", (")
         ):
             merged[-1] = Found(one.value, last.start, one.end + 1, "cand")
             continue
