@@ -11,7 +11,7 @@ from medtasks_utils.extraction.holders import held, without_instructions
 from medtasks_utils.extraction.options import LETTERS, latin_letters, spoken_of
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import own_parts, stated, tidied, unformatted, without_steps
-from medtasks_utils.extraction.weighing import NOTHING, OUTRIGHT, Candidate, Reading, choose, noted, rows, weighed
+from medtasks_utils.extraction.weighing import NOTHING, OUTRIGHT, Candidate, Reading, certainty, choose, noted, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 
 TABLE = rows(
@@ -47,6 +47,8 @@ L = [the fill option open]*
 -60 denied: versus {L} @@
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* [the fill so]* (?:wrong|not))
+-60 denied: @@ (?=close* (?:[comma or]+ [the option open]* [cand text weak] close*){1,3} word? is [the fill so]* (?:wrong|not))
+-60 denied: not (?:[the option open]* [cand text weak] close* comma? [or not]+){1,3} [the option open]* @@
 -60 crossed: cross [the option open]* @
 -60 crossed: @ (?=~4 cross)
 -40 wrong: wrong [the fill option open colon is answer]* @
@@ -59,6 +61,7 @@ L = [the fill option open]*
 )
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
+_AGAINST = {"denied", "crossed", "wrong", "not chosen"}
 _ASKED = later(r"[)\]]?\s?\?")
 
 
@@ -110,7 +113,18 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     ]
     candidates = _named_alone(_unless_listed(candidates))
     reading = choose(candidates, _OPEN)
+    if reading.value is None and whole == len(plain):
+        reading = _remaining(reading)
     return reading if reading.value else Reading(None, "none", reading.candidates)
+
+
+def _remaining(reading: Reading) -> Reading:
+    """The reading, of the one option that is left where the other three are denied."""
+    denied = {one.value for one in reading.candidates if {name for name, _ in one.evidence} & _AGAINST}
+    left = set(LETTERS) - denied
+    if len(left) == 1 and len(denied) == 3 and not any(one.value == "" for one in reading.candidates):
+        return replace(reading, value=left.pop(), cue="remaining", certainty=certainty(40, 12))
+    return reading
 
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
