@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.patterns import later, rewrites, rewritten
 from medtasks_utils.extraction.words import Found, words_of
 
 
@@ -27,47 +27,37 @@ _POWER_OF_TEN = later(
     r"(?<=\d)\s{0,3}(?:x|\*|×)\s{0,3}10\s?(?:(?:\^|\*\*|\x01)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
 )
 # What other forms are written as, in this order; LaTeX may have its backslash twice.
-_LATEX = (
-    (r"\\{1,3}(?:approx|simeq|sim|cong)(?![a-z])", " ≈ "),
-    (r"\\{1,3}(?:times|cdot|ast)(?![a-z])", " × "),
-    (r"\\{1,3}div(?![a-z])", " ÷ "),
-    (
-        r"\\{1,3}(?:right|Right|long)?arrow(?![a-z])|\\{1,3}(?:to|implies|Rightarrow|rightarrow)(?![a-z])|(?:--?|==?)>",
-        " → ",
-    ),
-    (r"\\{1,3}(?:leq?|leqslant)(?![a-z])|<=(?!=)", " ≤ "),
-    (r"\\{1,3}(?:geq?|geqslant)(?![a-z])|>=", " ≥ "),
-    (r"\\{1,3}pm(?![a-z])", "±"),
-    (r"\\{1,3}[dt]?frac\s?\{([^{}]{1,80})\}\s?\{([^{}]{1,80})\}", r"(\1)/(\2)"),
-    (
-        r"\\{1,3}(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ])"
-        r"|\\{1,3}(?=%)|\\{1,3}[()\[\]]",
-        " ",
-    ),
+_LATEX = rewrites(
+    r"""
+\\{1,3}(?:approx|simeq|sim|cong)(?![a-z]) ⟶ ␠≈␠
+\\{1,3}(?:times|cdot|ast)(?![a-z]) ⟶ ␠×␠
+\\{1,3}div(?![a-z]) ⟶ ␠÷␠
+\\{1,3}(?:(?:right|Right|long)?arrow|to|implies|Rightarrow|rightarrow)(?![a-z])|(?:--?|==?)> ⟶ ␠→␠
+\\{1,3}(?:leq?|leqslant)(?![a-z])|<=(?!=) ⟶ ␠≤␠
+\\{1,3}(?:geq?|geqslant)(?![a-z])|>= ⟶ ␠≥␠
+\\{1,3}pm(?![a-z]) ⟶ ±
+\\{1,3}[dt]?frac\s?\{([^{}]{1,80})\}\s?\{([^{}]{1,80})\} ⟶ (\1)/(\2)
+\\{1,3}(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ]) ⟶ ␠
+\\{1,3}(?=%)|\\{1,3}[()\[\]] ⟶ ␠
+"""
 )
-_PLAIN = (
-    (r"\{,\}", ","),
-    (r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?", ""),
-    (r"\^\s?\\{0,3}circ(?:ledR)?\b|°", " "),
-    (r"[{}$`]", ""),
-    (r"(?<=[\d)])\s?\*\*\s?(?=[\d(-])", "^"),
-    (r"\*\*|__", "\x01"),
-    (r"(?<=\d)\s?[~∼]\s?(?=\d)", "-"),
-    (r"(?<=[\d)])\s?\*\s?(?=[\d(])|(?<=[\w)])\s\*\s?(?=[\w(])|(?<=[\d)])\s[xX]\s(?=[\d(√]|ln\b|log|[A-Z])", " × "),
-    (r"(?:/|\bper)\s?1[.,]73\s?(?:m\b)?(?:\s?\^?\s?[2²])?", " "),
-    (r"(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?", " "),
-    (r"(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)|(?<=[A-Za-z)])[²³]", " "),
-    (r"(?<=[A-Za-zµ²³%])\s?/\s?(?=[A-Za-z])|(?<=[A-Za-z] )/ ?(?=\d ?(?:h|day|L|d)\b)", " "),
-    (r"(?<=\d)['’_](?=\d{3}(?!\d))", ""),
-    (r"(?<=\d) (?=\d{1,3}\.\d{2})(?<=[^\d.]\d )", ""),
+_PLAIN = rewrites(
+    r"""
+\{,\} ⟶ ,
+\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})? ⟶
+\^\s?\\{0,3}circ(?:ledR)?\b|° ⟶ ␠
+[{}$`] ⟶
+(?<=[\d)])\s?\*\*\s?(?=[\d(-]) ⟶ ^
+(?<=\d)\s?[~∼]\s?(?=\d) ⟶ -
+(?<=[\d)])\s?\*\s?(?=[\d(])|(?<=[\w)])\s\*\s?(?=[\w(])|(?<=[\d)])\s[xX]\s(?=[\d(√]|ln\b|log|[A-Z]) ⟶ ␠×␠
+(?:/|\bper)\s?1[.,]73\s?(?:m\b)?(?:\s?\^?\s?[2²])? ⟶ ␠
+(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))? ⟶ ␠
+(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)|(?<=[A-Za-z)])[²³] ⟶ ␠
+(?<=[A-Za-zµ²³%])\s?/\s?(?=[A-Za-z])|(?<=[A-Za-z] )/ ?(?=\d ?(?:h|day|L|d)\b) ⟶ ␠
+(?<=\d)['’_](?=\d{3}(?!\d)) ⟶
+(?<=\d) (?=\d{1,3}\.\d{2})(?<=[^\d.]\d ) ⟶
+"""
 )
-
-
-@lru_cache(maxsize=2)
-def _compiled(table: tuple[tuple[str, str], ...]) -> list[tuple[re.Pattern[str], str]]:
-    return [(re.compile(source), written) for source, written in table]
-
-
 _THOUSANDS = later(r"(?<![\d.])([1-9]\d{0,2})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
 _POINT_THOUSANDS = later(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
 _DECIMAL_COMMA = later(r"(?<![\d.,])(\d{1,15}),(\d{1,2}|(?!(?:19|20)\d\d\b)\d{4,9}|(?<=\b0,)\d{3})(?!\d|,\d)")
@@ -93,8 +83,7 @@ def prepared(text: str, *, score: bool = False) -> str:
     text = text.translate(_SIGNS)
     text = _OUT_OF.sub(r"\1 (max \2)", text) if score else _MIXED.sub(_mixed, text)
     text = _VULGAR_FRACTION.sub(lambda match: f"{int(match[1] or 0) + _VULGAR[match[2]]:.6g}", text)
-    for pattern, written in [*(_compiled(_LATEX) if "\\" in text else ()), *_compiled(_PLAIN)]:
-        text = pattern.sub(written, text)
+    text = rewritten(text, (*(_LATEX if "\\" in text else ()), *_PLAIN))
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
     if not _POINT.search(text) and len(_DECIMAL_COMMA.findall(text)) > 1:
         text = _LONG_DECIMAL_COMMA.sub(r"\1.\2", _THOUSANDS_POINT.sub(r"\1", text))
