@@ -21,40 +21,28 @@ L = [the fill option open]*
 70 answer: (?<!other)answer ~8 [is colon eq arrow dash]+ [the fill option open right so because colon comma]* @@
 68 answer: (?<!other)answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
 66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
-62 odd one: so ~2 wrong option is [the fill option open]* #
-66 right: (?:right ~4 (?:answer|option|other)|option ~3 right) ~8 [is colon arrow dash] [the fill option open right]* @@
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
 58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 56 most: fill fill ~12 (?:is|colon) [the fill option open right to]* @@
 56 choose: choose [the fill option open colon answer is]* @@
 54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
-51 ticked: tick {L} @@
 // cues
 44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
 40 leads: ^ @ (?=is|because|$)
-40 leads: ^ <text> (?=if is)
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
-32 right: right {L} @
-32 right: @ (?=(?:close|comma)* right)
 24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
 20 named: @
 // what denies a letter
-69 corrected: not {L} [cand text weak] comma? but {L} @@
--100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
--100 conditional: if the? (?:answer|option) [is the fill option open]+ @@
 -60 denied: versus {L} @@
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* [the fill so]* (?:wrong|not))
--60 denied: @@ (?=close* (?:[comma or]+ [the option open]* [cand text weak] close*){1,3} word? is [the fill so]* (?:wrong|not))
+-60 denied: @@ (?=close* (?:[comma or]+ {L} [cand text weak] close*){1,3} word? is [the fill so]* (?:wrong|not))
 -60 denied: not (?:[the option open]* [cand text weak] close* comma? [or not]+){1,3} [the option open]* @@
--60 crossed: cross [the option open]* @
 -60 crossed: @ (?=~4 cross)
--40 wrong: wrong [the fill option open colon is answer]* @
 -30 supposed: if [^ stop line]{0,8}? @@
 -25 supposed: @ (?=close* if)
--40 contrasted: (?:but|though) [the option open]* @
 -70 name: name @
 -70 name: @ (?=named)
     """

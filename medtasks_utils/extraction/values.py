@@ -37,15 +37,12 @@ U = (?:word|pct|close|op|the|line){0,3}
 55 result: (?:result|gives) ~8 [is colon eq arrow gives]+ {A} @@
 55 equals: [eq arrow] {A} @
 55 gives: gives [about the fill open eq colon so calc result]* @@
-55 counted: so ~3 @@ (?=~3 met)
 50 counted: met colon @
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
 46 counted: @@ (?=~3 met)
-45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
 44 is: is {A} @@
 40 colon: colon {A} @
 48 result: result [the about open]* @@
-38 result of: result [about the to]+ @
 30 linked: [about to] @
 45 alone: (?:^|line) {A} @ (?={U} (?:stop|close)* (?:line|$))
 5 mention: @
@@ -57,10 +54,8 @@ U = (?:word|pct|close|op|the|line){0,3}
 -60 range: cmp eq? @
 -45 range: (?:range|versus) ~4 @@
 -45 risk: risk ~6 @@
--35 risk: @@ (?=pct ~4 risk)
 -45 range: @@ (?=(?:word|pct){0,2} (?:or|and|dash)? range)
 -90 list: (?:^|line) @ (?=stop|close)
--70 step: step @
 -30 input: input [^ stop line cand result final]{0,3}? [is eq colon about]* @
 -40 earlier: earlier ~4 @@
 -30 beside: cand ~3 open ~2 @

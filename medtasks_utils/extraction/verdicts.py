@@ -21,17 +21,13 @@ L = [the fill option open about]*
 70 answer: answer ~6 [is colon eq arrow dash]+ [the fill option open so about right answer]* @@
 68 labelled: (?:answer|option|final|result) [is colon open dash option fill about answer]+ @
 64 leads: ^ {L} @@ (?=stop|comma|line|open|close|because|colon|dash|$)
-60 labelled: <text> (?=open cand close)
 60 therefore: so ~10 [is colon]* {L} @
 58 choose: choose {L} [is colon]* {L} @
-56 alone: (?:^|line) {L} @@ (?=[stop close]* (?:line|$))
 40 class: <text>
-36 said of it: is {L} @@
 14 digit: <cand>
 12 word: <weak>
 -62 supposed: if ~8 @@
 -75 instructed: @@ (?=close* comma? if)
--45 of another: @ (?=[answer word]{0,2} if)
 -30 of a part: (?:part|other) ~6 @@
 -20 attributive: <weak> (?=answer|part|option)
 -28 conceded: though ~8 @@
