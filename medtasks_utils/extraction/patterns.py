@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, cast
 
 
 class _Later:
     def __init__(self, source: str, flags: int) -> None:
-        self._source, self._flags = source, flags
+        self.compiled = partial(re.compile, source, flags)
 
     def __getattr__(self, name: str) -> Any:
-        pattern = re.compile(self._source, self._flags)
-        for method in ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn", "pattern"):
-            self.__dict__[method] = getattr(pattern, method)
-        return getattr(pattern, name)
+        method = self.__dict__[name] = getattr(self.compiled(), name)
+        return method
 
 
 def later(source: str, flags: int = 0) -> re.Pattern[str]:

@@ -127,11 +127,8 @@ def tidied(text: str) -> str:
     if text.count("\\n") > 1 + text.count("\n") or (text.count("\\n") and "\n" not in text):
         text = re.sub(r"\\n(?!e[qg]?\b|u\b|abla|ot)", "\n", text)
     text = rewritten(text, _WRITTEN).strip()
-    for _ in range(8):
-        text, cut = _TAIL_MARK.subn("", text)
-        if not cut:
-            break
-        text = text.rstrip()
+    for _ in range(3):  # such as a ruler and two end tokens
+        text = _TAIL_MARK.sub("", text).rstrip()
     return text
 
 

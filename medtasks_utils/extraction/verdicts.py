@@ -116,12 +116,12 @@ def _answer(one: Candidate, reply: str) -> None:
 
 
 def _classes(symbols: Symbols) -> Iterator[Found]:
+    places = [*symbols.places, len(symbols.text)]
     for notion, value in _VALUES.items():
         for match in pattern(notion).finditer(symbols.symbols):
-            start = symbols.places[match.start()]
-            end = symbols.places[match.end()] if match.end() < len(symbols.places) else len(symbols.text)
-            word = symbols.text[start:end].rstrip()
-            yield Found(value, start, start + max(1, len(word)), "text" if notion in _STRONG else "weak")
+            start, end = places[match.start()], places[match.end()]
+            length = len(symbols.text[start:end].rstrip())
+            yield Found(value, start, start + length, "text" if notion in _STRONG else "weak")
 
 
 def _digits(text: str) -> Iterator[Found]:
