@@ -17,9 +17,9 @@ from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.report import with_baseline_first
 from medtasks_utils.report.charts import Point, dot_plot
 from medtasks_utils.report.pairs import Comparer
-from medtasks_utils.report.progress import Progress
+from medtasks_utils.report.progress import progress
 from medtasks_utils.report.runs import runs_section
-from medtasks_utils.report.tables import Cell, mark_best
+from medtasks_utils.report.tables import estimate_cells
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import ResultsError, Run, read_runs
 from medtasks_utils.statistics.intervals import Estimate

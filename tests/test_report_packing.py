@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import right_in, save_run
 
-from medtasks_utils.report.packing import Store, pack, to_json
+from medtasks_utils.report.packing import Store, pack
 from medtasks_utils.report.samples import pack_samples
 from medtasks_utils.report.text import shortened, visible
 from medtasks_utils.results import Run, read_runs

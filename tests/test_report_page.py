@@ -17,9 +17,17 @@ from saved_runs import edit_lines, right_in, sample_file, save_run
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.report import build_page
-from medtasks_utils.report.answers import outcome_block
 from medtasks_utils.report.findings import findings
-from medtasks_utils.report.outcomes import FORM, OUTCOMES, RIGHT, UNANSWERED, UNSURE, WRONG, outcomes
+from medtasks_utils.report.outcomes import (
+    FORM,
+    OUTCOMES,
+    RIGHT,
+    UNANSWERED,
+    UNSURE,
+    WRONG,
+    outcome_block,
+    outcomes,
+)
 from medtasks_utils.report.pairs import Comparer, Paired
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run, read_runs
