@@ -14,7 +14,6 @@ from medtasks_utils.report.tables import (
     Table,
     estimate_cell,
     estimate_cells,
-    named_once,
     samples_link,
 )
 from medtasks_utils.report.text import words
@@ -38,14 +37,14 @@ def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> li
     targets = [label for label in labels if any(target == label for target, _ in pairs)]
     given = [label for label in labels if any(answer == label for _, answer in pairs)]
     table = Table(
-        f"{unit.title}: answers given (columns) where each was right (rows), {filter_name}",
+        f"{unit.title}: answers given (columns) where each was right (rows)",
         ["Right answer", "Run", *(labels[answer] for answer in given)],
         texts=2,
     )
     for target in targets:
-        for number, (run, counted) in enumerate(counts.items()):
+        for run, counted in counts.items():
             total = sum(counted[target, answer] for answer in given) or 1
-            row = [named_once(labels[target], number), Cell(run)]
+            row = [Cell(labels[target]), Cell(run)]
             for answer in given:
                 share = counted[target, answer] / total
                 is_right = answer == target
@@ -53,7 +52,7 @@ def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> li
             table.rows.append(row)
     is_matrix = len(targets) == 2
     title = "Confusion matrix" if is_matrix else "Answers given"
-    return [Block(title, table, filter=filter_name, folded=not is_matrix)] if targets else []
+    return [Block(title, table, folded=not is_matrix)] if targets else []
 
 
 def found_block(unit: Unit, filter_name: str) -> list[Block]:
@@ -66,7 +65,7 @@ def found_block(unit: Unit, filter_name: str) -> list[Block]:
         by_run[run] = {way: estimate(scores[places], facts) for way, places in groups.items()}
     ways = sorted({way for found in by_run.values() for way in found}, key=lambda way: (way == "none", way))
     table = Table(
-        f"{unit.title}: how answers were found, and acc (%) among them, {filter_name}",
+        f"{unit.title}: how answers were found, and acc (%) among them",
         ["Found by", *(name for run in by_run for name in (run, "acc"))],
     )
     for way in ways:
@@ -76,44 +75,36 @@ def found_block(unit: Unit, filter_name: str) -> list[Block]:
             total = sum(other.n for other in found.values())
             row += [Cell(f"{own.n:,}", f"{own.n / total:.1%}" if total else ""), estimate_cell(own, facts)]
         table.rows.append(row)
-    return [Block("How answers were found", table, filter=filter_name)] if ways else []
+    return [Block("How answers were found", table)] if ways else []
 
 
 def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
     """What abstaining costs: numbers over the decided examples, as the paper has them, and over all."""
     by_run = {run: _abstention(unit, run, filter_name) for run in unit.samples()}
     runs = list(by_run)
-    table = Table(
-        f"{unit.title}: the cost of abstaining (%), {filter_name}", ["", *unit.heads(runs, filter_name, "acc")]
-    )
+    head = ["", *unit.heads(runs, filter_name, "acc")]
+    table = Table(f"{unit.title}: the cost of abstaining (%)", head)
     comparable = not unit.odd_ones(filter_name, "acc")
-    for name, metric in (
-        ("decided: answered 0 or 1", "acc"),
-        ("acc of the decided", "accuracy_answered"),
-        ("acc of all", "acc"),
-        ("F1 of the decided", "f1"),
-        ("F1 of all", "f1"),
-        ("reward", "reward"),
-    ):
-        cells = estimate_cells([own[name] for own in by_run.values()], unit.facts(metric), comparable)
-        table.rows.append([Cell(name), *cells])
-    return [Block("The cost of abstaining", table, lead=_ABSTAINING, filter=filter_name)] if runs else []
+    for estimates in zip(*by_run.values(), strict=True):
+        name, facts, _ = estimates[0]
+        table.rows.append([Cell(name), *estimate_cells([own for *_, own in estimates], facts, comparable)])
+    return [Block("The cost of abstaining", table, lead=_ABSTAINING)] if runs else []
 
 
-def _abstention(unit: Unit, run: str, filter_name: str) -> dict[str, Estimate]:
+def _abstention(unit: Unit, run: str, filter_name: str) -> list[tuple[str, Metric, Estimate]]:
     """Numbers over the examples answered 0 or 1 and over all; in F1 over all, an undecided one is not flagged."""
     result = unit.results[run]
     answered, acc, f1, reward = (
         result.scores(filter_name, name) for name in ("accuracy_answered", "acc", "f1", "reward")
     )
     target = np.array([[float(sample.target == "1")] for sample in result.samples])
-    undecided = acc.denominators - answered.denominators
-    of_all = replace(f1, denominators=f1.denominators + undecided * target, known=acc.known)
-    return {
-        "decided: answered 0 or 1": estimate(replace(acc, numerators=answered.denominators), Metric("decided")),
-        "acc of the decided": estimate(answered, unit.facts("accuracy_answered")),
-        "acc of all": estimate(acc, unit.facts("acc")),
-        "F1 of the decided": estimate(f1, unit.facts("f1")),
-        "F1 of all": estimate(of_all, unit.facts("f1")),
-        "reward": estimate(reward, unit.facts("reward")),
-    }
+    undecided = (acc.denominators - answered.denominators) * target
+    rows = (
+        ("decided: answered 0 or 1", "acc", replace(acc, numerators=answered.denominators)),
+        ("acc of the decided", "accuracy_answered", answered),
+        ("acc of all", "acc", acc),
+        ("F1 of the decided", "f1", f1),
+        ("F1 of all", "f1", replace(f1, denominators=f1.denominators + undecided, known=acc.known)),
+        ("reward", "reward", reward),
+    )
+    return [(name, unit.facts(metric), estimate(scores, unit.facts(metric))) for name, metric, scores in rows]

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.audit import read_audit
-from medtasks_utils.report.tables import Block, Cell, Section, Table, named_once, samples_link
+from medtasks_utils.report.tables import Block, Cell, Section, Table, samples_link
 from medtasks_utils.results import Run, TaskRun
 
-DIFFERS = "an LLM reads something else"
-"""The mark of samples in which an audit's LLM and a filter differ."""
+DIFFERS, AGREES = "an LLM reads something else", "an LLM reads the same"
+"""The marks of samples that an audit's LLM read: whether a filter read something else, or none did."""
 
 _HEAD = ("Task", "Run", "Read", "Misread", "Missed", "acc by the rules", "acc as the LLM reads")
 _LEAD = (
@@ -44,11 +44,10 @@ def audit_section(runs: Sequence[Run]) -> list[Section]:
         for name, found in audited["filters"].items():
             read = sum(stratum["read"] for stratum in audited["strata"].values())
             link = samples_link(task=task.task, run=run.name, badge=DIFFERS)
-            table = tables.setdefault(name, Table(f"How often the rules misread (%), {name}", list(_HEAD), texts=2))
-            again = bool(table.rows) and table.rows[-1][0].text == task.task
+            table = tables.setdefault(name, Table("How often the rules misread (%)", list(_HEAD), texts=2))
             table.rows.append(
                 [
-                    named_once(task.task, again),
+                    Cell(task.task),
                     Cell(run.name, audited["signature"].partition("|model:")[2]),
                     Cell(f"{read:,}", f"of {audited['responses']:,}", link),
                     _share(found["misread"]),

@@ -104,20 +104,10 @@ class BarPlot:
         caption: under the plot.
         about: what it is about, for those who do not see it.
         parts: of a bar in their order, with what they mean.
-        bars: by task, then run: for each part its number from 1, where it begins, and its width, in percent.
+        bars: by task, then run: what each part is of the whole, in percent.
     """
 
     caption: str
     about: str
     parts: Mapping[str, str]
-    bars: dict[str, dict[str, list[tuple[int, float, float]]]]
-
-
-def segments(percent: Mapping[str, float], parts: Iterable[str]) -> list[tuple[int, float, float]]:
-    """The segments of a bar."""
-    found, start = [], 0.0
-    for number, part in enumerate(parts, 1):
-        if percent.get(part):
-            found.append((number, start, percent[part]))
-            start += percent[part]
-    return found
+    bars: dict[str, dict[str, dict[str, float]]]

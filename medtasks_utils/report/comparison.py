@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from medtasks_utils.compare import Line
 from medtasks_utils.report.charts import Point, dot_plot
 from medtasks_utils.report.pairs import Comparer, Paired, signed
 from medtasks_utils.report.ranking import ranking_blocks
-from medtasks_utils.report.tables import Block, Cell, Section, Table, interval, named_once, samples_link
+from medtasks_utils.report.tables import Block, Cell, Section, Table, interval, samples_link
 from medtasks_utils.report.text import words
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
@@ -30,15 +31,11 @@ def comparison_section(runs: Sequence[Run], comparer: Comparer, filters: Sequenc
     for baseline in comparer.names:
         for filter_name in filters:
             pairs = [pair for pair in comparer.with_baseline(baseline, filter_name) if pair.lines or pair.refused]
-            own = [_whole_tasks(pairs, comparer.names, filter_name), *(_parts(pair, filter_name) for pair in pairs)]
-            own.append(_flips(pairs, filter_name))
-            for block in own:
-                block.baseline = baseline
-                block.filter = filter_name
-            blocks += [block for block in own if block.table.rows]
-            notes |= dict.fromkeys(
-                f"{p.a} and {p.b}: {said}" for p in pairs for said in p.warnings if p.a < p.b
-            )  # once
+            own = [_whole_tasks(baseline, pairs, comparer.names), *map(_parts, pairs), _flips(baseline, pairs)]
+            there = [block for block in own if block.table.rows]
+            blocks += [replace(block, baseline=baseline, filter=filter_name) for block in there]
+            once = [pair for pair in pairs if pair.a < pair.b]
+            notes |= dict.fromkeys(f"{pair.a} and {pair.b}: {said}" for pair in once for said in pair.warnings)
     if not blocks:
         return None
     if len(runs) > len(comparer.names):
@@ -48,24 +45,24 @@ def comparison_section(runs: Sequence[Run], comparer: Comparer, filters: Sequenc
     return Section("comparison", "Comparison", "with a baseline", _LEAD, blocks, list(notes))
 
 
-def _whole_tasks(pairs: Sequence[Paired], names: Sequence[str], filter_name: str) -> Block:
-    baseline = pairs[0].a if pairs else ""
+def _whole_tasks(baseline: str, pairs: Sequence[Paired], names: Sequence[str]) -> Block:
     head = ["Task", "Run", "n", baseline, "Value", "Difference", "MDE", "p"]
-    table = Table(f"Differences from {baseline} by task, {filter_name}", head, texts=2)
+    table = Table(f"Differences from {baseline} by task", head, texts=2)
     points: list[Point] = []
     whole = [(pair.b, line) for pair in pairs for line in pair.lines if line.breakdown is None]
     for task, metric in dict.fromkeys((line.task, line.metric) for _, line in whole):
-        for number, (run, line) in enumerate(
-            each for each in whole if (each[1].task, each[1].metric) == (task, metric)
-        ):
-            table.rows.append([named_once(task, number, metric), Cell(run), *_cells(line)])
-            own = line.contrast
-            points.append(Point(f"{words(task)} {metric}", run, own.difference, own.low, own.high, line.facts.scale))
+        for run, line in whole:
+            if (line.task, line.metric) == (task, metric):
+                table.rows.append([Cell(task, metric), Cell(run), *_cells(line)])
+                own = line.contrast
+                name = f"{words(task)} {metric}"
+                points.append(Point(name, run, own.difference, own.low, own.high, line.facts.scale))
     for task in dict.fromkeys(task for pair in pairs for task in pair.refused):
-        for number, pair in enumerate(pair for pair in pairs if task in pair.refused):
-            empty = [Cell("–")] * 3
-            why = Cell("not compared", pair.refused[task])
-            table.rows.append([named_once(task, number), Cell(pair.b), *empty, why, Cell("–"), Cell("–")])
+        for pair in pairs:
+            if task in pair.refused:
+                why = Cell("not compared", pair.refused[task])
+                none = Cell("–")
+                table.rows.append([Cell(task), Cell(pair.b), none, none, none, why, none, none])
     caption = f"Difference from {baseline}"
     plot = dot_plot(points, names, caption, f"{caption} by task, with confidence intervals", "points", zero=True)
     return Block(f"Whole tasks, each minus {baseline}", table, plot)
@@ -85,12 +82,12 @@ def _cells(line: Line) -> list[Cell]:
     ]
 
 
-def _parts(pair: Paired, filter_name: str) -> Block:
+def _parts(pair: Paired) -> Block:
     def clearest_first(line: Line) -> tuple[float, float]:
         return 1.0 if line.p_adjusted is None else line.p_adjusted, -abs(line.contrast.difference)
 
     lines = sorted((line for line in pair.lines if line.breakdown), key=clearest_first)
-    caption = f"{pair.b} minus {pair.a} by part, the clearest difference first, {filter_name}"
+    caption = f"{pair.b} minus {pair.a} by part, the clearest difference first"
     table = Table(caption, ["Part", "Task", "n", pair.a, pair.b, "Difference", "MDE", "p"], texts=2)
     for line in lines:
         group, breakdown = line.group or "", line.breakdown or ""
@@ -101,19 +98,20 @@ def _parts(pair: Paired, filter_name: str) -> Block:
     return Block(f"Parts: {pair.b} minus {pair.a}", table, lead=lead, folded=not clear)
 
 
-def _flips(pairs: Sequence[Paired], filter_name: str) -> Block:
-    baseline = pairs[0].a if pairs else ""
+def _flips(baseline: str, pairs: Sequence[Paired]) -> Block:
     head = ["Task", "Run", "both right", f"only {baseline}", "only the run", "both wrong"]
-    table = Table(f"Examples that changed sides, {filter_name}", head, texts=2)
+    table = Table("Examples that changed sides", head, texts=2)
     for task in dict.fromkeys(task for pair in pairs for task in pair.sides):
-        for number, pair in enumerate(pair for pair in pairs if task in pair.sides):
-            own = pair.sides[task]
+        for pair in pairs:
+            own = pair.sides.get(task)
+            if own is None:
+                continue
             of_one = [
                 Cell(_number(count), href=samples_link(task=task, result=only, a=baseline, b=pair.b) if count else "")
                 for count, only in ((own.lost, "only-a"), (own.gained, "only-b"))
             ]
             both, neither = Cell(_number(own.both_right)), Cell(_number(own.both_wrong))
-            table.rows.append([named_once(task, number), Cell(pair.b), both, *of_one, neither])
+            table.rows.append([Cell(task), Cell(pair.b), both, *of_one, neither])
     return Block("What flipped", table)
 
 

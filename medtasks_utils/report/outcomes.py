@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from medtasks_utils.report.charts import MAX_RUNS, BarPlot, segments
-from medtasks_utils.report.tables import Block, Cell, Table, named_once
+from medtasks_utils.report.charts import MAX_RUNS, BarPlot
+from medtasks_utils.report.tables import Block, Cell, Table
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results.samples import FLEXIBLE, STRICT, Sample
 
@@ -85,13 +85,11 @@ def outcome_block(units: Sequence[Unit], runs: Sequence[str]) -> list[Block]:
     seen = [name for name in OUTCOMES if any(name in counts for *_, counts in found)]
     table = Table("Where the points go: examples by outcome (%)", ["Benchmark", "Run", "n", *seen], texts=2)
     plot = BarPlot("Examples by outcome, %", "Share of examples by outcome, for each benchmark and run", OUTCOMES, {})
-    last = None
     for unit, run, counts in found:
         total = sum(counts.values())
         percent = {name: 100 * counts.get(name, 0.0) / total for name in seen}
-        name = named_once(unit.title, int(unit is last), unit.name if unit.name != unit.title else "")
-        last = unit
+        name = Cell(unit.title, unit.name if unit.name != unit.title else "")
         table.rows.append([name, Cell(run), Cell(f"{total:,.0f}"), *(Cell(f"{percent[part]:.1f}") for part in seen)])
         if run in runs[:MAX_RUNS]:
-            plot.bars.setdefault(unit.label, {})[run] = segments(percent, OUTCOMES)
+            plot.bars.setdefault(unit.label, {})[run] = percent
     return [Block("Knowledge or format?", table, plot, _LEAD)] if found else []

@@ -79,29 +79,35 @@ class Comparer:
 
 
 def _compared(a: Run, b: Run, filter_name: str) -> Paired:
-    shared = {
-        name: (task, b.tasks[name])
-        for name, task in a.tasks.items()
-        if task.benchmark and name in b.tasks and filter_name in task.filters and filter_name in b.tasks[name].filters
-    }
-    found = {name: comparability(*pair, filter_name) for name, pair in shared.items()}
-    refused = {name: own.why_not for name, own in found.items() if own.why_not}
+    both = [name for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
+    shared = [name for name in both if all(filter_name in run.tasks[name].filters for run in (a, b))]
+
+    def refusals(of_explanations: bool) -> dict[str, str]:
+        """Groups, then tasks, that may not be compared."""
+        pairs = {name: (a.tasks[name], b.tasks[name]) for name in shared}
+        found = {n: comparability(*p, filter_name, of_explanations=of_explanations).why_not for n, p in pairs.items()}
+        groups = {}
+        for name in (name for name in a.groups if name in b.groups):
+            members = a.groups[name].tasks
+            of_members = [found.get(task, "") for task in members]
+            has_others = set(members) != set(b.groups[name].tasks)
+            groups[name] = "other tasks" if has_others else next(filter(None, of_members), "")
+        return {name: reason for name, reason in {**groups, **found}.items() if reason}
+
+    refused = refusals(of_explanations=False)
     tasks = [(name, name) for name in shared if name not in refused]
-    for name in a.groups.keys() & b.groups.keys():
-        members = a.groups[name].tasks
-        of_others = set(members) != set(b.groups[name].tasks)
-        why = "other tasks" if of_others else next((refused[task] for task in members if task in refused), "")
-        refused = {name: why, **refused} if why else refused
     paired = Paired(a.name, b.name, refused=refused)
     if not tasks:
         return paired
-    every = not refused and len(tasks) == sum(name in b.tasks for name, task in a.tasks.items() if task.benchmark)
+    is_whole = not refused and len(tasks) == len(both)
     try:  # groups are compared where all of their tasks are
-        made = compare_runs(a, b, tasks=None if every else tasks, filters=[filter_name], common=True, force=True)
+        made = compare_runs(a, b, tasks=None if is_whole else tasks, filters=[filter_name], common=True, force=True)
     except CompareError as error:
         return replace(paired, refused={**refused, **dict.fromkeys(shared, str(error))})
-    uneven = {n for n, pair in shared.items() if comparability(*pair, filter_name, of_explanations=True).why_not}
-    lines = [line for line in made.lines if not (line.facts.is_of_explanations and line.task in uneven)]
+    lines = made.lines
+    if any(line.facts.is_of_explanations for line in lines):
+        uneven = refusals(of_explanations=True)
+        lines = [line for line in lines if not (line.facts.is_of_explanations and line.task in uneven)]
     sides = {task: made.agreements[task, filter_name] for task, _ in tasks}
     return replace(paired, lines=lines, sides=sides, warnings=made.warnings)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.compare.ranking import Rank, ranking
-from medtasks_utils.report.tables import Block, Cell, Table, named_once
+from medtasks_utils.report.tables import Block, Cell, Table
 from medtasks_utils.report.units import Unit
 from medtasks_utils.statistics.aggregation import joined
 
@@ -26,18 +26,15 @@ def ranking_blocks(units: Sequence[Unit], filters: Sequence[str]) -> list[Block]
     family = sum(map(len, ranked.values()))
     blocks = []
     for filter_name, own in ranked.items():
-        table = Table(f"Ranks by benchmark, {filter_name}", ["Benchmark", "Run", "Group", "Value", "Rank"], texts=3)
+        table = Table("Ranks by benchmark", ["Benchmark", "Run", "Group", "Value", "Rank"], texts=3)
         for unit in own:
             metric = unit.headline[0]
-            for number, rank in enumerate(_ranks(unit, filter_name, family)):
+            for rank in _ranks(unit, filter_name, family):
                 place = f"{rank.best}" if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
-                name = named_once(unit.name, number, metric)
                 value = unit.facts(metric).shown(rank.value)
-                table.rows.append([name, *map(Cell, (rank.run, rank.groups, value, place))])
+                table.rows.append([Cell(unit.name, metric), *map(Cell, (rank.run, rank.groups, value, place))])
             for run, reason in unit.odd_ones(filter_name, metric).items():
-                table.rows.append(
-                    [named_once(unit.name, 1), Cell(run), Cell(""), Cell("–"), Cell("not ranked", reason)]
-                )
+                table.rows.append([Cell(unit.name, metric), Cell(run), Cell(""), Cell("–"), Cell("not ranked", reason)])
         if table.rows:
             blocks.append(Block("Ranks", table, lead=_LEAD, filter=filter_name))
     return blocks

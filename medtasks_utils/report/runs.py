@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from medtasks_utils.report.outcomes import OUTCOMES, outcome
-from medtasks_utils.report.tables import Block, Cell, Section, Table, named_once
+from medtasks_utils.report.tables import Block, Cell, Section, Table
 from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results import ResultsError, Run
 from medtasks_utils.results.samples import mapping, number
 
 _SECRET = re.compile(r"(?i)\b([\w-]*(?:api_?key|token|secret|password|authorization)[\w-]*)(['\"]?\s*[=:]\s*)[^\s,;}]+")
-_MINUTE, _HOUR = 60, 3600
 
 
 def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool = False) -> list[Run]:
@@ -62,18 +61,16 @@ def _settings(run: Run) -> dict[str, Cell]:
     started = datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%d %H:%M UTC") if date else None
     tokens = mapping(mapping(run.results.get("medtasks")).get("tokens"))
     counted = [(tokens.get(kind), way) for kind, way in (("prompt", "in"), ("completion", "out"))]
-    versions = (("lm_eval_version", "lm_eval"), ("transformers_version", "transformers"))
     return {
         "Model": Cell(run.model, kind if isinstance(kind, str) and kind != run.model else ""),
         "Model arguments": Cell("", code=_arguments(run.setting("model_args"))),
         "Generation settings": Cell("", code=_arguments(run.setting("gen_kwargs"))),
         "Started": Cell(started or to_the_minute(run.date)),
-        "Duration": Cell("" if seconds is None else _duration(seconds)),
+        "Duration": Cell("" if seconds is None else str(timedelta(seconds=round(seconds)))),
         "Tokens": Cell(" · ".join(f"{count:,} {way}" for count, way in counted if isinstance(count, int))),
         "Examples": Cell(f"{sum(len(task.samples) for task in run.tasks.values()):,}"),
-        "Limit": Cell(_said(run.setting("limit"))),
-        "Batch size": Cell(_said(run.setting("batch_size"))),
-        "Versions": Cell(", ".join(f"{name} {run.results[key]}" for key, name in versions if run.results.get(key))),
+        **{name: Cell(_said(run.setting(key))) for name, key in (("Limit", "limit"), ("Batch size", "batch_size"))},
+        "lm_eval": Cell(_said(run.results.get("lm_eval_version"))),
     }
 
 
@@ -96,25 +93,17 @@ def _seconds(value: Any) -> float | None:
         return None
 
 
-def _duration(seconds: float) -> str:
-    if seconds < _MINUTE:
-        return f"{seconds:.1f} s"
-    if seconds < _HOUR:
-        return f"{seconds // _MINUTE:.0f} min {seconds % _MINUTE:.0f} s"
-    return f"{seconds // _HOUR:.0f} h {seconds % _HOUR // _MINUTE:.0f} min"
-
-
 def _lengths(units: Sequence[Unit]) -> list[Block]:
     """The median length of responses, for each benchmark, run and outcome."""
     rows: list[tuple[Cell, Cell, dict[str, list[int]]]] = []
     for unit in units:
-        for place, (run, samples) in enumerate(unit.samples().items() if unit.benchmark else ()):
+        for run, samples in unit.samples().items() if unit.benchmark else ():
             lengths: dict[str, list[int]] = defaultdict(list)
             for sample in samples:
                 own = [len(response) for response in sample.responses]
                 lengths["all"] += own
                 lengths[outcome(sample) or ""] += own
-            rows.append((named_once(unit.label, place), Cell(run), lengths))
+            rows.append((Cell(unit.label), Cell(run), lengths))
     heads = [name for name in ("all", *OUTCOMES) if any(name in own for *_, own in rows)]
     table = Table("Length of responses by outcome (median characters)", ["Benchmark", "Run", *heads], texts=2)
     for unit_cell, run_cell, lengths in rows:

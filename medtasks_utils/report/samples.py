@@ -7,12 +7,12 @@ answers, verdicts) is a *sample*. The index has what lists and filters need of e
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from medtasks_utils.benchmarks.base import UNANSWERED
-from medtasks_utils.report.audits import DIFFERS, readings_of
+from medtasks_utils.benchmarks.base import UNANSWERED, Breakdown
+from medtasks_utils.report.audits import AGREES, DIFFERS, readings_of
 from medtasks_utils.report.packing import Store, pack, pack_one
 from medtasks_utils.report.text import shortened
 from medtasks_utils.results import Run, Sample, TaskRun
@@ -36,14 +36,14 @@ class Packed:
         documents: prompts and rows of the data.
         samples: responses and what was made of them.
         count: samples in the page.
-        notes: what was left out, in words.
+        note: what was left out, in words.
     """
 
     index: str
     documents: Store
     samples: Store
     count: int
-    notes: list[str]
+    note: str
 
 
 @dataclass
@@ -62,21 +62,21 @@ class _Entry:
 
 def pack_samples(runs: Sequence[Run], max_samples: int = MAX_SAMPLES) -> Packed:
     """Index and pack the samples of runs."""
-    notes: list[str] = []
+    note = ""
     entries = _entries(runs)
     count = sum(len(entry.samples) for entry in entries)
     if count > max_samples:
         step = -(-count // max_samples)
         entries = entries[::step]
         kept = sum(len(entry.samples) for entry in entries)
-        notes.append(f"{kept:,} of {count:,} samples are in this page: every {step}th example, the same for all runs.")
+        note = f"{kept:,} of {count:,} samples are in this page: every {step}th example, the same for all runs."
         count = kept
     documents = pack({"prompt": entry.any.messages, "doc": entry.any.doc} for entry in entries)
     index = _index(runs, entries)
     marks = iter(index["samples"]["badges"])
     samples = pack(_record(entry, run, next(marks)) for entry in entries for run in entry.samples)
     index["starts"] = {"documents": documents.starts, "samples": samples.starts}
-    return Packed(pack_one(index), documents, samples, count, notes)
+    return Packed(pack_one(index), documents, samples, count, note)
 
 
 def _entries(runs: Sequence[Run]) -> list[_Entry]:
@@ -124,16 +124,20 @@ def _result(sample: Sample, filter_name: str) -> tuple[str, float | None]:
 
 def _badges(sample: Sample, audits: Sequence[Mapping[str, Any]]) -> list[str]:
     """What marks a sample out, its task's own marks first."""
-    details = next(iter(sample.details.values()), {})
+
+    def counts(metric: str) -> bool:
+        return any(own.get(metric) for own in sample.metrics.values())
+
     marks = {
         "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),
-        "a tool call failed": any(item.get("failed") for item in _mappings(details.get("transcript"))),
-        "the judge failed": any(item.get("failure") for item in _mappings(details.get("judge"))),
+        "a tool call failed": counts("tool_errors"),
+        "the judge failed": counts("judge_failures"),
         "reasoning never closed": any(text.rfind("<think>") > text.rfind("</think>") for text in sample.responses),
-        "empty response": not all(text.strip() for text in sample.responses),
+        "empty response": not all(map(str.strip, sample.responses)),
         DIFFERS: any(row["differs"] for row in audits),
-        "an LLM reads the same": bool(audits) and not any(row["differs"] for row in audits),
+        AGREES: bool(audits) and not any(row["differs"] for row in audits),
     }
+    details = next(iter(sample.details.values()), {})
     return [*dict.fromkeys(_texts(details.get("badges"))), *(name for name, holds in marks.items() if holds)]
 
 
@@ -142,64 +146,59 @@ def _texts(value: Any) -> list[str]:
     return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
 
 
-def _mappings(value: Any) -> Iterator[dict[str, Any]]:
-    """The mappings in nested lists, and the calls in them."""
-    if isinstance(value, dict):
-        yield value
-        yield from _mappings(value.get("calls"))
-    elif isinstance(value, list):
-        for item in value:
-            yield from _mappings(item)
-
-
 # ---- index
 
 
 def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
-    tasks = {entry.task.task: entry.task for entry in entries}
-    facets = {name: [b.name for b in task.card.breakdowns] if task.card else [] for name, task in tasks.items()}
-    every = [(entry, run, sample) for entry in entries for run, sample in entry.samples.items()]
-    filters = list(dict.fromkeys(name for *_, sample in every for name in sample.answers))
-    by_filter: dict[str, dict[str, list[Any]]] = {name: {} for name in ("acc", "unanswered", "answer", "found_by")}
-    for name in filters:
-        there = [(entry.labels, sample if name in sample.answers else None) for entry, _, sample in every]
-        by_filter["acc"][name] = [s and _result(s, name)[1] for _, s in there]
-        by_filter["unanswered"][name] = [s and s.metrics[name].get("answered") == 0 for _, s in there]
-        by_filter["answer"][name] = [s and _answer_text(s.answers[name], labels) for labels, s in there]
-        by_filter["found_by"][name] = [s and s.way_found(name) for _, s in there]
-    logged = {name: [_mean(sample, name) for *_, sample in every] for name in _NUMBERS}
+    facets = {entry.task.task: [b.name for b in _breakdowns(entry.task)] for entry in entries}
+    every_facet = list(dict.fromkeys(name for own in facets.values() for name in own))
+    filters = dict.fromkeys(name for entry in entries for own in entry.samples.values() for name in own.answers)
+    read: dict[str, list[Any]] = {name: [] for name in filters}
+    documents: dict[str, list[Any]] = defaultdict(list)
+    samples: dict[str, list[Any]] = defaultdict(list)
+    numbers: dict[str, list[float | None]] = defaultdict(list)
+    for place, entry in enumerate(entries):
+        shown = entry.any
+        groups = {breakdown.name: breakdown.key(shown.doc) for breakdown in _breakdowns(entry.task)}
+        documents["task"].append(list(facets).index(entry.task.task))
+        documents["id"].append(shown.doc_id)
+        question = str(shown.doc.get("question") or shown.messages[-1]["content"])
+        documents["snippet"].append(shortened(question, _SNIPPET))
+        documents["target"].append(_answer_text([shown.target], entry.labels))
+        for name in every_facet:
+            documents[name].append(groups.get(name))
+        for run, sample in entry.samples.items():
+            samples["document"].append(place)
+            samples["run"].append(run)
+            samples["badges"].append(_badges(sample, entry.audits.get(run, ())))
+            numbers["length"].append(sum(map(len, sample.responses)))
+            for name in _NUMBERS:
+                numbers[name].append(_mean(sample, name))
+            for name, column in read.items():
+                column.append(_read(sample, name, entry.labels) if name in sample.answers else None)
+    known = {name: own for name, own in numbers.items() if any(number is not None for number in own)}
     return {
         "runs": [run.name for run in runs],
-        "filters": filters,
+        "filters": list(filters),
         "tasks": [{"name": name, "facets": own} for name, own in facets.items()],
-        "facets": list(dict.fromkeys(name for own in facets.values() for name in own)),
-        "documents": {
-            "task": [list(tasks).index(entry.task.task) for entry in entries],
-            "id": [entry.any.doc_id for entry in entries],
-            "snippet": [shortened(_question(entry.any), _SNIPPET) for entry in entries],
-            "target": [_answer_text([entry.any.target], entry.labels) for entry in entries],
-            **_groups(entries),
-        },
-        "samples": {
-            "document": [number for number, entry in enumerate(entries) for _ in entry.samples],
-            "run": [run for _, run, _ in every],
-            "badges": [_badges(sample, entry.audits.get(run, ())) for entry, run, sample in every],
-            "columns": {
-                "length": [sum(map(len, sample.responses)) for *_, sample in every],
-                **{name: own for name, own in logged.items() if any(number is not None for number in own)},
-            },
-            **by_filter,
-        },
+        "facets": every_facet,
+        "documents": documents,
+        "samples": {**samples, "columns": known, "read": read},
     }
 
 
-def _groups(entries: Sequence[_Entry]) -> dict[str, list[str | None]]:
-    """The group of each document in each breakdown of its benchmark."""
-    found: dict[str, list[str | None]] = defaultdict(lambda: [None] * len(entries))
-    for place, entry in enumerate(entries):
-        for breakdown in entry.task.card.breakdowns if entry.task.card else ():
-            found[breakdown.name][place] = breakdown.key(entry.any.doc)
-    return found
+def _breakdowns(task: TaskRun) -> Sequence[Breakdown]:
+    return task.card.breakdowns if task.card else ()
+
+
+def _read(sample: Sample, filter_name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    """What a filter made of a sample."""
+    return {
+        "acc": _result(sample, filter_name)[1],
+        "unanswered": sample.metrics[filter_name].get("answered") == 0,
+        "answer": _answer_text(sample.answers[filter_name], labels),
+        "found_by": sample.way_found(filter_name),
+    }
 
 
 def _mean(sample: Sample, name: str) -> float | None:
@@ -209,14 +208,8 @@ def _mean(sample: Sample, name: str) -> float | None:
     return sum(numbers) / len(numbers) if numbers else None
 
 
-def _question(sample: Sample) -> str:
-    question = sample.doc.get("question")
-    return question if isinstance(question, str) and question.strip() else sample.messages[-1]["content"]
-
-
 def _answer_text(answers: Sequence[str], labels: Mapping[str, str]) -> str:
     """Answers in words, each once, with how often it was given if there are several."""
-    if len(answers) == 1:
-        return shortened(labels.get(answers[0], answers[0]), _ANSWER)
     counts = Counter(labels.get(answer, answer) for answer in answers)
-    return shortened(", ".join(f"{answer} ×{times}" for answer, times in counts.most_common()), _ANSWER)
+    several = len(answers) > 1
+    return shortened(", ".join(f"{a} ×{times}" if several else a for a, times in counts.most_common()), _ANSWER)

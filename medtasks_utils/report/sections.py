@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from medtasks_utils.report.answers import abstention_block, answers_block, found_block
-from medtasks_utils.report.breakdowns import breakdown_block
+from medtasks_utils.report.breakdowns import breakdown_blocks
 from medtasks_utils.report.tables import Block, Cell, Section, Table, estimate_cells
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results import Run
@@ -17,14 +18,15 @@ def unit_section(unit: Unit, runs: Sequence[Run]) -> Section:
     blocks: list[Block] = []
     known = unit.card
     for filter_name in unit.filters:
+        own: list[Block] = []
         if known:
             for breakdown in known.breakdowns:
-                blocks += breakdown_block(unit, breakdown, filter_name, [run.name for run in runs])
+                own += breakdown_blocks(unit, breakdown, filter_name, [run.name for run in runs])
             if known.unsure is not None:
-                blocks += abstention_block(unit, filter_name)
-            blocks += answers_block(unit, known.answers, filter_name)
-        blocks += found_block(unit, filter_name)
-        blocks.append(_metrics_block(unit, filter_name))
+                own += abstention_block(unit, filter_name)
+            own += answers_block(unit, known.answers, filter_name)
+        own += [*found_block(unit, filter_name), _metrics_block(unit, filter_name)]
+        blocks += [replace(block, filter=filter_name) for block in own]
     subtitle = unit.name if unit.name != unit.title else ""
     members = max(len(result.tasks) if result.is_group else 0 for result in unit.results.values())
     lead = f"The numbers of the whole are the unweighted means over {members} tasks." if members else ""
@@ -34,11 +36,11 @@ def unit_section(unit: Unit, runs: Sequence[Run]) -> Section:
 def _metrics_block(unit: Unit, filter_name: str) -> Block:
     """Every metric of every run."""
     runs = list(unit.results)
-    table = Table(f"{unit.title}: all metrics, {filter_name}", ["Metric", *unit.heads(runs, filter_name, "acc")])
+    table = Table(f"{unit.title}: all metrics", ["Metric", *unit.heads(runs, filter_name, "acc")])
     for metric in unit.metrics(filter_name):
         estimates = [unit.estimate(run, filter_name, metric) for run in runs]
         comparable = not unit.odd_ones(filter_name, metric)
         table.rows.append([Cell(metric), *estimate_cells(estimates, unit.facts(metric), comparable)])
     found = {run: spread(unit.results[run].scores(filter_name, "acc")) for run in unit.samples() if unit.benchmark}
     lead = " ".join(f"{run}: {own}." for run, own in found.items() if own)
-    return Block("All metrics", table, lead=lead, filter=filter_name)
+    return Block("All metrics", table, lead=lead)

@@ -18,9 +18,7 @@ _NAMED = 6  # tasks of which a sentence says how much of them was run
 def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) -> Block:
     """Runs by benchmarks under a filter: headline metrics with their signatures, the best marked where all compare."""
     names = [run.name for run in runs]
-    table = Table(
-        f"Values in percent, {filter_name}", ["Run"], rows=[[Cell(run.name, to_the_minute(run.date))] for run in runs]
-    )
+    table = Table("Values in percent", ["Run"], rows=[[Cell(run.name, to_the_minute(run.date))] for run in runs])
     points: list[Point] = []
     columns = [(unit, metric) for unit in units if filter_name in unit.filters for metric in unit.headline]
     for unit, metric in columns:
@@ -36,8 +34,8 @@ def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) 
             row.append(replace(cell, code=code, small=f"{cell.small}\n{reason}".strip()))
             if found.value is not None:
                 points.append(Point(title, run, found.value, found.low, found.high, facts.scale))
-    about = f"Headline metrics with confidence intervals, {filter_name}"
-    plot = dot_plot(points, names, f"With 95 % confidence intervals, {filter_name}", about)
+    about = "Headline metrics with confidence intervals"
+    plot = dot_plot(points, names, "With 95 % confidence intervals", about)
     return Block("Runs by benchmarks", table, plot, filter=filter_name)
 
 

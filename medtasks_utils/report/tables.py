@@ -23,7 +23,6 @@ class Cell:
         best: whether it is marked, as the best of its row is.
         code: a line of code, such as a signature.
         share: of a whole, from 0 to 1, by which it is shaded.
-        again: whether it repeats the cell above, and shows only once rows are sorted.
     """
 
     text: str
@@ -32,15 +31,16 @@ class Cell:
     best: bool = False
     code: str = ""
     share: float | None = None
-    again: bool = False
 
 
 @dataclass
 class Table:
     """A table.
 
+    A row's name that repeats the one above shows only once rows are sorted.
+
     Attributes:
-        caption: what is in it, for people who come upon it alone.
+        caption: what is in it, for people who come upon it alone; the block's filter is added.
         texts: how many columns at the beginning hold text and not numbers; the first names the rows.
         total: how many rows at the end sum up the others.
     """
@@ -119,11 +119,6 @@ def estimate_cells(
     best = max if metric.higher_is_better else min
     marked = best(value for value in values if value is not None)
     return [replace(cell, best=found.value == marked) for cell, found in zip(cells, estimates, strict=True)]
-
-
-def named_once(name: str, number: int, small: str = "", href: str = "") -> Cell:
-    """The name of several rows, which shows in the first; in the others only once rows are sorted."""
-    return Cell(name, small if number == 0 else "", href, again=number > 0)
 
 
 def samples_link(**filters: str) -> str:

@@ -36,7 +36,7 @@ class SampleBrowser {
   buildFilters() {
     const { tasks, runs, documents, samples } = this.index;
     const distinct = (values) => [...new Set(values)].filter((value) => value !== null).sort();
-    const ways = distinct(Object.values(samples.found_by).flat());
+    const ways = distinct(Object.values(samples.read).flat().map((reading) => reading?.found_by ?? null));
     const badges = distinct(samples.badges.flat());
     const options = (names, any) => [["", any], ...names.map((name) => [name, words(name)])];
     const ofRuns = (any) => [...(any ? [["", any]] : []), ...runs.map((run) => [run, run])];

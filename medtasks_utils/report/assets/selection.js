@@ -45,22 +45,24 @@ class Selection {
     return PAIRED.includes(this.state.result);
   }
 
-  /** What the index says of a sample under the filter chosen in the page, or under one that its task has. */
+  /** What a filter made of a sample; without one, the filter chosen in the page, or one that its task has. */
+  reading(sample, filter) {
+    const { read } = this.index.samples;
+    if (filter) return read[filter]?.[sample] ?? {};
+    return [this.filter, ...this.index.filters].map((name) => read[name][sample]).find(Boolean) ?? {};
+  }
+
+  /** One thing of it; null where that is not known. */
   at(name, sample) {
-    const byFilter = this.index.samples[name];
-    const chosen = byFilter[this.filter][sample];
-    if (chosen !== null) return chosen;
-    for (const filter of this.index.filters) if (byFilter[filter][sample] !== null) return byFilter[filter][sample];
-    return null;
+    return this.reading(sample)[name] ?? null;
   }
 
   verdict(sample, filter) {
-    const { acc, unanswered } = this.index.samples;
-    const value = filter ? acc[filter][sample] : this.at("acc", sample);
-    if (value === null) return "unscored";
-    if (value === 1) return "right";
-    if (value > 0) return "partly";
-    return (filter ? unanswered[filter][sample] : this.at("unanswered", sample)) ? "none" : "wrong";
+    const { acc, unanswered } = this.reading(sample, filter);
+    if (typeof acc !== "number") return "unscored";
+    if (acc === 1) return "right";
+    if (acc > 0) return "partly";
+    return unanswered ? "none" : "wrong";
   }
 
   /** A document's samples: of both runs that are compared, or of all runs. */
@@ -131,14 +133,13 @@ class Selection {
 
   passesResult(sample) {
     const { result } = this.state;
-    const { samples } = this.index;
     if (!result) return true;
     const right = this.at("acc", sample);
     if (result === "right") return right === 1;
     if (result === "wrong") return right !== null && right < 1;
     if (result === "unanswered") return this.at("unanswered", sample) === true;
-    if (result === "format") return samples.acc["flexible-extract"][sample] > (samples.acc["strict-match"][sample] ?? 1);
-    const own = this.byDocument[samples.document[sample]].map((other) => this.at("acc", other) === 1);
+    if (result === "format") return this.reading(sample, "flexible-extract").acc > (this.reading(sample, "strict-match").acc ?? 1);
+    const own = this.byDocument[this.index.samples.document[sample]].map((other) => this.at("acc", other) === 1);
     return own.includes(true) && own.includes(false);
   }
 
