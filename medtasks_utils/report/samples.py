@@ -73,7 +73,7 @@ def pack_samples(runs: Sequence[Run], max_samples: int = MAX_SAMPLES) -> Packed:
         count = kept
     documents = pack({"prompt": entry.any.messages, "doc": entry.any.doc} for entry in entries)
     index = _index(runs, entries)
-    marks = iter(index["samples"]["badges"])
+    marks = iter(index["samples"].get("badges", ()))
     samples = pack(_record(entry, run, next(marks)) for entry in entries for run in entry.samples)
     index["starts"] = {"documents": documents.starts, "samples": samples.starts}
     return Packed(pack_one(index), documents, samples, count, note)

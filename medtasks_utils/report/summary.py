@@ -75,7 +75,7 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
 def has_scores(run: Run) -> bool:
     """Whether a run is more than the responses that ``--predict_only`` keeps, whose one metric is ``bypass``."""
     metrics = {metric for task in run.tasks.values() for metric, _ in task.metrics}
-    return metrics != {"bypass"}
+    return bool(run.tasks) and metrics != {"bypass"}
 
 
 def problems(runs: Sequence[Run]) -> list[str]:
@@ -86,7 +86,7 @@ def problems(runs: Sequence[Run]) -> list[str]:
         if has_scores(run):
             found += [problem for task in run.tasks.values() for problem in problems_of(run, task)]
         else:
-            found.append(f"{run.name}: left out, it has responses and no scores (--predict_only)")
+            found.append(f"{run.name}: left out, it has no scores, as after --predict_only")
     return found
 
 
