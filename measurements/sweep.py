@@ -4,9 +4,9 @@ Usage: python measurements/sweep.py [--slots 2] [--limit 60] [--data sample] [--
 
 Six local servers, one for each model, with a delay of each its own; a reply depends on the prompt alone, so each of the
 24 jobs must give what one run of its benchmark gives, to the last digit and in every sample. The ideal wall time is the
-sum of the jobs' own seconds over the slots, or the longest job if that is more. ``--ray`` runs the jobs on a local
-cluster of two nodes of one processor each. ``--kill`` kills the driver in the middle and starts it again; with
-``--ray``, a node before that.
+sum of the jobs' own seconds, their starts aside, over the slots, or the longest job if that is more. ``--ray`` runs the
+jobs on a local cluster of two nodes of one processor each. ``--kill`` kills the driver in the middle and starts it
+again; with ``--ray``, a node before that.
 
 A reply counts as received if its client read it: it asked on over the same connection, or left without unread data.
 """
@@ -245,12 +245,12 @@ def run_to_its_end(arguments: argparse.Namespace, plan: Path, servers: Mapping[s
     wall = time.perf_counter() - began
     if cluster is not None:
         cluster.shutdown()
-    ended = [json.loads(path.read_text()) for path in plan.parent.glob("sweep/*/*/job.json")]
-    seconds = [job["seconds"] for job in ended]
+    codes = [json.loads(path.read_text())["code"] for path in plan.parent.glob("sweep/*/*/job.json")]
+    results = [json.loads(path.read_text("utf-8")) for path in plan.parent.glob("sweep/*/*/*/results_*.json")]
+    seconds = [float(result["total_evaluation_time_seconds"]) for result in results]
     ideal = max(sum(seconds) / arguments.slots, max(seconds))
     ratio = "" if arguments.kill else f", ideal {ideal:.1f} s, ratio {wall / ideal:.2f}"
-    done = sum(job["code"] == 0 for job in ended)
-    return f"exit code {driver.returncode}; {done} of {len(ended)} jobs done; wall {wall:.1f} s{ratio}"
+    return f"exit code {driver.returncode}; {codes.count(0)} of {len(codes)} jobs done; wall {wall:.1f} s{ratio}"
 
 
 def main() -> None:

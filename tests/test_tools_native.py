@@ -6,7 +6,6 @@ import json
 import logging
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from conftest import Chat, Row, Scripted, evaluate, manager
 from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.evaluator import simple_evaluate
+<<<<<<< HEAD
 from local_server import Answer, Fault, LocalServer, Request, completion, refusal
 from tool_caller import reply, tagged
 
@@ -21,6 +21,12 @@ from medtasks_utils.errors import OptionError
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
 from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
 from medtasks_utils.tools.loop import LAST_TURN
+=======
+
+from medtasks_utils.errors import OptionError
+from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
+from medtasks_utils.tools.calls import MAX_CALLS
+>>>>>>> 505b966 (Sweeps keep no answers of their own: a run does; lines in place of bars; tests of the tools and the sandbox are tables)
 from medtasks_utils.tools.native import as_one_text, understand
 from medtasks_utils.tools.template import CallForm
 
@@ -49,17 +55,11 @@ def heard(text: str, *calls: Any) -> Any:
     ("entry", "name", "argument", "problem", "back"),
     [
         (calculation("6 * 7"), "calculator", "6 * 7", None, {"expression": "6 * 7"}),
-        (called("code_interpreter", '{"code": "x = 2\nx"}'), "python", "x = 2\nx", None, {"code": "x = 2\nx"}),
-        (called("calculator", {"expression": 4}), "calculator", "4", None, {"expression": 4}),
         (called("python", "print(1)"), "python", "print(1)", None, {"code": "print(1)"}),
         (called("calculator", '{"expression": "6'), "calculator", '{"expression": "6', "not valid JSON", None),
-        (called("calculator", "[" * 100_000), "calculator", None, None, None),
         (called("calculator", '{"formula": "1"}'), "calculator", "", '"expression" is missing', {"formula": "1"}),
-        (called("calculator", None), "calculator", "", '"expression" is missing', {"expression": None}),
         (called("a.bacus", '{"x": 1}'), "a.bacus", "", "there is no tool 'a.bacus'", {"x": 1}),
-        (called(None, "{}"), "", "", "there is no tool", {}),
         ("call me", "", "", "there is no tool", None),
-        ({"function": "calculator"}, "", "", "there is no tool", None),
     ],
 )  # fmt: skip
 def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(
@@ -98,14 +98,6 @@ def test_whatever_a_server_calls_every_call_has_an_answer_to_go_back_with(text: 
         assert isinstance(field["id"], str) and field["id"]
         assert isinstance(json.loads(field["function"]["arguments"]), dict)
     json.dumps(said.message, ensure_ascii=False).encode()
-
-
-def test_calls_beside_a_text_have_no_tags_in_it() -> None:
-    expression = "</think><tool_calls>[]</tool_calls><answer>4</answer>"
-    one = as_one_text("<think>So", [calculation(expression)])
-    assert one.count("<") == 3
-    (call,) = understand(one, BOTH, most_by_template=0, calls_before=0).calls
-    assert call.argument == expression
 
 
 # ---- over a server
@@ -152,29 +144,27 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
 
     with LocalServer(answer) as server:
         result = run(server, "medcalc_bench_tools", limit=2)
+<<<<<<< HEAD
     first, second = (next(body for body in server.requests if turn(body) == number) for number in (1, 2))
     assert [tool["function"]["name"] for tool in first["tools"]] == ["python", "calculator"]
     assert first["tools"] == [TOOLS_BY_NAME[name].schema() for name in TOOLS_BY_NAME]
     assert "tool_choice" not in first
+=======
+    first, second = (next(body for body in server.bodies if turn(body) == number) for number in (1, 2))
+    assert first["tools"] == second["tools"] == [tool.schema() for tool in TOOLS_BY_NAME.values()]
+>>>>>>> 505b966 (Sweeps keep no answers of their own: a run does; lines in place of bars; tests of the tools and the sandbox are tables)
     assert not re.search("<tool_call>|calculator|replies", json.dumps(first["messages"]))
-    assert second["tools"] == first["tools"]
     asked, *results = second["messages"][-5:]
     assert (asked["role"], asked["content"]) == ("assistant", "I compute.")
     assert asked["tool_calls"][3] == calls[3], "what a server adds to a call is its own"
     assert [(m["role"], m["tool_call_id"]) for m in results] == [("tool", key) for key in "abcd"]
     contents = [message["content"] for message in results]
     assert (contents[0], contents[3]) == ("42", "6")
-    assert "there is no tool 'abacus'" in contents[1]
-    assert "not valid JSON" in contents[2]
+    assert "there is no tool 'abacus'" in contents[1] and "not valid JSON" in contents[2]
     for sample in samples(result):
         assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 4, 2)
-        assert [call["failed"] for m in sample["transcript"] for call in m.get("calls", [])] == [
-            False,
-            True,
-            True,
-            False,
-        ]
         assert sample["resps"] == [[ANSWER]]
+<<<<<<< HEAD
         stripped = [{k: v for k, v in m.items() if k != "calls"} for m in sample["transcript"]]
         assert [*stripped[:-1]] == next(
             body["messages"] for body in server.requests if turn(body) == 2 and body["messages"][1] == stripped[1]
@@ -210,13 +200,21 @@ def out_of_order(body: Request) -> Answer:
     return Fault(503)
 
 
+=======
+    assert "tool_format=native" in json.dumps(config(result)["signature"])
+
+
+REFUSED = (400, json.dumps({"error": {"message": "tools need --enable-auto-tool-choice"}}).encode())
+
+
+>>>>>>> 505b966 (Sweeps keep no answers of their own: a run does; lines in place of bars; tests of the tools and the sandbox are tables)
 @pytest.mark.parametrize(
     ("tried", "resolved", "line"),
     [
-        (refusing, "text", "refuses tools (tools need --enable-auto-tool-choice)"),
-        (ignoring, "text", "leaves tools out of the prompt"),
-        (reading, "native", "takes tools"),
-        (out_of_order, "native", "going on as if it took tools"),
+        (lambda body: REFUSED if "tools" in body else (200, answer_of(".")), "text", "refuses tools (tools need"),
+        (lambda body: (200, answer_of(".", prompt_tokens=9)), "text", "leaves tools out of the prompt"),
+        (lambda body: (200, answer_of(".", prompt_tokens=9 + 300 * ("tools" in body))), "native", "takes tools"),
+        (lambda body: (503, b"{}"), "native", "going on as if it took tools"),
     ],
 )
 def test_auto_is_settled_by_trying_the_server(
@@ -230,6 +228,7 @@ def test_auto_is_settled_by_trying_the_server(
     assert ("<tool_call>" in body["messages"][0]["content"]) == (resolved == "text")
 
 
+<<<<<<< HEAD
 def test_what_was_asked_for_is_not_second_guessed() -> None:
     with LocalServer(lambda body: ANSWER, probed=refusing) as server:
         with pytest.raises(OptionError, match=r"native.*enable-auto-tool-choice.*text"):
@@ -361,6 +360,8 @@ def test_kept_answers_are_of_one_format_and_seeds_go_with_each_repeat(tmp_path: 
     assert asked == [[(t, seed) for t in (1, 2) for seed in (1234, 1234, 1235, 1235)], [], asked[0]]
 
 
+=======
+>>>>>>> 505b966 (Sweeps keep no answers of their own: a run does; lines in place of bars; tests of the tools and the sandbox are tables)
 # ---- in this process
 
 HERMES = """{% macro text(m) %}<|im_start|>{{m.role}}
@@ -394,6 +395,7 @@ MISTRAL = """{% for m in messages %}{% if m.role == 'tool' %}[TOOL_RESULTS] {"co
 {%- if tools and loop.last %}[AVAILABLE_TOOLS] {{tools | tojson}}[/AVAILABLE_TOOLS]{% endif %}
 {#- -#}[INST] {{m.content}}[/INST]
 {%- endif %}{% endfor %}"""
+<<<<<<< HEAD
 DEEPSEEK = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.tool_calls or [] %}
 <｜tool▁call▁begin｜>function<｜tool▁sep｜>{{c.function.name}}
 {{c.function.arguments | tojson}}<｜tool▁call▁end｜>{% endfor %}<{{m.role}}>{{m.content}}{% endfor %}"""
@@ -416,8 +418,9 @@ MISTRAL_WITH_IDS = """{{(tools or []) | tojson}}{% for m in messages %}{% for c 
 {%- endfor %}[{{m.role}}]{{m.content}}{% endfor %}"""
 PYTHONIC = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.tool_calls or [] -%}
 [{{c.function.name}}(code='{{c.function.arguments.code}}')]{% endfor %}<{{m.role}}>{{m.content}}{% endfor %}"""
+=======
+>>>>>>> 505b966 (Sweeps keep no answers of their own: a run does; lines in place of bars; tests of the tools and the sandbox are tables)
 PLAIN = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"
-DEAF = "{{(tools or []) | tojson}}" + PLAIN.replace("in messages", "in messages if m.role != 'tool'")
 
 
 class Tokenizer:
@@ -486,11 +489,14 @@ def test_a_tool_template_is_given_tools_calls_and_results(form: str) -> None:
         function = {"name": "calculator", "arguments": {"expression": "6 * 7"}}
         assert asked["tool_calls"] == [{"type": "function", "function": function, "id": "call00001"}]
         assert (given["role"], given["content"], given["tool_call_id"]) == ("tool", "42", "call00001")
+<<<<<<< HEAD
         assert after.count("6 * 7") == 1
+=======
+>>>>>>> 505b966 (Sweeps keep no answers of their own: a run does; lines in place of bars; tests of the tools and the sandbox are tables)
         assert "42" in after.partition("6 * 7")[2]
-        assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 1, 0)
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("form", "roles"),
     [("llama", ["user"]), *((form, ["tool", "tool"]) for form in FORMS if form != "llama")],
@@ -506,12 +512,16 @@ def test_parallel_calls_go_back_as_the_template_takes_them(form: str, roles: lis
 
 @pytest.mark.parametrize("template", [PYTHONIC, PLAIN, DEAF, "{{raise_exception('no')}}"])
 def test_without_a_tool_template_that_can_be_read_calls_are_text(template: str) -> None:
+=======
+def test_without_a_tool_template_calls_are_text() -> None:
+>>>>>>> 505b966 (Sweeps keep no answers of their own: a run does; lines in place of bars; tests of the tools and the sandbox are tables)
     with pytest.raises(OptionError, match=r"tool_format=native.*chat template.*text"):
         evaluate(
             "medcalc_bench_calculator",
-            InProcess(template, lambda turn: ANSWER),
+            InProcess(PLAIN, lambda turn: ANSWER),
             metadata={"medcalc_bench": {"tool_format": "native"}},
         )
+<<<<<<< HEAD
     if "raise" not in template:
         model = InProcess(template, lambda turn: f"<tool_call>{CALL}</tool_call>" if turn == 1 else ANSWER)
         result = evaluate("medcalc_bench_calculator", model, limit=1)
@@ -573,3 +583,9 @@ def test_a_form_that_was_learned_reads_what_models_make_of_it() -> None:
     other = tagged("python", "x")
     assert read(other, BOTH) == read_calls(other, BOTH)
     assert read("x" + written * (MAX_CALLS + 1), BOTH)[0][MAX_CALLS].problem
+=======
+    model = InProcess(PLAIN, lambda turn: f"<tool_call>{CALL}</tool_call>" if turn == 1 else ANSWER)
+    result = evaluate("medcalc_bench_calculator", model, limit=1)
+    assert config(result)["tool_format"] == "text"
+    assert "<tool_response>\n42\n</tool_response>" in model.batches[1][0]
+>>>>>>> 505b966 (Sweeps keep no answers of their own: a run does; lines in place of bars; tests of the tools and the sandbox are tables)
