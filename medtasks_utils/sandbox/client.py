@@ -50,12 +50,12 @@ class Sandbox:
     ) -> None:
         self._settings = {"memory_mb": memory_mb, "anyway": _anyway, "off": list(_off)}
         self._timeout, self._memory, self._max_output, self._weak = timeout, memory_mb << 20, max_output, weak
-        self._processes = processes or os.cpu_count() or 1
-        self._alive = max(self._processes, alive)
+        processes = processes or os.cpu_count() or 1
+        self._alive = max(processes, alive)
         self._zygote: Zygote | None = None
         self._sessions: dict[str, Session] = {}
         self._spawning = threading.RLock()  # never held while a call runs
-        self._places = ThreadPoolExecutor(self._processes)  # its queue is first come, first served
+        self._places = ThreadPoolExecutor(processes)  # its queue is first come, first served
 
     def __enter__(self) -> Sandbox:
         return self

@@ -50,10 +50,10 @@ class Layout:
             "site": _locations(PACKAGES),
             "own": [*_locations(_OWN), Path(__file__).with_name("inside")],
         }
-        self.entries = [
-            (f"{self.folder}/{place}/{path.name}", str(path)) for place, paths in places.items() for path in paths
-        ]
-        for inside, outside in [*self.entries, (f"{self.folder}/bin/python3", os.path.realpath(sys.executable))]:
+        links = {f"{self.folder}/{place}/{path.name}": str(path) for place, paths in places.items() for path in paths}
+        self.entries = [pair for pair in links.items() if "/own/" not in pair[0]]
+        links[f"{self.folder}/bin/python3"] = os.path.realpath(sys.executable)
+        for inside, outside in links.items():
             Path(inside).parent.mkdir(parents=True, exist_ok=True)
             os.symlink(outside, inside)
         shown = {sys.base_prefix, *(os.path.dirname(path) for pair in self.entries for path in pair)}

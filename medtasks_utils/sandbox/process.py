@@ -73,7 +73,7 @@ class Zygote:
                 self._layout = Layout()
                 folder, self.paths = self._layout.folder, self._layout.paths
                 self._process = subprocess.Popen(
-                    [f"{folder}/bin/python3", "-s", "-S", "-B", "-W", "ignore", "-c", _START, str(theirs.fileno())],
+                    [f"{folder}/bin/python3", "-sSB", "-Wignore", "-c", _START, str(theirs.fileno())],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
@@ -87,7 +87,7 @@ class Zygote:
                 raise SandboxError(f"the sandbox cannot start: {error}") from None
         greeting = self._greet({**settings, "folder": folder, "entries": self._layout.entries})
         self.layers: dict[str, str] = greeting["layers"]
-        self.missing: list[str] = greeting["missing"]
+        self.missing = greeting["missing"]
         if self.missing and not accepts_weak:
             self.end()
             raise SandboxError(_MISSING.format("; ".join(f"{name}: {self.layers[name]}" for name in self.missing)))
@@ -168,7 +168,7 @@ class Session:
             self._signal(signal.SIGCONT)
             body = code.encode(errors="replace")
             connection.settimeout(seconds)
-            connection.sendall(HEADER.pack(mark, seconds + 1, len(body)) + body)
+            connection.sendall(HEADER.pack(mark, 0 if self.process else seconds + 1, len(body)) + body)
             while len(data) <= 2 * MARK or data[-MARK - 1 : -1] != mark:
                 connection.settimeout(max(deadline - time.monotonic(), 1e-6))
                 received = connection.recv(1 << 16)

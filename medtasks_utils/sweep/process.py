@@ -19,9 +19,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-WAITING = "waits for "
-"""What the last line of the log begins with meanwhile."""
-
 _ASKED = 5.0  # seconds that a server has to answer in, and between looks for it
 _STOPPING = 10.0  # seconds to end in, once interrupted
 _STARTING = (502, 503, 504)  # what a proxy, or a server that loads its model, says meanwhile
@@ -69,7 +66,7 @@ def _wait_for(server: str, seconds: float) -> None:
         if time.monotonic() > deadline:
             print(f"no server answers at {server} within {seconds:g} s")
             sys.exit(2)
-        print(f"{WAITING}{server}", flush=True)
+        print(f"waits for {server}", flush=True)
         time.sleep(_ASKED)
 
 

@@ -96,7 +96,8 @@ def run_all(jobs: Sequence[Job], place: Local | Cluster) -> list[Job]:
             if time.monotonic() > since + _SHOWN_EVERY:
                 since = time.monotonic()
                 for job in place.running:
-                    _say(job, last_lines(job.folder, 1) or "running")
+                    if line := last_lines(job.folder, 1):
+                        _say(job, line)
     finally:
         place.stop()
     return failed

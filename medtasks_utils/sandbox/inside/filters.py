@@ -24,7 +24,6 @@ _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """By version of Landlock, how many rights on files it knows."""
 
 _WRITABLE, _EXECUTABLE, _ANONYMOUS = 2, 4, 0x20  # memory
-_ADVICE = (4, 8, 14)  # that memory is free, or of large pages: none that merges or writes back
 _CLOCKS = 0xFFFFFFF0  # bits that only the clocks of a process or a device have
 _FUTEX_OPERATIONS = (0, 1, 9, 10)  # wait, wake, and either for some of those who wait; the others can name processes
 _FUTEX_PRIVATE, _FUTEX_REAL_TIME = 128, 256  # not the shared ones: two examples could meet at a page of a library
@@ -87,7 +86,6 @@ def seccomp() -> Layer:
         ("mprotect", bits(2, _EXECUTABLE)),
         ("sched_getaffinity", bits(0, _ALL)),  # of itself
         ("prlimit64", bits(0, _WHOLE), bits(2, _WHOLE)),  # its own limits, to read them
-        *(("madvise", bits(2, _ALL, advice)) for advice in _ADVICE),
         *(("futex", bits(1, _ALL ^ _FUTEX_REAL_TIME, _FUTEX_PRIVATE | operation)) for operation in _FUTEX_OPERATIONS),
         *((name, bits(0, _CLOCKS)) for name in ("clock_gettime", "clock_getres", "clock_nanosleep")),
         *(("fcntl", bits(1, _ALL, command)) for command in _FCNTL),

@@ -1,9 +1,8 @@
 """A session's process: runs the calls of one example one after the other, and keeps its variables between them.
 
-A request is 16 bytes, new with each call, the seconds after which the process ends itself, a length, and code. An
-answer is the 16 bytes, what is written
-to descriptor 1, the 16 bytes again, and ``0``, or ``1`` if the code failed. So nothing that was written before the call
-can pass for its answer.
+A request is 16 bytes, new with each call, the seconds after which the process ends itself (0: never), a length, and
+code. An answer is the 16 bytes, what is written to descriptor 1, the 16 bytes again, and ``0``, or ``1`` if the code
+failed. So nothing that was written before the call can pass for its answer.
 """
 
 from __future__ import annotations
@@ -67,7 +66,10 @@ class _Nowhere(str):
 def forget_the_machine() -> None:
     """Take out of this process what Python keeps of how and where it was built and started."""
     import platform
+    import sysconfig
 
+    sys.modules.pop(sysconfig._get_sysconfigdata_name(), None)  # type: ignore[attr-defined]
+    vars(sysconfig).update(_CONFIG_VARS=None, _CONFIG_VARS_INITIALIZED=False)  # to be read when they are asked for
     sys.unraisablehook = _unraisable
     os.devnull = _Nowhere(os.devnull)
     os.system = os.chroot  # type: ignore[assignment] # refused as well, but with an error in place of a number

@@ -11,7 +11,6 @@ from __future__ import annotations
 import gc
 import io
 import json
-import linecache
 import os
 import signal
 import socket
@@ -64,7 +63,6 @@ def _serve(control: socket.socket, confinement: confine.Confinement) -> None:
     with redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
         for _ in range(20):
             _session(confinement).run(_WARM_UP)  # weak ones will not, and have imported then what they need
-    linecache.clearcache()
     confinement.confine_zygote()
     worker.forget_the_machine()
     gc.collect()
