@@ -214,7 +214,8 @@ def test_a_changed_plan_and_other_rows_get_folders_of_their_own(
     tmp_path: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = set()
-    for data, changed in ("sample", {}), (str(ROOT), {}), ("sample", {"runs": [a_run()]}):
+    others: list[tuple[str, Any]] = [("sample", {}), (str(ROOT), {}), ("sample", {"runs": [a_run()]})]
+    for data, changed in others:
         monkeypatch.setenv("MEDTASKS_DATA", data)
         job = read_plan(plan(tmp_path, server, data=None, **changed)).jobs()[0]
         folders.add(job.folder.name.rpartition("-")[2])
@@ -310,21 +311,13 @@ def test_what_is_tried_again(
     assert json.loads((job.folder / "job.json").read_text())["code"] == last
 
 
-<<<<<<< HEAD
-def test_a_server_is_there_when_it_answers_even_with_a_complaint(server: JudgeServer) -> None:
-    assert is_there(server.url)
-    server.page = Fault(404)
-    assert is_there(server.url)
-    server.page = Fault(503)
-    assert not is_there(server.url) and not is_there("http://127.0.0.1:9/v1") and not is_there("nowhere")
-=======
 def test_a_server_is_there_when_it_answers_even_with_a_complaint(
     server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert process.is_there(server.url)
-    server.answer_to_get = Fault(404)
+    server.page = Fault(404)
     assert process.is_there(server.url)
-    server.answer_to_get = Fault(503)
+    server.page = Fault(503)
     assert not process.is_there(server.url) and not process.is_there("nowhere")
     monkeypatch.setattr(process, "_ASKED", 0.01)
     with pytest.raises(SystemExit) as caught:
@@ -335,7 +328,6 @@ def test_a_server_is_there_when_it_answers_even_with_a_complaint(
     process._wait_for(server.url, 600)
     assert capsys.readouterr().out.count(f"waits for {server.url}") == 2
     process._wait_for(server.url, 0)  # not asked to
->>>>>>> 505b966 (Sweeps keep no answers of their own: a run does; lines in place of bars; tests of the tools and the sandbox are tables)
 
 
 def test_a_node_that_does_not_see_the_output_sends_what_it_has(tmp_path: Path, server: JudgeServer) -> None:

@@ -13,12 +13,7 @@ from typing import Any
 import pytest
 from conftest import Chat, Row, Scripted, clean_environment, documents, evaluate, load
 from launching import ON_PROCESSORS, free_port, launch
-<<<<<<< HEAD
-from lm_eval.evaluator import simple_evaluate
-from tool_caller import Replies, check, reply, tagged
-=======
 from tool_caller import check, reply, tagged
->>>>>>> 505b966 (Sweeps keep no answers of their own: a run does; lines in place of bars; tests of the tools and the sandbox are tables)
 
 from medtasks_utils.errors import OptionError
 from medtasks_utils.sandbox import SandboxError
