@@ -234,15 +234,11 @@ def test_without_a_chat_template_there_is_one_error_before_the_model_runs(task: 
     ("task", "options"),
     [("medcalc_bench_python", {}), ("medcalc_bench_tools", {}), ("medcalc_bench_lite", {"add_python_tool": True})],
 )
-def test_the_python_tool_has_to_be_confirmed(
-    task: str, options: dict[str, Any], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_python_tool_has_to_be_confirmed(task: str, options: dict[str, Any]) -> None:
     model = Caller(calculating)
     with pytest.raises(ValueError, match=f"{task} which is marked as unsafe"):
         run(task, model, confirm=False, metadata={"medcalc_bench": options})
     assert model.batches == []
-    assert f"{task}: code that the model writes will be run" in caplog.text
-    assert "--confirm_run_unsafe_code" in caplog.text
 
 
 # ---- when something breaks

@@ -20,7 +20,7 @@ class Result:
     failed: bool
 
 
-def readable(data: bytes, limit: int, paths: Sequence[str] = (), error: str = "") -> str:
+def readable(data: bytes, limit: int, paths: Sequence[str], error: str = "") -> str:
     """Bytes as text, with an error of ours after it.
 
     Args:

@@ -10,12 +10,14 @@ their values into logs on every node (seen in Ray 2.60).
 
 from __future__ import annotations
 
-import socket
+import subprocess
+import sys
 import tempfile
 import time
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,8 @@ from medtasks_utils.sweep.plan import Job, Resources
 from medtasks_utils.sweep.process import start, stop
 from medtasks_utils.writing import write_whole
 
-_CONNECTED = 9.0  # seconds that a cluster has to answer in
+_CONNECTED = 9.0  # seconds that a cluster has to answer in; Ray itself gives up after minutes
+_PROBE = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False, logging_level='error')"
 _TICK = 0.2  # seconds between looks at a process
 _STOPPING = 15.0  # seconds that jobs have to end on Ctrl-C
 _MARK = ".seen"  # in the output folder: by what is in it, a node knows that it sees this folder and no other
@@ -58,19 +61,18 @@ class Cluster:
     """
 
     def __init__(self, address: str, output: Path, environment: Mapping[str, str]) -> None:
-        host, _, port = address.rpartition(":")
-        try:
-            import ray
-
-            if host:  # Ray itself gives up after minutes
-                socket.create_connection((host, int(port)), _CONNECTED).close()
-            ray.init(address=address, log_to_driver=False, logging_level="error")
-        except ImportError:
-            raise MedtasksError("--ray needs Ray: pip install 'medtasks[ray]'") from None
-        except (OSError, ValueError) as error:
+        if find_spec("ray") is None:
+            raise MedtasksError("--ray needs Ray: pip install 'medtasks[ray]'")
+        try:  # in a process that can be ended
+            subprocess.run([sys.executable, "-c", _PROBE, address], check=True, capture_output=True, timeout=_CONNECTED)
+        except subprocess.SubprocessError:
             raise MedtasksError(
-                f"no Ray cluster at {address} ({error}): start one with `ray start --head`, or leave --ray out"
+                f"no Ray cluster answers at {address} within {_CONNECTED:g} s: start one with `ray start --head`, or "
+                "leave --ray out"
             ) from None
+        import ray
+
+        ray.init(address=address, log_to_driver=False, logging_level="error")
         self._ray = ray
         self._output, self._mark, self._environment = output.resolve(), uuid.uuid4().hex, environment
         write_whole(output / _MARK, self._mark)

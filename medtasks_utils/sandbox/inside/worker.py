@@ -69,7 +69,8 @@ def forget_the_machine() -> None:
     import sysconfig
 
     sys.modules.pop(sysconfig._get_sysconfigdata_name(), None)  # type: ignore[attr-defined]
-    vars(sysconfig).update(_CONFIG_VARS=None, _CONFIG_VARS_INITIALIZED=False)  # to be read when they are asked for
+    # What is asked for by code is read again, and a path in a text does not show.
+    vars(sysconfig).update(_PROJECT_BASE="", _CONFIG_VARS=None, _CONFIG_VARS_INITIALIZED=False)
     sys.unraisablehook = _unraisable
     os.devnull = _Nowhere(os.devnull)
     os.system = os.chroot  # type: ignore[assignment] # refused as well, but with an error in place of a number
@@ -136,7 +137,7 @@ def _show(problem: BaseException) -> None:
         frame = problem.__traceback__
         while frame and not frame.tb_frame.f_code.co_filename.startswith("main"):
             frame = frame.tb_next
-        if isinstance(problem, SyntaxError) and frame is None:
+        if isinstance(problem, SyntaxError) and not frame:
             if problem.text is None:  # the compiler looked for a file of that name
                 problem.text = linecache.getline(str(problem.filename), problem.lineno or 0) or None
             text = _as_the_interpreter(problem.with_traceback(None))
