@@ -227,7 +227,7 @@ def run_to_its_end(arguments: argparse.Namespace, plan: Path, servers: Mapping[s
     if arguments.ray:
         from ray.cluster_utils import Cluster
 
-        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
         node = [cluster.add_node(num_cpus=1) for _ in range(arguments.slots)][-1]
         more = ["--ray", cluster.address]
     began = time.perf_counter()
