@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -178,15 +178,34 @@ def _metrics(values: Any) -> Metrics:
 
 
 def name_apart(runs: Sequence[Run]) -> None:
-    """Name runs after the last part of their models' names, with as much more as sets them apart."""
+    """Name runs as ``--run_name`` has it, else after the last part of their models' names, with what sets them apart.
+
+    That is the model's whole name, then engine, output folder and date, as far as they differ.
+    """
     short = {run.model: re.split(r"[/\\]|__", run.model.rstrip("/\\_"))[-1] or run.model for run in runs}
     models = Counter(short.values())
-    names = [short[run.model] if models[short[run.model]] == 1 else run.model for run in runs]
-    dated = [f"{name} {run.date.replace('T', ' ')[:19]}".strip() for name, run in zip(names, runs, strict=True)]
-    names = [own if names.count(name) > 1 else name for name, own in zip(names, dated, strict=True)]
-    for place, (run, name) in enumerate(zip(runs, names, strict=True)):
-        before = names[:place].count(name)
-        run.name = f"{name} #{before + 1}" if before else name
+    for run in runs:
+        own = short[run.model] if models[short[run.model]] == 1 else run.model
+        run.name = str(mapping(run.results.get("medtasks")).get("run_name") or own)
+    for apart in _APART:
+        told: dict[str, set[str]] = {}
+        for run in runs:
+            told.setdefault(run.name, set()).add(apart(run))
+        for run in runs:
+            if len(told[run.name]) > 1:
+                run.name = f"{run.name} {apart(run)}".strip()
+    taken: Counter[str] = Counter()
+    for run in runs:
+        taken[run.name] += 1
+        if taken[run.name] > 1:
+            run.name += f" #{taken[run.name]}"
+
+
+_APART: tuple[Callable[[Run], str], ...] = (
+    lambda run: str(run.setting("model") or ""),
+    lambda run: run.path.resolve().parent.parent.name,  # in which the harness makes a folder of the model's name
+    lambda run: run.date.replace("T", " ")[:19],
+)
 
 
 def _list(value: Any) -> list[Any]:
