@@ -197,8 +197,8 @@ def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path
         config["process_results"] = "medtasks_utils.benchmarks.any.score"
         del config["metadata"]["signature"], config["metadata"]["benchmark"]
     path.write_text(json.dumps(content))
-    for task in ("medhallu", "medexqa_all"):
-        edit_lines(sample_file(path, task), lambda lines: [older(line) for line in lines])
+    for name in ("medhallu", "medexqa_all"):
+        edit_lines(sample_file(path, name), lambda lines: [older(line) for line in lines])
     (run,) = read_runs(path)
     for task in run.tasks.values():
         assert task.benchmark and not task.problems and not task.signatures
