@@ -26,7 +26,7 @@ def findings(units: Sequence[Unit], comparer: Comparer, baseline: str, filter_na
     said = [_against(unit, comparer, baseline, filter_name) for unit in of_benchmarks if baseline in unit.results]
     refused = sum(len(pair.refused) for pair in comparer.with_baseline(baseline, filter_name))
     if refused:
-        text = f"{refused} results of other runs are not comparable with {baseline}'s; under Comparison stands why."
+        text = f"{refused} results of other runs are not comparable with {baseline}'s; the section Comparison says why."
         said.append([("Not comparable", text)])
     losses = _largest(of_benchmarks, _form_loss)
     if losses and losses[0][0] < _WORTH_SAYING:
