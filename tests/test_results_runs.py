@@ -97,8 +97,27 @@ def test_a_file_names_its_run_and_no_other(tmp_path: Path) -> None:
     assert [run.path for run in read_runs(sample_file(second, "medmcqa_openmed"))] == [second]
     both = read_runs(tmp_path)
     assert [run.path for run in both] == [first, second]
-    assert len({run.name for run in both}) == 2 and all(run.name.startswith("model 20") for run in both)
+    assert len({run.name for run in both}) == 2
     assert [list(run.tasks) for run in both] == [["medhallu"], ["medmcqa_openmed"]]
+
+
+def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
+    path = save_run(tmp_path / "first", tasks="medhallu", limit=1)
+    for folder, engine, name in (
+        ("first", "vllm", None),
+        ("first", "hf", None),
+        ("second", "hf", None),
+        ("x", "", "Mine"),
+    ):
+        run = tmp_path / folder / f"org__model {engine}" / path.name
+        run.parent.mkdir(parents=True)
+        content = json.loads(path.read_text(encoding="utf-8"))
+        content["config"]["model"] = engine
+        run.write_text(json.dumps({**content, "medtasks": {"run_name": name}}), encoding="utf-8")
+    path.unlink()
+    sample_file(path, "medhallu").unlink()
+    names = [run.name for run in read_runs([tmp_path / name for name in ("first", "second", "x")])]
+    assert names == ["model hf first", "model vllm", "model hf second", "Mine"]
 
 
 def test_an_output_path_that_is_a_file_name(tmp_path: Path) -> None:
