@@ -61,13 +61,13 @@ class Result:
         return estimate_of_reported(metric, *reported, n)
 
     def divided(self, key: Callable[[Sample], str | None]) -> dict[str, list[int]]:
-        """The samples' places by group, groups in alphabetical order; those whose key is None are left out."""
+        """The samples' places by group; those whose key is None are left out."""
         groups: dict[str, list[int]] = {}
         for place, sample in enumerate(self.samples):
             name = key(sample)
             if name is not None:
                 groups.setdefault(name, []).append(place)
-        return dict(sorted(groups.items()))
+        return groups
 
 
 def why_not(a: Result, b: Result, filter_name: str, of_explanations: bool) -> str:
