@@ -433,7 +433,9 @@ THREE = ["First's.", 'Second "b".', "Third\nline."]
         (str(THREE), THREE),
         ("[\"First's.\" 'Second \"b\".'\n 'Third\\nline.']", THREE),  # as NumPy prints it
         ("[\"First's.\" 'Second \"b\".'\n 'Third\nline.']", THREE),
-        *((nothing, [""]) for nothing in (None, "", [])),
+        (None, [""]),
+        ("", [""]),
+        ([], [""]),
         *((text, [text]) for text in ("One passage.", "[1] cites 'x'", "['unclosed]", "[__import__('os').getcwd()]")),
     ],
 )

@@ -148,7 +148,7 @@ def test_a_directory_the_folder_or_the_file_is_not_there(data: Path, benchmark: 
     assert str(data / benchmark) in empty and "it has README.md" in empty
     shutil.rmtree(data / benchmark)
     missing = message_of(TASK[benchmark], data)
-    assert f"no folder {benchmark}/" in missing and str(data) in missing and '"sample"' in missing
+    assert "no folder" in missing and benchmark in missing and str(data) in missing and '"sample"' in missing
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_a_missing_column_is_named_with_those_there_are(data: Path, benchmark: s
 UNREADABLE: list[tuple[str, Callable[[bytes], bytes], str]] = [
     *((f".{suffix}", lambda content: b"[]" if content.startswith(b"[") else b"", "has no rows") for suffix in
       ("jsonl", "csv", "json")),
-    *((".json", lambda content, text=text: text, "cannot read") for text in (b'["a"]', b"[1]", b"{")),  # type: ignore[misc]
-    *((".parquet", lambda content, end=end: content[:end], "cannot read") for end in (0, 9, -9)),  # type: ignore[misc]
+    *((".json", lambda content, text=text: text, "cannot read") for text in (b'["a"]', b"[1]", b"{")),
+    *((".parquet", lambda content, end=end: content[:end], "cannot read") for end in (0, 9, -9)),
     *((suffix, lambda content: content.decode().encode("latin-1"), "cannot read") for suffix in (".jsonl", ".csv")),
     (".csv", lambda content: content.rstrip() + b",extra", "Expected 8 fields in line 5, saw 9"),
     (".tsv", lambda content: content.rstrip() + b"\textra", "Expected 8 fields in line 5, saw 9"),
