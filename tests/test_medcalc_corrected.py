@@ -45,7 +45,6 @@ def test_rows_have_the_calculators_number_and_category() -> None:
         (6, "Ground Truth Answer", "high"),
         (6, "Ground Truth Answer", ""),
         (6, "Lower Limit", "N/A"),
-        (5, "Ground Truth Answer", "56.5"),  # days are whole
     ],
 )
 def test_a_row_that_cannot_be_understood_is_one_clear_error(data: Path, row: int, column: str, cell: str) -> None:
