@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pinned_sample
 import pytest
-from conftest import documents, evaluate, load, sample_rows
+from conftest import documents, evaluate, load, sample_rows, write_rows
 from fake_hub import Hub, serving
 
 from medtasks_utils.benchmarks.base import Repository
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
 from medtasks_utils.errors import DataError
 from medtasks_utils.harness import pinned
-from medtasks_utils.harness.sources import SAMPLE
 
 CORRECTED = pinned_sample.contents()["corrected.csv"]
 NOWHERE = "http://127.0.0.1:9"
@@ -94,9 +93,11 @@ def test_what_can_go_wrong_is_one_line(
 
 
 def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(
-    server: Hub, monkeypatch: pytest.MonkeyPatch
+    server: Hub, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *given, **settings: str(SAMPLE / "medcalc_bench"))
+    for name in ("test.csv", "one_shot.csv"):
+        write_rows(sample_rows(f"medcalc_bench/{name}"), data / name)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *given, **settings: str(data))
     found = evaluate("medcalc_bench", data="hub")
     assert server.requests == [] and "other_label" not in found["samples"]["medcalc_bench"][0]
     pinned.download(CARD.repositories["corrected"])
