@@ -274,8 +274,6 @@ SHOTS = [
 @pytest.mark.parametrize(("task", "expected"), SHOTS)
 def test_few_shot_examples(rows: Path, task: str, expected: Chat) -> None:
     assert chats(task, rows, num_fewshot=1) == [expected]
-    with pytest.raises(MedtasksError, match=r"--num_fewshot 3, but .* only 1 row"):
-        chats(task, rows, num_fewshot=3)
     (rows / "medexqa" / "dev" / "biomedical_engineer_dev.tsv").write_text("broken")
     assert chats(task, rows), "what is not needed is not read"
 
