@@ -188,7 +188,7 @@ class Recorder:
         result = yield
         self.seconds[item.nodeid] = time.process_time() - start
         self.coverage.switch_context("")
-        return result  # type: ignore[return-value]
+        return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
@@ -299,7 +299,8 @@ def tests_for(fault: dict[str, Any], recorded: dict[str, Any]) -> list[str]:
         numbers = set(by_line.get(str(fault["line"]), [])) or set(by_line.get(str(fault["statement"]), []))
     else:
         numbers = {number for tests in by_line.values() for number in tests}
-    chosen, spent = [], 0.0
+    chosen: list[str] = []
+    spent = 0.0
     for number in sorted(numbers, key=lambda number: recorded["seconds"][number]):
         spent += recorded["seconds"][number]
         if chosen and spent > BUDGET:
@@ -313,7 +314,7 @@ def try_fault(fault: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]
     seconds = dict(zip(recorded["tests"], recorded["seconds"], strict=True))
 
     def work() -> str:
-        sys.meta_path.insert(0, Finder(fault["module"], fault["index"]))  # type: ignore[arg-type]
+        sys.meta_path.insert(0, Finder(fault["module"], fault["index"]))
         return run_tests(names)
 
     killer = in_child(work, 30 + 5 * sum(seconds[name] for name in names)) if names else ""
