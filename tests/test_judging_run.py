@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from judge_server import HANG_UP, LABELS, Answer, Fault, JudgeServer, reply_to, sound, whole
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
-from local_server import draw, faulty, prompt_of
+from local_server import Held, draw, faulty, prompt_of, together
 
 from medtasks_utils.judging import (
     Case,
@@ -94,7 +94,12 @@ def test_claims_that_both_references_make_count_once_and_texts_without_claims_ar
 @pytest.mark.parametrize(("judge", "count", "limit"), [("g-eval", 40, 8), ("factscore", 1, 4), ("g-eval", 5, 1)])
 def test_the_limit_is_kept_and_used(judge: str, count: int, limit: int, tmp_path: Path) -> None:
     faults = faulty([(0.3, Fault(429, headers={"Retry-After": "0.1"}))], sound)
-    with JudgeServer(faults, latency=0.05) as server:
+    met = together(limit, faults)  # of claims, which come first, there are too few to meet
+
+    def answer(request: dict[str, Any]) -> Answer:
+        return (sound if "JSON array" in whole(request["messages"]) else met)(request)
+
+    with JudgeServer(answer) as server:
         judged(server, tmp_path, cases(count), judge, concurrency=limit, max_retries=50)
         assert server.most_at_once == limit
 
@@ -148,13 +153,12 @@ def start_judging(server: JudgeServer, folder: Path) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_ended_halfway_and_started_again_no_answered_call_is_made_twice(end: signal.Signals, tmp_path: Path) -> None:
-    with JudgeServer(latency=0.05) as server:
+    with JudgeServer(held := Held(100, sound)) as server:
         first = start_judging(server, tmp_path)
-        while len(server.requests) < 105:
-            assert first.poll() is None, first.communicate()[1]
-            time.sleep(0.01)
+        assert held.reached.wait(120)
         first.send_signal(end)
-        assert ("KeyboardInterrupt" in first.communicate(timeout=30)[1]) == (end == signal.SIGINT)
+        assert ("KeyboardInterrupt" in first.communicate(timeout=120)[1]) == (end == signal.SIGINT)
+        held.release.set()
         out, err = start_judging(server, tmp_path).communicate(timeout=120)
     assert "30 of 30 judged" in out, err
     # Only what was under way at the end, at most the limit, is asked again.

@@ -71,7 +71,7 @@ def read_options(
     refuse(kind, place, given)
     named = [(kind.aliases.get(name, name), value) for name, value in given.items()]
     own = {name: value for name, value in named if value is not None or name not in kind.model_fields}
-    if any(name in own and own[name] != value for name, value in named if value is not None):
+    if any(name in own and own[name] is not value and own[name] != value for name, value in named if value is not None):
         raise OptionError(f"{place}: one option is given under two names ({', '.join(kind.aliases)}), and they differ")
     try:
         return kind(**{**defaults, **own})
