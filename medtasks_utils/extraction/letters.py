@@ -78,9 +78,9 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
-    holders, rest = held(text, ("answer", "choice", "letter", "option"))
+    holders = held(text, ("answer", "choice", "letter", "option"))
     inside = [one for each in holders if (one := _inside(each, text, options))]
-    plain = unformatted(without_steps(rest)[1])
+    plain = unformatted(without_steps(text)[1])
     symbols, candidates = _candidates(plain, options)
     if inside:
         return replace(choose(inside), candidates=(*inside, *candidates))

@@ -94,9 +94,8 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
     steps, rest = without_steps(text)
-    holders, rest = held(rest, (*keys, "score", "total", "date"))
     inside = []
-    for holder in holders:
+    for holder in held(rest, (*keys, "score", "total", "date")):
         if one := holder.candidate(content_value(holder.content, kind).value, text):
             inside.append(one)
         elif holder.cue == "key" and re.search(r"[^\W\d_]{3}", holder.content):

@@ -64,11 +64,9 @@ def read_verdict(text: str) -> Reading:
 
 
 def _read_part(text: str) -> Reading:
-    holders, rest = held(
-        text, ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision")
-    )
+    holders = held(text, ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision"))
     inside = [one for each in holders if (one := each.candidate(_inside(each), text))]
-    candidates = _candidates(unformatted(without_steps(rest)[1]))
+    candidates = _candidates(unformatted(without_steps(text)[1]))
     if inside:
         return replace(choose(inside), candidates=(*inside, *candidates))
     return choose(candidates, _OPEN)
