@@ -12,6 +12,7 @@ from scripted_server import Body, Refusal, Served, scripted_server
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.errors import UsageError
+from medtasks_utils.harness.engine_arguments import check_engine_arguments
 from medtasks_utils.harness.flags import as_words, read_settings
 from medtasks_utils.harness.generation_settings import check_generation_settings
 
@@ -239,3 +240,18 @@ def test_flags_in_a_file_mean_what_they_mean_on_the_line() -> None:
     assert read_settings({**as_is, "gen_kwargs": {}, "output_path": ""}) == as_is
     assert as_words({"system_instruction": "-v, please"}) == ["--system_instruction=-v, please"]
     assert json.loads(as_words({"metadata": {"a": 1}})[0].partition("=")[2]) == {"a": 1}
+
+
+def test_a_misspelt_argument_of_vllm_is_told_by_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, source in {
+        "__init__.py": "raise RuntimeError('imported')",
+        "engine/arg_utils.py": "class EngineArgs:\n    enforce_eager: bool = False\n",
+        "entrypoints/llm.py": "class LLM:\n    def __init__(self, seed: int) -> None: ...\n",
+    }.items():
+        (tmp_path / "vllm" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "vllm" / name).write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    check_engine_arguments("vllm", ["pretrained", "max_model_len", "enforce_eager", "seed"])
+    check_engine_arguments("hf", ["enforce_eagre"])
+    with pytest.raises(UsageError, match=r"takes no enforce_eagre \(did you mean enforce_eager"):
+        check_engine_arguments("vllm", ["pretrained", "enforce_eagre"])

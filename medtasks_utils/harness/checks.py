@@ -27,6 +27,7 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError, OptionError, UsageError, meant, reason_of
 from medtasks_utils.harness import server
 from medtasks_utils.harness.catalog import benchmark_of, configurations
+from medtasks_utils.harness.engine_arguments import check_engine_arguments
 from medtasks_utils.harness.generation_settings import NAMES, check_generation_settings
 from medtasks_utils.harness.options import check_effect, defaults_of, options_of
 from medtasks_utils.harness.patches.models import model_to_probe, probe_of
@@ -205,12 +206,13 @@ def check_kind(config: RunConfig) -> type[LM]:
     place = str(config.mapping("model_args").get("pretrained", ""))
     if (re.match(r"[~/.]", place) or place.count("/") > 1) and not Path(place).exists():
         raise UsageError(f"--model_args: pretrained={place}: there is no such folder (a ~ is not understood there)")
+    check_engine_arguments(config.kind, config.mapping("model_args"))
     try:
         kind: type[LM] = get_model(config.kind)
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
         if not package or find_spec(package) is not None:
-            raise MedtasksError(f"--model {config.kind} cannot be loaded: {reason_of(error)}") from error
+            raise MedtasksError(f"--model {config.kind} cannot be loaded: {reason_of(error)}") from None
         install = f"pip install 'medtasks[{_EXTRAS[package]}]'" if package in _EXTRAS else f"pip install {package}"
         raise MedtasksError(f"--model {config.kind} needs {package}, which is not installed: {install}") from None
     known = {name for each in kind.__mro__ for name in _parameters(vars(each).get("__init__"))}
