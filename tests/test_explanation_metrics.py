@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import logging
 import math
 import os
 import random
@@ -32,7 +31,6 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from medtasks_utils.benchmarks.medexqa.metrics import (
     DEFAULT_BERTSCORE_MODEL,
-    METRICS,
     MetricError,
     make_metrics,
     score_all,
@@ -43,7 +41,7 @@ from medtasks_utils.benchmarks.medexqa.metrics import nltk_data as nltk_module
 from medtasks_utils.benchmarks.medexqa.metrics.bertscore import BertScore
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
 from medtasks_utils.benchmarks.medexqa.metrics.meteor import Meteor
-from medtasks_utils.benchmarks.medexqa.metrics.metric import Metric, Progress, unobserved
+from medtasks_utils.benchmarks.medexqa.metrics.metric import Metric
 from medtasks_utils.benchmarks.medexqa.metrics.rouge import RougeL
 
 Scores = Callable[[Sequence[str], Sequence[Sequence[str]]], list[float]]
@@ -177,16 +175,17 @@ def test_rouge_and_bleu_equal_the_library(metric: Metric, reference: Scores) -> 
     assert metric.score(candidates, references) == pytest.approx(reference(candidates, references), abs=1e-9)
 
 
-def test_meteor_equals_nltk(meteor: Meteor, reference_meteor: Scores) -> None:
-    candidates, references = split(PAIRS)
-    assert meteor.score(candidates, references) == reference_meteor(candidates, references)
-
-
 @given(TEXT, REFERENCES)
 @settings(max_examples=300, deadline=None)
 def test_rouge_and_bleu_equal_the_library_on_any_text(candidate: str, texts: list[str]) -> None:
     assert RougeL().score([candidate], [texts]) == reference_rouge([candidate], [texts])
     assert Bleu().score([candidate], [texts]) == pytest.approx(reference_bleu([candidate], [texts]), abs=1e-9)
+
+
+def test_meteor_equals_nltk_and_knows_synonyms(meteor: Meteor, reference_meteor: Scores) -> None:
+    candidates, references = split([*PAIRS, ("doctor", ("physician",))])
+    scores = meteor.score(candidates, references)
+    assert scores == reference_meteor(candidates, references) and scores[-1] == 50.0
 
 
 @given(candidate=TEXT, texts=REFERENCES)
@@ -197,64 +196,10 @@ def test_meteor_equals_nltk_on_any_text(
     assert meteor.score([candidate], [texts]) == reference_meteor([candidate], [texts])
 
 
-@pytest.mark.parametrize(
-    ("candidate", "references", "score"),
-    [
-        # 5 tokens, all in the reference but for the third, so that no three in a row match
-        ("the heart soon pumps blood", ["the heart always pumps blood"], 0.0),
-        # 3 of 4, 2 of 3, 1 of 2 and none of 1
-        ("a b c x", ["a b c d"], 0.0),
-        # 4 of 5, 3 of 4, 2 of 3, 1 of 2: the reference's length is the candidate's
-        ("a b c d x", ["a b c d e"], 100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25),
-        # brevity by the shortest reference, 6 tokens, though the other is nearer to nothing
-        ("a b c d", ["a b c d e f", "a b c d e f g h"], 100 * math.exp(1 - 6 / 4)),
-        # no brevity penalty beside a shorter one, though the longer is as near in length
-        ("a b c d", ["a b c", "a b c d e"], 100.0),
-        ("A b c d", ["a b c d"], 0.0),
-        ("a, b. c", ["a, b. c"], 100.0),
-    ],
-)
-def test_bleu_by_hand(candidate: str, references: list[str], score: float) -> None:
-    assert Bleu().score([candidate], [references]) == pytest.approx([score], abs=1e-9)
-
-
-def test_rouge_does_not_stem() -> None:
-    assert RougeL().score(["hearts pump", "heart pumps"], [["heart pumps"]] * 2) == [0.0, 100.0]
-
-
-def test_meteor_parts_words_from_punctuation_and_keeps_abbreviations(meteor: Meteor) -> None:
-    parted, abbreviation = meteor.score(["The pump, stopped."], [["Stopped, pump"]]) + meteor.score(
-        ["He saw Dr. Ames"], [["Dr. Ames"]]
-    )
-    assert parted > 40  # split at white space, no word would be shared
-    assert abbreviation == pytest.approx(100 * meteor_score([["dr.", "ames"]], ["he", "saw", "dr.", "ames"]))
-
-
-def test_meteor_uses_synonyms_of_both_references(meteor: Meteor) -> None:
-    none, exact, inflected, second = meteor.score(
-        ["doctor"] * 4, [["nurse"], ["physician"], ["physicians"], ["nurse", "medico"]]
-    )
-    assert none == 0
-    assert exact == second == 50.0  # one match in one chunk: half of the F-mean of 1 is the penalty
-    assert inflected == exact
-
-
-# ---- empty, and bounds
-
-
-@pytest.mark.parametrize("candidate", ["", " \n\t"])
-def test_an_empty_candidate_scores_0(meteor: Meteor, candidate: str) -> None:
+def test_an_empty_candidate_scores_0(meteor: Meteor) -> None:
     for metric in (RougeL(), Bleu(), meteor):
-        assert metric.score([candidate], [["The heart.", "A pump."]]) == [0.0]
+        assert metric.score(["", " \n\t"], [["The heart.", "A pump."]] * 2) == [0.0, 0.0]
         assert metric.score([], []) == []
-
-
-def test_a_reference_copied_scores_best_and_a_second_reference_never_harms_the_best_match(meteor: Meteor) -> None:
-    one, other = SENTENCES[:2]
-    for metric in (RougeL(), Bleu(), meteor):
-        copied, both = metric.score([one, one], [[one], [other, one]])
-        assert copied == pytest.approx(100, abs=0.1)
-        assert both == pytest.approx(copied, abs=1e-9)
 
 
 # ---- WordNet and Punkt's model: found, fetched, or an error
@@ -299,56 +244,40 @@ def test_both_are_fetched_once_and_said_so(
         metric = Meteor()
         metric.prepare()
     assert fetched == ["wordnet", "punkt_tab"]
-    assert f"fetching it (11 MB) into {no_data}" in caplog.text
-    assert f"fetching it (4 MB) into {no_data}" in caplog.text
+    assert caplog.text.count(f"fetching it into {no_data}") == 2
     assert metric.score(["doctor"], [["physician"]]) == [50.0]
     assert "wordnet:0.1" in metric.signature
 
 
-@pytest.mark.parametrize(("missing", "title"), [("wordnet", "WordNet"), ("punkt_tab", "Punkt's sentence model")])
+@pytest.mark.parametrize("missing", PLACES)
 def test_without_one_of_them_and_internet_there_is_an_error(
-    no_data: Path, nltk_data: Path, monkeypatch: pytest.MonkeyPatch, missing: str, title: str
+    no_data: Path, nltk_data: Path, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
     for name, place in PLACES.items():
         if name != missing:
             shutil.copytree(nltk_data / place, no_data / place)
     monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: False)
     with pytest.raises(
-        MetricError, match=rf"{title}.*could not be fetched: run `python -m nltk.downloader {missing}`.*leave meteor"
+        MetricError, match=rf"could not be fetched.*`python -m nltk.downloader {missing}`.*leave meteor"
     ):
-        Meteor().prepare()
-    with pytest.raises(MetricError, match=f"needs {title}"):
         Meteor().score(["a"], [["a"]])
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: pytest.fail("tried to download"))
-    with pytest.raises(MetricError, match=f"needs {title}, which is not installed, and HF_HUB_OFFLINE"):
+    with pytest.raises(MetricError, match=f"{missing}.*HF_HUB_OFFLINE"):
         Meteor().prepare()
 
 
-@pytest.mark.parametrize("damaged", ["corpora/wordnet/lexnames", "tokenizers/punkt_tab/english/ortho_context.tab"])
-def test_a_damaged_copy_is_named_and_not_replaced(
-    no_data: Path, nltk_data: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
+def test_a_damaged_copy_is_an_error_and_not_replaced(
+    no_data: Path, nltk_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(nltk_data, no_data)
-    (no_data / damaged).write_text("\x00 no such thing\n")
+    (no_data / "corpora/wordnet/lexnames").write_text("\x00 no such thing\n")
     monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: pytest.fail("tried to download"))
-    with pytest.raises(MetricError, match=r"in NLTK's data path cannot be read"):
-        Meteor().prepare()
-
-
-def test_a_folder_that_cannot_be_written_is_an_error(no_data: Path) -> None:
-    no_data.parent.write_text("a file where the folder should be")
-    with pytest.raises(MetricError, match="cannot be kept in"):
+    with pytest.raises(MetricError, match="wordnet, which is not there to be read"):
         Meteor().prepare()
 
 
 # ---- making metrics, and scoring with all of them
-
-
-def test_metrics_come_in_the_order_given_each_once() -> None:
-    assert [metric.name for metric in make_metrics(["bleu", "rougeL", "bleu"])] == ["bleu", "rougeL"]
-    assert [metric.name for metric in make_metrics(METRICS)] == list(METRICS)
-    assert make_metrics([]) == []
 
 
 @pytest.mark.parametrize("names", [[], ["bleu"]])
@@ -368,32 +297,23 @@ def test_only_what_is_selected_is_imported(names: list[str]) -> None:
 class Letters(Metric):
     """Counts the letter a, and what it was asked."""
 
-    name = "letters"
+    name = signature = "letters"
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.asked: list[tuple[str, Sequence[str]]] = []
 
-    def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
-    ) -> list[float]:
-        self.asked += zip(candidates, map(tuple, references), strict=True)
-        progress(len(candidates))
-        return [float(candidate.count("a")) for candidate in candidates]
+    def of_one(self, candidate: str, references: Sequence[str]) -> float:
+        self.asked.append((candidate, references))
+        return candidate.count("a") / 100
 
 
 def test_each_distinct_pair_is_scored_once_and_results_keep_their_place() -> None:
     metric = Letters()
     candidates = ["aa", "b", "aa", "aa", "b"]
     references = [["r"], ["r"], ["r"], ["r", "s"], ["r"]]
-    assert [row["letters"] for row in score_all([metric], candidates, references)] == [2, 0, 2, 2, 0]
+    rows = score_all([metric, RougeL()], candidates, references)
+    assert [row["letters"] for row in rows] == [2, 0, 2, 2, 0] and rows[0]["rougeL"] == 0
     assert metric.asked == [("aa", ("r",)), ("b", ("r",)), ("aa", ("r", "s"))]
-
-
-def test_every_metric_is_in_every_row(meteor: Meteor) -> None:
-    rows = score_all([RougeL(), Bleu(), meteor], SENTENCES[:2], [[SENTENCES[0]]] * 2)
-    assert [list(row) for row in rows] == [["rougeL", "bleu", "meteor"]] * 2
-    assert rows[0]["rougeL"] == 100 > rows[1]["rougeL"]
-    assert score_all([RougeL()], [], []) == []
 
 
 def test_signatures_pin_every_choice(meteor: Meteor) -> None:
@@ -402,17 +322,11 @@ def test_signatures_pin_every_choice(meteor: Meteor) -> None:
     assert meteor.signature.startswith("meteor|tok:word_tokenize|case:lc|refs:best|wordnet:0.1|nltk:")
 
 
-def test_a_huge_candidate_is_scored_whole(meteor: Meteor, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_huge_candidate_is_scored_whole(meteor: Meteor) -> None:
     candidate = "heart pumps " * 16_000 + SENTENCES[0]
-    with caplog.at_level(logging.INFO):
-        rows = score_all([RougeL(), Bleu(), meteor], [candidate], [[SENTENCES[0]]])
-    length = len(candidate.split())
-    expected = reference_rouge([candidate], [[SENTENCES[0]]])
-    assert [rows[0]["rougeL"]] == expected
-    assert length > 30_000
-    assert 0 < rows[0]["meteor"] < 1
-    assert 0 < rows[0]["bleu"] < 1
-    assert not caplog.records
+    (row,) = score_all([RougeL(), Bleu(), meteor], [candidate], [[SENTENCES[0]]])
+    assert [row["rougeL"]] == reference_rouge([candidate], [[SENTENCES[0]]])
+    assert 0 < row["meteor"] < 1 and 0 < row["bleu"] < 1
 
 
 # ---- BERTScore
@@ -477,14 +391,12 @@ def test_bertscore_equals_the_papers_formula(
 
 
 @with_bert_score
-@pytest.mark.parametrize("candidate", ["", " \n\t", "\x00\x01"])
+@pytest.mark.parametrize("candidate", ["", "\x00\x01"])
 def test_a_text_without_tokens_scores_0_in_bertscore_and_half_characters_are_no_error(
     bertscore: BertScore, candidate: str
 ) -> None:
-    told: list[int] = []
     pairs = [candidate, "heart", candidate, "heart \ud800"], [["a"], ["heart"], ["heart", "b"], ["heart"]]
-    assert bertscore.score(*pairs, told.append) == pytest.approx([0, 100, 0, 100], abs=1e-3)
-    assert sum(told) == 4 and bertscore.score([], []) == []
+    assert bertscore.score(*pairs) == pytest.approx([0, 100, 0, 100], abs=1e-3)
 
 
 @with_bert_score
@@ -495,21 +407,6 @@ def test_a_tokenizer_without_a_length_reads_at_most_512_tokens(model: Path, tmp_
 
     assert [limit(), limit(positions=600), limit(positions=600, model_max_length=600)] == [LENGTH, 512, 600]
     assert BertScore(str(model)).signature == f"bertscore|{model}|layer:2|measure:f1|no-idf|no-rescaling|refs:best"
-
-
-@with_bert_score
-def test_weights_of_half_precision_are_computed_in_full(tmp_path: Path) -> None:
-    import torch
-
-    folder = save_model(tmp_path / "half", dtype=torch.float16)
-    assert bertscore_module._load(str(folder))._model.dtype == torch.float32
-
-
-def test_the_layer_of_scibert_and_of_its_copies() -> None:
-    if HAS_BERT_SCORE:
-        from bert_score.utils import model2layers
-
-        assert model2layers[DEFAULT_BERTSCORE_MODEL] == round(12 * 2 / 3) == 8
 
 
 def test_without_bert_score_there_is_an_error_before_any_model(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import InTurn, completion
 from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound, whole
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
+from local_server import completion, in_turn
 
 from medtasks_utils.judging import JudgeError, JudgeSettings, check, endpoints
 from medtasks_utils.judging.cache import Cache
@@ -27,7 +27,7 @@ GOOD = json.dumps(geval_reply(80))
 
 
 def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
-    with JudgeServer(InTurn(*answers)) as server:
+    with JudgeServer(in_turn(*answers)) as server:
         return judged(server, folder, [case()], **changed)[0], server
 
 
@@ -125,7 +125,7 @@ def test_a_completion_that_says_no_more_than_it_must_is_read(tmp_path: Path) -> 
 def test_think_blocks_and_reasoning_fields_are_not_read_and_half_characters_are_sent(tmp_path: Path) -> None:
     other = json.dumps(geval_reply(10))
     reply = completion(f"<think>Perhaps {other}</think>\n{GOOD}", reasoning_content=other, reasoning=other)
-    with JudgeServer(InTurn(reply)) as server:
+    with JudgeServer(in_turn(reply)) as server:
         (judgement,) = judged(server, tmp_path, [case(explanation="Half \ud800 a character.")])
     assert judgement.score == 80.0 and "Half \ufffd a character." in whole(server.requests[0]["messages"])
 
@@ -188,14 +188,14 @@ def test_a_refusal_without_words_is_put_down_to_structured_output(tmp_path: Path
     ],
 )
 def test_the_check_says_what_is_wrong(fault: Fault, words: str, tmp_path: Path) -> None:
-    with JudgeServer(InTurn(fault)) as server, pytest.raises(JudgeError, match=words) as caught:
+    with JudgeServer(in_turn(fault)) as server, pytest.raises(JudgeError, match=words) as caught:
         check(settings_for(server.url, tmp_path))
     message = str(caught.value)
     assert "judge" in message and server.url in message and "\n" not in message
 
 
 def test_the_check_is_one_small_call_and_holds_for_a_while(tmp_path: Path) -> None:
-    with JudgeServer(InTurn("no object at all")) as server:
+    with JudgeServer(in_turn("no object at all")) as server:
         for _ in range(2):
             check(settings_for(server.url, tmp_path))
     assert len(server.requests) == 1
@@ -239,10 +239,10 @@ def test_the_key_reaches_the_endpoint_and_nothing_else(
     caplog.set_level("DEBUG")
     monkeypatch.setenv("JUDGE_API_KEY", KEY)
     echo = Fault(400, {"error": {"message": f"context length; you sent Bearer {KEY}"}}, {"X-Echo": KEY})
-    answers = InTurn(f"Your key is {KEY}.", echo, json.dumps(geval_reply(5, justification=f"As {KEY} says.")))
+    answers = in_turn(f"Your key is {KEY}.", echo, json.dumps(geval_reply(5, justification=f"As {KEY} says.")))
     with JudgeServer(answers) as server:
         judgements = judged(server, tmp_path, cases(3))
-        server.answer = InTurn(echo)
+        server.answer = in_turn(echo)
         with pytest.raises(JudgeError) as caught:
             check(settings := settings_for(server.url, tmp_path))
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"

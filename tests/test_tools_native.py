@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_server import Asked, Body, answer_of, chat_server
 from conftest import Chat, Row, Scripted, evaluate, manager
 from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.evaluator import simple_evaluate
+from local_server import Answer, Fault, LocalServer, Request, completion, refusal
 from tool_caller import reply, tagged
 
 from medtasks_utils.errors import OptionError
@@ -111,8 +111,8 @@ def test_calls_beside_a_text_have_no_tags_in_it() -> None:
 # ---- over a server
 
 
-def run(server: Asked, task: str = "medcalc_bench_calculator", **given: Any) -> dict[str, Any]:
-    arguments = {"model": "m", "base_url": server.address, "max_retries": 1, "num_concurrent": 4}
+def run(server: LocalServer, task: str = "medcalc_bench_calculator", **given: Any) -> dict[str, Any]:
+    arguments = {"model": "m", "base_url": server.chat, "max_retries": 1, "num_concurrent": 4}
     result: dict[str, Any] = simple_evaluate(
         model="local-chat-completions",
         model_args={**arguments, **given.pop("model_args", {})},
@@ -135,7 +135,7 @@ def config(result: dict[str, Any]) -> Any:
     return found["metadata"]
 
 
-def turn(body: Body) -> int:
+def turn(body: Request) -> int:
     return 1 + [message["role"] for message in body["messages"]].count("assistant")
 
 
@@ -147,12 +147,12 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
         {**called("python", json.dumps({"code": "x"}), "d"), "extra_content": {"kept": True}},
     ]
 
-    def answer(body: Body) -> bytes:
-        return answer_of("I compute.", calls) if turn(body) == 1 else answer_of(ANSWER)
+    def answer(body: Request) -> Answer:
+        return completion("I compute.", tool_calls=calls) if turn(body) == 1 else ANSWER
 
-    with chat_server(answer) as server:
+    with LocalServer(answer) as server:
         result = run(server, "medcalc_bench_tools", limit=2)
-    first, second = (next(body for body in server.bodies if turn(body) == number) for number in (1, 2))
+    first, second = (next(body for body in server.requests if turn(body) == number) for number in (1, 2))
     assert [tool["function"]["name"] for tool in first["tools"]] == ["python", "calculator"]
     assert first["tools"] == [TOOLS_BY_NAME[name].schema() for name in TOOLS_BY_NAME]
     assert "tool_choice" not in first
@@ -177,7 +177,7 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
         assert sample["resps"] == [[ANSWER]]
         stripped = [{k: v for k, v in m.items() if k != "calls"} for m in sample["transcript"]]
         assert [*stripped[:-1]] == next(
-            body["messages"] for body in server.bodies if turn(body) == 2 and body["messages"][1] == stripped[1]
+            body["messages"] for body in server.requests if turn(body) == 2 and body["messages"][1] == stripped[1]
         )
     assert config(result)["tool_format"] == "native"
     assert "tool_format=native" in json.dumps(config(result)["signature"])
@@ -185,29 +185,29 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
 
 def test_the_user_s_system_prompt_is_all_there_is() -> None:
     for prompt, roles in (("Be brief.", ["system", "user"]), ("", ["user"])):
-        with chat_server(lambda body: ANSWER) as server:
+        with LocalServer(lambda body: ANSWER) as server:
             run(server, limit=1, options={"system_prompt": prompt})
-        assert [message["role"] for message in server.bodies[0]["messages"]] == roles
-        assert server.bodies[0]["messages"][0]["content"].startswith(prompt)
+        assert [message["role"] for message in server.requests[0]["messages"]] == roles
+        assert server.requests[0]["messages"][0]["content"].startswith(prompt)
 
 
-REFUSED = (400, json.dumps({"error": {"message": "tools need --enable-auto-tool-choice"}}).encode())
+REFUSED = refusal(400, "tools need --enable-auto-tool-choice")
 
 
-def refusing(body: Body) -> tuple[int, bytes]:
-    return REFUSED if "tools" in body else (200, answer_of("."))
+def refusing(body: Request) -> Answer:
+    return REFUSED if "tools" in body else completion(".", prompt_tokens=None)
 
 
-def ignoring(body: Body) -> tuple[int, bytes]:
-    return 200, answer_of(".", prompt_tokens=9)
+def ignoring(body: Request) -> Answer:
+    return completion(".", prompt_tokens=9)
 
 
-def reading(body: Body) -> tuple[int, bytes]:
-    return 200, answer_of(".", prompt_tokens=9 + 300 * ("tools" in body))
+def reading(body: Request) -> Answer:
+    return completion(".", prompt_tokens=9 + 300 * ("tools" in body))
 
 
-def out_of_order(body: Body) -> tuple[int, bytes]:
-    return 503, b"{}"
+def out_of_order(body: Request) -> Answer:
+    return Fault(503)
 
 
 @pytest.mark.parametrize(
@@ -222,29 +222,29 @@ def out_of_order(body: Body) -> tuple[int, bytes]:
 def test_auto_is_settled_by_trying_the_server(
     tried: Any, resolved: str, line: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO, "lm_eval"), chat_server(lambda body: ANSWER, tried=tried) as server:
+    with caplog.at_level(logging.INFO, "lm_eval"), LocalServer(lambda body: ANSWER, probed=tried) as server:
         result = run(server, limit=1)
     assert (line in caplog.text, config(result)["tool_format"]) == (True, resolved)
-    (body,) = server.bodies
+    (body,) = server.requests
     assert ("tools" in body) == (resolved == "native")
     assert ("<tool_call>" in body["messages"][0]["content"]) == (resolved == "text")
 
 
 def test_what_was_asked_for_is_not_second_guessed() -> None:
-    with chat_server(lambda body: ANSWER, tried=refusing) as server:
+    with LocalServer(lambda body: ANSWER, probed=refusing) as server:
         with pytest.raises(OptionError, match=r"native.*enable-auto-tool-choice.*text"):
             run(server, limit=1, options={"tool_format": "native"})
-        assert server.bodies == []
-    with chat_server(lambda body: ANSWER, tried=lambda body: pytest.fail("tried")) as server:
+        assert server.requests == []
+    with LocalServer(lambda body: ANSWER, probed=lambda body: pytest.fail("tried")) as server:
         assert config(run(server, limit=1, options={"tool_format": "text"}))["tool_format"] == "text"
 
 
-def told(body: Body) -> Chat:
+def told(body: Request) -> Chat:
     """The chat without the system message, which is another in each format."""
     return [message for message in body["messages"] if message["role"] != "system"]
 
 
-def natively(body: Body) -> bytes:
+def natively(body: Request) -> Answer:
     """The model of :mod:`tool_caller`, whose calls in tags a server takes out of its text, and the rest of it left."""
     merged: Chat = []
     for message in map(as_text, told(body)):  # the model knows one message with all results
@@ -255,10 +255,10 @@ def natively(body: Body) -> bytes:
     text = reply(merged)
     given = re.findall(r"<tool_call>\n(.*?)\n</tool_call>", text, re.DOTALL)
     if not given or "<think>" in text:
-        return answer_of(text)
+        return text
     loaded = [json.loads(each) for each in given]
     calls = [called(each["name"], json.dumps(each["arguments"]), f"{turn(body)}-{i}") for i, each in enumerate(loaded)]
-    return answer_of(re.sub(r"<tool_call>.*?</tool_call>", "", text, flags=re.DOTALL) or None, calls)
+    return completion(re.sub(r"<tool_call>.*?</tool_call>", "", text, flags=re.DOTALL) or None, tool_calls=calls)
 
 
 def as_text(message: dict[str, Any]) -> dict[str, Any]:
@@ -285,8 +285,8 @@ def outline(sample: Row) -> Any:
 def test_the_same_model_has_the_same_conversations_in_both_formats() -> None:
     found = {}
     for tool_format in ("native", "text"):
-        answer: Callable[[Body], Any] = (lambda body: reply(told(body))) if tool_format == "text" else natively
-        with chat_server(answer) as server:
+        answer: Callable[[Request], Any] = (lambda body: reply(told(body))) if tool_format == "text" else natively
+        with LocalServer(answer) as server:
             result = run(server, "medcalc_bench_tools", options={"tool_format": tool_format})
         found[tool_format] = samples(result)
     outlines = {key: [outline(sample) for sample in logged] for key, logged in found.items()}
@@ -296,10 +296,10 @@ def test_the_same_model_has_the_same_conversations_in_both_formats() -> None:
 
 
 def test_a_server_that_takes_tools_and_writes_calls_all_the_same() -> None:
-    with chat_server(lambda body: tagged("calculator", "6 * 7") if turn(body) == 1 else ANSWER) as server:
+    with LocalServer(lambda body: tagged("calculator", "6 * 7") if turn(body) == 1 else ANSWER) as server:
         (sample,) = samples(run(server, limit=1))
-    assert server.bodies[1]["messages"][-1] == {"role": "user", "content": "<tool_response>\n42\n</tool_response>"}
-    assert server.bodies[1]["messages"][-2] == {"role": "assistant", "content": tagged("calculator", "6 * 7")}
+    assert server.requests[1]["messages"][-1] == {"role": "user", "content": "<tool_response>\n42\n</tool_response>"}
+    assert server.requests[1]["messages"][-2] == {"role": "assistant", "content": tagged("calculator", "6 * 7")}
     assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 1, 0)
 
 
@@ -316,20 +316,20 @@ def test_a_server_that_takes_tools_and_writes_calls_all_the_same() -> None:
     ],
 )
 def test_content_beside_calls(text: Any, calls: Any, turns: int) -> None:
-    with chat_server(lambda body: answer_of(text, calls) if turn(body) == 1 else answer_of(ANSWER)) as server:
+    with LocalServer(lambda body: completion(text, tool_calls=calls) if turn(body) == 1 else ANSWER) as server:
         (sample,) = samples(run(server, limit=1))
     assert (sample["turns"], sample["tool_calls"]) == (turns, turns - 1)
     if turns == 2:
-        assert server.bodies[1]["messages"][-2]["content"] == ("So." if isinstance(text, list) else text or None)
+        assert server.requests[1]["messages"][-2]["content"] == ("So." if isinstance(text, list) else text or None)
     assert sample["answered"] == (turns == 2 or text == ANSWER) or sample["doc"]["judgement"] in ("date", "weeks_days")
 
 
 def test_too_many_calls_and_the_last_turn() -> None:
     many = [calculation(f"{number} + 0.5", None) for number in range(MAX_CALLS + 4)]
-    with chat_server(lambda body: answer_of(None, many)) as server:
+    with LocalServer(lambda body: completion(None, tool_calls=many)) as server:
         (sample,) = samples(run(server, limit=1, options={"max_turns": 2}))
     assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, len(many), 4)
-    results = server.bodies[1]["messages"][-len(many) :]
+    results = server.requests[1]["messages"][-len(many) :]
     assert [message["role"] for message in results] == ["tool"] * len(many)
     assert len({message["tool_call_id"] for message in results}) == len(many)
     assert "at most 16 calls" in results[MAX_CALLS]["content"]
@@ -339,12 +339,14 @@ def test_too_many_calls_and_the_last_turn() -> None:
 
 
 def test_kept_answers_are_of_one_format_and_seeds_go_with_each_repeat(tmp_path: Path) -> None:
-    def answer(body: Body) -> bytes:
-        return answer_of(None, [calculation("6 * 7", f"id-{body['seed']}")]) if turn(body) == 1 else answer_of(ANSWER)
+    def answer(body: Request) -> Answer:
+        if turn(body) > 1:
+            return ANSWER
+        return completion(None, tool_calls=[calculation("6 * 7", f"id-{body['seed']}")])
 
     asked = []
     for tool_format, connections in (("native", 1), ("native", 4), ("text", 4)):
-        with chat_server(answer) as server:
+        with LocalServer(answer) as server:
             result = run(
                 server,
                 limit=2,
@@ -353,7 +355,7 @@ def test_kept_answers_are_of_one_format_and_seeds_go_with_each_repeat(tmp_path: 
                 model_args={"num_concurrent": connections},
                 use_cache=str(tmp_path / "cache"),
             )
-        asked.append(sorted((turn(body), body["seed"]) for body in server.bodies))
+        asked.append(sorted((turn(body), body["seed"]) for body in server.requests))
         for sample in samples(result):
             assert [len(transcript) for transcript in sample["transcript"]] == [5, 5]
     assert asked == [[(t, seed) for t in (1, 2) for seed in (1234, 1234, 1235, 1235)], [], asked[0]]

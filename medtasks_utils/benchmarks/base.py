@@ -10,18 +10,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from medtasks_utils.benchmarks.known_answers import KnownAnswers
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table
-from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric, Score
-
-if TYPE_CHECKING:
-    from medtasks_utils.benchmarks.known_answers import KnownAnswers
 
 Example = dict[str, Any]
 """One example: the fields that the templates in YAML render, the right answer, and what breakdowns need."""
@@ -29,12 +26,8 @@ Example = dict[str, Any]
 UNANSWERED = "[invalid]"
 """What stands for an answer in logs where none was found: the harness's own word for it."""
 
-DOUBTFUL = "doubtful label"
-"""The badge of samples whose label physicians dispute."""
 
-
-@dataclass(frozen=True)
-class PinnedFile:
+class PinnedFile(NamedTuple):
     """A file of a GitHub repository: its ``path`` there, the SHA-256 of its bytes, the ``name`` it is kept under."""
 
     path: str
@@ -42,8 +35,7 @@ class PinnedFile:
     name: str
 
 
-@dataclass(frozen=True)
-class Repository:
+class Repository(NamedTuple):
     """A data set on the hub or, where ``files`` names any, files on GitHub.
 
     Attributes:
@@ -57,8 +49,21 @@ class Repository:
     files: tuple[PinnedFile, ...] = ()
 
 
-@dataclass(frozen=True)
-class Breakdown:
+class Resource(NamedTuple):
+    """Something that runs need besides rows and packages, such as a dictionary or a model.
+
+    Attributes:
+        name: as ``medtasks fetch --only`` has it.
+        origin: where it comes from.
+        load: loads it as a run does, downloading what is not there, and returns where it is.
+    """
+
+    name: str
+    origin: str
+    load: Callable[[], Path]
+
+
+class Breakdown(NamedTuple):
     """A way to divide a benchmark's examples.
 
     Attributes:
@@ -158,29 +163,16 @@ class Files(Protocol):
         """The same, but only if nothing has to be downloaded for it."""
 
 
+@dataclass
 class LoadReport:
-    """What loading has to say of the rows: those left out, and remarks for readers of the results."""
+    """What loading has to say: how many rows were left out, by reason, and remarks for readers of the results."""
 
-    def __init__(self) -> None:
-        self.left_out: Counter[str] = Counter()
-        self.remarks: list[str] = []
-        self._first: dict[str, str] = {}
-
-    def leave_out(self, place: str, reason: str) -> None:
-        """Count a row that cannot be used; the first ``place`` of each reason is named in the warning."""
-        self._first.setdefault(reason, place)
-        self.left_out[reason] += 1
-
-    def remark(self, text: str) -> None:
-        """Note something that readers of the results have to know."""
-        self.remarks.append(text)
+    left_out: Counter[str] = field(default_factory=Counter)
+    remarks: list[str] = field(default_factory=list)
 
     def warnings(self) -> list[str]:
         """One line for each reason for which rows were left out."""
-        return [
-            f"left out {'1 row' if count == 1 else f'{count} rows'}: {reason} ({self._first[reason]})"
-            for reason, count in self.left_out.items()
-        ]
+        return [f"left out {n} row{'s' if n > 1 else ''}: {reason}" for reason, n in self.left_out.items()]
 
 
 class BatchScorer(Protocol):
@@ -201,6 +193,7 @@ class Benchmark(ABC):
         name: as under ``--metadata``, and of its folder in a data directory.
         title: as its authors write it.
         options: the class of its options.
+        known_answers: the class of what ``medtasks selfcheck`` serves and expects.
         default_task: the task, or group of tasks, that people mean by the benchmark's name.
         checked_tasks: tasks and groups that ``medtasks selfcheck`` runs.
         repositories: where its rows are, by the version that options choose; the first is the default.
@@ -211,7 +204,6 @@ class Benchmark(ABC):
         breakdowns: the divisions that matter.
         cluster: the field that examples share which are not independent; none if all are.
         stratum: the field whose groups enter macro averages with equal weight.
-        example_fields: fields that make an example whatever its label, where examples may have two.
         prompt_fields: fields of an example that belong to the prompt alone.
         unsigned_fields: fields that have no part in the signature's hash of the rows.
         answers: the answers there are, as logged, and what they mean; empty where they are not a few.
@@ -221,27 +213,27 @@ class Benchmark(ABC):
         tasks: the folder with its YAML, where that is not this package's own.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    options: ClassVar[type[Options]]
-    default_task: ClassVar[str]
-    checked_tasks: ClassVar[tuple[str, ...]]
-    repositories: ClassVar[Mapping[str, Repository]]
-    file_patterns: ClassVar[tuple[str, ...]]
-    metrics: ClassVar[tuple[Metric, ...]]
-    compared: ClassVar[tuple[str, ...]]
-    breakdowns: ClassVar[tuple[Breakdown, ...]] = ()
-    beside: ClassVar[tuple[str, ...]] = ("acc",)
-    cluster: ClassVar[str | None] = None
-    stratum: ClassVar[str | None] = None
-    example_fields: ClassVar[tuple[str, ...]] = ()
-    prompt_fields: ClassVar[tuple[str, ...]] = ()
-    unsigned_fields: ClassVar[tuple[str, ...]] = ()
-    answers: ClassVar[Mapping[str, str]] = {}
-    unsure: ClassVar[str | None] = None
-    packages: ClassVar[tuple[str, ...]] = ()
-    sample: ClassVar[Path | None] = None
-    tasks: ClassVar[Path | None] = None
+    name: str
+    title: str
+    options: type[Options]
+    known_answers: type[KnownAnswers]
+    default_task: str
+    checked_tasks: tuple[str, ...]
+    repositories: Mapping[str, Repository]
+    file_patterns: tuple[str, ...]
+    metrics: tuple[Metric, ...]
+    compared: tuple[str, ...]
+    breakdowns: tuple[Breakdown, ...] = ()
+    beside: tuple[str, ...] = ("acc",)
+    cluster: str | None = None
+    stratum: str | None = None
+    prompt_fields: tuple[str, ...] = ()
+    unsigned_fields: tuple[str, ...] = ()
+    answers: Mapping[str, str] = {}
+    unsure: str | None = None
+    packages: tuple[str, ...] = ()
+    sample: Path | None = None
+    tasks: Path | None = None
 
     # ---- the task
 
@@ -261,9 +253,16 @@ class Benchmark(ABC):
         """The metrics that a task reports, those of repeats left out."""
         return list(self.metrics)
 
-    @abstractmethod
-    def known_answers(self) -> KnownAnswers:
-        """What ``medtasks selfcheck`` serves and expects."""
+    def resources(self) -> Sequence[Resource]:
+        """What its tasks may need besides rows and packages."""
+        return ()
+
+    def check_installed(self, task: TaskInfo, options: Any) -> None:  # noqa: B027 - most need nothing
+        """See that what scoring needs is installed, downloaded and reachable.
+
+        Raises:
+            MedtasksError: for the first that is not.
+        """
 
     # ---- rows
 
@@ -332,11 +331,3 @@ class Benchmark(ABC):
             MedtasksError: for what is not installed, cannot be reached or is not downloaded.
         """
         return None
-
-
-def no_fewshot(task: TaskInfo) -> DataError:
-    """The error of a task whose only split is the one that it is evaluated on."""
-    return DataError(
-        f"{task.name} has no rows to draw few-shot examples from: its only split is the one it is evaluated on. Leave "
-        "--num_fewshot out"
-    )

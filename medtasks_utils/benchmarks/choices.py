@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
-from typing import Any
+from typing import ClassVar
 
-from pydantic import Field
-
-from medtasks_utils.benchmarks.base import Benchmark, Example, TaskInfo
-from medtasks_utils.benchmarks.options import Options
-from medtasks_utils.errors import OptionError
+from medtasks_utils.benchmarks.base import Benchmark, Example
+from medtasks_utils.benchmarks.options import Options, Requirement
 
 
 class ChoiceOptions(Options):
     """Options of a benchmark with choices."""
 
-    vary_order: bool = Field(False, description="show each generation the choices in another order; needs repeats")
+    needs: ClassVar = {"vary_order": Requirement("repeats", lambda options: options.repeats > 1)}
+
+    vary_order: bool = False
+    """show each generation the choices in another order; needs repeats"""
 
 
 class ChoiceBenchmark(Benchmark):
@@ -29,14 +29,6 @@ class ChoiceBenchmark(Benchmark):
     @abstractmethod
     def in_order(self, example: Example, order: str) -> Example:
         """The example as the prompt's template takes it, with its choices in another order."""
-
-    def check(self, task: TaskInfo, options: Any) -> list[str]:
-        """Refuse ``vary_order`` where nothing is generated; a line where there is nothing to vary."""
-        if options.vary_order and not task.generates:
-            raise OptionError(f"{task.name}: vary_order is for generated answers, and this task scores logits")
-        if options.vary_order and options.repeats == 1:
-            return ["vary_order varies the order over repeats, and repeats is 1"]
-        return []
 
 
 def order_of(generation: int, first: str) -> str:

@@ -7,9 +7,9 @@ error in extraction, scoring, aggregation or in the harness's calling of them sh
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Doc = dict[str, Any]
 Range = tuple[float, float]
@@ -24,8 +24,7 @@ BEHAVIOURS = {
 """The ways in which the server answers, in words."""
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(NamedTuple):
     """An answer served for one document.
 
     Attributes:
@@ -42,8 +41,8 @@ class Reply:
 class KnownAnswers:
     """A benchmark of lettered options with the right one in ``answer_letter``; others override what differs."""
 
-    unsure_text = "Unsure."
-    unsure_answer: str | None = None
+    unsure: tuple[str, str | None] = ("Unsure.", None)
+    """The response of a model that is unsure, and the answer in it."""
 
     def target(self, doc: Doc) -> str:
         """The right answer."""
@@ -57,10 +56,6 @@ class KnownAnswers:
         """An answer as a model gives it in the form that was asked for."""
         return f"\\boxed{{{answer}}}"
 
-    def cut_off(self, answer: str) -> str:
-        """Reasoning that is cut off once it has named an answer, which is none."""
-        return f"<think>It is {self.written(answer)}"
-
     def is_right(self, doc: Doc, given: str) -> bool:
         """Whether an answer is right."""
         return given == self.target(doc)
@@ -68,34 +63,27 @@ class KnownAnswers:
     def reply(self, behaviour: str, doc: Doc, seed: str) -> Reply:
         """What the server answers; documents with the same prompt have the same ``seed``, and so the same answer."""
         rng = random.Random(seed)
-        target = self.target(doc)
         if behaviour == "malformed":
-            return Reply(rng.choice(["", self.cut_off(target)]), None, False)
+            return Reply(rng.choice(["", f"<think>It is {self.target(doc)}"]), None, False)
         if behaviour == "unsure":
-            return Reply(self.unsure_text, self.unsure_answer, False)
+            return Reply(*self.unsure, False)
         choices = self.choices(doc)
         drawn = rng.choice(choices)
-        given = {"right": target, "first": choices[0], "random": drawn}[behaviour]
+        given = {"right": self.target(doc), "first": choices[0], "random": drawn}[behaviour]
         return Reply(f"<think>Let me see.</think>\n{self.written(given)}", given, self.is_right(doc, given))
 
     def expected(self, behaviour: str, filter_name: str, examples: Sequence[tuple[Doc, Reply]]) -> dict[str, Range]:
         """Floor and ceiling of every metric of a task."""
-        return exactly(self.exact(examples))
+        return {name: (value, value) for name, value in self.exact(examples).items()}
 
     def exact(self, examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
-        """The value of every metric of a task."""
-        replies = [reply for _, reply in examples]
-        return {
-            "acc": share([reply.right for reply in replies]),
-            "answered": share([reply.given is not None for reply in replies]),
-        }
+        """The value of every metric of a task: the mean over the examples that have it."""
+        values: dict[str, list[float]] = defaultdict(list)
+        for doc, reply in examples:
+            for name, value in self.each(doc, reply).items():
+                values[name].append(value)
+        return {name: sum(found) / len(found) for name, found in values.items()}
 
-
-def exactly(values: dict[str, float]) -> dict[str, Range]:
-    """Values as ranges of no width."""
-    return {name: (value, value) for name, value in values.items()}
-
-
-def share(flags: Sequence[bool]) -> float:
-    """The share that is true; 0 of none."""
-    return sum(flags) / len(flags) if flags else 0.0
+    def each(self, doc: Doc, reply: Reply) -> dict[str, float]:
+        """The metrics of one example that are means."""
+        return {"acc": reply.right, "answered": reply.given is not None}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 from pydantic_core import ErrorDetails
 
-from medtasks_utils.errors import OptionError
+from medtasks_utils.errors import OptionError, meant
 
 
 class Requirement(NamedTuple):
@@ -20,9 +19,12 @@ class Requirement(NamedTuple):
 
 
 class Options(BaseModel):
-    """What every benchmark takes; each benchmark's own options derive from it."""
+    """What every benchmark takes; each benchmark's own options derive from it.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    The text below an option is what ``medtasks eval --help`` says of it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
     # What results' signatures (.signature) make of options: those that only choose rows, and those that change no score
     # or are told by another field. All others set results apart.
@@ -36,8 +38,10 @@ class Options(BaseModel):
     needs: ClassVar[Mapping[str, Requirement]] = {}
     """Of options that others can turn off."""
 
-    repeats: int = Field(1, ge=1, description="generations per example; metrics are means over them")
-    revision: str | None = Field(None, description="revision of the hub repository; the pinned one if none")
+    repeats: PositiveInt = 1
+    """generations per example; metrics are means over them"""
+    revision: str | None = None
+    """revision of the hub repository; the pinned one if none"""
 
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
@@ -63,40 +67,31 @@ def read_options(
         raise OptionError(
             f'{place} takes a JSON object of options, as in {{"{benchmark}": {{"repeats": 2}}}}, not {given!r}. {valid}'
         )
+    given = given or {}
+    refuse(kind, place, given)
+    named = [(kind.aliases.get(name, name), value) for name, value in given.items()]
+    own = {name: value for name, value in named if value is not None or name not in kind.model_fields}
+    if any(name in own and own[name] != value for name, value in named if value is not None):
+        raise OptionError(f"{place}: one option is given under two names ({', '.join(kind.aliases)}), and they differ")
     try:
-        return kind(**{**defaults, **_plain(kind, place, given or {})})
+        return kind(**{**defaults, **own})
     except ValidationError as error:
         problems = "; ".join(dict.fromkeys(_explain(problem, kind) for problem in error.errors()))
         raise OptionError(f"{place}: {problems}. {valid}") from None
 
 
-def _plain(kind: type[Options], place: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The user's options under their own names, without those that null leaves at their default."""
-    refuse(kind, place, given)
-    plain: dict[str, Any] = {}
-    for key, value in given.items():
-        name = kind.aliases.get(key, key)
-        if value is None and name in kind.model_fields:
-            continue
-        if name in plain and plain[name] != value:
-            raise OptionError(f"{place}: {key} is another name of {name}, and their values differ")
-        plain[name] = value
-    return plain
-
-
 def refuse(kind: type[Options], place: str, given: Mapping[str, Any]) -> None:
     """Raise an OptionError for a name that is no option on purpose, such as one for a secret."""
-    for name in given:
-        if name in kind.refused:
-            raise OptionError(f"{place}: there is no option {name}: {kind.refused[name]}")
+    for name in kind.refused.keys() & given.keys():
+        raise OptionError(f"{place}: there is no option {name}: {kind.refused[name]}")
 
 
 def describe_options(kind: type[Options]) -> str:
     """All options of a benchmark in one line, with choices and defaults."""
-    names = {
-        name: " or ".join([name, *(a for a, of in kind.aliases.items() if of == name)]) for name in kind.model_fields
-    }
-    return ", ".join(f"{names[name]} ({default_text(field.default)})" for name, field in kind.model_fields.items())
+    others = {name: f" or {alias}" for alias, name in kind.aliases.items()}
+    return ", ".join(
+        f"{name}{others.get(name, '')} ({default_text(field.default)})" for name, field in kind.model_fields.items()
+    )
 
 
 def default_text(value: object) -> str:
@@ -107,18 +102,11 @@ def default_text(value: object) -> str:
 
 
 def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
+    message = problem["msg"].removeprefix("Value error, ").replace("Input should", "must")
     if not problem["loc"]:  # a check over several options
-        return problem["msg"].removeprefix("Value error, ")
+        return message
     name = str(problem["loc"][0])
-    if problem["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(name, kind.model_fields, n=1)
-        return f"unknown option {name!r}" + (f" (did you mean {near[0]!r}?)" if near else "")
-    annotation = kind.model_fields[name].annotation if name in kind.model_fields else None
-    value = problem["input"]
-    if get_origin(annotation) is Literal:
-        choices = " or ".join(repr(choice) for choice in get_args(annotation))
-        return f"{name} must be {choices}, not {value!r}"
-    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    if name in kind.model_fields and not kind.model_fields[name].repr:  # it may hold a secret
-        return f"{name}: {message}"
-    return f"{name}: {message}, not {value!r}"
+    if name not in kind.model_fields:
+        return f"unknown option {name!r}{meant(repr(name), map(repr, kind.model_fields))}"
+    may_be_a_secret = not kind.model_fields[name].repr
+    return f"{name} {message}" if may_be_a_secret else f"{name} {message}, not {problem['input']!r}"

@@ -2,59 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field, PositiveInt, create_model
 
 from medtasks_utils.benchmarks.options import Options, Requirement
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.tool import Tool
 
+_SWITCHES: dict[str, Any] = {
+    f"add_{name}_tool": (bool, Field(False, description=f"let the model {kind.offers}")) for name, kind in TOOLS.items()
+}
+_SOME_TOOL = Requirement(" or ".join(f"{name}=true" for name in _SWITCHES), lambda options: options.tools)
+_PYTHON = Requirement("add_python_tool=true", lambda options: options.add_python_tool)
 
-class _TurnOptions(Options):
+
+class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # type: ignore[misc]
+    """Options of a benchmark with tools."""
+
     needs: ClassVar = {
-        **dict.fromkeys(
-            ("max_turns", "tool_format"),
-            Requirement(" or ".join(f"add_{name}_tool=true" for name in TOOLS), lambda options: options.tools),
-        ),
-        **dict.fromkeys(
-            ("tool_timeout", "weak_sandbox"),
-            Requirement("add_python_tool=true", lambda options: options.add_python_tool),
-        ),
+        **dict.fromkeys(("max_turns", "tool_format"), _SOME_TOOL),
+        **dict.fromkeys(("tool_timeout", "weak_sandbox"), _PYTHON),
     }
 
-    max_turns: int = Field(20, ge=1, description="replies of the model per example, at most, when it has tools")
-    tool_format: Literal["auto", "native", "text"] = Field(
-        "auto",
-        description="how tools are called: native, by the server's or the chat template's own function calls; text; "
-        "auto, native where it is possible",
-    )
-    tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False, description="seconds for one call of the Python tool")
-    weak_sandbox: bool = Field(
-        False,
-        description="where the kernel cannot confine the Python tool: accept RestrictedPython, which is no boundary",
-    )
+    max_turns: PositiveInt = 20
+    """replies of the model per example, at most, when it has tools"""
+    tool_format: Literal["auto", "native", "text"] = "auto"
+    """native, by the server's or the chat template's own function calls; text; auto, native where it is possible"""
+    tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False)
+    """seconds for one call of the Python tool"""
+    weak_sandbox: bool = False
+    """where the kernel cannot confine the Python tool: accept RestrictedPython, which is no boundary"""
 
     @property
     def tools(self) -> list[type[Tool]]:
         """The tools that are on."""
         return [kind for name, kind in TOOLS.items() if getattr(self, f"add_{name}_tool")]
-
-
-if TYPE_CHECKING:
-
-    class ToolOptions(_TurnOptions):
-        """Options of a benchmark with tools."""
-
-        add_python_tool: bool
-        add_calculator_tool: bool
-
-else:
-    ToolOptions = create_model(
-        "ToolOptions",
-        __base__=_TurnOptions,
-        **{
-            f"add_{name}_tool": (bool, Field(False, description=f"let the model {kind.offers}"))
-            for name, kind in TOOLS.items()
-        },
-    )

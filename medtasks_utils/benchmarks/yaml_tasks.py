@@ -30,38 +30,34 @@ def tasks_named(name: str) -> list[dict[str, Any]]:
     known = _all_settings()
     if name in benchmarks() and name not in known:
         name = benchmarks()[name].default_task
-    tagged = [settings for settings in known.values() if name in _listed(settings.get("tag"))]
     found = known.get(name)
     if found is None:
-        return tagged
+        return [settings for settings in known.values() if name in _tags(settings)]
     if "group" not in found:
         return [found]
-    members = []
-    for member in found["task"]:
-        own = member if isinstance(member, dict) else {"task": member}
-        members += [{**settings, **own} for settings in tasks_named(own["task"])]
-    return members
+    members = [member["task"] if isinstance(member, dict) else member for member in found["task"]]
+    return [settings for member in members for settings in tasks_named(member)]
 
 
 def _all_settings() -> dict[str, dict[str, Any]]:
-    files = (path for folder in task_folders() for path in sorted(folder.rglob("[!_]*.yaml")))
-    every = map(_settings, files)
+    every = [_settings(path) for folder in task_folders() for path in sorted(folder.rglob("[!_]*.yaml"))]
     return {settings.get("group") or settings["task"]: settings for settings in every}
 
 
 @cache
 def _settings(path: Path) -> dict[str, Any]:
     """What a file sets, over what it includes."""
-    own: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
-    included = own.pop("include", None)
-    return own if included is None else {**_settings(path.parent / included), **own}
+    own: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    included = _settings(path.parent / own.pop("include")) if "include" in own else {}
+    return {**included, **own}
 
 
-def _listed(value: Any) -> list[str]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+def _tags(settings: dict[str, Any]) -> list[str]:
+    tags = settings.get("tag", [])
+    return [tags] if isinstance(tags, str) else tags
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML in which ``!function`` is a text."""
 
 

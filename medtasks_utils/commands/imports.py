@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
+
+from medtasks_utils.commands.flags import warn
 
 SUMMARY = "write runs of the defining environments (results.jsonl) as the harness's files"
 DESCRIPTION = (
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in files:
         written, problems = import_run(path, arguments.output, arguments.task, arguments.data)
         for problem in problems:
-            print(f"warning: {problem}", file=sys.stderr)
+            warn(problem)
         told.append({"run": str(path), "written": str(written), "problems": problems})
         if not arguments.json:
             print(written)

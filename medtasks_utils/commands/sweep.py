@@ -33,11 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         print(json.dumps(as_data(plan), indent=1) if arguments.json else dry_run(plan))
         return 0
-    try:
-        failed = sweep(plan, Machine.this_one(arguments.cpus, arguments.gpus), arguments.ray)
-    except KeyboardInterrupt:
-        print("stopped; the same command goes on with what was not answered")
-        return 130
+    failed = sweep(plan, Machine.this_one(arguments.cpus, arguments.gpus), arguments.ray)
     page = report(plan, failed)
     if arguments.json:
         print(json.dumps(as_data(plan), indent=1))

@@ -7,7 +7,6 @@ needs a local disk: on a network file system give every machine a file of its ow
 from __future__ import annotations
 
 import json
-import logging
 import sqlite3
 import time
 from contextlib import suppress
@@ -15,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.judging.settings import JudgeError
-
-logger = logging.getLogger("lm_eval.medtasks")
 
 _BUSY_SECONDS = 30.0
 _SET_UP = """
@@ -38,8 +35,6 @@ class Cache:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._failed = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
@@ -51,24 +46,15 @@ class Cache:
                 f"the judge's cache {path} cannot be written ({error}): name another file as judge_cache"
             ) from None
 
-    def get(self, key: str, youngest: float = float("inf")) -> dict[str, Any] | None:
-        """The object, or None; with ``youngest``, only if it was written in the last so many seconds."""
-        row = self._database.execute(
-            "SELECT value FROM replies WHERE key = ? AND written >= ?", (key, time.time() - youngest)
-        ).fetchone()
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The object, or None."""
+        row = self._database.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
         value: dict[str, Any] | None = row and json.loads(row[0])
         return value
 
     def put(self, key: str, value: dict[str, Any]) -> None:
-        """Write at once; a disk that fills up costs the cache (and a warning), not the run."""
-        try:
-            self._database.execute(
-                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, json.dumps(value), time.time())
-            )
-        except sqlite3.Error as error:
-            if not self._failed:
-                logger.warning("the judge's cache %s cannot be written any more: %s", self._path, error)
-            self._failed = True
+        """Write at once."""
+        self._database.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, json.dumps(value), time.time()))
 
     def close(self) -> None:
         """Close the file."""

@@ -8,7 +8,7 @@ import json
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import openai
@@ -27,18 +27,17 @@ ASKED = 3
 CONNECTED_WITHIN = 15.0
 """Seconds until an endpoint that takes no connection counts as unreachable."""
 
-CHECK_HOLDS = 3600.0
-"""Seconds for which a check need not be repeated."""
-
 _FORMAT = 1  # of what the cache holds; another number is another question
 _CHECK: Messages = [{"role": "user", "content": 'Reply with this JSON object and nothing else: {"ready": true}'}]
-_CHECK_SCHEMA = {
+_CHECK_SCHEMA: Schema = {
     "title": "check",
     "type": "object",
     "properties": {"ready": {"type": "boolean"}},
     "required": ["ready"],
     "additionalProperties": False,
 }
+_dialects: dict[tuple[str, str], Dialect] = {}
+"""What has been learned of each model at its endpoint."""
 
 
 @dataclass
@@ -80,8 +79,7 @@ class JudgeClient:
             transport = logging.getLogger(name)
             transport.setLevel(max(transport.getEffectiveLevel(), logging.WARNING))
         self._slots = asyncio.Semaphore(settings.concurrency)
-        self._check_key = self._key(_CHECK, _CHECK_SCHEMA)
-        self._dialect = Dialect(**(self._cache.get(self._check_key) or {}))
+        self._model = settings.base_url, settings.model
 
     async def aclose(self) -> None:
         """Close the connections and the cache."""
@@ -130,7 +128,7 @@ class JudgeClient:
             CallError: if it fails.
             UnreadableError: if the judge refused, said nothing, or was cut off.
         """
-        dialect = self._dialect
+        dialect = _dialects.get(self._model, Dialect())
         await self._slots.acquire()
         try:
             while True:
@@ -150,7 +148,7 @@ class JudgeClient:
                     dialect = spared
         finally:  # with a pause the slot rests; the answer is read and written meanwhile
             asyncio.get_running_loop().call_later(self.settings.pause, self._slots.release)
-        self._dialect = dialect
+        _dialects[self._model] = dialect
         try:  # the library checks no types, and endpoints differ
             (choice, *_), usage = completion.choices, getattr(completion, "usage", None)
             text = self.settings.scrub(printable(choice.message.content or ""))
@@ -166,20 +164,16 @@ class JudgeClient:
         return text, tokens
 
     async def check(self) -> None:
-        """One small call with all parameters of the real ones, unless one succeeded within the hour.
+        """One small call with all parameters of the real ones.
 
         Raises:
             JudgeError: if the endpoint cannot be reached, or refuses the key, the model or the parameters.
         """
-        if self._cache.get(self._check_key, youngest=CHECK_HOLDS) is not None:
-            return
-        self._dialect = Dialect()
         try:
             with suppress(UnreadableError):  # it need not be good at it
                 await retrying(self.settings.max_retries)(self._request, _CHECK, _CHECK_SCHEMA, Tally())
         except CallError as error:
             raise unusable(error, self.settings) from None
-        self._cache.put(self._check_key, asdict(self._dialect))
 
     def _key(self, messages: Messages, schema: Schema) -> str:
         """A hash of all that an answer depends on; the limit on tokens is not, since cut-off replies are not kept."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 _CHECK_RETRIES = 2
 
 
+@cache
 def check(settings: JudgeSettings) -> None:
-    """Ask the endpoint for one small reply, to know before a long run that it will judge.
+    """Ask the endpoint for one small reply, to know before a long run that it will judge; once in a process.
 
     Raises:
         JudgeError: for a cache that cannot be written, an endpoint that cannot be reached, a key, a model or

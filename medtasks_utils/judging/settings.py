@@ -22,7 +22,7 @@ _NO_KEY = "none"  # what an endpoint without keys is sent, since the client libr
 _SHORTEST_SECRET = 8  # shorter values ("none", "EMPTY") are placeholders, and occur in texts by chance
 
 
-class JudgeError(MedtasksError):
+class JudgeError(MedtasksError, ValueError):
     """A judge that cannot be asked; known before the model runs."""
 
 

@@ -36,18 +36,9 @@ def letters_for_options(text: str, options: Sequence[str]) -> str:
     """Replace every option's text by its letter, the longest option first; an empty option is never replaced."""
     for index in sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True):
         option = options[index].rstrip(".")
-        if option and _may_occur(option, text):
+        if option:
             text = re.sub(re.escape(option), LETTERS[index], text, flags=re.IGNORECASE)
     return text
-
-
-def _may_occur(option: str, text: str) -> bool:
-    """Whether a search in any case could find the option: far cheaper than compiling that search for every option."""
-    if not option.isascii() or any(
-        letter in text for letter in "\u0130\u0131\u017f\u212a"
-    ):  # in any case these match i, s and k
-        return True
-    return option.lower() in text.lower()
 
 
 def ruled_letter(text: str) -> str | None:

@@ -15,17 +15,19 @@ from medtasks_utils.benchmarks.base import (
     Files,
     LoadReport,
     Repository,
+    Resource,
     Scores,
     TaskInfo,
     by_field,
 )
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark
-from medtasks_utils.benchmarks.known_answers import KnownAnswers
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option, only_letter
+from medtasks_utils.benchmarks.medexqa.explanations import JUDGED, Explanations, references
+from medtasks_utils.benchmarks.medexqa.known_answers import MedExQAAnswers
 from medtasks_utils.benchmarks.medexqa.metrics import METRICS as EXPLANATION_METRICS
-from medtasks_utils.benchmarks.medexqa.options import JUDGED, SPECIALTIES, MedExQAOptions, Specialty, references
-from medtasks_utils.benchmarks.tables import Table, read_split
-from medtasks_utils.errors import DataError, OptionError
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOptions, Specialty
+from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
+from medtasks_utils.errors import OptionError
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
 from medtasks_utils.extraction.plain import without_continuation
@@ -46,6 +48,7 @@ class MedExQA(ChoiceBenchmark):
     name = "medexqa"
     title = "MedExQA"
     options = MedExQAOptions
+    known_answers = MedExQAAnswers
     default_task = "medexqa"
     checked_tasks = ("medexqa", "medexqa_all")
     repositories = {"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")}
@@ -67,30 +70,33 @@ class MedExQA(ChoiceBenchmark):
 
     def check(self, task: TaskInfo, options: MedExQAOptions) -> list[str]:
         """Refuse options that cannot apply to a task of one specialty; a line on weights that do not sum to 1."""
-        lines = super().check(task, options)
         useless = {"specialty", "seed"} & options.model_fields_set
         if task.subset and useless:
             raise OptionError(
                 f"{task.name} is of one specialty, so {' and '.join(sorted(useless))} cannot apply to it: choose among "
                 "specialties with the task medexqa_all, or name tasks such as medexqa_be"
             )
-        weights = options.mcq_weight + options.explanation_weight
-        if abs(weights - 1) > 1e-9:
-            lines.append(
-                f"mcq_weight {options.mcq_weight} and explanation_weight {options.explanation_weight} sum to "
-                f"{weights}, not 1; combined is taken with them as they are"
-            )
-        return lines
+        weights = options.mcq_weight, options.explanation_weight
+        if abs(sum(weights) - 1) > 1e-9:
+            return [f"the weights {weights} do not sum to 1; combined is taken with them as they are"]
+        return []
 
     def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
         """Without the macro average in a task of one specialty."""
         return [metric for metric in self.metrics if metric.name != "macro_acc" or task.subset is None]
 
-    def known_answers(self) -> KnownAnswers:
-        """Letters in a sentence."""
-        from medtasks_utils.benchmarks.medexqa.known_answers import MedExQAAnswers
+    def resources(self) -> Sequence[Resource]:
+        """Those of the explanation metrics."""
+        from medtasks_utils.benchmarks.medexqa.metrics.resources import RESOURCES
 
-        return MedExQAAnswers()
+        return RESOURCES
+
+    def check_installed(self, task: TaskInfo, options: MedExQAOptions) -> None:
+        """Prepare what scores the explanations; it stays prepared."""
+        from medtasks_utils.benchmarks.medexqa.explanations import Explanations
+
+        if _scores_explanations(options, task):
+            Explanations(options, task.name)
 
     # ---- rows
 
@@ -99,6 +105,9 @@ class MedExQA(ChoiceBenchmark):
     ) -> list[Example]:
         """Examples of the split of the task's specialties; those to evaluate on shuffled by ``seed``, else one of each
         specialty in turn, so that ``--limit`` has all of them.
+
+        Raises:
+            DataError: for a specialty without rows: a macro average over the others would look like one over all.
         """
         folder = files.folder(self.repository(options))
         chosen = [s for s in SPECIALTIES if (s.name == task.subset if task.subset else s.name in options.specialty)]
@@ -106,23 +115,18 @@ class MedExQA(ChoiceBenchmark):
         for specialty in chosen:
             stem = f"{specialty.stem}_{split}"
             table = read_split(folder, f"{split}/{stem}", stem, columns=COLUMNS)
-            own = self.examples(table, options, report, specialty, split)
-            if not own:  # a macro average over the others would look like one over all
-                raise DataError(
-                    f"{task.name}: {table.location}: no rows are left of {specialty.name}; mend the file, or choose "
-                    "other specialties (medexqa_all with the option specialty)"
-                )
-            parts.append(own)
+            parts.append(self.examples(table, options, report, specialty, split))
         examples = list(chain.from_iterable(parts))
-        without = sum(not references(example) for example in examples)
-        if split == options.split and without and _scores_explanations(options, task):
-            report.remark(
-                f"{without} of {len(examples)} examples have no reference explanation, and no explanation score"
-            )
-        if split == options.split and len(chosen) > 1:
-            if options.seed is None:
+        if split == options.split:
+            without = sum(not references(example) for example in examples)
+            if without and _scores_explanations(options, task):
+                report.remarks.append(
+                    f"{without} of {len(examples)} examples have no reference explanation, and no explanation score"
+                )
+            if len(chosen) > 1 and options.seed is None:
                 return [example for turn in zip_longest(*parts) for example in turn if example is not None]
-            random.Random(options.seed).shuffle(examples)
+            if len(chosen) > 1:
+                random.Random(options.seed).shuffle(examples)
         return examples
 
     def examples(
@@ -135,28 +139,10 @@ class MedExQA(ChoiceBenchmark):
     ) -> list[Example]:
         """Rows of one specialty as examples."""
         table.require_columns(COLUMNS)
-        examples = []
-        for index, row in enumerate(table.rows):
-            cells = {column: "" if row[column] is None else str(row[column]) for column in COLUMNS}
-            answer = cells["answer"].strip().upper()
-            if len(answer) != 1 or answer not in LETTERS:
-                raise DataError(f"{table.at(index)}: the answer is {row['answer']!r}, not A, B, C or D")
-            if not cells["question"].strip():
-                report.leave_out(table.at(index), "no question")
-                continue
-            examples.append(
-                {
-                    "id": f"{specialty.name}/{split}/{index}",
-                    "specialty": specialty.name,
-                    "question": cells["question"],
-                    "options": [cells[letter] for letter in LETTERS],
-                    "answer_letter": answer,
-                    "answer_idx": LETTERS.index(answer),
-                    "explanation_1": cells["explanation_1"],
-                    "explanation_2": cells["explanation_2"],
-                }
-            )
-        return examples
+        return [
+            {"id": f"{specialty.name}/{split}/{index}", "specialty": specialty.name, **example}
+            for index, example in enumerate(table.made(_example))
+        ]
 
     # ---- orders
 
@@ -225,8 +211,6 @@ class MedExQA(ChoiceBenchmark):
         processes: int = 1,
     ) -> BatchScorer | None:
         """The explanations' scorer, unless options leave nothing for it to do or no example has a reference."""
-        from medtasks_utils.benchmarks.medexqa.explanations import Explanations
-
         if not _scores_explanations(options, task) or not any(map(references, examples)):
             return None
         return Explanations(options, task.name, rank, processes)
@@ -237,3 +221,18 @@ BENCHMARK = MedExQA()
 
 def _scores_explanations(options: MedExQAOptions, task: TaskInfo) -> bool:
     return task.generates and bool(options.lexical_metrics or options.judges)
+
+
+def _example(row: Row) -> Example:
+    cells = {column: text_of(row[column]) for column in COLUMNS}
+    answer = cells["answer"].strip().upper()
+    if len(answer) != 1 or answer not in LETTERS:
+        raise ValueError(f"the answer is {row['answer']!r}, not A, B, C or D")
+    return {
+        "question": cells["question"],
+        "options": [cells[letter] for letter in LETTERS],
+        "answer_letter": answer,
+        "answer_idx": LETTERS.index(answer),
+        "explanation_1": cells["explanation_1"],
+        "explanation_2": cells["explanation_2"],
+    }

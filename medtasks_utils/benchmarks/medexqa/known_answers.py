@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
-from medtasks_utils.benchmarks.known_answers import Doc, KnownAnswers, Range, Reply, share
+from medtasks_utils.benchmarks.known_answers import Doc, KnownAnswers, Range, Reply
 
 
 class MedExQAAnswers(KnownAnswers):
@@ -20,9 +21,14 @@ class MedExQAAnswers(KnownAnswers):
             return {"acc": (0, 1), "answer_accuracy": (0, 100), "macro_acc": (0, 1), "answered": (1, 1)}
         return super().expected(behaviour, filter_name, examples)
 
+    def each(self, doc: Doc, reply: Reply) -> dict[str, float]:
+        """With ``answer_accuracy``."""
+        return {**super().each(doc, reply), "answer_accuracy": 100 * reply.right}
+
     def exact(self, examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
-        """With ``answer_accuracy``, and the macro average over the specialties."""
-        values = super().exact(examples)
-        specialties = sorted({doc["specialty"] for doc, _ in examples})
-        parts = [share([reply.right for doc, reply in examples if doc["specialty"] == name]) for name in specialties]
-        return {**values, "answer_accuracy": 100 * values["acc"], "macro_acc": sum(parts) / len(parts)}
+        """With the macro average over the specialties."""
+        by_specialty: dict[str, list[bool]] = defaultdict(list)
+        for doc, reply in examples:
+            by_specialty[doc["specialty"]].append(reply.right)
+        means = [sum(rights) / len(rights) for rights in by_specialty.values()]
+        return {**super().exact(examples), "macro_acc": sum(means) / len(means)}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_validator
 
 from medtasks_utils.benchmarks.choices import ChoiceOptions
-from medtasks_utils.benchmarks.judge_options import JudgeOptions
 from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL, METRICS
 from medtasks_utils.benchmarks.options import Requirement
+from medtasks_utils.judging import JUDGES, judge_name
+from medtasks_utils.judging.settings import DEFAULT_MODEL, endpoint, find_key
+
+Weight = Annotated[float, Field(ge=0, le=1)]
 
 
 class Specialty(NamedTuple):
@@ -29,92 +32,128 @@ SPECIALTIES = (
     Specialty("speech_language_pathology", "SLP", "speech_pathologist"),
 )
 
-
-_ALL = ("all", "overall")
-
-JUDGED = ("combined", "explanation", "support", "coverage")
-"""Metrics that a judge may give, and may fail to."""
-
-
-def references(example: Mapping[str, Any]) -> list[str]:
-    """The reference explanations of an example that are not blank: two, one or none."""
-    return [text for text in (example["explanation_1"], example["explanation_2"]) if text.strip()]
+_EXPLANATIONS = Requirement("use_explanations=true", lambda options: options.use_explanations)
+_BERTSCORE = Requirement(
+    "use_explanations=true and bertscore among explanation_metrics",
+    lambda options: "bertscore" in options.lexical_metrics,
+)
+_JUDGE = Requirement("use_judge=true", lambda options: options.use_judge)
+_FACTSCORE = Requirement(
+    "use_judge=true and judge_mode=factscore", lambda options: options.use_judge and options.judge_mode == "factscore"
+)
+_OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env", "judge_concurrency", "judge_cache",
+             "judge_max_tokens")  # fmt: skip
+_OF_BERTSCORE = ("bertscore_model", "bertscore_device", "bertscore_batch_size")
 
 
 def _specialty_names(value: Any) -> tuple[str, ...]:
     """Names of the specialties meant by one or many codes, names or file stems, in any case; ``ALL`` means all."""
-    given = (value if isinstance(value, list | tuple) else [value]) or ["all"]
-    known = {key.lower(): s.name for s in SPECIALTIES for key in s}
-    names = []
-    for item in given:
-        key = str(item).strip().lower().replace(" ", "_").replace("-", "_")
-        if key in ("all", ""):
-            return tuple(s.name for s in SPECIALTIES)
-        if key not in known:
-            raise ValueError("must be ALL, or one or many of " + ", ".join(f"{s.code} ({s.name})" for s in SPECIALTIES))
-        names.append(known[key])
-    return tuple(s.name for s in SPECIALTIES if s.name in names)
+    known = {key.lower(): specialty.name for specialty in SPECIALTIES for key in specialty}
+    given = value if isinstance(value, list | tuple) else [value]
+    keys = [str(item).strip().lower().replace(" ", "_").replace("-", "_") for item in given]
+    if not keys or {"all", ""} & {*keys}:
+        return tuple(specialty.name for specialty in SPECIALTIES)
+    if not known.keys() >= {*keys}:
+        raise ValueError("must be ALL, or one or many of " + ", ".join(f"{s.code} ({s.name})" for s in SPECIALTIES))
+    named = {known[key] for key in keys}
+    return tuple(specialty.name for specialty in SPECIALTIES if specialty.name in named)
 
 
 def _metric_names(value: Any) -> tuple[str, ...]:
+    """Names of the metrics meant by one or a list, in any case; ``rouge`` and ``overall`` are the environment's."""
     given = [value] if isinstance(value, str) else value
-    if not isinstance(given, list | tuple) or not given:
-        raise ValueError(f"must be one or a list of {', '.join(METRICS)}, or all")
-    by_name = {"rouge": "rougeL", **{name.lower(): name for name in METRICS}}  # rouge, overall: the environment's names
-    named = [str(name).lower() for name in given]
-    if any(name not in (*by_name, *_ALL) for name in named):
-        raise ValueError(f"must be out of {', '.join(METRICS)}, or all")
-    return tuple(METRICS) if set(_ALL) & set(named) else tuple(dict.fromkeys(by_name[name] for name in named))
+    known = {"rouge": "rougeL", **{name.lower(): name for name in METRICS}}
+    if isinstance(given, list | tuple) and given:
+        keys = [str(name).lower() for name in given]
+        if known.keys() | {"all", "overall"} >= {*keys}:
+            every = {"all", "overall"} & {*keys}
+            return tuple(METRICS) if every else tuple(dict.fromkeys(known[key] for key in keys))
+    raise ValueError(f"must be one or a list of {', '.join(METRICS)}, or all")
 
 
-class MedExQAOptions(JudgeOptions, ChoiceOptions):
+def _holds_a_key(variable: str) -> str:
+    find_key(variable, os.environ)
+    return variable
+
+
+class MedExQAOptions(ChoiceOptions):
     """Options under ``medexqa``."""
 
     choose_rows = frozenset({"specialty", "seed", "split"})
-    not_signed = JudgeOptions.not_signed | {
-        *("use_explanations", "explanation_metrics", "bertscore_model"),  # the scorers' signatures tell
-        *("bertscore_device", "bertscore_batch_size"),
+    # The signatures of the metrics and of the judge tell what these change.
+    not_signed = ChoiceOptions.not_signed | {
+        *("use_explanations", "explanation_metrics", "use_judge", "use_coverage"),
+        *_OF_BERTSCORE,
+        *_OF_JUDGE,
     }
-
+    refused: ClassVar = {
+        "judge_api_key": "options are written to results, where everybody could read the key. Put it into an "
+        "environment variable, and name that in judge_api_key_env"
+    }
     needs: ClassVar = {
-        **JudgeOptions.needs,
-        **dict.fromkeys(
-            ("use_judge", "explanation_metrics", "mcq_weight", "explanation_weight"),
-            Requirement("use_explanations=true", lambda options: options.use_explanations),
-        ),
-        **dict.fromkeys(
-            ("bertscore_model", "bertscore_device", "bertscore_batch_size"),
-            Requirement(
-                "use_explanations=true and bertscore among explanation_metrics",
-                lambda options: "bertscore" in options.lexical_metrics,
-            ),
-        ),
+        **ChoiceOptions.needs,
+        **dict.fromkeys(("use_judge", "explanation_metrics", "mcq_weight", "explanation_weight"), _EXPLANATIONS),
+        **dict.fromkeys(_OF_BERTSCORE, _BERTSCORE),
+        **dict.fromkeys(_OF_JUDGE, _JUDGE),
+        "use_coverage": _FACTSCORE,
     }
 
-    specialty: Annotated[tuple[str, ...], BeforeValidator(_specialty_names)] = Field(
-        ("ALL",), validate_default=True, description="for medexqa_all: codes, names or file stems, one or many, or ALL"
-    )
-    split: Literal["test", "dev"] = Field("test", description="the rows to evaluate on")
-    use_think: bool = Field(False, description="ask for reasoning in a think block first")
-    use_explanations: bool = Field(True, description="score the explanations too")
-    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(_metric_names)] = Field(
-        tuple(METRICS), description="rougeL, bleu, meteor, bertscore: one, a list, or all"
-    )
-    mcq_weight: float = Field(0.5, ge=0, le=1, description="weight of answer_accuracy in combined")
-    explanation_weight: float = Field(0.5, ge=0, le=1, description="weight of explanation in combined")
-    bertscore_model: str = Field(DEFAULT_BERTSCORE_MODEL, description="hub repository, or a folder with the model")
-    bertscore_device: str = Field("auto", description="cpu, cuda, mps, or auto for the best there is")
-    bertscore_batch_size: int = Field(64, ge=1, description="texts embedded at once")
-    seed: int | None = Field(None, description="for medexqa_all: shuffle the specialties' rows")
+    specialty: Annotated[tuple[str, ...], BeforeValidator(_specialty_names)] = Field(("ALL",), validate_default=True)
+    """for medexqa_all: codes, names or file stems, one or many, or ALL"""
+    split: Literal["test", "dev"] = "test"
+    """the rows to evaluate on"""
+    use_think: bool = False
+    """ask for reasoning in a think block first"""
+    use_explanations: bool = True
+    """score the explanations too"""
+    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(_metric_names)] = tuple(METRICS)
+    """rougeL, bleu, meteor, bertscore: one, a list, or all"""
+    mcq_weight: Weight = 0.5
+    """weight of answer_accuracy in combined"""
+    explanation_weight: Weight = 0.5
+    """weight of explanation in combined"""
+    bertscore_model: str = DEFAULT_BERTSCORE_MODEL
+    """hub repository, or a folder with the model"""
+    bertscore_device: str = "auto"
+    """cpu, cuda, mps, or auto for the best there is"""
+    bertscore_batch_size: PositiveInt = 64
+    """texts embedded at once"""
+    seed: int | None = None
+    """for medexqa_all: shuffle the specialties' rows"""
+    use_judge: bool = False
+    """let a judge score the explanations"""
+    judge_mode: Annotated[str, AfterValidator(judge_name)] | None = None
+    """the judge, required with use_judge: g-eval or factscore"""
+    judge_model: str = DEFAULT_MODEL
+    """the judging model's name at the endpoint"""
+    # Both without repr, so that no error repeats what may be a key in the wrong place.
+    judge_base_url: Annotated[str, AfterValidator(endpoint)] | None = Field(None, repr=False)
+    """an OpenAI-compatible endpoint"""
+    judge_api_key_env: Annotated[str, AfterValidator(_holds_a_key)] | None = Field(None, repr=False)
+    """name of the variable that holds the key"""
+    judge_concurrency: PositiveInt = 16
+    """calls in flight at once, over all processes"""
+    judge_cache: str | None = None
+    """file of answered calls"""
+    judge_max_tokens: PositiveInt = 4096
+    """of a judge's reply, its reasoning included"""
+    use_coverage: bool = False
+    """factscore: verify the references' claims against the explanation"""
 
     @model_validator(mode="before")
     @classmethod
     def _one_weight_gives_the_other(cls, given: dict[str, Any]) -> dict[str, Any]:
         for one, other in (("mcq_weight", "explanation_weight"), ("explanation_weight", "mcq_weight")):
             weight = given.get(one)
-            if other not in given and isinstance(weight, int | float) and 0 <= weight <= 1:
+            if other not in given and isinstance(weight, int | float):
                 return {**given, other: 1 - weight}
         return given
+
+    @model_validator(mode="after")
+    def _judge_is_named(self) -> MedExQAOptions:
+        if self.judges and self.judge_mode is None:
+            raise ValueError(f"use_judge needs judge_mode: {' or '.join(JUDGES)}")
+        return self
 
     @property
     def judges(self) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
+from contextlib import suppress
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import FiniteFloat
 
 from medtasks_utils.benchmarks.base import (
     UNANSWERED,
@@ -21,12 +22,11 @@ from medtasks_utils.benchmarks.base import (
     Scores,
     TaskInfo,
     by_field,
-    no_fewshot,
 )
-from medtasks_utils.benchmarks.known_answers import KnownAnswers
+from medtasks_utils.benchmarks.medhallu.known_answers import MedHalluAnswers
 from medtasks_utils.benchmarks.medhallu.verdicts import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 from medtasks_utils.benchmarks.options import Options, Requirement
-from medtasks_utils.benchmarks.tables import Row, Table, read_split
+from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.plain import without_continuation
@@ -35,14 +35,21 @@ from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric, Score
 
-SPLIT = "train"
-"""The only one that there is."""
-
 RATIOS = ("f1", "precision", "recall", "accuracy_answered")
 """Over the examples answered 0 or 1."""
 
-_SHOWN = ("Question", "Ground Truth", "Hallucinated Answer")
-_COLUMNS = (*_SHOWN, "Knowledge", "Difficulty Level", "Category of Hallucination")
+_COLUMNS = (
+    *("Question", "Ground Truth", "Hallucinated Answer"),
+    *("Knowledge", "Difficulty Level", "Category of Hallucination"),
+)
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_CATEGORIES = {
+    "misinterpretation": "misinterpretation_of_question",
+    "incomplete": "incomplete_information",
+    "mechanism": "mechanism_and_pathway_misattribution",
+    "method": "methodological_and_evidence_fabrication",
+}
+"""The kinds of hallucination, by what every spelling of them holds."""
 
 
 class MedHalluOptions(Options):
@@ -54,13 +61,20 @@ class MedHalluOptions(Options):
         "unsure_reward": Requirement("allow_unsure=true", lambda options: options.allow_unsure),
     }
 
-    subset: Literal["pqa_labeled", "pqa_artificial"] = Field("pqa_labeled", description="configuration of the data set")
-    difficulty: Literal["easy", "medium", "hard", "all"] = Field("all", description="rows of one difficulty, or all")
-    use_knowledge: bool = Field(False, description="show the knowledge passage with the question")
-    unsure_reward: float = Field(0.01, description="reward of answering 2 (unsure)", allow_inf_nan=False)
-    allow_unsure: bool = Field(True, description="offer 2 (unsure) as an answer")
-    pairing: Literal["both", "sampled"] = Field("both", description="both answers of a row, or one drawn by seed")
-    seed: int = Field(0, description="seed of pairing: sampled")
+    subset: Literal["pqa_labeled", "pqa_artificial"] = "pqa_labeled"
+    """configuration of the data set"""
+    difficulty: Literal["easy", "medium", "hard", "all"] = "all"
+    """rows of one difficulty, or all"""
+    use_knowledge: bool = False
+    """show the knowledge passage with the question"""
+    unsure_reward: FiniteFloat = 0.01
+    """reward of answering 2 (unsure)"""
+    allow_unsure: bool = True
+    """offer 2 (unsure) as an answer"""
+    pairing: Literal["both", "sampled"] = "both"
+    """both answers of a row, or one drawn by seed"""
+    seed: int = 0
+    """seed of pairing: sampled"""
 
 
 def _kind_of_hallucination(example: Row) -> str | None:
@@ -74,6 +88,7 @@ class MedHallu(Benchmark):
     name = "medhallu"
     title = "MedHallu"
     options = MedHalluOptions
+    known_answers = MedHalluAnswers
     default_task = "medhallu"
     checked_tasks = ("medhallu",)
     repositories = {"hub": Repository("UTAustin-AIHealth/MedHallu", "515060458a945c633debc6fd5baac7764416b724")}
@@ -98,47 +113,25 @@ class MedHallu(Benchmark):
     answers = {FACTUAL: "factual", HALLUCINATED: "hallucinated", UNSURE: "unsure", UNANSWERED: "no answer"}
     unsure = UNSURE
 
-    def check(self, task: TaskInfo, options: MedHalluOptions) -> list[str]:
-        """A line where being unsure is rewarded above being right."""
-        reward = options.unsure_reward
-        return [f"unsure_reward={reward:g} rewards being unsure above being right"] if reward > 1 else []
-
-    def known_answers(self) -> KnownAnswers:
-        """Boxed verdicts."""
-        from medtasks_utils.benchmarks.medhallu.known_answers import MedHalluAnswers
-
-        return MedHalluAnswers()
-
     # ---- rows
 
     def load(
         self, files: Files, options: MedHalluOptions, task: TaskInfo, split: str, report: LoadReport
     ) -> list[Example]:
-        """The examples of the subset."""
-        if split != SPLIT:
-            raise no_fewshot(task)
-        table = read_split(files.folder(self.repository(options)), options.subset, f"{options.subset}/{SPLIT}")
-        return self.examples(table, options, report)
+        """The examples of the subset, whose only split is ``train``."""
+        folder = files.folder(self.repository(options))
+        return self.examples(read_split(folder, options.subset, f"{options.subset}/train"), options, report)
 
     def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
         """Two examples per row, with the true and with the hallucinated answer; or one of them, drawn by seed."""
         table.require_columns(_COLUMNS)
         examples: list[Example] = []
-        for index, row in enumerate(table.rows):
-            difficulty = str(row["Difficulty Level"]).strip().lower()
-            if difficulty not in DIFFICULTIES:
-                raise DataError(
-                    f"{table.at(index)}: Difficulty Level is {row['Difficulty Level']!r}, not easy, medium or hard"
-                )
-            if options.difficulty not in ("all", difficulty):
-                continue
-            if not all(str(row[column] or "").strip() for column in _SHOWN):
-                report.leave_out(table.at(index), "no question, true answer or hallucinated answer")
-                continue
-            pair = _pair(row, index, difficulty, normal_category(row["Category of Hallucination"], table.at(index)))
-            examples += pair if options.pairing == "both" else [pair[_draw(options.seed, index)]]
-        if not examples and options.difficulty != "all":
-            raise DataError(f"{table.location} has no row of difficulty {options.difficulty!r}")
+        for index, pair in enumerate(table.made(_pair)):
+            pair = [{"row": str(index), **example} for example in pair]
+            if options.difficulty in ("all", pair[0]["difficulty"]):
+                examples += pair if options.pairing == "both" else [pair[_draw(options.seed, index)]]
+        if not examples:
+            raise DataError(f"{table.path} has no row of difficulty {options.difficulty!r}")
         return examples
 
     # ---- reading
@@ -207,17 +200,28 @@ def _verdict(token: Any, options: MedHalluOptions) -> str | None:
     return str(token) if token in known else None
 
 
-def _pair(row: Row, index: int, difficulty: str, category: str) -> list[Example]:
+def _pair(row: Row) -> list[Example]:
+    """A row as two examples: the true answer is shown, and the hallucinated one.
+
+    Raises:
+        ValueError: for a difficulty or a kind of hallucination that is none of those known.
+    """
+    difficulty = text_of(row["Difficulty Level"]).strip().lower()
+    if difficulty not in DIFFICULTIES:
+        raise ValueError(f"Difficulty Level is {row['Difficulty Level']!r}, not easy, medium or hard")
+    label = row["Category of Hallucination"]
+    category = next((name for key, name in _CATEGORIES.items() if key in text_of(label).lower()), None)
+    if category is None:
+        raise ValueError(f"unknown Category of Hallucination {label!r}; known: {', '.join(_CATEGORIES.values())}")
     shared = {
-        "row": str(index),
-        "question": str(row["Question"]).strip(),
+        "question": text_of(row["Question"]).strip(),
         "knowledge": "\n\n".join(passages(row["Knowledge"])),
         "difficulty": difficulty,
         "category": category,
     }
     shown = (("ground_truth", "Ground Truth", FACTUAL), ("hallucinated", "Hallucinated Answer", HALLUCINATED))
     return [
-        {**shared, "answer": str(row[column]).strip(), "shown": name, "target": target}
+        {**shared, "answer": text_of(row[column]).strip(), "shown": name, "target": target}
         for name, column, target in shown
     ]
 
@@ -226,38 +230,14 @@ def passages(knowledge: Any) -> list[str]:
     """The passages of ``Knowledge``: a list, or a string that looks like one (Python's or NumPy's way of printing)."""
     if isinstance(knowledge, list | tuple):
         return [str(passage) for passage in knowledge]
-    text = str(knowledge or "").strip()
-    if not (text.startswith("[") and text.endswith("]")):
-        return [text] if text else []
-    quoted = re.findall(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", text[1:-1], re.DOTALL)
-    between = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", "", text[1:-1], flags=re.DOTALL)
-    if not quoted or between.strip(" ,\n\r\t"):
-        return [text]
-    try:
-        return [str(ast.literal_eval(passage.replace("\n", "\\n").replace("\r", "\\r"))) for passage in quoted]
-    except (ValueError, SyntaxError):
-        return [text]
-
-
-_CATEGORIES = {
-    "misinterpretation": "misinterpretation_of_question",
-    "incomplete": "incomplete_information",
-    "mechanism": "mechanism_and_pathway_misattribution",
-    "method": "methodological_and_evidence_fabrication",
-}
-
-
-def normal_category(label: Any, place: str) -> str:
-    """One of four names for the kind of hallucination, whatever its spelling in the data.
-
-    Raises:
-        DataError: for a label that is none of them.
-    """
-    lowered = str(label or "").lower()
-    for key, name in _CATEGORIES.items():
-        if key in lowered:
-            return name
-    raise DataError(f"{place}: unknown Category of Hallucination {label!r}; known: {', '.join(_CATEGORIES.values())}")
+    text = text_of(knowledge).strip()
+    if text.startswith("[") and text.endswith("]"):
+        quoted = _QUOTED.findall(text[1:-1])
+        is_list = quoted and not _QUOTED.sub("", text[1:-1]).strip(" ,\n\r\t")
+        with suppress(ValueError, SyntaxError):
+            if is_list:
+                return [ast.literal_eval(one.replace("\n", "\\n").replace("\r", "\\r")) for one in quoted]
+    return [text] if text else []
 
 
 def _draw(seed: int, index: int) -> int:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from medtasks_utils.benchmarks.known_answers import Doc, KnownAnswers, Reply, share
+from medtasks_utils.benchmarks.known_answers import Doc, KnownAnswers, Reply
 from medtasks_utils.benchmarks.medhallu.verdicts import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 
 
 class MedHalluAnswers(KnownAnswers):
     """Boxed verdicts."""
 
-    unsure_text = "\\boxed{2}"
-    unsure_answer = UNSURE
+    unsure = "\\boxed{2}", UNSURE
 
     def target(self, doc: Doc) -> str:
         """The right verdict."""
@@ -22,30 +21,29 @@ class MedHalluAnswers(KnownAnswers):
         """Both verdicts."""
         return (FACTUAL, HALLUCINATED)
 
+    def each(self, doc: Doc, reply: Reply) -> dict[str, float]:
+        """With the reward of being right or unsure."""
+        unsure = reply.given == UNSURE
+        return {**super().each(doc, reply), "unsure_rate": unsure, "reward": 0.01 if unsure else reply.right}
+
     def exact(self, examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
-        """With the reward, and detection over the decided examples."""
-        values = super().exact(examples)
-        unsure = share([reply.given == UNSURE for _, reply in examples])
+        """With detection over the examples answered 0 or 1."""
         by_level = {
-            f"f1_{level}": _detection([pair for pair in examples if pair[0]["difficulty"] == level])["f1"]
+            f"f1_{level}": _detection([one for one in examples if one[0]["difficulty"] == level])["f1"]
             for level in DIFFICULTIES
         }
-        return {
-            **values,
-            "unsure_rate": unsure,
-            "reward": values["acc"] + 0.01 * unsure,
-            **_detection(examples),
-            **by_level,
-        }
+        return {**super().exact(examples), **_detection(examples), **by_level}
 
 
 def _detection(examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
-    decided = (FACTUAL, HALLUCINATED)
-    kept = [(doc["target"] == HALLUCINATED, r.given == HALLUCINATED) for doc, r in examples if r.given in decided]
-    hits = sum(target and given for target, given in kept)
-    flagged, hallucinated = sum(given for _, given in kept), sum(target for target, _ in kept)
-    precision = hits / flagged if flagged else 0.0
-    recall = hits / hallucinated if hallucinated else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
-    agreement = share([target == given for target, given in kept])
-    return {"f1": f1, "precision": precision, "recall": recall, "accuracy_answered": agreement}
+    """Precision, recall, F1 and accuracy by the four counts of the two verdicts; 0 where a denominator is."""
+    pairs = [(doc["target"], reply.given) for doc, reply in examples]
+    hits, false_alarms = pairs.count((HALLUCINATED, HALLUCINATED)), pairs.count((FACTUAL, HALLUCINATED))
+    misses, passes = pairs.count((HALLUCINATED, FACTUAL)), pairs.count((FACTUAL, FACTUAL))
+    wrong = false_alarms + misses
+    return {
+        "precision": hits / max(1, hits + false_alarms),
+        "recall": hits / max(1, hits + misses),
+        "f1": 2 * hits / max(1, 2 * hits + wrong),
+        "accuracy_answered": (hits + passes) / max(1, hits + passes + wrong),
+    }

@@ -7,7 +7,7 @@ import math
 import random
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -24,8 +24,8 @@ from medtasks_utils.benchmarks.base import (
     by_field,
 )
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark, ChoiceOptions
-from medtasks_utils.benchmarks.known_answers import KnownAnswers
-from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split
+from medtasks_utils.benchmarks.medmcqa.known_answers import MedMCQAAnswers
+from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split, text_of
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
 from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
@@ -34,7 +34,6 @@ from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 
-_COLUMNS = ("question", "opa", "opb", "opc", "opd", "cop")
 _OPTION_COLUMNS = ("opa", "opb", "opc", "opd")
 _VALIDATION = ("validation", "dev")
 _INTEGER = re.compile(r"-?[0-9]{1,9}(?:\.0)?")  # 2.0: what a missing value elsewhere makes of 2
@@ -47,9 +46,12 @@ class MedMCQAOptions(ChoiceOptions):
     choose_rows = frozenset({"num_eval_examples", "split"})
     not_signed = ChoiceOptions.not_signed | {"num_train_examples"}
 
-    split: Literal["validation", "train", "test"] = Field("validation", description="the rows to evaluate on")
-    num_train_examples: int = Field(-1, ge=-1, description="rows of train to draw few-shot examples from; -1 for all")
-    num_eval_examples: int = Field(-1, ge=-1, description="rows to evaluate on, from the first; -1 for all")
+    split: Literal["validation", "train", "test"] = "validation"
+    """the rows to evaluate on"""
+    num_train_examples: int = Field(-1, ge=-1)
+    """rows of train to draw few-shot examples from; -1 for all"""
+    num_eval_examples: int = Field(-1, ge=-1)
+    """rows to evaluate on, from the first; -1 for all"""
 
 
 class MedMCQA(ChoiceBenchmark):
@@ -58,6 +60,7 @@ class MedMCQA(ChoiceBenchmark):
     name = "medmcqa"
     title = "MedMCQA"
     options = MedMCQAOptions
+    known_answers = MedMCQAAnswers
     default_task = "medmcqa_openmed"
     checked_tasks = ("medmcqa_openmed",)
     repositories = {"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")}
@@ -67,12 +70,6 @@ class MedMCQA(ChoiceBenchmark):
     breakdowns = (Breakdown("subject", by_field("subject_name")),)
     answers = {"A": "A", "B": "B", "C": "C", "D": "D", UNANSWERED: "no answer"}
 
-    def known_answers(self) -> KnownAnswers:
-        """Boxed letters."""
-        from medtasks_utils.benchmarks.medmcqa.known_answers import MedMCQAAnswers
-
-        return MedMCQAAnswers()
-
     # ---- rows
 
     def load(
@@ -80,26 +77,17 @@ class MedMCQA(ChoiceBenchmark):
     ) -> list[Example]:
         """Examples of the split; where there is no validation split, a tenth held out of train is it."""
         folder = files.folder(self.repository(options))
-        has_train = bool(find_split(folder, "train"))
-        held_out = split != "test" and has_train and not find_split(folder, *_VALIDATION)
         is_evaluated = split == options.split
-        if not is_evaluated and split == "train" and not has_train:
-            raise DataError(
-                f"{task.name}: few-shot examples are drawn from train, and {folder} has no train split; add "
-                "train.jsonl or leave --num_fewshot out"
-            )
-        if held_out:
+        indices = None
+        if split != "test" and not find_split(folder, *_VALIDATION) and find_split(folder, "train"):
             table = read_split(folder, "train")
-            examples = self.examples(table, options, report, _held_out(len(table.rows), split))
+            indices = _held_out(len(table.rows), split)
+            part = "a tenth held out of train" if split == "validation" else "train without the tenth held out of it"
             if is_evaluated:
-                part = (
-                    "a tenth held out of train" if split == "validation" else "train without the tenth held out of it"
-                )
-                report.remark(f"there is no validation split: the rows are {part}")
+                report.remarks.append(f"there is no validation split: the rows are {part}")
         else:
-            examples = self.examples(
-                read_split(folder, *(_VALIDATION if split == "validation" else (split,))), options, report
-            )
+            table = read_split(folder, *(_VALIDATION if split == "validation" else (split,)))
+        examples = self.examples(table, options, report, indices)
         count = options.num_eval_examples if is_evaluated else options.num_train_examples
         return examples if count < 0 else examples[:count]
 
@@ -107,18 +95,13 @@ class MedMCQA(ChoiceBenchmark):
         self, table: Table, options: MedMCQAOptions, report: LoadReport, indices: Sequence[int] | None = None
     ) -> list[Example]:
         """Rows as examples, or those of ``indices``; either way the whole table settles the form of ``cop``."""
-        table.require_columns(_COLUMNS)
+        table.require_columns(("question", *_OPTION_COLUMNS, "cop"))
         labels = label_indices(table)
-        examples = []
-        for index in range(len(labels)) if indices is None else indices:
-            row, label = table.rows[index], labels[index]
-            if label is None:
-                report.leave_out(table.at(index), "no usable label in cop")
-            elif not _text(row["question"]).strip():
-                report.leave_out(table.at(index), "no question")
-            else:
-                examples.append(_example(row, label))
-        return examples
+        chosen = range(len(labels)) if indices is None else indices
+        found = [_example(table.rows[index], label) for index in chosen if (label := labels[index]) is not None]
+        if len(found) < len(chosen):
+            report.left_out["no usable label in cop"] += len(chosen) - len(found)
+        return found
 
     # ---- orders
 
@@ -177,8 +160,6 @@ def _held_out(count: int, split: str) -> list[int]:
     """Indices of the tenth held out of train, or of the others, as ``train_test_split(seed=42)`` of datasets has it."""
     import numpy
 
-    if count < 2:
-        raise DataError("a validation split cannot be held out of a train split of one row")
     held = math.ceil(count * 0.1)
     shuffled = numpy.random.default_rng(42).permutation(count)
     return [int(index) for index in (shuffled[:held] if split == "validation" else shuffled[held:])]
@@ -208,43 +189,31 @@ def label_indices(table: Table) -> list[int | None]:
     Raises:
         DataError: where no row has a usable label, or integers of both bases occur.
     """
-    labels = [_plain(row["cop"]) for row in table.rows]
+    labels = [text_of(row["cop"]).strip() for row in table.rows]
     integers = [int(label.removesuffix(".0")) if _INTEGER.fullmatch(label) else None for label in labels]
-    if not table.parts and integers[0] not in (None, *range(len(LETTERS))):
-        raise DataError(
-            f"the row: cop is {labels[0]}, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the "
-            "letter where they count from 1"
-        )
-    zero_at = next((i for i, n in enumerate(integers) if n == 0), None)
-    four_at = next((i for i, n in enumerate(integers) if n == 4), None)
-    base = 1 if four_at is not None and zero_at is None else 0
-    by_form: dict[str, list[int | None]] = {
-        "letter": [LETTERS.index(x.upper()) if len(x) == 1 and x.upper() in LETTERS else None for x in labels],
-        "integer": [n - base if n is not None and 0 <= n - base < 4 else None for n in integers],
-        "text": [_option_index(row, label) for row, label in zip(table.rows, labels, strict=True)],
-    }
-    form = max(by_form, key=lambda name: sum(index is not None for index in by_form[name]))
-    if form == "integer" and zero_at is not None and four_at is not None:
-        raise DataError(
-            f"cop is 0 in {table.at(zero_at)} and 4 in {table.at(four_at)}: integers are neither 0- nor 1-based"
-        )
-    if all(index is None for index in by_form[form]):
+    base = 1 if table.path and 4 in integers and 0 not in integers else 0
+    forms: list[list[int | None]] = [
+        [LETTERS.index(x.upper()) if len(x) == 1 and x.upper() in LETTERS else None for x in labels],
+        [n - base if n is not None and 0 <= n - base < 4 else None for n in integers],
+        [_option_index(row, label) for row, label in zip(table.rows, labels, strict=True)],
+    ]
+    form = max(forms, key=lambda indices: sum(index is not None for index in indices))
+    if form is forms[1] and {0, 4} <= {*integers}:
+        zero, four = (table.at(integers.index(number)) for number in (0, 4))
+        raise DataError(f"cop is 0 in {zero} and 4 in {four}: integers are neither 0- nor 1-based")
+    if all(index is None for index in form):
         seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))
-        withheld = " (-1 marks withheld labels, as in the hub's test split)" if -1 in integers else ""
         raise DataError(
-            f"{table.location} has no usable label: cop is {seen[:200]}{withheld}, where a letter A-D, 0-3, 1-4 or an "
-            "option's text is expected. Use the validation split"
+            f"{table.path or 'the row'} has no usable label: cop is {seen[:200]}, where a letter A-D, 0-3, 1-4 (but of "
+            "a row by itself) or an option's text is expected. -1 marks withheld labels, as in the hub's test split: "
+            "use the validation split"
         )
-    return by_form[form]
-
-
-def _plain(label: Any) -> str:
-    return "" if label is None or isinstance(label, bool) else str(label).strip()
+    return form
 
 
 def _option_index(row: Row, label: str) -> int | None:
     """The option whose text the label is, but for case, outer space, a leading ``A.`` or ``(A)``; None if unclear."""
-    texts = [_text(row[column]).strip().casefold() for column in _OPTION_COLUMNS]
+    texts = [text_of(row[column]).strip().casefold() for column in _OPTION_COLUMNS]
     label = label.casefold()
     matches = [index for index, text in enumerate(texts) if label and text == label]
     lettered = _LETTERED.fullmatch(label)
@@ -254,17 +223,13 @@ def _option_index(row: Row, label: str) -> int | None:
     return matches[0] if len(matches) == 1 else None
 
 
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
 def _lines(options: Sequence[str], order: str) -> str:
     return "\n".join(f"{letter}. {options[LETTERS.index(letter)]}" for letter in order)
 
 
 def _example(row: Row, label: int) -> Example:
-    options = [_text(row[column]) for column in _OPTION_COLUMNS]
-    identifier, question = _text(row.get("id")), _text(row["question"])
+    options = [text_of(row[column]) for column in _OPTION_COLUMNS]
+    identifier, question = text_of(row.get("id")), text_of(row["question"])
     return {
         "id": identifier,
         "question": question,
@@ -272,8 +237,6 @@ def _example(row: Row, label: int) -> Example:
         "choices": _lines(options, choice_order(identifier or question)),
         "answer_letter": LETTERS[label],
         "answer_idx": label,
-        "explanation": _text(row.get("exp")),
-        "choice_type": _text(row.get("choice_type")),
-        "subject_name": _text(row.get("subject_name")),
-        "topic_name": _text(row.get("topic_name")),
+        "explanation": text_of(row.get("exp")),
+        **{name: text_of(row.get(name)) for name in ("choice_type", "subject_name", "topic_name")},
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from medtasks_utils.benchmarks.medexqa.metrics.metric import Progress, unobserved
 from medtasks_utils.judging import Case
 from medtasks_utils.judging.judge import Ask, Verdict
 from medtasks_utils.tools.tool import Outcome, Tool
@@ -19,9 +18,7 @@ class SharedWords:
     def prepare(self) -> None:
         """Nothing to load."""
 
-    def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
-    ) -> list[float]:
+    def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
         """Score."""
         return [
             100 * sum(word in " ".join(texts).split() for word in candidate.split()) / max(len(candidate.split()), 1)

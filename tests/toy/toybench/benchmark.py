@@ -18,11 +18,11 @@ from medtasks_utils.benchmarks.base import (
     TaskInfo,
     by_field,
 )
-from medtasks_utils.benchmarks.known_answers import KnownAnswers
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Table, read_split
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
+from toybench.known_answers import ToyAnswers
 
 
 class ToyOptions(Options):
@@ -37,6 +37,7 @@ class ToyBench(Benchmark):
     name = "toybench"
     title = "ToyBench"
     options = ToyOptions
+    known_answers = ToyAnswers
     default_task = "toybench"
     checked_tasks = ("toybench",)
     repositories = {"hub": Repository("nobody/toybench", "0123456")}  # noqa: RUF012
@@ -47,12 +48,6 @@ class ToyBench(Benchmark):
     answers = {"yes": "yes", "no": "no"}  # noqa: RUF012
     sample = Path(__file__).parent / "sample"
     tasks = Path(__file__).parent / "tasks"
-
-    def known_answers(self) -> KnownAnswers:
-        """Yes or no."""
-        from toybench.known_answers import ToyAnswers
-
-        return ToyAnswers()
 
     def load(self, files: Files, options: ToyOptions, task: TaskInfo, split: str, report: LoadReport) -> list[Example]:
         """All rows."""

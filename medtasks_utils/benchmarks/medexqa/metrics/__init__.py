@@ -23,11 +23,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from medtasks_utils.benchmarks.medexqa.metrics.metric import DEFAULT_BERTSCORE_MODEL, Metric, MetricError
+from medtasks_utils.benchmarks.medexqa.metrics.metric import Metric, MetricError
 from medtasks_utils.registry import Registry
 
 __all__ = ["DEFAULT_BERTSCORE_MODEL", "METRICS", "Metric", "MetricError", "make_metrics", "score_all"]
 
+DEFAULT_BERTSCORE_MODEL = "allenai/scibert_scivocab_uncased"
 _HERE = "medtasks_utils.benchmarks.medexqa.metrics"
 METRICS = Registry(
     "medtasks.explanation_metrics",
@@ -60,8 +61,6 @@ def score_all(
 ) -> list[dict[str, float]]:
     """Score every candidate with every metric; the same candidate with the same references is scored once.
 
-    A progress bar appears if it takes more than a second.
-
     Args:
         metrics: prepared ones.
         candidates: n texts.
@@ -70,13 +69,10 @@ def score_all(
     Returns:
         For each candidate its scores by metric, 0–100.
     """
-    from tqdm import tqdm  # here, since whether it shows is settled when it is imported
-
     pairs = [(candidate, tuple(texts)) for candidate, texts in zip(candidates, references, strict=True)]
     scores: dict[tuple[str, tuple[str, ...]], dict[str, float]] = {pair: {} for pair in pairs}
-    distinct = [text for text, _ in scores], [texts for _, texts in scores]
-    with tqdm(total=len(scores) * len(metrics), delay=1, desc="Scoring explanations", unit="score") as bar:
-        for metric in metrics:
-            for row, value in zip(scores.values(), metric.score(*distinct, bar.update), strict=True):
-                row[metric.name] = value
+    for metric in metrics:
+        found = metric.score([text for text, _ in scores], [texts for _, texts in scores])
+        for row, value in zip(scores.values(), found, strict=True):
+            row[metric.name] = value
     return [dict(scores[pair]) for pair in pairs]

@@ -10,7 +10,6 @@ negative, so each has a call of its own.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -18,17 +17,10 @@ from typing import Any
 
 from huggingface_hub import snapshot_download
 
-from medtasks_utils.benchmarks.medexqa.metrics.metric import (
-    DEFAULT_BERTSCORE_MODEL,
-    Metric,
-    MetricError,
-    Progress,
-    unobserved,
-)
-from medtasks_utils.errors import first_line
+from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL
+from medtasks_utils.benchmarks.medexqa.metrics.metric import Metric, MetricError
+from medtasks_utils.errors import first_line, logger
 from medtasks_utils.extraction.printable import printable
-
-logger = logging.getLogger("lm_eval.medtasks")  # shown like the harness's own lines
 
 MODEL_FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
 """Files of a hub repository that a model is loaded from: settings, tokenizer, and weights in torch's formats."""
@@ -56,7 +48,7 @@ class BertScore(Metric):
     @property
     def signature(self) -> str:
         """The model, its layer, and what bert-score's own hash says of idf weights and rescaling."""
-        layer = self._scorer().num_layers
+        layer = _load(self.model).num_layers
         return f"bertscore|{self.model}|layer:{layer}|measure:f1|no-idf|no-rescaling|refs:best"
 
     def prepare(self) -> None:
@@ -67,7 +59,7 @@ class BertScore(Metric):
         Raises:
             MetricError: if bert-score, the model or the device is not to be had.
         """
-        self._scorer()
+        _load(self.model)
         import torch
 
         try:
@@ -79,9 +71,7 @@ class BertScore(Metric):
         if not is_there:
             raise MetricError(f"bertscore_device {self.device!r} is not there; auto takes what there is")
 
-    def score(
-        self, candidates: Sequence[str], references: Sequence[Sequence[str]], progress: Progress = unobserved
-    ) -> list[float]:
+    def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
         """See :class:`Metric`; the model is on the device meanwhile."""
         self.prepare()
         import torch
@@ -90,7 +80,7 @@ class BertScore(Metric):
         for device in [best, "cpu"] if self.device == "auto" else [self.device]:
             try:
                 self._move(device)
-                return super().score(candidates, references, progress)
+                return super().score(candidates, references)
             except torch.cuda.OutOfMemoryError:  # the model under test may have left no room
                 logger.warning("bertscore: %s has too little memory left", device)
             finally:
@@ -101,16 +91,13 @@ class BertScore(Metric):
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
         """F1 on the best reference."""
         texts = [[printable(text) for text in references]]
-        _, _, f1 = self._scorer().score([printable(candidate)], texts, batch_size=self.batch_size)
+        _, _, f1 = _load(self.model).score([printable(candidate)], texts, batch_size=self.batch_size)
         return float(f1.item())
 
     def _move(self, device: str) -> None:
-        scorer = self._scorer()
+        scorer = _load(self.model)
         scorer.device = device
         scorer._model.to(device)
-
-    def _scorer(self) -> Any:
-        return _load(self.model)
 
 
 @lru_cache(maxsize=1)
@@ -124,13 +111,10 @@ def _load(model: str) -> Any:
         from bert_score import BERTScorer
         from bert_score.utils import model2layers
         from transformers import AutoConfig
-        from transformers.utils import logging as transformers_logging
     except ImportError as error:
         raise MetricError(
             f"bertscore needs bert-score ({error}): pip install 'medtasks[bertscore]', {_WITHOUT}"
         ) from None
-    before = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity_error()  # the layers and heads that are left out on purpose are no news
     try:
         folder = _folder(model)
         config = AutoConfig.from_pretrained(folder)
@@ -149,8 +133,6 @@ def _load(model: str) -> Any:
             f"bertscore: the model {model!r} cannot be loaded ({first_line(error)}): fetch it once where there is "
             f"internet (`medtasks fetch --only scibert`), name another or a folder with bertscore_model, {_WITHOUT}"
         ) from None
-    finally:
-        transformers_logging.set_verbosity(before)
     return scorer
 
 

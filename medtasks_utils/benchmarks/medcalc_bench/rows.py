@@ -1,0 +1,138 @@
+"""MedCalc-Bench's rows as examples; the labels of benchmark and physicians beside each other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from medtasks_utils.benchmarks.base import Example
+from medtasks_utils.benchmarks.medcalc_bench.kinds import (
+    CALCULATORS,
+    CATEGORIES,
+    KINDS,
+    NOT_AVAILABLE,
+    Calculator,
+    Truth,
+    is_right,
+)
+from medtasks_utils.benchmarks.tables import Row, Table, text_of
+from medtasks_utils.errors import DataError
+
+CORRECTED_COLUMNS = (
+    *("Unique ID", "Calculator Name", "Question", "Patient Note"),
+    *("Ground Truth Answer", "Lower Limit", "Upper Limit"),
+)
+"""Of the file with the labels that physicians corrected (Ye et al., arXiv:2512.19691)."""
+COLUMNS = (
+    *("Row Number", "Calculator ID", "Category", "Output Type", "Ground Truth Explanation"),
+    *CORRECTED_COLUMNS[1:],
+)
+_BY_ID = {str(calculator.id): calculator for calculator in CALCULATORS}
+_BY_NAME = {calculator.name.casefold(): calculator for calculator in CALCULATORS}
+# So in the first release.
+_BY_NAME["estimated of conception"] = _BY_NAME["estimated date of conception"]
+
+
+def calculator_of(name: str) -> Calculator | None:
+    """The calculator of a name, as any release writes it."""
+    return _BY_NAME.get(" ".join(name.replace("’", "'").split()).casefold())
+
+
+def example_of(row: Row) -> Example:
+    """A row as an example, by the columns that it has.
+
+    Raises:
+        ValueError: for an unknown calculator or category, or a truth or limit that cannot be read.
+    """
+    cells = {name: text_of(cell).strip() for name, cell in row.items()}
+    name, label, truth = cells["Calculator Name"], cells.get("Category"), cells["Ground Truth Answer"]
+    by_physicians = "Calculator ID" not in cells
+    number = cells.get("Calculator ID", "").removesuffix(".0")
+    calculator = calculator_of(name) if by_physicians else _BY_ID.get(number)
+    if calculator is None:
+        unknown = f"Calculator Name {name!r}" if by_physicians else f"Calculator ID {cells['Calculator ID']!r}"
+        raise ValueError(f"unknown {unknown}: how answers are judged is known for the 55 in calculators.csv")
+    category = calculator.category if label is None else label.lower().replace(" ", "_")
+    category = "lab_test" if category == "lab" else category
+    if category not in CATEGORIES:
+        raise ValueError(f"unknown Category {label!r}; known: {', '.join(CATEGORIES)}")
+    kind = KINDS["days"] if by_physicians and calculator.kind.name == "weeks_days" else calculator.kind
+    if by_physicians and truth == NOT_AVAILABLE:
+        labelled = Truth(truth)
+    else:
+        labelled = kind.truth(truth, (cells["Lower Limit"], cells["Upper Limit"]))
+    return {
+        "row_number": cells.get("Row Number", cells.get("Unique ID")),
+        "calculator_id": calculator.id,
+        "calculator_name": name,
+        "category": category,
+        "output_type": cells.get("Output Type", ""),
+        "judgement": kind.name,
+        "note": cells["Patient Note"],
+        "question": cells["Question"],
+        "ground_truth": truth,
+        **labelled._asdict(),
+        "explanation": cells.get("Ground Truth Explanation", ""),
+        **dict.fromkeys(("example_note", "example_question", "example_explanation", "example_answer"), ""),
+        **({"labels": "physicians"} if by_physicians else {}),
+    }
+
+
+def stratified(examples: list[Example], per_calculator: int) -> list[Example]:
+    """The same ``per_calculator`` examples of each calculator on every machine, in the order of the data."""
+
+    def rank(index: int) -> bytes:
+        return hashlib.sha256(f"medcalc_bench:{examples[index]['row_number']}".encode()).digest()
+
+    by_calculator: dict[int, list[int]] = defaultdict(list)
+    for index, example in enumerate(examples):
+        by_calculator[example["calculator_id"]].append(index)
+    chosen = [index for indices in by_calculator.values() for index in sorted(indices, key=rank)[:per_calculator]]
+    return [examples[index] for index in sorted(chosen)]
+
+
+def add_solved_examples(examples: Iterable[Example], table: Table) -> None:
+    """Show each example the solved one of its calculator, out of the split ``one_shot``.
+
+    Raises:
+        DataError: for a calculator without one.
+    """
+    table.require_columns(COLUMNS)
+    solved = {each["calculator_id"]: each for each in table.made(example_of)}
+    for example in examples:
+        if example["calculator_id"] not in solved:
+            raise DataError(f"{table.path} has no example for calculator {example['calculator_id']}")
+        shown = solved[example["calculator_id"]]
+        answer, is_in_days = shown["shown_truth"], example["judgement"] == "days"
+        example["example_note"] = shown["note"]
+        # The solved one asks for weeks and days, which corrected rows give in days.
+        example["example_question"] = example["question"] if is_in_days else shown["question"]
+        example["example_answer"] = f"{KINDS['days'].strict(answer):.0f}" if is_in_days else answer
+        example["example_explanation"] = shown["explanation"]
+
+
+def add_other_labels(examples: Iterable[Example], table: Table) -> None:
+    """Put the physicians' label of each of the benchmark's examples, or the benchmark's of each of theirs, into it.
+
+    It is under ``other_label``, None where the table has none: what :func:`.kinds.is_right` takes for the example, and
+    whether the physicians' label is wrong by the benchmark's (``differs``).
+    """
+    others = {_question_of(other): other for other in table.made(example_of)}
+    for example in examples:
+        other = others.get(_question_of(example))
+        example["other_label"] = other and _other_label(example, other)
+
+
+def _question_of(example: Example) -> tuple[int, str, str]:
+    """What an example asks, whatever its label."""
+    return example["calculator_id"], " ".join(example["note"].split()), " ".join(example["question"].split())
+
+
+def _other_label(example: Example, other: Example) -> dict[str, Any]:
+    theirs, own = (example, other) if "labels" in example else (other, example)
+    truth = theirs["ground_truth"]
+    value = truth if truth == NOT_AVAILABLE else KINDS[theirs["judgement"]].strict(truth)
+    names = ("judgement", "ground_truth", "shown_truth", "lower_limit", "upper_limit")
+    return {**{name: other[name] for name in names}, "differs": not is_right(value, own)}
