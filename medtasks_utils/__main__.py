@@ -60,6 +60,7 @@ def build_parser(asked_for: str | None = None, every: bool = False) -> argparse.
         subparser = subparsers.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
         subparser.set_defaults(run=command.run, parser=subparser, whole=partial(build_parser, every=True))
         if every or name == asked_for:
+            subparser.add_argument("--json", action="store_true", help="print JSON")
             command.add_arguments(subparser)
     return parser
 

@@ -8,7 +8,6 @@ import math
 import re
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ from conftest import (
     saved_samples,
 )
 from launching import ON_PROCESSORS, free_port, launch
-from lm_eval.tasks import TaskManager
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.errors import DataError, MedtasksError, OptionError
@@ -62,24 +60,6 @@ NAMES = {
 
 
 # ---- names
-
-
-def harness(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    """Run a command of the harness in this process, without its own sixteen thousand task files."""
-    from lm_eval.__main__ import HarnessCLI
-
-    monkeypatch.setattr("lm_eval.tasks.TaskManager", partial(TaskManager, include_defaults=False))
-    monkeypatch.setattr(sys, "argv", ["lm_eval", *arguments])
-    commands = HarnessCLI()
-    commands.execute(commands.parse_args())
-
-
-def test_lm_eval_validate_knows_our_names(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    harness(monkeypatch, "validate", "--tasks", ",".join(sorted(NAMES)), "--include_path", str(TASKS))
-    assert "All tasks found and valid" in capsys.readouterr().out
-    with pytest.raises(SystemExit) as caught:
-        harness(monkeypatch, "validate", "--tasks", "medmcqa_openmed,medmcqa_closed", "--include_path", str(TASKS))
-    assert caught.value.code == 1
 
 
 def test_groups_tags_and_tasks_are_what_they_are_called() -> None:

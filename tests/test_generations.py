@@ -20,7 +20,6 @@ from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompleti
 from local_server import LocalServer, Request, together
 
 from medtasks_utils.benchmarks.choices import order_of
-from medtasks_utils.errors import OptionError
 from medtasks_utils.harness.api_batch import ApiBatch
 from medtasks_utils.harness.generations import make_independent, scores_together
 from medtasks_utils.harness.models import can_be_asked_singly
@@ -173,15 +172,6 @@ def test_generations_see_the_choices_in_orders_of_their_own(task: str, shots: in
             assert "".join(line[0] for line in shown) == order
             assert set(shown) == lines
     assert result["results"][next(iter(result["samples"]))]["acc,strict-match"] == 1
-
-
-def test_vary_order_where_it_cannot_be(warnings_of_harness: Callable[[], list[str]]) -> None:
-    with pytest.raises(OptionError, match="vary_order"):
-        load("medexqa_biomedical_engineering_logits", medexqa={"vary_order": True})
-    load("medmcqa_openmed", medmcqa={"vary_order": True})
-    assert any("vary_order" in line and "repeats is 1" in line for line in warnings_of_harness())
-    with pytest.raises(OptionError, match="vary_order"):
-        load("medhallu", medhallu={"vary_order": True})
 
 
 # ---- what they tell

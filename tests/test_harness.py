@@ -219,18 +219,6 @@ def test_predict_only_saves_the_samples_and_scores_nothing(task: str, monkeypatc
 # ---- caches
 
 
-def test_use_cache_asks_the_model_once_per_prompt(tmp_path: Path) -> None:
-    first, second = Scripted(mixed), Scripted(lambda doc: "never asked")
-    before = evaluate("medhallu", first, use_cache=str(tmp_path / "cache"))
-    after = evaluate("medhallu", second, use_cache=str(tmp_path / "cache"))
-    assert len(first.prompts) == 28
-    assert second.prompts == []
-    assert after["results"]["medhallu"] == before["results"]["medhallu"]
-    third = Scripted(mixed)
-    evaluate("medhallu", third, use_cache=str(tmp_path / "cache"), gen_kwargs="max_gen_toks=7")
-    assert len(third.prompts) == 28, "other generation settings are another request"
-
-
 @pytest.fixture
 def request_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path / "requests"))
@@ -346,33 +334,6 @@ def test_repeats_are_averaged_within_each_example(task: str) -> None:
         assert metric(result, task, "acc", filter_name) == pytest.approx(sum(means) / len(means))
         if task != "medhallu":  # its examples are clustered by row; see below
             assert stderr(result, task, "acc", filter_name) == pytest.approx(plain_stderr(means))
-
-
-def test_repeats_of_the_same_answer_change_nothing() -> None:
-    for task in GENERATION_TASKS:
-        benchmark = next(name for name in BENCHMARKS if task.startswith(name))
-        once = evaluate(task, mixed)["results"][task]
-        thrice = evaluate(task, mixed, metadata={benchmark: {"repeats": 3}})["results"][task]
-        together = {key for key in thrice if key.startswith(("maj@k", "all@k", "any@k", "agreement"))}
-        assert len(together) == 16, "value and standard error under both filters"
-        assert {key: value for key, value in thrice.items() if key not in together} == pytest.approx(once)
-        for name in ("maj@k", "all@k", "any@k"):
-            assert thrice[f"{name},strict-match"] == pytest.approx(once["acc,strict-match"])
-            assert thrice[f"{name}_stderr,strict-match"] == pytest.approx(once["acc_stderr,strict-match"])
-        assert thrice["agreement,strict-match"] == pytest.approx(once["answered,strict-match"])
-
-
-@pytest.mark.parametrize("repeats", [1, 3])
-def test_the_standard_error_respects_that_two_examples_share_a_row(repeats: int) -> None:
-    result = evaluate("medhallu", attempts(), metadata={"medhallu": {"repeats": repeats}})
-    by_row: dict[str, list[float]] = defaultdict(list)
-    for sample in result["samples"]["medhallu"]:
-        if sample["filter"] == "strict-match":
-            by_row[sample["doc"]["row"]].append(sample["acc"])
-    assert all(len(pair) == 2 for pair in by_row.values())
-    means = [sum(pair) / 2 for pair in by_row.values()]
-    assert metric(result, "medhallu", "acc") == pytest.approx(sum(means) / len(means))
-    assert stderr(result, "medhallu", "acc") == pytest.approx(plain_stderr(means))
 
 
 # ---- groups

@@ -32,7 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--doubtful", type=count, default=1000, metavar="N", help="of its others, at most; default 1000"
     )
-    parser.add_argument("--json", action="store_true", help="print what the files hold")
     add_judge(parser, required=True)
 
 

@@ -49,7 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="with --plan and in place of A and B: the share of examples on which two runs disagree, such as 0.2",
     )
-    add("--json", action="store_true", help="print JSON instead of the table")
     add("-o", "--output", type=Path, metavar="FILE", help="write the JSON to a file too; - prints it")  # fmt: skip
 
 

@@ -51,7 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="an option, as in medhallu.difficulty=hard; may be given many times. A list as in rougeL,bleu",
     )
     ours.add_argument("--full_table", action="store_true", help="print the harness's own table too")
-    ours.add_argument("--json", action="store_true", help="print the scores as JSON, and no table")
     ours.add_argument("--no_keep", action="store_true", help="keep no answers for the case that the run dies")
     ours.add_argument("--fresh", action="store_true", help="ask anew what a run that died has kept")
     ours.add_argument("--run_name", metavar="NAME", help="what the report calls the run")

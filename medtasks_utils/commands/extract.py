@@ -17,7 +17,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="saved runs; none: text on standard input")
     parser.add_argument("--task", required=True, metavar="T", help="a task of this pack")
     parser.add_argument("--explain", action="store_true", help="show the candidates and the evidence for and against")
-    parser.add_argument("--json", action="store_true", help="print the lines as a list in JSON")
     parser.add_argument("--data", default="sample", metavar="DIR", help="where rows come from; default: the sample")
     of_text = parser.add_mutually_exclusive_group()
     of_text.add_argument("--row", type=int, metavar="N", help="the task's document, from 0, that the text answers")

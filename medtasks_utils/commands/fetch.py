@@ -20,7 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--only", metavar="NAME,...", help="some of what is listed without it; default: all")
     parser.add_argument("--check", action="store_true", help="download nothing, and say what is missing")
-    parser.add_argument("--json", action="store_true", help="print JSON, once all is done")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -24,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--task", metavar="NAME", help="the task that the rows are of; default: the benchmark's own")
     parser.add_argument("--data", metavar="DIR", help="where the task's rows come from; default: as for runs")
-    parser.add_argument("--json", action="store_true", help="say as JSON what was written, and what was left out")
 
 
 def run(arguments: argparse.Namespace) -> int:

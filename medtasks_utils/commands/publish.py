@@ -20,7 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where .eval_results/ goes; default: a folder of the model's name",
     )
-    parser.add_argument("--json", action="store_true", help="print the files, and the pull request's address, as JSON")
     parser.add_argument("--create_pr", action="store_true", help="open a pull request on the model's repository")
     parser.add_argument(
         "--allow_partial", action="store_true", help="also results of a part of the rows, or of files of your own"

@@ -87,7 +87,7 @@ def explained(reading: Reading) -> Iterator[str]:
     if reading.value is not None:
         yield f"certainty {reading.certainty:.2f}"
     for one in sorted(reading.candidates, key=lambda one: -one.weight)[:_SHOWN]:
-        evidence = ", ".join(f"{name} {weight:+g}" for name, weight in one.evidence)
+        evidence = ", ".join(f"{name} {weight:+g}" for name, weight in one.evidence.items())
         found = ", ".join([f"{one.cue} {one.support:+g}", *([evidence] if evidence else [])])
         yield f"{one.weight:6g}  {_shown(one.value)}  {found}  {_place(one)}"
     if len(reading.candidates) > _SHOWN:

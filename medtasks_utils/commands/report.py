@@ -26,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", nargs="+", type=Path, metavar="PATH", help="folders, searched to the bottom, or results files")
     add("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="- for standard output")
-    add("--json", action="store_true", help="say where, how large and how long it took as JSON")
     add("--split", action="store_true", help="prompts and responses in a folder beside the page, <name>_files")
     add(
         "--compare",
@@ -44,9 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page; say where, how large and how long it took."""
     from medtasks_utils.errors import MedtasksError, UsageError
     from medtasks_utils.report import build_page, with_baseline_first
-    from medtasks_utils.report.progress import Progress
+    from medtasks_utils.report.progress import progress
     from medtasks_utils.report.summary import problems
-    from medtasks_utils.results import ResultsError, read_runs
+    from medtasks_utils.results import read_runs
     from medtasks_utils.writing import write_whole
 
     start = time.perf_counter()
@@ -58,17 +57,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise MedtasksError(f"-o {output}: name a file, in a folder that is there")
     gc.disable()  # samples are millions of objects that all stay; the collector would go through them over and over
     try:
-        with Progress() as progress:
-            runs = read_runs(arguments.paths)
-            if not any(run.tasks for run in runs):
-                raise ResultsError(f"nothing to report: {'; '.join(p for run in runs for p in run.problems)}")
-            for name in reversed(arguments.compare):
-                runs = with_baseline_first(runs, name)
-            runs = with_baseline_first(
-                runs, arguments.baseline, oldest=len(arguments.paths) == 1 and not arguments.compare
-            )
-            beside = output.with_name(f"{output.stem}_files") if arguments.split else None
-            page = build_page(runs, say=progress, beside=beside)
+        runs = read_runs(arguments.paths)
+        for name in reversed(arguments.compare):
+            runs = with_baseline_first(runs, name)
+        oldest = len(arguments.paths) == 1 and not arguments.compare
+        runs = with_baseline_first(runs, arguments.baseline, oldest=oldest)
+        beside = output.with_name(f"{output.stem}_files") if arguments.split else None
+        page = build_page(runs, say=progress(), beside=beside)
     finally:
         gc.enable()
     wary = problems(runs)

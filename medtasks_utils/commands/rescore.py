@@ -26,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sleep_ms", type=number(int, 0), default=0, metavar="MS", help="rest after each call")
     parser.add_argument("--use_coverage", action="store_true", help="FActScore: verify the references' claims too")
     parser.add_argument("--filter", default=filters[0], choices=filters, help="whose answers decide what is right")
-    parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument("--verbose", action="store_true", help="a line for each judgement, not for failures alone")
     add_judge(parser)
 

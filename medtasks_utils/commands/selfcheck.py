@@ -29,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", type=Path, default=FOLDER, metavar="FOLDER", help=f"for the runs and the report; {FOLDER}"
     )
     parser.add_argument("--table", action="store_true", help="print every score")
-    parser.add_argument("--json", action="store_true", help="print every score as JSON, and nothing else")
 
 
 def run(arguments: argparse.Namespace) -> int:

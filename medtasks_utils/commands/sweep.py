@@ -20,7 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster: its address, or auto")
     parser.add_argument("--cpus", type=float, metavar="N", help="processors of this machine to use; default: all")
     parser.add_argument("--gpus", type=int, metavar="N", help="GPUs of this machine to use; default: all")
-    parser.add_argument("--json", action="store_true", help="print the jobs as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -25,7 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds that the code may take",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON, failed or not")
     parser.add_argument(
         "--layers", action="store_true", help="python: show which layers of the sandbox are on, and end"
     )

@@ -78,13 +78,20 @@ class ApiBatch:
     async def _converse_all(
         self, requests: Sequence[Instance], nexts: Mapping[str, NextPrompt], threads: ThreadPoolExecutor
     ) -> list[str]:
-        """The first failure ends all."""
+        """The first replies, once all conversations are over; the first failure ends all."""
+        loop = asyncio.get_running_loop()
         with tqdm(total=len(requests), desc="Requesting API") as bar:
             async with _asking(self._model) as ask:
 
                 async def converse(request: Instance) -> str:
+                    prompt = request.args[0]
                     next_prompt = nexts.get(str(request.task_name))
-                    first = await self._converse(request, ask, next_prompt, threads)
+                    first = reply = request.resps[0] if request.resps else await self._reply(ask, request, prompt)
+                    while next_prompt is not None:
+                        prompt = await loop.run_in_executor(threads, next_prompt, request, reply)
+                        if prompt is None:
+                            break
+                        reply = await self._reply(ask, request, prompt)
                     bar.update()
                     return first
 
@@ -95,21 +102,9 @@ class ApiBatch:
                     for task in tasks:
                         task.cancel()
 
-    async def _converse(
-        self, request: Instance, ask: Ask, next_prompt: NextPrompt | None, threads: ThreadPoolExecutor
-    ) -> str:
-        prompt, settings = request.args
-        first = reply = request.resps[0] if request.resps else await self._reply(ask, request, prompt, settings)
-        loop = asyncio.get_running_loop()
-        while next_prompt is not None:
-            prompt = await loop.run_in_executor(threads, next_prompt, request, reply)
-            if prompt is None:
-                break
-            reply = await self._reply(ask, request, prompt, settings)
-        return first
-
-    async def _reply(self, ask: Ask, request: Any, prompt: Any, settings: dict[str, Any]) -> str:
+    async def _reply(self, ask: Ask, request: Any, prompt: Any) -> str:
         """The reply to a prompt; none, which ends a conversation, where the server says that it does not fit."""
+        settings = request.args[1]
         kept = self._kept and self._kept.take("generate_until", (prompt, settings))
         if kept is not None:
             return str(kept)

@@ -94,13 +94,14 @@ def _is_known(manager: TaskManager, name: str) -> bool:
 def listings() -> list[Listing]:
     """All names, benchmark by benchmark, groups first; what stands for one task under another name says so."""
     index = our_manager().task_index
-    found: dict[str, list[Listing]] = {tasks_path().name: [], **{name: [] for name in benchmarks()}}
-    for name, entry in sorted(index.items(), key=lambda item: (item[1].kind.name != "GROUP", item[0])):
+    found = []
+    for name, entry in index.items():
         members = sorted(entry.tags or ())
         file = entry.yaml_path or index[members[0]].yaml_path
         description = _opening_comment(file) if entry.yaml_path else f"the same as {', '.join(members)}"
-        found.setdefault(file.parent.name, []).append(Listing(name, entry.kind.name == "GROUP", description))
-    return [listing for folder in found.values() for listing in folder]
+        listing = Listing(name, entry.kind.name == "GROUP", description)
+        found.append((file.parent != tasks_path(), file.parent.name, not listing.is_group, listing))
+    return [listing for *_, listing in sorted(found)]
 
 
 def _opening_comment(file: Path) -> str:

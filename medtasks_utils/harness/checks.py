@@ -191,7 +191,10 @@ def try_folder(folder: Path, flag: str) -> None:
 
 
 def check_model(config: EvaluatorConfig) -> None:
-    """That there is such a kind of model, and its package."""
+    """That there is such a kind of model, and its package; and the model's folder, where a path is given."""
+    place = str(config.model_args.get("pretrained", ""))
+    if place.startswith(("/", "~", ".")) and not Path(place).exists():
+        raise UsageError(f"--model_args: pretrained={place}: there is no such folder (a ~ is not understood there)")
     check_engine_arguments(config.model, config.model_args)
     try:
         get_model(config.model)

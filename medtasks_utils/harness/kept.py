@@ -180,17 +180,15 @@ class KeptAnswers:
         def answered(requests: Sequence[Any], **settings: Any) -> list[Any]:
             replies = [self.take(method, request.args) for request in requests]
             lacking = [place for place, reply in enumerate(replies) if reply is None]
-            if hands_over:
-                batch = [requests[place] for place in lacking]
-                padding = [(batch or requests)[-1]] * (most_in_any_process(model, len(batch)) - len(batch))
-                found = ask([*batch, *padding], **settings) if batch or padding else []
-                for place, reply in zip(lacking, found, strict=False):
+            for piece in [lacking] if hands_over else _pieces(lacking):
+                batch = [requests[place] for place in piece]
+                most = most_in_any_process(model, len(batch)) if hands_over else len(batch)
+                padding = [(batch or requests)[-1]] * (most - len(batch))
+                found = ask([*batch, *padding], **settings) if most else []
+                for place, reply in zip(piece, found, strict=False):
                     replies[place] = reply
-                return replies
-            for piece in _pieces(lacking):
-                for place, reply in zip(piece, ask([requests[place] for place in piece], **settings), strict=True):
-                    replies[place] = reply
-                    self.put(method, requests[place].args, reply)
+                    if not hands_over:
+                        self.put(method, requests[place].args, reply)
             return replies
 
         return answered

@@ -214,8 +214,7 @@ class MedCalcBench(Benchmark):
         text = without_continuation(text)
         tag = None if think_tags_pair_up(text) else answer_tag(text)
         weighed = final_text(text) if tag is None else f"<answer>{tag}</answer>"
-        asked = "\n".join(example[field] for field in ("question", "calculator_name") if field in example)
-        return _kind(example).flexible(partial(read_value, weighed, asked=asked))
+        return _kind(example).flexible(partial(read_value, weighed))
 
     def has_final_answer(self, text: str, options: MedCalcBenchOptions) -> bool:
         """Whether a reply gives a value in the form that was asked for; one without a digit only speaks of the form."""
