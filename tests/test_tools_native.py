@@ -216,7 +216,7 @@ def out_of_order(body: Request) -> Answer:
         (refusing, "text", "refuses tools (tools need --enable-auto-tool-choice)"),
         (ignoring, "text", "leaves tools out of the prompt"),
         (reading, "native", "takes tools"),
-        (out_of_order, "native", "going on as if it took tools"),
+        (out_of_order, "native", "takes tools"),
     ],
 )
 def test_auto_is_settled_by_trying_the_server(
