@@ -165,7 +165,7 @@ REFUSED = refusal(400, "tools need --enable-auto-tool-choice")
         ),
         (lambda body: completion(".", prompt_tokens=9), "text", "leaves tools out of the prompt"),
         (lambda body: completion(".", prompt_tokens=9 + 300 * ("tools" in body)), "native", "takes tools"),
-        (lambda body: Fault(503), "native", ""),  # it is taken to be busy
+        (lambda body: Fault(503), "native", "takes tools"),  # it is taken to be busy
     ],
 )
 def test_auto_is_settled_by_trying_the_server(

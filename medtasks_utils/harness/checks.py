@@ -26,6 +26,7 @@ from medtasks_utils.errors import MedtasksError, OptionError, UsageError, meant
 from medtasks_utils.harness import server
 from medtasks_utils.harness.catalog import benchmark_of, configurations, manager_for
 from medtasks_utils.harness.command_line import benchmark_set
+from medtasks_utils.harness.engine_arguments import check_engine_arguments
 from medtasks_utils.harness.models import model_to_probe, probe_of
 from medtasks_utils.harness.options import defaults_of, options_of, without_effect
 from medtasks_utils.harness.sources import BenchmarkFiles, source_of
@@ -66,7 +67,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str] = ()) -> TaskManager:
             files = BenchmarkFiles(source_of(config.metadata), task.benchmark, task.options.revision)
             files.folder(task.benchmark.repository(task.options))
             task.benchmark.check_installed(task.info, task.options)
-    _check_server(config)
+    _check_server(config, tasks)
     return manager
 
 
@@ -194,19 +195,30 @@ def check_model(config: EvaluatorConfig) -> None:
     place = str(config.model_args.get("pretrained", ""))
     if place.startswith(("/", "~", ".")) and not Path(place).exists():
         raise UsageError(f"--model_args: pretrained={place}: there is no such folder (a ~ is not understood there)")
+    check_engine_arguments(config.model, config.model_args)
     try:
         get_model(config.model)
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         install = f"'medtasks[{_EXTRAS[package]}]'" if package in _EXTRAS else package
-        raise MedtasksError(f"--model {config.model} needs {package}: pip install {install}") from None
+        raise MedtasksError(f"--model {config.model} needs {package} ({error}): pip install {install}") from None
     except ValueError:
         known = sorted(model_registry.keys())
         raise UsageError(f"there is no --model {config.model}{meant(config.model, known)}") from None
 
 
-def _check_server(config: EvaluatorConfig) -> None:
-    """That the server of an API model answers, has the model, and takes the key."""
+def _check_server(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
+    """That the server of an API model answers, has the model, takes the key, and has room for prompt and answer."""
     model = model_to_probe(str(config.model), config.model_args)
-    if model is not None:
-        server.probe(probe_of(model, config.gen_kwargs), str(model.model))
+    if model is None:
+        return
+    request = probe_of(model, config.gen_kwargs)
+    server.probe(request, str(model.model))
+    context = server.context_of(request, str(model.model))
+    for task in tasks:
+        longest = {**task.settings.get("generation_kwargs", {}), **config.gen_kwargs}.get("max_gen_toks")
+        if context and longest and longest >= context:
+            raise UsageError(
+                f"{task.info.name}: the server's context (max_model_len) is {context:,} tokens, and max_gen_toks="
+                f"{longest} leaves no room for a prompt: start it with more, or give --gen_kwargs max_gen_toks=N"
+            )

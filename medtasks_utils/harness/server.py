@@ -121,3 +121,14 @@ def probe(request: dict[str, Any], model: str) -> None:
     if reply.status_code not in _BUSY and not (reply.status_code == 400 and _OF_FEW_TOKENS.search(reply.text)):
         check(reply.status_code, reply.text, url, model)
         body_of(reply.text, url)
+
+
+def context_of(request: Mapping[str, Any], model: str) -> int | None:
+    """A model's context in tokens, where its server says (``max_model_len`` in ``/models``, as vLLM has it)."""
+    base = request["url"].partition("/chat/completions")[0].removesuffix("/completions")
+    settings = {name: request[name] for name in ("headers", "verify")}
+    try:
+        listed = requests.get(f"{base}/models", **settings, timeout=_CONNECTED_WITHIN).json()["data"]
+        return next((entry.get("max_model_len") for entry in listed if entry["id"] == model), None)
+    except (requests.exceptions.RequestException, ValueError, LookupError, TypeError, AttributeError):
+        return None
