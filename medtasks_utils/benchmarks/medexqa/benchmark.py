@@ -76,7 +76,7 @@ class MedExQA(ChoiceBenchmark):
             )
         weights = options.mcq_weight, options.explanation_weight
         if abs(sum(weights) - 1) > 1e-9:
-            return [f"the weights {weights} do not sum to 1; combined is taken with them as they are"]
+            return [f"the weights {weights} sum to {sum(weights)}, not 1; combined is taken with them as they are"]
         return []
 
     def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
