@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from conftest import Row, documents, evaluate, reader, sample_rows, write_rows
 
-from medtasks_utils.benchmarks.medcalc_bench import calculators
-from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR
+from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR, CALCULATORS
+from medtasks_utils.benchmarks.medcalc_bench.rows import calculator_of
 from medtasks_utils.errors import DataError, OptionError
 
 TASK = "medcalc_bench_corrected"
@@ -45,29 +45,21 @@ def document(**fields: Any) -> Row:
 # ---- rows
 
 
-def test_rows_have_the_calculators_number_and_category() -> None:
-    for doc in documents(reader(TASK)):
-        assert (doc["calculator_id"], doc["category"]) == calculators.calculator_of(doc["calculator_name"])
-        assert doc["judgement"] == ("days" if doc["calculator_id"] == 69 else BY_CALCULATOR[doc["calculator_id"]].name)
-        assert doc["labels"] == "physicians"
-        assert (doc["ground_truth"] == "N/A") == (int(doc["row_number"]) >= 12)
-    assert documents(reader(TASK))[4]["lower_limit"] == -3.675, "limits the wrong way round are put in order"
-
-
-def test_there_are_55_calculators_as_in_the_other_rows() -> None:
-    assert len(calculators.CALCULATORS) == len(BY_CALCULATOR) == 55
-    assert {calculator.id for calculator in calculators.CALCULATORS.values()} == set(BY_CALCULATOR)
+def test_the_table_of_calculators_is_that_of_the_rows() -> None:
+    assert len(CALCULATORS) == len(BY_CALCULATOR) == 55
     for name in ("test", "one_shot"):
         for row in sample_rows(f"medcalc_bench/{name}.csv"):
-            found = calculators.calculator_of(row["Calculator Name"])
-            assert found and found.id == int(row["Calculator ID"])
-            assert found.category == row["Category"].replace(" ", "_")
-
-
-def test_both_spellings_of_the_date_of_conception() -> None:
-    assert calculators.calculator_of("Estimated of Conception") == calculators.calculator_of(
-        "Estimated Date of Conception"
-    )
+            found = calculator_of(row["Calculator Name"])
+            assert found and (found.id, found.category) == (
+                int(row["Calculator ID"]),
+                row["Category"].replace(" ", "_"),
+            )
+    for doc in documents(reader(TASK)):
+        kind = "days" if doc["calculator_id"] == 69 else BY_CALCULATOR[doc["calculator_id"]].name
+        assert (doc["judgement"], doc["labels"]) == (kind, "physicians")
+        assert (doc["ground_truth"] == "N/A") == (int(doc["row_number"]) >= 12)
+    assert documents(reader(TASK))[4]["lower_limit"] == -3.675, "limits the wrong way round are put in order"
+    assert calculator_of("Estimated of Conception") == calculator_of("Estimated Date of Conception")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +75,6 @@ def test_layouts(tmp_path: Path, place: str) -> None:
     [
         ({"Calculator_Name": "Shoe Size"}, "corrected.csv, row 7: unknown Calculator Name 'Shoe Size'"),
         ({"Ground_Truth_Answer": "high"}, "corrected.csv, row 7: Ground Truth Answer is 'high', not a number"),
-        ({"Ground_Truth_Answer": ""}, "corrected.csv, row 7: Ground Truth Answer is '', not a number"),
         ({"Lower_Limit": "N/A"}, "corrected.csv, row 7: Lower Limit is 'N/A', not a number"),
     ],
 )
@@ -91,17 +82,6 @@ def test_a_row_that_cannot_be_understood_is_one_clear_error(folder: Path, cells:
     with pytest.raises(DataError, match="row 7") as error:
         reader(TASK, changed(folder, 6, **cells))
     assert message in str(error.value)
-
-
-def test_days_must_be_whole(folder: Path) -> None:
-    with pytest.raises(DataError, match=r"row 6: Ground Truth Answer is '56\.5', not a number of days"):
-        reader(TASK, changed(folder, 5, Ground_Truth_Answer="56.5"))
-
-
-def test_a_directory_without_the_file_says_which_is_missing(tmp_path: Path) -> None:
-    write_rows(sample_rows("medcalc_bench/test.csv"), tmp_path / "medcalc_bench" / "test.csv")
-    with pytest.raises(DataError, match=r"has no file corrected\.parquet\|jsonl\|csv\|tsv"):
-        reader(TASK, tmp_path)
 
 
 @pytest.mark.parametrize("options", [{"revision": "main"}, {"split": "train"}, {"dataset_version": "1.2"}])
@@ -132,15 +112,10 @@ def prompt(**options: Any) -> str:
 
 def test_the_prompt_allows_na_and_asks_to_use_it_sparingly() -> None:
     assert "<answer>N/A</answer>" in prompt() and "sparingly" in prompt()
-    assert "\\boxed{N/A}" in prompt(answer_format="boxed")
+    assert "\\boxed{N/A}" in prompt(answer_format="boxed") and "31</answer> for a gestational age in days" in prompt()
     assert "sparingly" in prompt(system_prompt="You are a nurse.")
     plain = reader("medcalc_bench")
     assert "N/A" not in plain.doc_to_text(plain.eval_docs[0])
-
-
-def test_the_prompt_asks_for_days() -> None:
-    assert "<answer>31</answer> for a gestational age in days" in prompt()
-    assert "weeks" not in prompt().rsplit("End with", 1)[1]
 
 
 def test_a_solved_example_is_answered_in_days() -> None:
@@ -157,27 +132,12 @@ def test_a_solved_example_is_answered_in_days() -> None:
 @pytest.mark.parametrize(
     ("answer", "strict", "flexible"),
     [
-        ("56", True, True),
-        ("56 days", True, True),
-        ("56.0", True, True),
-        ("(8 weeks, 0 days)", True, True),
-        ("('8 weeks', '0 days')", True, True),
-        ("8 weeks, 0 days", True, True),
-        ("8 weeks and 0 days", True, True),
-        ("(8, 0)", True, True),
-        ("[8, 0]", True, True),
-        ("8 weeks", True, True),
-        ("7 weeks 7 days", True, True),
-        ("8w0d", False, True),
-        ("8+0", False, True),
-        ("\n56\n", True, True),
-        ("55", False, False),
-        ("57", False, False),
-        ("(8 weeks, 1 day)", False, False),
-        ("8", False, False),
-        ("N/A", False, False),
-        ("", False, False),
-        ("5/6", False, False),
+        *(
+            (said, True, True)
+            for said in ("\n56\n", "56.0 days", "(8 weeks, 0 days)", "[8, 0]", "8 weeks", "7 weeks 7 days")
+        ),
+        *((said, False, True) for said in ("8w0d", "8+0")),
+        *((said, False, False) for said in ("55", "(8 weeks, 1 day)", "8", "N/A", "")),
     ],
 )
 def test_gestational_age_in_days(answer: str, strict: bool, flexible: bool) -> None:
@@ -189,24 +149,11 @@ def test_gestational_age_in_days(answer: str, strict: bool, flexible: bool) -> N
         assert bool(task.score(doc, read)["acc"]) is right, name
 
 
-def test_29_weeks_are_203_days_and_not_two_and_nine() -> None:
-    task, doc = reader(TASK), document(judgement="days", ground_truth="203")
-    assert task.score(doc, task.extract("strict-match", "<answer>29 weeks</answer>", doc))["acc"] == 1
-
-
 def test_na_is_right_where_the_label_says_so_and_nowhere_else() -> None:
     found = values("<answer>N/A</answer>")
     assert found["acc"] == pytest.approx(4 / 15)
     assert (found["acc_answerable"], found["acc_unanswerable"], found["na_rate"]) == (0, 1, 1)
     assert found["answered"] == 1
-
-
-def test_a_number_is_wrong_where_the_label_is_na() -> None:
-    found = values("<answer>132</answer>")
-    assert (found["acc_unanswerable"], found["na_rate"]) == (0, 0)
-
-
-def test_an_empty_answer_is_not_na() -> None:
     found = values("<answer></answer>")
     assert (found["acc"], found["answered"], found["na_rate"], found["acc_unanswerable"]) == (0, 0, 0, 0)
 
@@ -244,20 +191,6 @@ def test_with_tools_na_ends_a_conversation() -> None:
     assert not reader(TASK, medcalc_bench=tools).has_final_answer("<answer>value</answer>")
     assert not reader("medcalc_bench", medcalc_bench=tools).has_final_answer("<answer>N/A</answer>")
     assert values("<answer>N/A</answer>", metadata={"medcalc_bench": tools})["turns"] == 1
-
-
-def test_repeats_are_averaged() -> None:
-    answers = iter(["<answer>N/A</answer>", "<answer>6</answer>"] * 100)
-    settings: Row = {"metadata": {"medcalc_bench": {"repeats": 2}}, "gen_kwargs": "do_sample=true,temperature=1"}
-    found = evaluate(TASK, lambda doc: next(answers), **settings)["results"][TASK]
-    assert found["na_rate,strict-match"] == found["acc_unanswerable,strict-match"] == 0.5
-
-
-def test_the_signature_tells_the_labels_apart() -> None:
-    signatures = [
-        evaluate(task)["configs"][task]["metadata"]["signature"]["strict-match"] for task in (TASK, "medcalc_bench")
-    ]
-    assert signatures[0] != signatures[1]
 
 
 # ---- the real file
