@@ -114,10 +114,6 @@ def test_an_interval_that_cannot_be_given_is_marked() -> None:
     assert "(–)" not in as_text(lines_of(as_run(results, Path("run"))), 120)
 
 
-def test_a_reward_above_that_of_being_right_is_remarked() -> None:
-    results = evaluate("medhallu", limit=2, metadata={"medhallu": {"unsure_reward": 5.0}})
-    said = ["unsure_reward=5 rewards being unsure above being right"]
-    assert results["configs"]["medhallu"]["metadata"]["remarks"] == said
 
 
 def test_two_sweeps_of_one_plan_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
