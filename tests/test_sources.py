@@ -305,8 +305,7 @@ def test_a_medexqa_row_with_seven_columns(data: Path) -> None:
     del rows[2][6]
     path = data / "medexqa" / "test" / "biomedical_engineer_test.tsv"
     write_rows([{str(column): cell for column, cell in enumerate(row)} for row in rows], path, header=False)
-    message = message_of("medexqa_biomedical_engineering", data)
-    assert f"{path}, row 3: " in message
+    assert f"{path}: line 3: 7 cells where 8 are expected" in message_of("medexqa_biomedical_engineering", data)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv"])
@@ -317,7 +316,7 @@ def test_a_row_with_a_cell_too_many(data: Path, suffix: str) -> None:
     lines[2] += f"{separator}extra"
     path.write_text("\n".join(lines))
     message = message_of("medmcqa_openmed", data)
-    assert str(path) in message and "Expected 8 fields in line 3, saw 9" in message
+    assert str(path) in message and "line 3: 9 cells where 8 are expected" in message
 
 
 def test_a_line_that_is_not_json(data: Path) -> None:
@@ -325,16 +324,14 @@ def test_a_line_that_is_not_json(data: Path) -> None:
     lines = path.read_text().splitlines()
     lines[3] = lines[3][:-10]
     path.write_text("\n".join(lines))
-    message = message_of("medmcqa_openmed", data)
-    assert str(path) in message
-    assert "line 4 is not JSON" in message
+    assert f"{path}, row 4: Expecting" in message_of("medmcqa_openmed", data)
 
 
 @pytest.mark.parametrize("content", ['["a", "b"]', "[1]", "{", '{"id": 1}\n[2]'])
 def test_json_that_is_no_table(data: Path, content: str) -> None:
     path = data / "medmcqa" / "validation.json"
     path.write_text(content)
-    assert f"cannot read {path}" in message_of("medmcqa_openmed", data)
+    assert str(path) in message_of("medmcqa_openmed", data)
 
 
 @pytest.mark.parametrize(
@@ -367,12 +364,12 @@ def test_a_medexqa_file_without_rows(data: Path) -> None:
     assert "no rows" in message_of("medexqa_biomedical_engineering", data)
 
 
-def test_a_bad_row_of_a_second_shard_is_named_by_its_own_file(data: Path) -> None:
+def test_a_bad_row_of_a_second_shard_is_named_by_its_number(data: Path) -> None:
     rows = sample_rows("medhallu/pqa_labeled.jsonl")
     rows[9]["Difficulty Level"] = "extreme"
     write_rows(rows[:7], data / "medhallu" / "pqa_labeled" / "train-00000-of-00002.parquet")
     second = write_rows(rows[7:], data / "medhallu" / "pqa_labeled" / "train-00001-of-00002.parquet")
-    assert f"{second}, row 3: Difficulty Level is 'extreme'" in message_of("medhallu", data)
+    assert f"{second.parent}, row 10: Difficulty Level is 'extreme'" in message_of("medhallu", data)
 
 
 # ---- the hub
