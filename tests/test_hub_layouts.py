@@ -12,14 +12,14 @@ import pytest
 from conftest import TASKS, clean_environment, documents, load, sample_rows, write_rows
 from fake_hub import Hub, serving
 
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.harness.signature import digest_of_rows
 from medtasks_utils.harness.sources import SAMPLE
 
 OTHER = "fedcba9876543210fedcba9876543210fedcba98"
 REPOSITORIES = {
     (benchmark, version): repository
-    for benchmark, card in cards().items()
+    for benchmark, card in benchmarks().items()
     for version, repository in card.repositories.items()
     if not repository.files
 }
@@ -110,7 +110,7 @@ def test_every_real_layout_gives_the_rows_at_the_pinned_revisions(hub: Hub, tmp_
 
 def test_the_option_revision_overrides_every_pin(hub: Hub, tmp_path: Path) -> None:
     assert set(TASK_OF) == set(REPOSITORIES), "a repository has no test"
-    given: dict[str, object] = {benchmark: {"revision": OTHER} for benchmark in cards()}
+    given: dict[str, object] = {benchmark: {"revision": OTHER} for benchmark in benchmarks()}
     found = loaded(hub, tmp_path, given, *TASK_OF.values())
     assert found == {name: digest_of_rows(documents(load(name))) for name in TASK_OF.values()}
     assert asked(hub) == {(each.name, OTHER) for each in REPOSITORIES.values()}

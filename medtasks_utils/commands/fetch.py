@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
 
 SUMMARY = "download all that a machine without internet will need"
 DESCRIPTION = """\
@@ -13,7 +13,7 @@ Downloads the data sets and SciBERT into the hub's cache (HF_HOME), WordNet and 
 NLTK's folder (NLTK_DATA). Files that are there already are kept, so that a fetch that was stopped goes on with the
 rest. Then runs need no internet: set HF_HUB_OFFLINE=1. Exit code 1 if anything is missing.
 """
-NAMES = (*cards(), "wordnet", "punkt_tab", "scibert")
+NAMES = (*benchmarks(), "wordnet", "punkt_tab", "scibert")
 
 
 def _names(text: str) -> list[str]:

@@ -15,7 +15,7 @@ from medtasks_utils.benchmarks.base import UNANSWERED, Breakdown
 from medtasks_utils.report.badges import badges, notes
 from medtasks_utils.report.packing import Store, compress, pack, to_json
 from medtasks_utils.report.text import shortened
-from medtasks_utils.results import Run, Sample, cards
+from medtasks_utils.results import Run, Sample, benchmarks
 from medtasks_utils.results.samples import STRICT, number
 
 MAX_SAMPLES = 60_000
@@ -126,7 +126,7 @@ def _sample_record(entry: _Entry, sample: Sample, marks: Mapping[int, list[str]]
 
 def _labels(benchmark: str | None) -> Mapping[str, str]:
     """What people call the answers there are."""
-    known = cards()[benchmark].answers if benchmark else {}
+    known = benchmarks()[benchmark].answers if benchmark else {}
     return {UNANSWERED: "no answer", **known}
 
 
@@ -146,8 +146,8 @@ def _rights(sample: Sample, filter_name: str, is_closed: bool) -> list[int | Non
 
 
 def _index(runs: Sequence[Run], entries: Sequence[_Entry], marks: Mapping[int, list[str]]) -> dict[str, Any]:
-    benchmarks = dict.fromkeys(entry.benchmark for entry in entries)
-    breakdowns = {name: cards()[name].breakdowns if name else () for name in benchmarks}
+    found = dict.fromkeys(entry.benchmark for entry in entries)
+    breakdowns = {name: benchmarks()[name].breakdowns if name else () for name in found}
     tasks = dict.fromkeys((entry.task, entry.benchmark) for entry in entries)
     filters = dict.fromkeys(name for entry in entries for sample in entry.samples.values() for name in sample.answers)
     facets = {breakdown.name: _Codes() for own in breakdowns.values() for breakdown in own}

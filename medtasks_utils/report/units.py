@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.results import Run, Sample, TaskRun, Value, cards, metric_of
+from medtasks_utils.results import Run, Sample, TaskRun, Value, benchmarks, metric_of
 from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.intervals import TOO_FEW, Estimate, Size, confidence_interval, estimate
 from medtasks_utils.statistics.metrics import Metric
@@ -122,7 +122,7 @@ class Unit:
     @property
     def card(self) -> Benchmark | None:
         """Its benchmark's."""
-        return cards()[self.benchmark] if self.benchmark else None
+        return benchmarks()[self.benchmark] if self.benchmark else None
 
     @property
     def title(self) -> str:
@@ -237,15 +237,15 @@ def arrange(runs: Sequence[Run]) -> list[Unit]:
         grouped: set[str] = set()
         for group in run.groups.values():
             members = [run.tasks[name] for name in group.tasks if name in run.tasks]
-            benchmarks = {task.benchmark for task in members}
-            benchmark = benchmarks.pop() if len(benchmarks) == 1 else None
+            named = {task.benchmark for task in members}
+            benchmark = named.pop() if len(named) == 1 else None
             grouped.update(task.task for task in members if benchmark)
             result = Result(members, group.metrics, is_group=True, is_overall=benchmark is None)
             add(run, group.group, benchmark, result)
         for task in run.tasks.values():
             if task.task not in grouped:
                 add(run, task.task, task.benchmark, Result([task], task.metrics))
-    order = [*cards(), None]
+    order = [*benchmarks(), None]
     return sorted(units.values(), key=lambda unit: (not unit.is_overall, order.index(unit.benchmark)))
 
 

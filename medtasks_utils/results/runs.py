@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.results.run import GroupRun, Metrics, ResultsError, Run, TaskRun, Value
 from medtasks_utils.results.samples import mapping, number
 
@@ -174,7 +174,7 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
     elif named is None:
         match = _TASK_NAME.fullmatch(task)
         named = next((name for name in match.groups() if name), None) if match else None
-    return named if named in cards() else None
+    return named if named in benchmarks() else None
 
 
 def _metrics(values: Any) -> Metrics:
