@@ -114,8 +114,6 @@ def test_an_interval_that_cannot_be_given_is_marked() -> None:
     assert "(–)" not in as_text(lines_of(as_run(results, Path("run"))), 120)
 
 
-
-
 def test_two_sweeps_of_one_plan_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The second one runs nothing; when the first has ended, it would."""
     parts = {"runs": [{"name": "a", "tasks": "medhallu", "flags": {"limit": 2}}], "data": "sample"}

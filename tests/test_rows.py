@@ -180,10 +180,6 @@ def test_without_validation_a_tenth_of_train_is_held_out_by_seed_42(data: Path) 
     assert [doc["id"] for doc in fewshot(task)] == expected["train"]["id"]
 
 
-
-
-
-
 def test_num_eval_examples_takes_the_first(data: Path) -> None:
     rows = medmcqa_rows(10)
     for count, expected in ((-1, 10), (1, 1), (4, 4), (10, 10), (99, 10)):
@@ -208,8 +204,6 @@ def test_train_rows_left_out_are_counted_too(data: Path, caplog: pytest.LogCaptu
     write_rows(medmcqa_rows(4), data / "medmcqa" / "validation.jsonl")
     evaluate("medmcqa_openmed", data=data, num_fewshot=2)
     assert "left out 1 row: no usable label in cop" in caplog.text
-
-
 
 
 # ---- MedMCQA: the order of the choices
@@ -460,8 +454,6 @@ def test_a_date_or_a_gestational_age_that_is_none(data: Path, calculator: int, t
         medcalc(data, [calculation(calculator, **{"Ground Truth Answer": truth})])
 
 
-
-
 def test_the_lite_subset_is_the_same_on_every_machine(data: Path) -> None:
     rows = [calculation(calculator, 12 * index + n) for index, calculator in enumerate((2, 13)) for n in range(12)]
     found = medcalc(data, rows, "medcalc_bench_lite")
@@ -675,8 +667,6 @@ def test_a_bad_label_is_an_error_that_names_the_row(data: Path, column: str, lab
     assert f"{data / 'medhallu' / 'pqa_labeled.jsonl'}, row 3: " in str(caught.value)
     assert column in str(caught.value)
     assert repr(label) in str(caught.value)
-
-
 
 
 # ---- what a reader of the samples needs
