@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,12 @@ Array = NDArray[Any]
 Rows = Sequence[Sequence[Score]]
 
 TARGETS = np.array([0, 1])
+BENCHMARKS = {
+    "medmcqa_openmed": "medmcqa",
+    "medexqa_all": "medexqa",
+    "medcalc_bench": "medcalc_bench",
+    "medhallu": "medhallu",
+}
 _FILTER = "strict-match"
 
 
@@ -34,9 +41,10 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Coverage:
-    """Intervals that should hold a truth."""
+    """Intervals that should hold a truth, of so many examples."""
 
     name: str
+    examples: int
     draw: Callable[[Rng], Found]
     truth: float
 
@@ -46,44 +54,50 @@ class Rejection:
     """A test of a null that is true, or of a difference: None from a draw where there is no p-value."""
 
     name: str
+    examples: int
     draw: Callable[[Rng], bool | None]
 
 
 # ---- what the command calls
 
 
-def saved(name: str, task: str, benchmark: str, scores: dict[str, Rows], clusters: Sequence[int] | None = None) -> Run:
-    """A run of one task, as it is read from files: the samples' scores by metric."""
-    rows = next(iter(scores.values()))
-    samples = [
+@cache
+def blank_samples(name: str, n: int, k: int) -> list[Sample]:
+    """The samples of a run, of n examples and k generations each, without scores; made once, for speed."""
+    return [
         Sample(
             doc_id=place,
             doc_hash=str(place),
             doc={},
             messages=[],
-            responses=[""] * len(row),
+            responses=[""] * k,
             target="",
-            answers={_FILTER: [""] * len(row)},
-            metrics={_FILTER: dict.fromkeys(scores, 0.0)},
-            scores={_FILTER: {metric: own[place] for metric, own in scores.items()}},
-            cluster=None if clusters is None else str(clusters[place]),
+            answers={_FILTER: [""] * k},
             stratum="",
         )
-        for place, row in enumerate(rows)
+        for place in range(n)
     ]
-    own = TaskRun(task, benchmark, {}, {})
-    own.__dict__["_log"] = SampleLog(samples, [])
-    return Run(name, name, Path(name), "", {}, {task: own}, {}, [])
+
+
+def saved(name: str, tasks: dict[str, Rows], metric: str, clusters: Sequence[int] | None = None) -> Run:
+    """A run, as it is read from files: the samples' scores by task."""
+    own: dict[str, TaskRun] = {}
+    for task, rows in tasks.items():
+        samples = blank_samples(f"{name} {task}", len(rows), len(rows[0]))
+        for place, (sample, row) in enumerate(zip(samples, rows, strict=True)):
+            sample.metrics, sample.scores = {_FILTER: {metric: 0.0}}, {_FILTER: {metric: row}}
+            sample.cluster = None if clusters is None else str(clusters[place])
+        own[task] = TaskRun(task, BENCHMARKS[task], {}, {})
+        own[task].__dict__["_log"] = SampleLog(samples, [])
+    return Run(name, name, Path(name), "", {}, own, {}, [])
 
 
 def compared(
     first: Rows, second: Rows, metric: str, task: str = "medhallu", clusters: Sequence[int] | None = None
 ) -> Contrast | None:
     """A metric of two runs as ``medtasks compare`` has it; None where it is not compared."""
-    benchmark = "medhallu" if task == "medhallu" else "medexqa" if task.startswith("medexqa") else "medmcqa"
-    runs = [saved(name, task, benchmark, {metric: rows}, clusters) for name, rows in (("a", first), ("b", second))]
-    found = compare_runs(runs[0], runs[1], metrics=[metric], force=True)
-    return found.lines[0].contrast
+    runs = [saved(name, {task: rows}, metric, clusters) for name, rows in (("a", first), ("b", second))]
+    return compare_runs(runs[0], runs[1], metrics=[metric], force=True).lines[0].contrast
 
 
 # ---- data sets
@@ -126,7 +140,8 @@ def pairs(metric: str, flagged: Array, decided: Array) -> list[list[Score]]:
 
 def plain(values: Array) -> list[list[Score]]:
     """Scores of examples, of one generation or (in columns) several."""
-    return [[float(value) for value in np.atleast_1d(row)] for row in values]
+    rows: list[list[Score]] = np.atleast_2d(values.T.astype(float)).T.tolist()
+    return rows
 
 
 def scores(rng: Rng, n: int, right: float, mean: float = 60, spread: float = 15) -> Array:

@@ -103,7 +103,7 @@ def main() -> None:
         ideal = calls * arguments.latency / arguments.concurrency
         label = f"{name}, coverage" if coverage else name
         print(
-            f"| {label} | {calls} | {wall:.2f} | {wall / ideal:.3f} | {seen['most_in_flight']} | {rerun_calls} "
+            f"| {label} | {calls} | {wall:.2f} | {wall / ideal:.3f} | {seen['most_at_once']} | {rerun_calls} "
             f"| {rerun:.2f} | {alone:.0f} | {alone / wall:.0f} |",
             flush=True,
         )

@@ -1,6 +1,6 @@
 """Coverage of the intervals and error rates of the tests, by simulation.
 
-Usage: python measurements/simulation.py [--draws 2000] [--part tests] [--only TEXT] [--seed 1]
+Usage: python measurements/simulation.py [--draws 500] [--part tests] [--only TEXT] [--seed 1]
 
 Draws data sets from models whose true values are known, and asks of each cell: how many of the 95 % intervals hold the
 truth, how many tests at 5 % reject a null that is true, or find a difference. Two runs are compared by what ``medtasks
@@ -13,11 +13,13 @@ from __future__ import annotations
 import argparse
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from drawing import (
+    BENCHMARKS,
     TARGETS,
     Array,
     Coverage,
@@ -30,12 +32,15 @@ from drawing import (
     judged,
     pairs,
     plain,
+    saved,
     scores,
     truth_of,
     two_models,
     verdicts,
 )
 
+from medtasks_utils.compare import compare_runs, corrected
+from medtasks_utils.compare.plan import stated
 from medtasks_utils.compare.ranking import ranking
 from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import Aggregation, Metric
@@ -59,6 +64,7 @@ def share_cells() -> Iterator[Coverage]:
         for p in (0.03, 0.5, 0.9, 0.97):
             yield Coverage(
                 f"accuracy; {n} examples, truth {p}",
+                n,
                 lambda rng, n=n, p=p: interval(acc, plain(rng.random(n) < p)),  # type: ignore[misc]
                 p,
             )
@@ -68,7 +74,7 @@ def share_cells() -> Iterator[Coverage]:
             def draw_repeats(rng: Rng, n: int = n, a: float = a, b: float = b) -> Found:
                 return interval(acc, plain(rng.random((n, 4)) < rng.beta(a, b, (n, 1))))
 
-            yield Coverage(f"accuracy, 4 repeats; {n} examples, truth {a / (a + b):.2f}", draw_repeats, a / (a + b))
+            yield Coverage(f"accuracy, 4 repeats; {n} examples, truth {a / (a + b):.2f}", n, draw_repeats, a / (a + b))
     for sizes in ((144, 368, 108, 189, 131), (20,) * 5, (10,) * 5):
         for p in (0.6, 0.9, 0.98):
 
@@ -76,7 +82,7 @@ def share_cells() -> Iterator[Coverage]:
                 strata = np.repeat(np.arange(len(sizes)), sizes)
                 return interval(Metric("macro_acc", "macro"), plain(rng.random(len(strata)) < p), strata=strata)
 
-            yield Coverage(f"macro average; strata of {min(sizes)}–{max(sizes)}, truth {p}", draw_macro, p)
+            yield Coverage(f"macro average; strata of {min(sizes)}–{max(sizes)}, truth {p}", sum(sizes), draw_macro, p)
 
 
 def ratio_cells() -> Iterator[Coverage]:
@@ -96,7 +102,7 @@ def ratio_cells() -> Iterator[Coverage]:
         def draw(rng: Rng, m: Any = (metric, how, rows, model, clusters)) -> Found:
             return interval(Metric(m[0], m[1]), pairs(m[0], *verdicts(rng, m[2], **m[3])), m[4])
 
-        yield Coverage(f"{name}; {rows} rows, truth {truth:.3f}", draw, truth)
+        yield Coverage(f"{name}; {rows} rows, truth {truth:.3f}", rows, draw, truth)
     for rows in (20, 100, 1000):
         for hit, false_alarm in ((0.8, 0.3), (0.9, 0.9), (0.9, 0.1)):
 
@@ -105,7 +111,7 @@ def ratio_cells() -> Iterator[Coverage]:
                 return interval(Metric("acc"), plain((flagged == TARGETS).ravel()), np.repeat(np.arange(m[0]), 2))
 
             truth = (hit + 1 - false_alarm) / 2
-            yield Coverage(f"accuracy, clustered; {rows} rows of 2, truth {truth:.2f}", draw_accuracy, truth)
+            yield Coverage(f"accuracy, clustered; {rows} rows of 2, truth {truth:.2f}", rows, draw_accuracy, truth)
 
 
 def score_cells() -> Iterator[Coverage]:
@@ -118,14 +124,14 @@ def score_cells() -> Iterator[Coverage]:
             def draw(rng: Rng, m: Any = (n, right, mean, spread)) -> Found:
                 return interval(metric, plain(scores(rng, *m)))
 
-            yield Coverage(f"explanation, {right:.0%} right, scores about {mean}; {n} examples", draw, truth)
+            yield Coverage(f"explanation, {right:.0%} right, scores about {mean}; {n} examples", n, draw, truth)
     for failing in (0.05, 0.3):
         truth = float(scores(np.random.default_rng(0), _LARGE, 0.65).mean())
 
         def draw_failing(rng: Rng, failing: float = failing) -> Found:
             return interval(metric, judged(rng, scores(rng, 300, 0.65), failing))
 
-        yield Coverage(f"explanation, 65 % right, judge fails on {failing:.0%}; 300 examples", draw_failing, truth)
+        yield Coverage(f"explanation, 65 % right, judge fails on {failing:.0%}; 300 examples", 300, draw_failing, truth)
 
 
 # ---- two runs
@@ -154,7 +160,7 @@ def nulls(difference: float = 0.0) -> Iterator[Rejection]:
             first, second = (pairs(m[0], *run) for run in two_models(rng, m[1], m[2]))
             return is_rejected(first, second, m[0], clusters=np.repeat(np.arange(m[1]), 2).tolist())
 
-        yield Rejection(f"{metric}; {rows} rows, unsure {unsure[0]:.0%} and {unsure[1]:.0%}", draw)
+        yield Rejection(f"{metric}; {rows} rows, unsure {unsure[0]:.0%} and {unsure[1]:.0%}", rows, draw)
     for rows in (15, 30, 300):
 
         def draw_accuracy(rng: Rng, rows: int = rows) -> bool | None:
@@ -163,14 +169,14 @@ def nulls(difference: float = 0.0) -> Iterator[Rejection]:
             clusters = np.repeat(np.arange(rows), 2).tolist()
             return is_rejected(plain(sides[0]), plain(sides[1] | gained), "acc", clusters=clusters)
 
-        yield Rejection(f"accuracy, clustered; {rows} rows of 2", draw_accuracy)
+        yield Rejection(f"accuracy, clustered; {rows} rows of 2", rows, draw_accuracy)
 
     def draw_mcnemar(rng: Rng) -> bool | None:
         chance = rng.beta(1, 0.5, 500)
         a, b = (rng.random(500) < chance for _ in range(2))
         return is_rejected(plain(a), plain(b | (rng.random(500) < step)), "acc", task="medmcqa_openmed")
 
-    yield Rejection("accuracy, McNemar; 500 examples", draw_mcnemar)
+    yield Rejection("accuracy, McNemar; 500 examples", 500, draw_mcnemar)
     for a, b in ((1, 0.5), (20, 1)):
         for repeats in ((4, 4), (4, 1), (8, 1)):
 
@@ -180,7 +186,7 @@ def nulls(difference: float = 0.0) -> Iterator[Rejection]:
                 return is_rejected(plain(sides[0]), plain(sides[1]), "acc", task="medmcqa_openmed")
 
             name = f"accuracy of {a / (a + b):.0%}, {repeats[0]} and {repeats[1]} repeats; 131 examples"
-            yield Rejection(name, draw_repeats)
+            yield Rejection(name, 131, draw_repeats)
     for failing in ((0.0, 0.0), (0.05, 0.05), (0.0, 0.3)):
 
         def draw_judged(rng: Rng, failing: tuple[float, float] = failing) -> bool | None:
@@ -191,18 +197,72 @@ def nulls(difference: float = 0.0) -> Iterator[Rejection]:
                 sides.append(judged(rng, (rng.random(300) < chance) * luck, share))
             return is_rejected(sides[0], sides[1], "explanation", task="medexqa_all")
 
-        yield Rejection(f"explanation; judge fails on {failing[0]:.0%} and {failing[1]:.0%}; 300 examples", draw_judged)
+        yield Rejection(
+            f"explanation; judge fails on {failing[0]:.0%} and {failing[1]:.0%}; 300 examples", 300, draw_judged
+        )
 
 
-def rank_nulls() -> Iterator[Rejection]:
-    """Any rank that is not the whole range, among eight equal models."""
+def power() -> Iterator[Rejection]:
+    """Models 5 points apart."""
+    return nulls(5.0)
+
+
+def family_nulls() -> Iterator[Rejection]:
+    """Any star, or any sure rank, among many comparisons of equal models."""
+
+    def draw_tasks(rng: Rng) -> bool:
+        chance = {task: rng.beta(2, 1, 131) for task in BENCHMARKS}
+        runs = [
+            saved(name, {task: plain(rng.random(131) < own) for task, own in chance.items()}, "acc") for name in "ab"
+        ]
+        return any(line.is_significant for line in compare_runs(*runs, metrics=["acc"], force=True).lines)
+
+    yield Rejection("any star among 4 tasks; accuracy, 131 examples each", 524, draw_tasks)
+
+    def draw_page(rng: Rng) -> bool:
+        chance, quality = rng.beta(2, 1, 60), rng.normal(60, 10, 60)
+        luck = np.clip(quality + rng.normal(0, 10, (8, 60)), 1, 100)
+        right = rng.random((8, 60)) < chance
+        runs = [
+            saved(str(number), {"medexqa_all": plain(own)}, "explanation") for number, own in enumerate(right * luck)
+        ]
+        found = (compare_runs(a, b, metrics=["explanation"], force=True) for a, b in combinations(runs, 2))
+        return any(line.is_significant for line in corrected([line for own in found for line in own.lines]))
+
+    yield Rejection("any star among 8 models, 28 pairs; explanation, 60 examples", 480, draw_page)
 
     def draw_ranks(rng: Rng) -> bool:
         chance = rng.beta(1, 0.5, 300)
         ratios = [as_scores(plain(rng.random(300) < chance)).ratio() for _ in range(8)]
         return any(rank.best > 1 for rank in ranking(list("abcdefgh"), ratios))
 
-    yield Rejection("any sure rank for 8 equal models", draw_ranks)
+    yield Rejection("any sure rank for 8 models; accuracy, 300 examples", 300, draw_ranks)
+
+
+def planned_cells() -> Iterator[Rejection]:
+    """What ``medtasks compare --plan`` says is enough: one comparison, and one of four that Holm's method corrects."""
+    points, discordance = 10, 0.3
+    for tasks in (1, 4):
+        n = stated(points, discordance, tasks)
+
+        def draw(rng: Rng, m: tuple[int, int] = (n, tasks)) -> bool:
+            names = list(BENCHMARKS)[: m[1]]
+            better = {name: discordance / 2 + (points / 200 if name == names[0] else 0) for name in names}
+            luck = {name: rng.random(m[0]) for name in names}
+            first = {name: plain((own < discordance - better[name]) | (own > 0.6)) for name, own in luck.items()}
+            second = {
+                name: plain(((own >= discordance - better[name]) & (own < discordance)) | (own > 0.6))
+                for name, own in luck.items()
+            }
+            runs = saved("a", first, "acc"), saved("b", second, "acc")
+            whole = [x for x in compare_runs(*runs, metrics=["acc"], force=True).lines if x.task == names[0]]
+            return whole[0].is_significant
+
+        yield Rejection(
+            f"accuracy, {points} points at a discordance of {discordance}, 1 of {tasks}; planned {n} examples",
+            n * tasks,
+            draw,
+        )
 
 
 def difference_cells() -> Iterator[Coverage]:
@@ -216,7 +276,14 @@ def difference_cells() -> Iterator[Coverage]:
             found = compared(plain(first), plain(second), "acc", task="medmcqa_openmed")
             return Found(None, None, True) if found is None else Found(found.low, found.high, found.few)
 
-        yield Coverage(f"difference in accuracy {gained - lost:.3f}; {n} examples", draw, gained - lost)
+        yield Coverage(f"difference in accuracy {gained - lost:.3f}; {n} examples", n, draw, gained - lost)
+
+    def draw_repeats(rng: Rng) -> Found:
+        chance = rng.beta(20, 1, (131, 1))
+        found = compared(*(plain(rng.random((131, k)) < chance) for k in (4, 1)), "acc", task="medmcqa_openmed")
+        return Found(None, None, True) if found is None else Found(found.low, found.high, found.few)
+
+    yield Coverage("difference in accuracy 0, of 95 %, 4 and 1 repeats; 131 examples", 131, draw_repeats, 0.0)
     for rows, unsure in ((40, (0.1, 0.1)), (300, (0.0, 0.9))):
 
         def draw_f1(rng: Rng, m: Any = (rows, unsure)) -> Found:
@@ -224,60 +291,76 @@ def difference_cells() -> Iterator[Coverage]:
             found = compared(first, second, "f1", clusters=np.repeat(np.arange(m[0]), 2).tolist())
             return Found(None, None, True) if found is None else Found(found.low, found.high, found.few)
 
-        yield Coverage(f"difference in F1 0; {rows} rows, unsure {unsure[0]:.0%} and {unsure[1]:.0%}", draw_f1, 0.0)
+        yield Coverage(
+            f"difference in F1 0; {rows} rows, unsure {unsure[0]:.0%} and {unsure[1]:.0%}", rows, draw_f1, 0.0
+        )
 
 
 # ---- the tables
 
 
-def cover(cell: Coverage, draws: int, seed: int) -> str:
-    """A row: what intervals hold the truth, marked or not; what those without a mark do; how many are marked."""
+def cover(cell: Coverage, draws: int, seed: int) -> tuple[str, float | None]:
+    """A row: the share of intervals that hold the truth, how many have the mark or are not shown, and their width.
+
+    Also that share where most intervals have no mark: those of at least ten effective degrees of freedom.
+    """
     rng = np.random.default_rng([seed, zlib.crc32(cell.name.encode())])
     found = [cell.draw(rng) for _ in range(draws)]
-    shown = [
-        (low - 1e-9 <= cell.truth <= high + 1e-9, few, high - low)
-        for low, high, few in found
-        if low is not None and high is not None
-    ]
-    sure = [holds for holds, few, _ in shown if not few]
-    every = f"{np.mean([holds for holds, *_ in shown]):.1%}" if shown else "–"
-    unmarked = f"{np.mean(sure):.1%}" if len(sure) > draws / 20 else "–"
-    width = f"{np.mean([width for *_, width in shown]):.3g}" if shown else "–"
-    return f"| {cell.name} | {every} | {unmarked} | {1 - len(sure) / draws:.0%} | {width} |"
+    marked = float(np.mean([few or low is None for low, _, few in found]))
+    shown = [(low, high) for low, high, _ in found if low is not None and high is not None]
+    if not shown:
+        return f"| {cell.name} | – | {marked:.0%} | – | {draws:,} |", None
+    covered = float(np.mean([low - 1e-9 <= cell.truth <= high + 1e-9 for low, high in shown]))
+    width = np.mean([high - low for low, high in shown])
+    row = f"| {cell.name} | {covered:.1%} | {marked:.0%} | {width:.3g} | {draws:,} |"
+    return row, covered if marked <= 0.5 else None
 
 
-def reject(cell: Rejection, draws: int, seed: int) -> str:
-    """A row: how often a difference is called one, and how often there is no test."""
+def reject(cell: Rejection, draws: int, seed: int) -> tuple[str, float]:
+    """A row: how often a difference is called one, and how often there is no test; and the first."""
     rng = np.random.default_rng([seed, zlib.crc32(cell.name.encode())])
     known = [one for one in (cell.draw(rng) for _ in range(draws)) if one is not None]
-    return f"| {cell.name} | {np.mean(known):.1%} | {1 - len(known) / draws:.0%} |"
+    share = float(np.mean(known))
+    return f"| {cell.name} | {share:.1%} | {1 - len(known) / draws:.0%} | {draws:,} |", share
+
+
+PARTS: dict[str, tuple[str, tuple[Callable[[], Iterator[Coverage]] | Callable[[], Iterator[Rejection]], ...]]] = {
+    "tests": ("tests at 5 % of equal models | reject | not tested | draws", (nulls, family_nulls)),
+    "power": ("tests at 5 % of unequal models, 5 points apart | find it | not tested | draws", (power, planned_cells)),
+    "intervals": (
+        "95 % intervals of | cover | marked or none | width | draws",
+        (share_cells, ratio_cells, score_cells, difference_cells),
+    ),
+}
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=2000)
-    parser.add_argument("--part", choices=("intervals", "tests", "power"), help="one table alone")
+    parser.add_argument("--draws", type=int, default=500, help="a cell; twice as many up to 131 examples")
+    parser.add_argument("--part", choices=PARTS, help="one table alone")
     parser.add_argument("--only", default="", help="cells whose name holds this text")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    started = time.perf_counter()
-    if given.part in (None, "intervals"):
-        print("| 95 % intervals of | cover | unmarked | marked or none | width |\n|---|---|---|---|---|")
-        for cells in (share_cells, ratio_cells, score_cells, difference_cells):
-            for cell in cells():
-                if given.only in cell.name:
-                    print(cover(cell, given.draws, given.seed), flush=True)
-    for part, title, makers in (
-        ("tests", "tests at 5 % of equal models", (nulls, rank_nulls)),
-        ("power", "tests at 5 % of models 5 points apart", (lambda: nulls(5.0),)),
-    ):
-        if given.part in (None, part):
-            print(f"\n| {title} | reject | not tested |\n|---|---|---|")
-            for null in (null for make in makers for null in make()):
-                if given.only in null.name:
-                    print(reject(null, given.draws, given.seed), flush=True)
-    print(f"\n{given.draws:,} draws a cell, {time.perf_counter() - started:.0f} s")
+    started = time.perf_counter(), time.process_time()
+    for part, (title, makers) in PARTS.items():
+        if given.part not in (None, part):
+            continue
+        print(f"\n| {title} |\n|{'---|' * (title.count('|') + 1)}")
+        found: dict[str, float | None] = {}
+        for cell in (cell for make in makers for cell in make()):
+            if given.only in cell.name:
+                draws = given.draws * (1 + (cell.examples <= 131))
+                row, found[cell.name] = (cover if isinstance(cell, Coverage) else reject)(cell, draws, given.seed)
+                print(row, flush=True)
+        known = [share for share in found.values() if share is not None]
+        if known:
+            print(
+                f"\n{len(known)} of {len(found)} cells (of intervals, those with at most half of them marked): ", end=""
+            )
+            print(f"{min(known):.1%} to {max(known):.1%}, mean {np.mean(known):.1%}")
+    wall, own = time.perf_counter() - started[0], time.process_time() - started[1]
+    print(f"\n{wall:.0f} s, {own:.0f} s of processor time")
 
 
 if __name__ == "__main__":

@@ -53,10 +53,10 @@ def prompt_key(messages: Any) -> str:
 def replies(data: str, limit: int) -> dict[str, dict[str, str]]:
     """By run and prompt: right, random, unreadable or unsure, as the prompt has it."""
     from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
-    from medtasks_utils.harness.quick_start import PackFirst
+    from medtasks_utils.harness.catalog import our_manager
 
     found: dict[str, dict[str, str]] = {}
-    manager = PackFirst(None, {"medtasks_data": data, **OPTIONS})
+    manager = our_manager({"medtasks_data": data, **OPTIONS})
     for run, name in RUNS.items():
         task: Any = manager.load([name])["tasks"][name]
         known = task.benchmark.known_answers()

@@ -5,34 +5,25 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import select
 import sys
+import tempfile
 import traceback
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from medtasks_utils.errors import MedtasksError, UsageError, debugging, meant
+from medtasks_utils.errors import MedtasksError, UsageError, debugging, meant, reason_of
 from medtasks_utils.registry import Registry
+from medtasks_utils.writing import SECRETS
 
+_MODULES = {
+    **{name: name for name in ("path", "extract", "fetch", "compare", "publish", "report", "rescore", "audit")},
+    **{name: name for name in ("selfcheck", "sweep", "tool", "completion")},
+    "eval": "evaluate",
+    "import": "imports",
+}
 COMMANDS = Registry(
-    "medtasks.commands",
-    {
-        "path": "medtasks_utils.commands.path",
-        "eval": "medtasks_utils.commands.evaluate",
-        "extract": "medtasks_utils.commands.extract",
-        "fetch": "medtasks_utils.commands.fetch",
-        "import": "medtasks_utils.commands.imports",
-        "compare": "medtasks_utils.commands.compare",
-        "publish": "medtasks_utils.commands.publish",
-        "report": "medtasks_utils.commands.report",
-        "rescore": "medtasks_utils.commands.rescore",
-        "audit": "medtasks_utils.commands.audit",
-        "selfcheck": "medtasks_utils.commands.selfcheck",
-        "sweep": "medtasks_utils.commands.sweep",
-        "tool": "medtasks_utils.commands.tool",
-        "completion": "medtasks_utils.commands.completion",
-    },
+    "medtasks.commands", {name: f"medtasks_utils.commands.{module}" for name, module in _MODULES.items()}
 )
 """By name: modules with ``SUMMARY``, ``add_arguments(parser)`` and ``run(arguments)``, which returns the exit code."""
 
@@ -51,15 +42,10 @@ class _Parser(argparse.ArgumentParser):
             message = f"there is no command {words[1]!r}{meant(words[1], COMMANDS)}"
         known = [flag for action in self._actions for flag in action.option_strings]
         flags = [word.partition("=")[0] for word in self.given if re.match(r"--\w", word)]
-        misspelt = [flag for flag in flags if not any(name.startswith(flag) for name in known)]
-        if misspelt:
-            said = "; ".join(f"there is no flag {flag}{meant(flag, known)}" for flag in misspelt)
-            message = said if message.startswith("unrecognized") else f"{message}; {said}"
+        for flag in flags:
+            if not any(name.startswith(flag) for name in known):
+                message = f"there is no flag {flag}{meant(flag, known)}"
         self.exit(2, f"medtasks: error: {message}; {self.prog} --help lists all\n")
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Let errors of writing pass, which argparse swallows."""
-        print(message, end="", file=file or sys.stderr)
 
 
 def build_parser(asked_for: str | None = None, every: bool = False) -> argparse.ArgumentParser:
@@ -74,6 +60,7 @@ def build_parser(asked_for: str | None = None, every: bool = False) -> argparse.
         subparser = subparsers.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
         subparser.set_defaults(run=command.run, parser=subparser, whole=partial(build_parser, every=True))
         if every or name == asked_for:
+            subparser.add_argument("--json", action="store_true", help="print JSON")
             command.add_arguments(subparser)
     return parser
 
@@ -81,7 +68,10 @@ def build_parser(asked_for: str | None = None, every: bool = False) -> argparse.
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = build_parser(next(iter(argv), None))
     _Parser.given = argv
-    arguments, unknown = parser.parse_known_args(argv)
+    try:
+        arguments, unknown = parser.parse_known_args(argv)
+    except ValueError as error:  # lm_eval's flags raise theirs past argparse
+        parser.exit(2, f"medtasks: error: {error}\n")
     subparser = vars(arguments).pop("parser", parser)
     if unknown:
         subparser.error("unrecognized arguments: " + " ".join(unknown))
@@ -92,91 +82,45 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 
 def version() -> str:
     """This package's version, and those that decide what a run does."""
-    from importlib import metadata
+    from importlib.metadata import version
 
-    def of(name: str) -> str:
-        try:
-            return metadata.version(name)
-        except metadata.PackageNotFoundError:
-            return "(not installed)"
-
-    return f"medtasks {of('medtasks')} (lm_eval {of('lm_eval')}, Python {sys.version.split()[0]})"
+    return f"medtasks {version('medtasks')} (lm_eval {version('lm_eval')}, Python {sys.version.split()[0]})"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    _prepare_streams()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # printing a character that the terminal lacks must not end a run
+            stream.reconfigure(errors="backslashreplace")
     try:
-        return _run(sys.argv[1:] if argv is None else argv)
-    except MedtasksError as error:
-        if error.__cause__ is not None:  # a bug, not bad input: it needs its traceback
-            raise
-        if debugging():
-            traceback.print_exc()
-        print(f"medtasks: error: {error}", file=sys.stderr)
-        return 2 if isinstance(error, UsageError) else 1
+        arguments = _parse(sys.argv[1:] if argv is None else argv)
+        if arguments.version:
+            print(version())
+        code = int(arguments.run(arguments)) if arguments.command else 0
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         print("medtasks: stopped", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        if not _is_output_closed():
-            raise
+    except BrokenPipeError:  # whoever read our output has left, as head does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:
-        if not _is_output_refused():
-            raise
-        print(f"medtasks: error: standard output cannot be written: {error.strerror or error}", file=sys.stderr)
-        return 1
+    except Exception as error:
+        is_expected = isinstance(error, MedtasksError) and error.__cause__ is None
+        if debugging():
+            traceback.print_exc()
+        message = str(error) if is_expected else _with_traceback(error)
+        print(f"medtasks: error: {SECRETS.scrub(message)}", file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
 
 
-def _run(argv: Sequence[str]) -> int:
-    """Run a command until all that it says is out."""
-    try:
-        arguments = _parse(argv)
-        if arguments.command is not None:
-            return int(arguments.run(arguments))
-        if arguments.version:
-            print(version())
-        return 0
-    finally:
-        if sys.stdout is not None and not isinstance(sys.exc_info()[1], Exception):
-            sys.stdout.flush()
-
-
-def _prepare_streams() -> None:
-    """Where the terminal's encoding lacks a character, show it escaped; printing must not end a run.
-
-    Nor must a closed standard error, whose number the next file to be opened would get: a cache, for one.
-    """
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _is_output_closed() -> bool:
-    """Whether whoever read our output has left, as ``head`` does; what is left of it goes nowhere then."""
-    poll = select.poll()
-    poll.register(sys.stdout.fileno(), 0)
-    if not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)):
-        return False
-    _drop_output()
-    return True
-
-
-def _is_output_refused() -> bool:
-    """Whether standard output takes nothing, as a file on a full disk; what is left of it goes nowhere then."""
-    try:
-        print(flush=True)
-    except OSError:
-        _drop_output()
-        return True
-    return False
-
-
-def _drop_output() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _with_traceback(error: Exception) -> str:
+    """What an error that nobody foresaw says, and the file with its traceback."""
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="medtasks_traceback_", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+    ) as file:
+        file.write(SECRETS.scrub("".join(traceback.format_exception(error))))
+    return f"{type(error).__name__}: {reason_of(error)} (the traceback is in {file.name})"
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
-"""Files that take the place of earlier ones: written whole, or not at all."""
+"""What leaves the program: files, written whole or not at all; tables for terminals; and nothing with a key in it."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from medtasks_utils.errors import MedtasksError
 
@@ -67,3 +69,46 @@ def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int 
     columns = max(map(len, [*rows, head]), default=0)
     align = ["left"] * left + ["right"] * (columns - left)
     return tabulate(written, head, tablefmt="plain", colalign=align if rows else None, disable_numparse=True)
+
+
+# ---- secrets
+
+
+_NAMED = re.compile(r"(.*_)?(api_?key|password|secret|headers?|auth_token|authorization)|((use_)?auth|hf|hub)?_?token")
+_SHORTEST = 6  # characters; less is no secret, and would be found in words
+
+
+class Secrets:
+    """Texts that are to be shown nowhere: those under names such as ``api_key``, in the environment too."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def learn(self, *settings: Mapping[str, Any]) -> None:
+        """Take note of the secrets among settings by name, and of those in the environment."""
+        for each in (os.environ, *settings):
+            for name, value in each.items():
+                if _NAMED.fullmatch(str(name).lower()):
+                    self._known.update(text.strip() for text in _texts(value) if len(text.strip()) >= _SHORTEST)
+
+    def scrub(self, value: Any) -> Any:
+        """A value that JSON can hold, without secrets."""
+        if isinstance(value, str):
+            for secret in self._known:
+                value = value.replace(secret, "[secret]")
+            return value
+        if isinstance(value, dict):
+            return {name: self.scrub(each) for name, each in value.items()}
+        return [self.scrub(each) for each in value] if isinstance(value, list) else value
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+
+
+SECRETS = Secrets()
+"""Those of this process."""

@@ -301,6 +301,65 @@ def medmcqa_rows(count: int = 8, **fields: Any) -> list[Row]:
     ]
 
 
+TASK = {
+    "medmcqa": "medmcqa_openmed",
+    "medexqa": "medexqa_biomedical_engineering",
+    "medcalc_bench": "medcalc_bench",
+    "medhallu": "medhallu",
+}
+FILE = {
+    "medmcqa": "medmcqa/validation.jsonl",
+    "medexqa": "medexqa/test/biomedical_engineer_test.tsv",
+    "medcalc_bench": "medcalc_bench/test.csv",
+    "medhallu": "medhallu/pqa_labeled.jsonl",
+}
+ROW: dict[str, Row] = {
+    "medmcqa": {
+        "id": "id-1",  # shown in the order C, D, A, B
+        "question": "Which <one>?\nThink {{well}}.",
+        "opa": "first & last",
+        "opb": "second",
+        "opc": "third",
+        "opd": "",
+        "cop": 2,
+        "exp": "Since it is.",
+        "subject_name": "Anatomy",
+    },
+    "medexqa": {
+        "question": "Which device?",
+        "A": "Pump",
+        "B": "None",
+        "C": "Valve.",
+        "D": "",
+        "explanation_1": "A pump pumps.",
+        "explanation_2": "It does.",
+        "answer": "A",
+    },
+    "medcalc_bench": {
+        "Row Number": "1",
+        "Calculator ID": "2",
+        "Calculator Name": "Creatinine Clearance",
+        "Category": "lab",
+        "Output Type": "decimal",
+        "Patient Note": "A man of 60.\nCreatinine 1.0.",
+        "Question": "What is his clearance?",
+        "Ground Truth Answer": "81.5",
+        "Lower Limit": "77.4",
+        "Upper Limit": "85.6",
+        "Ground Truth Explanation": "It is 81.5.",
+    },
+    "medhallu": {
+        "Question": "Does it help?",
+        "Knowledge": ["One study.", "Another."],
+        "Ground Truth": "Yes.",
+        "Difficulty Level": "easy",
+        "Hallucinated Answer": "No.",
+        "Category of Hallucination": "Incomplete Information",
+    },
+}
+"""A task, its file in a data directory and a row of it, by benchmark."""
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """An empty data directory with a folder for each benchmark."""

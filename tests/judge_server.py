@@ -10,7 +10,7 @@ import json
 import threading
 from typing import Any
 
-from fake_server import HANG_UP, Answer, Answering, FakeServer, Fault, Faulty, Request, draw, whole
+from local_server import HANG_UP, Answer, Answering, Fault, LocalServer, Request, draw, faulty, whole
 
 __all__ = ["HANG_UP", "Answer", "Answering", "Fault", "JudgeServer", "geval_reply", "reply_to", "sound", "whole"]
 
@@ -48,8 +48,8 @@ def sound(request: Request) -> Answer:
     return reply_to(request["messages"])
 
 
-class JudgeServer(FakeServer):
-    """A fake server that judges, unless it is told otherwise."""
+class JudgeServer(LocalServer):
+    """A server that judges, unless it is told otherwise."""
 
     def __init__(self, answer: Answering = sound, latency: float = 0.0) -> None:
         super().__init__(answer, latency)
@@ -66,7 +66,13 @@ def main() -> None:
     parser.add_argument("--faulty", action="store_true", help="10 %% 429, 5 %% 500, 3 %% hang-ups")
     arguments = parser.parse_args()
     shares = ((0.10, Fault(429, headers={"Retry-After": "1"})), (0.05, Fault(500)), (0.03, HANG_UP))
-    with JudgeServer(Faulty(shares, sound) if arguments.faulty else sound, arguments.latency) as server:
+
+    class Counting(JudgeServer):
+        def get(self) -> Fault:
+            counts = {"requests": len(self.requests), "answered": len(self.answered), "most_at_once": self.most_at_once}
+            return Fault(200, counts)
+
+    with Counting(faulty(shares, sound) if arguments.faulty else sound, arguments.latency) as server:
         print(server.url, flush=True)
         threading.Event().wait()
 

@@ -7,30 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from conftest import Row, Scripted, manager
-from lm_eval.evaluator import simple_evaluate
-from lm_eval.loggers import EvaluationTracker
+from conftest import Row
+from saved_runs import save_run
 
 
-def run_harness(
-    folder: Path, tasks: Sequence[str], answer: Callable[[Row], Any], data: str | Path = "sample", **options: Any
-) -> Path:
+def run_harness(folder: Path, tasks: Sequence[str], answer: Callable[[Row], Any], **options: Any) -> Path:
     """A run of the real harness, saved by its own code as ``--log_samples`` does; the folder with the logs."""
-    tracker = EvaluationTracker(output_path=str(folder))
-    results = simple_evaluate(
-        model=Scripted(answer),
-        tasks=list(tasks),
-        task_manager=manager({"medexqa": options}, data),
-        evaluation_tracker=tracker,
-        apply_chat_template=True,
-        log_samples=True,
-    )
-    samples = results.pop("samples")
-    tracker.save_results_aggregated(results=results, samples=samples)
-    for task in samples:
-        tracker.save_results_samples(task_name=task, samples=samples[task])
-    (log,) = {path.parent for path in folder.glob("**/samples_*.jsonl")}
-    return log
+    return save_run(folder, answer, tasks, metadata={"medexqa": options}).parent
 
 
 def explained(doc: Row) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_server import Answer, FakeServer, Fault, draw, whole
 from judging_cases import no_keys_and_no_waits
+from local_server import Answer, Fault, LocalServer, draw, whole
 from saved_runs import TASKS, right_in, sample_file, save_run
 
 from medtasks_utils.__main__ import main
@@ -176,7 +176,7 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(
     wrong: float, tmp_path: Path, audit: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = many(tmp_path / "run", "medmcqa_openmed", 600, wrong)
-    with FakeServer(reads) as server:
+    with LocalServer(reads) as server:
         assert audit(server.url, tmp_path / "run", "--sample", "150") == 0
         asked = len(server.requests)
         assert asked == 1 + 150
@@ -210,7 +210,7 @@ def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(
             return draw(text).choice(answers)
         return reads(request)
 
-    with FakeServer(answer) as server:
+    with LocalServer(answer) as server:
         assert audit(server.url, tmp_path / "run", "--json", "--max_retries", "0") == 0
     audits = {each["task"]: each for each in json.loads(capsys.readouterr().out)}
     assert set(audits) == set(TASKS)
@@ -228,7 +228,7 @@ def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(
 
 def test_wrong_use_is_one_line(tmp_path: Path, audit: Command, capsys: pytest.CaptureFixture[str]) -> None:
     path = many(tmp_path / "run", "medmcqa_openmed", 5, 0)
-    with FakeServer(reads) as server:
+    with LocalServer(reads) as server:
         assert audit(server.url, tmp_path / "run", "--task", "medmcqa_openmd") == 1
         assert "did you mean medmcqa_openmed" in capsys.readouterr().err.splitlines()[-1]
         assert audit(server.url, tmp_path / "run", "--sample", "0") == 2

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Row, medmcqa_rows, right_answer, write_rows
+from conftest import Row
 from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.compare import CompareError, Comparison, as_dict, as_json, as_table, compare_runs, one_run
-from medtasks_utils.compare.pairing import pairs_of
-from medtasks_utils.results import Run, read_runs
+from medtasks_utils.compare.pairing import common_examples
+from medtasks_utils.statistics.ratio import holm
 
 ALL = ["medtasks", "medexqa"]
 
@@ -91,64 +91,33 @@ def test_tests_suit_their_metrics(saved: Path) -> None:
 def test_flips_and_agreements_add_up(saved: Path) -> None:
     found = comparison(saved)
     for (task, filter_name), both in found.agreements.items():
-        flips = [flip for flip in found.flips if (flip.task, flip.filter) == (task, filter_name)]
-        gained = [flip for flip in flips if flip.direction == "gained"]
         n = len(found.a.tasks[task].samples)
-        assert both.both_right + both.both_wrong + len(flips) == n
+        gained, lost = both.examples_gained, both.examples_lost
+        assert (len(gained), len(lost)) == (both.gained, both.lost)
+        assert both.both_right + both.both_wrong + both.gained + both.lost == n
         value = found.b.tasks[task].metrics["acc", filter_name].value
-        assert (both.both_right + len(gained)) / n == pytest.approx(value)
-        for flip in flips:
-            samples = (flip.sample_a, flip.sample_b)
-            right = [sample.metrics[filter_name]["acc"] for sample in samples]
-            assert right == ([0, 1] if flip.direction == "gained" else [1, 0])
-            assert flip.sample_a.doc_hash == flip.sample_b.doc_hash
+        assert (both.both_right + both.gained) / n == pytest.approx(value)
+        for pairs, right in ((gained, [0, 1]), (lost, [1, 0])):
+            for a, b in pairs:
+                assert [sample.metrics[filter_name]["acc"] for sample in (a, b)] == right and a.doc_hash == b.doc_hash
 
 
 def test_a_run_compared_with_itself_differs_in_nothing(saved: Path) -> None:
     run = one_run(saved / "a")
     found = compare_runs(run, run)
-    assert not found.flips
+    assert all(both.gained == both.lost == 0 for both in found.agreements.values())
     assert all(line.contrast.difference == 0 for line in found.lines)
     tested = [line for line in found.lines if not line.contrast.note]
     assert tested and all(line.contrast.p == line.p_adjusted == 1 for line in tested)
-
-
-@pytest.mark.slow
-def test_a_planted_difference_is_found_and_chance_is_not(data: Path, tmp_path: Path) -> None:
-    """2,000 questions through the real harness: 3 points more, and 13 % of the answers changed."""
-    write_rows(medmcqa_rows(2000), data / "medmcqa" / "validation.jsonl")
-
-    def model(first_right: int, also_right: range) -> Callable[[Row], str]:
-        def answer(doc: Row) -> str:
-            number = int(doc["id"].removeprefix("id-"))
-            return right_answer(doc) if number < first_right or number in also_right else "\\boxed{}"
-
-        return answer
-
-    settings: dict[str, Any] = {"tasks": "medmcqa_openmed", "data": data}
-    save_run(tmp_path / "a", model(1400, range(0)), **settings)
-    save_run(tmp_path / "b", model(1300, range(1400, 1560)), **settings)  # loses 100, gains 160
-    save_run(tmp_path / "c", model(1270, range(1400, 1530)), **settings)  # loses 130, gains 130
-    runs = {name: one_run(tmp_path / name) for name in "abc"}
-    better = compare_runs(runs["a"], runs["b"])
-    line = better.lines[0]
-    assert line.contrast.a == pytest.approx(0.70) and line.contrast.b == pytest.approx(0.73)
-    assert line.is_significant and line.contrast.low is not None and line.contrast.low > 0
-    assert [flip.direction for flip in better.flips].count("gained") == 160
-    assert not compare_runs(runs["a"], runs["c"]).lines[0].is_significant
 
 
 def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved: Path) -> None:
     lines = comparison(saved).lines
     for is_breakdown in (False, True):
         parts = [line for line in lines if (line.breakdown is not None) == is_breakdown]
-        assert all((line.contrast.p is None) == bool(line.contrast.note) == (line.p_adjusted is None) for line in parts)
-        tested = [(p, adjusted) for line in parts for p, adjusted in [(line.contrast.p, line.p_adjusted)]]
-        family = sorted((p, adjusted) for p, adjusted in tested if p is not None and adjusted is not None)
-        assert all(adjusted >= p - 1e-12 for p, adjusted in family)
-        assert [adjusted for _, adjusted in family] == sorted(adjusted for _, adjusted in family)
-        smallest, adjusted = family[0]
-        assert adjusted == pytest.approx(min(1, len(family) * smallest))
+        tested = [line for line in parts if line.contrast.p is not None]
+        assert all(bool(line.contrast.note) == (line not in tested) for line in parts)
+        assert [x.p_adjusted for x in tested] == pytest.approx(holm([x.contrast.p or 0.0 for x in tested]))
 
 
 def test_repeated_generations_are_compared(tmp_path: Path) -> None:
@@ -187,7 +156,8 @@ def test_equal_documents_are_paired_in_order(saved: Path) -> None:
     task = one_run(saved / "a").tasks["medhallu"]
     for sample in task.samples:
         sample.doc_hash = "same"
-    assert [(a.doc_id, b.doc_id) for a, b in pairs_of(task, task)] == [(s.doc_id, s.doc_id) for s in task.samples]
+    places = list(range(len(task.samples)))
+    assert [found.tolist() for found in common_examples([task, task])] == [places, places]
 
 
 def test_different_examples_are_an_error_with_a_way_out(tmp_path: Path) -> None:
@@ -367,7 +337,6 @@ def test_the_table_fits_and_tells(saved: Path) -> None:
         "more (--all)",
     ):
         assert expected in text
-    assert len(as_table(found, every_group=True).split("\n")) > len(as_table(found).split("\n"))
     (line,) = (line for line in found.lines if (line.task, line.filter) == ("medtasks", "strict-match"))
     row = lines[lines.index("medtasks  (strict-match)") + 2]
     assert f"{100 * line.contrast.a:.2f}" in row and f"{100 * line.contrast.difference:+.2f}" in row
@@ -396,7 +365,9 @@ def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
     assert all(
         set(line) == keys | {"difference", "stderr", "low", "high", "p", "test"} for line in content["comparisons"]
     )
-    assert sum(len(task["gained"]) + len(task["lost"]) for task in content["flips"]) == len(found.flips)
+    assert [(len(x["gained"]), len(x["lost"])) for x in content["flips"]] == [
+        (both.gained, both.lost) for both in found.agreements.values()
+    ]
     flip = next(task["gained"][0] for task in content["flips"] if task["gained"])
     assert set(flip) == {"doc_id_a", "doc_id_b", "doc_hash", "target", "answers_a", "answers_b"}
 
@@ -415,6 +386,10 @@ def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err.count("\n") == 1
     assert cli.main(["compare", a, b, "-o", str(tmp_path / "no" / "folder.json")]) == 1
     assert "cannot be written" in capsys.readouterr().err
+    shutil.copytree(saved / "a", tmp_path / "copy")
+    assert cli.main(["compare", a, str(tmp_path / "copy"), "--json", "--task", "medhallu"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["a"]["name"] != content["b"]["name"]
     for wrong in (
         ["compare", a],
         ["compare", a, a],
@@ -424,17 +399,3 @@ def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
         with pytest.raises(SystemExit) as error:
             cli.main(wrong)
         assert error.value.code == 2
-
-
-def test_runs_of_one_model_are_told_apart(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.copytree(saved / "a", tmp_path / "copy")
-    assert cli.main(["compare", str(saved / "a"), str(tmp_path / "copy"), "--json", "--task", "medhallu"]) == 0
-    content = json.loads(capsys.readouterr().out)
-    assert content["a"]["name"] != content["b"]["name"]
-
-
-def test_reading_leaves_the_runs_as_they_are(saved: Path) -> None:
-    before = {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()}
-    comparison(saved)
-    assert {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()} == before
-    assert all(isinstance(run, Run) for run in read_runs(saved))

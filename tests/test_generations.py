@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import logging
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_server import Asked, Body, chat_server, together
 from conftest import GENERATION_TASKS, Row, Scripted, documents, evaluate, load, manager, plain_stderr, right_answer
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -20,20 +17,20 @@ from lm_eval.api.instance import Instance
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.anthropic_llms import AnthropicChat
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
+from local_server import LocalServer, Request, together
 
 from medtasks_utils.benchmarks.choices import order_of
-from medtasks_utils.errors import OptionError
-from medtasks_utils.harness.free import FreeBatch
-from medtasks_utils.harness.generations import give_seeds, scores_together
-from medtasks_utils.harness.patches.models import can_be_asked_singly
+from medtasks_utils.harness.api_batch import ApiBatch
+from medtasks_utils.harness.generations import make_independent, scores_together
+from medtasks_utils.harness.models import can_be_asked_singly
 
 SAMPLED = "temperature=0.7"
 
 
-def run(server: Asked, task: str, repeats: int, template: bool = True, **given: Any) -> dict[str, Any]:
+def run(server: LocalServer, task: str, repeats: int, template: bool = True, **given: Any) -> dict[str, Any]:
     benchmark = next(name for name in ("medmcqa", "medexqa", "medcalc_bench", "medhallu") if task.startswith(name))
     name = "local-chat-completions" if template else "local-completions"
-    arguments = {"model": "m", "base_url": server.address, "num_concurrent": 4, "max_retries": 1}
+    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 4, "max_retries": 1}
     result: dict[str, Any] = simple_evaluate(
         model=name,
         model_args={**arguments, "tokenizer_backend": None, **given.pop("model_args", {})},
@@ -46,12 +43,12 @@ def run(server: Asked, task: str, repeats: int, template: bool = True, **given: 
     return result
 
 
-def of_seed(body: Body) -> str:
+def of_seed(body: Request) -> str:
     """What a server that honours seeds says: one text for a seed and prompt."""
     return f"\\boxed{{{'ABCD'[(body['seed'] * 7 + len(json.dumps(body['messages']))) % 4]}}} by {body['seed']}"
 
 
-def by_prompt(bodies: list[Body]) -> dict[str, list[int]]:
+def by_prompt(bodies: list[Request]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for body in bodies:
         found.setdefault(json.dumps(body.get("messages", body.get("prompt"))), []).append(body["seed"])
@@ -65,47 +62,15 @@ def by_prompt(bodies: list[Body]) -> dict[str, list[int]]:
     ("given", "base"), [({}, 1234), ({"model_args": {"seed": 5}}, 5), ({"gen_kwargs": "seed=9"}, 9)]
 )
 def test_a_server_that_honours_seeds_gives_different_texts(given: dict[str, Any], base: int) -> None:
-    with chat_server(together(4, of_seed)) as server:
+    with LocalServer(together(4, of_seed)) as server:
         result = run(server, "medmcqa_openmed", 4, limit=5, **given)
-    assert list(by_prompt(server.bodies).values()) == [list(range(base, base + 4))] * 5
+    assert list(by_prompt(server.requests).values()) == [list(range(base, base + 4))] * 5
     logged = [s for s in result["samples"]["medmcqa_openmed"] if s["filter"] == "strict-match"]
     for sample in logged:
         assert len({text for (text,) in sample["resps"]}) == 4
         assert [text.rsplit(" ", 1)[1] for (text,) in sample["resps"]] == [str(base + j) for j in range(4)]
         assert [arguments[1]["seed"] for arguments in sample["arguments"]] == [base + j for j in range(4)]
     assert server.most_at_once == 4, "not one group of equal settings after the other"
-
-
-def test_without_a_chat_template_there_are_seeds_too() -> None:
-    with chat_server(lambda body: "A") as server:
-        result = run(server, "medexqa_be", 3, template=False, limit=2)
-    assert list(by_prompt(server.bodies).values()) == [[1234, 1235, 1236]] * 2
-    (logged,) = result["samples"].values()
-    assert all(sample["resps"] == [["A"]] * 3 for sample in logged)
-
-
-def test_one_generation_is_asked_as_ever() -> None:
-    with chat_server(of_seed) as server:
-        result = run(server, "medmcqa_openmed", 1, limit=3)
-    assert {body["seed"] for body in server.bodies} == {1234}
-    assert all("seed" not in sample["arguments"][0][1] for sample in result["samples"]["medmcqa_openmed"])
-    assert not any("@k" in name for name in result["results"]["medmcqa_openmed"])
-
-
-def test_sampled_answers_are_cached_by_their_seeds(tmp_path: Path) -> None:
-    cache: dict[str, Any] = {
-        "use_cache": str(tmp_path / "cache"),
-        "gen_kwargs": "do_sample=true,temperature=0.7",
-        "limit": 4,
-    }
-    with chat_server(of_seed) as server:
-        before = run(server, "medmcqa_openmed", 2, **cache)
-        assert len(server.bodies) == 8
-        after = run(server, "medmcqa_openmed", 2, **cache)
-        assert len(server.bodies) == 8
-        assert after["results"] == before["results"]
-        run(server, "medmcqa_openmed", 3, **cache)
-        assert len(server.bodies) == 12, "a third generation is all that is missing"
 
 
 def test_a_backend_that_takes_no_seed_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +80,7 @@ def test_a_backend_that_takes_no_seed_gets_none(monkeypatch: pytest.MonkeyPatch)
     prompt = model.apply_chat_template(chat)
     instances = [Instance("generate_until", {}, (prompt, {"temperature": 0.7}), j) for j in range(2)]
     for other in (model, Scripted(), None):
-        assert not give_seeds(instances, other)
+        make_independent("t", instances, other, have_prompts=True)
     assert [instance.args for instance in instances] == [(prompt, {"temperature": 0.7})] * 2
 
 
@@ -128,7 +93,7 @@ def test_vllm_takes_one_in_its_sampling_parameters() -> None:
 
     given = {"do_sample": True, "temperature": 0.7}
     instances = [Instance("generate_until", {}, ("p", given), j) for j in range(3)]
-    assert give_seeds(instances, Derived())
+    make_independent("t", instances, Derived(), have_prompts=True)
     assert [i.args[1] for i in instances] == [{"temperature": 0.7, "seed": 77 + j} for j in range(3)]
     assert given == {"do_sample": True, "temperature": 0.7}
 
@@ -172,15 +137,6 @@ def test_greedy_repeats_are_said_to_gain_nothing(
     assert all("\n" not in line and "medmcqa_openmed" in line for line in said)
 
 
-def test_over_an_api_the_temperature_alone_decides(caplog: pytest.LogCaptureFixture) -> None:
-    with chat_server(of_seed) as server:
-        run(server, "medmcqa_openmed", 2, limit=1)
-        assert "nothing is gained" not in caplog.text
-        run(server, "medmcqa_openmed", 2, limit=1, gen_kwargs="do_sample=true")
-    assert caplog.text.count("nothing is gained") == 1
-    assert caplog.records[-1].levelno >= logging.INFO
-
-
 # ---- orders
 
 
@@ -216,27 +172,6 @@ def test_generations_see_the_choices_in_orders_of_their_own(task: str, shots: in
             assert "".join(line[0] for line in shown) == order
             assert set(shown) == lines
     assert result["results"][next(iter(result["samples"]))]["acc,strict-match"] == 1
-
-
-def test_orders_are_cached_with_the_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path))
-    metadata = {"medmcqa": {"repeats": 3, "vary_order": True}}
-    found = []
-    for cached in (False, True, True):
-        model = Scripted(right_answer)
-        evaluate("medmcqa_openmed", model, metadata=metadata, limit=4, cache_requests=cached)
-        found.append(model.prompts)
-    assert found[0] == found[1] == found[2]
-    assert len(found[0]) == 12
-
-
-def test_vary_order_where_it_cannot_be(warnings_of_harness: Callable[[], list[str]]) -> None:
-    with pytest.raises(OptionError, match="vary_order"):
-        load("medexqa_biomedical_engineering_logits", medexqa={"vary_order": True})
-    load("medmcqa_openmed", medmcqa={"vary_order": True})
-    assert any("vary_order" in line and "repeats is 1" in line for line in warnings_of_harness())
-    with pytest.raises(OptionError, match="vary_order"):
-        load("medhallu", medhallu={"vary_order": True})
 
 
 # ---- what they tell
@@ -287,15 +222,6 @@ def test_they_are_in_the_results_with_clustered_errors(task: str) -> None:
         assert sample["all@k"] <= sample["acc"] <= sample["any@k"]
 
 
-def test_a_group_reports_them_when_there_are_repeats() -> None:
-    once = evaluate("medexqa", limit=2)["groups"]["medexqa"]
-    assert not any("@k" in name for name in once)
-    thrice = evaluate("medexqa", limit=2, metadata={"medexqa": {"repeats": 3}})["groups"]["medexqa"]
-    for name in ("maj@k", "all@k", "any@k", "agreement"):
-        assert thrice[f"{name},strict-match"] == 1
-        assert f"{name}_stderr,strict-match" in thrice
-
-
 # ---- the requests themselves
 
 
@@ -323,18 +249,16 @@ def test_the_requests_are_those_that_the_harness_would_make(
 ) -> None:
     bodies, replies = [], []
     for is_ours in (False, True):
-        with chat_server(lambda body: str(len(body.get("prompt") or body["messages"]))) as server:
+        with LocalServer(lambda body: str(len(body.get("prompt") or body["messages"]))) as server:
             if is_tokenised:
-                model: Any = Tokenised(server.address)
+                model: Any = Tokenised(server.chat)
                 asked = prompts
             else:
-                model = LocalChatCompletion(base_url=server.address, model="m", num_concurrent=3, max_retries=1)
+                model = LocalChatCompletion(base_url=server.chat, model="m", num_concurrent=3, max_retries=1)
                 asked = [model.apply_chat_template([{"role": "user", "content": prompt}]) for prompt in prompts]
             requests = [Instance("generate_until", {}, (prompt, settings), 0, ("t", 0, 1)) for prompt in asked]
-            if is_ours:
-                FreeBatch.of(model)
-            replies.append(model.generate_until(requests))
-            assert "generate_until" not in vars(model), "for one batch only"
-        bodies.append(sorted(json.dumps(body, sort_keys=True) for body in server.bodies))
+            replies.append((ApiBatch(model, None) if is_ours else model).generate_until(requests))
+        sent = ({name: body[name] for name in body if body[name] != []} for body in server.requests)  # empty stops
+        bodies.append(sorted(json.dumps(body, sort_keys=True) for body in sent))
     assert bodies[0] == bodies[1]
     assert replies[0] == replies[1]

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import InTurn, completion
 from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound, whole
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
+from local_server import completion, in_turn
 
 from medtasks_utils.judging import JudgeError, check, endpoints
 from medtasks_utils.judging.cache import Cache
@@ -27,7 +27,7 @@ GOOD = json.dumps(geval_reply(80))
 
 
 def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
-    with JudgeServer(InTurn(*answers)) as server:
+    with JudgeServer(in_turn(*answers)) as server:
         return judged(server, folder, [case()], **changed)[0], server
 
 
@@ -117,7 +117,7 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad: Ans
 def test_think_blocks_and_reasoning_fields_are_not_read_and_half_characters_are_sent(tmp_path: Path) -> None:
     other = json.dumps(geval_reply(10))
     reply = completion(f"<think>Perhaps {other}</think>\n{GOOD}", reasoning_content=other, reasoning=other)
-    with JudgeServer(InTurn(reply)) as server:
+    with JudgeServer(in_turn(reply)) as server:
         (judgement,) = judged(server, tmp_path, [case(explanation="Half \ud800 a character.")])
     assert judgement.score == 80.0 and "Half \ufffd a character." in whole(server.requests[0]["messages"])
 
@@ -169,7 +169,7 @@ def test_refused_parameters_are_done_without_and_remembered(
     ],
 )
 def test_the_check_says_what_is_wrong(fault: Fault, words: str, tmp_path: Path) -> None:
-    with JudgeServer(InTurn(fault)) as server, pytest.raises(JudgeError, match=words) as caught:
+    with JudgeServer(in_turn(fault)) as server, pytest.raises(JudgeError, match=words) as caught:
         check(settings_for(server.url, tmp_path))
     message = str(caught.value)
     assert "judge" in message and server.url in message and "\n" not in message
@@ -203,10 +203,10 @@ def test_the_key_reaches_the_endpoint_and_nothing_else(
     caplog.set_level("DEBUG")
     monkeypatch.setenv("JUDGE_API_KEY", KEY)
     echo = Fault(400, {"error": {"message": f"context length; you sent Bearer {KEY}"}}, {"X-Echo": KEY})
-    answers = InTurn(f"Your key is {KEY}.", echo, json.dumps(geval_reply(5, justification=f"As {KEY} says.")))
+    answers = in_turn(f"Your key is {KEY}.", echo, json.dumps(geval_reply(5, justification=f"As {KEY} says.")))
     with JudgeServer(answers) as server:
         judgements = judged(server, tmp_path, cases(3))
-        server.answer = InTurn(echo)
+        server.answer = in_turn(echo)
         with pytest.raises(JudgeError) as caught:
             check(settings := settings_for(server.url, tmp_path))
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"

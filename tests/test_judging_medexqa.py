@@ -18,9 +18,9 @@ from conftest import (
     saved_results,
     saved_samples,
 )
-from fake_server import Faulty
 from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound, whole
 from judging_cases import no_keys_and_no_waits
+from local_server import faulty
 
 from medtasks_utils.benchmarks.base import Example as Row
 from medtasks_utils.errors import MedtasksError, OptionError
@@ -113,7 +113,7 @@ def test_failures_are_left_out_of_the_means_counted_and_named(
     scores = scores_of(documents(load(TASK)))
     lost = sorted(scores)[0]
     faults = [(0.10, Fault(429, headers={"Retry-After": "0"})), (0.05, Fault(500)), (0.03, HANG_UP)]
-    with JudgeServer(Faulty(faults, judging(scores, lost.__eq__))) as server:
+    with JudgeServer(faulty(faults, judging(scores, lost.__eq__))) as server:
         result = evaluate(TASK, right, metadata=options(server, tmp_path))
     means = result["results"][TASK]
     assert means["acc,strict-match"] == 1.0

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import Faulty, draw
 from judge_server import HANG_UP, LABELS, Answer, Fault, JudgeServer, reply_to, sound, whole
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
+from local_server import draw, faulty, prompt_of
 
 from medtasks_utils.judging import (
     Case,
@@ -92,10 +92,10 @@ def test_claims_that_both_references_make_count_once_and_texts_without_claims_ar
 
 @pytest.mark.parametrize(("judge", "count", "limit"), [("g-eval", 40, 8), ("factscore", 1, 4)])
 def test_the_limit_is_kept_and_used(judge: str, count: int, limit: int, tmp_path: Path) -> None:
-    faults = Faulty([(0.3, Fault(429, headers={"Retry-After": "0.1"}))], sound)
+    faults = faulty([(0.3, Fault(429, headers={"Retry-After": "0.1"}))], sound)
     with JudgeServer(faults, latency=0.05) as server:
         judged(server, tmp_path, cases(count), judge, concurrency=limit, max_retries=50)
-        assert server.most_in_flight == limit
+        assert server.most_at_once == limit
 
 
 @pytest.mark.parametrize("judge", ["g-eval", "factscore"])
@@ -105,7 +105,7 @@ def test_what_is_judged_is_judged_as_without_any_fault_and_the_rest_is_counted(j
         hopeless = draw(text).random() < 0.1
         return "I would give it 85 of 100." if hopeless else reply_to([{"role": "user", "content": text}])
 
-    with JudgeServer(Faulty(FAULTS, otherwise=answer)) as server:
+    with JudgeServer(faulty(FAULTS, otherwise=answer)) as server:
         judgements = judged(server, tmp_path, cases(60), judge, max_retries=20)
         failed = [judgement for judgement in judgements if judgement.score is None]
         assert {judgement.failure for judgement in failed} == {"unreadable"} and 0 < len(failed) < 60
@@ -145,8 +145,7 @@ def test_ended_halfway_and_started_again_no_answered_call_is_made_twice(end: sig
         out, err = start_judging(server, tmp_path).communicate(timeout=120)
     assert "30 of 30 judged" in out, err
     # Only what was under way at the end, at most the limit, is asked again.
-    assert len(server.answered) == 210 and len(server.requests) <= 210 + 8
-    assert sum(times > 1 for times in server.answered.values()) <= 8
+    assert len(set(map(prompt_of, server.answered))) == 210 and len(server.requests) <= 210 + 8
 
 
 def test_it_works_where_an_event_loop_is_running(tmp_path: Path) -> None:

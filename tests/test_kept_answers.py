@@ -7,9 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +16,9 @@ import pytest
 from conftest import clean_environment, saved_samples
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_server import Body, Refusal, Served, completion, prompt_of, scripted_server
+from local_server import Answer, Held, LocalServer, Request, prompt_of, refusal
 
 from medtasks_utils.harness.kept import KeptAnswers
-from medtasks_utils.harness.patches.models import KeepingHook
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 MODEL = {"kind": "hf", "pretrained": "a"}
@@ -35,7 +32,7 @@ ASKS = {
 }
 
 
-def command(served: Served, folder: Path, ask: str, *more: str, connections: int = 4) -> list[str]:
+def command(served: LocalServer, folder: Path, ask: str, *more: str, connections: int = 4) -> list[str]:
     arguments = f"model=m,base_url={served.chat},num_concurrent={connections},max_retries=1"
     return [
         *(sys.executable, "-m", "medtasks_utils", "eval", "--data", "sample", "--limit", "12", *ASKS[ask]),
@@ -52,20 +49,22 @@ def run(words: list[str], cwd: Path) -> tuple[dict[str, Any], str]:
     return json.loads(done.stdout), done.stderr
 
 
-def killed(words: list[str], cwd: Path, by: signal.Signals, when: Callable[[], bool]) -> str:
+def killed(words: list[str], cwd: Path, by: signal.Signals, served: LocalServer, after: int) -> str:
+    """What a run says that is ended after so many answers; those it then waits for are sent to nobody."""
+    served.answer = held = Held(after, answer)
     process = subprocess.Popen(
         words, cwd=cwd, env=clean_environment(ONE_THREAD), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    while not when() and process.poll() is None:
-        time.sleep(0.01)
+    assert held.reached.wait(300)
     process.send_signal(by)
     out, errors = process.communicate(timeout=400)
+    held.release.set()
     assert out == ""
     assert process.returncode == (130 if by is signal.SIGINT else -by), errors
     return errors
 
 
-def answer(body: Body) -> str:
+def answer(body: Request) -> str:
     """Two calls of a tool, where there is one, and an answer that differs from prompt to prompt, and seed to seed."""
     turns = sum(message["role"] == "assistant" for message in body["messages"])
     if "calculator" in json.dumps(body["messages"][:2]) and turns < 2:
@@ -78,24 +77,20 @@ def answer(body: Body) -> str:
     ("ask", "by"), [("plain", signal.SIGKILL), ("repeats", signal.SIGINT), ("tools", signal.SIGKILL)]
 )
 def test_a_run_that_was_killed_again_and_again_asks_nothing_twice(ask: str, by: signal.Signals, tmp_path: Path) -> None:
-    with scripted_server(answer) as whole:
+    with LocalServer(answer) as whole:
         expected, _ = run(command(whole, tmp_path / "whole", ask), tmp_path)
 
-    def slow(body: Body) -> str:
-        time.sleep(0.1)
-        return answer(body)
-
-    with scripted_server(slow) as served:
+    with LocalServer(answer) as served:
         words = command(served, tmp_path / "killed", ask)
         for enough in (3, len(whole.answered) // 2) if ask == "tools" else (7,):
-            errors = killed(words, tmp_path, by, lambda enough=enough: len(served.answered) >= enough)  # type: ignore[misc]
-            assert by is signal.SIGKILL or "the same command goes on" in errors.splitlines()[-1]
+            errors = killed(words, tmp_path, by, served, enough)
+            assert by is signal.SIGKILL or "the same command goes on" in errors.splitlines()[-2]
         found, errors = run(words, tmp_path)
     assert "going on with" in errors and "--fresh" in errors
     assert 0 < found["answers_taken_over"] <= len(whole.answered)
     assert found["scores"] == expected["scores"]
-    asked = Counter(served.answered_prompts)
-    assert asked.keys() == Counter(whole.answered_prompts).keys()
+    asked = Counter(map(prompt_of, served.answered))
+    assert asked.keys() == Counter(map(prompt_of, whole.answered)).keys()
     # A reply that was under way when the run was killed may have been sent, and never read.
     assert asked.total() - len(whole.answered) <= 2 * 4
     assert not list((tmp_path / "killed").glob("**/answers_*")), "a run that ended is ended"
@@ -104,27 +99,39 @@ def test_a_run_that_was_killed_again_and_again_asks_nothing_twice(ask: str, by: 
 def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(tmp_path: Path) -> None:
     refuses = [True]
 
-    def reply(body: Body) -> str | Refusal:
-        with served.lock:
-            is_last = refuses[0] and len(served.bodies) > 10
-        return Refusal(503, "out of breath") if is_last else answer(body)
+    def reply(body: Request) -> Answer:
+        return refusal(503, "out of breath") if refuses[0] and len(served.requests) > 10 else answer(body)
 
-    with scripted_server(reply) as served:
+    with LocalServer(reply) as served:
         words = command(served, tmp_path, "plain", connections=1)
         died = subprocess.run(words, cwd=tmp_path, env=clean_environment(ONE_THREAD), capture_output=True, text=True)
         assert (died.returncode, died.stdout) == (1, "")
         assert re.search(
-            r"503.*out of breath.*; 10 answers are kept in .*goes on where it stopped$", died.stderr.strip()
+            r"10 answers are kept in .*goes on where it stopped\n.*error: .*503.*out of breath.*\n$", died.stderr
         )
         assert "Traceback" not in died.stderr
         refuses[0] = False
         fresh, _ = run([*words, "--fresh"], tmp_path)
         assert fresh["answers_taken_over"] == 0
-        before = len(served.bodies)
+        before = len(served.requests)
         again, errors = run([*words, "--no_keep"], tmp_path)
-        assert len(served.bodies) - before == 24 and "going on" not in errors
+        assert len(served.requests) - before == 24 and "going on" not in errors
         assert again["scores"] == fresh["scores"]
-    assert completion("x")
+
+
+ENDS_ITSELF = """
+import os, signal
+from medtasks_utils.__main__ import main
+from medtasks_utils.harness.kept import KeptAnswers
+put, kept = KeptAnswers.put, []
+def put_and_end(*given):
+    put(*given)
+    kept.append(given)
+    if len(kept) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+KeptAnswers.put = put_and_end
+main()
+"""
 
 
 @pytest.mark.torch
@@ -139,14 +146,12 @@ def test_a_model_in_this_process_goes_on_where_it_was_killed(
         *("--limit", "6", "--json", "--output_path"),
     ]
     whole, _ = run([*words, "whole"], tmp_path)
-
-    def kept() -> int:
-        return sum(len(path.read_bytes().splitlines()) for path in tmp_path.glob("killed/**/answers_*.jsonl"))
-
-    killed([*words, "killed"], tmp_path, signal.SIGKILL, lambda: kept() >= 3)
-    assert 3 <= (number := kept()) < 12
+    died = subprocess.run(
+        [sys.executable, "-c", ENDS_ITSELF, *words[3:], "killed"], cwd=tmp_path, env=clean_environment(ONE_THREAD)
+    )
+    assert died.returncode == -signal.SIGKILL
     found, _ = run([*words, "killed"], tmp_path)
-    assert found["answers_taken_over"] == number
+    assert found["answers_taken_over"] == 3
     if not sampled:
         assert found["scores"] == whole["scores"]
         assert responses(tmp_path / "killed") == responses(tmp_path / "whole")
@@ -185,7 +190,7 @@ def test_a_line_that_was_cut_short_is_dropped_and_said(tmp_path: Path, caplog: p
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:-30])
     again = KeptAnswers(tmp_path, MODEL)
-    assert "1 damaged line" in caplog.text
+    assert "a damaged line" in caplog.text
     assert again.take("loglikelihood", ("p", " A")) == (-1.5, True)
     assert again.take("loglikelihood", ("p", " B")) is None
     again.put("loglikelihood", ("p", " B"), (-2.5, False))
@@ -229,20 +234,10 @@ def test_a_model_that_replies_at_the_end_is_asked_in_pieces(tmp_path: Path, monk
     requests = [SimpleNamespace(args=(f"p{number}", {"until": []})) for number in range(10)]
     first, second = InProcess(dies_after=3), InProcess()
     with pytest.raises(KeyboardInterrupt):
-        KeptAnswers(tmp_path, MODEL).keep(first, "generate_until", hands_over=False)(requests)
+        KeptAnswers(tmp_path, MODEL)._answering(first, "generate_until", hands_over=False)(requests)
     assert sum(map(len, first.batches)) < 10
-    replies = KeptAnswers(tmp_path, MODEL).keep(second, "generate_until", hands_over=False)(requests)
+    replies = KeptAnswers(tmp_path, MODEL)._answering(second, "generate_until", hands_over=False)(requests)
     assert replies == [f"P{number}" for number in range(10)]
     assert [each for model in (first, second) for batch in model.batches for each in batch] == [
         f"p{number}" for number in range(10)
     ]
-
-
-def test_the_hook_of_use_cache_is_called_too(tmp_path: Path) -> None:
-    told: list[Any] = []
-    inner = SimpleNamespace(dbdict={}, add_partial=lambda *given: told.append(given))
-    kept = KeptAnswers(tmp_path, MODEL)
-    KeepingHook(kept, inner).add_partial("generate_until", ("p", {}), "reply")
-    assert told == [("generate_until", ("p", {}), "reply")]
-    kept.close()
-    assert KeptAnswers(tmp_path, MODEL).take("generate_until", ("p", {})) == "reply"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from conftest import evaluate
-from filelock import FileLock
 from saved_runs import save_run
 
 from medtasks_utils import __main__ as cli
@@ -81,13 +80,6 @@ def test_what_would_be_ignored_is_wrong_usage(
     assert re.search(message, errors)
 
 
-def test_a_plan_from_a_discordance_is_data_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(*PLAN, "--json", "-o", str(tmp_path / "plan.json")) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told == json.loads((tmp_path / "plan.json").read_text())
-    assert (told["points"], told["discordance"]) == (3, 0.2) and told["examples"] > 1000
-
-
 def test_metrics_that_no_run_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in "ab":
         save_run(tmp_path / name, tasks="medhallu", limit=4)
@@ -112,16 +104,3 @@ def test_an_interval_that_cannot_be_given_is_marked() -> None:
     assert text.endswith("(–) no interval: the examples that count are too few, or too much alike, for one")
     results = evaluate("medmcqa_openmed")
     assert "(–)" not in as_text(lines_of(as_run(results, Path("run"))), 120)
-
-
-def test_two_sweeps_of_one_plan_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The second one runs nothing; when the first has ended, it would."""
-    parts = {"runs": [{"name": "a", "tasks": "medhallu", "flags": {"limit": 2}}], "data": "sample"}
-    content = {"output": str(tmp_path / "out"), "models": [{"name": "m", "model": "dummy"}], **parts}
-    (tmp_path / "plan.yaml").write_text(json.dumps(content))
-    (tmp_path / "out").mkdir()
-    with FileLock(tmp_path / "out" / ".lock"):
-        assert main("sweep", str(tmp_path / "plan.yaml")) == 1
-    assert re.search(r"error: another sweep is running in \S+/out: wait for its end, or ", capsys.readouterr().err)
-    assert not [path for path in (tmp_path / "out").iterdir() if path.name != ".lock"]
-    assert main("sweep", str(tmp_path / "plan.yaml")) == 0

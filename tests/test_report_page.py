@@ -1,10 +1,9 @@
-"""The page before a browser sees it: the harness's numbers, data as data, and one clear error for the rest."""
+"""The page before a browser sees it: the harness's numbers, fair comparisons, data as data, and one clear error."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import itertools
 import re
 import shutil
 from dataclasses import replace
@@ -16,13 +15,19 @@ from saved_runs import edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import metric_of
-from medtasks_utils.report import build_page
-from medtasks_utils.report.answers import outcome_block
+from medtasks_utils.compare.pairing import comparability
+from medtasks_utils.report import build_page, with_baseline_first
+from medtasks_utils.report.charts import Point, dot_plot
 from medtasks_utils.report.findings import findings
-from medtasks_utils.report.outcomes import FORM, OUTCOMES, RIGHT, UNANSWERED, UNSURE, WRONG, outcomes
+from medtasks_utils.report.outcomes import FORM, RIGHT, UNANSWERED, UNSURE, WRONG, outcome_block, outcomes
 from medtasks_utils.report.pairs import Comparer, Paired
-from medtasks_utils.report.units import Unit, arrange
-from medtasks_utils.results import Run, read_runs
+from medtasks_utils.report.progress import progress
+from medtasks_utils.report.runs import runs_section
+from medtasks_utils.report.tables import estimate_cells
+from medtasks_utils.report.units import arrange
+from medtasks_utils.results import ResultsError, Run, read_runs
+from medtasks_utils.statistics.intervals import Estimate
+from medtasks_utils.statistics.metrics import Metric
 
 LEXICAL = {"medexqa": {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}}
 BOTH = ("strict-match", "flexible-extract")
@@ -31,21 +36,22 @@ EVERYTHING = ("medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two runs of all benchmarks, the group ``medexqa`` with explanation metrics among them."""
+    """Two runs of all benchmarks, the group ``medexqa`` with explanation metrics among them, and one without scores."""
     folder = tmp_path_factory.mktemp("runs")
     save_run(folder / "a", right_in(0.7, "a"), tasks=EVERYTHING, model="org/first", metadata=LEXICAL)
     save_run(folder / "b", right_in(0.4, "b"), tasks=EVERYTHING, model="org/second", metadata=LEXICAL)
+    save_run(folder / "c", tasks="medhallu", model="org/third", predict_only=True)
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def runs(folder: Path) -> list[Run]:
     return read_runs([folder / "a", folder / "b"])
 
 
 @pytest.fixture(scope="module")
-def page(runs: list[Run]) -> Page:
-    return Page(build_page(runs))
+def page(folder: Path) -> Page:
+    return Page(build_page(read_runs(folder)))
 
 
 class Page(HTMLParser):
@@ -96,197 +102,185 @@ class Page(HTMLParser):
         return found[place].split("\n")[0]
 
 
-def unit(runs: list[Run], name: str) -> Unit:
-    (found,) = (unit for unit in arrange(runs) if unit.name == name)
-    return found
-
-
 # ---- numbers
 
 
-def test_the_summary_has_the_harness_s_numbers(runs: list[Run], page: Page) -> None:
-    columns = {
-        "MedMCQA acc": ("medmcqa_openmed", "acc"),
-        "MedExQA acc": ("medexqa", "acc"),
-        "MedCalc-Bench acc": ("medcalc_bench", "acc"),
-        "MedHallu f1": ("medhallu", "f1"),
-        "MedHallu acc": ("medhallu", "acc"),
-    }
-    for filter_name in ("flexible-extract", "strict-match"):
-        for run in runs:
-            for column, (task, metric) in columns.items():
-                value = run.results["results"][task][f"{metric},{filter_name}"]
-                assert page.cell(f"Values in percent, {filter_name}", run.name, column) == f"{100 * value:.1f}"
-
-
-def test_all_metrics_are_the_harness_s(runs: list[Run], page: Page) -> None:
-    for task, title in (("medexqa", "MedExQA"), ("medhallu", "MedHallu"), ("medcalc_bench", "MedCalc-Bench")):
-        for run in runs:
-            reported = run.results["results"][task]
-            for key, value in reported.items():
+def test_numbers_are_the_harness_s(runs: list[Run], page: Page) -> None:
+    titles = {"medexqa": "MedExQA", "medhallu": "MedHallu", "medcalc_bench": "MedCalc-Bench"}
+    for run in runs:
+        for task, title in titles.items():
+            for key, value in run.results["results"][task].items():
                 metric, _, filter_name = key.partition(",")
-                if not filter_name or metric.endswith("_stderr") or value == "N/A":
-                    continue
-                assert page.cell(f"{title}: all metrics, {filter_name}", metric, run.name) == metric_of(
-                    metric, task
-                ).shown(value)
+                if filter_name and not metric.endswith("_stderr") and value != "N/A":
+                    shown = metric_of(metric, task).shown(value)
+                    assert page.cell(f"{title}: all metrics, {filter_name}", metric, run.name) == shown
+        of_summary = run.results["results"]["medhallu"]["f1,strict-match"]
+        assert page.cell("Values in percent, strict-match", run.name, "MedHallu f1") == f"{100 * of_summary:.1f}"
+        macro = run.results["results"]["medexqa"]["acc,strict-match"]
+        table = "MedExQA, acc (%) by specialty, strict-match"
+        assert page.cell(table, "macro average", run.name) == f"{100 * macro:.1f}"
     assert page.cell("MedExQA: all metrics, strict-match", "rougeL", "first") != "0.0"
+    assert any("third: left out, it has no scores" in text for text in page.text)
 
 
-def test_groups_take_the_place_of_their_tasks(runs: list[Run]) -> None:
-    names = [unit.name for unit in arrange(runs)]
-    assert names == ["medcalc_bench", "medexqa", "medhallu", "medmcqa_openmed"]
-    medexqa = unit(runs, "medexqa")
-    assert len(medexqa.results["first"].tasks) == 5 and medexqa.note == "the unweighted means over 5 tasks"
-
-
-def test_breakdowns_add_up(runs: list[Run], page: Page) -> None:
-    for title, name, task in (
-        ("MedMCQA, acc (%) by subject", "Subject", "medmcqa_openmed"),
-        ("MedCalc-Bench, acc (%) by category", "Category", "medcalc_bench"),
-        ("MedCalc-Bench, acc (%) by calculator", "Calculator", "medcalc_bench"),
-    ):
-        rows = page.tables[f"{title}, strict-match"]
-        assert [cell.strip() for cell in rows[0]] == [name, "n", "MDE", "first", "second"]
-        counts = [int(row[1]) for row in rows[1:]]
-        values = [float(row[3].split("\n")[0]) for row in rows[1:]]
-        right = sum(n * value / 100 for n, value in zip(counts, values, strict=True))
-        assert sum(counts) == len(runs[0].tasks[task].samples)
-        assert right / sum(counts) == pytest.approx(runs[0].tasks[task].metrics["acc", "strict-match"].value, abs=1e-3)
-    rows = page.tables["MedHallu by difficulty (%), flexible-extract"]
-    assert [row[0].strip() for row in rows[1::2]] == ["easy", "medium", "hard"]
-    assert page.tables["MedHallu by kind (%), flexible-extract"]
-
-
-def test_specialties_end_in_the_macro_average(runs: list[Run], page: Page, tmp_path: Path) -> None:
-    rows = page.tables["MedExQA by specialty (%), strict-match"]
-    assert [cell.strip() for cell in rows[0]] == ["Specialty", "Run", "n", "MDE", "acc", "combined", "explanation"]
-    assert len(rows) == 1 + 2 * (5 + 1)
-    for run, row in zip(runs, rows[-2:], strict=True):
-        reported = run.results["results"]["medexqa"]
-        values = [cell.split("\n")[0] for cell in row[4:]]
-        assert values == [
-            metric_of(name, "medexqa").shown(reported[f"{name},strict-match"])
-            for name in ("acc", "combined", "explanation")
-        ]
-    save_run(tmp_path, right_in(0.6), tasks="medexqa_all")
-    (run,) = read_runs(tmp_path)
-    macro = run.results["results"]["medexqa_all"]["macro_acc,strict-match"]
-    whole = Page(build_page([run]))
-    assert whole.cell("MedExQA, acc (%) by specialty, strict-match", "macro average", "model") == f"{100 * macro:.1f}"
-
-
-def test_the_confusion_matrix_counts_every_example(runs: list[Run], page: Page) -> None:
+def test_parts_add_up(runs: list[Run], page: Page) -> None:
+    rows = page.tables["MedCalc-Bench, acc (%) by calculator, strict-match"]
+    assert [cell.strip() for cell in rows[0]] == ["Calculator", "n", "MDE", "first", "second"]
+    task = runs[0].tasks["medcalc_bench"]
+    right = sum(int(row[1]) * float(row[3].split("\n")[0]) / 100 for row in rows[1:])
+    assert sum(int(row[1]) for row in rows[1:]) == len(task.samples)
+    assert right / len(task.samples) == pytest.approx(task.metrics["acc", "strict-match"].value, abs=1e-3)
+    rows = page.tables["MedHallu, f1 (%) by difficulty, flexible-extract"]
+    assert [row[0].strip() for row in rows[1:]] == ["easy", "medium", "hard"]
     rows = page.tables["MedHallu: answers given (columns) where each was right (rows), flexible-extract"]
-    assert [cell.strip() for cell in rows[0]][2:] == ["factual", "hallucinated", "unsure", "no answer"]
     counts = [int(cell.split("\n")[0]) for row in rows[1:] for cell in row[2:]]
     assert sum(counts) == 2 * len(runs[0].tasks["medhallu"].samples)
+    flips = {row[0].strip(): row for row in page.tables["Examples that changed sides, strict-match"][1:]}
+    assert sum(int(cell) for cell in flips["medhallu"][2:]) == len(runs[0].tasks["medhallu"].samples)
 
 
 def test_outcomes_tell_format_from_knowledge(tmp_path: Path) -> None:
     answers = iter(["\\boxed{0}", "\\boxed{1}", "The answer is factual.", "\\boxed{0}", "\\boxed{2}", ""])
     save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", limit=6)
     runs = read_runs(tmp_path)
-    targets = [sample.target for sample in runs[0].tasks["medhallu"].samples]
-    assert targets == ["0", "1"] * 3
     assert outcomes(runs[0].tasks["medhallu"].samples) == {RIGHT: 2, FORM: 1, WRONG: 1, UNSURE: 1, UNANSWERED: 1}
-    (block,) = outcome_block(arrange(runs))
-    (table,) = block.tables
-    assert table.head[3:] == [name for name in OUTCOMES if name != "right for the strict rule alone"]
-    assert [cell.text for cell in table.rows[0][2:]] == ["6", "33.3", "16.7", "16.7", "16.7", "16.7"]
+    (block,) = outcome_block(arrange(runs), ["model"])
+    assert [cell.text for cell in block.table.rows[0][2:]] == ["6", "33.3", "16.7", "16.7", "16.7", "16.7"]
 
 
-def test_findings_say_who_leads_by_how_much_and_what_format_costs(tmp_path: Path) -> None:
+def test_a_mean_over_benchmarks_rests_on_their_examples(tmp_path: Path) -> None:
+    """All right: the interval is as wide as the tasks' own say, and marked."""
+    save_run(tmp_path, tasks="medtasks")
+    (whole, *parts) = arrange(read_runs(tmp_path))
+    found = whole.estimate("model", "strict-match", "acc")
+    each = [part.estimate("model", "strict-match", "acc") for part in parts]
+    assert whole.is_overall and found.n == sum(part.n for part in each) and found.few
+    assert found.low is not None and found.low > max(part.low or 0 for part in each) and found.high == 1
+
+
+def test_results_without_samples_say_what_was_reported(folder: Path, tmp_path: Path) -> None:
+    (path,) = (folder / "a").glob("**/results_*.json")
+    shutil.copy(path, tmp_path)
+    page = Page(build_page(runs := read_runs(tmp_path)))
+    value = runs[0].results["results"]["medhallu"]["f1,strict-match"]
+    assert page.cell("Values in percent, strict-match", "first", "MedHallu f1") == f"{100 * value:.1f}"
+    assert not any(text.strip() in ("n 0", "-0.0") for text in page.text)
+    assert 'data-store="samples"' not in page.source
+
+
+# ---- what may be compared, and what is said of it
+
+
+def signed(run: Run, task: str, **fields: str) -> None:
+    """Change fields of a task's signatures."""
+    for name, text in run.tasks[task].signatures.items():
+        for key, value in fields.items():
+            text = re.sub(rf"\|{key}:[^|]*", f"|{key}:{value}", text)
+        run.tasks[task].signatures[name] = text
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [({"data": "hub@123", "n": "7", "rows": "abc", "lm_eval": "9", "scorers": "x#1"}, ""),
+     ({"repeats": "4", "gen": "temperature=1"}, ""), ({"prompt": "abc"}, "the prompts differ"),
+     ({"opts": "x=1"}, "the options differ"), ({"v": "9"}, "the task's versions differ")],
+)  # fmt: skip
+def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: dict[str, str], words: str) -> None:
+    a, b = runs
+    signed(b, "medhallu", **fields)
+    found = comparability(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match")
+    assert found.why_not.startswith(words) and bool(found.why_not) == bool(words)
+    units = arrange(runs)
+    unit = next(unit for unit in units if unit.name == "medhallu")
+    assert set(unit.odd_ones("strict-match", "f1")) == ({"second"} if words else set())
+    comparer = Comparer(runs, ["strict-match"])
+    paired = comparer.between("first", "second", "strict-match")
+    assert ("medhallu" in paired.refused) == bool(words)
+    assert any(line.task == "medhallu" for line in paired.lines) != bool(words)
+    assert any(line.task == "medmcqa_openmed" for line in paired.lines)
+    cards = dict(findings(units, comparer, "first"))
+    assert ("Not comparable" in cards) == bool(words), "one line that counts them"
+    assert ("second" in cards["MedHallu, f1, strict-match"]) != bool(words)
+
+
+def test_explanations_need_equal_scorers(runs: list[Run]) -> None:
+    for task in runs[1].tasks:
+        signed(runs[1], task, scorers="x#1")
+    lines = Comparer(runs, ["strict-match"]).between("first", "second", "strict-match").lines
+    assert {line.metric for line in lines if line.task.startswith("medexqa")} >= {"acc"}
+    assert not any(line.facts.is_of_explanations for line in lines)
+
+
+def test_a_pair_the_other_way_round_is_its_mirror(runs: list[Run]) -> None:
+    forth = Comparer(runs, ["strict-match"]).between("second", "first", "strict-match")
+    back = Comparer(runs[::-1], ["strict-match"]).between("second", "first", "strict-match")
+    for line, other in zip(forth.lines, back.lines, strict=True):
+        assert (line.task, line.metric, line.group) == (other.task, other.metric, other.group)
+        assert line.contrast.difference == pytest.approx(other.contrast.difference)
+        assert line.contrast.low == pytest.approx(other.contrast.low) and line.contrast.n == other.contrast.n
+    assert forth.sides == back.sides
+
+
+def test_all_comparisons_of_a_page_are_corrected_together(runs: list[Run]) -> None:
+    found = Comparer(runs, BOTH)
+    pairs = [found.between("first", "second", name) for name in BOTH]
+    for is_part in (False, True):
+        lines = [line for pair in pairs for line in pair.lines if (line.breakdown is not None) == is_part]
+        tested = [line for line in lines if line.contrast.p is not None]
+        assert {line.filter for line in tested} == set(BOTH)
+        smallest = min(tested, key=lambda line: line.contrast.p or 0)
+        assert smallest.p_adjusted == pytest.approx(min(1, len(tested) * (smallest.contrast.p or 0)))
+
+
+def test_cards_compare_the_baseline_and_nothing_else(tmp_path: Path) -> None:
     def unboxed(doc: dict[str, str]) -> str:
         return "The answer is factual." if doc["target"] == "0" else "The answer is hallucinated."
 
-    save_run(tmp_path / "c", right_in(0.2), tasks="medhallu", model="weak")
-    save_run(tmp_path / "b", unboxed, tasks="medhallu", model="unboxed")
-    save_run(tmp_path / "a", tasks="medhallu", model="right")
-    runs = read_runs([tmp_path / name for name in "cba"])
-    said = [(finding.about, finding.text) for finding in findings(runs, arrange(runs), Comparer(runs, BOTH))]
-    answered = [run.tasks["medhallu"].metrics["answered", "strict-match"].value for run in runs]
-    assert said == [
-        (
-            "MedHallu, f1, strict-match",
-            "No clear lead: weak 100.0, right 100.0. +0.0 points (too few) on the same examples.",
-        ),
-        (
-            "Largest losses to the form of answers (strict-match)",
-            "unboxed loses 100.0 points on MedHallu; " + lost(runs),
-        ),
-        (
-            "Most without an answer, strict-match",
-            f"unboxed leaves {100 * (1 - answered[1]):.1f} % of MedHallu; "
-            f"weak leaves {100 * (1 - answered[0]):.1f} % of MedHallu.",
-        ),
-    ]
-    (first, *_) = findings(runs, arrange(runs), Comparer(runs, BOTH), "flexible-extract")
-    assert first.about == "MedHallu, f1, flexible-extract" and first.text.startswith("No clear lead: unboxed 100.0")
+    for name, answer in (("weak", right_in(0.2)), ("unboxed", unboxed), ("right", right_in(1.0))):
+        save_run(tmp_path / name, answer, tasks="medhallu", model=name)
+    runs = read_runs([tmp_path / name for name in ("weak", "unboxed", "right")])
+    comparer = Comparer(runs, BOTH)
+    said = [dict(findings(arrange(runs), comparer, run)) for run in ("weak", "unboxed")]
+    assert "unboxed" not in said[0]["MedHallu, f1, strict-match"] and "weak" in said[0]["MedHallu, f1, strict-match"]
+    loss = said[0]["Largest losses to the form of answers (strict-match)"]
+    assert loss.startswith("unboxed loses 100.0 points on MedHallu; weak loses ")
+    answered = runs[1].tasks["medhallu"].metrics["answered", "strict-match"].value
+    missing = f"unboxed leaves {100 * (1 - answered):.1f} % of MedHallu; weak leaves"
+    assert said[1]["Most without an answer, strict-match"].startswith(missing)
 
 
-class Uncorrected(Comparer):
-    """What corrected p-values say is set by hand; all else is found."""
-
-    p_adjusted = 0.2
-
-    def between(self, a: str, b: str, filter_name: str) -> Paired:
-        found = super().between(a, b, filter_name)
-        return replace(found, lines=[replace(line, p_adjusted=self.p_adjusted) for line in found.lines])
-
-
-def test_an_interval_without_zero_that_is_not_significant_is_explained(runs: list[Run]) -> None:
+@pytest.mark.parametrize(
+    ("p_adjusted", "words"), [(0.2, "No clear lead once all comparisons"), (0.01, "first leads: ")]
+)
+def test_an_interval_without_zero_is_explained(runs: list[Run], p_adjusted: float, words: str) -> None:
     """The intervals are for each pair alone, the p-values corrected over the page."""
-    comparer = Uncorrected(runs, BOTH)
-    said = {finding.about: finding.text for finding in findings(runs, arrange(runs), comparer)}
-    above_zero = {about: text for about, text in said.items() if re.search(r"\(\+\d[\d.]+ to \+", text)}
-    about, text = next(iter(above_zero.items()))
-    assert text.startswith("No clear lead once all comparisons of this page are counted: first ")
-    assert text.endswith(" on the same examples, by an interval for this pair alone.")
-    comparer.p_adjusted = 0.01
-    said = {finding.about: finding.text for finding in findings(runs, arrange(runs), comparer)}
-    assert said[about].startswith("first leads: ")
+
+    class Corrected(Comparer):
+        def between(self, a: str, b: str, filter_name: str) -> Paired:
+            found = super().between(a, b, filter_name)
+            return replace(found, lines=[replace(line, p_adjusted=p_adjusted) for line in found.lines])
+
+    said = [text for _, text in findings(arrange(runs), Corrected(runs, BOTH), "second")]
+    above_zero = [text for text in said if re.search(r"\(\+\d[\d.]+ to \+", text)]
+    assert above_zero and all(text.startswith(words) for text in above_zero)
 
 
-def lost(runs: list[Run]) -> str:
-    """What the sentence says of the run ``weak``."""
-    metrics = runs[0].tasks["medhallu"].metrics
-    loss = 100 * (metrics["acc", "flexible-extract"].value - metrics["acc", "strict-match"].value)
-    return f"weak loses {loss:.1f} points on MedHallu."
+def test_nothing_is_marked_as_best_over_unequal_numbers_of_examples() -> None:
+    acc = Metric("acc")
+    better, worse, fewer = Estimate(9, 0.8), Estimate(9, 0.7), Estimate(5, 0.9, low=0.75, high=0.98)
+    assert [cell.best for cell in estimate_cells([better, worse], acc, True)] == [True, False]
+    assert not any(cell.best for cell in estimate_cells([better, worse], acc, False))
+    marked = estimate_cells([better, worse, fewer], acc, True)
+    assert not any(cell.best for cell in marked)
+    assert [cell.small for cell in marked] == ["n 9", "n 9", "75.0 to 98.0\nn 5"]
 
 
-def test_runs_are_compared_with_the_first(runs: list[Run], page: Page) -> None:
-    rows = page.tables["Differences from first by task, strict-match"]
-    by_task = {tuple(row[0].split()): row for row in rows[1:]}
-    row = by_task["medcalc_bench", "acc"]
-    first, second = (run.tasks["medcalc_bench"].metrics["acc", "strict-match"].value for run in runs)
-    assert (row[3].strip(), row[4].strip()) == (f"{100 * first:.1f}", f"{100 * second:.1f}")
-    assert row[5].split("\n")[0] == f"{100 * (second - first):+.1f}".replace("-", "−")
-    flips = {row[0].strip(): row for row in page.tables["Examples that changed sides, strict-match"][1:]}
-    counts = [int(cell) for cell in flips["medhallu"][2:]]
-    assert sum(counts) == len(runs[0].tasks["medhallu"].samples)
-
-
-def test_every_result_carries_its_signature(runs: list[Run], page: Page) -> None:
-    rows = page.tables["Signatures: everything that two numbers must share to be comparable"][1:]
-    signatures = runs[0].tasks["medhallu"].signatures
-    assert signatures
-    for signature in signatures.values():
-        (row,) = (row for row in rows if row[2].strip() == signature)
-        summary = "".join(cell for rows in page.tables.values() for row in rows for cell in row)
-        assert summary.count(row[0].strip()) >= 3, "in the table of signatures, and in both runs' results"
-
-
-def test_one_run_alone_has_no_comparison(runs: list[Run]) -> None:
-    page = Page(build_page(runs[:1]))
-    assert not any(caption.startswith("Differences") for caption in page.tables)
-    assert page.cell("Values in percent, flexible-extract", "first", "MedHallu f1")
-
-
-def test_letters_scored_by_likelihood_have_a_page(tmp_path: Path) -> None:
-    save_run(tmp_path, lambda doc: -len(doc["question"]) % 7, tasks="medexqa_logits")
-    page = Page(build_page(read_runs(tmp_path)))
-    assert page.tables["MedExQA: all metrics, none"]
+def test_plots_have_the_runs_that_have_points() -> None:
+    points = [Point("<b>", "a", 0.5, 0.4, 0.6, 100), Point("<b>", "c", 0.0, None, None, 100)]
+    plot = dot_plot([*points, Point("<b>", "z", 1, 1, 1, 100)], list("abcdefghz"), "", "")
+    assert plot and plot.numbers == {"a": 1, "c": 3} and plot.groups == {"<b>": points}
+    assert plot.axis.marks == [0, 20, 40, 60] and plot.axis.at(50) == "83.33%"
+    assert dot_plot([], ["a"], "", "") is None
 
 
 # ---- one file, and data is data
@@ -329,101 +323,72 @@ def test_names_from_data_are_text(tmp_path: Path) -> None:
     assert any("‹U+202E›‹U+0000›" in text for text in page.text)
 
 
-# ---- files in any state
+# ---- runs
+
+
+def test_keys_are_not_shown(runs: list[Run]) -> None:
+    config = runs[0].results["config"]
+    config["model_args"] = "model=x,base_url=http://h:1/v1,api_key=sk-123,auth_token=abc"
+    config["gen_kwargs"] = {"temperature": 1, "password": "abc"}
+    runs[0].results["medtasks"] = {"tokens": {"prompt": 4321, "completion": 765, "replies": 10}}
+    table = runs_section(runs, arrange(runs)).blocks[0].table
+    row = dict(zip(table.head, table.rows[0], strict=True))
+    assert row["Model arguments"].code == "model=x,base_url=http://h:1/v1,api_key=…,auth_token=…"
+    assert row["Generation settings"].code == "temperature=1,password=…"
+    assert row["Tokens"].text == "4,321 in · 765 out" and "Limit" not in row
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", row["Started"].text)
+
+
+def test_the_baseline_goes_by_name_model_or_folder(runs: list[Run], folder: Path) -> None:
+    for name in ("second", "org/second", str(folder / "b"), str(runs[1].path)):
+        assert [run.name for run in with_baseline_first(runs, name)] == ["second", "first"]
+    runs[1].date = "1999"
+    assert [run.name for run in with_baseline_first(runs, None, oldest=True)] == ["second", "first"]
+    for name, words in (("d", "no run is named 'd'"), (str(folder), "2 runs are named")):
+        with pytest.raises(ResultsError, match=re.escape(words)):
+            with_baseline_first(runs, name)
 
 
 def test_damaged_runs_have_a_page_that_says_so(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "runs")
     (first,) = (tmp_path / "runs" / "a").glob("**/results_*.json")
     edit_lines(sample_file(first, "medhallu"), lambda lines: [*lines[:9], lines[9][:50]])
-    sample_file(first, "medcalc_bench").unlink()
+    edit_lines(
+        sample_file(first, "medcalc_bench"),
+        lambda lines: [line.replace(b'"acc": 0.0', b'"acc": NaN') for line in lines],
+    )
+    sample_file(first, "medmcqa_openmed").unlink()
     (second,) = (tmp_path / "runs" / "b").glob("**/results_*.json")
-    second.write_text("{", encoding="utf-8")
+    second.write_bytes(second.read_bytes()[:500])
     text = "".join(Page(build_page(read_runs(tmp_path / "runs"))).text)
-    assert "first: samples_medhallu" in text and "left out 1 line" in text
-    assert "medcalc_bench: no samples" in text
+    assert "medmcqa_openmed: no samples" in text and "cannot be read" in text
     assert re.search(r"medhallu: \d of 28 samples", text)
-    assert "cannot be read" in text
-
-
-def test_results_without_samples_have_a_summary(folder: Path, tmp_path: Path) -> None:
-    (path,) = (folder / "a").glob("**/results_*.json")
-    shutil.copy(path, tmp_path)
-    page = Page(build_page(read_runs(tmp_path)))
-    value = read_runs(path)[0].results["results"]["medhallu"]["acc,strict-match"]
-    assert page.cell("Values in percent, strict-match", "first", "MedHallu acc") == f"{100 * value:.1f}"
-    assert 'data-store="samples"' not in page.source
+    assert re.search(r"acc \(strict-match\) is [\d.]+ as reported, but 100.0 by the samples", text)
 
 
 # ---- the command
 
 
-def test_the_command_writes_the_page(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "r.html"
-    assert main(["report", str(folder / "a"), str(folder / "b"), "-o", str(output)]) == 0
-    assert re.fullmatch(rf"{re.escape(str(output))}: 2 runs, [\d.]+ MB, [\d.]+ s\n", capsys.readouterr().out)
-    assert output.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert main(["report", str(folder), "-o", str(output), "--baseline", "second"]) == 0
+    assert re.fullmatch(rf"{re.escape(str(output))}: 3 runs, [\d.]+ MB, [\d.]+ s\n", capsys.readouterr().out)
+    assert 'data-baseline="second"' in output.read_text(encoding="utf-8")
+    (tmp_path / "results_x.json").write_text('{"a": ')
+    for arguments, words in (
+        ([folder, "-o", output, "--baseline", "x"], "--baseline takes one of first, second"),
+        ([tmp_path / "nowhere"], "no file or folder"),
+        ([folder / "a", "-o", tmp_path], "is a folder; name a file"),
+        ([folder / "a", "-o", tmp_path / "no" / "r.html"], "there is no folder"),
+        ([tmp_path / "results_x.json", "-o", tmp_path / "n.html"], "results_x.json cannot be read"),
+    ):
+        assert main(["report", *map(str, arguments)]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("medtasks: error: ") and words in line
+    assert not (tmp_path / "n.html").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["nowhere"], "no file or folder nowhere"),
-        (["empty"], "no results in empty"),
-        (["run", "-o", "empty"], "is a folder; name a file"),
-        (["run", "-o", "no/such/report.html"], "there is no folder"),
-    ],
-)
-def test_one_clear_error(
-    arguments: list[str],
-    words: str,
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "run").symlink_to(folder / "a")
-    assert main(["report", *arguments]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("medtasks: error: ") and words in line
-
-
-def test_repeated_generations_are_partly_right(tmp_path: Path) -> None:
-    answers = itertools.cycle(["\\boxed{0}", "\\boxed{1}"])
-    save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", metadata={"medhallu": {"repeats": 2}}, limit=2)
-    page = Page(build_page(read_runs(tmp_path)))
-    assert page.cell("Values in percent, strict-match", "model", "MedHallu acc") == "50.0"
-
-
-def test_all_comparisons_of_a_page_are_corrected_together(runs: list[Run]) -> None:
-    found = Comparer(runs, BOTH)
-    pairs = [found.between("first", "second", name) for name in BOTH]
-    for is_part in (False, True):
-        lines = [line for pair in pairs for line in pair.lines if (line.breakdown is not None) == is_part]
-        tested = [line for line in lines if line.contrast.p is not None]
-        assert {line.filter for line in tested} == set(BOTH)
-        smallest = min(tested, key=lambda line: line.contrast.p or 0)
-        assert smallest.p_adjusted == pytest.approx(min(1, len(tested) * (smallest.contrast.p or 0)))
-
-
-def test_a_mean_over_benchmarks_rests_on_their_examples(tmp_path: Path) -> None:
-    """All right: the interval is as wide as the tasks' own say, and marked."""
-    save_run(tmp_path, tasks="medtasks")
-    (whole, *parts) = arrange(read_runs(tmp_path))
-    found = whole.estimate("model", "strict-match", "acc")
-    each = [part.estimate("model", "strict-match", "acc") for part in parts]
-    assert whole.is_overall and found.n == sum(part.n for part in each) and found.few
-    assert found.low is not None and found.low > max(part.low or 0 for part in each) and found.high == 1
-
-
-def test_a_value_that_the_samples_do_not_give_is_said(folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(folder / "a", tmp_path / "a")
-    (path,) = (tmp_path / "a").glob("**/results_*.json")
-    edit_lines(
-        sample_file(path, "medhallu"), lambda lines: [line.replace(b'"acc": 0.0', b'"acc": NaN') for line in lines]
-    )
-    text = "".join(Page(build_page(read_runs(tmp_path))).text)
-    assert re.search(r"values of acc \(strict-match\) are no numbers", text)
-    assert re.search(r"acc \(strict-match\) is [\d.]+ as reported, but 100.0 by the samples", text)
+def test_progress_is_silent_at_first(capsys: pytest.CaptureFixture[str]) -> None:
+    for quiet in (60.0, 0.0):
+        progress(quiet)("reading")
+    assert capsys.readouterr().err == "0 s: reading\n"

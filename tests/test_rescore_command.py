@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -15,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import clean_environment, sample_rows
-from judge_server import Fault, JudgeServer, geval_reply, sound, whole
+from conftest import clean_environment
+from judge_server import Fault, JudgeServer, sound, whole
 from rescore_logs import explained, run_harness, sample, write_log
 
 from medtasks_utils.__main__ import main
-from medtasks_utils.rescore import columns
 from medtasks_utils.rescore.run import JudgedRow
 
 CANARY = "sk-canary-0123456789abcdef"
@@ -61,11 +59,7 @@ def arguments(place: Path, folder: Path, server: JudgeServer) -> list[str]:
 
 
 def table(folder: Path, judge: str = "geval") -> list[JudgedRow]:
-    return read_table(folder / "out" / f"judged_{judge}.csv")
-
-
-def read_table(path: Path) -> list[JudgedRow]:
-    with path.open(encoding="utf-8", newline="") as file:
+    with (folder / "out" / f"judged_{judge}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -83,12 +77,10 @@ def test_geval_writes_a_row_for_each_response_with_all_that_the_judge_said(
     rows = table(tmp_path)
     assert Counter(row["status"] for row in rows) == {"judged": 10, "wrong": 10}
     assert len(server.judging) == 10, "a wrong answer costs no call"
-    asked = sample_rows("medexqa/test/clinical_psychologist_test.tsv")
     for row in rows:
         assert row["given"] == row["answer"] if row["status"] == "judged" else row["score"] == "0.0"
         assert row["completion"].endswith(f"{row['example']} explains, in full.") and "<think>" in row["completion"]
         assert row["references"].count("\n") == 1 and row["A"] and row["run_file"].startswith(str(logs))
-        assert row["question"] in {each["question"] for each in asked} or row["specialty"] != "clinical_psychology"
     for row in with_status(rows, "judged"):
         output = json.loads(row["judge_model_output"])
         assert output["final_score"] == float(row["score"])
@@ -97,18 +89,6 @@ def test_geval_writes_a_row_for_each_response_with_all_that_the_judge_said(
         assert json.loads(str(sound(request))) == output
         assert "<think>" not in whole(request["messages"])
         assert (row["calls"], row["prompt_tokens"], row["completion_tokens"]) == ("1", "7", "3")
-
-
-def test_what_no_file_can_hold_in_a_judges_reply_stops_nothing(
-    tmp_path: Path, server: JudgeServer, rescore: Command
-) -> None:
-    write_log(tmp_path / "logs", [sample(0)])
-    reply = json.dumps(geval_reply(70, justification="half a pair \ud83d, NUL \0, =1+1"))
-    server.answer = lambda request: sound(request) if '"ready"' in whole(request["messages"]) else reply
-    assert rescore(tmp_path / "logs") == 0
-    (row,) = table(tmp_path)
-    assert row["score"] == "70.0"
-    assert json.loads(row["judge_model_output"])["justification"].startswith("half a pair \ufffd, NUL ")
 
 
 @pytest.mark.parametrize("coverage", [False, True])
@@ -129,38 +109,6 @@ def test_factscore_writes_claims_with_labels_and_rates(
                 rates.append(sum(WORTH[label] for label in labels) / len(labels))
             assert row[f"{rate}_rate"] == ("" if not labels else str(rates[-1] / 100))
         assert float(row["score"]) == pytest.approx(sum(rates) / len(rates))
-
-
-def test_both_judges_write_a_table_each_with_the_environment_s_columns_first(
-    logs: Path, tmp_path: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JUDGE_API_KEY", CANARY)
-    assert main(["rescore", *arguments(logs, tmp_path, server)]) == 0, "both is the default"
-    first = ["run_file", "specialty", "question", "A", "B", "C", "D", "answer", "completion"]
-    for judge, own in (
-        ("geval", ["judge_model_output", "judge_score"]),
-        (
-            "factscore",
-            ["claims_labels_json", "support_rate", "coverage_labels_json", "coverage_rate", "final_score"],
-        ),
-    ):
-        rows = table(tmp_path, judge)
-        theirs = [*first, *own, "references", "error"]
-        assert list(rows[0])[: len(theirs)] == theirs and len(rows) == 20
-        assert list(rows[0]) == list(columns("g-eval" if judge == "geval" else judge))
-
-
-def test_the_summary_is_of_the_table(
-    logs: Path, tmp_path: Path, rescore: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rescore(logs)
-    said = capsys.readouterr().out.split("\n")[1].split()
-    scores = [float(row["score"]) for row in table(tmp_path)]
-    assert float(said[-7]) == pytest.approx(sum(scores) / 20, abs=0.005)
-    assert said[-5:] == ["20", "10", "10", "0", "0"]
-    assert rescore(logs, "geval", "--json") == 0
-    (told,) = json.loads(capsys.readouterr().out)["scores"]
-    assert told["score"] == pytest.approx(sum(scores) / 20) and told["low"] < told["score"] < told["high"]
 
 
 @pytest.mark.parametrize(("mode", "judge"), [("g-eval", "geval"), ("factscore", "factscore")])
@@ -186,43 +134,47 @@ def test_the_scores_are_those_of_a_run_that_judges_itself(
 # ---- going on
 
 
-def test_a_second_start_makes_no_call_and_changes_no_judgement(
-    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
+def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(
+    logs: Path,
+    tmp_path: Path,
+    server: JudgeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    rescore(logs, "both")
-    before, shown = [without_cost(table(tmp_path, judge)) for judge in ("geval", "factscore")], capsys.readouterr().out
-    calls = len(server.requests)
+    monkeypatch.setenv("JUDGE_API_KEY", CANARY)
+    command = ["rescore", *arguments(logs, tmp_path, server)]
+    assert main(command) == 0, "both is the default"
+    first = ["run_file", "specialty", "question", "A", "B", "C", "D", "answer", "completion"]
+    theirs = {
+        "geval": ["judge_model_output", "judge_score"],
+        "factscore": ["claims_labels_json", "support_rate", "coverage_labels_json", "coverage_rate", "final_score"],
+    }
+    before = {judge: table(tmp_path, judge) for judge in theirs}
+    for judge, own in theirs.items():
+        names = [*first, *own, "references", "error"]
+        assert list(before[judge][0])[: len(names)] == names and len(before[judge]) == 20
+    shown, calls = capsys.readouterr().out, len(server.requests)
+    (tmp_path / "out" / "judged_geval.csv").unlink()
     server.answer = lambda request: Fault(500)
-    assert rescore(logs, "both") == 0
-    assert len(server.requests) == calls
-    assert [without_cost(table(tmp_path, judge)) for judge in ("geval", "factscore")] == before
-    assert capsys.readouterr().out == shown
+    assert main(command) == 0
+    assert len(server.requests) == calls and capsys.readouterr().out == shown
+    assert {judge: without_cost(table(tmp_path, judge)) for judge in theirs} == {
+        judge: without_cost(rows) for judge, rows in before.items()
+    }
+
+
+def test_the_summary_is_of_the_table(
+    logs: Path, tmp_path: Path, rescore: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rescore(logs, "geval", "--json")
+    scores = [float(row["score"]) for row in table(tmp_path)]
+    (told,) = json.loads(capsys.readouterr().out)["scores"]
+    assert told["score"] == pytest.approx(sum(scores) / 20) and told["low"] < told["score"] < told["high"]
+    assert (told["examples"], told["statuses"]) == (20, {"judged": 10, "wrong": 10})
 
 
 def without_cost(rows: Sequence[JudgedRow]) -> list[JudgedRow]:
     return [{name: cell for name, cell in row.items() if name != "calls"} for row in rows]
-
-
-def test_a_lost_table_is_written_again_from_the_cache(
-    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command
-) -> None:
-    rescore(logs)
-    scores = {row["example"]: row["score"] for row in table(tmp_path)}
-    (tmp_path / "out" / "judged_geval.csv").unlink()
-    calls = len(server.requests)
-    rescore(logs)
-    assert len(server.requests) == calls
-    assert {row["example"]: row["score"] for row in table(tmp_path)} == scores
-
-
-def test_more_samples_are_added_and_nothing_is_judged_twice(
-    tmp_path: Path, server: JudgeServer, rescore: Command
-) -> None:
-    write_log(tmp_path / "logs", [sample(0), sample(1)])
-    rescore(tmp_path / "logs")
-    write_log(tmp_path / "logs", [sample(5, "occupational_therapy")], task="medexqa_occupational_therapy")
-    rescore(tmp_path / "logs")
-    assert len(server.judging) == len(table(tmp_path)) == 3
 
 
 def test_the_same_response_under_two_tasks_is_judged_once(
@@ -256,21 +208,16 @@ def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(
     assert captured.err.count("failed: ") >= 2 and "clinical_psychology/test/0" in captured.err
     assert captured.out.split("\n")[1].split()[-4:] == ["9", "10", "1", "0"]
 
-    server.answer = sound
     kept = without_cost(with_status(table(tmp_path), "judged"))
+    server.answer = sound
     calls = len(server.requests)
     assert rescore(logs) == 0
     assert len(server.requests) == calls + 1
     rows = table(tmp_path)
     assert Counter(row["status"] for row in rows) == {"judged": 10, "wrong": 10}
     assert [row for row in without_cost(rows) if row in kept] == kept
-
-
-def test_where_every_judgement_fails_the_exit_code_says_so(
-    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command
-) -> None:
     server.answer = lambda request: sound(request) if '"ready"' in whole(request["messages"]) else "No."
-    assert rescore(logs) == 1
+    assert rescore(logs, "geval", "--cache", str(tmp_path / "other.sqlite3")) == 1, "nothing could be judged"
     assert Counter(row["status"] for row in table(tmp_path)) == {"failed": 10, "wrong": 10}
 
 
@@ -292,64 +239,29 @@ def test_examples_without_references_are_skipped_and_counted(
 # ---- kills
 
 
-def start(place: Path, folder: Path, server: JudgeServer, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "medtasks_utils.__main__", "rescore", *arguments(place, folder, server), *more]
-    environment = clean_environment({"JUDGE_API_KEY": CANARY})
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for_calls(server: JudgeServer, count: int, process: subprocess.Popen[str]) -> None:
-    while len(server.judging) < count:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.01)
-
-
-@pytest.fixture
-def many(tmp_path: Path) -> Path:
-    """120 right answers."""
-    write_log(tmp_path / "logs", [sample(number) for number in range(120)])
-    return tmp_path / "logs"
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("judge", ["geval", "factscore"])
+@pytest.mark.parametrize(("end", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
 def test_after_a_kill_no_answered_call_is_made_twice(
-    judge: str, many: Path, tmp_path: Path, server: JudgeServer
+    end: signal.Signals, code: int, tmp_path: Path, server: JudgeServer
 ) -> None:
+    write_log(tmp_path / "logs", [sample(number) for number in range(120)])
+    command = [sys.executable, "-m", "medtasks_utils.__main__", "rescore", "--judge", "geval", "--concurrency", "8"]
+    command += arguments(tmp_path / "logs", tmp_path, server)
+    environment = clean_environment({"JUDGE_API_KEY": CANARY})
     server.latency = 0.05
-    in_flight = 8
-    more = ("--judge", judge, "--concurrency", str(in_flight))
-    process = start(many, tmp_path, server, *more)
-    wait_for_calls(server, 60, process)
-    process.kill()
-    process.communicate()
-    time.sleep(3 * server.latency)  # calls in flight are answered to nobody
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    while len(server.judging) < 60:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(end)
+    errors = process.communicate()[1]
+    assert process.returncode == code and "Traceback" not in errors
+    assert end == signal.SIGKILL or "the same command goes on from there" in errors
     server.latency = 0.0
-    again = start(many, tmp_path, server, *more)
-    output, errors = again.communicate()
-    assert again.returncode == 0, errors
-    rows = table(tmp_path, judge)
+    subprocess.run(command, env=environment, check=True)
+    rows = table(tmp_path)
     assert len(rows) == len({row["example"] for row in rows}) == len(with_status(rows, "judged")) == 120
-    assert sum(count - 1 for count in server.answered.values() if count > 1) <= in_flight
-    assert "judge" in output
-
-
-@pytest.mark.slow
-def test_ctrl_c_keeps_what_is_done_and_the_next_start_goes_on(many: Path, tmp_path: Path, server: JudgeServer) -> None:
-    server.latency = 0.05
-    process = start(many, tmp_path, server, "--judge", "geval", "--concurrency", "4")
-    wait_for_calls(server, 40, process)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "the same command goes on from there" in errors and "Traceback" not in errors
-    asked = len(server.judging)
-    server.latency = 0.0
-    again = start(many, tmp_path, server, "--judge", "geval")
-    again.communicate()
-    assert again.returncode == 0 and len(table(tmp_path)) == 120
-    assert asked < 120 and len(server.judging) <= 120 + 4, "but for those in flight, no call is made twice"
-    assert not list((tmp_path / "out").glob(".*"))
+    assert len(server.judging) <= 120 + 8, "but for those in flight, no call is made twice"
 
 
 # ---- the key
@@ -376,16 +288,6 @@ def test_the_key_is_sent_and_written_nowhere(
     assert CANARY not in captured.out + captured.err
 
 
-def test_a_refused_key_is_one_line_before_anything_is_judged(
-    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
-    server.answer = lambda request: Fault(401, {"error": {"message": f"Incorrect API key provided: {CANARY}"}})
-    assert rescore(logs) == 1
-    errors = capsys.readouterr().err
-    assert errors.count("\n") == 1 and "key" in errors and CANARY not in errors
-    assert not list((tmp_path / "out").iterdir())
-
-
 # ---- bad input
 
 
@@ -394,27 +296,11 @@ def test_a_refused_key_is_one_line_before_anything_is_judged(
     [
         (["--judge", "gpt"], "there is no judge 'gpt'"),
         (["--concurrency", "many"], "'many' is not a whole number of 1 or more"),
-        (["--sleep_ms", "-5"], "'-5' is not a whole number of 0 or more"),
-        (["--filter", "loose"], "invalid choice: 'loose'"),
-    ],
-)
-def test_wrong_usage_exits_with_2(
-    changes: list[str], message: str, logs: Path, rescore: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        rescore(logs, "geval", *changes)
-    assert message in capsys.readouterr().err.strip().split("\n")[-1]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
         (["--input_glob", "/nowhere/samples_*.jsonl"], "no file matches --input_glob"),
         (["--out_csv_prefix", "/dev/null/x_"], "cannot be written"),
         (["--base", "localhost:8000"], "must look like http://localhost:8000/v1"),
         (["--base", "http://127.0.0.1:9/v1"], "cannot be used"),
         (["--key_var", "NO_SUCH_VARIABLE"], "no variable of the given name is set"),
-        (["--cache", "/dev/null/cache"], "cache"),
     ],
 )
 def test_bad_input_is_one_clear_line_before_anything_is_judged(
@@ -425,19 +311,9 @@ def test_bad_input_is_one_clear_line_before_anything_is_judged(
     rescore: Command,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert rescore(logs, "geval", "--max_retries", "0", *changes) in (1, 2)
-    errors = capsys.readouterr().err
-    assert errors.count("\n") == 1 and message in errors
+    try:
+        code = rescore(logs, "geval", "--max_retries", "0", *changes)
+    except SystemExit as error:
+        code = error.code
+    assert code in (1, 2) and message in capsys.readouterr().err.strip().split("\n")[-1]
     assert server.judging == []
-
-
-def test_without_a_key_the_providers_endpoint_is_refused_before_anything_is_read(
-    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in ("JUDGE_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    given = ["--judge", "geval", "--input_glob", str(logs), "--out_csv_prefix", str(tmp_path / "x_")]
-    assert main(["rescore", *given]) in (1, 2)
-    errors = capsys.readouterr().err
-    assert errors.count("\n") == 1 and "JUDGE_API_KEY or OPENAI_API_KEY" in errors
-    assert os.listdir(tmp_path) == []

@@ -60,55 +60,17 @@ def test_the_filter_decides_which_answers_are_right(tmp_path: Path) -> None:
     assert [response.case for response in strict] == [response.case for response in flexible]
 
 
-def test_runs_are_told_apart_by_model_and_date(tmp_path: Path) -> None:
-    write_log(tmp_path / "org__one", [sample(0)], date="2026-01-01T00-00-00.000001")
-    write_log(tmp_path / "org__one", [sample(0)], date="2026-01-01T00-00-00.000002")
-    write_log(tmp_path / "org__two", [sample(0)], date="2026-01-01T00-00-00.000001")
-    responses = find_responses([str(tmp_path / "**" / "*.jsonl")], STRICT)
-    assert {response.run for response in responses.found} == {
-        "org__one 2026-01-01T00-00-00.000001",
-        "org__one 2026-01-01T00-00-00.000002",
-        "org__two 2026-01-01T00-00-00.000001",
-    }
-
-
-def test_files_that_several_patterns_match_are_read_once(tmp_path: Path) -> None:
-    path = write_log(tmp_path / "model", [sample(0), sample(1)])
-    assert len(find_responses([str(path), str(tmp_path / "*" / "*.jsonl"), str(tmp_path)], STRICT).found) == 2
-
-
-def test_only_the_files_that_match_are_read(tmp_path: Path) -> None:
-    write_log(tmp_path / "model", [sample(0)])
-    path = write_log(tmp_path / "model", [sample(1, "occupational_therapy")], task="medexqa_occupational_therapy")
-    assert [response.task for response in find_responses([str(path)], STRICT).found] == ["medexqa_occupational_therapy"]
-
-
-def test_one_run_copied_to_two_places_is_an_error_that_names_both(tmp_path: Path) -> None:
-    write_log(tmp_path / "here" / "model", [sample(0)])
-    write_log(tmp_path / "there" / "model", [sample(0)])
-    with pytest.raises(SamplesError, match=r"here.* and .*there.* are both samples of medexqa_clinical_psychology"):
+def test_the_files_that_match_are_read_once_and_their_runs_told_apart(tmp_path: Path) -> None:
+    date = "2026-01-01T00-00-00.000001"
+    path = write_log(tmp_path / "org__one", [sample(0), sample(1)], date=date)
+    write_log(tmp_path / "org__one", [sample(0)], date=date.replace("1", "2"))
+    write_log(tmp_path / "org__one", [sample(1)], task="medexqa_occupational_therapy", date=date)
+    assert [found.run for found in find_responses([str(path)], STRICT).found] == [f"org__one {date}"] * 2
+    every = find_responses([str(path), str(tmp_path / "*" / "*.jsonl"), str(tmp_path)], STRICT).found
+    assert len(every) == 4 and {found.run.split()[0] for found in every} == {"org__one"}
+    write_log(tmp_path / "copy" / "org__one", [sample(0)], date=date)
+    with pytest.raises(SamplesError, match=r"one.* and .*one.* are both samples of medexqa_clinical_psychology"):
         find_responses([str(tmp_path)], STRICT)
-
-
-def test_blank_references_are_none(tmp_path: Path) -> None:
-    lines = [
-        sample(0, explanation_1=" ", explanation_2="Only this."),
-        sample(1, explanation_1="", explanation_2="\n"),
-        sample(2, explanation_1=None),
-    ]
-    write_log(tmp_path, lines)
-    found = find_responses([str(tmp_path)], STRICT).found
-    assert [response.case.references for response in found] == [("Only this.",), (), ("Reference 2 of 2.",)]
-    assert [response.needs_judge for response in found] == [True, False, True]
-
-
-def test_a_last_line_that_is_cut_short_is_left_out_and_said(tmp_path: Path) -> None:
-    line = json.dumps(sample(2))
-    write_log(tmp_path, [sample(0), sample(1)], tail=line[: len(line) // 2])
-    responses = find_responses([str(tmp_path)], STRICT)
-    assert len(responses.found) == 2
-    assert len(responses.problems) == 1
-    assert "1 line" in responses.problems[0] and "line 3" in responses.problems[0]
 
 
 def test_samples_of_other_tasks_are_left_out_and_said(tmp_path: Path) -> None:
@@ -127,39 +89,28 @@ def test_samples_of_other_tasks_are_left_out_and_said(tmp_path: Path) -> None:
 
 
 def test_samples_without_their_document_are_left_out_and_said(tmp_path: Path) -> None:
-    without = sample(0)
-    del without["doc"]
     malformed = [sample(3, options=["one"]), sample(4, options=None), sample(5, answer_letter="E")]
-    write_log(tmp_path, [without, sample(1), sample(2) | {"doc": {"question": "Only this?"}}, *malformed])
+    lines = [sample(2) | {"doc": {"question": "Only this?"}}, sample(1, explanation_1=" "), *malformed]
+    write_log(tmp_path, lines, tail=json.dumps(sample(6))[:90])
     responses = find_responses([str(tmp_path)], STRICT)
     assert [response.example for response in responses.found] == ["clinical_psychology/test/1"]
-    assert "left out 5 samples without a document of MedExQA (the first is doc_id 0)" in responses.problems[0]
+    assert responses.found[0].case.references == ("Reference 2 of 1.",)
+    assert "left out 4 samples without a document of MedExQA (the first is doc_id 2)" in responses.problems[0]
+    assert "1 line" in responses.problems[1] and "line 6" in responses.problems[1]
 
 
 @pytest.mark.parametrize(
-    ("files", "pattern", "message"),
+    ("name", "content", "pattern", "message"),
     [
-        ({}, "nothing/**/*.jsonl", r"no file matches --input_glob .*nothing"),
-        ({}, ".", r"no file matches"),
-        (
-            {"samples_medexqa_x_2026-01-01T00-00-00.0.jsonl": ""},
-            "*",
-            r"no response to judge in .*medexqa_x.*\.jsonl\. ",
-        ),
-        ({"samples_medexqa_x_2026-01-01T00-00-00.0.jsonl": "{}\n"}, "*", "no response to judge in .*no sample"),
-        (
-            {"notes.txt": "hello"},
-            "*",
-            r"no response to judge in .*notes\.txt: .*not named samples_<task>_<date>\.jsonl",
-        ),
+        ("notes.txt", "hello", "nothing/**/*.jsonl", r"no file matches --input_glob .*nothing"),
+        ("samples_medexqa_x_2026-01-01T00-00-00.0.jsonl", "{}\n", "*", "no response to judge in .*no sample"),
+        ("notes.txt", "hello", "*", r"no response to judge in .*notes\.txt: .*not named samples_<task>_<date>\.jsonl"),
     ],
 )
 def test_where_nothing_is_found_one_line_says_why_and_the_way_out(
-    tmp_path: Path, files: dict[str, str], pattern: str, message: str
+    tmp_path: Path, name: str, content: str, pattern: str, message: str
 ) -> None:
-    for name, content in files.items():
-        (tmp_path / name).write_text(content, encoding="utf-8")
+    (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(SamplesError, match=message) as error:
         find_responses([str(tmp_path / pattern)], STRICT)
-    assert "\n" not in str(error.value)
-    assert "--log_samples" in str(error.value)
+    assert "\n" not in str(error.value) and "--log_samples" in str(error.value)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
-import urllib.error
-import urllib.request
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import documents, load
+from conftest import load
 
 from medtasks_utils import selfcheck
 from medtasks_utils.__main__ import main
@@ -87,17 +84,6 @@ def test_on_the_sample_every_score_is_as_expected(capsys: pytest.CaptureFixture[
     assert "<html" in (tmp_path / "check" / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
-def test_as_json_and_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    for _ in range(2):
-        assert main(["selfcheck", "--limit", "1", "--json"]) == 0
-        told = json.loads(capsys.readouterr().out)
-    assert told["passed"] is True
-    assert all(score["as_expected"] for score in told["scores"])
-    assert len(read_runs(told["runs"])) == len(BEHAVIOURS), "the second check replaced the first one's runs"
-    assert Path(told["report"]).is_file()
-
-
 def off_by_one_letter(self: Any, answer: Answer, example: dict[str, Any], options: Any) -> Scores:
     values: dict[str, Any] = {
         "acc": float(answer.value == "A"),
@@ -161,47 +147,7 @@ def test_a_directory_without_data_is_one_line_and_exit_code_1(
     assert "Traceback" not in "".join(errors)
 
 
-def test_the_expected_scores_are_not_taken_from_what_is_checked() -> None:
-    """With the package's own scoring removed, the expectation is worked out all the same."""
-    for name in ("medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu"):
-        task = load(name)
-        for behaviour in BEHAVIOURS:
-            examples = [
-                (doc, task.benchmark.known_answers().reply(behaviour, doc, seed=str(index)))
-                for index, doc in enumerate(documents(task))
-            ]
-            for filter_name in task.filter_names:
-                ranges = task.benchmark.known_answers().expected(behaviour, filter_name, examples)
-                assert {"acc", "answered"} <= ranges.keys()
-                assert all(low <= high for low, high in ranges.values())
-                if behaviour == "right":
-                    assert ranges["acc"] == (1, 1)
-
-
 # ---- the server
-
-
-def post(address: str, body: Any) -> Any:
-    request = urllib.request.Request(
-        address, json.dumps(body).encode(), {"Content-Type": "application/json"}, method="POST"
-    )
-    with urllib.request.urlopen(request, timeout=10) as response:
-        return json.loads(response.read())
-
-
-def test_the_server_answers_by_model_and_prompt() -> None:
-    messages = [{"role": "system", "content": "Größe"}, {"role": "user", "content": "Q"}]
-    other = [{"role": "user", "content": "other"}]
-    answers = {name: {selfcheck.prompt_key(messages): f"{name} 😀"} for name in ("right", "first")}
-    with selfcheck.serving(answers) as address:
-        assert address.startswith("http://127.0.0.1:")
-        for name in answers:
-            answer = post(address, {"model": name, "messages": messages, "temperature": 0})
-            assert answer["choices"][0]["message"] == {"role": "assistant", "content": f"{name} 😀"}
-        with pytest.raises(urllib.error.HTTPError, match="404"):
-            post(address, {"model": "right", "messages": other})
-    with pytest.raises(urllib.error.URLError):
-        post(address, {"model": "right", "messages": messages})
 
 
 @pytest.mark.slow

@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 from conftest import Row, evaluate, load, manager, right_answer, write_rows
-from hypothesis import given
-from hypothesis import strategies as st
 
-from medtasks_utils.harness.signature import Difference, digest_of_rows, incompatibilities, parse
+from medtasks_utils.harness.signature import Difference, incompatibilities, parse
 from medtasks_utils.harness.sources import SAMPLE
 
 STRICT = "strict-match"
@@ -64,15 +62,6 @@ def test_equal_rows_are_equal_wherever_they_are(tmp_path: Path) -> None:
     copy = signed(data=tmp_path / "copy")
     assert parse(copy)["data"] == "files" and "copy" not in copy
     assert not incompatibilities(signed(), copy)
-
-
-def test_the_commit_of_the_hub_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    commit = tmp_path / "51506045deadbeef"
-    shutil.copytree(SAMPLE / "medhallu", commit)
-    monkeypatch.setattr("medtasks_utils.harness.sources._download", lambda repository, revision, patterns: commit)
-    found = signed(data="hub")
-    assert parse(found)["data"] == "hub@51506045"
-    assert not incompatibilities(signed(), found)
 
 
 def test_the_form_of_a_file_does_not_matter(data: Path) -> None:
@@ -146,39 +135,6 @@ def test_rows_chosen_by_option_or_by_limit_are_the_same() -> None:
     assert not incompatibilities(signed("medmcqa_openmed", limit=3), by_option)
 
 
-def test_options_that_choose_rows_are_shown_and_do_not_count() -> None:
-    """The sample's first hard rows, chosen by option or by number, are the same rows."""
-    docs = list(load("medhallu").eval_docs)
-    hard = [index for index, doc in enumerate(docs) if doc["difficulty"] == "hard"]
-    by_option = signed(limit=None, metadata={"medhallu": {"difficulty": "hard"}})
-    by_number = signed(limit=None, samples={"medhallu": hard})
-    assert parse(by_option)["select"] == "difficulty=hard" and parse(by_number)["select"] == "-"
-    assert not incompatibilities(by_option, by_number)
-
-
-@pytest.mark.parametrize("task", ["medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu"])
-def test_the_options_named_for_signatures_exist(task: str) -> None:
-    kind = type(load(task).options)
-    assert kind.choose_rows | kind.not_signed <= kind.model_fields.keys()
-    assert not kind.choose_rows & kind.not_signed
-
-
-def test_rows_of_another_spelling_or_order_differ() -> None:
-    rows: list[Row] = [{"a": "1", "b": 2.0}, {"a": "2", "b": None}]
-    assert digest_of_rows(rows) == digest_of_rows([dict(reversed(row.items())) for row in rows])
-    assert len({digest_of_rows(changed) for changed in (rows, rows[::-1], rows[:1], [])}) == 4
-
-
-def test_versions_are_warnings_and_the_task_s_own_is_not() -> None:
-    text = signed()
-    newer = re.sub(r"medtasks:[^|]+", "medtasks:9.9", text)
-    assert fields(incompatibilities(text, newer), refuse=False) == {"medtasks"}
-    assert fields(incompatibilities(text, re.sub(r"\|v:[^|]+", "|v:9.0", text)), refuse=True) == {"v"}
-    assert fields(incompatibilities(text, text + "|further:1"), refuse=False) == {"further"}
-    (older,) = incompatibilities(text, re.sub(r"\|gen:[^|]+", "", text))
-    assert older.field == "gen" and "none" in older.message
-
-
 # ---- what must not be in it
 
 
@@ -189,13 +145,6 @@ def test_no_secret_address_or_path_is_in_it(tmp_path: Path, monkeypatch: pytest.
     assert re.search(r"\|opts:system_prompt=#[0-9a-f]{8}\|", found)
     for secret in ("sk-secret", "http", "host", "password", str(tmp_path)):
         assert secret not in found
-
-
-@given(texts=st.lists(st.text(max_size=40), min_size=2, max_size=2))
-def test_no_text_is_an_error(texts: list[str]) -> None:
-    differences = incompatibilities(*texts)
-    assert all(difference.message for difference in differences)
-    assert not incompatibilities(texts[0], texts[0])
 
 
 def test_it_does_not_depend_on_the_process(tmp_path: Path) -> None:

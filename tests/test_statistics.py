@@ -21,7 +21,13 @@ from medtasks_utils.compare.inference import bonett_price, contrast, mcnemar
 from medtasks_utils.compare.plan import stated
 from medtasks_utils.compare.ranking import groups_of, ranking
 from medtasks_utils.statistics.aggregation import AGGREGATES, NOT_AVAILABLE, Example, Scores, codes, joined
-from medtasks_utils.statistics.intervals import Size, confidence_interval, estimate, share_interval, wilson
+from medtasks_utils.statistics.intervals import (
+    Size,
+    confidence_interval,
+    estimate,
+    estimate_of_reported,
+    share_interval,
+)
 from medtasks_utils.statistics.metrics import JudgedScore, Metric, Score
 from medtasks_utils.statistics.planning import (
     detectable,
@@ -201,26 +207,31 @@ def test_no_interval_leaves_its_range_or_is_without_width(n: int, share: float, 
         assert -1e-9 <= low <= share * top + 1e-9 and share * top - 1e-9 <= high <= top + 1e-9 and low < high
 
 
-def test_wilson_is_statsmodels() -> None:
-    from statsmodels.stats.proportion import proportion_confint
+@pytest.mark.parametrize(
+    ("values", "metric", "is_shown", "few"),
+    [
+        ([1.0, 0.0] * 4, Metric("acc"), False, True),
+        ([1.0] * 50, Metric("acc"), True, True),
+        ([1.0, 0.0] * 10, Metric("acc"), True, False),
+        ([*np.linspace(85, 100, 195), *[0.0] * 3], EXPLANATION, True, True),  # however the judge's own scores spread
+        ([*np.linspace(85, 100, 195), *[0.0] * 12], EXPLANATION, True, False),
+    ],
+)
+def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(
+    values: list[float], metric: Metric, is_shown: bool, few: bool
+) -> None:
+    found = estimate(scores(values), metric)
+    assert (found.n, found.low is not None, found.high is not None, found.few) == (len(values), is_shown, is_shown, few)
+    assert found.value == pytest.approx(np.mean(values))
+    reported = estimate_of_reported(metric, found.value, found.stderr, len(values))
+    assert (reported.low is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
 
-    for right, n in ((3, 20), (10, 20), (97, 131)):
-        assert wilson(right / n, n) == pytest.approx(proportion_confint(right, n, method="wilson"))
 
-
-def test_below_ten_clusters_there_is_no_interval_and_few_are_marked() -> None:
-    few = estimate(scores([1.0, 0.0] * 4), Metric("acc"))
-    assert (few.n, few.value, few.low, few.high, few.few) == (8, 0.5, None, None, True)
-    alike = estimate(scores([1.0] * 50), Metric("acc"))
-    assert alike.low is not None and alike.low > 0.9 and alike.few
-    assert not estimate(scores([1.0, 0.0] * 10), Metric("acc")).few
-
-
-def test_a_judge_s_mean_near_the_ceiling_is_marked() -> None:
-    """Nothing but a few wrong answers moves it, however the judge's own scores spread."""
-    values = [*np.linspace(85, 100, 195), *[0.0] * 3]
-    assert estimate(scores(values), EXPLANATION).few
-    assert not estimate(scores([*values, *[0.0] * 9]), EXPLANATION).few
+def test_a_group_of_tasks_that_are_all_right_has_their_interval_and_mark() -> None:
+    parts = [scores([1.0] * 30) for _ in range(4)]
+    of_task, of_group = estimate(parts[0], Metric("acc")), estimate(joined(parts, by_part=True), Metric("acc"), "macro")
+    assert of_task.low is not None and of_group.low is not None and of_task.low < of_group.low < of_group.high == 1.0
+    assert of_task.few and of_group.few and of_group.n == of_group.clusters == 120
 
 
 # ---- two runs
@@ -276,21 +287,6 @@ def test_runs_of_different_repeats_are_tested_by_t() -> None:
     assert 0.01 < np.mean(rejected) < 0.09
 
 
-def test_equal_models_that_decide_unlike_numbers_are_not_called_different() -> None:
-    rng = np.random.default_rng(4)
-    rejected = []
-    for _ in range(300):
-        target = [0, 1] * 300
-        sides = []
-        for unsure in (0.0, 0.9):
-            given_ = [None if rng.random() < unsure else int(rng.random() < (0.8 if t else 0.3)) for t in target]
-            sides.append(scores(pairs(target, given_), [i // 2 for i in range(600)]))
-        found = contrast(sides[0], sides[1], Metric("f1", "f1"))
-        assert found is not None and found.p is not None
-        rejected.append(found.p < 0.05)
-    assert 0.01 < np.mean(rejected) < 0.1
-
-
 def test_scores_are_compared_where_both_runs_were_judged() -> None:
     right, wrong, failed = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
     a = scores([right] * 10 + [wrong] * 10 + [failed] * 2)
@@ -320,7 +316,7 @@ def test_a_metric_of_the_generations_together_counts_examples() -> None:
     rng = np.random.default_rng(7)
     a, b = rng.integers(0, 2, (2, 50)) * 1.0
     found = contrast(scores(a), scores(b), Metric("all@k"))
-    smooth = paired(scores(a).ratio(), scores(b).ratio(), unit=1.0)
+    smooth = paired(scores(a).ratio(), scores(b).ratio(), 1.0, is_counted=True)
     assert found is not None and smooth is not None and found.detectable == detectable(smooth.error, 49)
 
 
@@ -353,16 +349,6 @@ def test_groups_are_the_maximal_sets_without_a_sure_difference(n: int, data: st.
     letters = groups_of(differ, range(n))
     for i, j in itertools.combinations(range(n), 2):
         assert bool(set(letters[i]) & set(letters[j])) != differ[i, j]
-
-
-def test_equal_models_seldom_have_a_sure_rank() -> None:
-    rng = np.random.default_rng(9)
-    sure = []
-    for _ in range(60):
-        chance = rng.beta(1, 0.5, 300)
-        every = [scores((rng.random(300) < chance) * 1.0).ratio() for _ in range(4)]
-        sure.append(any(rank.best > 1 for rank in ranking(list("abcd"), every)))
-    assert np.mean(sure) < 0.15
 
 
 # ---- plans

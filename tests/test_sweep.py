@@ -349,9 +349,9 @@ def test_what_is_tried_again(
 
 def test_a_server_is_there_when_it_answers_even_with_a_complaint(server: JudgeServer) -> None:
     assert is_there(server.url)
-    server.answer_to_get = Fault(404)
+    server.page = Fault(404)
     assert is_there(server.url)
-    server.answer_to_get = Fault(503)
+    server.page = Fault(503)
     assert not is_there(server.url) and not is_there("http://127.0.0.1:9/v1") and not is_there("nowhere")
 
 

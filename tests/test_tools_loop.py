@@ -14,12 +14,10 @@ from typing import Any
 import pytest
 from conftest import Chat, Row, Scripted, clean_environment, documents, evaluate, load, manager
 from launching import ON_PROCESSORS, free_port, launch
-from lm_eval.api.instance import Instance
 from lm_eval.evaluator import simple_evaluate
 from tool_caller import Replies, check, reply, tagged
 
 from medtasks_utils.errors import OptionError
-from medtasks_utils.harness.turns import Model
 from medtasks_utils.sandbox import SandboxError
 from medtasks_utils.selfcheck import serving
 from medtasks_utils.tools.calculator import Calculator
@@ -482,32 +480,6 @@ def test_a_sandbox_that_cannot_start_says_so_before_the_model_runs(monkeypatch: 
 
 
 # ---- several processes
-
-
-def test_a_rank_pads_its_batches_and_asks_even_without_any_of_its_own() -> None:
-    class OfTwo(Model):
-        others = 3
-
-        def most_in_any_process(self, count: int) -> int:
-            return max(count, self.others)
-
-    asked: list[list[str]] = []
-
-    class Echo(Scripted):
-        def generate_until(self, requests: list[Any]) -> list[str]:
-            asked.append([request.args[0] for request in requests])
-            return [request.args[0].upper() for request in requests]
-
-    def request(prompt: str) -> Instance:
-        return Instance("generate_until", {}, (prompt, {}), 0, ("task", 0, 1))
-
-    model = OfTwo(Echo(), spare=request("spare"))
-    assert model.generate([request("a")]) == ["A"]
-    assert model.generate([request(letter) for letter in "abcd"]) == ["A", "B", "C", "D"]
-    assert model.generate([]) == []
-    OfTwo.others = 0
-    assert model.generate([]) == []
-    assert asked == [["a", "a", "a"], ["a", "b", "c", "d"], ["spare", "spare", "spare"]]
 
 
 @pytest.mark.torch

@@ -51,6 +51,20 @@ class Repository:
     files: tuple[PinnedFile, ...] = ()
 
 
+class Resource(NamedTuple):
+    """Something that runs need besides rows and packages, such as a dictionary or a model.
+
+    Attributes:
+        name: as ``medtasks fetch --only`` has it.
+        origin: where it comes from.
+        load: loads it as a run does, downloading what is not there, and returns where it is.
+    """
+
+    name: str
+    origin: str
+    load: Callable[[], Path]
+
+
 class Breakdown(NamedTuple):
     """A way to divide a benchmark's examples.
 
@@ -240,6 +254,17 @@ class Benchmark(ABC):
     def metrics_of(self, task: TaskInfo, options: Any) -> list[Metric]:
         """The metrics that a task reports, those of repeats left out."""
         return list(self.metrics)
+
+    def resources(self) -> Sequence[Resource]:
+        """What its tasks may need besides rows and packages."""
+        return ()
+
+    def check_installed(self, task: TaskInfo, options: Any) -> None:  # noqa: B027 - most need nothing
+        """See that what scoring needs is installed, downloaded and reachable.
+
+        Raises:
+            MedtasksError: for the first that is not.
+        """
 
     # ---- rows
 

@@ -57,7 +57,7 @@ def _tags(settings: dict[str, Any]) -> list[str]:
     return [tags] if isinstance(tags, str) else tags
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML in which ``!function`` is a text."""
 
 

@@ -12,7 +12,6 @@ SHELLS = ("bash", "zsh", "tcsh")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The shell."""
     parser.add_argument("shell", choices=SHELLS, help="which shell")
-    parser.add_argument("--json", action="store_true", help="print the script as a string in JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -3,45 +3,52 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
-
-from medtasks_utils.benchmarks import benchmarks
 
 SUMMARY = "download all that a machine without internet will need"
 DESCRIPTION = """\
 Downloads the data sets and SciBERT into the hub's cache (HF_HOME), WordNet and Punkt's sentence model (punkt_tab) into
-NLTK's folder (NLTK_DATA). Files that are there already are kept, so that a fetch that was stopped goes on with the
-rest. Then runs need no internet: set HF_HUB_OFFLINE=1. Exit code 1 if anything is missing.
+NLTK's folder (NLTK_DATA), and loads each as a run does. What is there already is kept, so that a fetch that was stopped
+goes on with the rest. Then runs need no internet: set HF_HUB_OFFLINE=1. Exit code 1 if anything is missing.
 """
-NAMES = (*benchmarks(), "wordnet", "punkt_tab", "scibert")
-
-
-def _names(text: str) -> list[str]:
-    names = [name for name in text.split(",") if name]
-    unknown = [name for name in names if name not in NAMES]
-    if unknown or not names:
-        raise argparse.ArgumentTypeError(f"{', '.join(unknown) or 'nothing'} is none of {', '.join(NAMES)}")
-    return names
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``--only`` and ``--check``."""
     parser.description = DESCRIPTION
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--only", type=_names, metavar="NAME,...", help=f"some of {', '.join(NAMES)}; default: all")
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="download nothing; load everything as a run without internet would, and say what is missing",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON, once all is done")
+    parser.add_argument("--only", metavar="NAME,...", help="some of what is listed without it; default: all")
+    parser.add_argument("--check", action="store_true", help="download nothing, and say what is missing")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetch or check; 1 if anything is missing."""
     if arguments.check:
         os.environ["HF_HUB_OFFLINE"] = "1"  # before the hub's client, which reads it once, is imported
+    from huggingface_hub.errors import HfHubHTTPError
+
+    from medtasks_utils.errors import MedtasksError, UsageError, first_line
     from medtasks_utils.harness import fetch
 
-    items = fetch.items(arguments.only or NAMES)
-    return (fetch.check if arguments.check else fetch.fetch)(items, as_json=arguments.json)
+    items = list(fetch.items())
+    known = dict.fromkeys(item.name for item in items)
+    wanted = arguments.only.split(",") if arguments.only else list(known)
+    if not set(wanted) <= set(known):
+        raise UsageError(f"--only takes some of {', '.join(known)}, not {arguments.only}")
+    told = []
+    for item in (item for item in items if item.name in wanted):
+        size, missing = None, None
+        try:
+            size = fetch.size(item.load())
+        except (MedtasksError, OSError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
+            missing = first_line(error)
+        told.append({"name": item.name, "origin": item.origin, "bytes": size, "missing": missing})
+        if not arguments.json:
+            print(
+                f"{item.name:<13}  {item.origin:<50}  {f'MISSING  {missing}' if missing else f'{size:,} bytes'}",
+                flush=True,
+            )
+    lacking = sum(each["missing"] is not None for each in told)
+    print(json.dumps(told, indent=2) if arguments.json else f"{len(told) - lacking} of {len(told)} there")
+    return 1 if lacking else 0

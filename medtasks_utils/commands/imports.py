@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
+
+from medtasks_utils.commands.flags import warn
 
 SUMMARY = "write runs of the defining environments (results.jsonl) as the harness's files"
 DESCRIPTION = (
@@ -23,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--task", metavar="NAME", help="the task that the rows are of; default: the benchmark's own")
     parser.add_argument("--data", metavar="DIR", help="where the task's rows come from; default: as for runs")
-    parser.add_argument("--json", action="store_true", help="say as JSON what was written, and what was left out")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in files:
         written, problems = import_run(path, arguments.output, arguments.task, arguments.data)
         for problem in problems:
-            print(f"warning: {problem}", file=sys.stderr)
+            warn(problem)
         told.append({"run": str(path), "written": str(written), "problems": problems})
         if not arguments.json:
             print(written)

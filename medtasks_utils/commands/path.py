@@ -11,8 +11,7 @@ SUMMARY = 'print the tasks folder, for lm_eval --include_path "$(medtasks path)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``--json``."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    """None of its own."""
 
 
 def run(arguments: argparse.Namespace) -> int:

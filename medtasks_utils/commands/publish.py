@@ -20,7 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where .eval_results/ goes; default: a folder of the model's name",
     )
-    parser.add_argument("--json", action="store_true", help="print the files, and the pull request's address, as JSON")
     parser.add_argument("--create_pr", action="store_true", help="open a pull request on the model's repository")
     parser.add_argument(
         "--allow_partial", action="store_true", help="also results of a part of the rows, or of files of your own"
@@ -29,19 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the files and name them; with ``--create_pr``, print the pull request's address."""
-    from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
 
     from medtasks_utils.compare import one_run
     from medtasks_utils.errors import UsageError
     from medtasks_utils.results import publish
 
-    try:
-        validate_repo_id(arguments.model_repo)
-    except HFValidationError as error:
-        raise UsageError(f"--model_repo: {error}") from None
     if "/" not in arguments.model_repo:
         raise UsageError(f"--model_repo takes ORG/NAME, not {arguments.model_repo!r}")
+    validate_repo_id(arguments.model_repo)
     found = one_run(arguments.results)
     folder = arguments.output or Path(arguments.model_repo.rpartition("/")[2])
     files = publish.contents(found, arguments.allow_partial)
@@ -49,8 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
     address = None
     if arguments.create_pr:
         address = publish.open_pull_request(found, arguments.model_repo, files)
-    if arguments.json:
-        print(json.dumps({"files": paths, "pull_request": address and str(address)}, indent=2))
-    else:
-        print("\n".join([*paths, *([str(address)] if address else [])]))
+    told = {"files": paths, "pull_request": address and str(address)}
+    print(json.dumps(told, indent=2) if arguments.json else "\n".join([*paths, *([str(address)] if address else [])]))
     return 0

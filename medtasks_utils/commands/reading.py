@@ -12,7 +12,6 @@ from medtasks_utils.errors import UsageError, meant
 from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.weighing import Candidate, Reading
 from medtasks_utils.harness.catalog import our_manager
-from medtasks_utils.harness.index import index_of
 from medtasks_utils.harness.options import DATA_KEY
 from medtasks_utils.harness.task import MedTask
 from medtasks_utils.report.summary import problems_of
@@ -32,8 +31,7 @@ def task_named(name: str, data: str) -> MedTask:
     manager = our_manager({DATA_KEY: data, "medexqa": {"use_explanations": False}})
     tasks = manager.load([name])["tasks"] if name in manager.all_tasks else {}
     if name not in tasks or tasks[name].OUTPUT_TYPE != "generate_until":
-        single = [key for key, entry in index_of(manager).items() if entry.kind not in ("GROUP", "TAG")]
-        known = sorted(key for key in single if not key.endswith("_logits"))
+        known = [key for key in manager.all_subtasks if not key.endswith("_logits")]
         raise UsageError(
             f"--task {name}: no single task whose model writes text{meant(name, known)}; there are {', '.join(known)}"
         )
@@ -89,7 +87,7 @@ def explained(reading: Reading) -> Iterator[str]:
     if reading.value is not None:
         yield f"certainty {reading.certainty:.2f}"
     for one in sorted(reading.candidates, key=lambda one: -one.weight)[:_SHOWN]:
-        evidence = ", ".join(f"{name} {weight:+g}" for name, weight in one.evidence)
+        evidence = ", ".join(f"{name} {weight:+g}" for name, weight in one.evidence.items())
         found = ", ".join([f"{one.cue} {one.support:+g}", *([evidence] if evidence else [])])
         yield f"{one.weight:6g}  {_shown(one.value)}  {found}  {_place(one)}"
     if len(reading.candidates) > _SHOWN:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import sys
 import time
 from pathlib import Path
+
+from medtasks_utils.commands.flags import warn
 
 SUMMARY = "write one self-contained HTML page from one or more runs"
 DESCRIPTION = (
@@ -22,43 +23,29 @@ _SAID = 8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Paths and ``-o``."""
     parser.description = DESCRIPTION
-    parser.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="folders, searched to the bottom, or results files"
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=Path("report.html"),
-        metavar="FILE",
-        help="default: report.html; - for standard output",
-    )
-    parser.add_argument("--json", action="store_true", help="say where, how large and how long it took as JSON")
-    parser.add_argument(
-        "--split", action="store_true", help="prompts and responses in a folder beside the page, <name>_files"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("paths", nargs="+", type=Path, metavar="PATH", help="folders, searched to the bottom, or results files")
+    add("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="- for standard output")
+    add("--split", action="store_true", help="prompts and responses in a folder beside the page, <name>_files")
+    add(
         "--compare",
         nargs="+",
         metavar="RUN",
         default=[],
         help="with more than eight runs: which are compared and drawn, as for --baseline; default: the first eight",
     )
-    parser.add_argument(
-        "--baseline",
-        metavar="RUN",
+    add("--baseline", metavar="RUN",
         help="what the others are compared with: a run's name in the page, its model, or its folder (default: the "
-        "first PATH's, of one PATH the oldest; another can be chosen in the page)",
-    )
+        "first PATH's, of one PATH the oldest; another can be chosen in the page)")  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page; say where, how large and how long it took."""
     from medtasks_utils.errors import MedtasksError, UsageError
     from medtasks_utils.report import build_page, with_baseline_first
-    from medtasks_utils.report.progress import Progress
+    from medtasks_utils.report.progress import progress
     from medtasks_utils.report.summary import problems
-    from medtasks_utils.results import ResultsError, read_runs
+    from medtasks_utils.results import read_runs
     from medtasks_utils.writing import write_whole
 
     start = time.perf_counter()
@@ -66,46 +53,29 @@ def run(arguments: argparse.Namespace) -> int:
     to_stdout = output == Path("-")
     if arguments.split and to_stdout:
         raise UsageError("--split writes a folder beside the page: name a file with -o")
-    if output.is_dir():
-        raise MedtasksError(f"{output} is a folder; name a file, as in -o {output / 'report.html'}")
-    if not output.parent.is_dir():
-        raise MedtasksError(f"there is no folder {output.parent} to write {output.name} into")
+    if output.is_dir() or not output.parent.is_dir():
+        raise MedtasksError(f"-o {output}: name a file, in a folder that is there")
     gc.disable()  # samples are millions of objects that all stay; the collector would go through them over and over
     try:
-        with Progress() as progress:
-            runs = read_runs(arguments.paths)
-            if not any(run.tasks for run in runs):
-                raise ResultsError(f"nothing to report: {'; '.join(p for run in runs for p in run.problems)}")
-            for name in reversed(arguments.compare):
-                runs = with_baseline_first(runs, name)
-            runs = with_baseline_first(
-                runs, arguments.baseline, oldest=len(arguments.paths) == 1 and not arguments.compare
-            )
-            beside = output.with_name(f"{output.stem}_files") if arguments.split else None
-            page = build_page(runs, say=progress, beside=beside)
+        runs = read_runs(arguments.paths)
+        for name in reversed(arguments.compare):
+            runs = with_baseline_first(runs, name)
+        oldest = len(arguments.paths) == 1 and not arguments.compare
+        runs = with_baseline_first(runs, arguments.baseline, oldest=oldest)
+        beside = output.with_name(f"{output.stem}_files") if arguments.split else None
+        page = build_page(runs, say=progress(), beside=beside)
     finally:
         gc.enable()
     wary = problems(runs)
     for problem in wary[:_SAID]:
-        print(f"warning: {problem}", file=sys.stderr)
+        warn(problem)
     if len(wary) > _SAID:
-        print(f"warning: {len(wary) - _SAID} more of the kind are in the page", file=sys.stderr)
+        warn(f"{len(wary) - _SAID} more of the kind are in the page")
     if to_stdout:
         print(page)
         return 0
     write_whole(output, page)
-    seconds = time.perf_counter() - start
-    if arguments.json:
-        told = {
-            "path": str(output.resolve()),
-            "runs": len(runs),
-            "bytes": output.stat().st_size,
-            "seconds": seconds,
-            "problems": wary,
-        }
-        print(json.dumps(told))
-        return 0
-    size = output.stat().st_size / 1e6
-    names = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    print(f"{output.resolve()}: {names}, {size:.1f} MB, {seconds:.1f} s")
+    path, size, seconds = str(output.resolve()), output.stat().st_size, time.perf_counter() - start
+    told = {"path": path, "runs": len(runs), "bytes": size, "seconds": seconds, "problems": wary}
+    print(json.dumps(told) if arguments.json else f"{path}: {len(runs)} runs, {size / 1e6:.1f} MB, {seconds:.1f} s")
     return 0

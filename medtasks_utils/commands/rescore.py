@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
-from collections.abc import Callable
+
+from medtasks_utils.commands.flags import add_judge, judge_settings, number
 
 SUMMARY = "judge the explanations in saved MedExQA samples with G-Eval and FActScore"
 DESCRIPTION = (
@@ -19,81 +19,33 @@ DESCRIPTION = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which samples, which judges, and the limits."""
     parser.description = DESCRIPTION
-    parser.add_argument(
-        "--judge", default="both", type=_judges, metavar="NAME", help="geval, factscore, or both; default: both"
-    )
-    parser.add_argument(
-        "--input_glob", required=True, nargs="+", metavar="GLOB",
-        help="sample logs, as in 'results/**/samples_medexqa*.jsonl', or folders with them",
-    )  # fmt: skip
+    judged, filters = ("both", "geval", "factscore"), ("strict-match", "flexible-extract")
+    parser.add_argument("--judge", default="both", choices=judged, help="default: both")
+    parser.add_argument("--input_glob", required=True, nargs="+", metavar="GLOB", help="sample logs, or their folders")
     parser.add_argument("--out_csv_prefix", required=True, metavar="PREFIX", help="as in results/judged_")
-    parser.add_argument("--model", metavar="NAME", help="the judging model; default: gpt-4o-mini")
-    parser.add_argument("--base", metavar="URL", help="the endpoint, as in http://localhost:8000/v1; default: OpenAI's")
-    parser.add_argument("--key_var", metavar="NAME", help="environment variable that holds the key")
-    parser.add_argument("--max_tokens", type=_at_least(1), metavar="N", help="of a reply, reasoning included")
-    parser.add_argument("--max_retries", type=_at_least(0), metavar="N", help="further tries of a failed call")
-    parser.add_argument(
-        "--sleep_ms", type=_at_least(0), default=0, metavar="MS", help="rest of each slot after a call; default: 0"
-    )
-    parser.add_argument("--concurrency", type=_at_least(1), metavar="N", help="calls in flight at once, at most")
-    parser.add_argument("--cache", metavar="PATH", help="file of answered calls; default: in the user's cache folder")
-    parser.add_argument(
-        "--use_coverage", action="store_true", help="FActScore: verify the references' claims against the response too"
-    )
-    parser.add_argument(
-        "--filter", default="strict-match", choices=("strict-match", "flexible-extract"),
-        help="whose answers decide which responses are right; default: strict-match",
-    )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print the results as JSON")
+    parser.add_argument("--sleep_ms", type=number(int, 0), default=0, metavar="MS", help="rest after each call")
+    parser.add_argument("--use_coverage", action="store_true", help="FActScore: verify the references' claims too")
+    parser.add_argument("--filter", default=filters[0], choices=filters, help="whose answers decide what is right")
     parser.add_argument("--verbose", action="store_true", help="a line for each judgement, not for failures alone")
-
-
-def _judges(text: str) -> tuple[str, ...]:
-    from medtasks_utils.judging import JudgeError, judge_name
-
-    try:
-        return ("g-eval", "factscore") if text == "both" else (judge_name(text),)
-    except JudgeError as error:
-        raise argparse.ArgumentTypeError(f"{error}, or both") from None
-
-
-def _at_least(least: int) -> Callable[[str], int]:
-    def whole_number(text: str) -> int:
-        if not re.fullmatch(r"[0-9]+", text) or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {least} or more")
-        return int(text)
-
-    return whole_number
+    add_judge(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge what is not judged yet; 1 if every judgement failed."""
     from medtasks_utils.errors import UsageError
-    from medtasks_utils.judging import DEFAULT_MODEL, JudgeSettings, make_judge
+    from medtasks_utils.judging import judge_name, make_judge
     from medtasks_utils.rescore import STATUSES, find_responses, rescore
     from medtasks_utils.writing import table
 
-    judges = [make_judge(name, use_coverage=arguments.use_coverage) for name in arguments.judge]
-    if arguments.use_coverage and not any(hasattr(judge, "use_coverage") for judge in judges):
+    if arguments.use_coverage and arguments.judge == "geval":
         raise UsageError("--use_coverage is of FActScore: add --judge factscore or both, or leave it out")
-    given = {name: getattr(arguments, name) for name in ("max_tokens", "max_retries", "concurrency")}
-    limits = {name: value for name, value in given.items() if value is not None}
-    settings = JudgeSettings.from_environment(
-        model=arguments.model or DEFAULT_MODEL,
-        base_url=arguments.base,
-        key_variable=arguments.key_var,
-        cache=arguments.cache,
-        pause=arguments.sleep_ms / 1000,
-        **limits,
-    )
+    names = ("g-eval", "factscore") if arguments.judge == "both" else (judge_name(arguments.judge),)
+    judges = [make_judge(name, use_coverage=arguments.use_coverage) for name in names]
+    settings = judge_settings(arguments, pause=arguments.sleep_ms / 1000)
     responses = find_responses(arguments.input_glob, arguments.filter)
     for problem in responses.problems:
         _log(f"warning: {problem}")
-    try:
-        result = rescore(responses.found, judges, settings, arguments.out_csv_prefix, _log, arguments.verbose)
-    except KeyboardInterrupt:
-        _log("stopped; what was judged is in the cache, and the same command goes on from there")
-        return 130
+    result = rescore(responses.found, judges, settings, arguments.out_csv_prefix, _log, arguments.verbose)
     if arguments.json:
         scores = [
             {"judge": judge, "run": run, "score": own.value, "stderr": own.stderr, "low": own.low, "high": own.high}

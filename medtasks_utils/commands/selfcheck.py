@@ -9,6 +9,8 @@ import shlex
 import sys
 from pathlib import Path
 
+from medtasks_utils.commands.flags import number
+
 SUMMARY = "run the harness against a local server with known answers and check every score"
 DESCRIPTION = (
     "Serves right, first-option, random, malformed and unsure answers from a local OpenAI-compatible server, runs the "
@@ -22,25 +24,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to check on, and what to show."""
     parser.description = DESCRIPTION
     parser.add_argument("--data", default="sample", metavar="DIR", help="a data directory; default: bundled sample")
-    parser.add_argument("--limit", type=_number, metavar="N", help="only the first N examples of each task")
+    parser.add_argument("--limit", type=number(int, 1), metavar="N", help="only the first N examples of each task")
     parser.add_argument(
         "-o", "--output", type=Path, default=FOLDER, metavar="FOLDER", help=f"for the runs and the report; {FOLDER}"
     )
     parser.add_argument("--table", action="store_true", help="print every score")
-    parser.add_argument("--json", action="store_true", help="print every score as JSON, and nothing else")
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
-    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run it; 1 if any score misses."""
     os.environ["TQDM_DISABLE"] = "1"  # which is read when tqdm is imported
     from medtasks_utils import selfcheck
-    from medtasks_utils.harness.saving import try_folder
+    from medtasks_utils.harness.checks import try_folder
     from medtasks_utils.selfcheck import output
 
     runs: Path = arguments.output / "runs"

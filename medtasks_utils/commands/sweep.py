@@ -20,7 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster: its address, or auto")
     parser.add_argument("--cpus", type=float, metavar="N", help="processors of this machine to use; default: all")
     parser.add_argument("--gpus", type=int, metavar="N", help="GPUs of this machine to use; default: all")
-    parser.add_argument("--json", action="store_true", help="print the jobs as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,11 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         print(json.dumps(as_data(plan), indent=1) if arguments.json else dry_run(plan))
         return 0
-    try:
-        failed = sweep(plan, Machine.this_one(arguments.cpus, arguments.gpus), arguments.ray)
-    except KeyboardInterrupt:
-        print("stopped; the same command goes on with what was not answered")
-        return 130
+    failed = sweep(plan, Machine.this_one(arguments.cpus, arguments.gpus), arguments.ray)
     page = report(plan, failed)
     if arguments.json:
         print(json.dumps(as_data(plan), indent=1))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
+
+from medtasks_utils.commands.flags import number, text_on_standard_input
 
 SUMMARY = "run one call of a tool: code or an expression on standard input, the result on standard output"
 
@@ -18,43 +19,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "tool", choices=tuple(TOOLS), help="python runs code in the sandbox, calculator evaluates arithmetic"
     )
     parser.add_argument(
-        "--timeout", type=_seconds, default=10.0, metavar="S", help="seconds that the code may take; default: 10"
+        "--timeout",
+        type=number(float, 0, above=True),
+        default=10.0,
+        metavar="S",
+        help="seconds that the code may take",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON, failed or not")
     parser.add_argument(
         "--layers", action="store_true", help="python: show which layers of the sandbox are on, and end"
     )
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return seconds
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Print the result, and return 0; 1 with the error on standard error if the call fails."""
-    from medtasks_utils.errors import MedtasksError
-    from medtasks_utils.extraction.printable import printable, without_controls
+    from medtasks_utils.extraction.printable import without_controls
     from medtasks_utils.tools import TOOLS
 
     if arguments.layers:
         return _show_layers(arguments.tool)
-    if sys.stdin is None:
-        raise MedtasksError("standard input is closed, and the call is read from it: echo '1 + 1' | medtasks tool ...")
-    try:
-        argument = sys.stdin.read()
-    except UnicodeDecodeError as error:
-        raise MedtasksError(f"standard input is not {error.encoding}: {error.reason} at byte {error.start}") from None
+    argument = text_on_standard_input()
     with TOOLS[arguments.tool].opened(timeout=arguments.timeout) as tool:
-        (outcome,) = tool.run([("", printable(argument))])
+        (outcome,) = tool.run([("", argument)])
     if arguments.json:
-        shown = json.dumps({"text": outcome.text, "failed": outcome.failed}, ensure_ascii=False)
-        print(re.sub("[\x7f-\x9f]", lambda control: f"\\u{ord(control[0]):04x}", shown))  # terminals act on these too
+        print(json.dumps({"text": outcome.text, "failed": outcome.failed}))
     elif outcome.text:
         print(without_controls(outcome.text), file=sys.stderr if outcome.failed else sys.stdout)
     return 1 if outcome.failed else 0

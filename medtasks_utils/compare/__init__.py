@@ -5,7 +5,7 @@
 """
 
 from medtasks_utils.compare.comparison import OF_GROUPS, Comparison, Line, compare_runs, corrected
-from medtasks_utils.compare.flips import Agreement, Flip
+from medtasks_utils.compare.flips import Agreement
 from medtasks_utils.compare.inference import Contrast
 from medtasks_utils.compare.output import as_dict, as_json, as_table
 from medtasks_utils.compare.pairing import CompareError, one_run
@@ -16,7 +16,6 @@ __all__ = [
     "CompareError",
     "Comparison",
     "Contrast",
-    "Flip",
     "Line",
     "as_dict",
     "as_json",

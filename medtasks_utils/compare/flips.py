@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from medtasks_utils.results import Sample
+from medtasks_utils.statistics.ratio import Array
 
 Pair = tuple[Sample, Sample]
-
-
-@dataclass(frozen=True)
-class Flip:
-    """An example that one run has right and the other wrong, each in most generations; a tie is neither.
-
-    Attributes:
-        direction: ``gained`` where only the second run is right, ``lost`` where only the first is.
-        sample_a: the first run's sample.
-        sample_b: the second's.
-    """
-
-    task: str
-    filter: str
-    direction: Literal["gained", "lost"]
-    sample_a: Sample
-    sample_b: Sample
 
 
 @dataclass(frozen=True)
@@ -41,34 +25,33 @@ class Agreement:
         both_wrong: in both wrong.
         gained: only in the second right.
         lost: only in the first.
+        examples_gained: the samples of both runs where the second alone is right in most generations.
+        examples_lost: where the first alone is.
     """
 
     both_right: float
     both_wrong: float
     gained: float
     lost: float
+    examples_gained: list[Pair] = field(default_factory=list)
+    examples_lost: list[Pair] = field(default_factory=list)
 
 
 def agreement(pairs: Sequence[Pair], filter_name: str) -> Agreement:
-    """The expected numbers of examples that both runs have right, and so on."""
-    known = [(a, b) for a, b in _shares(pairs, filter_name) if a is not None and b is not None]
-    sums = (
-        math.fsum(a * b for a, b in known),
-        math.fsum((1 - a) * (1 - b) for a, b in known),
-        math.fsum((1 - a) * b for a, b in known),
-        math.fsum(a * (1 - b) for a, b in known),
+    """How far two runs agree on the examples of which accuracy was computed in both."""
+    shares = [[sample.metrics.get(filter_name, {}).get("acc") for sample in pair] for pair in pairs]
+    known = [(pair, own) for pair, own in zip(pairs, shares, strict=True) if None not in own]
+    a, b = np.array([own for _, own in known], dtype=float).reshape(-1, 2).T
+    only_b, only_a = (a < 0.5) & (b > 0.5), (a > 0.5) & (b < 0.5)
+    return Agreement(
+        both_right=_total(a * b),
+        both_wrong=_total((1 - a) * (1 - b)),
+        gained=_total((1 - a) * b),
+        lost=_total(a * (1 - b)),
+        examples_gained=[pair for (pair, _), flipped in zip(known, only_b, strict=True) if flipped],
+        examples_lost=[pair for (pair, _), flipped in zip(known, only_a, strict=True) if flipped],
     )
-    return Agreement(*(round(number, 6) for number in sums))
 
 
-def flips(pairs: Sequence[Pair], task: str, filter_name: str) -> Iterator[Flip]:
-    """Examples that one run has right and the other wrong, in most of the generations."""
-    for (a, b), shares in zip(pairs, _shares(pairs, filter_name), strict=True):
-        right = [None if share in (None, 0.5) else share > 0.5 for share in shares]
-        if None not in right and right[0] != right[1]:
-            yield Flip(task, filter_name, "gained" if right[1] else "lost", a, b)
-
-
-def _shares(pairs: Sequence[Pair], filter_name: str) -> list[tuple[float | None, ...]]:
-    """The shares of generations that are right; None where accuracy was not computed."""
-    return [tuple(sample.metrics.get(filter_name, {}).get("acc") for sample in both) for both in pairs]
+def _total(shares: Array) -> float:
+    return round(float(shares.sum()), 6)

@@ -24,8 +24,9 @@ from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
+from scipy.special import bdtr
 
-from medtasks_utils.statistics.aggregation import Scores
+from medtasks_utils.statistics.aggregation import Scores, filled
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import detectable
 from medtasks_utils.statistics.ratio import FEWEST, LEVEL, Ratio, paired
@@ -93,66 +94,55 @@ def contrast(first: Scores, second: Scores, metric: Metric) -> Contrast | None:
     both = judged_in_both(first[there], second[there])
     if not there.any() or both is None:
         return None
-    missing = int((either & ~there).sum())
     a, b, failed = both
     how = "mean" if metric.aggregation == "total" else metric.aggregation
     # An example that one run alone decides counts in both, as an example without a denominator.
     of_a, of_b = (replace(scores, known=np.ones(len(scores), dtype=bool)).ratio(how) for scores in (a, b))
     if of_a.value is None or of_b.value is None:
         return None
-    top = metric.range[1]
-    is_binary = _is_binary(a, metric) and _is_binary(b, metric)
-    found = exact = paired(of_a, of_b)
-    if exact and (is_binary or not exact.stderr):
-        found = paired(of_a, of_b, unit=top or 1.0)
+    is_binary = all(
+        scores.numerators.shape[1] == 1 if metric.is_ratio else np.isin(scores.values, (0, 1)).all()
+        for scores in (a, b)
+    )
+    found = paired(of_a, of_b, metric.range[1], is_counted=is_binary)
     result = Contrast(
         n=len(a) - failed,
-        clusters=of_a.groups,
+        clusters=len(of_a.influence),
         a=of_a.value,
         b=of_b.value,
         difference=of_b.value - of_a.value,
-        stderr=exact.stderr if exact else None,
+        stderr=found.stderr if found else None,
         low=None,
         high=None,
         p=None,
         test="t",
-        detectable=detectable(found.error, found.freedom) if found and found.freedom > 0 else None,
-        left_out=missing + failed,
-        few=exact is None or exact.informative < FEWEST,
+        detectable=detectable(found.error, found.freedom) if found else None,
+        left_out=int((either & ~there).sum()) + failed,
+        few=found is None or found.informative < FEWEST,
     )
     is_enough = min(of_a.clusters, of_b.clusters) >= FEWEST
-    if metric.is_ratio and not is_enough:
-        return replace(result, detectable=None, note=_too_few(of_a, of_b, metric))
-    if is_binary and how == "mean" and of_a.groups == len(a):
-        steps = b.values - a.values
-        lost, gained = int((steps < 0).sum()), int((steps > 0).sum())
+    if is_binary and how == "mean" and len(of_a.influence) == len(a):
+        lost, gained = (int((sign * (b.values - a.values) > 0).sum()) for sign in (-1, 1))
         low, high = bonett_price(lost, gained, len(a)) if is_enough else (None, None)
         return replace(result, low=low, high=high, p=mcnemar(lost, gained), test="mcnemar")
     if found is None or not is_enough:
-        return replace(result, note=_too_few(of_a, of_b, metric))
-    low, high = found.interval(top)
-    return replace(result, low=low, high=high, p=found.p)
-
-
-def _is_binary(scores: Scores, metric: Metric) -> bool:
-    if metric.is_ratio:
-        return bool(scores.numerators.shape[1] == 1)
-    return all(value in (0.0, 1.0) for value in scores.values.tolist())
+        unseen = metric.is_ratio and not is_enough
+        return replace(result, detectable=None if unseen else result.detectable, note=_too_few(of_a, of_b, metric))
+    return replace(result, low=found.low, high=found.high, p=found.p)
 
 
 def _too_few(a: Ratio, b: Ratio, metric: Metric) -> str:
     if not metric.is_ratio:
         return f"too few to test: {min(a.clusters, b.clusters)} independent examples"
     said = [f"{name} decides {own.clusters or 'none'}" for name, own in (("A", a), ("B", b)) if own.clusters < FEWEST]
-    return f"too few to test: {' and '.join(said)} of {a.groups:,} that count here"
+    return f"too few to test: {' and '.join(said)} of {len(a.influence):,} that count here"
 
 
 def judged_in_both(a: Scores, b: Scores) -> tuple[Scores, Scores, int] | None:
     """Scores without missing ones, and how many examples fell out because a judge failed in one of the runs.
 
     Scores are compared where both runs' answers were judged or wrong. Right answers alone can fall out, so each example
-    that stays stands for all that are right or wrong in the same runs: pseudo-values as in
-    :mod:`medtasks_utils.statistics.ratio`, with the four ways to be right or wrong in two runs as classes.
+    that stays stands for all that are right or wrong in the same runs (:func:`filled`).
 
     Returns:
         None where no example of a class stayed.
@@ -160,18 +150,14 @@ def judged_in_both(a: Scores, b: Scores) -> tuple[Scores, Scores, int] | None:
     failed = (a.failed > 0) | (b.failed > 0)
     if not failed.any():
         return a, b, 0
-    rights = [s.failed * 0 if s.right is None else s.right.any(axis=1) for s in (a, b)]
+    rights = [scores.right.any(axis=1) for scores in (a, b)]
     _, classes = np.unique(np.column_stack([a.strata, *rights]), axis=0, return_inverse=True)
     found = []
     for scores in (a, b):
-        values = np.nan_to_num(scores.values)
-        for one in np.unique(classes):
-            members, staying = classes == one, (classes == one) & ~failed
-            if not staying.any():
-                return None
-            average, weight = values[staying].mean(), members.sum() / staying.sum()
-            values[members] = np.where(staying, average + weight * (values - average), average)[members]
-        found.append(replace(scores, numerators=values[:, None], denominators=values[:, None] * 0 + 1, right=None))
+        values = filled(np.nan_to_num(scores.values), failed, classes)[:, None]
+        if np.isnan(values).any():
+            return None
+        found.append(replace(scores, numerators=values, denominators=values * 0 + 1, right=values * 0))
     return found[0], found[1], int(failed.sum())
 
 
@@ -180,8 +166,6 @@ def judged_in_both(a: Scores, b: Scores) -> tuple[Scores, Scores, int] | None:
 
 def mcnemar(lost: int, gained: int) -> float:
     """Exact two-sided p-value from the numbers of examples that only one run has right."""
-    from scipy.special import bdtr
-
     return min(1.0, 2 * float(bdtr(min(lost, gained), lost + gained, 0.5))) if lost + gained else 1.0
 
 

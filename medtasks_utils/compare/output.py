@@ -22,7 +22,7 @@ from dataclasses import asdict
 from typing import Any
 
 from medtasks_utils.compare.comparison import Comparison, Line
-from medtasks_utils.compare.flips import Flip
+from medtasks_utils.compare.flips import Agreement, Pair
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID
 from medtasks_utils.writing import plain, table
@@ -39,21 +39,6 @@ def as_json(comparison: Comparison) -> str:
 
 def as_dict(comparison: Comparison) -> dict[str, Any]:
     """The same as a dictionary."""
-    flips = [
-        {
-            "task": task,
-            "filter": filter_name,
-            "both_right": _count(both.both_right),
-            "both_wrong": _count(both.both_wrong),
-            "n_gained": _count(both.gained),
-            "n_lost": _count(both.lost),
-            **{
-                direction: [_flip(flip) for flip in _flips(comparison, task, filter_name, direction)]
-                for direction in ("gained", "lost")
-            },
-        }
-        for (task, filter_name), both in comparison.agreements.items()
-    ]
     return {
         "version": 1,
         "a": _run(comparison.a),
@@ -66,7 +51,19 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             }
             for line in comparison.lines
         ],
-        "flips": flips,
+        "flips": [
+            {
+                "task": task,
+                "filter": filter_name,
+                "both_right": _count(both.both_right),
+                "both_wrong": _count(both.both_wrong),
+                "n_gained": _count(both.gained),
+                "n_lost": _count(both.lost),
+                "gained": [_flip(pair, filter_name) for pair in both.examples_gained],
+                "lost": [_flip(pair, filter_name) for pair in both.examples_lost],
+            }
+            for (task, filter_name), both in comparison.agreements.items()
+        ],
         "warnings": comparison.warnings,
     }
 
@@ -76,23 +73,19 @@ def _count(number: float) -> float | int:
 
 
 def _run(run: Run) -> dict[str, Any]:
+    signatures = {name: task.signatures for name, task in run.tasks.items() if task.signatures}
     return {
         "name": run.name,
         "model": run.model,
         "date": run.date,
         "path": str(run.path),
-        "signatures": {name: task.signatures for name, task in run.tasks.items() if task.signatures},
+        "signatures": signatures,
     }
 
 
-def _flips(comparison: Comparison, task: str, filter_name: str, direction: str) -> list[Flip]:
-    wanted = (task, filter_name, direction)
-    return [flip for flip in comparison.flips if (flip.task, flip.filter, flip.direction) == wanted]
-
-
-def _flip(flip: Flip) -> dict[str, Any]:
-    a, b = flip.sample_a, flip.sample_b
-    answers = {"answers_a": a.answers[flip.filter], "answers_b": b.answers[flip.filter]}
+def _flip(pair: Pair, filter_name: str) -> dict[str, Any]:
+    a, b = pair
+    answers = {"answers_a": a.answers[filter_name], "answers_b": b.answers[filter_name]}
     return {"doc_id_a": a.doc_id, "doc_id_b": b.doc_id, "doc_hash": a.doc_hash, "target": a.target, **answers}
 
 
@@ -122,12 +115,9 @@ def _table(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
             rows += _breakdown([line for line in lines if line.breakdown == breakdown], every_group)
         yield f"\n{plain(task)}  ({filter_name})"
         yield table(rows, ("", "n", "A", "B", "B − A", "95 % CI", "MDE", "p", "corrected", ""))
-        for note in dict.fromkeys(
-            line.contrast.note for line in lines if line.breakdown is None and line.contrast.note
-        ):
-            yield f"{', '.join(x.metric for x in lines if not x.breakdown and x.contrast.note == note)}: {note}"
+        yield from (f"{x.metric}: {x.contrast.note}" for x in lines if not x.breakdown and x.contrast.note)
         if (task, filter_name) in comparison.agreements:
-            yield from _flipped(comparison, task, filter_name, show)
+            yield from _flipped(comparison.agreements[task, filter_name], filter_name, show)
     yield "\nShares and F1 are in per cent. MDE: a true difference below it goes unseen more than once in 5 times."
     yield "Corrected p-values: by Holm's method, among the whole tasks and among their parts; * below 0.05."
     yield f"{FEW_MARK} {FEW_SAID}."
@@ -137,7 +127,7 @@ def _table(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
 def _breakdown(lines: list[Line], every_group: bool) -> Iterator[Sequence[str]]:
     shown = lines
     if not every_group and len(lines) > MOST_GROUPS:
-        shown = sorted(lines, key=lambda line: 1.0 if line.contrast.p is None else line.contrast.p)[:MOST_GROUPS]
+        shown = sorted(lines, key=lambda line: (line.contrast.p is None, line.contrast.p or 0.0))[:MOST_GROUPS]
     yield [f"{lines[0].metric} by {lines[0].breakdown}"]
     yield from (_row(line, f"· {line.group}") for line in shown)
     if len(shown) < len(lines):
@@ -162,13 +152,11 @@ def _p(value: float | None) -> str:
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def _flipped(comparison: Comparison, task: str, filter_name: str, show: int) -> Iterator[str]:
-    both = comparison.agreements[task, filter_name]
+def _flipped(both: Agreement, filter_name: str, show: int) -> Iterator[str]:
     agree = f"both right {both.both_right:.6g}, both wrong {both.both_wrong:.6g}"
     yield f"{agree}, gained (only B right) {both.gained:.6g}, lost (only A right) {both.lost:.6g}"
-    for name in ("gained", "lost"):
-        for flip in _flips(comparison, task, filter_name, name)[:show]:
-            a, b = flip.sample_a, flip.sample_b
+    for name, pairs in (("gained", both.examples_gained), ("lost", both.examples_lost)):
+        for a, b in pairs[:show]:
             given = (_short("/".join(sample.answers[filter_name]) or "none", 16) for sample in (a, b))
             answers = "A {}, B {}, target {}".format(*given, _short(a.target, 16))
             question = " ".join(str(a.doc.get("question", "")).split())

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from medtasks_utils.harness.signature import incompatibilities
-from medtasks_utils.results import ResultsError, Run, Sample, TaskRun, read_runs
+from medtasks_utils.results import ResultsError, Run, TaskRun, read_runs
 from medtasks_utils.statistics.ratio import Codes
 
 _MOST_LISTED = 8
@@ -43,11 +43,6 @@ def common_examples(tasks: Sequence[TaskRun]) -> list[Codes]:
     return [np.array([own[key] for key in shared], dtype=np.intp) for own in places]
 
 
-def pairs_of(a: TaskRun, b: TaskRun) -> list[tuple[Sample, Sample]]:
-    """The samples of the examples that both runs have."""
-    return [(a.samples[i], b.samples[j]) for i, j in zip(*common_examples([a, b]), strict=True)]
-
-
 @dataclass(frozen=True)
 class Comparability:
     """What stands between two results of a task and a fair comparison, in words.
@@ -78,6 +73,8 @@ def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: 
     """
     signed = a.signatures.get(filter_name), b.signatures.get(filter_name)
     have_samples = bool(a.samples and b.samples)
+    places = common_examples([a, b])
+    both = len(places[0])
     refused: list[str] = []
     warned: list[str] = []
     for difference in incompatibilities(signed[0], signed[1]) if signed[0] and signed[1] else ():
@@ -87,11 +84,9 @@ def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: 
     if not all(signed):
         which = "neither run has" if not any(signed) else f"the {'second' if signed[0] else 'first'} run lacks"
         warned.append(f"{which} a signature, so options and versions cannot be checked")
-        pairs = pairs_of(a, b)
-        other = sum([m["content"] for m in x.messages] != [m["content"] for m in y.messages] for x, y in pairs)
+        other = sum(a.samples[i].prompt != b.samples[j].prompt for i, j in zip(*places, strict=True))
         if other:
-            warned.append(f"the prompts differ in {other} of {len(pairs)} examples")
-    both = len(common_examples([a, b])[0])
+            warned.append(f"the prompts differ in {other} of {both} examples")
     only_a, only_b = len(a.samples) - both, len(b.samples) - both
     examples = ""
     if have_samples and (only_a or only_b):

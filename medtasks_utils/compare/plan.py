@@ -52,18 +52,21 @@ def plan(comparison: Comparison, points: float) -> list[Need]:
     The two runs compared differ as the two to be planned for do.
     """
     whole = [line for line in comparison.lines if line.breakdown is None]
-    return [need for line in whole if (need := _need(comparison, line, points, len(whole)))]
+    return [need for line in whole if (need := _need(comparison, line, points / 100, len(whole)))]
 
 
-def _need(comparison: Comparison, line: Line, points: float, family: int) -> Need | None:
+def _need(comparison: Comparison, line: Line, wanted: float, family: int) -> Need | None:
     own, top = line.contrast, line.facts.range[1]
     if not own.stderr or own.detectable is None or top is None:
         return None
-    wanted = points / 100
     squared = own.clusters * (own.stderr / top) ** 2 + (own.difference / top) ** 2  # of an example's difference
     squared = max(squared, wanted * wanted)
     count = examples_of_mcnemar if own.test == "mcnemar" and wanted <= squared <= 1 else examples_needed
-    of_repeats = _spread(comparison, line)
+    tasks = [run.tasks[line.task] for run in (comparison.a, comparison.b) if line.task in run.tasks]
+    of_repeats = None
+    if line.metric == "acc" and len(tasks) == 2:
+        places = common_examples(tasks)
+        of_repeats = spread(*(task.scores(line.filter, "acc")[at] for task, at in zip(tasks, places, strict=True)))
     return Need(
         task=line.task,
         filter=line.filter,
@@ -75,15 +78,6 @@ def _need(comparison: Comparison, line: Line, points: float, family: int) -> Nee
         repeats=of_repeats.repeats_needed(wanted / detectable(1.0)) if of_repeats else None,
         spread=of_repeats,
     )
-
-
-def _spread(comparison: Comparison, line: Line) -> Spread | None:
-    """Variance between and within clusters of the difference in accuracy, where both runs repeat equally often."""
-    tasks = [run.tasks[line.task] for run in (comparison.a, comparison.b) if line.task in run.tasks]
-    if line.metric != "acc" or len(tasks) < 2:
-        return None
-    places = common_examples(tasks)
-    return spread(*(task.scores(line.filter, "acc")[own] for task, own in zip(tasks, places, strict=True)))
 
 
 def stated(points: float, discordance: float, comparisons: int = 1) -> int:
@@ -108,24 +102,14 @@ def as_dict(needs: Sequence[Need], points: float) -> dict[str, object]:
 def as_text(needs: Sequence[Need], points: float) -> Iterator[str]:
     """The plan as lines of a table."""
     yield f"A true difference of {points:g} points, found 4 times of 5 by a test at 5 %:"
-    rows = [
-        (
-            f"{need.task} {need.metric} ({need.filter})",
-            f"{need.n:,}",
-            f"{need.detectable:.2f}",
-            f"{need.examples:,}",
-            f"{need.examples_of_family:,}",
-            _repeats(need),
-        )
-        for need in needs
-    ]
+    rows = []
+    for need in needs:
+        repeats = "no number is enough" if need.repeats is None else str(need.repeats)
+        if need.spread is None:
+            repeats = "not known without repeats" if need.examples > need.n else "1"
+        numbers = (f"{need.n:,}", f"{need.detectable:.2f}", f"{need.examples:,}", f"{need.examples_of_family:,}")
+        rows.append((f"{need.task} {need.metric} ({need.filter})", *numbers, repeats))
     yield table(rows, ("", "n now", "MDE now", "n needed", "n corrected", "repeats needed with n now"))
     yield from (f"{need.task}, the difference: {need.spread}" for need in needs if need.spread)
     yield "n corrected: after Holm's correction among all whole tasks and metrics that these runs are compared on."
     yield "n counts independent examples: questions or notes that examples share count once."
-
-
-def _repeats(need: Need) -> str:
-    if need.spread is None:
-        return "not known without repeats" if need.examples > need.n else "1"
-    return "no number is enough" if need.repeats is None else str(need.repeats)

@@ -54,20 +54,17 @@ def ranking(
     Returns:
         The first rank first; empty where a run has fewer than ten clusters that count.
     """
-    values = np.array([np.nan if ratio.value is None else ratio.value for ratio in ratios])
     scaled = [ratio.scaled for ratio in ratios if ratio.scaled is not None and ratio.clusters >= FEWEST]
-    if len(scaled) < len(runs) or np.isnan(values).any():
+    known = [ratio.value for ratio in ratios if ratio.value is not None]
+    if not len(scaled) == len(known) == len(runs):
         return []
-    ordered = values if higher_is_better else -values
-    freedom = ratios[0].groups - len(ratios[0].parts())
-    better = surely_better(ordered, np.column_stack(scaled), freedom, ALPHA / family)
-    order = [int(i) for i in np.argsort(-ordered, kind="stable")]
+    values = np.array(known) if higher_is_better else -np.array(known)
+    freedom = min(ratio.freedom for ratio in ratios)
+    better = surely_better(values, np.column_stack(scaled), freedom, ALPHA / family)
+    best, worst = 1 + better.sum(axis=0), len(runs) - better.sum(axis=1)
+    order = np.argsort(-values, kind="stable").tolist()
     letters = groups_of(better | better.T, order)
-    ranks = [
-        Rank(run, float(values[i]), 1 + int(better[:, i].sum()), len(runs) - int(better[i].sum()), letters[i])
-        for i, run in enumerate(runs)
-    ]
-    return [ranks[i] for i in order]
+    return [Rank(runs[i], known[i], int(best[i]), int(worst[i]), letters[i]) for i in order]
 
 
 def surely_better(values: Array, influence: Array, freedom: int, alpha: float = ALPHA, seed: int = 0) -> Mask:
@@ -79,12 +76,11 @@ def surely_better(values: Array, influence: Array, freedom: int, alpha: float = 
         freedom: degrees of freedom of the standard errors.
     """
     first, second = np.triu_indices(len(values), 1)
+    gaps = (influence[:, i] - influence[:, j] for i, j in zip(first, second, strict=True))
+    variance, step = np.array([(gap @ gap, np.abs(gap).max()) for gap in gaps]).reshape(-1, 2).T
     covariance = influence.T @ influence
-    variance = np.diag(covariance)[first] + np.diag(covariance)[second] - 2 * covariance[first, second]
-    scale = max(float(np.diag(covariance).max()), 1e-300)
-    steps = [float(np.abs(influence[:, i] - influence[:, j]).max()) for i, j in zip(first, second, strict=True)]
-    variance = np.where(variance > 1e-12 * scale, variance + 2 * np.square(steps), 0.0)  # as Bonett and Price's
-    errors = np.sqrt(variance)
+    differ = variance > 1e-12 * covariance.max()
+    errors = np.where(differ, np.sqrt(variance + 2 * np.square(step)), 0.0)  # as Bonett and Price's
     rng = np.random.default_rng(seed)
     eigenvalues, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))

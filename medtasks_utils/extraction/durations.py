@@ -48,8 +48,7 @@ def _written() -> re.Pattern[str]:
 def written_ages(text: str) -> Iterator[Found]:
     """The ages in a text: "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)" and their kin, weeks or days alone."""
     for word in in_words(text):
-        if word.value >= 0:
-            text = f"{text[: word.start]}{word.value:<{word.end - word.start}.0f}{text[word.end :]}"
+        text = f"{text[: word.start]}{word.value:<{word.end - word.start}.0f}{text[word.end :]}"
     for match in _written().finditer(text.translate(_MARKS)):
         if match["weeks"]:
             age, notion = (int(match["weeks"]), 0), "weak"

@@ -3,12 +3,14 @@ r"""What holds an answer by its form: a box, an answer tag, a key of a JSON obje
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from medtasks_utils.extraction.boxes import spans
 from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.plain import own_parts, stated, tidied
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading
 from medtasks_utils.extraction.words import pattern, symbols_of
 
 _NEAR_BOX = later(
@@ -59,6 +61,20 @@ class Holder(NamedTuple):
     end: int
     cue: str
     key: str = ""
+
+    def candidate(self, value: Any, text: str) -> Candidate | None:
+        """The candidate that it holds; None for no value."""
+        return None if value is None else Candidate(value, self.start, self.end, text, self.cue, 100.0)
+
+
+def first_reading(text: str, read: Callable[[str], Reading]) -> Reading:
+    """The reading of the first part of a response in which something is stated, by what reads a part."""
+    reading = NOTHING
+    for part in own_parts(without_instructions(tidied(stated(text)))):
+        reading = read(part)
+        if reading.value is not None:
+            break
+    return reading
 
 
 def without_instructions(text: str) -> str:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.holders import held, without_instructions
+from medtasks_utils.extraction.holders import Holder, first_reading, held
 from medtasks_utils.extraction.options import LETTERS, latin_letters, spoken_of
 from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.plain import own_parts, stated, tidied, unformatted, without_steps
-from medtasks_utils.extraction.weighing import NOTHING, OUTRIGHT, Candidate, Reading, choose, noted, rows, weighed
+from medtasks_utils.extraction.plain import unformatted, without_steps
+from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, certainty, choose, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 
 TABLE = rows(
@@ -21,44 +21,35 @@ L = [the fill option open]*
 70 answer: (?<!other)answer ~8 [is colon eq arrow dash]+ [the fill option open right so because colon comma]* @@
 68 answer: (?<!other)answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
 66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
-62 odd one: so ~2 wrong option is [the fill option open]* #
-66 right: (?:right ~4 (?:answer|option|other)|option ~3 right) ~8 [is colon arrow dash] [the fill option open right]* @@
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
 58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 56 most: fill fill ~12 (?:is|colon) [the fill option open right to]* @@
 56 choose: choose [the fill option open colon answer is]* @@
 54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
-51 ticked: tick {L} @@
 // cues
 44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
 40 leads: ^ @ (?=is|because|$)
-40 leads: ^ <text> (?=if is)
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
-32 right: right {L} @
-32 right: @ (?=(?:close|comma)* right)
 24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
 20 named: @
 // what denies a letter
-69 corrected: not {L} [cand text weak] comma? but {L} @@
--100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
--100 conditional: if the? (?:answer|option) [is the fill option open]+ @@
 -60 denied: versus {L} @@
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* [the fill so]* (?:wrong|not))
--60 crossed: cross [the option open]* @
+-60 denied: @@ (?=close* (?:[comma or]+ {L} [cand text weak] close*){1,3} word? is [the fill so]* (?:wrong|not))
+-60 denied: not (?:[the option open]* [cand text weak] close* comma? [or not]+){1,3} [the option open]* @@
 -60 crossed: @ (?=~4 cross)
--40 wrong: wrong [the fill option open colon is answer]* @
 -30 supposed: if [^ stop line]{0,8}? @@
 -25 supposed: @ (?=close* if)
--40 contrasted: (?:but|though) [the option open]* @
 -70 name: name @
 -70 name: @ (?=named)
     """
 )
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
+_AGAINST = {"denied", "crossed", "wrong", "not chosen"}
 _ASKED = later(r"[)\]]?\s?\?")
 
 
@@ -83,51 +74,68 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
     """
-    reading = NOTHING
-    for part in own_parts(without_instructions(latin_letters(tidied(stated(text))))):
-        reading = _read_part(part, options)
-        if reading.value is not None:
-            return reading
-    return reading
+    return first_reading(text, lambda part: _read_part(latin_letters(part), options))
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
     holders, rest = held(text, ("answer", "choice", "letter", "option"))
-    inside = [one for each in holders if (one := _inside(each.content, each.cue, each.start, each.end, text, options))]
+    inside = [one for each in holders if (one := _inside(each, text, options))]
     plain = unformatted(without_steps(rest)[1])
     symbols, candidates = _candidates(plain, options)
     if inside:
         return replace(choose(inside), candidates=(*inside, *candidates))
-    lasting = nothing.retracted_until(symbols)
-    candidates = [noted(one, "taken back", -60) if one.start < lasting else one for one in candidates]
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
-    candidates = [
-        one
-        if (one.end <= whole and (one.cue != "named" or one.end > one.start + 1 or whole == len(plain)))
-        or one.support >= OUTRIGHT
-        else replace(one, support=0.0)
-        for one in candidates
-    ]
-    candidates = _named_alone(_unless_listed(candidates))
+    lasting = nothing.retracted_until(symbols)
+    for one in candidates:
+        if one.start < lasting:
+            one.evidence["taken back"] = -60
+        by_letter = one.cue == "named" and one.end == one.start + 1
+        if one.support < OUTRIGHT and (one.end > whole or (by_letter and whole < len(plain))):
+            one.support = 0.0
+    _drop_listed(candidates)
+    if len({one.value for one in candidates if one.weight > 0}) > 1:  # a mere name counts where it is the only one
+        _drop(candidates, ("named",))
     reading = choose(candidates, _OPEN)
+    if reading.value is None and whole == len(plain):
+        reading = replace(reading, value=_remaining(candidates), cue="remaining", certainty=certainty(40, 12))
     return reading if reading.value else Reading(None, "none", reading.candidates)
+
+
+def _remaining(candidates: list[Candidate]) -> str | None:
+    """The one option that is left where the other three are denied."""
+    denied = {one.value for one in candidates if one.evidence.keys() & _AGAINST}
+    left = {*LETTERS} - denied
+    return left.pop() if len(left) == 1 and all(one.value for one in candidates) else None
 
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
     found = sorted([*spoken_of(plain, options), *nothing.gives_up(plain)], key=lambda one: one.start)
     symbols = symbols_of(plain, _apart(found))
-    candidates = _one_of_several(weighed(TABLE, symbols), symbols)
-    return symbols, [noted(one, "asked", -60) if _ASKED.match(plain, one.end) else one for one in candidates]
+    candidates = weighed(TABLE, symbols)
+    joined = _one_of_several(candidates, symbols)
+    for one in candidates:
+        if one.start in joined:
+            one.evidence["one of several"] = -200
+        if _ASKED.match(plain, one.end):
+            one.evidence["asked"] = -60
+    return symbols, candidates
 
 
-def _unless_listed(candidates: list[Candidate]) -> list[Candidate]:
-    """A list of the options restates them: three on lines of their own choose none."""
+def _drop(candidates: list[Candidate], cues: Sequence[str]) -> None:
+    for one in candidates:
+        if one.cue in cues:
+            one.support = 0.0
+
+
+def _drop_listed(candidates: list[Candidate]) -> None:
+    """A list of the options restates them: three on lines of their own choose none, but what stands after it does."""
     listed = [one for one in candidates if one.cue == "alone"]
     if len({one.value for one in listed}) < 3:
-        return candidates
-    if listed[-1].value in {one.value for one in listed[:-1]}:  # after the list
-        return [replace(one, support=0.0) if one in listed[:-1] else one for one in candidates]
-    return [replace(one, support=0.0) if one.cue in ("alone", "leads", "first") else one for one in candidates]
+        return
+    if listed[-1].value in {one.value for one in listed[:-1]}:
+        _drop(listed[:-1], ("alone",))
+    else:
+        _drop(candidates, ("alone", "leads", "first"))
 
 
 def _apart(found: list[Found]) -> list[Found]:
@@ -139,37 +147,29 @@ def _apart(found: list[Found]) -> list[Found]:
     return kept
 
 
-def _one_of_several(candidates: list[Candidate], symbols: Symbols) -> list[Candidate]:
-    """Neither of "A or B" is chosen; "B, the bone flap" names one option twice."""
+def _one_of_several(candidates: list[Candidate], symbols: Symbols) -> set[int]:
+    """Where neither of "A or B" is chosen; "B, the bone flap" names one option twice."""
     joined: set[int] = set()
-    denied = {one.start for one in candidates if any(name == "denied" for name, _ in one.evidence)}
+    denied = {one.start for one in candidates if "denied" in one.evidence}
     for match in pattern(_SEVERAL).finditer(symbols.symbols):
         one, other = symbols.found[match.start()], symbols.found[match.end()]
         if {one.start, other.start} & denied and "," in symbols.text[one.end : other.start]:
             continue
         if one.value != other.value and one.value and other.value:
             joined |= {one.start, other.start}
-    return [noted(one, "one of several", -200) if one.start in joined else one for one in candidates]
+    return joined
 
 
-def _named_alone(candidates: list[Candidate]) -> list[Candidate]:
-    """A mere name counts where it is the only one that is named and not denied."""
-    named = {one.value for one in candidates if one.weight > 0}
-    if len(named) < 2:
-        return candidates
-    return [replace(one, support=0.0) if one.cue == "named" else one for one in candidates]
-
-
-def _inside(content: str, cue: str, start: int, end: int, text: str, options: Sequence[str]) -> Candidate | None:
+def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | None:
     """The letter that a box, tag or key holds."""
-    content = unwrap(content)
-    letter = letter_of(content.strip("'\"().[] "), digits=cue != "tag")
+    content = unwrap(holder.content)
+    letter = letter_of(content.strip("'\"().[] "), digits=holder.cue != "tag")
     if letter is None:
         _, found = _candidates(unformatted(content), options)
         letter = choose(found, _OPEN).value
         if letter is None and len({one.value for one in found}) == 1:
             letter = found[0].value
-    return Candidate(letter, start, end, text, cue, 100.0) if letter else None
+    return holder.candidate(letter, text)
 
 
 def found_by(reading: Reading) -> str:

@@ -63,7 +63,7 @@ def whole_until(text: str) -> int:
     if _OPEN_WORDS.search(text[-40:]):
         return last
     tail = text[text.rfind("\n") + 1 :]
-    return len(text) if len(text) - last < 80 or _ENDED.search(tail[-400:]) else last
+    return len(text) if not last or len(text) - last < 80 or _ENDED.search(tail[-400:]) else last
 
 
 def gives_up(text: str) -> Iterator[Found]:
@@ -83,13 +83,13 @@ def _none_words() -> re.Pattern[str]:
     )
 
 
-def is_unfinished(text: str, symbols: Symbols) -> bool:
+def is_unfinished(symbols: Symbols) -> bool:
     """Whether a calculation does not come to its end: the text breaks off, loops, or ends in a plan."""
     if pattern("(?:eq|arrow|is|gives|about|to|colon) about* [cand weak] (?:word|close|op|pct|the){0,5} $").search(
         symbols.symbols
     ):
-        return loops(text)
-    return loops(text) or whole_until(text) < len(text) or only_plans(symbols)
+        return loops(symbols.text)
+    return loops(symbols.text) or whole_until(symbols.text) < len(symbols.text) or only_plans(symbols)
 
 
 def only_plans(symbols: Symbols) -> bool:
@@ -126,21 +126,19 @@ def cannot(symbols: Symbols) -> bool:
 
 
 def asides(symbols: Symbols) -> list[tuple[int, int]]:
-    """The stretches of remarks, as places of symbols.
+    """The stretches of a text that are remarks.
 
     From a heading such as "Interpretation" to the next line that begins with a result, or the end; from "for
     comparison" to the end of its line.
     """
     found = []
-    text = symbols.symbols
-    for match in pattern(f"(?:^|line) {_LEAD} heading (?:[^ line stop cand]){{0,4}} (?:colon|line|stop)").finditer(
-        text
-    ):
-        end = pattern(f"line {_LEAD} (?:answer|final|result|so)").search(text, match.end())
+    text, places = symbols.symbols, [*symbols.places, len(symbols.text)]
+    for match in pattern(f"(?:^|line) {_LEAD} heading [^ line stop cand]{{0,2}} (?:colon|line|stop)").finditer(text):
+        end = pattern(f"line {_LEAD} (?:answer|final|result)|(?:line|stop) {_LEAD} so").search(text, match.end())
         found.append((match.end(), end.start() if end else len(text)))
     for source in (
         f"(?:^|line|stop|comma|open) {_LEAD} aside [^ line]*",
-        "(?<=cand|word|result) open (?!eq) [^ line close]* cand [^ line close]* close",
+        "(?<=cand|word|result) open (?!eq|round) [^ line close]* cand [^ line close]* close",
     ):
         found += [match.span() for match in pattern(source).finditer(text)]
-    return found
+    return [(places[start], places[end]) for start, end in found]

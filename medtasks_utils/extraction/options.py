@@ -31,7 +31,7 @@ _LETTER = later(
 _CLOSED = later(r"\s?[)\].:,;!*'\"]|\s?$|\n", re.M)
 _ARTICLE = later(
     r"\s(?=[a-z0-9])(?!(?:is|are|was|and|or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
-    r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only)\b)"
+    r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only|through)\b)"
 )
 _REASONED = later(r"\s(?:because|since|as|weil|car|porque)\b")
 _MOST = 400  # letters of a text that are looked at
@@ -121,37 +121,27 @@ def _occurrences(name: str, text: str) -> Iterator[int]:
         start = text.find(name, end)
 
 
+_BETWEEN = later(r"[).:\]*, –—-][^\w\n]{0,5}")  # a letter and its text
+
+
 def spoken_of(text: str, options: Sequence[str]) -> list[Found]:
-    """Letters and options' texts in their order; a letter and the text that follows it are one."""
+    """Letters and options' texts in their order; a letter and its text beside it are one."""
     texts = texts_in(text, options)
-    inside = bytearray(len(text) + 1)
-    for one in texts:
-        inside[one.start : one.end] = b"\x01" * (one.end - one.start)
+    letters = [one for one in letters_in(text) if not any(each.start <= one.start < each.end for each in texts)]
     merged: list[Found] = []
-    letters = [letter for letter in letters_in(text) if not inside[letter.start]]
     for one in sorted([*texts, *letters], key=lambda each: each.start):
-        last = merged[-1] if merged else None
-        lettered = last and one.notion == "text" and last.notion != "text" and _between(text[last.end : one.start])
-        if last and lettered and (last.value == one.value or last.notion == "cand"):  # the letter counts, not the text
-            merged[-1] = Found(last.value, last.start, one.end, "cand")
-            continue
-        if (
-            last
-            and last.notion == "text"
-            and one.notion != "text"
-            and last.value == one.value
-            and text[last.end : one.start] in (" (", " [", "(")
-        ):
-            merged[-1] = Found(one.value, last.start, one.end + 1, "cand")
-            continue
-        merged.append(one)
+        if merged and _are_one(merged[-1], one, text[merged[-1].end : one.start]):
+            last = merged.pop()
+            merged.append(Found(last.value, last.start, one.end + (last.notion == "text"), "cand"))
+        else:
+            merged.append(one)
     return merged
 
 
-def _between(text: str) -> bool:
-    return (
-        len(text) <= 6
-        and not any(sign.isalnum() for sign in text)
-        and "\n" not in text.strip(" ")
-        and bool(re.match(r"[).:\]*,\s–—-]", text))
-    )
+def _are_one(first: Found, second: Found, between: str) -> bool:
+    """Whether "(B) the nerve" or "the nerve (B)" is one option; of the first the letter counts, whatever the text."""
+    alike = first.value == second.value
+    if first.notion == "text":
+        return second.notion != "text" and alike and between in (" (", " [", "(", ", (")
+    named = second.notion == "text" and (alike or first.notion == "cand")
+    return named and _BETWEEN.fullmatch(between) is not None

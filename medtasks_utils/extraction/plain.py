@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
-from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.patterns import later, rewrites, rewritten
 from medtasks_utils.extraction.think import TAG, final_text
 
 _HEAD, _TAIL = 2_000, 10_000  # characters of a long text that are read
@@ -32,23 +32,23 @@ _REASONING = later(
 )
 _STEPS = later(r'"(?:step_by_step_thinking|reasoning|thoughts?|explanation|rationale|analysis)"\s?:\s?"', re.I)
 _STEPS_END = later(r'"\s{0,4}[,}]\s{0,4}(?="\w|\{|$)|"\s{0,4}$')
-_WRITTEN = tuple(
-    (later(pattern, re.MULTILINE | re.IGNORECASE), written)
-    for pattern, written in (
-        (r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)", "\n"),
-        (r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>", " "),
-        (r"</?(?:b|strong)>|\*{3}|(?<!\w)__(?=[^\W_])|(?<=[\w.:!?)%])(?<!_)__(?!\w)", "**"),
-        (r"^ {0,3}> ?", ""),
-        (r"^( {0,12})[*•‣◦▪●·] (?=\S)", r"\1- "),
-        (r"\A\s*```\w{0,12}\n([^`]*)\n```\s*\Z", r"\1"),
-        (r"^[ \t]*[-*+]?[ \t]?(?:\[ ?\]|☐)(?!.*(?:\[[xX✓✔]\]|☑|☒)).*$", ""),
-        (r"^([ \t]*)[-*+]?[ \t]?(?:\[[xX✓✔]\]|☑|☒)[ \t]", r"\1✅ "),
-        (r"</?(?!think|answer|final|choice|result|verdict)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?>", " "),
-        (r"(?<=[\d)])\*(?=[\d(])|(?<=[\w)] )\*(?= ?[\w(])|(?<=[\d)])\* (?=[\d(])", "×"),
-        (r"\bi\.\s?e\.", "that is"),
-        (r"^[ \t]+", ""),
-        (r"(?<=\S)[ \t]{2,}(?=\S)", " "),
-    )
+_WRITTEN = rewrites(
+    r"""
+[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?) ⟶ \n
+~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1> ⟶ ␠
+</?(?:b|strong)>|\*{3}|(?<!\w)__(?=[^\W_])|(?<=[\w.:!?)%])(?<!_)__(?!\w) ⟶ **
+^ {0,3}> ? ⟶
+^( {0,12})[*•‣◦▪●·] (?=\S) ⟶ \1-␠
+\A\s*```\w{0,12}\n([^`]*)\n```\s*\Z ⟶ \1
+^[ \t]*[-*+]?[ \t]?(?:\[ ?\]|☐)(?!.*(?:\[[xX✓✔]\]|☑|☒)).*$ ⟶
+^([ \t]*)[-*+]?[ \t]?(?:\[[xX✓✔]\]|☑|☒)[ \t] ⟶ \1✅␠
+</?(?!think|answer|final|choice|result|verdict)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?> ⟶ ␠
+(?<=[\d)])\*(?=[\d(])|(?<=[\w)] )\*(?= ?[\w(])|(?<=[\d)])\* (?=[\d(]) ⟶ ×
+\bi\.\s?e\. ⟶ that is
+^[ \t]+ ⟶
+(?<=\S)[ \t]{2,}(?=\S) ⟶ ␠
+""",
+    re.MULTILINE | re.IGNORECASE,
 )
 _TAIL_MARK = later(r"(?:\n[-–—*_=~ ]{3,80}|<[|｜][^<>|｜\n]{1,30}[|｜]>|</s>|<(?:eos|end_of_turn)>)\s*\Z")
 _FORMATTING = later(
@@ -56,7 +56,7 @@ _FORMATTING = later(
     r"|\\[()\[\],;:! ]"
 )
 _AFTER_HEADING = later(
-    r"([:：]\x01?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*(?![#|])", re.I
+    r"([:：]\x01?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*(?![#|]|\d{1,2}[.)]\s)", re.I
 )
 _HEADING = later(
     r"^(#{1,6} [^\n]{1,60}?|\*\*[^*\n\d]{1,40}\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )", re.MULTILINE
@@ -126,14 +126,9 @@ def tidied(text: str) -> str:
     text = both_ends(text).translate(_SIGNS)
     if text.count("\\n") > 1 + text.count("\n") or (text.count("\\n") and "\n" not in text):
         text = re.sub(r"\\n(?!e[qg]?\b|u\b|abla|ot)", "\n", text)
-    for pattern, written in _WRITTEN:
-        text = pattern.sub(written, text)
-    text = text.strip()
-    for _ in range(8):
-        text, cut = _TAIL_MARK.subn("", text)
-        if not cut:
-            break
-        text = text.rstrip()
+    text = rewritten(text, _WRITTEN).strip()
+    for _ in range(3):  # such as a ruler and two end tokens
+        text = _TAIL_MARK.sub("", text).rstrip()
     return text
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.patterns import later, rewrites, rewritten
 from medtasks_utils.extraction.words import Found, words_of
 
 
@@ -19,61 +19,45 @@ _SIGNS = str.maketrans(
     {**dict.fromkeys("–—﹣－", "-"), **dict.fromkeys("·⋅∙✕", "×"), "٫": ".", "٪": "%", "〜": "-", "～": "-"}
 )
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_MIXED = later(r"(?<![\d./])(\d{1,4})\s(\d{1,2})/(\d{1,2})(?![\d/]|\.\d)")
 _OUT_OF = later(r"(?<![\w/.])(\d{1,2})\s?(?:/|out of|of)\s?(\d{1,2})(?![\d/]|\.\d)")
-_VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
-_VULGAR_FRACTION = later(rf"(\d{{0,6}})\s?([{''.join(_VULGAR)}])")
 _POWER_OF_TEN = later(
     r"(?<=\d)\s{0,3}(?:x|\*|×)\s{0,3}10\s?(?:(?:\^|\*\*|\x01)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
 )
 # What other forms are written as, in this order; LaTeX may have its backslash twice.
-_LATEX = (
-    (r"\\{1,3}(?:approx|simeq|sim|cong)(?![a-z])", " ≈ "),
-    (r"\\{1,3}(?:times|cdot|ast)(?![a-z])", " × "),
-    (r"\\{1,3}div(?![a-z])", " ÷ "),
-    (
-        r"\\{1,3}(?:right|Right|long)?arrow(?![a-z])|\\{1,3}(?:to|implies|Rightarrow|rightarrow)(?![a-z])|(?:--?|==?)>",
-        " → ",
-    ),
-    (r"\\{1,3}(?:leq?|leqslant)(?![a-z])|<=(?!=)", " ≤ "),
-    (r"\\{1,3}(?:geq?|geqslant)(?![a-z])|>=", " ≥ "),
-    (r"\\{1,3}pm(?![a-z])", "±"),
-    (r"\\{1,3}[dt]?frac\s?\{([^{}]{1,80})\}\s?\{([^{}]{1,80})\}", r"(\1)/(\2)"),
-    (
-        r"\\{1,3}(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ])"
-        r"|\\{1,3}(?=%)|\\{1,3}[()\[\]]",
-        " ",
-    ),
+_LATEX = rewrites(
+    r"""
+\\{1,3}(?:approx|simeq|sim|cong)(?![a-z]) ⟶ ␠≈␠
+\\{1,3}(?:times|cdot|ast)(?![a-z]) ⟶ ␠×␠
+\\{1,3}div(?![a-z]) ⟶ ␠÷␠
+\\{1,3}(?:(?:right|Right|long)?arrow|to|implies|Rightarrow|rightarrow)(?![a-z])|(?:--?|==?)> ⟶ ␠→␠
+\\{1,3}(?:leq?|leqslant)(?![a-z])|<=(?!=) ⟶ ␠≤␠
+\\{1,3}(?:geq?|geqslant)(?![a-z])|>= ⟶ ␠≥␠
+\\{1,3}pm(?![a-z]) ⟶ ±
+\\{1,3}[dt]?frac\s?\{([^{}]{1,80})\}\s?\{([^{}]{1,80})\} ⟶ (\1)/(\2)
+\\{1,3}(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ]) ⟶ ␠
+\\{1,3}(?=%)|\\{1,3}[()\[\]] ⟶ ␠
+"""
 )
-_PLAIN = (
-    (r"\{,\}", ","),
-    (r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?", ""),
-    (r"\^\s?\\{0,3}circ(?:ledR)?\b|°", " "),
-    (r"[{}$`]", ""),
-    (r"(?<=[\d)])\s?\*\*\s?(?=[\d(-])", "^"),
-    (r"\*\*|__", "\x01"),
-    (r"(?<=\d)\s?[~∼]\s?(?=\d)", "-"),
-    (r"(?<=[\d)])\s?\*\s?(?=[\d(])|(?<=[\w)])\s\*\s?(?=[\w(])|(?<=[\d)])\s[xX]\s(?=[\d(√]|ln\b|log|[A-Z])", " × "),
-    (r"(?:/|\bper)\s?1[.,]73\s?(?:m\b)?(?:\s?\^?\s?[2²])?", " "),
-    (r"(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?", " "),
-    (r"(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)|(?<=[A-Za-z)])[²³]", " "),
-    (r"(?<=[A-Za-zµ²³%])\s?/\s?(?=[A-Za-z])|(?<=[A-Za-z] )/ ?(?=\d ?(?:h|day|L|d)\b)", " "),
-    (r"(?<=\d)['’_](?=\d{3}(?!\d))", ""),
-    (r"(?<=\d) (?=\d{1,3}\.\d{2})(?<=[^\d.]\d )", ""),
+_PLAIN = rewrites(
+    r"""
+\{,\} ⟶ ,
+\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})? ⟶
+\^\s?\\{0,3}circ(?:ledR)?\b|° ⟶ ␠
+[{}$`] ⟶
+(?<=[\d)])\s?\*\*\s?(?=[\d(-]) ⟶ ^
+(?<=\d)\s?[~∼]\s?(?=\d) ⟶ -
+(?<=[\d)])\s?\*\s?(?=[\d(])|(?<=[\w)])\s\*\s?(?=[\w(])|(?<=[\d)])\s[xX]\s(?=[\d(√]|ln\b|log|[A-Z]) ⟶ ␠×␠
+(?:/|\bper)\s?1[.,]73\s?(?:m\b)?(?:\s?\^?\s?[2²])? ⟶ ␠
+(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))? ⟶ ␠
+(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)|(?<=[A-Za-z)])[²³] ⟶ ␠
+(?<=[A-Za-zµ²³%])\s?/\s?(?=[A-Za-z])|(?<=[A-Za-z] )/ ?(?=\d ?(?:h|day|L|d)\b) ⟶ ␠
+(?<=\d)['’_](?=\d{3}(?!\d)) ⟶
+(?<=\d) (?=\d{1,3}\.\d{2})(?<=[^\d.]\d ) ⟶
+"""
 )
-
-
-@lru_cache(maxsize=2)
-def _compiled(table: tuple[tuple[str, str], ...]) -> list[tuple[re.Pattern[str], str]]:
-    return [(re.compile(source), written) for source, written in table]
-
-
 _THOUSANDS = later(r"(?<![\d.])([1-9]\d{0,2})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
 _POINT_THOUSANDS = later(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
 _DECIMAL_COMMA = later(r"(?<![\d.,])(\d{1,15}),(\d{1,2}|(?!(?:19|20)\d\d\b)\d{4,9}|(?<=\b0,)\d{3})(?!\d|,\d)")
-_POINT = later(r"\d\.\d{1,2}(?!\d)|\d\.\d{4}|\d{4}\.\d|(?<!\d)0\.\d")
-_THOUSANDS_POINT = later(r"(\d)\.(?=\d{3}(?!\d))")
-_LONG_DECIMAL_COMMA = later(r"(?<![\d.,])(\d{1,4}),(\d{3,4})(?!\d|,\d)")
 _NUMBER = later(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?|\.\d{1,300})"
     r"(?P<exponent>[eE][+-]?\d{1,3})?(?!\d|st\b|nd\b|rd\b|th\b)(?P<percent>\s?(?:%|(?i:percent\b|prozent\b)))?"
@@ -91,13 +75,10 @@ def prepared(text: str, *, score: bool = False) -> str:
     (['1234.5', 'mL'], '1.2e3', '22.9')
     """
     text = text.translate(_SIGNS)
-    text = _OUT_OF.sub(r"\1 (max \2)", text) if score else _MIXED.sub(_mixed, text)
-    text = _VULGAR_FRACTION.sub(lambda match: f"{int(match[1] or 0) + _VULGAR[match[2]]:.6g}", text)
-    for pattern, written in [*(_compiled(_LATEX) if "\\" in text else ()), *_compiled(_PLAIN)]:
-        text = pattern.sub(written, text)
+    if score:
+        text = _OUT_OF.sub(r"\1 (max \2)", text)
+    text = rewritten(text, (*(_LATEX if "\\" in text else ()), *_PLAIN))
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
-    if not _POINT.search(text) and len(_DECIMAL_COMMA.findall(text)) > 1:
-        text = _LONG_DECIMAL_COMMA.sub(r"\1.\2", _THOUSANDS_POINT.sub(r"\1", text))
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
     return _DECIMAL_COMMA.sub(r"\1.\2", text)
@@ -110,20 +91,12 @@ def numbers(text: str) -> Iterator[Found]:
 
 def _in_digits(text: str) -> Iterator[Found]:
     for match in _NUMBER.finditer(text):
-        signed = match["sign"] and not re.search(r"[\d)]\s?$|\w$", text[max(0, match.start() - 2) : match.start()])
-        value = (
-            float((match["sign"] if signed else "") + match["digits"] + (match["exponent"] or ""))
-            if signed
-            else float(match["digits"] + (match["exponent"] or ""))
-        )
+        follows = re.search(r"[\d)]\s?$|\w$", text[max(0, match.start() - 2) : match.start()])
+        sign = "" if follows else match["sign"] or ""
+        value = float(f"{sign}{match['digits']}{match['exponent'] or ''}")
         if math.isfinite(value):
-            start = match.start() if signed or not match["sign"] else match.start("digits")
+            start = match.start("digits") - len(sign)
             yield Found(Percentage(value) if match["percent"] else value, start, match.end())
-
-
-def _mixed(match: re.Match[str]) -> str:
-    whole, over, under = map(int, match.groups())
-    return f"{whole + over / under:.10g}" if 0 < over < under else match[0]
 
 
 @lru_cache(maxsize=1)
@@ -133,11 +106,10 @@ def _words() -> dict[str, int]:
 
 
 _WORD = later(r"[^\W\d_]+")
-_MINUS = later(r"(?:minus|negative|moins|menos|meno|минус)\s$", re.IGNORECASE)
 
 
 def in_words(text: str) -> list[Found]:
-    """The numbers of a text that are written as words: "minus four", "twenty-three"."""
+    """The numbers of a text that are written as words: "four", "twenty-three"."""
     counted, found = _words(), list[Found]()
     for match in _WORD.finditer(text):
         value = counted.get(match[0].lower())
@@ -147,7 +119,5 @@ def in_words(text: str) -> list[Found]:
         if before and before.value >= 20 and before.value % 10 == 0 and 0 < value < 10:
             found[-1] = Found(before.value + value, before.start, match.end(), "weak")
             continue
-        minus = _MINUS.search(text, max(0, match.start() - 10), match.start())
-        start = minus.start() if minus else match.start()
-        found.append(Found(float(-value if minus else value), start, match.end(), "weak"))
+        found.append(Found(float(value), match.start(), match.end(), "weak"))
     return found

@@ -13,12 +13,12 @@ from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
-from medtasks_utils.extraction.holders import held, without_instructions
+from medtasks_utils.extraction.holders import first_reading, held
 from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.plain import BOLD, own_parts, stated, tidied, unformatted, without_steps
+from medtasks_utils.extraction.plain import BOLD, tidied, unformatted, without_steps
 from medtasks_utils.extraction.quantities import Percentage, numbers, prepared
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, noted, rows, weighed
-from medtasks_utils.extraction.words import Found, symbols_of
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
+from medtasks_utils.extraction.words import Found, Symbols, symbols_of
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
@@ -36,20 +36,17 @@ U = (?:word|pct|close|op|the|line){0,3}
 55 therefore: so ~14 [is eq gives colon]+ {A} @@
 55 result: (?:result|gives) ~8 [is colon eq arrow gives]+ {A} @@
 55 equals: [eq arrow] {A} @
-55 gives: gives {A} @@
-55 counted: so ~3 @@ (?=~3 met)
-56 counted: met colon @
+55 gives: gives [about the fill open eq colon so calc result]* @@
+50 counted: met colon @
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
 46 counted: @@ (?=~3 met)
-45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
 44 is: is {A} @@
 40 colon: colon {A} @
 48 result: result [the about open]* @@
-38 result of: result [about the to]+ @
 30 linked: [about to] @
 45 alone: (?:^|line) {A} @ (?={U} (?:stop|close)* (?:line|$))
 5 mention: @
--70 operand: @ (?=(?:word|close|the){0,3} op [^ line])
+-70 operand: @ (?=(?:word|close|the){0,3} (?:open [^ stop line cand]{1,5} close)? op [^ line])
 -70 operand: op open* @
 -70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* cand)
 -70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
@@ -57,10 +54,8 @@ U = (?:word|pct|close|op|the|line){0,3}
 -60 range: cmp eq? @
 -45 range: (?:range|versus) ~4 @@
 -45 risk: risk ~6 @@
--35 risk: @@ (?=pct ~4 risk)
 -45 range: @@ (?=(?:word|pct){0,2} (?:or|and|dash)? range)
 -90 list: (?:^|line) @ (?=stop|close)
--70 step: step @
 -30 input: input [^ stop line cand result final]{0,3}? [is eq colon about]* @
 -40 earlier: earlier ~4 @@
 -30 beside: cand ~3 open ~2 @
@@ -88,36 +83,28 @@ _MAX_CONTENT = 1000  # characters; a longer text states no single value
 _MOST = 250  # candidates
 
 
-def read_value(
-    text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final"), asked: str = ""
-) -> Reading:
-    """The value that a text states as its result; ``asked`` is the question, where it is at hand.
+def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final")) -> Reading:
+    """The value that a text states as its result.
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
     9.76
     """
-    reading = NOTHING
-    for part in own_parts(without_instructions(tidied(stated(text)))):
-        reading = _read_part(part, kind, keys, asked)
-        if reading.value is not None:
-            break
-    return reading
+    return first_reading(text, lambda part: _read_part(part, kind, keys))
 
 
-def _read_part(text: str, kind: Kind, keys: Sequence[str], asked: str) -> Reading:
+def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
     steps, rest = without_steps(text)
     holders, rest = held(rest, (*keys, "score", "total", "date"))
     inside = []
     for holder in holders:
-        value = content_value(holder.content, kind, asked).value
-        if value is not None:
-            inside.append(Candidate(value, holder.start, holder.end, text, holder.cue, 100.0))
+        if one := holder.candidate(content_value(holder.content, kind).value, text):
+            inside.append(one)
         elif holder.cue == "key" and re.search(r"[^\W\d_]{3}", holder.content):
             return NOTHING  # the answer's own key says that there is none
     if inside:
         return choose(inside)
     for own in (rest, steps):
-        candidates = _candidates(own, kind)
+        candidates = _of_a_text(own, kind)
         if candidates:
             return _rounded(choose(candidates))
     return NOTHING
@@ -132,7 +119,8 @@ def _rounded(reading: Reading) -> Reading:
     )
     for one in reading.candidates:
         near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 160 and one.weight > 0
-        said = one.weight >= _STATED and (one.cue == "rounded" or (best.cue == "equals" and one.cue in _STATEMENTS))
+        after = one.cue == "rounded" and one.start > best.start
+        said = one.weight >= _STATED and (after or (best.cue == "equals" and one.cue in _STATEMENTS))
         if (near or said) and _rounds(best.value, one.value):
             reading = replace(reading, value=one.value)
     return reading
@@ -149,59 +137,71 @@ def _rounds(value: float, to: float) -> bool:
     )
 
 
-def _candidates(text: str, kind: Kind, whole: bool = True) -> list[Candidate]:
-    is_number = kind in ("decimal", "integer")
+def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
     plain = unformatted(text, BOLD)
-    plain = prepared(plain, score=kind == "integer") if is_number else plain
+    if kind in ("decimal", "integer"):
+        plain = prepared(plain, score=kind == "integer")
     found = list(_FINDERS[kind](plain))
     found = found if len(found) <= _MOST else [*found[:50], *found[50 - _MOST :]]
     symbols = symbols_of(plain, found)
-    candidates = weighed((*TABLE, *_OF_KIND.get(kind, ())), symbols)
-    if not whole:
-        return candidates
-    in_asides = {
-        symbols.found[at].start for start, end in nothing.asides(symbols) for at in symbols.found if start <= at < end
-    }
-    candidates = [noted(one, "in an aside", -35) if one.start in in_asides else one for one in candidates]
-    weak = {one.start for one in found if one.notion == "weak"}
+    return symbols, weighed((*TABLE, *_OF_KIND.get(kind, ())), symbols)
+
+
+def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
+    """The candidates of a text that reasons, with what the text as a whole says of each."""
+    symbols, candidates = _candidates(text, kind)
+    weak = {one.start for one in symbols.found.values() if one.notion == "weak"}
+    asides = nothing.asides(symbols)
+    for one in candidates:
+        if any(start <= one.start < end for start, end in asides):
+            one.evidence["in an aside"] = -35
     counted = {one.value for one in candidates if not one.evidence and one.start not in weak}
-    least = _STATED if nothing.cannot(symbols) else 6.0 if len(counted) > 1 else 0.0
-    candidates = [replace(one, support=0.0) if one.support < least else one for one in candidates]
-    candidates = [_looked_at(one, kind) for one in candidates]
+    least = _STATED if nothing.cannot(symbols) else 15.0 if len(counted) > 1 else 0.0
+    for one in candidates:
+        if one.support < least:
+            one.support = 0.0
+        _look_at(one, kind)
     if kind != "integer":
-        stated = Counter(one.value for one in candidates if one.weight >= _STATED)
-        named = {
-            one.value for one in candidates if one.weight >= _STATED and one.cue not in ("equals", "gives", "colon")
-        }
-        again = {
-            value for value in named if stated[value] > 1 and not (isinstance(value, float) and value in range(10))
-        }
-        candidates = [
-            noted(one, "repeated", 6) if one.weight >= _STATED and one.value in again else one for one in candidates
-        ]
-    if nothing.is_unfinished(plain, symbols):
-        kept = {"repeated"} if not nothing.only_plans(symbols) else {"none"}
-        return [
-            one if one.cue == "answer" or kept & {name for name, _ in one.evidence} else replace(one, support=0.0)
-            for one in candidates
-        ]
-    last = max((one.start for one in candidates if one.weight >= 30), default=-1)
-    if nothing.lacks(symbols, after=last):
-        return [replace(one, support=0.0) for one in candidates]
+        _compare(candidates)
+    if nothing.is_unfinished(symbols):
+        plans = nothing.only_plans(symbols)
+        dropped = [one for one in candidates if one.cue != "answer" and (plans or "repeated" not in one.evidence)]
+    else:
+        last = max((one.start for one in candidates if one.weight >= 30), default=-1)
+        dropped = candidates if nothing.lacks(symbols, after=last) else []
+    for one in dropped:
+        one.support = 0.0
     return candidates
 
 
-def _looked_at(one: Candidate, kind: Kind) -> Candidate:
-    """The candidate with what its form says: in bold, and a share where points are asked for."""
+def _look_at(one: Candidate, kind: Kind) -> None:
+    """What the form of a candidate says: in bold, and a share where points are asked for."""
     if kind == "integer" and isinstance(one.value, Percentage):
-        one = noted(one, "a share", -60)
+        one.evidence["a share"] = -60
     around = one.text.rfind(BOLD, max(0, one.start - 50), one.start), one.text.find(BOLD, one.end, one.end + 50)
     if min(around) >= 0 and one.text.count(BOLD, 0, one.start) % 2 and not one.evidence:
-        one = replace(one, cue="bold", support=_STATED) if one.support < _STATED else noted(one, "in bold", 4)
-    return one
+        if one.support < _STATED:
+            one.cue, one.support = "bold", _STATED
+        else:
+            one.evidence["in bold"] = 4
 
 
-def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
+def _compare(candidates: list[Candidate]) -> None:
+    """What candidates say of each other: a value that a later step uses, and one that is stated again."""
+    used = {one.value: one.start for one in candidates if "operand" in one.evidence}
+    for one in candidates:
+        if not one.evidence and used.get(one.value, -1) > one.start:
+            one.evidence["carried on"] = -10
+    stated = [one for one in candidates if one.weight >= _STATED]
+    named = {one.value for one in stated if one.cue not in ("equals", "gives", "colon")}
+    times = Counter(one.value for one in stated)
+    for one in stated:
+        small = isinstance(one.value, float) and one.value in range(10)
+        if one.value in named and times[one.value] > 1 and not small:
+            one.evidence["repeated"] = 6
+
+
+def content_value(content: str, kind: Kind) -> Reading:
     """The value that the content of an answer tag, a box or a key gives; a lone number needs no cue there.
 
     >>> content_value("4 of 9", "integer").value, content_value("83.3 %", "decimal").value
@@ -214,11 +214,13 @@ def content_value(content: str, kind: Kind, asked: str = "") -> Reading:
     if (fraction := _FRACTION.fullmatch(text)) and kind in ("decimal", "integer"):
         under = float(fraction[2]) if kind == "decimal" else 1.0
         return Reading(float(fraction[1]) / under, "fraction", certainty=1.0) if under else NOTHING
-    candidates = [_looked_at(one, kind) for one in _candidates(text, kind, False)]
+    symbols, candidates = _candidates(text, kind)
+    for one in candidates:
+        _look_at(one, kind)
     reading = choose(one for one in candidates if one.weight > 5)
-    gives_up = nothing.cannot(symbols_of(text, ())) and not re.match(r"\W{0,3}\d", text)
+    gives_up = nothing.cannot(symbols) and not re.match(r"\W{0,3}\d", text)
     if reading.value is None and candidates and not gives_up:
-        left = [one for one in candidates if not {name for name, _ in one.evidence} & {"operand", "range", "list"}]
+        left = [one for one in candidates if not one.evidence.keys() & {"operand", "range", "list"}]
         left = left or [one for one in candidates if len(candidates) == 1]
         if kind == "integer":  # a score is whole: what is not is an input beside it
             left = [one for one in left if float(one.value).is_integer()] or left

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.holders import held, without_instructions
+from medtasks_utils.extraction.holders import Holder, first_reading, held
 from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.plain import own_parts, stated, tidied, unformatted, without_steps
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, noted, rows, weighed
+from medtasks_utils.extraction.plain import unformatted, without_steps
+from medtasks_utils.extraction.weighing import Candidate, Reading, choose, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 
 # Candidates here: "cand" is a digit, "text" a name of a class, "weak" a word that says as much of an answer or a part.
@@ -21,17 +21,13 @@ L = [the fill option open about]*
 70 answer: answer ~6 [is colon eq arrow dash]+ [the fill option open so about right answer]* @@
 68 labelled: (?:answer|option|final|result) [is colon open dash option fill about answer]+ @
 64 leads: ^ {L} @@ (?=stop|comma|line|open|close|because|colon|dash|$)
-60 labelled: <text> (?=open cand close)
 60 therefore: so ~10 [is colon]* {L} @
 58 choose: choose {L} [is colon]* {L} @
-56 alone: (?:^|line) {L} @@ (?=[stop close]* (?:line|$))
 40 class: <text>
-36 said of it: is {L} @@
 14 digit: <cand>
 12 word: <weak>
 -62 supposed: if ~8 @@
 -75 instructed: @@ (?=close* comma? if)
--45 of another: @ (?=[answer word]{0,2} if)
 -30 of a part: (?:part|other) ~6 @@
 -20 attributive: <weak> (?=answer|part|option)
 -28 conceded: though ~8 @@
@@ -64,35 +60,29 @@ def read_verdict(text: str) -> Reading:
     >>> read_verdict("The answer is not factual.").value, read_verdict("Either factual or hallucinated?").value
     ('1', None)
     """
-    reading = NOTHING
-    for part in own_parts(without_instructions(tidied(stated(text)))):
-        reading = _read_part(part)
-        if reading.value is not None:
-            return reading
-    return reading
+    return first_reading(text, _read_part)
 
 
 def _read_part(text: str) -> Reading:
     holders, rest = held(
         text, ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision")
     )
-    inside = [one for each in holders if (one := _inside(each.content, each.cue, each.key, each.start, each.end, text))]
+    inside = [one for each in holders if (one := each.candidate(_inside(each), text))]
     candidates = _candidates(unformatted(without_steps(rest)[1]))
     if inside:
         return replace(choose(inside), candidates=(*inside, *candidates))
     return choose(candidates, _OPEN)
 
 
-def _inside(content: str, cue: str, key: str, start: int, end: int, text: str) -> Candidate | None:
-    token = unwrap(content).strip("\"'. ")
-    if key and token.lower() in ("true", "false", "yes", "no"):
-        says = "1" if "hall" in key else "0"
-        value: str | None = says if token.lower() in ("true", "yes") else _FLIPPED[says]
-    elif re.match(r"[012](?![\d.%])", token):
-        value = token[0]
-    else:
-        value = choose(_candidates(unformatted(content))).value
-    return Candidate(value, start, end, text, cue, 100.0) if value else None
+def _inside(holder: Holder) -> str | None:
+    token = unwrap(holder.content).strip("\"'. ")
+    if holder.key and token.lower() in ("true", "false", "yes", "no"):
+        says = "1" if "hall" in holder.key else "0"
+        return says if token.lower() in ("true", "yes") else _FLIPPED[says]
+    if re.match(r"[012](?![\d.%])", token):
+        return token[0]
+    value: str | None = choose(_candidates(unformatted(holder.content))).value
+    return value
 
 
 def _candidates(text: str) -> list[Candidate]:
@@ -102,34 +92,36 @@ def _candidates(text: str) -> list[Candidate]:
     denied |= {match.start() for match in pattern(_DENIED_AFTER).finditer(symbols.symbols)}
     places = {symbols.found[at].start for at in denied}
     until = nothing.retracted_until(symbols)
-    weighed_ones = []
-    for one in weighed(TABLE, symbols):
+    candidates = weighed(TABLE, symbols)
+    for one in candidates:
         if one.start in places:
-            one = noted(
-                replace(one, value=_FLIPPED[one.value]), "denied", -60 if one.value == "2" or one.cue == "digit" else -2
-            )
+            one.evidence["denied"] = -60 if one.value == "2" or one.cue == "digit" else -2
+            one.value = _FLIPPED[one.value]
         if asked := _ASKED.match(text, one.end):
-            one = _answered(one, symbols_of(text[asked.end() : asked.end() + 60], ()).symbols)
-        weighed_ones.append(noted(one, "taken back", -60) if one.start < until else one)
-    return weighed_ones
+            _answer(one, symbols_of(text[asked.end() : asked.end() + 60], ()).symbols)
+        if one.start < until:
+            one.evidence["taken back"] = -60
+    return candidates
 
 
-def _answered(one: Candidate, reply: str) -> Candidate:
-    """The candidate as the words after a question answer it."""
-    if pattern("(?:word|colon|line|answer|dash|the){0,3} yes").match(reply):
-        return replace(one, cue="asked", support=60.0)
-    if pattern("(?:word|colon|line|answer|dash|the){0,3} not").match(reply):
-        return replace(one, value=_FLIPPED[one.value], cue="asked", support=60.0)
-    return noted(one, "asked", -60)
+def _answer(one: Candidate, reply: str) -> None:
+    """Change a candidate that a question names as the words after the question answer it."""
+    answered = pattern("(?:word|colon|line|answer|dash|the){0,3} (?:yes|not)").match(reply)
+    if answered is None:
+        one.evidence["asked"] = -60
+        return
+    one.cue, one.support = "asked", 60.0
+    if pattern("not").match(answered[0][-1]):
+        one.value = _FLIPPED[one.value]
 
 
 def _classes(symbols: Symbols) -> Iterator[Found]:
+    places = [*symbols.places, len(symbols.text)]
     for notion, value in _VALUES.items():
         for match in pattern(notion).finditer(symbols.symbols):
-            start = symbols.places[match.start()]
-            end = symbols.places[match.end()] if match.end() < len(symbols.places) else len(symbols.text)
-            word = symbols.text[start:end].rstrip()
-            yield Found(value, start, start + max(1, len(word)), "text" if notion in _STRONG else "weak")
+            start, end = places[match.start()], places[match.end()]
+            length = len(symbols.text[start:end].rstrip())
+            yield Found(value, start, start + length, "text" if notion in _STRONG else "weak")
 
 
 def _digits(text: str) -> Iterator[Found]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from medtasks_utils.extraction.words import Symbols, pattern
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Candidate:
     """A value that a response may state.
 
@@ -21,7 +21,7 @@ class Candidate:
         text: the text that it was found in, without formatting.
         cue: the row that speaks for it most: ``box``, ``tag``, ``key``, ``answer``, ….
         support: the weight of that row.
-        evidence: the other rows that hold of it: name and weight.
+        evidence: what else is known of it: names and weights.
     """
 
     value: Any
@@ -30,12 +30,12 @@ class Candidate:
     text: str
     cue: str
     support: float
-    evidence: tuple[tuple[str, float], ...] = ()
+    evidence: dict[str, float] = field(default_factory=dict)
 
     @property
     def weight(self) -> float:
         """The support of its cue and the weights of the evidence, summed up."""
-        return self.support + sum(weight for _, weight in self.evidence)
+        return self.support + sum(self.evidence.values())
 
 
 @dataclass(frozen=True)
@@ -88,21 +88,9 @@ def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
             elif row.weight > cues.get(at, ("", 0.0))[1]:
                 cues[at] = (row.name, row.weight)
     return [
-        Candidate(
-            one.value,
-            one.start,
-            one.end,
-            symbols.text,
-            *cues.get(at, ("mention", 0.0)),
-            (*against.get(at, {}).items(),),
-        )
+        Candidate(one.value, one.start, one.end, symbols.text, *cues.get(at, ("mention", 0.0)), against.get(at, {}))
         for at, one in symbols.found.items()
     ]
-
-
-def noted(one: Candidate, name: str, weight: float) -> Candidate:
-    """The candidate with a piece of evidence more."""
-    return replace(one, evidence=(*one.evidence, (name, weight)))
 
 
 OUTRIGHT = 50.0
@@ -121,7 +109,9 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
         open_cues: cues too weak to decide between two values that weigh about the same.
     """
     every = tuple(candidates)
-    supported = sorted((one for one in every if one.weight > 0), key=lambda one: (-one.weight, -one.start))
+    supported = sorted(
+        (one for one in every if one.support > 0 and one.weight > 0), key=lambda one: (-one.weight, -one.start)
+    )
     if not supported:
         return Reading(None, "none", every)
     best = supported[0]

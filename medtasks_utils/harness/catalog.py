@@ -1,8 +1,8 @@
-"""What the pack holds, read off its YAML: tasks, groups and tags."""
+"""Which tasks there are: this pack's and the user's, read off their YAML; the harness's own 16,000 only if need be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,9 +10,12 @@ from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.yaml_tasks import task_folders, tasks_path
-from medtasks_utils.harness.index import index_of
+from medtasks_utils.errors import UsageError, logger, meant
 
 Configuration = dict[str, Any]
+
+_MISSPELT = 0.8
+"""Likeness to a name of ours from which a name is taken for it; none of the harness's own reaches 0.75."""
 
 
 class Listing(NamedTuple):
@@ -25,24 +28,83 @@ class Listing(NamedTuple):
 
 def our_manager(metadata: Mapping[str, Any] | None = None) -> TaskManager:
     """A task manager that knows this pack's tasks only."""
-    folders = [str(folder) for folder in task_folders()]
-    return TaskManager(include_path=folders, include_defaults=False, metadata=dict(metadata or {}))
+    return _manager((), metadata)
+
+
+def _manager(
+    include_path: Iterable[str], metadata: Mapping[str, Any] | None, include_defaults: bool = False
+) -> TaskManager:
+    ours = [str(folder) for folder in task_folders()]
+    folders = [*ours, *(path for path in include_path if str(Path(path).resolve()) not in ours)]
+    return TaskManager(include_path=folders, include_defaults=include_defaults, metadata=dict(metadata or {}))
+
+
+def manager_for(
+    names: Sequence[str], include_path: str | Sequence[str] | None = None, metadata: Mapping[str, Any] | None = None
+) -> TaskManager:
+    """A task manager that knows this pack, further folders, and the harness's own tasks if one of them is asked for.
+
+    Reading the harness's 16,000 files takes seconds. Ours come first: a pattern such as ``med*`` that fits some of them
+    means those.
+
+    Args:
+        names: tasks, groups, tags, patterns and files.
+        include_path: further folders of tasks, whose tasks replace ours of the same name.
+        metadata: of the tasks.
+
+    Raises:
+        UsageError: for a name that nobody knows, or that is nearly one of ours; the harness may have a task of that
+            name, with other prompts and scores.
+    """
+    folders = [include_path] if isinstance(include_path, str) else list(include_path or ())
+    manager = _manager(folders, metadata)
+    unknown = [name for name in names if not _is_known(manager, name)]
+    for name in unknown:
+        benchmark = benchmarks().get(name)
+        near = f" (did you mean {benchmark.default_task}?)" if benchmark else ""
+        near = near or meant(name.lower().replace("-", "_"), manager.all_tasks, _MISSPELT)
+        if near:
+            raise UsageError(
+                f"--tasks: there is no task, group or tag {name} here{near}; medtasks eval --help lists ours; a task "
+                f"of the harness's by that name is run by lm_eval run --tasks {name}"
+            )
+    matched = [match for name in names for match in manager.match_tasks([name])]
+    defined_here = {"dataset_path", "custom_dataset", "class"}
+    unknown += [
+        settings["task"]
+        for settings in configurations(manager, matched)
+        if settings["task"] not in manager.task_index and not settings.keys() & defined_here
+    ]
+    if unknown:
+        logger.warning("Reading the harness's own task files too, for %s; this takes a while", ", ".join(unknown))
+        manager = _manager(folders, metadata, include_defaults=True)
+    for name in names:
+        if not _is_known(manager, name):
+            raise UsageError(
+                f"--tasks: there is no task, group or tag {name}, here or in the harness"
+                f"{meant(name, manager.all_tasks)}; medtasks eval --help lists ours"
+            )
+    return manager
+
+
+def _is_known(manager: TaskManager, name: str) -> bool:
+    return bool(manager.match_tasks([name])) or name.endswith(".yaml") or Path(name).is_dir()
 
 
 def listings() -> list[Listing]:
     """All names, benchmark by benchmark, groups first; what stands for one task under another name says so."""
-    index = index_of(our_manager())
-    found: dict[str, list[Listing]] = {tasks_path().name: [], **{name: [] for name in benchmarks()}}
-    for name, entry in sorted(index.items(), key=lambda item: (item[1].kind != "GROUP", item[0])):
-        file = entry.file or index[entry.tasks[0]].file
-        if file is None:
-            continue
-        description = opening_comment(file) if entry.file else f"the same as {', '.join(entry.tasks)}"
-        found.setdefault(file.parent.name, []).append(Listing(name, entry.kind == "GROUP", description))
-    return [listing for folder in found.values() for listing in folder]
+    index = our_manager().task_index
+    found = []
+    for name, entry in index.items():
+        members = sorted(entry.tags or ())
+        file = entry.yaml_path or index[members[0]].yaml_path
+        description = _opening_comment(file) if entry.yaml_path else f"the same as {', '.join(members)}"
+        listing = Listing(name, entry.kind.name == "GROUP", description)
+        found.append((file.parent != tasks_path(), file.parent.name, not listing.is_group, listing))
+    return [listing for *_, listing in sorted(found)]
 
 
-def opening_comment(file: Path) -> str:
+def _opening_comment(file: Path) -> str:
     """The comment in the first line of a YAML file, empty if there is none."""
     with file.open(encoding="utf-8") as lines:
         first = lines.readline().strip()
@@ -54,24 +116,24 @@ def configurations(
 ) -> Iterator[Configuration]:
     """The YAML of every task that the members stand for, with what the groups on the way there set.
 
-    Members are names of tasks, groups and tags, or entries of a group's list; those that the manager does not know are
-    passed over. ``overrides`` replace the tasks' own settings.
+    Members are names of tasks, groups and tags, or entries of a group's list; of a task that the manager does not know,
+    the name is all there is. ``overrides`` replace the tasks' own settings.
     """
-    index = index_of(manager)
     for member in members:
         own = member if isinstance(member, dict) else {"task": member}
         given = {**(overrides or {}), **{key: value for key, value in own.items() if key not in ("task", "group")}}
         name = own.get("group") or own.get("task")
-        entry = index.get(name) if isinstance(name, str) else None
-        if entry is None:
-            inner = own.get("task")
-            yield from configurations(manager, inner if isinstance(inner, list) else (), given)
-        elif entry.kind == "TAG":
-            yield from configurations(manager, entry.tasks, given)
-        elif entry.kind == "GROUP":
-            yield from configurations(manager, entry.settings["task"], given)
+        entry = manager.task_index.get(name) if isinstance(name, str) else None
+        if entry is None and isinstance(own.get("task"), list):
+            yield from configurations(manager, own["task"], given)
+        elif entry is None:
+            yield {**given, "task": str(name)}
+        elif entry.kind.name == "TAG":
+            yield from configurations(manager, sorted(entry.tags), given)
+        elif entry.kind.name == "GROUP":
+            yield from configurations(manager, entry.cfg["task"], given)
         else:
-            yield {**entry.settings, **given}
+            yield {**(entry.cfg or {}), **given}
 
 
 def benchmark_of(settings: Mapping[str, Any]) -> str | None:

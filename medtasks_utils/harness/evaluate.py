@@ -1,4 +1,4 @@
-"""``medtasks eval``: plain flags become ``--metadata``, mistakes are found first, and the harness does the rest."""
+"""``medtasks eval``: mistakes are found first, and the harness does the rest."""
 
 from __future__ import annotations
 
@@ -7,45 +7,36 @@ import io
 import logging
 import os
 import sys
-import tempfile
 import textwrap
 import time
-import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field, fields
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lm_eval.config.evaluate_config import EvaluatorConfig
-from lm_eval.utils import make_table, setup_logging
+from lm_eval.utils import setup_logging
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.options import default_text
-from medtasks_utils.errors import MedtasksError, UsageError, debugging, reason_of
+from medtasks_utils.errors import reason_of
 from medtasks_utils.harness import patches
+from medtasks_utils.harness.api_batch import spent
 from medtasks_utils.harness.catalog import listings
-from medtasks_utils.harness.checks import check
-from medtasks_utils.harness.flags import names_of, read_settings
+from medtasks_utils.harness.checks import check, folder_of, model_name
+from medtasks_utils.harness.command_line import configured
 from medtasks_utils.harness.kept import KeptAnswers
-from medtasks_utils.harness.patches.commands import Command, under_way
-from medtasks_utils.harness.patches.models import keeper, spent
-from medtasks_utils.harness.plain_flags import by_benchmark, with_plain_flags
-from medtasks_utils.harness.request import RunConfig
-from medtasks_utils.harness.saving import folder_of
-from medtasks_utils.harness.secrets import Scrubber
-from medtasks_utils.harness.server import ServerError
-
-OURS = ("command", "run", "whole", "version", "data", "set", "full_table", "json", "no_keep", "fresh", "run_name")
-"""What our command line adds to the harness's namespace."""
+from medtasks_utils.harness.patches.run import under_way
+from medtasks_utils.writing import SECRETS
 
 
-@dataclass
-class Outcome:
-    """What became of a run.
+class Evaluation:
+    """One run of the harness.
 
     Attributes:
         config: what was asked for.
+        kind: the model's.
         seconds: how long it took.
         results: as the harness has them; None in all processes but the first.
         path: the results file; None if nothing was to be saved, or nothing could be.
@@ -54,161 +45,114 @@ class Outcome:
         spent: tokens that the server reported, and how many answers were taken over from an earlier run.
     """
 
-    config: RunConfig
-    seconds: float = 0.0
-    results: dict[str, Any] | None = None
-    path: Path | None = None
-    problem: str | None = None
-    table: str = ""
-    spent: dict[str, Any] = field(default_factory=dict)
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        """Check what is asked for.
 
-
-class Stopped(KeyboardInterrupt):
-    """Ctrl-C; the message says how to go on."""
-
-
-def run(arguments: argparse.Namespace) -> Outcome:
-    """Run the harness with our flags and its own; all that it prints goes to standard error.
-
-    Raises:
-        UsageError: for what can be seen to be wrong before anything is loaded.
-        MedtasksError: for whatever ends the run.
-        Stopped: when the user interrupts it.
-    """
-    empty = next((name for name, value in vars(arguments).items() if value in ("", {})), None)
-    if empty:
-        raise UsageError(f"--{empty} is empty (from a shell variable that is not set?): give a value, or leave it out")
-    _add_configuration_file(arguments)
-    level = str(arguments.verbosity or os.environ.get("LMEVAL_LOG_LEVEL") or "INFO").upper()
-    if not isinstance(logging.getLevelName(level), int):
-        raise UsageError(f"--verbosity {level}: the levels are DEBUG, INFO, WARNING, ERROR, CRITICAL")
-    setup_logging(level)
-    arguments.verbosity = None  # done; handed on, it would only be called deprecated
-    if arguments.data is not None or arguments.set:
-        arguments.metadata = with_plain_flags(arguments.metadata or {}, arguments.data, arguments.set)
-    if arguments.tasks:
-        arguments.tasks = names_of(arguments.tasks)
-    given = {name: value for name, value in vars(arguments).items() if value is not None and name not in OURS}
-    outcome = Outcome(RunConfig(given))
-    kept: KeptAnswers | None = None
-    try:
+        Raises:
+            MedtasksError: for the first mistake; a UsageError where it is one of the command line.
+        """
+        setup_logging(str(arguments.verbosity or os.environ.get("LMEVAL_LOG_LEVEL") or "INFO").upper())
+        arguments.verbosity = None  # done; handed on, it would only be called deprecated
+        self.config: EvaluatorConfig = configured(arguments)
+        SECRETS.learn(self.config.model_args, self.config.hf_hub_log_args, self.config.wandb_args)
+        self.kind = str(self.config.model)
+        self.seconds = 0.0
+        self.results: dict[str, Any] | None = None
+        self.path: Path | None = None
+        self.problem: str | None = None
+        self.spent: dict[str, Any] = {}
+        self.kept: KeptAnswers | None = None
+        self._run_name = arguments.run_name
+        self._table = io.StringIO()
         with only_results_on_standard_output():
-            check(outcome.config, by_benchmark(arguments.set))
-            kept = None if arguments.no_keep else _kept_answers(outcome.config, arguments.fresh)
+            self.manager = check(self.config, arguments.set)
+        if self.config.output_path and not arguments.no_keep:
+            model = {"kind": self.kind, "seeds": self.config.seed, **self.config.model_args}
+            self.kept = KeptAnswers(folder_of(self.config), model, arguments.fresh)
+
+    @property
+    def model_name(self) -> str | None:
+        """In results."""
+        return model_name(self.config)
+
+    @property
+    def table(self) -> str:
+        """What the harness prints of its results."""
+        return self._table.getvalue()
+
+    def run(self, harness: Any) -> None:
+        """Run the harness, given its command; all that it prints goes to standard error.
+
+        Where it fails or is stopped, the last line of the log says how to go on.
+        """
+        log = logging.getLogger("lm_eval")
+        problems: dict[str, None] = {}
+
+        def scrub(record: logging.LogRecord) -> bool:
+            error = sys.exc_info()[1]
+            if error is not None and record.name == "lm_eval.loggers.evaluation_tracker":
+                problems[reason_of(error)] = None  # which the harness logs and forgets
+            record.msg, record.args = SECRETS.scrub(record.getMessage()), ()
+            return True
+
+        spent.clear()
+        self._start = time.perf_counter()
+        with ExitStack() as stack:
+            for handler in log.handlers:
+                handler.addFilter(scrub)
+                stack.callback(handler.removeFilter, scrub)
+            stack.callback(under_way.reset, under_way.set(self))
+            stack.callback(patches.apply(patches.OF_THE_COMMAND))
+            stack.enter_context(only_results_on_standard_output())
             try:
-                _run(arguments, outcome, kept)
-            except ServerError as error:
-                raise MedtasksError(f"{error}; {_way_on(kept)}") from None
-    except KeyboardInterrupt:
-        raise Stopped(_way_on(kept)) from None
-    except Exception as error:
-        if debugging() or isinstance(error, MedtasksError):
-            raise
-        raise _in_a_line(error, _way_on(kept)) from None
-    return outcome
+                harness(argparse.Namespace(**asdict(self.config)))
+            except BaseException:
+                log.warning(self._way_on)
+                raise
+        if problems:
+            self.problem = f"not all results could be saved in {self.config.output_path}: {'; '.join(problems)}"
+            self.problem += f"; {self._way_on}"
+        elif self.kept is not None and self.results is not None:
+            self.kept.end()
 
+    @property
+    def _way_on(self) -> str:
+        if self.kept is None:
+            return "no answer is kept; with --output_path results, the same command would go on"
+        return self.kept.way_on
 
-def _kept_answers(config: RunConfig, fresh: bool) -> KeptAnswers | None:
-    if not config.output_path:
-        return None
-    model = {"kind": config.kind, "seeds": config.seed, **config.mapping("model_args")}
-    return KeptAnswers(folder_of(config.output_path, config.model_name), model, fresh)
+    def finish(self, results: dict[str, Any]) -> dict[str, Any]:
+        """What is saved of the harness's results: with what was spent, and without secrets."""
+        self.spent = {"tokens": dict(spent)} if spent else {}
+        if self.kept and self.kept.taken:
+            self.spent["answers_taken_over"] = self.kept.taken
+        self.seconds = time.perf_counter() - self._start
+        sys.stdout = self._table  # what the harness prints from here on
+        own = {**({"run_name": self._run_name} if self._run_name else {}), **self.spent}
+        self.results = SECRETS.scrub({**results, **({"medtasks": own} if own else {})})
+        return self.results
 
-
-def _way_on(kept: KeptAnswers | None) -> str:
-    return kept.way_on if kept else "no answer is kept; with --output_path results, the same command would go on"
-
-
-def _run(arguments: argparse.Namespace, outcome: Outcome, kept: KeptAnswers | None) -> None:
-    config = outcome.config
-    scrub = Scrubber(*map(config.mapping, ("model_args", "hf_hub_log_args", "wandb_args")))
-    spent.clear()
-
-    def finish(results: dict[str, Any]) -> dict[str, Any]:
-        outcome.spent = {"tokens": dict(spent)} if spent else {}
-        if kept and kept.taken:
-            outcome.spent["answers_taken_over"] = kept.taken
-        outcome.seconds = time.perf_counter() - start
-        sys.stdout = io.StringIO()  # what the harness prints from here on is its table
-        own = {**({"run_name": arguments.run_name} if arguments.run_name else {}), **outcome.spent}
-        return dict(scrub({**results, **({"medtasks": own} if own else {})}))
-
-    command = Command(config.kind, finish)
-    theirs = argparse.Namespace(**{key: value for key, value in vars(arguments).items() if key not in OURS})
-    handlers = logging.getLogger("lm_eval").handlers
-    tokens = (under_way, under_way.set(command)), (keeper, keeper.set(kept))
-    put_back = patches.apply(patches.OF_THE_COMMAND)
-    start = time.perf_counter()
-    for handler in handlers:
-        handler.addFilter(scrub)
-    try:
-        arguments.func(theirs)
-    finally:
-        put_back()
-        for variable, token in tokens:
-            variable.reset(token)  # type: ignore[arg-type]
-        for handler in handlers:
-            handler.removeFilter(scrub)
-    outcome.results, outcome.path = command.results, command.path
-    if outcome.results is not None:
-        parts = [part for part in ("results", "groups") if outcome.results.get(part)]
-        outcome.table = "\n".join(make_table(outcome.results, part) for part in parts)
-    reason = "; ".join(map(reason_of, command.errors))
-    if reason and outcome.path:
-        outcome.problem = f"the results are in {outcome.path.parent}, but not all could be saved or sent: {reason}"
-    elif reason:
-        outcome.problem = f"the results could not be saved in {config.output_path}: {reason}; {_way_on(kept)}"
-    elif kept is not None and outcome.results is not None:
-        kept.end()
-
-
-def _in_a_line(error: Exception, way_on: str) -> MedtasksError:
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="medtasks_traceback_", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
-    ) as file:
-        file.write("".join(traceback.format_exception(error)))
-    return MedtasksError(f"{type(error).__name__}: {reason_of(error)} (the traceback is in {file.name}); {way_on}")
+    def saved(self, date: str) -> None:
+        """Take note of the results file."""
+        name = Path(str(self.config.output_path))
+        stem = name.stem if name.suffix == ".json" else "results"
+        path = folder_of(self.config) / f"{stem}_{date}.json"
+        self.path = path if path.is_file() else None
 
 
 @contextmanager
 def only_results_on_standard_output() -> Iterator[None]:
     """Within this, what is written to standard output goes to standard error, by processes that are started too."""
     sys.stdout.flush()
-    try:
-        kept = os.dup(1)
-        os.dup2(2, 1)
-    except OSError:  # one of them is closed
-        yield
-        return
+    ours = os.dup(1)
+    os.dup2(2, 1)
     try:
         with redirect_stdout(sys.stderr):
             yield
     finally:
         sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
-
-
-def _add_configuration_file(arguments: argparse.Namespace) -> None:
-    """Put in what ``--config`` says and the command line does not.
-
-    The harness is not given the file: it would print all of it, and take any value as it is.
-    """
-    path, arguments.config = arguments.config, None
-    if not path:
-        return
-    try:
-        settings: dict[str, Any] = EvaluatorConfig.load_yaml_config(path)
-        known = {each.name for each in fields(EvaluatorConfig)} - {"config"}
-        unknown = sorted(map(str, settings.keys() - known))
-        if unknown:
-            raise UsageError(f"there is no setting {', '.join(unknown)}; there is {', '.join(sorted(known))}")
-        read = read_settings(settings)
-    except (OSError, TypeError, ValueError, UsageError) as error:
-        raise UsageError(f"--config {path}: {' '.join(str(error).split())}") from None
-    for name, value in read.items():
-        if vars(arguments).get(name) is None:
-            setattr(arguments, name, value)
+        os.dup2(ours, 1)
+        os.close(ours)
 
 
 def tasks_and_options() -> str:

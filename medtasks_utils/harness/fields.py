@@ -1,31 +1,62 @@
-"""The harness's fields in a variant: what a task of this pack cannot take is one line before the model runs."""
+"""The harness's fields in a variant, and our readings as a filter: ``function: medtasks_read`` with ``reading``.
+
+What a task of this pack cannot take is one line before the model runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from lm_eval.api.filter import FilterEnsemble
-from lm_eval.api.registry import METRIC_REGISTRY, get_filter
+from lm_eval.api.filter import Filter, FilterEnsemble
+from lm_eval.api.registry import METRIC_REGISTRY, get_filter, register_filter
 
-from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
+from medtasks_utils.benchmarks.base import Answer, Benchmark, TaskInfo
 from medtasks_utils.errors import DataError
-from medtasks_utils.harness.filters import ReadFilter
 from medtasks_utils.harness.signature import digest
 
+READINGS = {"strict-match": "strict", "flexible-extract": "flexible"}
+"""By filter."""
+
+Read = Callable[[str, str, dict[str, Any]], Answer]
+"""Given ``strict`` or ``flexible``, a response and its document: the answer."""
+
+_FROM_DATA = "its rows come from medtasks_data; process_docs changes them"
 _WITHOUT_USE = {
-    "custom_dataset": "its rows come from medtasks_data; process_docs changes them",
-    "dataset_path": "its rows come from medtasks_data; process_docs changes them",
+    "custom_dataset": _FROM_DATA,
+    "dataset_path": _FROM_DATA,
     "use_prompt": "write the prompt as doc_to_text",
     "doc_to_image": "its benchmarks are text",
     "doc_to_audio": "its benchmarks are text",
 }
 _OUTPUT_TYPES = ("generate_until", "multiple_choice")
 _OVER_GENERATIONS = ("majority_vote", "take_first_k")
-_OUR_CHAINS = {
-    name: [{"function": "medtasks_read", "reading": reading}, {"function": "take_first"}]
-    for name, reading in (("strict-match", "strict"), ("flexible-extract", "flexible"))
-}
+
+
+@register_filter("medtasks_read")
+class ReadFilter(Filter):  # type: ignore[misc]
+    """What a response answers, by the benchmark's published rule or by our best reading.
+
+    Args:
+        reading: ``strict`` or ``flexible``.
+        read: put there by the task (:class:`medtasks_utils.harness.task.MedTask`), which knows benchmark and options.
+    """
+
+    def __init__(self, reading: str | None = None, read: Read | None = None, **others: Any) -> None:
+        if reading is None or reading not in READINGS.values() or others:
+            raise DataError(
+                f"filter_list: medtasks_read takes reading: strict or flexible, and nothing else; not "
+                f"{ ({'reading': reading} | others)!r}"
+            )
+        if read is None:
+            raise DataError("filter_list: medtasks_read is for the tasks of this pack (class: MedTask)")
+        self._read = partial(read, reading)
+
+    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[dict[str, Any]]) -> list[list[Answer]]:
+        """The answers to each document's responses."""
+        pairs = zip(resps, docs, strict=True)
+        return [[self._read(response, doc) for response in responses] for responses, doc in pairs]
 
 
 def check_fields(task: TaskInfo, settings: Mapping[str, Any]) -> None:
@@ -37,39 +68,35 @@ def check_fields(task: TaskInfo, settings: Mapping[str, Any]) -> None:
     for field, instead in _WITHOUT_USE.items():
         if settings.get(field):
             raise DataError(f"{task.name}: a task of this pack takes no {field}: {instead}")
-    if settings.get("output_type") not in _OUTPUT_TYPES:
-        raise DataError(
-            f"{task.name}: output_type is {settings.get('output_type')!r}; a task of this pack takes "
-            f"{' or '.join(_OUTPUT_TYPES)}"
-        )
+    kind = settings.get("output_type")
+    if kind not in _OUTPUT_TYPES:
+        raise DataError(f"{task.name}: output_type is {kind!r}; a task of this pack takes {' or '.join(_OUTPUT_TYPES)}")
 
 
 def check_metrics(task: TaskInfo, benchmark: Benchmark, entries: Sequence[Mapping[str, Any]]) -> None:
     """Refuse entries of ``metric_list`` that nobody knows; ``entries`` are those that are not the benchmark's.
 
     Raises:
-        DataError: naming them and what there is.
+        DataError: naming one and what there is.
     """
-    unknown = [
-        str(entry["metric"])
-        for entry in entries
-        if not (callable(entry["metric"]) or entry.get("hf_evaluate") or entry["metric"] in METRIC_REGISTRY)
-    ]
-    if unknown:
-        raise DataError(
-            f"{task.name}: metric_list names {', '.join(unknown)}, which is neither a metric of {benchmark.name} "
-            f"({', '.join(metric.name for metric in benchmark.metrics)}) nor one of the harness; for one of your own, "
-            "give process_results too"
-        )
+    for entry in entries:
+        name = entry["metric"]
+        if not (callable(name) or entry.get("hf_evaluate") or name in METRIC_REGISTRY):
+            raise DataError(
+                f"{task.name}: metric_list names {name}, which is neither a metric of {benchmark.name} "
+                f"({', '.join(metric.name for metric in benchmark.metrics)}) nor one of the harness; for one of your "
+                "own, give process_results too"
+            )
 
 
-def check_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble) -> None:
-    """Make each filter once, so that whatever is wrong with it shows now, and not after the model ran.
+def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: Read) -> None:
+    """Give our readings what they need, and make each filter once: what is wrong with one shows now, not after the run.
 
     Raises:
         DataError: for filters that cannot do what they are for in this task.
     """
     several = [get_filter(name) for name in _OVER_GENERATIONS]
+    ensemble.filters = [partial(one, read=read) if one.func is ReadFilter else one for one in ensemble.filters]
     for one in ensemble.filters:
         one()
         if one.func is ReadFilter and not task.generates:
@@ -87,7 +114,10 @@ def check_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble) -> Non
 def filters_as_signed(config: Any, names: Sequence[str]) -> dict[str, str]:
     """The filters by name as signatures show them: our two by their names, others with a hash of what they do."""
     chains = {entry["name"]: entry["filter"] for entry in config.filter_list or ()}
+    ours = {
+        name: [{"function": "medtasks_read", "reading": reading}, {"function": "take_first"}]
+        for name, reading in READINGS.items()
+    }
     return {
-        name: name if chains.get(name) == _OUR_CHAINS.get(name) else f"{name}#{digest(chains.get(name))}"
-        for name in names
+        name: name if chains.get(name) == ours.get(name) else f"{name}#{digest(chains.get(name))}" for name in names
     }

@@ -10,7 +10,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
 from medtasks_utils.errors import logger
-from medtasks_utils.harness.patches.models import request_body
+from medtasks_utils.harness.models import request_body
 
 # ---- what they are
 
@@ -18,7 +18,9 @@ from medtasks_utils.harness.patches.models import request_body
 def make_independent(task: str, instances: Sequence[Instance], model: LM | None, *, have_prompts: bool) -> None:
     """Make the generations of an example independent, as far as the model lets them be; say so where they are equal.
 
-    The ``idx`` of a request is the number of the generation; ``have_prompts`` where each has a prompt of its own.
+    Generation j is given the seed that the model would send, plus j, where it takes one: requests that differ are
+    answered and kept one by one. ``idx`` is the number of the generation; ``have_prompts`` where each has a prompt of
+    its own.
     """
     if not have_prompts and is_greedy(model, *instances[0].args):
         logger.warning(
@@ -26,33 +28,22 @@ def make_independent(task: str, instances: Sequence[Instance], model: LM | None,
             "is gained. Sample with --gen_kwargs do_sample=true,temperature=0.7",
             task,
         )
-    give_seeds(instances, model)
-
-
-def give_seeds(instances: Sequence[Instance], model: LM | None) -> bool:
-    """Give generation j the seed that the model would send, plus j; whether the model takes one.
-
-    Requests that differ are answered and cached one by one. ``do_sample`` is left out of those with a seed: the harness
-    reads no cache where it is true, since it would find one answer for all generations, and no such model sends it.
-    """
     base = _base_seed(model, *instances[0].args)
-    if base is None:
-        return False
-    for instance in instances:
+    for instance in instances if base is not None else ():
         prompt, settings = instance.args
+        # Without do_sample, which no such model sends: the harness reads no cache where it is true.
         kept = {name: value for name, value in settings.items() if (name, value) != ("do_sample", True)}
         instance.arguments = (prompt, {**kept, "seed": base + instance.idx})
-    return True
 
 
-def _base_seed(model: LM | None, prompt: Any, settings: dict[str, Any]) -> int | None:
+def _base_seed(model: Any, prompt: Any, settings: dict[str, Any]) -> int | None:
+    """The seed that the model would send; None where it takes none."""
     body = request_body(model, prompt, settings)
-    if body is not None:
-        seed = body.get("seed")
-    elif any(kind.__name__ == "VLLM" for kind in type(model).__mro__):  # its sampling parameters have one
-        seed = settings.get("seed", model.model_args.get("seed"))  # type: ignore[union-attr]
-    else:
-        seed = None
+    if body is None and any(
+        kind.__name__ == "VLLM" for kind in type(model).__mro__
+    ):  # its sampling parameters have one
+        body = {"seed": settings.get("seed", model.model_args.get("seed"))}
+    seed = (body or {}).get("seed")
     return seed if isinstance(seed, int) else None
 
 

@@ -1,8 +1,8 @@
 """The answers of a run, kept beside its output until it has ended, so that one that died asks nothing twice.
 
-One file a model, of a line for each reply, written and flushed as it comes::
+One file a model (a second, where two processes run it), of a line for each reply, written and flushed as it comes::
 
-    results/org__name/answers_1f2e3d4c.jsonl    {"request": "<hash>", "reply": "…", "at": "2026-11-22 18:20:01"}
+    results/org__name/answers_1f2e3d4c_0.jsonl  {"request": "<hash>", "reply": "…", "at": "2026-11-22 18:20:01"}
 
 A reply is found again by a hash of the request as the task made it: method, prompt, settings, seed. Of equal requests
 each has a reply of its own, so that repeats stay independent. When the results are saved, the answers that they were
@@ -12,17 +12,19 @@ made of go, and the same command asks anew: a server may have other weights unde
 from __future__ import annotations
 
 import fcntl
-import itertools
 import json
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any
 
 from medtasks_utils.errors import MedtasksError, logger
+from medtasks_utils.harness.models import most_in_any_process
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.writing import write_whole
 
@@ -34,10 +36,9 @@ _OF_NO_EFFECT = frozenset(
     }
 )
 """Arguments of models that do not change what they answer, or are secrets."""
+_METHODS = ("generate_until", "loglikelihood")
 _FIRST_PIECE = 64  # requests
 _PIECE_TAKES = 120.0  # seconds; what a model that hands its replies over all at once can lose
-
-Ask = Callable[[Sequence[Any]], list[Any]]
 
 
 class KeptAnswers:
@@ -54,44 +55,37 @@ class KeptAnswers:
         self.taken = 0
         self.added = 0
         self._name = f"answers_{digest({key: model[key] for key in model if key not in _OF_NO_EFFECT})}"
-        self._used: set[str] = set()
-        self._found: dict[str, list[tuple[Any, str]]] = defaultdict(list)
+        self._found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._are_several = False  # processes, each of which takes some of what was found
         self._file: IO[str] | None = None
         self._lock = threading.Lock()
         for path in () if fresh else self._paths():
             self._read(path)
-        if self._found:
-            times = sorted(at for replies in self._found.values() for _, at in replies)
-            logger.warning(
-                "going on with %d answers that an earlier run kept in %s, from %s to %s; --fresh asks anew",
-                len(times),
-                folder,
-                times[0],
-                times[-1],
-            )
+        times = sorted(line["at"] for lines in self._found.values() for line in lines)
+        if times:
+            said = "going on with %d answers that an earlier run kept in %s, from %s to %s; --fresh asks anew"
+            logger.warning(said, len(times), folder, times[0], times[-1])
 
     def _paths(self) -> list[Path]:
         return sorted(self.folder.glob(f"{self._name}*.jsonl"))
 
     def _read(self, path: Path) -> None:
-        damaged = 0
-        for line in path.read_bytes().splitlines():
+        for text in filter(None, path.read_bytes().splitlines()):
             try:
-                kept = json.loads(line)
-                self._found[kept["request"]].append((kept["reply"], kept["at"]))
+                line = json.loads(text)
+                self._found[line["request"]].append(
+                    {"request": line["request"], "reply": line["reply"], "at": line["at"]}
+                )
             except (ValueError, LookupError, TypeError):
-                damaged += bool(line)
-        if damaged:
-            logger.warning("%s: %d damaged lines are left out, and asked again", path, damaged)
+                logger.warning("%s: a damaged line is left out, and asked again", path)
 
     def take(self, method: str, arguments: Iterable[Any]) -> Any:
         """A reply that an earlier run kept, which answers this request and no other; None if there is none."""
-        key = _key(method, arguments)
-        self._used.add(key)
-        if not self._found.get(key):
+        lines = self._found.get(_key(method, arguments))
+        if not lines:
             return None
         self.taken += 1
-        reply, _ = self._found[key].pop(0)
+        reply = lines.pop(0)["reply"]
         return tuple(reply) if isinstance(reply, list) else reply
 
     def put(self, method: str, arguments: Iterable[Any], reply: Any) -> None:
@@ -100,8 +94,8 @@ class KeptAnswers:
         Raises:
             MedtasksError: where it cannot be written.
         """
-        key = _key(method, arguments)
-        line = json.dumps({"request": key, "reply": reply, "at": time.strftime("%Y-%m-%d %H:%M:%S")}) + "\n"
+        at = time.strftime("%Y-%m-%d %H:%M:%S")
+        line = json.dumps({"request": _key(method, arguments), "reply": reply, "at": at}) + "\n"
         try:
             with self._lock:
                 self._file = self._file or self._opened()
@@ -112,25 +106,21 @@ class KeptAnswers:
                 f"answers cannot be kept in {self.folder} ({error.strerror or error}): make room, and the same command "
                 "goes on where it stopped; --no_keep goes without"
             ) from None
-        self._used.add(key)
         self.added += 1
 
     def _opened(self) -> IO[str]:
         """The first of the model's files that no other process writes to, at its end and on a line of its own."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for number in itertools.count():
-            path = self.folder / f"{self._name}{f'_{number}' if number else ''}.jsonl"
-            file = path.open("a", encoding="utf-8")
-            if _is_ours(file):
-                is_cut = path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
-                file.write("\n" if is_cut else "")
-                return file
+        number = 0
+        while not _is_ours(file := (self.folder / f"{self._name}_{number}.jsonl").open("a", encoding="utf-8")):
             file.close()
-        raise AssertionError("there is a number for every process")
+            number += 1
+        file.write("\n" if file.tell() else "")  # after a line that may be cut
+        return file
 
     @property
     def way_on(self) -> str:
-        """How a run that ends early is taken up again, as the end of a line."""
+        """How a run that ends early is taken up again."""
         number = self.taken + self.added
         return f"{number} answers are kept in {self.folder}: the same command goes on where it stopped"
 
@@ -140,60 +130,68 @@ class KeptAnswers:
             self._file.close()
         self._file = None
 
-    def used(self, others: Iterable[Iterable[str]] = ()) -> list[str]:
-        """The requests of this run, with those of other processes."""
-        self._used.update(key for keys in others for key in keys)
-        return sorted(self._used)
-
     def end(self) -> None:
-        """Drop the answers of this run, whose results are saved; those to other requests stay."""
+        """Drop the answers of this run, whose results are saved; what it did not take over stays."""
         self.close()
+        found = () if self._are_several else self._found.values()
+        left = "".join(json.dumps(line) + "\n" for lines in found for line in lines)
         for path in self._paths():
             with path.open("a", encoding="utf-8") as file:
-                if not _is_ours(file):
-                    continue
-                rest = [line for line in path.read_text(encoding="utf-8").splitlines() if self._is_unused(line)]
-                if rest:
-                    write_whole(path, "\n".join(rest) + "\n")
-                else:
+                if _is_ours(file):
                     path.unlink()
-
-    def _is_unused(self, line: str) -> bool:
-        try:
-            return json.loads(line)["request"] not in self._used
-        except (ValueError, LookupError, TypeError):
-            return False
+        if left:
+            write_whole(self.folder / f"{self._name}_0.jsonl", left)
 
     # ---- a model's answers
 
-    def keep(self, model: Any, method: str, hands_over: bool) -> Ask:
+    @contextmanager
+    def of(self, model: Any) -> Iterator[None]:
+        """Within this, the model is asked only what it has not answered before, and each reply is kept as it comes."""
+        # vLLM calls its hook with settings that no request had; others call it with nothing, or when all is over.
+        hands_over = any(kind.__name__ in ("TemplateAPI", "HFLM") for kind in type(model).__mro__)
+        hook = model.cache_hook
+
+        def add_partial(method: str, request: Iterable[Any], reply: Any) -> None:
+            hook.add_partial(method, request, reply)
+            if method in _METHODS:
+                self.put(method, request, reply)
+
+        self._are_several = model.world_size > 1
+        for method in _METHODS:
+            setattr(model, method, self._answering(model, method, hands_over))
+        if hands_over:
+            model.set_cache_hook(SimpleNamespace(add_partial=add_partial, dbdict=hook.dbdict))
+        try:
+            yield
+        finally:
+            for method in _METHODS:
+                vars(model).pop(method, None)
+            model.set_cache_hook(hook)
+            self.close()
+
+    def _answering(self, model: Any, method: str, hands_over: bool) -> Callable[..., list[Any]]:
         """A method of a model that asks what was not answered before.
 
         ``hands_over`` says that the model calls its cache hook with each reply as it comes; of another, the requests
         are divided into pieces that take minutes.
         """
-        ask: Ask = getattr(model, method)
+        ask: Callable[..., list[Any]] = getattr(model, method)
 
         def answered(requests: Sequence[Any], **settings: Any) -> list[Any]:
             replies = [self.take(method, request.args) for request in requests]
             lacking = [place for place, reply in enumerate(replies) if reply is None]
-            spare = _most(model, len(lacking)) - len(lacking)  # some models exchange data while they generate
-            if hands_over and (lacking or spare):
-                batch = [requests[place] for place in lacking]
-                found = ask([*batch, *[(batch or requests)[-1]] * spare], **settings)
-                replies = _filled(replies, lacking, found)
-            elif not hands_over:
-                for piece in _pieces(lacking):
-                    found = ask([requests[place] for place in piece], **settings)
-                    replies = _filled(replies, piece, found)
-                    for place, reply in zip(piece, found, strict=True):
+            for piece in [lacking] if hands_over else _pieces(lacking):
+                batch = [requests[place] for place in piece]
+                most = most_in_any_process(model, len(batch)) if hands_over else len(batch)
+                padding = [(batch or requests)[-1]] * (most - len(batch))
+                found = ask([*batch, *padding], **settings) if most else []
+                for place, reply in zip(piece, found, strict=False):
+                    replies[place] = reply
+                    if not hands_over:
                         self.put(method, requests[place].args, reply)
             return replies
 
         return answered
-
-
-METHODS = ("generate_until", "loglikelihood")
 
 
 def _is_ours(file: IO[str]) -> bool:
@@ -210,20 +208,6 @@ def _is_ours(file: IO[str]) -> bool:
 def _key(method: str, arguments: Iterable[Any]) -> str:
     text = json.dumps([method, *arguments], sort_keys=True, default=str)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _most(model: Any, count: int) -> int:
-    """The largest of all processes' counts; every process has to call it."""
-    if model.world_size == 1:
-        return count
-    import torch
-
-    return int(model.all_gather(torch.tensor(count, device=model.device)).max().item())
-
-
-def _filled(replies: Sequence[Any], places: Sequence[int], found: Sequence[Any]) -> list[Any]:
-    by_place = dict(zip(places, found, strict=False))
-    return [by_place.get(place, reply) for place, reply in enumerate(replies)]
 
 
 def _pieces(places: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import urllib.error
 import urllib.request
 from http.client import HTTPException
 from pathlib import Path
 
 from medtasks_utils.benchmarks.base import PinnedFile, Repository
-from medtasks_utils.errors import DataError
-from medtasks_utils.writing import WriteError, write_whole
+from medtasks_utils.errors import DataError, first_line
+from medtasks_utils.writing import write_whole
 
 ADDRESS_VARIABLE = "MEDTASKS_GITHUB"
 _ADDRESS = "https://raw.githubusercontent.com"
@@ -33,8 +32,8 @@ def cached_folder(repository: Repository) -> Path:
 
 
 def is_cached(repository: Repository) -> bool:
-    """Whether all files are there, unchanged."""
-    return all(_is_whole(cached_folder(repository) / file.name, file) for file in repository.files)
+    """Whether all files are there; each was written whole, after its check."""
+    return all((cached_folder(repository) / file.name).is_file() for file in repository.files)
 
 
 def download(repository: Repository) -> Path:
@@ -47,15 +46,12 @@ def download(repository: Repository) -> Path:
 
     folder = cached_folder(repository)
     for file in repository.files:
-        if not _is_whole(folder / file.name, file):
+        if not (folder / file.name).is_file():
             if constants.HF_HUB_OFFLINE:
                 raise DataError(
-                    f"{repository.name} is not in the cache {folder}, and this machine is offline; {_WAY_OUT}"
+                    f"{repository.name} is not in the cache {folder}, and HF_HUB_OFFLINE is set; {_WAY_OUT}"
                 )
-            try:  # whole or not at all: other processes may be reading or writing it
-                write_whole(folder / file.name, _read(repository, file), make_folder=True)
-            except WriteError as error:
-                raise DataError(f"{error}; set XDG_CACHE_HOME to another folder") from None
+            write_whole(folder / file.name, _read(repository, file), make_folder=True)
     return folder
 
 
@@ -65,20 +61,9 @@ def _read(repository: Repository, file: PinnedFile) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
             content: bytes = response.read()
-    except (OSError, HTTPException, ValueError) as error:
-        reason = error.reason if type(error) is urllib.error.URLError else error
-        raise DataError(f"cannot download {url} ({reason or type(error).__name__}); {_WAY_OUT}") from None
+    except (OSError, HTTPException) as error:
+        raise DataError(f"cannot download {url} ({first_line(error)}); {_WAY_OUT}") from None
     found = hashlib.sha256(content).hexdigest()
     if found != file.sha256:
-        raise DataError(
-            f"{url} is not the file that is meant: its SHA-256 is {found[:12]}…, not {file.sha256[:12]}… "
-            f"({len(content):,} bytes); {_WAY_OUT}"
-        )
+        raise DataError(f"{url} is not the file that is meant: its SHA-256 is {found}, not {file.sha256}; {_WAY_OUT}")
     return content
-
-
-def _is_whole(path: Path, file: PinnedFile) -> bool:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest() == file.sha256
-    except OSError:
-        return False

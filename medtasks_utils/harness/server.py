@@ -9,7 +9,7 @@ from typing import Any
 
 import requests
 
-from medtasks_utils.errors import MedtasksError, UsageError, first_line, logger, meant
+from medtasks_utils.errors import MedtasksError, first_line, logger
 from medtasks_utils.tools.native import as_one_text
 
 _CONNECTED_WITHIN = 5  # seconds
@@ -39,7 +39,7 @@ class UnableError(ServerError):
     """A server that cannot answer now, and may later."""
 
 
-def check(status: int, said: str, url: str, model: str, way_out: str = "") -> None:
+def check(status: int, said: str, url: str, model: str) -> None:
     """Raise what a reply's status means.
 
     Raises:
@@ -54,32 +54,31 @@ def check(status: int, said: str, url: str, model: str, way_out: str = "") -> No
         raise DoesNotFit(answer)
     if status >= 500 or status in _BUSY:
         raise UnableError(f"{answer}: it cannot answer now; its own log says why")
-    raise ServerError(": ".join(filter(None, [answer, way_out or _WAYS_OUT.get(status, "")])))
+    raise ServerError(": ".join(filter(None, [answer, _WAYS_OUT.get(status)])))
 
 
 def body_of(said: str, url: str) -> dict[str, Any]:
-    """A reply with an answer in it; content in parts, as some servers send it, is put together.
+    """A reply with an answer in it; content in parts and native calls of tools are put into one text.
 
     Raises:
         UnableError: for anything else. The harness would take it for an empty answer, and score that.
     """
     try:
-        body = json.loads(said)
-        choices = body.get("choices")
-        if not choices and not body.get("content") and not isinstance(body.get("text"), str):  # other kinds of servers
-            raise LookupError
-        for place, choice in enumerate(choices or ()):
+        body: dict[str, Any] = json.loads(said)
+        if not (body.get("choices") or body.get("content") or isinstance(body.get("text"), str)):
+            raise ValueError("no answer")
+        for place, choice in enumerate(body.get("choices") or ()):
             choice.setdefault("index", place)
-            message = choice.get("message")
-            if isinstance(message, dict) and isinstance(message.get("content"), list):
+            message = choice.get("message") or {}
+            if isinstance(message.get("content"), list):
                 message["content"] = "".join(str(part.get("text") or "") for part in message["content"])
-            if isinstance(message, dict) and message.get("tool_calls"):
+            if message.get("tool_calls"):
                 message["content"] = as_one_text(message.get("content") or "", message["tool_calls"])
-            if not isinstance(choice.get("text"), str) and not isinstance(message, dict):
-                raise TypeError
-    except (ValueError, LookupError, TypeError, AttributeError):
+            if not message and "text" not in choice:
+                raise ValueError("no answer")
+    except (ValueError, TypeError, AttributeError):
         raise UnableError(f"{url} sends a reply without an answer{words_of(said)}: is base_url right?") from None
-    return dict(body)
+    return body
 
 
 def tokens_of(body: Mapping[str, Any]) -> dict[str, int]:
@@ -87,8 +86,7 @@ def tokens_of(body: Mapping[str, Any]) -> dict[str, int]:
     usage = body.get("usage")
     if not isinstance(usage, dict):
         return {}
-    prompt, completion = (usage.get(f"{name}_tokens") for name in ("prompt", "completion"))
-    return {"prompt": int(prompt or 0), "completion": int(completion or 0), "replies": 1}
+    return {name: int(usage.get(f"{name}_tokens") or 0) for name in ("prompt", "completion")} | {"replies": 1}
 
 
 def words_of(said: str) -> str:
@@ -103,8 +101,8 @@ def words_of(said: str) -> str:
     return f" ({text[:_SHOWN]})" if text else ""
 
 
-def probe(request: dict[str, Any], model: str) -> int | None:
-    """Ask for one token of a model as the run will ask it; returns its context in tokens, where the server tells.
+def probe(request: dict[str, Any], model: str) -> None:
+    """Ask for one token of a model as the run will ask it.
 
     A server that takes its time, is busy, or finds one token too few is there, and lets the run go on.
 
@@ -116,35 +114,10 @@ def probe(request: dict[str, Any], model: str) -> int | None:
         reply = requests.post(**request, timeout=(_CONNECTED_WITHIN, _ANSWERED_WITHIN))
     except requests.exceptions.ReadTimeout:
         logger.warning("%s has not answered within %d s; going on", url, _ANSWERED_WITHIN)
-        return None
+        return
     except (requests.exceptions.RequestException, ValueError) as error:
-        if isinstance(error, ValueError) and not isinstance(error, requests.exceptions.JSONDecodeError):
-            raise UsageError(f"--model_args: base_url={url} cannot be asked: {_reason(error)}") from None
-        raise MedtasksError(f"no server answers at {url} ({_reason(error)}): start it, or correct base_url") from None
-    known = _models(request)
-    if reply.status_code == 404 and known and model not in known:
-        has = ", ".join(list(known)[:10])
-        raise ServerError(f"{url} has no model {model!r}{meant(model, known)}{words_of(reply.text)}; it has {has}")
+        cause = first_line(error).rpartition(": ")[2].strip("'\")")
+        raise MedtasksError(f"no server answers at {url} ({cause}): start it, or correct base_url") from None
     if reply.status_code not in _BUSY and not (reply.status_code == 400 and _OF_FEW_TOKENS.search(reply.text)):
         check(reply.status_code, reply.text, url, model)
         body_of(reply.text, url)
-    return known.get(model)
-
-
-def _models(request: Mapping[str, Any]) -> dict[str, int | None]:
-    """The models that the server says it has, with their contexts where it says (``max_model_len``, vLLM's)."""
-    base = request["url"].partition("/chat/completions")[0].removesuffix("/completions")
-    try:
-        settings = {name: request[name] for name in ("headers", "verify")}
-        reply = requests.get(f"{base}/models", **settings, timeout=_CONNECTED_WITHIN)
-        return {str(entry["id"]): entry.get("max_model_len") for entry in reply.json()["data"]}
-    except (requests.exceptions.RequestException, ValueError, LookupError, TypeError, AttributeError):
-        return {}
-
-
-def _reason(error: Exception) -> str:
-    """What is at the bottom of an error of requests: ``Connection refused`` and its like; no key is in it."""
-    if isinstance(error, requests.exceptions.InvalidHeader):
-        return "the key has a character that no header may have"
-    text = str(getattr(error.args[0] if error.args else error, "reason", None) or first_line(error))
-    return text.rpartition(": ")[2].strip("'\"()> ") or type(error).__name__

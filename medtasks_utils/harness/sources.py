@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,81 +17,33 @@ from medtasks_utils.errors import DataError, OptionError, first_line
 from medtasks_utils.harness import pinned
 from medtasks_utils.harness.options import DATA_KEY
 
+HUB = "hub"
 SAMPLE = PACKAGE / "sample"
 ENVIRONMENT_VARIABLE = "MEDTASKS_DATA"
 
 
-@dataclass(frozen=True)
-class Source:
-    """A place that holds the benchmarks' data: ``hub``, ``sample`` or a directory."""
-
-    name: str
-
-    @classmethod
-    def from_metadata(cls, metadata: Mapping[str, Any]) -> Source:
-        """``medtasks_data`` in ``--metadata``, else the variable ``MEDTASKS_DATA``, else the hub."""
-        value = metadata.get(DATA_KEY)
-        if value is None:
-            value = os.environ.get(ENVIRONMENT_VARIABLE) or "hub"
-        if not isinstance(value, str) or not value:
-            raise DataError(f'{DATA_KEY} must be "hub", "sample" or the path of a directory, not {value!r}')
-        return cls(value)
-
-    def folder(self, benchmark: Benchmark, repository: Repository, revision: str | None = None) -> Path:
-        """The folder with one benchmark's files, downloaded to the hub's cache where need be.
-
-        ``revision`` is a commit, tag or branch in place of the repository's pinned one.
-
-        Raises:
-            OptionError: for a revision of rows that do not come from the hub.
-            DataError: where there is no such folder, or the hub cannot be reached and has not been before.
-        """
-        if self.name == "hub" and repository.files:
-            return pinned.download(repository)
-        if self.name == "hub":
-            return _download(repository.name, revision or repository.revision, benchmark.file_patterns)
-        if revision is not None:
-            raise OptionError(
-                f"{benchmark.name}: revision={revision} is of the hub's repository, and the rows come from "
-                f"{self.name}: leave one of the two out (--data, {ENVIRONMENT_VARIABLE} or {DATA_KEY} says where from)"
-            )
-        if self.name == "sample" and benchmark.sample is not None:
-            return benchmark.sample
-        root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()
-        setting = f"--data, {ENVIRONMENT_VARIABLE} or {DATA_KEY}"
-        if not root.is_dir():
-            raise DataError(
-                f"no directory {root} (set by {setting}); give an existing one, "
-                f'"hub" to download {repository.name}, or "sample" for the bundled sample'
-            )
-        folder = root / benchmark.name
-        if not folder.is_dir():
-            raise DataError(
-                f"{root} has no folder {benchmark.name}/; put a snapshot of the hub data set {repository.name} or "
-                f'plain files there, or set {setting} to "hub" or "sample"'
-            )
-        return folder
+def source_of(metadata: Mapping[str, Any]) -> str:
+    """``medtasks_data`` in ``--metadata``, else the variable ``MEDTASKS_DATA``, else ``hub``."""
+    value = metadata.get(DATA_KEY) or os.environ.get(ENVIRONMENT_VARIABLE) or HUB
+    if not isinstance(value, str):
+        raise DataError(f'{DATA_KEY} must be "hub", "sample" or the path of a directory, not {value!r}')
+    return value
 
 
 class BenchmarkFiles:
     """One benchmark's files at a source, as the benchmark asks for them; each repository is looked for once.
 
     Args:
-        source: where they are.
+        name: the source: ``hub``, ``sample`` or a directory.
         benchmark: whose they are.
-        revision: in place of the pinned one of the repository that the rows come from.
+        revision: in place of the pinned one of the repository that is asked for first.
     """
 
-    def __init__(self, source: Source, benchmark: Benchmark, revision: str | None = None) -> None:
-        self._source = source
+    def __init__(self, name: str, benchmark: Benchmark, revision: str | None = None) -> None:
+        self.name = name
         self._benchmark = benchmark
         self._revision = revision
         self._found: dict[str, Path] = {}
-
-    @property
-    def name(self) -> str:
-        """The source's."""
-        return self._source.name
 
     @property
     def commit(self) -> str:
@@ -100,11 +51,35 @@ class BenchmarkFiles:
         return next((folder.name for folder in self._found.values()), "")
 
     def folder(self, repository: Repository) -> Path:
-        """The folder with a repository's files."""
+        """The folder with a repository's files, downloaded to the hub's cache where need be.
+
+        Raises:
+            OptionError: for a revision of rows that do not come from the hub.
+            DataError: where there is no such folder, or the hub cannot be reached and has not been before.
+        """
         if repository.name not in self._found:
-            revision = None if self._found else self._revision
-            self._found[repository.name] = self._source.folder(self._benchmark, repository, revision)
+            self._found[repository.name] = self._folder(repository, None if self._found else self._revision)
         return self._found[repository.name]
+
+    def _folder(self, repository: Repository, revision: str | None) -> Path:
+        own = self._benchmark
+        if self.name == HUB and repository.files:
+            return pinned.download(repository)
+        if self.name == HUB:
+            return _download(repository.name, revision or repository.revision, own.file_patterns)
+        if revision is not None:
+            raise OptionError(
+                f"{own.name}: revision={revision} is of the hub's repository, and rows come from {self.name}: leave "
+                f"one of the two out (--data, {ENVIRONMENT_VARIABLE} or {DATA_KEY} says where from)"
+            )
+        root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()
+        folder = own.sample if self.name == "sample" and own.sample else root / own.name
+        if not folder.is_dir():
+            raise DataError(
+                f"there is no folder {folder}; put a snapshot of the hub data set {repository.name} or plain files "
+                f'there, or set --data, {ENVIRONMENT_VARIABLE} or {DATA_KEY} to "hub" or "sample"'
+            )
+        return folder
 
     def cached(self, repository: Repository) -> Path | None:
         """The folder with a repository's pinned files, if they are there already."""
@@ -113,21 +88,17 @@ class BenchmarkFiles:
 
 def _download(repository: str, revision: str | None, patterns: Sequence[str]) -> Path:
     from huggingface_hub import constants, snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     place = f"{repository}" + (f" at revision {revision}" if revision else "")
-    way_out = (
-        "run once on a machine with internet and copy its hub cache, or set "
-        f'{ENVIRONMENT_VARIABLE} to a directory with the files, or to "sample" for the bundled sample'
-    )
     try:
         return Path(
             snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=list(patterns))
         )
-    except LocalEntryNotFoundError:
-        reason = f"cannot reach the hub for {place}"
-        if constants.HF_HUB_OFFLINE:
-            reason, way_out = f"HF_HUB_OFFLINE is set, which forbids to download {place}", f"unset it, {way_out}"
-        raise DataError(f"{reason}, and it is not in the hub's cache on this machine; {way_out}") from None
     except (OSError, HFValidationError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
-        raise DataError(f"cannot download {place} from the hub ({first_line(error)}); {way_out}") from None
+        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else first_line(error)
+        raise DataError(
+            f"{place} is not in the hub's cache on this machine, and cannot be downloaded ({why}); run medtasks fetch "
+            f"where there is internet and copy the hub's cache, or set {ENVIRONMENT_VARIABLE} to a directory with the "
+            'files, or to "sample" for the bundled sample'
+        ) from None

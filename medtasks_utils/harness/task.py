@@ -12,7 +12,6 @@ The order in which the harness calls::
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import datasets
@@ -24,18 +23,15 @@ from lm_eval.api.task import ConfigurableTask
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Answer, BatchScorer, Benchmark, Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
-from medtasks_utils.errors import DataError, OptionError, logger
+from medtasks_utils.errors import DataError, MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
-from medtasks_utils.harness.context import truncation
-from medtasks_utils.harness.fields import check_fields, check_filters, check_metrics, filters_as_signed
-from medtasks_utils.harness.filters import ReadFilter
-from medtasks_utils.harness.free import FreeBatch
-from medtasks_utils.harness.options import defaults_of, options_of, warn_of_no_effect
-from medtasks_utils.harness.patches.models import can_be_asked_singly, model_of
+from medtasks_utils.harness.fields import bind_filters, check_fields, check_metrics, filters_as_signed
+from medtasks_utils.harness.models import cut_prompts, model_of
+from medtasks_utils.harness.options import defaults_of, options_of, without_effect
 from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
 from medtasks_utils.harness.signature import as_signed, digest, signature, signature_fields
-from medtasks_utils.harness.sources import BenchmarkFiles, Source
+from medtasks_utils.harness.sources import BenchmarkFiles, source_of
 from medtasks_utils.harness.tool_turns import ToolTurns
 from medtasks_utils.statistics.aggregation import AGGREGATES, combined, logged
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
@@ -70,10 +66,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.options = options_of(self.benchmark, defaults_of(settings, self.benchmark), metadata)
         self.split = getattr(self.options, "split", None) or settings.get("test_split") or settings["validation_split"]
         said = self.benchmark.check(self.info, self.options)
-        warn_of_no_effect(self.info.name, self.options, metadata.get(self.benchmark.name))
+        for line in without_effect([self.options], metadata.get(self.benchmark.name) or {}):
+            logger.warning("%s: %s", self.info.name, line)
         self.turns = ToolTurns(self) if getattr(self.options, "tools", None) else None
-        self.source = Source.from_metadata(metadata)
-        self.files = BenchmarkFiles(self.source, self.benchmark, self.options.revision)
+        self.files = BenchmarkFiles(source_of(metadata), self.benchmark, self.options.revision)
         self._fewshot_seed: int | None = None
         self._fewshot_rows: list[Example] = []
         self._has_chat_template = False
@@ -82,7 +78,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         ours, theirs = self._metrics(settings.get("metric_list"), callable(settings.get("process_results")))
         super().__init__(config={**settings, "metric_list": theirs})
         self._add_metrics(ours)
-        self._bind_filters()
+        for ensemble in self._filters:
+            bind_filters(self.info, self.options.repeats, ensemble, self._read)
         for line in said:
             self.remark(line)
 
@@ -96,14 +93,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         settings["dataset_kwargs"] = self.options.model_dump()
         settings["dataset_path"] = self.benchmark.repository(self.options).name
         settings["repeats"] = self.options.repeats
-        settings["metadata"] = {**metadata, "benchmark": self.benchmark.name, "data_source": self.source.name}
+        settings["metadata"] = {**metadata, "benchmark": self.benchmark.name, "data_source": self.files.name}
         if self.turns is not None and self.turns.runs_code:
-            settings["unsafe_code"] = True
-            logger.warning(
-                "%s: code that the model writes will be run, in a sandbox. lm_eval asks you to confirm that with "
-                "--confirm_run_unsafe_code",
-                self.info.name,
-            )
+            settings["unsafe_code"] = True  # the harness asks for --confirm_run_unsafe_code
 
     # ---- metrics
 
@@ -114,33 +106,30 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         ours = [*self.benchmark.metrics_of(self.info, self.options), *(OF_REPEATS if self.options.repeats > 1 else ())]
         if named is None:
             return ours, []
-        names = [entry["metric"] for entry in named]
-        known = {metric.name for metric in self.benchmark.metrics} | {metric.name for metric in OF_REPEATS}
-        theirs = [dict(entry) for entry in named if has_own_results or entry["metric"] not in known]
+        known = {metric.name for metric in (*self.benchmark.metrics, *OF_REPEATS)}
+        theirs = [
+            dict(entry)
+            for entry in named
+            if entry["metric"] not in known or (has_own_results and "aggregation" in entry)
+        ]
         if not has_own_results:
             check_metrics(self.info, self.benchmark, theirs)
-        own_names = {entry["metric"] for entry in theirs if "aggregation" in entry}
-        return [m for m in ours if m.name in names and m.name not in own_names], [
-            entry for entry in theirs if entry["metric"] not in known or "aggregation" in entry
-        ]
+        chosen = {entry["metric"] for entry in named} - {entry["metric"] for entry in theirs}
+        return [metric for metric in ours if metric.name in chosen], theirs
 
     def _add_metrics(self, ours: Sequence[Metric]) -> None:
         """Ours have aggregations of their own, and the harness looks none of them up."""
-        for metric in ours:
-            self._aggregation_list[metric.name] = AGGREGATES[metric.aggregation]
-            self._higher_is_better[metric.name] = metric.higher_is_better
-            if not self.info.generates:  # the harness computes them
-                self._metric_fn_list[metric.name] = None
-                self._metric_fn_kwargs[metric.name] = {}
-        self._ours = {metric.name for metric in ours}
+        self._ours = {metric.name: AGGREGATES[metric.aggregation] for metric in ours}
+        self._aggregation_list |= self._ours
+        self._higher_is_better |= {metric.name: metric.higher_is_better for metric in ours}
+        if not self.info.generates:  # the harness computes them
+            self._metric_fn_list |= dict.fromkeys(self._ours)
+            self._metric_fn_kwargs |= {name: {} for name in self._ours}
+        names = self._higher_is_better
         self.config.metric_list = [
             *(
-                {
-                    "metric": metric.name,
-                    "aggregation": AGGREGATES[metric.aggregation],
-                    "higher_is_better": metric.higher_is_better,
-                }
-                for metric in ours
+                {"metric": name, "aggregation": aggregation, "higher_is_better": names[name]}
+                for name, aggregation in self._ours.items()
             ),
             *(self.config.metric_list or []),
         ]
@@ -149,17 +138,24 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Load and check the rows; called by the harness when it makes the task."""
+        self.dataset = {
+            self.config.test_split or self.config.validation_split: datasets.Dataset.from_list(self._rows(self.split))
+        }
+
+    def _rows(self, split: str) -> list[Example]:
+        """The examples of a split; what is to be known of those to evaluate on is put into the results."""
         report = LoadReport()
-        rows = self.benchmark.load(self.files, self.options, self.info, self.split, report)
+        rows = self.benchmark.load(self.files, self.options, self.info, split, report)
         for line in report.warnings():
             logger.warning("%s: %s", self.info.name, line)
-        for text in report.remarks:
-            self.remark(text)
         if not rows:
-            raise DataError(f"{self.info.name}: no rows are left to evaluate on ({self.source.name})")
-        if report.left_out:
-            self.config.metadata["rows_left_out"] = dict(report.left_out)
-        self.dataset = {self.config.test_split or self.config.validation_split: datasets.Dataset.from_list(rows)}
+            raise DataError(f"{self.info.name}: no rows are left of {split} ({self.files.name})")
+        if split == self.split:
+            for text in report.remarks:
+                self.remark(text)
+            if report.left_out:
+                self.config.metadata["rows_left_out"] = dict(report.left_out)
+        return rows
 
     def remark(self, text: str) -> None:
         """Say something that readers of the results have to know: now, and in the results."""
@@ -204,40 +200,27 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         super().set_fewshot_seed(seed)
 
     def _prepare_fewshot(self) -> None:
-        wanted = self.config.num_fewshot or 0
-        if wanted <= 0:
+        if not self.config.num_fewshot:
             return
-        rows = self._load_fewshot()
-        if len(rows) < wanted:
-            raise DataError(
-                f"{self.info.name}: --num_fewshot {wanted}, but there are only {len(rows)} rows to draw from"
-            )
-        self._fewshot_rows = rows
-        sampler = self.fewshot_cfg.sampler if self.config.fewshot_config else "default"
-        kind = get_sampler(sampler) if isinstance(sampler, str) else sampler
-        self.sampler: ContextSampler = kind(rows)
-        self.sampler.set_rnd(self._fewshot_seed)
-
-    def _load_fewshot(self) -> list[Example]:
         samples, split = self.fewshot_cfg.samples, self.fewshot_cfg.split
-        if samples is not None:
-            return list(samples() if callable(samples) else samples)
-        if split is None:
+        if samples is None and split is None:
             raise DataError(
                 f"{self.info.name} has no rows to draw few-shot examples from: YAML names no fewshot_split. Leave "
                 "--num_fewshot out"
             )
-        if split == self.split and hasattr(self.options, "split"):
+        if samples is None and split == self.split and hasattr(self.options, "split"):
             raise OptionError(
                 f"{self.info.name}: few-shot examples are drawn from {split}, which is the split to evaluate on: leave "
                 "--num_fewshot out, or choose another split"
             )
-        report = LoadReport()
-        rows = self.benchmark.load(self.files, self.options, self.info, split, report)
-        for line in report.warnings():
-            logger.warning("%s: %s", self.info.name, line)
-        process = self.fewshot_cfg.process_docs
-        return rows if process is None else list(process(datasets.Dataset.from_list(rows)))
+        if samples is None:
+            self.dataset[split] = datasets.Dataset.from_list(self._rows(split))
+            samples = super().fewshot_docs()
+        self._fewshot_rows = list(samples() if callable(samples) else samples)
+        sampler = self.fewshot_cfg.sampler if self.config.fewshot_config else "default"
+        kind = get_sampler(sampler) if isinstance(sampler, str) else sampler
+        self.sampler: ContextSampler = kind(self._fewshot_rows)
+        self.sampler.set_rnd(self._fewshot_seed)
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
@@ -261,26 +244,27 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
-        if can_be_asked_singly(self.model):
-            FreeBatch.of(self.model)
+        longest = (self.config.generation_kwargs or {}).get("max_gen_toks")
+        if self.info.generates and longest:
+            said = cut_prompts(self.model, [instance.args[0] for instance in self.instances], longest)
+            if said:
+                self.remark(said)
         if self.info.generates and self.options.repeats > 1:
-            generations.make_independent(
-                self.info.name, self.instances, self.model, have_prompts=self.has_several_prompts
-            )
+            have_prompts = self._reordered is not None
+            generations.make_independent(self.info.name, self.instances, self.model, have_prompts=have_prompts)
         if self.turns is not None:
             self.turns.requests_are_built()
-        said = truncation(self.model, self.config, [instance.args[0] for instance in self.instances])
-        if said:
-            self.remark(said)
 
     @property
-    def has_several_prompts(self) -> bool:
-        """Whether the generations of an example have prompts of their own."""
-        return bool(self.options.repeats > 1 and getattr(self.options, "vary_order", False))
+    def _reordered(self) -> ChoiceBenchmark | None:
+        """The benchmark, where the generations of an example have prompts of their own, by the order of choices."""
+        several = self.options.repeats > 1 and getattr(self.options, "vary_order", False)
+        return self.benchmark if several and isinstance(self.benchmark, ChoiceBenchmark) else None
 
     def fewshot_context(self, doc: Example, *arguments: Any, **settings: Any) -> Any:
         """The prompt; with ``vary_order``, one for each generation, with the same few-shot examples."""
-        if not self.has_several_prompts or not isinstance(self.benchmark, ChoiceBenchmark):
+        benchmark = self._reordered
+        if benchmark is None:
             return super().fewshot_context(doc, *arguments, **settings)
         sampler = getattr(self, "sampler", None)
         state = sampler.rnd.getstate() if sampler else None
@@ -288,8 +272,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         for generation in range(self.options.repeats):
             if sampler:
                 sampler.rnd.setstate(state)
-            order = order_of(generation, self.benchmark.first_order(doc))
-            prompts.append(super().fewshot_context(self.benchmark.in_order(doc, order), *arguments, **settings))
+            shown = benchmark.in_order(doc, order_of(generation, benchmark.first_order(doc)))
+            prompts.append(super().fewshot_context(shown, *arguments, **settings))
         return prompts
 
     def construct_requests(self, doc: Example, ctx: Any, **kwargs: Any) -> Any:
@@ -325,7 +309,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
         scorers = self._scorer.signatures if self._scorer is not None else {}
         fields = signature_fields(
-            data=f"hub@{self.files.commit[:8]}" if self.source.name == "hub" else self.source.name,
+            data=f"hub@{self.files.commit[:8]}" if self.files.name == "hub" else self.files.name,
             documents=[{key: doc[key] for key in doc if key not in left_out} for _, doc in documents],
             prompt=prompt,
             has_chat_template=self._has_chat_template,
@@ -342,13 +326,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.config.metadata["scorers"] = scorers
 
     # ---- answers
-
-    def _bind_filters(self) -> None:
-        """Give our readings what they need; whatever is wrong with a filter shows now, and not after the model ran."""
-        for ensemble in self._filters:
-            bound = [partial(one, read=self._read) if one.func is ReadFilter else one for one in ensemble.filters]
-            ensemble.filters = bound
-            check_filters(self.info, self.options.repeats, ensemble)
 
     @property
     def filter_names(self) -> list[str]:
@@ -375,6 +352,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.turns is not None:
             self.turns.finish()
         refusals = [each.refusal for each in self.instances if hasattr(each, "refusal")]
+        if len(refusals) == len(self.instances) and self.turns is None:
+            raise MedtasksError(f"{self.info.name}: no request has an answer: {refusals[0]}")
         if refusals:
             self.remark(f"{len(refusals)} of {len(self.instances)} requests have no answer: {refusals[0]}")
         super().apply_filters()
@@ -395,8 +374,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         else:
             answer = self.benchmark.content(str(filtered or ""), instance.doc, self.options)
             answer.response = instance.resps[0]
-        if self.has_several_prompts and isinstance(self.benchmark, ChoiceBenchmark):
-            answer.details["order"] = order_of(instance.idx, self.benchmark.first_order(instance.doc))
+        if self._reordered is not None:
+            answer.details["order"] = order_of(instance.idx, self._reordered.first_order(instance.doc))
         if self.turns is not None:
             self.turns.annotate(answer, instance)
         return answer

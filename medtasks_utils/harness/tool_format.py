@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import cached_property
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 import requests
 from lm_eval.api.model import LM
 
-from medtasks_utils.errors import OptionError, logger
-from medtasks_utils.harness.patches.models import (
-    has_chat_template,
-    is_chat_server,
-    probe_of,
-    tools_in_template,
-)
-from medtasks_utils.harness.server import UnableError, check, words_of
-from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
+from medtasks_utils.errors import OptionError
+from medtasks_utils.harness.models import has_chat_template, is_chat_server, probe_of, tools_in_template
+from medtasks_utils.harness.server import words_of
+from medtasks_utils.tools.calls import MAX_CALLS, Call, ReadCalls, read_calls
+from medtasks_utils.tools.template import CallForm
 from medtasks_utils.tools.tool import Tool
 
 _CONNECTED_WITHIN = 5  # seconds
@@ -44,26 +37,23 @@ class ToolFormat:
 
     Raises:
         OptionError: for ``native`` where the model takes no tools.
-        MedtasksError: where its server answers that no request of this run can be answered.
     """
 
     def __init__(self, model: LM | None, tools: Mapping[str, type[Tool]], wanted: str, settings: Mapping[str, Any]):
-        self._model = model
+        self._model: Any = model
         self._tools = tools
         self.name: Literal["native", "text"] = "text"
         self.reason = "as tool_format says"
         self.most_by_template = 0  # calls of a reply, where the chat template writes them for the model
+        self.read: ReadCalls = read_calls
         if wanted != "text":
-            refusal = self._refusal(settings)
-            if wanted == "native" and refusal:
-                raise OptionError(f"tool_format=native: {refusal}: leave tool_format out, or make it text")
-            self.name, self.reason = ("text", refusal) if refusal else ("native", f"{self._taker} takes tools")
+            self.reason = self._refusal(settings)
+            if wanted == "native" and self.reason:
+                raise OptionError(f"tool_format=native: {self.reason}: leave tool_format out, or make it text")
+            self.name = "text" if self.reason else "native"
+            self.reason = self.reason or "the model takes tools"
 
     @property
-    def _taker(self) -> str:
-        return str(self._model.base_url) if is_chat_server(self._model) else "the model's chat template"  # type: ignore[union-attr]
-
-    @cached_property
     def schemas(self) -> list[dict[str, Any]]:
         """The tools as native calls have them."""
         return [_Schema(tool.schema()) for tool in self._tools.values()]
@@ -82,38 +72,46 @@ class ToolFormat:
     def _refusal(self, settings: Mapping[str, Any]) -> str:
         """Why calls cannot be native; empty where they can."""
         if is_chat_server(self._model):
-            if self._model not in _tried:
-                _tried[self._model] = _refused_by_server(self._model, self.schemas, settings)
-            return _tried[self._model]
+            return _refused_by_server(self._model, self.schemas, settings)
         if not has_chat_template(self._model):
             return "the model takes no tools beside its prompt"
         self.most_by_template = MAX_CALLS if self._template_writes(2) else int(self._template_writes(1))
-        return "" if self.most_by_template else "the model's chat template has no tool calls, or none that can be read"
+        if self.most_by_template:
+            return ""
+        self.read = read_calls
+        return "the model's chat template has no tool calls, or none that can be read"
 
     def _template_writes(self, number: int) -> bool:
         """Whether the template shows tools, so many calls of one reply, in a form that is read, and their results."""
-        tool = next(iter(self._tools.values()))
-        wanted = [Call(tool.name, f"{each} + 1.5") for each in range(number)]
+        return all(self._template_writes_calls_of(tool, number) for tool in self._tools.values())
+
+    def _template_writes_calls_of(self, tool: type[Tool], number: int) -> bool:
+        wanted = [Call(tool.name, f'"{each}"\n + 1.5') for each in range(number)]
         functions = [{"name": tool.name, "arguments": {tool.argument: call.argument}} for call in wanted]
         calls = [{"id": f"call0000{i}", "type": "function", "function": each} for i, each in enumerate(functions)]
         results = [{"role": "tool", "tool_call_id": c["id"], "name": tool.name, "content": "2.25"} for c in calls]
         asked = {"role": "user", "content": "Hi"}
-        apply: Any = self._model.apply_chat_template  # type: ignore[union-attr]
-        logging.disable(logging.WARNING)  # HFLM says what it makes of a template that fails
+        apply = self._model.apply_chat_template
         try:
             with tools_in_template(self._model, self.schemas):
                 first = str(apply([asked], add_generation_prompt=False))
                 text = str(apply([asked, {"role": "assistant", "content": "", "tool_calls": calls}, *results]))
         except Exception:  # whatever a template raises of messages that it does not know
             return False
-        finally:
-            logging.disable(logging.NOTSET)
-        found, _ = read_calls(text.removeprefix(first), self._tools)
-        return all(name in first for name in self._tools) and "2.25" in text and found[:number] == wanted
+        if tool.name not in first or "2.25" not in text:
+            return False
+        reply = self._as_decoded(text.removeprefix(first).partition("2.25")[0])
+        if self.read(reply, self._tools)[0] != wanted and self.read is read_calls:
+            with suppress(ValueError):
+                self.read = CallForm(reply, tool.name, tool.argument, wanted[0].argument, "call00000").read
+        return self.read(reply, self._tools)[0] == wanted
 
-
-_tried: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
-"""By model, why its server takes no tools; empty where it does."""
+    def _as_decoded(self, text: str) -> str:
+        """What is left of a text that the model writes: some models hand over no special tokens."""
+        model = self._model
+        if not hasattr(model, "tok_decode"):
+            return text
+        return str(model.tok_decode(model.tok_encode(text, add_special_tokens=False)))
 
 
 def _refused_by_server(model: Any, schemas: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> str:
@@ -122,48 +120,20 @@ def _refused_by_server(model: Any, schemas: Sequence[dict[str, Any]], settings: 
     One that takes them and leaves them out of the model's prompt does not; it shows in the number of prompt tokens.
     """
     plain = probe_of(model, settings)
-    with_tools = _post(model, {**plain, "json": {**plain["json"], "tools": list(schemas)}})
-    without = _post(model, plain)
-    if _is_answer(with_tools):
-        counts = [_prompt_tokens(reply) for reply in (with_tools, without)]
+    with_tools, words = _asked({**plain, "json": {**plain["json"], "tools": list(schemas)}}, model.timeout)
+    without, _ = _asked(plain, model.timeout)
+    if with_tools.get("choices"):
+        counts = [(said.get("usage") or {}).get("prompt_tokens") for said in (with_tools, without)]
         ignored = counts[0] is not None and counts[0] == counts[1]
         return f"{model.base_url} leaves tools out of the prompt" if ignored else ""
-    if _is_answer(without):
-        return f"{model.base_url} refuses tools{_words(with_tools)}"
-    if without is not None:
-        with suppress(UnableError):
-            check(without.status_code, without.text, model.base_url, model.model)
-    logger.warning(
-        "%s does not answer%s: going on as if it took tools; if it does not, set tool_format to text",
-        model.base_url,
-        _words(without),
-    )
-    return ""
+    # One that answers neither is busy, and gives its reasons when the run asks.
+    return f"{model.base_url} refuses tools{words}" if without.get("choices") else ""
 
 
-def _post(model: Any, request: dict[str, Any]) -> requests.Response | None:
+def _asked(request: dict[str, Any], timeout: float) -> tuple[dict[str, Any], str]:
+    """A reply, empty where there is none, and what it says for people."""
     try:
-        return requests.post(**request, timeout=(_CONNECTED_WITHIN, model.timeout))
+        reply = requests.post(**request, timeout=(_CONNECTED_WITHIN, timeout))
+        return dict(reply.json()) if reply.ok else {}, words_of(reply.text)
     except (requests.exceptions.RequestException, ValueError):
-        return None
-
-
-def _body(reply: requests.Response | None) -> dict[str, Any]:
-    try:
-        body = reply.json() if reply is not None else None
-    except ValueError:
-        body = None
-    return body if isinstance(body, dict) else {}
-
-
-def _is_answer(reply: requests.Response | None) -> bool:
-    return reply is not None and reply.ok and bool(_body(reply).get("choices"))
-
-
-def _prompt_tokens(reply: requests.Response | None) -> int | None:
-    usage = _body(reply).get("usage")
-    return usage.get("prompt_tokens") if isinstance(usage, dict) else None
-
-
-def _words(reply: requests.Response | None) -> str:
-    return "" if reply is None else words_of(reply.text) or f" (status {reply.status_code})"
+        return {}, ""

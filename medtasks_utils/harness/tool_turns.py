@@ -16,12 +16,11 @@ from medtasks_utils.benchmarks.base import Answer
 from medtasks_utils.benchmarks.tool_options import ToolOptions
 from medtasks_utils.errors import MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
-from medtasks_utils.harness.free import FreeBatch, NextPrompt
-from medtasks_utils.harness.patches.models import can_be_asked_singly
+from medtasks_utils.harness.api_batch import NextPrompt
+from medtasks_utils.harness.models import most_in_any_process
+from medtasks_utils.harness.patches.run import api_batch
 from medtasks_utils.harness.tool_format import ToolFormat
-from medtasks_utils.harness.turns import Model
 from medtasks_utils.statistics.metrics import OF_TOOLS
-from medtasks_utils.tools.calls import read_calls
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
 
@@ -67,7 +66,6 @@ class ToolTurns:
         self._task = task
         self._tools = {kind.name: kind for kind in task.options.tools}
         self._rendered: Sequence[Message] | None = None  # the messages of the last prompt
-        self._free: FreeBatch | None = None
         self._wanted = task.options.tool_format
         self._format = ToolFormat(None, self._tools, "text", {})
 
@@ -130,22 +128,21 @@ class ToolTurns:
         )
 
     def requests_are_built(self) -> None:
-        """Give requests the tools where a server takes them, and let the model's next batch go on in every conversation
-        where the model can be asked one prompt at a time.
-        """
+        """Give requests the tools where a server takes them, and let a batch of an API go on in every conversation."""
         for instance in self._task.instances:
             prompt, settings = instance.args
             instance.arguments = (prompt, self._format.in_settings(settings))
-        if can_be_asked_singly(self._task.model):
-            self._free = FreeBatch.of(self._task.model)
-            self._free.join(self._task.task_name, self)
+        batch = api_batch.get()
+        if batch is not None:
+            batch.join(self._task.task_name, self)
 
     # ---- further turns
 
     def finish(self) -> None:
         """Run the calls of all replies and ask the model again, until no example waits for a result."""
-        if self._free is not None:
-            self._free.finish()
+        batch = api_batch.get()
+        if batch is not None:
+            batch.finish()
         else:
             self._in_batches()
         for instance in self._task.instances:
@@ -158,52 +155,46 @@ class ToolTurns:
     @contextmanager
     def conversing(self) -> Iterator[NextPrompt]:
         """How conversations go on one by one, while the tools are open."""
-        model = self._asked_again()
 
-        def next_prompt(instance: ChatInstance, reply: str) -> tuple[Any, int]:
-            conversation = instance.conversation
-            before = conversation.tool_calls
-            going = dialogue.go_on([conversation], [printable(reply or "")])
-            return model.prompt(conversation.chat) if going else None, conversation.tool_calls - before
+        def next_prompt(instance: ChatInstance, reply: str) -> Any:
+            going = dialogue.go_on([instance.conversation], [printable(reply or "")])
+            return self._prompt(instance.conversation) if going else None
 
         with self._dialogue() as dialogue:
             yield next_prompt
 
     def _in_batches(self) -> None:
-        """Each turn is one batch over the conversations still going, in all processes."""
-        model = self._asked_again()
-        conversations = {instance.conversation.key: instance for instance in self._task.instances}
-        replies: list[str] | None = [instance.resps[0] for instance in self._task.instances]
+        """Each turn is one batch over the conversations still going, in step with all processes."""
+        model = self._model()
+        first = {instance.conversation.key: instance for instance in self._task.instances}
+        spare = self._task.instances[-1]
         going = [instance.conversation for instance in self._task.instances]
-        turn = 0
+        replies = [instance.resps[0] for instance in self._task.instances]
         with self._dialogue() as dialogue:
-            while replies is not None:
-                turn += 1
-                going = dialogue.go_on(going, replies)
-                if going and model.is_first_process:
-                    logger.info(
-                        "%s: %d of %d go on after turn %d", self._task.task_name, len(going), len(conversations), turn
-                    )
-                replies = self._generate(model, [(conversations[each.key], each) for each in going])
+            while True:
+                going = dialogue.go_on(going, [printable(reply or "") for reply in replies])
+                most = most_in_any_process(model, len(going))
+                if most == 0:
+                    return
+                requests = [self._again(first[each.key], each) for each in going]
+                asked = model.generate_until([*requests, *[spare] * (most - len(requests))])
+                replies = asked[: len(requests)]
 
-    def _asked_again(self) -> Model:
+    def _again(self, asked: ChatInstance, conversation: Conversation) -> Instance:
+        arguments = (self._prompt(conversation), deepcopy(asked.args[1]))
+        return Instance(asked.request_type, asked.doc, arguments, asked.idx, (self._task.task_name, asked.doc_id, 1))
+
+    def _prompt(self, conversation: Conversation) -> Any:
+        with self._format.rendering():
+            return self._model().apply_chat_template(conversation.chat, add_generation_prompt=True)
+
+    def _model(self) -> LM:
         if self._task.model is None:
             raise MedtasksError(
                 f"{self._task.task_name}: tools need the model, and the chat template that build_all_requests was "
                 "given is not a method of one"
             )
-        return Model(self._task.model, spare=self._task.instances[-1], rendering=self._format.rendering)
-
-    def _generate(self, model: Model, going: Sequence[tuple[ChatInstance, Conversation]]) -> list[str] | None:
-        """The next reply in each conversation, given its first request; None once no process has any left."""
-        if model.most_in_any_process(len(going)) == 0:
-            return None
-        requests = []
-        for asked, conversation in going:
-            arguments = (model.prompt(conversation.chat), deepcopy(asked.args[1]))
-            metadata = (self._task.task_name, asked.doc_id, 1)
-            requests.append(Instance(asked.request_type, asked.doc, arguments, asked.idx, metadata))
-        return [printable(response or "") for response in model.generate(requests)]
+        return self._task.model
 
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:
@@ -213,6 +204,7 @@ class ToolTurns:
                 self._task.has_final_answer,
                 self._task.options.max_turns,
                 most_by_template=self._format.most_by_template,
+                read=self._format.read,
             )
 
     @contextmanager
@@ -228,7 +220,7 @@ class ToolTurns:
 
     def without_calls(self, response: str) -> str:
         """A response without the text of its calls, which is no answer."""
-        return read_calls(response, self._tools)[1]
+        return self._format.read(response, self._tools)[1]
 
     def annotate(self, answer: Answer, instance: ChatInstance) -> None:
         """Add ``tool_calls``, ``turns`` and ``tool_errors`` to the metrics, and the transcript to the sample."""

@@ -1,98 +1,72 @@
-"""What was found, in a few sentences: which run is better and by how much, and is it knowledge or format."""
+"""What was found, in a few sentences: how the others do against the baseline, and is it knowledge or format."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from medtasks_utils.report.pairs import Comparer, interval_of, signed
-from medtasks_utils.report.units import Unit, interval
-from medtasks_utils.results import Run
+from medtasks_utils.report.pairs import Comparer, signed
+from medtasks_utils.report.tables import interval
+from medtasks_utils.report.units import Unit
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.results.samples import FLEXIBLE, STRICT
 
 _WORTH_SAYING = 1.0  # points below which a loss to format or to missing answers is not mentioned
 _NAMED = 4  # runs of which a sentence says how much
 
-
-@dataclass(frozen=True)
-class Finding:
-    """A sentence of the first screen, and what it is about."""
-
-    about: str
-    text: str
+Finding = tuple[str, str]
+"""What a sentence of the first screen is about, and the sentence."""
 
 
-def findings(
-    runs: Sequence[Run], units: Sequence[Unit], comparer: Comparer, filter_name: str = STRICT
-) -> list[Finding]:
-    """Which run is best at what and by how much; what is lost to format; where answers are missing.
+def findings(units: Sequence[Unit], comparer: Comparer, baseline: str, filter_name: str = STRICT) -> list[Finding]:
+    """The baseline against the best of the others by unit; what is lost to format; where answers are missing.
 
     Answers are read under the filter of this name in units that have it, else under their first.
     """
     of_benchmarks = [unit for unit in units if unit.benchmark]
-    said = [finding for unit in of_benchmarks if (finding := _leader(unit, comparer, filter_name))]
-    return [*said, *_form_losses(runs, of_benchmarks), *_missing_answers(runs, of_benchmarks, filter_name)]
+    said = [_against(unit, comparer, baseline, filter_name) for unit in of_benchmarks if baseline in unit.results]
+    refused = sum(len(pair.refused) for pair in comparer.with_baseline(baseline, filter_name))
+    if refused:
+        text = f"{refused} results of other runs are not comparable with {baseline}'s; under Comparison stands why."
+        said.append([("Not comparable", text)])
+    losses = _largest(of_benchmarks, _form_loss)
+    if losses and losses[0][0] < _WORTH_SAYING:
+        said.append([("Format", f"No run loses more than {_WORTH_SAYING:.0f} point to the form of its answers.")])
+    told = _told(losses, "loses {0:.1f} points on {1}")
+    missing = _told(_largest(of_benchmarks, lambda own: _unanswered(own, filter_name)), "leaves {0:.1f} % of {1}")
+    said += [[("Largest losses to the form of answers (strict-match)", text)] for text in told]
+    said += [[(f"Most without an answer, {filter_name}", text)] for text in missing]
+    return [finding for own in said for finding in own]
 
 
-def _leader(unit: Unit, comparer: Comparer, filter_name: str) -> Finding | None:
-    if not unit.filters or not unit.headline:
-        return None
+def _against(unit: Unit, comparer: Comparer, baseline: str, filter_name: str) -> list[Finding]:
+    """The baseline in a unit, and the best of the runs that are compared with it there."""
+    if not unit.headline:
+        return []
     filter_name = filter_name if filter_name in unit.filters else unit.filters[0]
     metric = unit.headline[0]
-    odd = unit.odd_ones(filter_name, metric)
-    apart = "".join(f" {run} is {reason}." for run, reason in odd.items())
-    estimates = {run: unit.estimate(run, filter_name, metric) for run in unit.results if run not in odd}
-    ranked = sorted(
-        (run for run in estimates if estimates[run].value is not None), key=lambda run: -(estimates[run].value or 0)
-    )
-    if not ranked:
-        return None
-    about = f"{unit.label}, {metric}, {filter_name}"
-    best = estimates[ranked[0]]
     facts = unit.facts(metric)
-    if len(ranked) == 1:
-        within = interval(best, facts) or "no interval"
-        return Finding(about, f"{ranked[0]}: {facts.shown(best.value)} % ({within}).{apart}")
-    second = estimates[ranked[1]]
-    values = facts.shown(best.value), facts.shown(second.value)
-    line = comparer.between(ranked[1], ranked[0], filter_name).whole(unit.name, metric)
-    if line is None:
-        return Finding(about, f"{ranked[0]} has {values[0]}, {ranked[1]} {values[1]}.{apart}")
-    own = line.contrast
-    reach = f" ({interval_of(line)})" if interval_of(line) else ""
-    difference = f"{signed(own.difference * facts.scale)} points{reach} on the same examples"
-    excludes_zero = own.low is not None and own.high is not None and not own.note and not own.low <= 0 <= own.high
-    if line.is_significant:
-        text = f"{ranked[0]} leads: {values[0]} against {values[1]} of {ranked[1]}. {difference}."
-    elif excludes_zero:  # by an interval that is corrected for nothing
-        text = (
-            f"No clear lead once all comparisons of this page are counted: {ranked[0]} {values[0]}, {ranked[1]} "
-            f"{values[1]}. {difference}, by an interval for this pair alone."
-        )
-    else:
-        text = f"No clear lead: {ranked[0]} {values[0]}, {ranked[1]} {values[1]}. {difference}."
-    return Finding(about, text + apart)
-
-
-def _form_losses(runs: Sequence[Run], units: Sequence[Unit]) -> list[Finding]:
-    """The largest loss of each run to the form of its answers; one sentence if there is none."""
-    losses = _largest(runs, units, _form_loss)
-    if not losses:
-        return []
-    if losses[0][0] < _WORTH_SAYING:
-        return [Finding("Format", f"No run loses more than {_WORTH_SAYING:.0f} point to the form of its answers.")]
-    text = _said(losses, lambda loss, unit, run: f"{run} loses {loss:.1f} points on {unit.label}")
-    return [Finding("Largest losses to the form of answers (strict-match)", text)]
-
-
-def _missing_answers(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) -> list[Finding]:
-    """Where each run leaves most without an answer."""
-    shares = _largest(runs, units, lambda metrics: _unanswered(metrics, filter_name))
-    if not shares or shares[0][0] < _WORTH_SAYING:
-        return []
-    text = _said(shares, lambda share, unit, run: f"{run} leaves {share:.1f} % of {unit.label}")
-    return [Finding(f"Most without an answer, {filter_name}", text)]
+    about = f"{unit.label}, {metric}, {filter_name}"
+    pairs = comparer.with_baseline(baseline, filter_name)
+    lines = {pair.b: line for pair in pairs if (line := pair.whole(unit.name, metric))}
+    if not lines:
+        alone = unit.estimate(baseline, filter_name, metric)
+        text = f"{baseline}: {facts.shown(alone.value)} % ({interval(alone, facts.shown) or 'no interval'})."
+        return [] if alone.value is None else [(about, text)]
+    other = max(lines, key=lambda run: lines[run].contrast.b)
+    own = lines[other].contrast
+    leader, second = other, baseline
+    if own.difference < 0:
+        leader, second, own = baseline, other, own.mirrored()
+    reach = interval(own, lambda value: signed(value * facts.scale))
+    points = f"{signed(own.difference * facts.scale)} points{f' ({reach})' if reach else ''} on the same examples"
+    values = facts.shown(own.b), facts.shown(own.a)
+    if lines[other].is_significant:
+        return [(about, f"{leader} leads: {values[0]} against {values[1]} of {second}. {points}.")]
+    text = f"{leader} {values[0]}, {second} {values[1]}. {points}"
+    if own.low is not None and own.low > 0 and not own.note:  # by an interval that is corrected for nothing
+        return [(about, f"No clear lead once all comparisons of this page are counted: {text}, by an interval for this "
+                        "pair alone.")]  # fmt: skip
+    return [(about, f"No clear lead: {text}.")]
 
 
 def _form_loss(metrics: Metrics) -> float | None:
@@ -107,23 +81,21 @@ def _unanswered(metrics: Metrics, filter_name: str) -> float | None:
     return None if answered is None else 100 * (1 - answered.value)
 
 
-_Size = tuple[float, Unit, str]
+def _largest(units: Sequence[Unit], measure: Callable[[Metrics], float | None]) -> list[tuple[float, str, str]]:
+    """Each run's largest value over the units as (value, unit, run), the largest first."""
+    found: dict[str, tuple[float, str, str]] = {}
+    for unit in units:
+        for run, result in unit.results.items():
+            size = measure(result.metrics)
+            if size is not None and (run not in found or size > found[run][0]):
+                found[run] = size, unit.label, run
+    return sorted(found.values(), key=lambda size: -size[0])
 
 
-def _largest(runs: Sequence[Run], units: Sequence[Unit], measure: Callable[[Metrics], float | None]) -> list[_Size]:
-    """Each run's largest value over the units, the largest run first."""
-    found: list[_Size] = []
-    for run in (run.name for run in runs):
-        results = ((unit, unit.results[run]) for unit in units if run in unit.results)
-        sizes = [(size, unit, run) for unit, own in results if (size := measure(own.metrics)) is not None]
-        if sizes:
-            found.append(max(sizes, key=lambda size: size[0]))
-    return sorted(found, key=lambda size: -size[0])
-
-
-def _said(sizes: Sequence[_Size], say: Callable[[float, Unit, str], str]) -> str:
+def _told(sizes: Sequence[tuple[float, str, str]], words: str) -> list[str]:
+    """A sentence on those that are worth saying; none where none is."""
     worth = [size for size in sizes if size[0] >= _WORTH_SAYING]
-    parts = [say(*size) for size in worth[:_NAMED]]
+    parts = [f"{run} {words.format(size, label)}" for size, label, run in worth[:_NAMED]]
     if len(worth) > _NAMED:
         parts.append(f"{len(worth) - _NAMED} other runs less")
-    return "; ".join(parts) + "."
+    return [f"{'; '.join(parts)}."] if worth else []

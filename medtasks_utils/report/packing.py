@@ -8,18 +8,15 @@ in a record can.
 from __future__ import annotations
 
 import base64
-import json
-import math
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic_core import to_json
+
 CHUNK = 200_000
-"""Characters of JSON in a chunk, about: what has to be decoded to show one record."""
-
-
-_NEXT = ",\n"
+"""Bytes of JSON in a chunk, about: what has to be decoded to show one record."""
 
 
 @dataclass
@@ -36,44 +33,32 @@ class Store:
 
 
 def pack(records: Iterable[Any], chunk: int = CHUNK) -> Store:
-    """Pack records in order; a record longer than a chunk has one of its own."""
+    """Pack records in order; a record longer than a chunk has one of its own. Numbers that are none become null."""
     store = Store()
-    waiting: list[str] = []
-    length = number = 0
+    waiting: list[bytes] = []
+    length = 0
+
+    def close() -> None:
+        if waiting:
+            store.chunks.append(_packed(b"[" + b",\n".join(waiting) + b"]"))
+            waiting.clear()
+
     for number, record in enumerate(records):
-        text = to_json(record)
-        if waiting and length + len(text) > chunk:
-            _close(store, waiting, number)
-            waiting, length = [], 0
+        text = to_json(record, inf_nan_mode="null")
+        if not waiting or length + len(text) > chunk:
+            close()
+            store.starts.append(number)
+            length = 0
         waiting.append(text)
         length += len(text)
-    if waiting:
-        _close(store, waiting, number + 1)
+    close()
     return store
 
 
-def _close(store: Store, waiting: list[str], end: int) -> None:
-    store.starts.append(end - len(waiting))
-    store.chunks.append(compress(f"[{_NEXT.join(waiting)}]"))
+def pack_one(value: Any) -> str:
+    """One value by itself."""
+    return _packed(to_json(value, inf_nan_mode="null"))
 
 
-def compress(text: str) -> str:
-    """Base64 of the zlib-compressed text."""
-    plain = text.encode("utf-8", "backslashreplace")  # which writes a lone surrogate as JSON does
-    return base64.b64encode(zlib.compress(plain, 4)).decode("ascii")
-
-
-def to_json(value: Any) -> str:
-    """Strict JSON on one line, in which numbers that are none become null."""
-    try:
-        return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    except ValueError:
-        return to_json(_finite(value))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+def _packed(text: bytes) -> str:
+    return base64.b64encode(zlib.compress(text, 1)).decode("ascii")

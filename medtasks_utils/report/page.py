@@ -18,19 +18,19 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from medtasks_utils.report.charts import MAX_RUNS, sign
+from medtasks_utils.report.audits import audit_section
 from medtasks_utils.report.comparison import comparison_section
 from medtasks_utils.report.findings import findings
-from medtasks_utils.report.outcomes import OUTCOMES
+from medtasks_utils.report.outcomes import outcome_block
 from medtasks_utils.report.pairs import Comparer
 from medtasks_utils.report.runs import runs_section
 from medtasks_utils.report.samples import Packed, pack_samples
-from medtasks_utils.report.sections import unit_sections
-from medtasks_utils.report.summary import partial_runs, problems, signature_table, summary_blocks
+from medtasks_utils.report.sections import unit_section
+from medtasks_utils.report.summary import has_scores, partial_runs, problems, signature_table, summary_block
 from medtasks_utils.report.text import visible
 from medtasks_utils.report.units import arrange
-from medtasks_utils.results import Run
-from medtasks_utils.results.samples import FILTERS
+from medtasks_utils.results import ResultsError, Run
+from medtasks_utils.results.samples import FILTERS, STRICT
 from medtasks_utils.writing import write_whole
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -49,44 +49,46 @@ def build_page(
     """The page for runs, the first being the baseline of comparisons until another is chosen in the page.
 
     Args:
-        runs: at least one.
+        runs: at least one; those without scores are left out, which the page says.
         say: called with a few words at the beginning of each stage.
         beside: a folder next to the page that takes prompts and responses, in scripts that the page loads one at a
             time; None puts them into the page.
+
+    Raises:
+        ResultsError: where no run has scores.
     """
-    for number, run in enumerate(runs, 1):
-        say(f"reading run {number} of {len(runs)}")
-        for task in run.tasks.values():
-            _ = task.samples  # read on first use
-    units = arrange(runs)
-    filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
-    choices = [name for name in FILTERS if name in filters]
+    say("reading samples")
+    wary = problems(runs)
+    runs = [run for run in runs if has_scores(run)]
+    if not runs:
+        raise ResultsError(f"nothing to report: {'; '.join(wary)}")
     say("tables and plots")
-    sections = [*unit_sections(units), runs_section(runs, units)]
-    summary = summary_blocks(runs, units)
+    units = arrange(runs)
+    names = [run.name for run in runs]
+    filters = sorted(dict.fromkeys(name for unit in units for name in unit.filters), key=lambda name: name != STRICT)
+    choices = [name for name in filters if name in FILTERS]
     comparer = Comparer(runs, filters, say)
     comparison = comparison_section(runs, comparer, filters)
-    if comparison:
-        sections.insert(-1, comparison)
+    sections = [unit_section(unit, runs) for unit in units if not unit.is_overall]
+    sections += [*([comparison] if comparison else []), *audit_section(runs), runs_section(runs, units)]
+    baselines = comparer.names if comparison else names[:1]
+    summary = [summary_block(runs, units, name) for name in filters]
     say("packing samples")
     packed = pack_samples(runs)
     return _rendered(
-        title=_title(runs),
+        title=" · ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other runs",
         date=time.strftime("%Y-%m-%d"),
         version=version("medtasks"),
-        runs=[run.name for run in runs],
-        baselines=comparer.names if comparison else [],
-        max_runs=MAX_RUNS,
-        sign=sign,
-        outcomes=OUTCOMES,
+        runs=names,
+        baselines=baselines,
         filters=choices,
         partial=partial_runs(runs),
-        findings={name: findings(runs, units, comparer, name) for name in choices or [""]},
-        problems=problems(runs),
-        summary=summary,
+        findings={(name, run): findings(units, comparer, run, name) for name in choices or [""] for run in baselines},
+        problems=wary,
+        summary=[*summary, *outcome_block([unit for unit in units if unit.benchmark], names)],
         signatures=signature_table(runs, units),
         sections=sections,
-        packed=packed if packed.count else None,
+        packed=packed,
         stores=_stores(packed, beside),
         parts=beside.name if beside else "",
     )
@@ -94,52 +96,40 @@ def build_page(
 
 def _rendered(**parts: Any) -> str:
     """The template with its style sheets and scripts."""
+    loader = FileSystemLoader(_ASSETS)
     environment = Environment(
-        loader=FileSystemLoader(_ASSETS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["visible"] = visible
     style, script = (
         "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, _SCRIPTS)
     )
-    return environment.get_template("template.html").render(
-        policy=_policy(script, style, bool(parts["parts"])), style=Markup(style), script=Markup(script), **parts
+    # with a folder beside the page, scripts of where the page lies too: other origins stay forbidden
+    own = " 'self' file:" if parts["parts"] else ""
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'{own}; style-src '{_digest(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
     )
+    template = environment.get_template("template.html")
+    return template.render(policy=policy, style=Markup(style), script=Markup(script), **parts)
+
+
+def _digest(text: str) -> str:
+    """A script or style sheet as a Content-Security-Policy names it."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _stores(packed: Packed, beside: Path | None) -> dict[str, list[str]]:
     """The chunks that stand in the page; the others are in the folder, a script for each, and no older ones."""
+    if not packed.count:
+        return {}
     index = {"index": [packed.index]}
     stores = {"documents": packed.documents.chunks, "samples": packed.samples.chunks}
     if beside is None:
-        return {**index, **stores}
+        return index | stores
     for path in beside.glob("*-*.js"):
         path.unlink()
     for name, chunks in stores.items():
         for number, chunk in enumerate(chunks):
             write_whole(beside / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n', make_folder=True)
     return index
-
-
-def _policy(script: str, style: str, has_parts: bool) -> str:
-    """A Content-Security-Policy under which the page's own script and style sheet work, and nothing else does.
-
-    With parts, scripts of where the page lies too: other origins stay forbidden.
-    """
-    own = " 'self' file:" if has_parts else ""
-    hashes = {
-        name: "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        for name, text in (("script", script), ("style", style))
-    }
-    return (
-        f"default-src 'none'; script-src '{hashes['script']}'{own}; style-src '{hashes['style']}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _title(runs: Sequence[Run]) -> str:
-    names = [run.name for run in runs]
-    return " · ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other runs"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations, islice
 
 from medtasks_utils.compare import Agreement, CompareError, Line, compare_runs, corrected
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.report.charts import MAX_RUNS
 from medtasks_utils.results import Run
-from medtasks_utils.statistics.intervals import TOO_FEW
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,6 @@ class Paired:
 
     a: str
     b: str
-    filter: str
     lines: list[Line] = field(default_factory=list)
     sides: dict[str, Agreement] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
@@ -50,29 +48,26 @@ class Comparer:
     by Holm's method over all pairs of runs, metrics and filters, those of whole tasks and those of parts.
 
     Args:
-        runs: all of the page.
+        runs: all of the page; the first few are compared.
         filters: those that are compared.
         say: called with a few words now and then.
 
     Attributes:
-        names: of the runs compared, the first few.
+        names: of the runs compared.
     """
 
     def __init__(
         self, runs: Sequence[Run], filters: Sequence[str], say: Callable[[str], None] = lambda stage: None
     ) -> None:
-        self._runs = {run.name: run for run in runs}
-        self.names = list(self._runs)[:MAX_RUNS]
-        pairs = list(itertools.product(itertools.combinations(self.names, 2), filters))
-        found = []
-        for number, ((a, b), filter_name) in enumerate(pairs, 1):
-            say(f"comparing {number} of {len(pairs)} pairs of runs, by filter")
-            found.append(self._compare(self._runs[a], self._runs[b], filter_name))
-        lines = iter(corrected([line for pair in found for line in pair.lines]))
-        self._found = {
-            (pair.a, pair.b, pair.filter): replace(pair, lines=list(itertools.islice(lines, len(pair.lines))))
-            for pair in found
-        }
+        self.names = [run.name for run in runs[:MAX_RUNS]]
+        self._found: dict[tuple[str, str, str], Paired] = {}
+        for a, b in combinations(runs[:MAX_RUNS], 2):
+            say(f"comparing {a.name} and {b.name}")
+            self._found |= {(a.name, b.name, name): _compared(a, b, name) for name in filters}
+        lines = iter(corrected([line for pair in self._found.values() for line in pair.lines]))
+        for key, pair in self._found.items():
+            self._found[key] = replace(pair, lines=list(islice(lines, len(pair.lines))))
+        self._found |= {(b, a, name): pair.mirrored() for (a, b, name), pair in self._found.items()}
 
     def with_baseline(self, baseline: str, filter_name: str) -> list[Paired]:
         """The baseline with each of the others."""
@@ -80,48 +75,41 @@ class Comparer:
 
     def between(self, a: str, b: str, filter_name: str) -> Paired:
         """Two runs by name; nothing of those that are not compared."""
-        if (b, a, filter_name) in self._found:
-            return self._found[b, a, filter_name].mirrored()
-        return self._found.get((a, b, filter_name)) or Paired(a, b, filter_name)
-
-    def _compare(self, a: Run, b: Run, filter_name: str) -> Paired:
-        shared = [name for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
-        shared = [n for n in shared if all(filter_name in run.tasks[n].filters for run in (a, b))]
-
-        def why_not(name: str, of_explanations: bool = False) -> str:
-            return comparability(a.tasks[name], b.tasks[name], filter_name, of_explanations=of_explanations).why_not
-
-        refused = {name: reason for name in shared if (reason := why_not(name))}
-        tasks = [(name, name) for name in shared if name not in refused]
-        of_groups = {name: self._group_refused(a, b, name, refused) for name in a.groups if name in b.groups}
-        refused = {**{name: reason for name, reason in of_groups.items() if reason}, **refused}
-        if not tasks:
-            return Paired(a.name, b.name, filter_name, refused=refused)
-        every = not refused and len(tasks) == sum(bool(t.benchmark) and n in b.tasks for n, t in a.tasks.items())
-        try:  # groups are compared where all of their tasks are
-            found = compare_runs(a, b, tasks=None if every else tasks, filters=[filter_name], common=True, force=True)
-        except CompareError as error:
-            return Paired(a.name, b.name, filter_name, refused={**refused, **dict.fromkeys(shared, str(error))})
-        uneven = {name for name in shared if why_not(name, of_explanations=True)}
-        lines = [line for line in found.lines if not (line.facts.is_of_explanations and line.task in uneven)]
-        sides = {task: found.agreements[task, filter_name] for task, _ in tasks}
-        return Paired(a.name, b.name, filter_name, lines, sides, refused, found.warnings)
-
-    @staticmethod
-    def _group_refused(a: Run, b: Run, group: str, refused: dict[str, str]) -> str:
-        members = a.groups[group].tasks
-        if set(members) != set(b.groups[group].tasks):
-            return "other tasks"
-        return next((refused[name] for name in members if name in refused), "")
+        return self._found.get((a, b, filter_name)) or Paired(a, b)
 
 
-def interval_of(line: Line, before_few: str = ", ") -> str:
-    """The interval of a difference as text; "too few" where it rests on too little."""
-    own = line.contrast
-    if own.low is None or own.high is None:
-        return "too few"
-    ends = f"{signed(own.low * line.facts.scale)} to {signed(own.high * line.facts.scale)}"
-    return f"{ends}{before_few}{TOO_FEW}" if own.few else ends
+def _compared(a: Run, b: Run, filter_name: str) -> Paired:
+    both = [name for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
+    shared = [name for name in both if all(filter_name in run.tasks[name].filters for run in (a, b))]
+
+    def refusals(of_explanations: bool) -> dict[str, str]:
+        """Groups, then tasks, that may not be compared."""
+        pairs = {name: (a.tasks[name], b.tasks[name]) for name in shared}
+        found = {n: comparability(*p, filter_name, of_explanations=of_explanations).why_not for n, p in pairs.items()}
+        groups = {}
+        for name in (name for name in a.groups if name in b.groups):
+            members = a.groups[name].tasks
+            of_members = [found.get(task, "") for task in members]
+            has_others = set(members) != set(b.groups[name].tasks)
+            groups[name] = "other tasks" if has_others else next(filter(None, of_members), "")
+        return {name: reason for name, reason in {**groups, **found}.items() if reason}
+
+    refused = refusals(of_explanations=False)
+    tasks = [(name, name) for name in shared if name not in refused]
+    paired = Paired(a.name, b.name, refused=refused)
+    if not tasks:
+        return paired
+    is_whole = not refused and len(tasks) == len(both)
+    try:  # groups are compared where all of their tasks are
+        made = compare_runs(a, b, tasks=None if is_whole else tasks, filters=[filter_name], common=True, force=True)
+    except CompareError as error:
+        return replace(paired, refused={**refused, **dict.fromkeys(shared, str(error))})
+    lines = made.lines
+    if any(line.facts.is_of_explanations for line in lines):
+        uneven = refusals(of_explanations=True)
+        lines = [line for line in lines if not (line.facts.is_of_explanations and line.task in uneven)]
+    sides = {task: made.agreements[task, filter_name] for task, _ in tasks}
+    return replace(paired, lines=lines, sides=sides, warnings=made.warnings)
 
 
 def signed(points: float) -> str:

@@ -9,9 +9,9 @@ import numpy as np
 
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.compare.ranking import Rank, ranking
-from medtasks_utils.report.tables import Block, Cell, Table, named_once
-from medtasks_utils.report.units import Result, Unit
-from medtasks_utils.statistics.aggregation import Scores, joined
+from medtasks_utils.report.tables import Block, Cell, Table
+from medtasks_utils.report.units import Unit
+from medtasks_utils.statistics.aggregation import joined
 
 _LEAD = (
     "Ranks of the runs that can be compared, on the examples that all of them have. With 95 % confidence every run's "
@@ -20,62 +20,53 @@ _LEAD = (
 )
 
 
-def ranking_block(units: Sequence[Unit], filter_name: str, family: int) -> list[Block]:
-    """A table of the ranks at each benchmark, by its first metric; nothing for fewer than three runs.
+def ranking_blocks(units: Sequence[Unit], filters: Sequence[str]) -> list[Block]:
+    """The ranks at each benchmark by its first metric, a table for each filter; nothing for fewer than three runs."""
+    ranked = {name: [unit for unit in units if len(_comparable(unit, name)) > 2] for name in filters}
+    family = sum(map(len, ranked.values()))
+    blocks = []
+    for filter_name, own in ranked.items():
+        table = Table("Ranks by benchmark", ["Benchmark", "Run", "Group", "Value", "Rank"], texts=3)
+        for unit in own:
+            metric = unit.headline[0]
+            for rank in _ranks(unit, filter_name, family):
+                place = f"{rank.best}" if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
+                value = unit.facts(metric).shown(rank.value)
+                table.rows.append([Cell(unit.name, metric), *map(Cell, (rank.run, rank.groups, value, place))])
+            for run, reason in unit.odd_ones(filter_name, metric).items():
+                table.rows.append([Cell(unit.name, metric), Cell(run), Cell(""), Cell("–"), Cell("not ranked", reason)])
+        if table.rows:
+            blocks.append(Block("Ranks", table, lead=_LEAD, filter=filter_name))
+    return blocks
+
+
+def _comparable(unit: Unit, filter_name: str) -> list[str]:
+    """The runs that may stand in one ranking of a benchmark, by a metric that is no sum."""
+    if not unit.benchmark or filter_name not in unit.filters or not unit.headline:
+        return []
+    odd = unit.odd_ones(filter_name, unit.headline[0])
+    return [run for run in unit.results if run not in odd and unit.facts(unit.headline[0]).aggregation != "total"]
+
+
+def _ranks(unit: Unit, filter_name: str, family: int) -> list[Rank]:
+    """The runs' ranks by the unit's first metric, the first rank first; empty where they have too little in common.
 
     ``family`` is how many rankings the page has.
     """
-    table = Table(
-        f"Ranks by benchmark, {filter_name}",
-        ["Benchmark", "Run", "Value", "Rank", "Group"],
-        text_columns=frozenset({0, 1, 4}),
-    )
-    for unit in rankable(units, filter_name):
-        metric = unit.headline[0]
-        odd = unit.odd_ones(filter_name, metric)
-        for number, rank in enumerate(ranks_of(unit, filter_name, family)):
-            place = f"{rank.best}" if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
-            value = unit.facts(metric).shown(rank.value)
-            name = named_once(unit.name, number, metric)
-            table.rows.append([name, Cell(rank.run), Cell(value), Cell(place), Cell(rank.groups)])
-        for run, reason in odd.items():
-            table.rows.append([named_once(unit.name, 1), Cell(run), Cell("–"), Cell("not ranked", reason), Cell("")])
-    return [Block("Ranks", _LEAD, [], [table], filter_name)] if table.rows else []
-
-
-def rankable(units: Sequence[Unit], filter_name: str) -> list[Unit]:
-    """Units of a benchmark that more than two comparable runs have, with a metric that is no sum."""
-    return [
-        unit
-        for unit in units
-        if unit.benchmark
-        and filter_name in unit.filters
-        and unit.headline
-        and len(_comparable(unit, filter_name)) > 2
-        and unit.facts(unit.headline[0]).aggregation != "total"
-    ]
-
-
-def ranks_of(unit: Unit, filter_name: str, family: int) -> list[Rank]:
-    """The runs' ranks by the unit's first metric, the first rank first; empty where they have too little in common."""
     metric = unit.headline[0]
     facts = unit.facts(metric)
-    results = _comparable(unit, filter_name)
-    members: list[list[Scores]] = []
-    for tasks in zip(*(sorted(result.tasks, key=lambda task: task.task) for result in results.values()), strict=False):
-        places = common_examples(tasks)
-        members.append([t.scores(filter_name, metric)[own] for t, own in zip(tasks, places, strict=True)])
-    is_group = len(members) > 1
-    every = [joined(own, by_part=True) if is_group else own[0] for own in zip(*members, strict=True)]
-    applies = np.array([scores.known for scores in every])
-    there = applies.any(axis=0) if facts.is_ratio else applies.all(axis=0)
-    index = np.flatnonzero(there)
-    every = [replace(s[index], clusters=every[0].clusters[index], strata=every[0].strata[index]) for s in every]
-    ratios = [replace(s, known=index >= 0).ratio("macro" if is_group else facts.aggregation) for s in every]
-    return ranking(list(results), ratios, higher_is_better=facts.higher_is_better is not False, family=family)
-
-
-def _comparable(unit: Unit, filter_name: str) -> dict[str, Result]:
-    """The results that may stand in one ranking."""
-    odd = unit.odd_ones(filter_name, unit.headline[0])
-    return {run: result for run, result in unit.results.items() if run not in odd}
+    runs = _comparable(unit, filter_name)
+    by_task = []
+    for name in sorted(task.task for task in unit.results[runs[0]].tasks):
+        tasks = [next(task for task in unit.results[run].tasks if task.task == name) for run in runs]
+        by_task.append(
+            [task.scores(filter_name, metric)[own] for task, own in zip(tasks, common_examples(tasks), strict=True)]
+        )
+    is_group = len(by_task) > 1
+    every = [joined(own, by_part=True) if is_group else own[0] for own in zip(*by_task, strict=True)]
+    known = np.array([scores.known for scores in every])
+    index = np.flatnonzero(known.any(axis=0) if facts.is_ratio else known.all(axis=0))
+    first = every[0][index]
+    shared = (replace(s[index], clusters=first.clusters, strata=first.strata, known=index >= 0) for s in every)
+    ratios = [scores.ratio("macro" if is_group else facts.aggregation) for scores in shared]
+    return ranking(runs, ratios, higher_is_better=facts.higher_is_better is not False, family=family)

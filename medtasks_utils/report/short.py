@@ -13,9 +13,8 @@ from medtasks_utils.results.samples import FILTERS, FLEXIBLE, STRICT
 from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID, Estimate
 from medtasks_utils.writing import table
 
-_NO_INTERVAL = " (–)"
+_NO_INTERVAL = "(–)"
 _NONE_SAID = "no interval: the examples that count are too few, or too much alike, for one"
-_SHORT = {STRICT: "strict", FLEXIBLE: "flexible"}
 
 
 @dataclass(frozen=True)
@@ -42,17 +41,14 @@ class Line:
         """The score under a filter for people: ``83.3 (64.1–93.3)``, with a mark where too few differ."""
         if name not in self.scores:
             return "–"
-        facts, found = self.unit.facts(self.metric), self.scores[name]
-        if found.low is None:
-            return f"{facts.shown(found.value)}{_NO_INTERVAL}"
-        few = FEW_MARK if found.few else ""
-        return f"{facts.shown(found.value)} ({facts.shown(found.low)}–{facts.shown(found.high)}){few}"
+        found = self.scores[name]
+        value, low, high = (self.unit.facts(self.metric).shown(each) for each in (found.value, found.low, found.high))
+        return f"{value} ({low}–{high}){FEW_MARK * found.few}" if found.low is not None else f"{value} {_NO_INTERVAL}"
 
     def share_answered(self) -> str:
         """The share answered for people: one number where both filters find answers equally often."""
         facts = self.unit.facts("answered")
-        shown = list(dict.fromkeys(facts.shown(found.value) for found in self.answered.values()))
-        return " / ".join(shown) or "–"
+        return " / ".join(dict.fromkeys(facts.shown(found.value) for found in self.answered.values())) or "–"
 
 
 def lines_of(run: Run) -> list[Line]:
@@ -63,17 +59,13 @@ def lines_of(run: Run) -> list[Line]:
 
 
 def _line(unit: Unit, metric: str, run: Run) -> Line:
-    names = [name for name in FILTERS if name in unit.filters] or unit.filters[:1]
-    result = unit.results[run.name]
-    calls = unit.estimate(run.name, names[0], "tool_calls") if "tool_calls" in unit.metrics(names[0]) else None
-    return Line(
-        unit,
-        metric,
-        result.asked,
-        {name: unit.estimate(run.name, name, metric) for name in names},
-        {name: unit.estimate(run.name, name, "answered") for name in names if "answered" in unit.metrics(name)},
-        calls.value if calls else None,
-    )
+    names = sorted(unit.filters, key=[*FILTERS, *unit.filters].index)
+
+    def estimates(wanted: str) -> dict[str, Estimate]:
+        return {name: unit.estimate(run.name, name, wanted) for name in names if wanted in unit.metrics(name)}
+
+    calls = next((found.value for found in estimates("tool_calls").values()), None)
+    return Line(unit, metric, unit.results[run.name].asked, estimates(metric), estimates("answered"), calls)
 
 
 # ---- text
@@ -81,22 +73,20 @@ def _line(unit: Unit, metric: str, run: Run) -> Line:
 
 def as_text(lines: Sequence[Line], width: int) -> str:
     """A table of one or more lines; where the terminal's width is less than the table's, a block for each line."""
-    rows = [("", "metric", "n", *(f"{_SHORT[name]} (95 %)" for name in FILTERS), "answered")]
+    head = ("", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered")
+    rows = []
     for line in lines:
-        first = STRICT if STRICT in line.scores else next(iter(line.scores))
+        first = STRICT if STRICT in line.scores else next(iter(line.scores), "")
         scores = line.score(first), line.score(FLEXIBLE)
         rows.append((line.unit.name, line.metric, f"{line.n:,}", *scores, line.share_answered()))
-    marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL.strip(): _NONE_SAID}
-    few = [f"{mark} {said}" for mark, said in marks.items() if any(mark in cell for row in rows for cell in row)]
-    written = table(rows, left=2)
+    marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL: _NONE_SAID}
+    notes = [f"{mark} {said}" for mark, said in marks.items() if any(mark in cell for row in rows for cell in row)]
+    written = table([head, *rows], left=2)
     if max(map(len, written.splitlines())) > width:
-        return "\n".join([*(_block(rows[0], row) for row in rows[1:]), *(textwrap.fill(line, width) for line in few)])
-    return "\n".join([written, *few])
-
-
-def _block(head: Sequence[str], row: Sequence[str]) -> str:
-    told = "\n".join(f"{title}: {cell}" for title, cell in zip(head[1:], row[1:], strict=True))
-    return f"{row[0]}\n{textwrap.indent(told, '  ')}"
+        notes = [textwrap.fill(note, width) for note in notes]
+        told = [line for row in rows for line in (row[0], *map("  {}: {}".format, head[1:], row[1:]))]
+        written = "\n".join(told)
+    return "\n".join([written, *notes])
 
 
 # ---- JSON

@@ -1,4 +1,4 @@
-"""The summary: runs by benchmarks, where the points go, signatures, and what to be wary of."""
+"""The summary: runs by benchmarks, signatures, and what to be wary of."""
 
 from __future__ import annotations
 
@@ -6,83 +6,53 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from medtasks_utils.harness.signature import digest
-from medtasks_utils.report.answers import outcome_block
-from medtasks_utils.report.charts import MAX_RUNS, Point, dot_plot
-from medtasks_utils.report.tables import Block, Cell, Figure, Table, estimate_cell, mark_best
+from medtasks_utils.report.charts import Point, dot_plot
+from medtasks_utils.report.tables import Block, Cell, Table, estimate_cells
 from medtasks_utils.report.text import to_the_minute
-from medtasks_utils.report.units import Unit, switched
+from medtasks_utils.report.units import SAME, Unit
 from medtasks_utils.results import Run, TaskRun
-from medtasks_utils.results.samples import STRICT
 
 _NAMED = 6  # tasks of which a sentence says how much of them was run
 
 
-def summary_blocks(runs: Sequence[Run], units: Sequence[Unit]) -> list[Block]:
-    """Runs by benchmarks under each filter, then where the points go."""
-    filters = list(dict.fromkeys(name for unit in units for name in unit.filters))
-    blocks = []
-    for filter_name in sorted(filters, key=lambda name: name != STRICT):
-        columns = [(u, metric) for u in units if filter_name in u.filters for metric in u.headline]
-        table = Table(
-            f"Values in percent, {filter_name}",
-            ["Run", *(f"{unit.label} {metric}" for unit, metric in columns)],
-            rows=[[Cell(run.name, to_the_minute(run.date))] for run in runs],
-        )
-        points: list[Point] = []
-        for unit, metric in columns:
-            for row, cell in zip(table.rows, _column(unit, runs, filter_name, metric), strict=True):
-                row.append(cell)
-            for run in runs[:MAX_RUNS]:
-                own = unit.estimate(run.name, filter_name, metric)
-                if own.value is not None:
-                    scale = unit.facts(metric).scale
-                    points.append(Point.of(f"{unit.label} {metric}", run.name, own.value, own.low, own.high, scale))
-        names = [run.name for run in runs[:MAX_RUNS]]
-        figures = []
-        if points:
-            label = f"Headline metrics of {', '.join(names)} with confidence intervals, {filter_name}"
-            figures = [Figure(dot_plot(points, names, label), f"With 95 % confidence intervals, {filter_name}", "runs")]
-        blocks.append(Block("Runs by benchmarks", "", figures, [table], filter_name))
-    return blocks + outcome_block([unit for unit in units if unit.benchmark])
-
-
-def _column(unit: Unit, runs: Sequence[Run], filter_name: str, metric: str) -> list[Cell]:
-    """A metric of every run, with its signature; the best marked if all can be compared."""
-    estimates = [unit.estimate(run.name, filter_name, metric) for run in runs]
-    cells = [
-        _with_signature(estimate_cell(estimate, unit.facts(metric), with_n=True), unit, run.name, filter_name)
-        for estimate, run in zip(estimates, runs, strict=True)
-    ]
-    odd = unit.odd_ones(filter_name, metric)
-    reasons = [odd.get(run.name, "") for run in runs]
-    return mark_best(cells, estimates, reasons=reasons)
-
-
-def _with_signature(cell: Cell, unit: Unit, run: str, filter_name: str) -> Cell:
-    result = unit.results.get(run)
-    signatures = result.signatures(filter_name) if result else []
-    return replace(cell, code=f"#{digest(signatures, 6)}" if signatures else "")
+def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) -> Block:
+    """Runs by benchmarks under a filter: headline metrics with their signatures, the best marked where all compare."""
+    names = [run.name for run in runs]
+    table = Table("Values in percent", ["Run"], rows=[[Cell(run.name, to_the_minute(run.date))] for run in runs])
+    points: list[Point] = []
+    columns = [(unit, metric) for unit in units if filter_name in unit.filters for metric in unit.headline]
+    for unit, metric in columns:
+        facts, odd = unit.facts(metric), unit.odd_ones(filter_name, metric)
+        title = f"{unit.label} {metric}"
+        table.head.append(title)
+        estimates = [unit.estimate(run, filter_name, metric) for run in names]
+        cells = estimate_cells(estimates, facts, not odd, with_n=True)
+        for run, row, cell, found in zip(names, table.rows, cells, estimates, strict=True):
+            signatures = unit.results[run].signatures(filter_name) if run in unit.results else []
+            code = f"#{digest(signatures, 6)}" if signatures else ""
+            reason = odd.get(run, "") if found.value is not None else ""
+            row.append(replace(cell, code=code, small=f"{cell.small}\n{reason}".strip()))
+            if found.value is not None:
+                points.append(Point(title, run, found.value, found.low, found.high, facts.scale))
+    about = "Headline metrics with confidence intervals"
+    plot = dot_plot(points, names, "With 95 % confidence intervals", about)
+    return Block("Runs by benchmarks", table, plot, filter=filter_name)
 
 
 def signature_table(runs: Sequence[Run], units: Sequence[Unit]) -> Table | None:
     """What stands behind each number; equal signatures in a column of the summary mean comparable numbers."""
-    table = Table(
-        "Signatures: everything that two numbers must share to be comparable",
-        ["Short", "Run", "Signature"],
-        text_columns=frozenset({0, 1, 2}),
-        tall=True,
-    )
+    caption = "Signatures: everything that two numbers must share to be comparable"
+    table = Table(caption, ["Short", "Run", "Signature"], texts=3)
     found: dict[tuple[str, ...], list[str]] = {}
     for unit in units:
-        for run in runs:
-            result = unit.results.get(run.name)
+        for run, result in unit.results.items():
             for filter_name in unit.filters:
-                signatures = tuple(result.signatures(filter_name)) if result else ()
-                if signatures:
-                    found.setdefault(signatures, []).append(run.name)
+                found.setdefault(tuple(result.signatures(filter_name)), []).append(run)
     for signatures, names in found.items():
-        whose = ", ".join(names) if len(names) < len(runs) or len(runs) == 1 else "all runs"
-        table.rows.append([Cell(f"#{digest(list(signatures), 6)}"), Cell(whose), Cell("", code=" ".join(signatures))])
+        whose = "all runs" if len(names) == len(runs) > 1 else ", ".join(names)
+        if signatures:
+            short = Cell(f"#{digest(list(signatures), 6)}")
+            table.rows.append([short, Cell(whose), Cell("", code=" ".join(signatures))])
     return table if table.rows else None
 
 
@@ -102,21 +72,42 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
     return found
 
 
+def has_scores(run: Run) -> bool:
+    """Whether a run is more than the responses that ``--predict_only`` keeps, whose one metric is ``bypass``."""
+    metrics = {metric for task in run.tasks.values() for metric, _ in task.metrics}
+    return bool(run.tasks) and metrics != {"bypass"}
+
+
 def problems(runs: Sequence[Run]) -> list[str]:
     """What to be wary of: rows left out, files that could not be read, samples that are missing."""
     found: list[str] = []
     for run in runs:
         found += [f"{run.name}: {problem}" for problem in run.problems]
-        found += [problem for task in run.tasks.values() for problem in problems_of(run, task)]
+        if has_scores(run):
+            found += [problem for task in run.tasks.values() for problem in problems_of(run, task)]
+        else:
+            found.append(f"{run.name}: left out, it has no scores, as after --predict_only")
     return found
 
 
 def problems_of(run: Run, task: TaskRun) -> list[str]:
     """What to be wary of in one task of a run."""
-    found = [f"{run.name}: {problem}" for problem in task.problems]
-    found += [f"{run.name}: {task.task}: {remark}" for remark in task.remarks]
-    found += [f"{run.name}: {task.task}: {said}" for said in switched(task)]
+    found = [*task.problems, *(f"{task.task}: {said}" for said in (*task.remarks, *_switched(task)))]
     count = run.counts.get(task.task, {}).get("effective")
     if isinstance(count, int) and task.samples_path and len(task.samples) < count:
-        found.append(f"{run.name}: {task.task}: {len(task.samples):,} of {count:,} samples are in its log")
+        found.append(f"{task.task}: {len(task.samples):,} of {count:,} samples are in its log")
+    return [f"{run.name}: {problem}" for problem in found]
+
+
+def _switched(task: TaskRun) -> list[str]:
+    """The metrics of a task of this pack whose reported value the samples do not give, in words."""
+    found = []
+    for (name, filter_name), reported in task.metrics.items() if task.card and task.samples else ():
+        facts = task.facts(name)
+        of_samples = (
+            None if facts.aggregation == "total" else task.scores(filter_name, name).ratio(facts.aggregation).value
+        )
+        if of_samples is not None and abs(of_samples - reported.value) >= SAME:
+            shown = facts.shown(reported.value), facts.shown(of_samples)
+            found.append(f"{name} ({filter_name}) is {shown[0]} as reported, but {shown[1]} by the samples")
     return found

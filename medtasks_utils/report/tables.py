@@ -1,16 +1,14 @@
-"""Parts of the page as data, which the template writes out: sections of blocks, blocks of plots and tables of cells."""
+"""Parts of the page as data, which the template writes out: sections of blocks, blocks of a plot and a table."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
-from markupsafe import Markup
-
-from medtasks_utils.report.units import interval
-from medtasks_utils.statistics.intervals import Estimate
+from medtasks_utils.compare import Contrast
+from medtasks_utils.report.charts import BarPlot, DotPlot
+from medtasks_utils.statistics.intervals import TOO_FEW, Estimate
 from medtasks_utils.statistics.metrics import Metric
 
 
@@ -22,10 +20,9 @@ class Cell:
         text: what it says.
         small: further lines, such as the confidence interval.
         href: where it leads, such as to samples.
-        best: whether it is the best of its row.
+        best: whether it is marked, as the best of its row is.
         code: a line of code, such as a signature.
         share: of a whole, from 0 to 1, by which it is shaded.
-        again: whether it repeats the cell above, and shows only once rows are sorted.
     """
 
     text: str
@@ -34,61 +31,35 @@ class Cell:
     best: bool = False
     code: str = ""
     share: float | None = None
-    again: bool = False
-
-    @property
-    def is_said(self) -> bool:
-        """Whether there is anything in it."""
-        return bool(self.text or self.code)
 
 
 @dataclass
 class Table:
-    """A table; the first column names the rows.
+    """A table.
+
+    A row's name that repeats the one above shows only once rows are sorted.
 
     Attributes:
-        caption: what is in it, for people who come upon it alone.
-        text_columns: numbers of the columns that hold text and not numbers.
+        caption: what is in it, for people who come upon it alone; the block's filter is added.
+        texts: how many columns at the beginning hold text and not numbers; the first names the rows.
         total: how many rows at the end sum up the others.
-        tall: whether it gets a box of its own to scroll in.
     """
 
     caption: str
     head: list[str]
     rows: list[list[Cell]] = field(default_factory=list)
-    text_columns: frozenset[int] = frozenset({0})
+    texts: int = 1
     total: int = 0
-    tall: bool = False
-
-    def without_empty_columns(self) -> Table:
-        """The same without the columns in which no row says anything."""
-        kept = [column for column in range(len(self.head)) if any(row[column].is_said for row in self.rows)]
-        return replace(
-            self,
-            head=[self.head[column] for column in kept],
-            rows=[[row[column] for column in kept] for row in self.rows],
-            text_columns=frozenset(place for place, column in enumerate(kept) if column in self.text_columns),
-        )
-
-
-@dataclass
-class Figure:
-    """A plot: its markup, a caption, and which legend belongs to it (``runs``, ``outcomes`` or none)."""
-
-    drawn: Markup
-    caption: str
-    legend: str = ""
-    runs: list[str] = field(default_factory=list)
 
 
 @dataclass
 class Block:
-    """Tables and plots on one matter, of one filter and one baseline or (empty) of all; ``folded`` until asked for."""
+    """A table and a plot on one matter, of one filter and baseline or (empty) of all; ``folded`` until asked for."""
 
     title: str
+    table: Table
+    figure: DotPlot | BarPlot | None = None
     lead: str = ""
-    figures: list[Figure] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
     filter: str = ""
     baseline: str = ""
     folded: bool = False
@@ -112,68 +83,42 @@ class Section:
     variant: bool = False
 
 
-def estimate_cell(estimate: Estimate, metric: Metric, href: str = "", with_n: bool = False) -> Cell:
-    """A value with its interval under it."""
-    cell = Cell(metric.shown(estimate.value), interval(estimate, metric, "\n"), href)
-    return _with_n(cell, estimate) if with_n else cell
+def interval(found: Estimate | Contrast, show: Callable[[float], str], before_few: str = ", ") -> str:
+    """The 95 % interval as text, and whether it rests on too little; empty where there is none to be expected."""
+    if found.low is None or found.high is None:
+        return "too few" if found.few else ""
+    ends = f"{show(found.low)} to {show(found.high)}"
+    return f"{ends}{before_few}{TOO_FEW}" if found.few else ends
 
 
-def mark_best(
-    cells: Sequence[Cell],
-    estimates: Sequence[Estimate],
-    higher_is_better: bool | None = True,
-    reasons: Sequence[str] = (),
+def estimate_cell(found: Estimate, metric: Metric, href: str = "", with_n: bool = False) -> Cell:
+    """A value with its interval under it, and the number of examples under that."""
+    small = interval(found, metric.shown, "\n")
+    counted = f"n {found.n:,}" if with_n and found.n and found.value is not None else ""
+    return Cell(metric.shown(found.value), f"{small}\n{counted}".strip(), href)
+
+
+def estimate_cells(
+    estimates: Sequence[Estimate], metric: Metric, comparable: bool, links: Iterable[str] = (), with_n: bool = False
 ) -> list[Cell]:
-    """Several runs' cells, with the best value marked; ties are all marked, none where no direction is better.
+    """The cells of several runs, the best value marked; ties are all marked, none where no direction is better.
 
-    None is either where the values are over unequal numbers of examples, such as those that each run decided; the cells
-    say how many. Nor where there are ``reasons`` why one cannot be compared with the others; its cell says so.
+    None is either where the runs are not all ``comparable``, or have values over unequal numbers of examples, such as
+    those that each run decided; the cells say how many.
     """
-    if any(reasons):
-        return [
-            replace(cell, small=f"{cell.small}\n{reason}".strip()) if reason and cell.text != "–" else cell
-            for cell, reason in zip(cells, reasons, strict=True)
-        ]
-    known = {estimate.value for estimate in estimates if estimate.value is not None}
-    if higher_is_better is None or len(known) < 2:
-        return list(cells)
-    if len({estimate.n for estimate in estimates if estimate.value is not None}) > 1:
-        return [_with_n(cell, estimate) for cell, estimate in zip(cells, estimates, strict=True)]
-    best = max(known) if higher_is_better else min(known)
-    return [replace(cell, best=estimate.value == best) for cell, estimate in zip(cells, estimates, strict=True)]
-
-
-def marked_cells(
-    estimates: Sequence[Estimate],
-    metric: Metric,
-    reasons: Sequence[str],
-    links: Iterable[str] = itertools.repeat(""),
-    with_n: bool = False,
-) -> list[Cell]:
-    """The cells of several runs' estimates, the best marked as :func:`mark_best` does."""
-    cells = [estimate_cell(found, metric, link, with_n) for found, link in zip(estimates, links, strict=False)]
-    return mark_best(cells, estimates, metric.higher_is_better, reasons)
-
-
-def _with_n(cell: Cell, estimate: Estimate) -> Cell:
-    said = f"n {estimate.n:,}"
-    is_needed = estimate.value is not None and said not in cell.small.split("\n")
-    return replace(cell, small=f"{cell.small}\n{said}".strip()) if is_needed else cell
-
-
-def named_once(name: str, number: int, small: str = "", href: str = "") -> Cell:
-    """The name of several rows, which shows in the first; in the others only once rows are sorted."""
-    return Cell(name, small if number == 0 else "", href, again=number > 0)
-
-
-def run_heads(runs: Sequence[str], odd: Mapping[str, str]) -> list[str]:
-    """The heads of the runs' columns, with the reason where a run is not comparable with the others."""
-    return [f"{run}\n{odd[run]}" if run in odd else run for run in runs]
-
-
-def head_reasons(runs: Sequence[str], odd: Mapping[str, str]) -> list[str]:
-    """What the cells of such runs say, for :func:`mark_best`."""
-    return ["not comparable" if run in odd else "" for run in runs]
+    known = [found for found in estimates if found.value is not None]
+    uneven = len({found.n for found in known}) > 1
+    hrefs = list(links) or [""] * len(estimates)
+    cells = [
+        estimate_cell(found, metric, href, with_n or (uneven and comparable and metric.higher_is_better is not None))
+        for found, href in zip(estimates, hrefs, strict=True)
+    ]
+    values = {found.value for found in known}
+    if not comparable or uneven or len(values) < 2 or metric.higher_is_better is None:
+        return cells
+    best = max if metric.higher_is_better else min
+    marked = best(value for value in values if value is not None)
+    return [replace(cell, best=found.value == marked) for cell, found in zip(cells, estimates, strict=True)]
 
 
 def samples_link(**filters: str) -> str:

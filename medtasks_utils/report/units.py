@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.results import Run, Sample, TaskRun, Value, benchmarks, metric_of
+from medtasks_utils.results import Run, Sample, TaskRun, benchmarks, metric_of
+from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.aggregation import Scores, joined
-from medtasks_utils.statistics.intervals import TOO_FEW, Estimate, Size, confidence_interval, estimate
+from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_of_reported
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.ratio import FEWEST
 
 _LONG = 60  # characters of a reason
-_SAME = 1e-6  # as the harness writes numbers
+SAME = 1e-6
+"""What values may differ by, as the harness writes numbers."""
 
 
 @dataclass
@@ -22,56 +24,41 @@ class Result:
     """One run's part in a unit.
 
     Attributes:
-        members: the task, or all tasks of the group.
+        tasks: the task, or all tasks of the group.
         metrics: as the harness reported them for the unit.
+        is_group: whether the numbers are means over tasks.
         asked: how many examples were asked; 0 where that is not known.
-        is_overall: whether it is a mean over several benchmarks, a number of the summary without a section.
     """
 
-    members: list[TaskRun]
-    metrics: dict[tuple[str, str], Value]
-    asked: int = 0
+    tasks: list[TaskRun]
+    metrics: Metrics
     is_group: bool = False
-    is_overall: bool = False
+    asked: int = 0
 
-    @property
-    def tasks(self) -> list[TaskRun]:
-        """Those that a section shows."""
-        return [] if self.is_overall else self.members
-
-    @property
+    @cached_property
     def samples(self) -> list[Sample]:
-        """Of all tasks that a section shows."""
+        """Of all tasks."""
         return [sample for task in self.tasks for sample in task.samples]
 
     def scores(self, filter_name: str, metric: str, by_task: bool = False) -> Scores:
         """Of all samples; ``by_task`` each task in a stratum of its own."""
-        parts = [task.scores(filter_name, metric) for task in self.members]
+        parts = [task.scores(filter_name, metric) for task in self.tasks]
         return joined(parts, by_task) if len(parts) > 1 or by_task else parts[0]
 
     def signatures(self, filter_name: str) -> list[str]:
         """The distinct signatures of the tasks, in order."""
-        return list(dict.fromkeys(t.signatures[filter_name] for t in self.members if filter_name in t.signatures))
-
-    def has(self, filter_name: str) -> bool:
-        """Whether there are values or answers of this filter."""
-        return any(name == filter_name for _, name in self.metrics) or any(
-            filter_name in sample.answers for task in self.tasks for sample in task.samples[:1]
-        )
+        return list(dict.fromkeys(t.signatures[filter_name] for t in self.tasks if filter_name in t.signatures))
 
     def estimate(self, filter_name: str, metric: Metric) -> Estimate:
         """A metric with its 95 % interval: of the samples, or where they give another value, as it was reported."""
         reported = self.metrics.get((metric.name, filter_name))
         by_task = self.is_group and reported is not None
         found = estimate(self.scores(filter_name, metric.name, by_task), metric, "macro" if by_task else None)
-        if reported is None or (found.value is not None and abs(found.value - reported.value) < _SAME):
+        if reported is None or (found.value is not None and abs(found.value - reported.value) < SAME):
             return found
-        is_clustered = any(task.card and task.card.cluster for task in self.members)
+        is_clustered = any(task.card and task.card.cluster for task in self.tasks)
         n = found.n if is_clustered or self.is_group or not self.asked else self.asked
-        low, high = confidence_interval(metric, *reported, Size(n, n) if n else None)
-        if 0 < n < FEWEST:
-            low = high = None
-        return Estimate(n, *reported, low, high, n or None)
+        return estimate_of_reported(metric, *reported, n)
 
     def divided(self, key: Callable[[Sample], str | None]) -> dict[str, list[int]]:
         """The samples' places by group, groups in alphabetical order; those whose key is None are left out."""
@@ -80,27 +67,15 @@ class Result:
             name = key(sample)
             if name is not None:
                 groups.setdefault(name, []).append(place)
-        return {name: groups[name] for name in sorted(groups)}
-
-
-def switched(task: TaskRun) -> list[str]:
-    """The metrics of a task of this pack whose reported value the samples do not give, in words."""
-    found = []
-    for (name, filter_name), reported in task.metrics.items() if task.card and task.samples else ():
-        facts = task.facts(name)
-        of_samples = None if facts.aggregation == "total" else task.scores(filter_name, name).ratio(facts.aggregation)
-        if of_samples and of_samples.value is not None and abs(of_samples.value - reported.value) >= _SAME:
-            shown = facts.shown(reported.value), facts.shown(of_samples.value)
-            found.append(f"{name} ({filter_name}) is {shown[0]} as reported, but {shown[1]} by the samples")
-    return found
+        return dict(sorted(groups.items()))
 
 
 def why_not(a: Result, b: Result, filter_name: str, of_explanations: bool) -> str:
     """Why two results may not be compared, in words; empty if they may."""
-    others = {task.task: task for task in b.members}
-    if {task.task for task in a.members} != set(others):
+    others = {task.task: task for task in b.tasks}
+    if {task.task for task in a.tasks} != set(others):
         return "other tasks"
-    found = (comparability(t, others[t.task], filter_name, of_explanations=of_explanations) for t in a.members)
+    found = (comparability(t, others[t.task], filter_name, of_explanations=of_explanations) for t in a.tasks)
     return next((own.why_not for own in found if own.why_not), "")
 
 
@@ -125,6 +100,16 @@ class Unit:
         return benchmarks()[self.benchmark] if self.benchmark else None
 
     @property
+    def is_overall(self) -> bool:
+        """Whether it is a mean over several benchmarks: a number of the summary, without a section."""
+        return self.benchmark is None and any(result.is_group for result in self.results.values())
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is what people mean by the benchmark's name, and no variant of it."""
+        return self.card is not None and self.name == self.card.default_task
+
+    @property
     def title(self) -> str:
         """For people: the benchmark's name as its authors write it."""
         return "Overall" if self.is_overall else self.card.title if self.card else self.name
@@ -134,22 +119,6 @@ class Unit:
         """The title, and the task where it is a variant."""
         return self.title if self.is_default or not self.benchmark else f"{self.title} ({self.name})"
 
-    @property
-    def is_overall(self) -> bool:
-        """Whether it is a mean over several benchmarks."""
-        return any(result.is_overall for result in self.results.values())
-
-    @property
-    def is_default(self) -> bool:
-        """Whether it is what people mean by the benchmark's name, and no variant of it."""
-        return self.card is not None and self.name == self.card.default_task
-
-    @property
-    def note(self) -> str:
-        """What a group's numbers are."""
-        of_groups = [len(result.tasks) for result in self.results.values() if result.is_group and result.tasks]
-        return f"the unweighted means over {max(of_groups)} tasks" if of_groups else ""
-
     def facts(self, metric: str) -> Metric:
         """What is known of a metric of this unit."""
         return metric_of(metric, self.benchmark)
@@ -157,9 +126,7 @@ class Unit:
     @property
     def filters(self) -> list[str]:
         """All filters that some run reports."""
-        return list(dict.fromkeys(name for r in self.results.values() for _, name in r.metrics)) or list(
-            dict.fromkeys(name for r in self.results.values() for sample in r.samples[:1] for name in sample.answers)
-        )
+        return list(dict.fromkeys(name for r in self.results.values() for task in r.tasks for name in task.filters))
 
     @property
     def only_task(self) -> str:
@@ -174,12 +141,8 @@ class Unit:
     def metrics(self, filter_name: str) -> list[str]:
         """Metrics that some run has under a filter, the most important first."""
         known = [metric.name for metric in self.card.metrics] if self.card else []
-        found = {metric for r in self.results.values() for metric, name in r.metrics if name == filter_name} or {
-            metric
-            for result in self.results.values()
-            for sample in result.samples[:1]
-            for metric in sample.metrics.get(filter_name, ())
-        }
+        found = {metric for r in self.results.values() for metric, name in r.metrics if name == filter_name}
+        found = found or {m for own in self.samples().values() for m in own[0].metrics.get(filter_name, ())}
         return [*(metric for metric in known if metric in found), *sorted(found.difference(known))]
 
     @property
@@ -197,7 +160,7 @@ class Unit:
         if key not in self._estimates:
             result = self.results.get(run)
             self._estimates[key] = (
-                result.estimate(filter_name, self.facts(metric)) if result and result.members else Estimate(0, None)
+                result.estimate(filter_name, self.facts(metric)) if result and result.tasks else Estimate(0, None)
             )
         return self._estimates[key]
 
@@ -206,18 +169,27 @@ class Unit:
         of_explanations = self.facts(metric).is_of_explanations
         if (filter_name, of_explanations) not in self._odd:
             alike: list[list[str]] = []
-            results = {run: result for run, result in self.results.items() if result.has(filter_name)}
+            results = {
+                run: result
+                for run, result in self.results.items()
+                if any(filter_name in task.filters for task in result.tasks)
+            }
             for run, result in results.items():
                 reasons = (why_not(results[runs[0]], result, filter_name, of_explanations) for runs in alike)
                 same = next((runs for runs, reason in zip(alike, reasons, strict=False) if not reason), None)
                 alike.append([run]) if same is None else same.append(run)
             most: Sequence[str] = max(alike, key=len, default=[])
             self._odd[filter_name, of_explanations] = {
-                run: _short(why_not(results[most[0]], results[run], filter_name, of_explanations))
-                for run in results
+                run: _short(why_not(results[most[0]], result, filter_name, of_explanations))
+                for run, result in results.items()
                 if run not in most
             }
         return self._odd[filter_name, of_explanations]
+
+    def heads(self, runs: Sequence[str], filter_name: str, metric: str) -> list[str]:
+        """The heads of the runs' columns, with the reason where a run is not comparable with the others."""
+        odd = self.odd_ones(filter_name, metric)
+        return [f"{run}\n{odd[run]}" if run in odd else run for run in runs]
 
 
 def _short(reason: str) -> str:
@@ -230,7 +202,7 @@ def arrange(runs: Sequence[Run]) -> list[Unit]:
     units: dict[str, Unit] = {}
 
     def add(run: Run, name: str, benchmark: str | None, result: Result) -> None:
-        result.asked = sum(run.counts.get(task.task, {}).get("effective", 0) for task in result.members)
+        result.asked = sum(run.counts.get(task.task, {}).get("effective", 0) for task in result.tasks)
         units.setdefault(name, Unit(name, benchmark)).results[run.name] = result
 
     for run in runs:
@@ -240,23 +212,9 @@ def arrange(runs: Sequence[Run]) -> list[Unit]:
             named = {task.benchmark for task in members}
             benchmark = named.pop() if len(named) == 1 else None
             grouped.update(task.task for task in members if benchmark)
-            result = Result(members, group.metrics, is_group=True, is_overall=benchmark is None)
-            add(run, group.group, benchmark, result)
+            add(run, group.group, benchmark, Result(members, group.metrics, is_group=True))
         for task in run.tasks.values():
             if task.task not in grouped:
                 add(run, task.task, task.benchmark, Result([task], task.metrics))
     order = [*benchmarks(), None]
     return sorted(units.values(), key=lambda unit: (not unit.is_overall, order.index(unit.benchmark)))
-
-
-# ---- how numbers are written
-
-
-def interval(estimate: Estimate, metric: Metric, before_few: str = ", ") -> str:
-    """The confidence interval as text, empty without one; "too few" where it rests on too little."""
-    if estimate.clusters is not None and estimate.value is not None and estimate.clusters < FEWEST:
-        return f"too few ({estimate.clusters})"
-    if estimate.low is None or estimate.high is None:
-        return ""
-    ends = f"{metric.shown(estimate.low)} to {metric.shown(estimate.high)}"
-    return f"{ends}{before_few}{TOO_FEW}" if estimate.few else ends

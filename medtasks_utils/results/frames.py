@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from medtasks_utils.results.run import Run
+from medtasks_utils.results.run import GroupRun, Run, TaskRun
 from medtasks_utils.results.runs import read_runs
 
 if TYPE_CHECKING:
@@ -51,42 +51,42 @@ def load_runs(paths: str | Path | Iterable[str | Path]) -> Runs:
 
 
 def _values(run: Run) -> Iterable[dict[str, Any]]:
-    tasks = [(task.task, task.benchmark, task.metrics, task.signatures) for task in run.tasks.values()]
-    groups: list[Any] = [(group.group, None, group.metrics, {}) for group in run.groups.values()]
-    for name, benchmark, metrics, signatures in [*tasks, *groups]:
-        for (metric, filter_name), value in metrics.items():
+    named: dict[str, TaskRun | GroupRun] = {**run.tasks, **run.groups}
+    for name, part in named.items():
+        task = run.tasks.get(name)
+        for (metric, filter_name), value in part.metrics.items():
             yield {
                 "run": run.name,
                 "model": run.model,
                 "date": run.date,
                 "task": name,
-                "benchmark": benchmark,
+                "benchmark": task and task.benchmark,
                 "filter": filter_name,
                 "metric": metric,
                 "value": value.value,
                 "stderr": value.stderr,
-                "signature": signatures.get(filter_name),
+                "signature": task and task.signatures.get(filter_name),
             }
 
 
 def _samples(run: Run) -> Iterable[dict[str, Any]]:
-    for task in run.tasks.values():
-        for sample in task.samples:
-            for filter_name, answers in sample.answers.items():
-                yield {
-                    "run": run.name,
-                    "task": task.task,
-                    "benchmark": task.benchmark,
-                    "doc_id": sample.doc_id,
-                    "doc_hash": sample.doc_hash,
-                    "filter": filter_name,
-                    "target": sample.target,
-                    "prompt": sample.prompt,
-                    "response": _only(sample.responses),
-                    "answer": _only(answers),
-                    "found_by": _only(sample.found_by.get(filter_name, [])),
-                    **sample.metrics.get(filter_name, {}),
-                }
+    every = ((task, sample) for task in run.tasks.values() for sample in task.samples)
+    for task, sample in every:
+        for filter_name, answers in sample.answers.items():
+            yield {
+                "run": run.name,
+                "task": task.task,
+                "benchmark": task.benchmark,
+                "doc_id": sample.doc_id,
+                "doc_hash": sample.doc_hash,
+                "filter": filter_name,
+                "target": sample.target,
+                "prompt": sample.prompt,
+                "response": _only(sample.responses),
+                "answer": _only(answers),
+                "found_by": _only(sample.found_by.get(filter_name, [])),
+                **sample.metrics.get(filter_name, {}),
+            }
 
 
 def _only(values: list[str]) -> Any:

@@ -5,36 +5,29 @@ What they lack is read out of documents, answers and means, as far as these tell
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.medhallu.benchmark import RATIOS, ratios_of
 from medtasks_utils.results.samples import Sample
 from medtasks_utils.statistics.metrics import OF_REPEATS, JudgedScore, Metric, Score
 
 _OF_REPEATS = {metric.name for metric in OF_REPEATS}
-_RATIOS: dict[str, Callable[[int, int], tuple[float, float]]] = {
-    "f1": lambda target, given: (2 * (target & given), target + given),
-    "precision": lambda target, given: (target & given, given),
-    "recall": lambda target, given: (target & given, target),
-    "accuracy": lambda target, given: (target == given, 1),
-}
-"""By the first word of the metric's name: what a decision adds to numerator and denominator."""
 
 
 def complete(samples: Sequence[Sample], card: Benchmark) -> None:
     """Add what the samples lack."""
     for sample in samples:
         sample.cluster, sample.stratum = (
-            None if field is None or sample.doc.get(field) is None else str(sample.doc[field])
-            for field in (card.cluster, card.stratum)
+            None if value is None else str(value)
+            for value in (field and sample.doc.get(field) for field in (card.cluster, card.stratum))
         )
         for filter_name, metrics in sample.metrics.items():
-            found = {
-                name: _scores(sample, filter_name, card.metric(name) or Metric(name), value)
-                for name, value in metrics.items()
-                if name not in _OF_REPEATS
-            }
-            sample.scores[filter_name] = {name: scores for name, scores in found.items() if scores is not None}
+            for name, value in metrics.items():
+                facts = card.metric(name) or Metric(name)
+                found = None if name in _OF_REPEATS else _scores(sample, filter_name, facts, value)
+                if found is not None:
+                    sample.scores[filter_name][name] = found
 
 
 def _scores(sample: Sample, filter_name: str, metric: Metric, value: float | None) -> Sequence[Score] | None:
@@ -47,11 +40,13 @@ def _scores(sample: Sample, filter_name: str, metric: Metric, value: float | Non
         each = (value or 0.0) * (number - failed) / judged if judged else 0.0
         of_right = [JudgedScore(True, each)] * judged + [JudgedScore(True, None)] * failed
         return None if value is None and not failed else [*of_right, *[JudgedScore(False, 0.0)] * (number - right)]
-    if value is not None and metric.is_ratio:
-        pair = _RATIOS[metric.name.split("_")[0]]
-        decided = [answer in ("0", "1") and sample.target in ("0", "1") for answer in answers]
+    if metric.is_ratio and value is not None:
+        ratio = metric.name if metric.name in RATIOS else "f1"  # of one difficulty
+        decided = ("0", "1")
         return [
-            pair(int(sample.target), int(answer)) if is_decided else None
-            for answer, is_decided in zip(answers, decided, strict=True)
+            ratios_of(int(sample.target), int(answer))[ratio]
+            if answer in decided and sample.target in decided
+            else None
+            for answer in answers
         ]
     return None if value is None or number == 1 else [value] * number

@@ -20,10 +20,13 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError, first_line
 from medtasks_utils.harness.signature import NOTHING, parse
 from medtasks_utils.results import Run, TaskRun, Value
+from medtasks_utils.statistics.aggregation import joined
+from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.writing import write_whole
 
 FILTERS = ("strict-match", "none")  # none: of tasks that score log-likelihoods
 FOLDER = ".eval_results"
+SAME = 1e-6  # as the harness writes numbers
 
 
 class PublishError(MedtasksError):
@@ -32,13 +35,17 @@ class PublishError(MedtasksError):
 
 @dataclass(frozen=True)
 class Scored:
-    """A task, or a group of tasks of one benchmark, with the number that stands for it, in the metric's own unit."""
+    """A task, or a group of tasks of one benchmark, with the number that stands for it, in the metric's own unit.
+
+    ``reported`` is that of the results file, and should be the same.
+    """
 
     name: str
     tasks: Sequence[TaskRun]
     metric: str
     filter: str
     value: float
+    reported: float
 
 
 def write(files: Mapping[str, str], folder: Path) -> list[Path]:
@@ -119,11 +126,15 @@ def _scored(run: Run) -> Iterator[Scored]:
 
 
 def _headline(name: str, tasks: Sequence[TaskRun], metrics: Mapping[tuple[str, str], Value]) -> Iterator[Scored]:
+    """The first metric of the benchmark that there is, computed from the samples where there are any."""
     for metric in benchmarks()[tasks[0].benchmark or ""].metrics:
         for filter_name in FILTERS:
-            found = metrics.get((metric.name, filter_name))
-            if found is not None:
-                yield Scored(name, tasks, metric.name, filter_name, found.value)
+            reported = metrics.get((metric.name, filter_name))
+            if reported is not None:
+                scores = joined([task.scores(filter_name, metric.name) for task in tasks], by_part=len(tasks) > 1)
+                of_samples = estimate(scores, metric, "macro" if len(tasks) > 1 else None).value
+                value = reported.value if of_samples is None else of_samples
+                yield Scored(name, tasks, metric.name, filter_name, value, reported.value)
                 return
 
 
@@ -132,6 +143,8 @@ def _what_is_partial(run: Run, scored: Scored) -> Iterator[str]:
     limit = run.results.get("config", {}).get("limit")
     if limit is not None:
         yield f"--limit {limit:g}"
+    if abs(scored.value - scored.reported) > SAME:
+        yield f"{scored.metric} is {scored.reported:.4f} as reported, but {scored.value:.4f} by the samples"
     counts = run.results.get("n-samples", {})
     for task in scored.tasks:
         if _source(task) != "hub":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,6 @@ from medtasks_utils.results.samples import mapping, number
 _DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
 _RESULTS_FILE = re.compile(rf"(?!audit_)(?:results|.+_(?P<date>{_DATE}))\.json")
 _SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
-# Runs saved by version 0.1 name the class that scored them; without a configuration, only the task's name is left.
-_SCORER = re.compile(r"medtasks_utils\.(?:benchmarks\.)?(\w+)\.")
-_TASK_NAME = re.compile(r"(medmcqa)_openmed|(medexqa)(?:_\w+)?|(medcalc_bench)(?:_\w+)?|(medhallu)(?:_\w+)?")
 
 
 @dataclass
@@ -32,7 +29,7 @@ class _Files:
 
     folder: Path
     date: str
-    results: list[Path] = field(default_factory=list)
+    results: Path | None = None
     samples: dict[str, Path] = field(default_factory=dict)
 
 
@@ -69,8 +66,8 @@ def _find(place: Path) -> list[_Files]:
     if place.is_dir():
         return _group(path for pattern in ("*.json", "*.jsonl") for path in place.rglob(pattern))
     together = _group([*place.parent.glob("*.json"), *place.parent.glob("*.jsonl")])
-    own = [files for files in together if place in (*files.results, *files.samples.values())]
-    return own or ([] if place.suffix == ".jsonl" else [_Files(place.parent, "", [place])])
+    own = [files for files in together if place in (files.results, *files.samples.values())]
+    return own or ([] if place.suffix == ".jsonl" else [_Files(place.parent, "", place)])
 
 
 def _group(paths: Iterable[Path]) -> list[_Files]:
@@ -85,22 +82,26 @@ def _group(paths: Iterable[Path]) -> list[_Files]:
         if samples:
             files.samples[samples["task"]] = path
         else:
-            files.results.append(path)
-    return sorted(found.values(), key=lambda files: (files.folder, files.date))
+            files.results = files.results or path
+    return [found[key] for key in sorted(found)]
 
 
 def _read(files: _Files) -> Run:
-    path = files.results[0] if files.results else files.folder
-    problems = [f"{other.name}: another results file of the same date, not read" for other in files.results[1:]]
     results: dict[str, Any] = {}
+    problems = []
     if not files.results:
         problems.append(f"{files.folder}: no results file with the samples of {files.date or 'no date'}")
     else:
         try:
-            results = _read_json(path)
+            results = json.loads(files.results.read_bytes())
+            if not isinstance(results, dict) or not isinstance(results.get("results"), dict):
+                raise ValueError("it has no results as lm_eval writes them")
         except (OSError, ValueError, RecursionError) as error:
-            problems.append(f"{path} cannot be read: {error}")
-    return as_run(results, files.folder, path, files.date, files.samples, problems)
+            results = {}
+            problems.append(f"{files.results} cannot be read: {error}")
+    run = as_run(results, files.folder, files.results, files.date, files.samples)
+    run.problems += problems
+    return run
 
 
 def as_run(
@@ -109,7 +110,6 @@ def as_run(
     path: Path | None = None,
     date: str = "",
     samples: Mapping[str, Path] | None = None,
-    problems: Sequence[str] = (),
 ) -> Run:
     """A run from its results, as the harness returns and saves them.
 
@@ -119,61 +119,51 @@ def as_run(
         samples: sample logs by task.
     """
     logs = samples or {}
+    subtasks, configs = mapping(results.get("group_subtasks")), mapping(results.get("configs"))
     groups = {
-        name: GroupRun(name, _strings(mapping(results.get("group_subtasks")).get(name)), _metrics(values))
+        name: GroupRun(name, [str(task) for task in _list(subtasks.get(name))], _metrics(values))
         for name, values in mapping(results.get("groups")).items()
     }
-    names = [name for name in mapping(results.get("results")) if name not in groups and not _is_heading(results, name)]
-    tasks = {name: _task(name, results, logs.get(name)) for name in [*names, *logs]}
+    # The harness lists a group without metrics of its own among the tasks.
+    headings = {name for name, tasks in subtasks.items() if tasks and name not in configs}
+    names = [name for name in mapping(results.get("results")) if name not in {*groups, *headings}]
     return Run(
         name="",
         model=str(results.get("model_name") or folder.name),
         path=path or folder,
         date=date,
         results=results,
-        tasks=tasks,
+        tasks={name: _task(name, results, logs.get(name)) for name in [*names, *logs]},
         groups=groups,
-        problems=list(problems),
+        problems=[],
     )
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    results = json.loads(path.read_bytes().decode("utf-8", "replace"))
-    if not isinstance(results, dict) or not isinstance(results.get("results"), dict):
-        raise ValueError("it has no results as lm_eval writes them")
-    return results
-
-
-def _is_heading(results: Mapping[str, Any], name: str) -> bool:
-    """Whether an entry is a group without metrics of its own, which the harness lists among the tasks."""
-    return bool(mapping(results.get("group_subtasks")).get(name)) and name not in mapping(results.get("configs"))
 
 
 def _task(name: str, results: Mapping[str, Any], samples: Path | None) -> TaskRun:
     config = mapping(mapping(results.get("configs")).get(name))
-    signature = mapping(config.get("metadata")).get("signature")
+    signature = mapping(mapping(config.get("metadata")).get("signature"))
     return TaskRun(
         task=name,
         benchmark=benchmark_of(name, config),
         metrics=_metrics(mapping(results.get("results")).get(name)),
         config=config,
         samples_path=samples,
-        signatures={str(key): str(value) for key, value in mapping(signature).items()},
+        signatures={str(key): str(value) for key, value in signature.items()},
     )
 
 
 def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
     """The benchmark that a task belongs to, as its ``metadata.benchmark`` says; None if it is not one of this pack.
 
-    The harness has tasks of its own with such names, so the name counts only where the run's configuration is lost.
+    By its name where the configuration is lost, or is of version 0.1, which names functions of this pack. The harness
+    has tasks of its own with such names.
     """
     named = mapping(config.get("metadata")).get("benchmark")
-    if named is None and config:
-        match = _SCORER.match(str(config.get("process_results")))
-        named = match[1] if match else None
-    elif named is None:
-        match = _TASK_NAME.fullmatch(task)
-        named = next((name for name in match.groups() if name), None) if match else None
+    if named is None and (not config or "medtasks_utils." in str(config.get("process_results"))):
+        by_name = (
+            own.name for own in benchmarks().values() if task == own.default_task or task.startswith(f"{own.name}_")
+        )
+        return next(by_name, None)
     return named if named in benchmarks() else None
 
 
@@ -190,20 +180,35 @@ def _metrics(values: Any) -> Metrics:
 
 
 def name_apart(runs: Sequence[Run]) -> None:
-    """Name runs after the last part of their models' names, with as much more as sets them apart."""
+    """Name runs as ``--run_name`` has it, else after the last part of their models' names, with what sets them apart.
+
+    That is the model's whole name, then engine, output folder and date, as far as they differ.
+    """
     short = {run.model: re.split(r"[/\\]|__", run.model.rstrip("/\\_"))[-1] or run.model for run in runs}
     models = Counter(short.values())
     for run in runs:
-        run.name = short[run.model] if models[short[run.model]] == 1 else run.model
-    counts = Counter(run.name for run in runs)
+        own = short[run.model] if models[short[run.model]] == 1 else run.model
+        run.name = str(mapping(run.results.get("medtasks")).get("run_name") or own)
+    for apart in _APART:
+        told: dict[str, set[str]] = {}
+        for run in runs:
+            told.setdefault(run.name, set()).add(apart(run))
+        for run in runs:
+            if len(told[run.name]) > 1:
+                run.name = f"{run.name} {apart(run)}".strip()
     taken: Counter[str] = Counter()
     for run in runs:
-        if counts[run.name] > 1:
-            run.name = f"{run.name} {run.date.replace('T', ' ')[:19]}".strip()
         taken[run.name] += 1
         if taken[run.name] > 1:
             run.name += f" #{taken[run.name]}"
 
 
-def _strings(value: Any) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []
+_APART: tuple[Callable[[Run], str], ...] = (
+    lambda run: str(run.setting("model") or ""),
+    lambda run: run.path.resolve().parent.parent.name,  # in which the harness makes a folder of the model's name
+    lambda run: run.date.replace("T", " ")[:19],
+)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

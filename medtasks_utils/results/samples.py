@@ -6,7 +6,6 @@ rest is used. Lines of other versions of the harness, and of other tasks than ou
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections import Counter
@@ -17,7 +16,6 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from medtasks_utils.extraction.printable import printable
 from medtasks_utils.statistics.metrics import JudgedScore, Score
 
 STRICT, FLEXIBLE = FILTERS = "strict-match", "flexible-extract"
@@ -83,8 +81,7 @@ class Sample:
 
     def way_found(self, filter_name: str) -> str | None:
         """How the (first) answer was found; None where the run does not say."""
-        ways = self.details.get(filter_name, {}).get("found_by")
-        return next(iter(_texts(ways)), None) if ways is not None else None
+        return next(iter(self.found_by.get(filter_name, [])), None)
 
 
 @dataclass
@@ -99,45 +96,35 @@ class SampleLog:
 
 def read_samples(path: Path) -> SampleLog:
     """Read a ``samples_<task>_<date>.jsonl``; nothing in it is an error."""
-    problems: list[str] = []
     bad: list[int] = []
-    repeated = 0
     is_complete = True
     no_numbers: Counter[tuple[str, str]] = Counter()
     by_example: dict[tuple[int, str], Sample] = {}
     try:
-        for number, line in numbered_lines(path):
-            parsed = _parse(line)
-            if parsed is None:
-                bad.append(number)
+        for place, text in numbered_lines(path):
+            line = _parse(text)
+            if line is None:
+                bad.append(place)
                 continue
-            doc_id, doc_hash, name = parsed["doc_id"], parsed["doc_hash"], parsed["filter"]
-            sample = by_example.get((doc_id, doc_hash))
-            if sample is None:
-                sample = by_example[doc_id, doc_hash] = _new_sample(parsed)
-            if name in sample.answers:
-                repeated += 1
-            else:
-                is_complete &= "cluster" in parsed
-                no_numbers.update((metric, name) for metric in _add_filter(sample, name, parsed))
+            key = line["doc_id"], line["doc_hash"]
+            if key not in by_example:
+                by_example[key] = _new_sample(line)
+            is_complete &= "cluster" in line
+            no_numbers.update((metric, line["filter"]) for metric in _add_filter(by_example[key], line))
     except OSError as error:
-        problems.append(f"{path.name} cannot be read: {error.strerror or error}")
-    if bad:
-        lines = "1 line" if len(bad) == 1 else f"{len(bad)} lines"
-        problems.append(f"{path.name}: left out {lines} that are no sample or cut short (the first is line {bad[0]})")
-    if repeated:
-        lines = "1 line repeats" if repeated == 1 else f"{repeated} lines repeat"
-        problems.append(f"{path.name}: {lines} an example; the first of each is used")
+        return SampleLog([], [f"{path.name} cannot be read: {error.strerror or error}"])
     samples = list(by_example.values())
-    names = {name for sample in samples for name in sample.answers}
-    for name in sorted(names):
+    problems = []
+    if bad:
+        lines = "1 line that is" if len(bad) == 1 else f"{len(bad)} lines that are"
+        problems.append(f"left out {lines} no sample or cut short (the first is line {bad[0]})")
+    for name in sorted({name for sample in samples for name in sample.answers}):
         lacking = sum(name not in sample.answers for sample in samples)
         if lacking:
-            lack = "1 example lacks" if lacking == 1 else f"{lacking} examples lack"
-            problems.append(f"{path.name}: {lack} the filter {name}")
+            problems.append(f"{lacking} of {len(samples)} examples lack the filter {name}")
     for (metric, name), times in no_numbers.items():
-        problems.append(f"{path.name}: {times} of {len(samples)} values of {metric} ({name}) are no numbers, left out")
-    return SampleLog(samples, problems, is_complete)
+        problems.append(f"{times} of {len(samples)} values of {metric} ({name}) are no numbers, left out")
+    return SampleLog(samples, [f"{path.name}: {problem}" for problem in problems], is_complete)
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -149,57 +136,25 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, line
 
 
-def _parse(line: str) -> Row | None:
+def _parse(text: str) -> Row | None:
     """A line as a sample with the fields that identify it; None if it is none."""
     try:
-        sample = _value(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(sample, dict) or not isinstance(sample.get("doc_id"), int) or "resps" not in sample:
-        return None
-    if not isinstance(sample.get("doc"), dict):
-        sample["doc"] = {"doc": sample.get("doc")}
-    if not isinstance(sample.get("doc_hash"), str):
-        sample["doc_hash"] = _harness_hash(sample["doc"])
-    sample["filter"] = str(sample.get("filter", "none"))
-    return sample
-
-
-def _value(line: str) -> Any:
-    """A line's JSON; the quick reader refuses lone surrogates, and deeper nesting than Python's own."""
-    try:
-        return from_json(line)
+        line = mapping(from_json(text))
     except ValueError:
-        return without_surrogates(json.loads(line))
-
-
-def _harness_hash(doc: Row) -> str:
-    """The harness's own hash of a document, for logs that lack it."""
-    return hashlib.sha256(json.dumps(doc, indent=2, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
-
-
-def without_surrogates(value: Any) -> Any:
-    """The same with lone surrogates, which no file could hold, as U+FFFD."""
-    if isinstance(value, str):
-        return printable(value)
-    if isinstance(value, list):
-        return [without_surrogates(item) for item in value]
-    if isinstance(value, dict):
-        return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
-    return value
+        return None
+    kinds = {"doc_id": int, "doc_hash": str, "doc": dict, "filter": str}
+    is_sample = "resps" in line and all(isinstance(line.get(name), kind) for name, kind in kinds.items())
+    return line if is_sample else None
 
 
 def _new_sample(line: Row) -> Sample:
-    requests = _requests(line.get("arguments"))
-    choices = _choices(requests, line["resps"])
+    requests = _requests(line)
+    choices = _choices(line)
     responses = _texts(line["resps"])
     target = str(line.get("target", ""))
     if choices:
-        responses = [
-            f"{choice}: {value}" for choice, value in zip(choices, _log_likelihoods(line["resps"]), strict=True)
-        ]
-        if target.isdigit() and int(target) < len(choices):
-            target = choices[int(target)]
+        responses = [f"{choice}: {value}" for choice, value in choices]
+        target = choices[int(target)][0] if target.isdigit() and int(target) < len(choices) else target
     return Sample(
         doc_id=line["doc_id"],
         doc_hash=line["doc_hash"],
@@ -210,18 +165,15 @@ def _new_sample(line: Row) -> Sample:
     )
 
 
-def _add_filter(sample: Sample, name: str, line: Row) -> list[str]:
+def _add_filter(sample: Sample, line: Row) -> list[str]:
     """Add what a line says; returns the metrics whose value is no number, such as NaN."""
-    choices = _choices(_requests(line.get("arguments")), line["resps"])
+    name, choices = line["filter"], _choices(line)
     if choices:
-        values = _log_likelihoods(line["resps"])
-        sample.answers[name] = [choices[max(range(len(values)), key=values.__getitem__)]]
+        sample.answers[name] = [max(choices, key=lambda choice: choice[1])[0]]
     else:
         sample.answers[name] = _texts(line.get("filtered_resps", []))
     named = line.get("metrics")
-    if not isinstance(named, list):  # older versions of the harness do not say which of the keys are metrics
-        named = [key for key, value in line.items() if key not in _HARNESS_KEYS and number(value) is not None]
-    known = {metric: line.get(metric) for metric in named if isinstance(metric, str)}
+    known = {metric: line.get(metric) for metric in named if isinstance(metric, str)} if isinstance(named, list) else {}
     sample.metrics[name] = {
         metric: number(value) for metric, value in known.items() if value is None or number(value) is not None
     }
@@ -259,33 +211,21 @@ def mapping(value: Any) -> Row:
     return value if isinstance(value, dict) else {}
 
 
-def _requests(arguments: Any) -> list[list[Any]]:
-    """The arguments of each request: ``{"gen_args_0": {"arg_0": …}}`` or, in older logs, lists."""
-    requests = list(arguments.values()) if isinstance(arguments, dict) else arguments
-    return [
-        list(request.values()) if isinstance(request, dict) else request if isinstance(request, list) else [request]
-        for request in (requests if isinstance(requests, list) else [requests])
-    ]
+def _requests(line: Row) -> list[list[Any]]:
+    """The arguments of each request: ``{"gen_args_0": {"arg_0": …}}``."""
+    return [list(mapping(request).values()) for request in mapping(line.get("arguments")).values()]
 
 
-def _choices(requests: list[list[Any]], responses: Any) -> list[str]:
-    """The continuations whose log-likelihoods were asked for; none where text was generated."""
-    if not all(len(request) > 1 and isinstance(request[1], str) for request in requests):
+def _choices(line: Row) -> list[tuple[str, float]]:
+    """The continuations whose log-likelihoods were asked for, and these; none where text was generated."""
+    try:
+        found = [
+            (request[1].strip(), float(response[0][0]))
+            for request, response in zip(_requests(line), line["resps"], strict=True)
+        ]
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         return []
-    values = _log_likelihoods(responses)
-    return [request[1].strip() for request in requests] if requests and len(values) == len(requests) else []
-
-
-def _log_likelihoods(responses: Any) -> list[float]:
-    """The first number of each response ``[["-3.2", "False"]]``; none if one is no such pair."""
-    values = []
-    for response in responses if isinstance(responses, list) else []:
-        pair = response[0] if isinstance(response, list) and response else None
-        try:
-            values.append(float(pair[0] if isinstance(pair, list) else math.nan))
-        except (ValueError, IndexError, TypeError):
-            return []
-    return values
+    return found
 
 
 def _messages(prompt: Any) -> list[Message]:

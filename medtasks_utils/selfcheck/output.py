@@ -8,6 +8,7 @@ from typing import Any
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
 from medtasks_utils.selfcheck.check import Checked, Score
+from medtasks_utils.writing import table
 
 _STRICT = "strict-match"
 
@@ -56,16 +57,11 @@ def _shown(value: Any) -> str:
 
 def as_table(checked: Checked) -> str:
     """Every score, with its floor and ceiling where they are not one."""
-    header = ["task", "metric", "filter", *BEHAVIOURS]
     cells: dict[tuple[str, str, str], dict[str, str]] = {}
     for score in checked.scores:
         cells.setdefault((score.task, score.metric, score.filter_name), {})[score.behaviour] = _cell(score)
     rows = [[*key, *(by_behaviour[behaviour] for behaviour in BEHAVIOURS)] for key, by_behaviour in cells.items()]
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in [header, ["-" * width for width in widths], *rows]
-    )
+    return table(rows, ["task", "metric", "filter", *BEHAVIOURS], left=3)
 
 
 def _cell(score: Score) -> str:

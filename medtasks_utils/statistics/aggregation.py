@@ -2,19 +2,20 @@
 
 Where a judge failed, the score of a right answer is missing while wrong answers have theirs, 0. The mean is then
 accuracy × mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
-``m [right] + [judged] (A/J) (score − m)``, with m the mean over the J judged of A right answers: what linearising the
-product gives, and augmented inverse-probability weighting with right and wrong as classes (Robins, Rotnitzky & Zhao,
-*JASA* 1994). It takes failures as unrelated to the score that would have been given.
+``m [right] + [judged] (A/J) (score − m)`` (:func:`filled`), with m the mean over the J judged of A right answers: what
+linearising the product gives, and augmented inverse-probability weighting with right and wrong as classes (Robins,
+Rotnitzky & Zhao, *JASA* 1994). It takes failures as unrelated to the score that would have been given.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from medtasks_utils.statistics import metrics
 from medtasks_utils.statistics.metrics import JudgedScore, Score, value_of
@@ -28,97 +29,86 @@ class Scores:
     Attributes:
         numerators: n × k.
         denominators: likewise; 0 where there is no score, or a judge failed.
+        right: likewise, of scores that right answers alone are judged for; 0 for others.
         clusters: n numbers.
         strata: n numbers.
         known: whether the metric applies to an example.
         computed: whether its value is known: a number, or that it does not apply.
-        right: n × k, of scores that right answers alone are judged for; None for others.
     """
 
     numerators: Array
     denominators: Array
+    right: Array
     clusters: Codes
     strata: Codes
     known: Mask
     computed: Mask
-    right: Array | None = None
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> Scores:
         """From the scores of each example's generations; NaN is no score."""
-        shape = (len(rows), max(map(len, rows), default=1) or 1)
-        top, bottom, right = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        top, bottom, right = np.zeros((3, len(rows), max(map(len, rows), default=1) or 1))
         known = np.zeros(len(rows), dtype=bool)
-        is_judged = False
         for i, row in enumerate(rows):
             for j, score in enumerate(row):
                 if score is None or score != score:
                     continue
                 known[i] = True
                 if isinstance(score, JudgedScore):
-                    is_judged, right[i, j] = True, score.right
-                    top[i, j], bottom[i, j] = (0.0, 0.0) if score.value is None else (score.value, 1.0)
-                else:
-                    top[i, j], bottom[i, j] = score if isinstance(score, tuple) else (score, 1.0)
+                    right[i, j] = score.right
+                    score = (0.0, 0.0) if score.value is None else score.value
+                top[i, j], bottom[i, j] = score if isinstance(score, tuple) else (score, 1.0)
         computed = np.array([len(row) > 0 for row in rows], dtype=bool)
-        return cls(top, bottom, clusters, strata, known, computed, right if is_judged else None)
+        return cls(top, bottom, right, clusters, strata, known, computed)
 
     def __len__(self) -> int:
         return len(self.known)
 
     def __getitem__(self, index: Any) -> Scores:
         """Some of the examples."""
-        right = None if self.right is None else self.right[index]
-        return Scores(
-            self.numerators[index],
-            self.denominators[index],
-            self.clusters[index],
-            self.strata[index],
-            self.known[index],
-            self.computed[index],
-            right,
-        )
+        return Scores(*(values[index] for values in vars(self).values()))
 
     @property
     def values(self) -> Array:
         """Each example's mean over its generations; NaN for none."""
-        counts = (self.denominators > 0).sum(axis=1)
-        ratios = np.divide(self.numerators, self.denominators, where=self.denominators > 0, out=self.numerators * 0)
-        return np.asarray(np.where(counts > 0, ratios.sum(axis=1) / np.maximum(counts, 1), np.nan))
+        counted = self.denominators > 0
+        ratios = np.divide(self.numerators, self.denominators, where=counted, out=np.zeros_like(self.numerators))
+        counts = counted.sum(axis=1)
+        return np.where(counts > 0, ratios.sum(axis=1) / np.maximum(counts, 1), np.nan)
 
     @property
     def failed(self) -> Array:
         """How many of each example's generations a judge failed on."""
-        no_right = np.zeros(len(self))
-        return no_right if self.right is None else (self.right * (self.denominators == 0)).sum(axis=1)
+        return np.asarray((self.right * (self.denominators == 0)).sum(axis=1))
 
     def ratio(self, how: metrics.Aggregation = "mean") -> Ratio:
         """The metric; over several tasks in as many strata, ``macro``."""
         own = self[self.known]
         top, bottom = own.numerators, own.denominators
         if own.failed.any():
-            classes = own.strata if how == "macro" else own.strata * 0
-            top, bottom = _pseudo_values(own, classes)
+            failed = own.right > bottom
+            classes = own.right + (2 * own.strata[:, None] if how == "macro" else 0)
+            top, bottom = filled(top, failed, classes), np.where(failed, 1.0, bottom)
+            if np.isnan(top).any():
+                bottom = top = np.zeros_like(top)
         clusters = own.strata if how == "by_stratum" else own.clusters
         of_nothing = 0.0 if how in ("ratio", "f1") else None
         return Ratio(top, bottom, clusters, own.strata if how == "macro" else None, of_nothing)
 
 
-def _pseudo_values(own: Scores, classes: Codes) -> tuple[Array, Array]:
-    """Numerators and denominators of the mean where a judge failed; nothing in a class where none was judged."""
-    assert own.right is not None
-    totals, right, failed = own.numerators.sum(axis=1), own.right.sum(axis=1), own.failed
-    top, bottom = totals.copy(), (own.denominators > 0).sum(axis=1) + failed
-    for one in np.unique(classes[failed > 0]):
+def filled(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
+    """Values without those that failed: in each class, those that stayed stand for all; NaN where none stayed.
+
+    Their mean stands where one failed; to the others, its distance counts as often as they stand for one more.
+    """
+    found = values.copy()
+    for one in np.unique(classes[failed]):
         members = classes == one
-        judged = float((right - failed)[members].sum())
-        if not judged:
-            bottom[members] = 0
-            continue
-        of_judged = math.fsum(totals[members].tolist()) / judged
-        weight = float(right[members].sum()) / judged
-        top[members] = (right * of_judged + weight * (totals - (right - failed) * of_judged))[members]
-    return top, bottom
+        staying = members & ~failed
+        average = math.fsum(values[staying].tolist()) / staying.sum() if staying.any() else math.nan
+        found[members] = average
+        found[staying] += members.sum() / max(1, staying.sum()) * (values[staying] - average)
+    return found
 
 
 def codes(names: Iterable[Hashable | None]) -> Codes:
@@ -132,26 +122,14 @@ def joined(parts: Sequence[Scores], by_part: bool = False) -> Scores:
     """The scores of several tasks; ``by_part`` each in a stratum of its own."""
     width = max(part.numerators.shape[1] for part in parts)
 
-    def wide(values: Array) -> Array:
-        return np.pad(values, ((0, 0), (0, width - values.shape[1])))
+    def together(name: str) -> Any:
+        each = [getattr(part, name) for part in parts]
+        return np.concatenate([np.pad(x, ((0, 0), (0, width - x.shape[1]))) if x.ndim == 2 else x for x in each])
 
-    def apart(each: list[Codes]) -> Codes:
-        ends = np.cumsum([0, *(int(own.max(initial=-1)) + 1 for own in each)])
-        return np.concatenate([own + start for own, start in zip(each, ends, strict=False)])
-
-    is_judged = any(part.right is not None for part in parts)
-    strata = [part.strata * 0 if by_part else part.strata for part in parts]
-    return Scores(
-        np.vstack([wide(part.numerators) for part in parts]),
-        np.vstack([wide(part.denominators) for part in parts]),
-        apart([part.clusters for part in parts]),
-        apart(strata),
-        np.concatenate([part.known for part in parts]),
-        np.concatenate([part.computed for part in parts]),
-        np.vstack([wide(part.numerators * 0 if part.right is None else part.right) for part in parts])
-        if is_judged
-        else None,
-    )
+    part = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    found = Scores(*map(together, vars(parts[0])))
+    clusters, strata = (part + len(parts) * own for own in (found.clusters, found.strata))
+    return replace(found, clusters=clusters, strata=part if by_part else strata)
 
 
 # ---- what the harness calls

@@ -12,8 +12,8 @@ scores      the same as share of its range: most examples have 0 or nearly the s
 sums        have none
 ==========  =========================================================================================================
 
-Macro averages put the intervals of their parts together (:func:`of_mean`), and are at least as wide as the interval of
-a share with their standard error: the one sees strata that are all right, the other is better for small ones. None
+Macro averages put the intervals of their parts together (:func:`_with_parts`), and are at least as wide as the interval
+of a share with their standard error: the one sees strata that are all right, the other is better for small ones. None
 leaves its metric's range or is without width.
 
 What an interval rests on is how many examples differ from the others: with one wrong answer of twenty, no interval can
@@ -101,20 +101,25 @@ def estimate(scores: Scores, metric: Metric, how: Aggregation | None = None) -> 
     """A metric over examples, with its confidence interval; ``how`` aggregates in place of the metric's own way."""
     n = int(scores.known.sum())
     if metric.aggregation == "total":
-        return Estimate(n, math.fsum(scores.numerators[scores.known].sum(axis=1).tolist())) if n else Estimate(0, None)
+        return Estimate(n, math.fsum(scores.numerators[scores.known].sum(axis=1).tolist()) if n else None)
     ratio = scores.ratio(how or metric.aggregation)
     if not n or ratio.value is None:
         return Estimate(0, None)
     low, high = NONE if ratio.clusters < FEWEST else interval_of(ratio, metric)
     informative = ratio.informative
-    if metric.is_of_explanations:  # many alike, and few far below: those have the say
-        informative = min(informative, _informative_of_zeros(ratio))
+    if metric.is_of_explanations:  # many alike, and few of 0: those have the say
+        of_zeros = Ratio((ratio.numerators > 0) * ratio.denominators, ratio.denominators)
+        informative = min(informative, of_zeros.informative)
     return Estimate(n, ratio.value, ratio.stderr, low, high, ratio.clusters, informative)
 
 
-def _informative_of_zeros(ratio: Ratio) -> float:
-    """How many clusters the share of scores of 0 rests on."""
-    return Ratio((ratio.numerators > 0) * ratio.denominators, ratio.denominators).informative
+def estimate_of_reported(metric: Metric, value: float, stderr: float | None, n: int) -> Estimate:
+    """A metric as a run reports it for ``n`` examples without samples, taken as independent; 0 where none is known."""
+    low, high = NONE if n < FEWEST else confidence_interval(metric, value, stderr, Size(n, n))
+    share = value / (metric.range[1] or math.inf)
+    both = share * (1 - share)  # as of right and wrong answers (:func:`informative_clusters`)
+    informative = None if not metric.range[1] else n if both >= 0.25 else min(n, 2 * n * both / (1 - 4 * both))
+    return Estimate(n, value, stderr, low, high, n or None, informative)
 
 
 def interval_of(ratio: Ratio, metric: Metric) -> Interval:
@@ -124,54 +129,62 @@ def interval_of(ratio: Ratio, metric: Metric) -> Interval:
     if metric.unit == "number" and ((ratio.numerators >= 0) & (ratio.numerators <= ratio.denominators)).all():
         metric = replace(metric, unit="share")  # such as a reward
     own = confidence_interval(metric, ratio.value, ratio.stderr, Size(ratio.clusters, ratio.examples))
-    if metric.aggregation != "macro" and not ratio.is_stratified:
+    parts = ratio.parts()
+    if metric.aggregation != "macro" and len(parts) == 1:
         return own
     of_part = replace(metric, aggregation="mean" if metric.aggregation == "macro" else metric.aggregation)
-    parts = [(part.value or 0.0, *interval_of(part, of_part)) for part in ratio.parts()]
-    return wider(of_mean(ratio.value, parts), own)
+    return _with_parts(own, ratio.value, [(part.value or 0.0, *interval_of(part, of_part)) for part in parts])
 
 
-def confidence_interval(metric: Metric, value: float, stderr: float | None, size: Size | None) -> Interval:
+def _with_parts(own: Interval, value: float, parts: Sequence[tuple[float, float | None, float | None]]) -> Interval:
+    """The wider of a mean's own interval and that of its independent parts, of which there are value and ends.
+
+    The latter's distance to each end is the root of the sum of squares of the parts' over their number (the method of
+    variance estimates recovery: Zou, Huang & Zhang, *Computational Statistics & Data Analysis* 2009), so it has a width
+    where all parts are right, and stays within the range. A part without ends leaves the mean's own.
+    """
+    down = up = 0.0
+    for of_part, low, high in parts:
+        if low is None or high is None:
+            return own
+        down, up = math.hypot(down, of_part - low), math.hypot(up, high - of_part)
+    low, high = value - down / len(parts), value + up / len(parts)
+    return (low, high) if own[0] is None or own[1] is None else (min(low, own[0]), max(high, own[1]))
+
+
+def confidence_interval(metric: Metric, value: float, stderr: float | None, size: Size) -> Interval:
     """The 95 % interval of a metric's value; two None where there is none.
 
     Args:
         metric: what the value is of.
         value: in the metric's own unit.
         stderr: its standard error; None where that is not known.
-        size: what it is of; None where that is not known.
+        size: what it is of.
     """
-    if metric.aggregation == "total" or (stderr is None and not (size and size.clusters)):
+    if metric.aggregation == "total" or not size.clusters:
         return NONE
     lowest, highest = metric.range
+    error = stderr or 0.0
     if lowest is None or highest is None or not lowest <= value <= highest:
-        return _t_interval(metric, value, stderr, size)
+        reach = error * _t(size)  # where all are alike, no range says how unlike the next may be
+        return (value - reach if lowest is None else max(lowest, value - reach), value + reach) if error else NONE
     if metric.aggregation == "f1":
         share = value / (2 - value)
-        error = None if stderr is None else stderr * (1 + share) ** 2 / 2  # d share / d F1
-        low, high = share_interval(share, effective_number(share, error, size))
+        of_share = error * (1 + share) ** 2 / 2  # d share / d F1
+        low, high = share_interval(share, effective_number(share, of_share, size))
         return 2 * low / (1 + low), 2 * high / (1 + high)
     width = highest - lowest
     share = (value - lowest) / width
-    error = None if stderr is None else stderr / width
     is_of_counts = metric.is_of_explanations or (metric.unit == "share" and metric.aggregation != "macro")
-    low, high = share_interval(share, effective_number(share, error, size, is_of_counts=is_of_counts))
+    low, high = share_interval(share, effective_number(share, error / width, size, is_of_counts=is_of_counts))
     return lowest + width * low, lowest + width * high
-
-
-def _t_interval(metric: Metric, value: float, stderr: float | None, size: Size | None) -> Interval:
-    if not stderr:  # all alike, and no range that says how unlike the next may be
-        return NONE
-    reach = stderr * (_Z if size is None else _t(size))
-    lowest, highest = metric.range
-    low, high = value - reach, value + reach
-    return low if lowest is None else max(lowest, low), high if highest is None else min(highest, high)
 
 
 def _t(size: Size) -> float:
     return float(stdtrit(max(size.clusters - 1, 1), (1 + LEVEL) / 2))
 
 
-def effective_number(share: float, stderr: float | None, size: Size | None, *, is_of_counts: bool = True) -> float:
+def effective_number(share: float, stderr: float, size: Size, *, is_of_counts: bool = True) -> float:
     """How many independent examples would have this standard error; the clusters, where it tells nothing.
 
     Args:
@@ -182,10 +195,7 @@ def effective_number(share: float, stderr: float | None, size: Size | None, *, i
             model that flags whatever it sees has one of each pair right. Or nothing else has been seen yet. So one
             example that is right and one that is wrong are added, up to the variance of independent clusters.
     """
-    product = share * (1 - share)
-    if size is None:
-        return max(product / stderr**2, _LEAST) if stderr and product else 1
-    variance = (stderr or 0.0) ** 2
+    product, variance = share * (1 - share), stderr**2
     if size.clusters == size.examples and math.isclose(variance * (size.clusters - 1), product, rel_tol=1e-9):
         return size.clusters  # each alone, and right or wrong: there is no variance to be estimated
     if is_of_counts and variance < product / size.clusters:
@@ -205,37 +215,8 @@ def wilson(share: float, number: float) -> tuple[float, float]:
 
 def share_interval(share: float, number: float) -> tuple[float, float]:
     """Wilson's interval, its end near 0 or 1 moved out to that of a Poisson count of up to three."""
-    low, high = wilson(share, number)
-    if share < 0.5:
-        return _poisson_end(share, number, low), high
-    return low, 1 - _poisson_end(1 - share, number, 1 - high)
-
-
-def _poisson_end(share: float, number: float, low: float) -> float:
-    count = share * number
-    if not 0 < count <= _POISSON_UP_TO:
-        return low
-    return min(low, float(gammaincinv(count, 1 - LEVEL)) / number)
-
-
-def wider(first: Interval, second: Interval) -> Interval:
-    """From the lower of two lower ends to the higher of two upper ones."""
-    lows, highs = zip(first, second, strict=True)
-    known = [end for end in lows if end is not None], [end for end in highs if end is not None]
-    return min(known[0], default=None), max(known[1], default=None)
-
-
-def of_mean(value: float, parts: Sequence[tuple[float, float | None, float | None]]) -> Interval:
-    """The interval of an unweighted mean of independent parts, recovered from their values, lower and upper ends.
-
-    Its distance to each end is the root of the sum of squares of the parts' over their number (the method of variance
-    estimates recovery: Zou, Huang & Zhang, *Computational Statistics & Data Analysis* 2009), so it has a width where
-    all parts are right, and stays within the range. A part without ends leaves the mean without.
-    """
-    down = up = 0.0
-    for of_part, low, high in parts:
-        if low is None or high is None:
-            return NONE
-        down += (of_part - low) ** 2
-        up += (high - of_part) ** 2
-    return value - math.sqrt(down) / len(parts), value + math.sqrt(up) / len(parts)
+    rare = min(share, 1 - share)
+    low, high = wilson(rare, number)
+    if 0 < rare * number <= _POISSON_UP_TO:
+        low = min(low, float(gammaincinv(rare * number, 1 - LEVEL)) / number)
+    return (low, high) if share < 0.5 else (1 - high, 1 - low)

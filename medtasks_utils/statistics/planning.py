@@ -8,10 +8,12 @@ that it may see (Connor, *Biometrics* 1987, has the asymptotic number that the s
 
 from __future__ import annotations
 
+import bisect
 import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from medtasks_utils.statistics.aggregation import Scores
 from medtasks_utils.statistics.ratio import LEVEL
@@ -19,18 +21,14 @@ from medtasks_utils.statistics.ratio import LEVEL
 POWER = 0.8
 
 
-def detectable(stderr: float, freedom: float = math.inf, comparisons: int = 1) -> float:
+def detectable(stderr: float, freedom: float = math.inf) -> float:
     """The smallest true difference found four times of five, in the unit of its standard error.
 
     Args:
         stderr: of the difference.
         freedom: its degrees of freedom, one at least.
-        comparisons: how many are corrected together by Holm's method, which may take as small a p-value for the first.
     """
-    from scipy.special import ndtri, stdtrit
-
-    ends = 1 - (1 - LEVEL) / comparisons / 2, POWER
-    return float(sum(ndtri(end) if math.isinf(freedom) else stdtrit(freedom, end) for end in ends)) * stderr
+    return float(sum(stdtrit(freedom, end) for end in ((1 + LEVEL) / 2, POWER))) * stderr
 
 
 def examples_needed(difference: float, variance: float, comparisons: int = 1) -> int:
@@ -40,10 +38,8 @@ def examples_needed(difference: float, variance: float, comparisons: int = 1) ->
         difference: the true one, not 0.
         variance: mean square of one example's difference between the two runs: for right or wrong, the share of
             examples on which they disagree.
-        comparisons: as in :func:`detectable`.
+        comparisons: how many are corrected together by Holm's method, which may take as small a p-value for the first.
     """
-    from scipy.special import ndtri
-
     of_alternative = max(variance - difference**2, 0.0)
     end = float(ndtri(1 - (1 - LEVEL) / comparisons / 2))
     reach = end * math.sqrt(variance) + float(ndtri(POWER)) * math.sqrt(of_alternative)
@@ -57,36 +53,30 @@ def power_of_mcnemar(examples: int, difference: float, discordance: float, compa
         examples: independent ones that both runs have.
         difference: the true one, from 0 to ``discordance``.
         discordance: the share of examples on which the runs disagree.
-        comparisons: as in :func:`detectable`.
+        comparisons: as in :func:`examples_needed`.
     """
-    from scipy.special import bdtr, ndtri
+    from scipy.stats import binom  # takes half a second
 
-    middle, reach = examples * discordance, 6 * math.sqrt(examples * discordance * (1 - discordance)) + 1
-    seen = np.arange(max(1, int(middle - reach)), min(examples, int(middle + reach)) + 1)
-    alpha = (1 - LEVEL) / comparisons
-    few = np.floor((seen + float(ndtri(alpha / 2)) * np.sqrt(seen)) / 2) + 1  # about the most that go the other way
-    for _ in range(4):
-        few = np.where((few >= 0) & (2 * bdtr(np.maximum(few, 0), seen, 0.5) > alpha), few - 1, few)
+    fewest, most = binom.interval(1 - 1e-9, examples, discordance)
+    seen = np.arange(max(1, fewest), most + 1)
+    half = (1 - LEVEL) / comparisons / 2
+    other_way = binom.ppf(half, seen, 0.5)  # the most of them that may go the other way, or one more
+    other_way = np.where(binom.cdf(other_way, seen, 0.5) > half, other_way - 1, other_way)
     gained = (1 + difference / discordance) / 2
-    found = sum(np.where(few >= 0, bdtr(np.maximum(few, 0), seen, share), 0.0) for share in (gained, 1 - gained))
-    chance = np.diff(bdtr(seen, examples, discordance), prepend=bdtr(seen[0] - 1, examples, discordance))
-    return float((chance * found).sum())
+    found = binom.cdf(other_way, seen, gained) + binom.cdf(other_way, seen, 1 - gained)
+    return float(binom.pmf(seen, examples, discordance) @ found)
 
 
 def examples_of_mcnemar(difference: float, discordance: float, comparisons: int = 1) -> int:
     """How many independent examples find a difference in accuracy four times of five by McNemar's exact test."""
-    least = examples_needed(difference, discordance, comparisons)
-    most = least
 
     def suffices(number: int) -> bool:  # the power of a discrete test goes up and down
         return all(power_of_mcnemar(n, difference, discordance, comparisons) >= POWER for n in (number, number + 1))
 
+    least = most = examples_needed(difference, discordance, comparisons)
     while not suffices(most):
         least, most = most, math.ceil(most * 1.05) + 1
-    while most - least > 1:
-        middle = (least + most) // 2
-        least, most = (least, middle) if suffices(middle) else (middle, most)
-    return most
+    return bisect.bisect_left(range(most), True, lo=least, key=suffices)
 
 
 @dataclass(frozen=True)
@@ -105,10 +95,9 @@ class Spread:
     between: float
     within: float
 
-    def stderr(self, repeats: int | None = None, examples: int | None = None) -> float:
-        """Standard error of the mean with so many repeats and examples; as they are if not given."""
-        number = self.repeats if repeats is None else repeats
-        return math.sqrt((self.between + self.within / number) / (self.examples if examples is None else examples))
+    def stderr(self, repeats: int) -> float:
+        """Standard error of the mean with so many repeats."""
+        return math.sqrt((self.between + self.within / repeats) / self.examples)
 
     def __str__(self) -> str:
         """In words, for values from 0 to 1."""
@@ -135,16 +124,11 @@ def spread(*runs: Scores) -> Spread | None:
     Returns:
         None without repeats, with different numbers of them, or for fewer than two clusters.
     """
-    known = np.logical_and.reduce([run.known for run in runs])
-    repeats = runs[0].numerators.shape[1]
-    if repeats < 2 or any(((run.denominators > 0).sum(axis=1) != repeats)[known].any() for run in runs):
-        return None
-    own = [run[known] for run in runs]
-    if any(run.numerators.shape[1] != repeats for run in runs):
-        return None
-    _, places = np.unique(own[0].clusters, return_inverse=True)
-    counts = np.bincount(places)
-    if len(counts) < 2:
+    own = [run[np.logical_and.reduce([run.known for run in runs])] for run in runs]
+    generations = {number for run in own for number in (run.denominators > 0).sum(axis=1).tolist()}
+    repeats = generations.pop() if len(generations) == 1 else 1
+    _, places, counts = np.unique(own[0].clusters, return_inverse=True, return_counts=True)
+    if repeats < 2 or len(counts) < 2:
         return None
     values = own[-1].values - sum(run.values for run in own[:-1])
     variances = sum(run.values * (1 - run.values) for run in own) * repeats / (repeats - 1)  # of right or wrong

@@ -20,6 +20,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -52,9 +53,7 @@ class Ratio:
         strata: Codes | None = None,
         of_nothing: float | None = None,
     ) -> None:
-        self.numerators, self.denominators = (
-            values[:, None] if values.ndim == 1 else values for values in (numerators, denominators)
-        )
+        self.numerators, self.denominators = np.atleast_2d(numerators.T).T, np.atleast_2d(denominators.T).T
         self.of_nothing = of_nothing
         examples = np.arange(len(numerators))
         self.strata = examples * 0 if strata is None else np.unique(strata, return_inverse=True)[1]
@@ -66,11 +65,9 @@ class Ratio:
     @cached_property
     def _totals(self) -> tuple[Array, Array]:
         """Sums of numerators and denominators, strata × generations; exact, so that the order does not matter."""
-        number = int(self.strata.max(initial=-1)) + 1
-        parts = [self.strata == stratum for stratum in range(number)] if number > 1 else [slice(None)] * number
-        shape = (number, self.numerators.shape[1])
+        parts = [self.strata == stratum for stratum in range(int(self.strata.max(initial=0)) + 1)]
         top, bottom = (
-            np.array([[math.fsum(column) for column in values[part].T.tolist()] for part in parts]).reshape(shape)
+            np.array([[math.fsum(column) for column in values[part].T.tolist()] for part in parts])
             for values in (self.numerators, self.denominators)
         )
         return top, bottom
@@ -79,23 +76,20 @@ class Ratio:
     def value(self) -> float | None:
         """The number; None where nothing is counted in one stratum of several, or in a plain mean."""
         top, bottom = self._totals
-        if not (bottom > 0).any():
+        if not bottom.any():
             return self.of_nothing
-        if not (bottom > 0).any(axis=1).all():
+        if not bottom.any(axis=1).all():
             return None
-        means = []
-        for tops, bottoms in zip(top.tolist(), bottom.tolist(), strict=True):
-            ratios = [own / whole for own, whole in zip(tops, bottoms, strict=True) if whole > 0]
-            means.append(math.fsum(ratios) / len(ratios))
-        return math.fsum(means) / len(means)
+        ratios = np.divide(top, bottom, where=bottom > 0, out=np.zeros_like(top))
+        means = [math.fsum(own) / counted for own, counted in zip(ratios, (bottom > 0).sum(axis=1), strict=True)]
+        return float(math.fsum(means) / len(means))
 
     @cached_property
     def influence(self) -> Array:
         """Each cluster's influence on the value; they sum to zero."""
         top, bottom = self._totals
-        counted = bottom > 0
-        safe = np.where(counted, bottom, 1.0)
-        weights = counted / safe / np.maximum(counted.sum(axis=1, keepdims=True), 1) / max(len(bottom), 1)
+        safe = np.where(bottom > 0, bottom, 1.0)
+        weights = (bottom > 0) / safe / np.maximum((bottom > 0).sum(axis=1, keepdims=True), 1) / len(bottom)
         rows = (self.numerators - (top / safe)[self.strata] * self.denominators) * weights[self.strata]
         own = rows.sum(axis=1)
         order = np.argsort(own, kind="stable")  # of several processes as of one
@@ -120,7 +114,7 @@ class Ratio:
     def scaled(self) -> Array | None:
         """The influences whose squares sum to the variance; None where a stratum has fewer than two clusters."""
         counts = np.bincount(self._stratum_of[self.counted], minlength=len(self._totals[0]))
-        if not len(counts) or (counts < 2).any():
+        if (counts < 2).any():
             return None
         return np.asarray(self.influence * np.sqrt(counts / (counts - 1))[self._stratum_of])
 
@@ -139,23 +133,10 @@ class Ratio:
         """Degrees of freedom of the standard error."""
         return self.clusters - len(self._totals[0])
 
-    @property
-    def is_stratified(self) -> bool:
-        """Whether it is a mean over several strata."""
-        return len(self._totals[0]) > 1
-
     def parts(self) -> list[Ratio]:
         """The ratio of each stratum."""
-        found = []
-        for stratum in range(len(self._totals[0])):
-            own = self.strata == stratum
-            found.append(Ratio(self.numerators[own], self.denominators[own], self._place[own]))
-        return found
-
-    @property
-    def groups(self) -> int:
-        """How many clusters there are, counted or not."""
-        return len(self._stratum_of)
+        masks = [self.strata == stratum for stratum in range(len(self._totals[0]))]
+        return [Ratio(self.numerators[own], self.denominators[own], self._place[own]) for own in masks]
 
     def one_more(self, unit: float) -> float:
         """The variance that one example more at ``unit`` would add, in each stratum."""
@@ -192,8 +173,11 @@ class Difference:
 
     Attributes:
         stderr: linearised and paired.
-        error: what the interval and the p-value are made of: the same, or with one example more gained and lost.
+        error: what interval and p-value are made of: the same, or with one example more gained and lost.
         freedom: its degrees of freedom.
+        low: lower end of the 95 % interval, which excludes 0 where p is below 5 %.
+        high: its upper end.
+        p: two-sided, by Student's t.
         informative: how many clusters it rests on.
     """
 
@@ -201,39 +185,34 @@ class Difference:
     stderr: float
     error: float
     freedom: int
+    low: float
+    high: float
+    p: float
     informative: float
 
-    @property
-    def p(self) -> float:
-        """Two-sided, by Student's t."""
-        from scipy.special import stdtr
 
-        if not self.error:
-            return 1.0 if self.value == 0 else 0.0
-        return 2 * float(stdtr(self.freedom, -abs(self.value) / self.error))
-
-    def interval(self, top: float | None) -> tuple[float, float]:
-        """95 %, which excludes 0 where p is below 5 %; ``top`` is the largest difference that there can be."""
-        from scipy.special import stdtrit
-
-        reach = float(stdtrit(self.freedom, (1 + LEVEL) / 2)) * self.error
-        most = math.inf if top is None else top
-        return max(-most, self.value - reach), min(most, self.value + reach)
-
-
-def paired(a: Ratio, b: Ratio, unit: float = 0.0) -> Difference | None:
+def paired(a: Ratio, b: Ratio, top: float | None = None, *, is_counted: bool = False) -> Difference | None:
     """The difference of two ratios over the same examples, clusters and strata; None where it has no standard error.
 
     Args:
-        unit: how far one example's value may change, where the variance behind interval and p-value is to have one
-            example more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure.
+        top: the largest value of an example, and difference that there can be; None where there is no such.
+        is_counted: whether values are counts of what is right or wrong. The variance behind interval and p-value then
+            has one example more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure. So
+            it has where all differences are alike.
     """
     if a.value is None or b.value is None or a.scaled is None or b.scaled is None:
         return None
-    stderr = float(np.linalg.norm(b.scaled - a.scaled))
+    value = b.value - a.value
+    stderr = error = float(np.linalg.norm(b.scaled - a.scaled))
+    if is_counted or not stderr:
+        error = math.sqrt(stderr**2 + a.one_more(top or 1.0) + b.one_more(top or 1.0))
+    freedom = min(a.freedom, b.freedom)
+    reach, most = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error, top or math.inf
+    p = 2 * float(stdtr(freedom, -abs(value) / error))
     informative = informative_clusters((b.influence - a.influence)[a.counted | b.counted])
-    error = math.sqrt(stderr**2 + a.one_more(unit) + b.one_more(unit)) if unit else stderr
-    return Difference(b.value - a.value, stderr, error, min(a.freedom, b.freedom), informative)
+    return Difference(
+        value, stderr, error, freedom, max(-most, value - reach), min(most, value + reach), p, informative
+    )
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -41,7 +41,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from medtasks_utils.errors import UsageError
-from medtasks_utils.harness.flags import as_words
+from medtasks_utils.harness.command_line import as_words
 from medtasks_utils.harness.signature import digest
 
 _RESERVED = frozenset(

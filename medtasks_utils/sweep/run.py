@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from tabulate import tabulate
 
 from medtasks_utils.errors import MedtasksError, logger
-from medtasks_utils.harness.saving import try_folder
+from medtasks_utils.harness.checks import try_folder
 from medtasks_utils.sweep.job import is_done, last_lines, run_all
 from medtasks_utils.sweep.local import Local, Machine
 from medtasks_utils.sweep.plan import Job, Plan, travelling

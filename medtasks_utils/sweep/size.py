@@ -11,11 +11,10 @@ from typing import Any
 from lm_eval.evaluator_utils import get_sample_size
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.checks import check_kind, check_request
-from medtasks_utils.harness.flags import names_of, read_settings
+from medtasks_utils.harness.catalog import manager_for
+from medtasks_utils.harness.checks import check_model, check_request
+from medtasks_utils.harness.command_line import config_of
 from medtasks_utils.harness.options import DATA_KEY
-from medtasks_utils.harness.quick_start import PackFirst
-from medtasks_utils.harness.request import RunConfig
 from medtasks_utils.sweep.plan import Job
 
 _CALLS = {"factscore": 8}
@@ -63,19 +62,18 @@ def size_of(job: Job, is_run_here: bool = False) -> Size:
 @cache
 def _tasks(names: tuple[str, ...], options: str, data: str | None) -> dict[str, Any]:
     """The tasks of a run, which many models share."""
-    manager = PackFirst(None, {**json.loads(options), **({DATA_KEY: data} if data else {})})
+    manager = manager_for(names, metadata={**json.loads(options), **({DATA_KEY: data} if data else {})})
     tasks: dict[str, Any] = manager.load(manager.match_tasks(list(names)))["tasks"]
     return tasks
 
 
 def _check(job: Job, is_run_here: bool) -> None:
     """What ``medtasks eval`` would find wrong with it; unless it runs here, of kinds of models that are installed."""
+    metadata = {**job.run.options, **({DATA_KEY: job.data} if job.data else {})}
     try:
-        given = read_settings({**job.flags, **job.settings})
+        config = config_of({**job.settings, **job.flags, "metadata": metadata})
     except UsageError as error:
         raise UsageError(f"flags: {error}") from None
-    metadata = {**job.run.options, **({DATA_KEY: job.data} if job.data else {})}
-    config = RunConfig({**given, "metadata": metadata, "tasks": names_of(given["tasks"])})
     check_request(config)
     if is_run_here:
-        check_kind(config)
+        check_model(config)

@@ -5,6 +5,8 @@
 :mod:`.calculator`  arithmetic, by simpleeval
 :mod:`.python`      Python code, in the sandbox
 :mod:`.calls`       calls read out of a reply
+:mod:`.template`    calls in the form that a chat template writes, learned from it
+:mod:`.native`      calls in fields beside the text
 :mod:`.loop`        replies, calls and results in turn, as one batch over all examples
 ==================  =======================================================================================
 """

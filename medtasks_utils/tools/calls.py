@@ -19,7 +19,7 @@ import json
 import re
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,16 +67,23 @@ class Call:
     problem: str | None = None
 
 
+ReadCalls = Callable[[str, Tools], tuple[list[Call], str]]
+
+
 def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
     """The calls of a whole reply, reasoning included, in their order, and the reply without them."""
     start, end = final_span(reply)
     reader = _Reader(reply[start:end], tools)
     reader.read()
-    calls = reader.calls
-    if len(calls) > MAX_CALLS:
-        problem = f"{len(calls) - MAX_CALLS} more calls were not run: at most {MAX_CALLS} are run of one reply"
-        calls = [*calls[:MAX_CALLS], Call("", problem=problem)]
-    return calls, reply[:start] + reader.rest() + reply[end:]
+    return at_most(reader.calls), reply[:start] + reader.rest() + reply[end:]
+
+
+def at_most(calls: list[Call]) -> list[Call]:
+    """As many calls as are run of one reply; of more, one with the problem."""
+    if len(calls) <= MAX_CALLS:
+        return calls
+    problem = f"{len(calls) - MAX_CALLS} more calls were not run: at most {MAX_CALLS} are run of one reply"
+    return [*calls[:MAX_CALLS], Call("", problem=problem)]
 
 
 class _Reader:

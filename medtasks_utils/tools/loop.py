@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from medtasks_utils.tools.calls import MAX_CALLS, Call
+from medtasks_utils.tools.calls import MAX_CALLS, Call, ReadCalls, read_calls
 from medtasks_utils.tools.native import Reply, understand
 from medtasks_utils.tools.tool import Outcome, Tool
 
@@ -93,7 +93,8 @@ class Dialogue:
     """How the conversations of a task go on, given its tools.
 
     ``has_answer`` tells whether a reply, with its calls taken out, gives a final answer; a conversation has
-    ``max_turns`` replies at most. ``most_by_template`` is told :func:`medtasks_utils.tools.native.understand`.
+    ``max_turns`` replies at most. ``most_by_template`` and ``read`` are told
+    :func:`medtasks_utils.tools.native.understand`.
     """
 
     def __init__(
@@ -103,11 +104,13 @@ class Dialogue:
         max_turns: int,
         *,
         most_by_template: int = 0,
+        read: ReadCalls = read_calls,
     ) -> None:
         self._tools = tools
         self._has_answer = has_answer
         self._max_turns = max_turns
         self._most_by_template = most_by_template
+        self._read = read
 
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
         """Hear a reply in each conversation, run the calls, all at once, and give their results.
@@ -128,6 +131,7 @@ class Dialogue:
             self._tools,
             most_by_template=self._most_by_template,
             calls_before=conversation.tool_calls,
+            read=self._read,
         )
         ends = conversation.turns + 1 >= self._max_turns or self._has_answer(understood.rest)
         conversation.add_reply(understood, ends=ends)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from medtasks_utils.extraction.printable import printable
-from medtasks_utils.tools.calls import JSON, MAX_CALLS, Call, Tools, not_json, read_calls, understood
+from medtasks_utils.tools.calls import JSON, MAX_CALLS, Call, ReadCalls, Tools, not_json, read_calls, understood
 
 _START, _END = "<tool_calls>", "</tool_calls>"
 
@@ -45,7 +45,9 @@ def as_one_text(text: str, calls: Sequence[Any]) -> str:
     return f"{text}{_START}{given}{_END}"
 
 
-def understand(reply: str, tools: Tools, *, most_by_template: int, calls_before: int) -> Reply:
+def understand(
+    reply: str, tools: Tools, *, most_by_template: int, calls_before: int, read: ReadCalls = read_calls
+) -> Reply:
     """A reply's text and calls.
 
     Args:
@@ -54,9 +56,10 @@ def understand(reply: str, tools: Tools, *, most_by_template: int, calls_before:
         most_by_template: calls in the text go back as ``tool_calls``, for the chat template to write them, if there are
             no more than these.
         calls_before: how many the conversation has had, for ids where none are given.
+        read: finds the calls in a text.
     """
     text, given = _parts(reply)
-    calls, rest = read_calls(text, tools)
+    calls, rest = read(text, tools)
     if given:
         taken = [_of_server(each, tools) for each in given]
         over = f"not run: at most {MAX_CALLS} calls are run of one reply"

@@ -166,10 +166,10 @@ class MedCalcBench(Benchmark):
                 folder = _inside(files.folder(self.repositories["verified"]), "verified")
             add_solved_examples(examples, read_split(folder, "one_shot"))
         others = ("original", "test") if options.is_corrected else _CORRECTED
-        for place in (root, files.cached(self.repositories["corrected"])):  # nothing is downloaded for them
-            if place and find_split(place, *others):
-                add_other_labels(examples, read_split(place, *others))
-                break
+        is_plain = files.name == "hub" and not options.is_corrected  # nothing is downloaded for the other labels
+        place = files.cached(self.repositories["corrected"]) if is_plain else root
+        if place and find_split(place, *others):
+            add_other_labels(examples, read_split(place, *others))
         return examples
 
     def examples(self, table: Table, options: MedCalcBenchOptions, report: LoadReport) -> list[Example]:
@@ -214,8 +214,7 @@ class MedCalcBench(Benchmark):
         text = without_continuation(text)
         tag = None if think_tags_pair_up(text) else answer_tag(text)
         weighed = final_text(text) if tag is None else f"<answer>{tag}</answer>"
-        asked = "\n".join(example[field] for field in ("question", "calculator_name") if field in example)
-        return _kind(example).flexible(partial(read_value, weighed, asked=asked))
+        return _kind(example).flexible(partial(read_value, weighed))
 
     def has_final_answer(self, text: str, options: MedCalcBenchOptions) -> bool:
         """Whether a reply gives a value in the form that was asked for; one without a digit only speaks of the form."""

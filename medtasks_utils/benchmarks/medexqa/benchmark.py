@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import chain, zip_longest
 
 from medtasks_utils.benchmarks.base import (
     UNANSWERED,
@@ -14,6 +15,7 @@ from medtasks_utils.benchmarks.base import (
     Files,
     LoadReport,
     Repository,
+    Resource,
     Scores,
     TaskInfo,
     by_field,
@@ -84,30 +86,47 @@ class MedExQA(ChoiceBenchmark):
         """Without the macro average in a task of one specialty."""
         return [metric for metric in self.metrics if metric.name != "macro_acc" or task.subset is None]
 
+    def resources(self) -> Sequence[Resource]:
+        """Those of the explanation metrics."""
+        from medtasks_utils.benchmarks.medexqa.metrics.resources import RESOURCES
+
+        return RESOURCES
+
+    def check_installed(self, task: TaskInfo, options: MedExQAOptions) -> None:
+        """Prepare what scores the explanations; it stays prepared."""
+        from medtasks_utils.benchmarks.medexqa.explanations import Explanations
+
+        if _scores_explanations(options, task):
+            Explanations(options, task.name)
+
     # ---- rows
 
     def load(
         self, files: Files, options: MedExQAOptions, task: TaskInfo, split: str, report: LoadReport
     ) -> list[Example]:
-        """Examples of the split of the task's specialties; those to evaluate on shuffled by ``seed``.
+        """Examples of the split of the task's specialties; those to evaluate on shuffled by ``seed``, else one of each
+        specialty in turn, so that ``--limit`` has all of them.
 
         Raises:
             DataError: for a specialty without rows: a macro average over the others would look like one over all.
         """
         folder = files.folder(self.repository(options))
         chosen = [s for s in SPECIALTIES if (s.name == task.subset if task.subset else s.name in options.specialty)]
-        examples = []
+        parts = []
         for specialty in chosen:
             stem = f"{specialty.stem}_{split}"
             table = read_split(folder, f"{split}/{stem}", stem, columns=COLUMNS)
-            examples += self.examples(table, options, report, specialty, split)
+            parts.append(self.examples(table, options, report, specialty, split))
+        examples = list(chain.from_iterable(parts))
         if split == options.split:
             without = sum(not references(example) for example in examples)
             if without and _scores_explanations(options, task):
                 report.remarks.append(
                     f"{without} of {len(examples)} examples have no reference explanation, and no explanation score"
                 )
-            if options.seed is not None and len(chosen) > 1:
+            if len(chosen) > 1 and options.seed is None:
+                return [example for turn in zip_longest(*parts) for example in turn if example is not None]
+            if len(chosen) > 1:
                 random.Random(options.seed).shuffle(examples)
         return examples
 

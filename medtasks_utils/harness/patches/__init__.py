@@ -4,11 +4,9 @@ Nothing happens when this is imported. :func:`apply` replaces what every run nee
 ``medtasks eval`` needs besides when that begins. All else in the pack uses what lm_eval documents for task authors.
 
 :mod:`.tasks`
-    What tasks need of lm_eval's insides: standard errors, samples, prompts, the index of tasks.
-:mod:`.models`
-    What reaches the model behind a task: which it is, its answers, and single requests to API models.
-:mod:`.commands`
-    What ``medtasks eval`` needs of the command line's and the evaluator's insides.
+    What tasks need of lm_eval's insides: standard errors, samples, prompts.
+:mod:`.run`
+    What the evaluator and ``medtasks eval`` need of them.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ class Patch(NamedTuple):
         name: of what is replaced.
         parameters: as they were seen in 0.4.13; a test compares them with the installed release.
         replace: makes the replacement of the original, as ``module:function`` in this package. None where a method is
-            replaced on the model of a run alone (:func:`.models.prepare_model` and its like).
+            replaced on the model of a run alone (:mod:`medtasks_utils.harness.models`, :class:`.KeptAnswers`).
         without: what fails without it.
         upstream: where lm_eval is asked for it.
     """
@@ -52,13 +50,9 @@ TABLE = (
         "lm_eval.evaluator", "evaluate",
         "lm task_dict limit samples cache_requests rewrite_requests_cache bootstrap_iters write_out log_samples "
         "system_instruction apply_chat_template fewshot_as_multiturn verbosity confirm_run_unsafe_code",
-        "models:evaluate_with_the_model_known",
+        "run:evaluate_with_the_model_known",
         "a task does not know its model: no further turns with tools, no seeds for repeats, no answers kept",
         "issue 2179 (tasks of several turns: declined)",
-    ),
-    Patch(
-        "lm_eval.models.api_models:TemplateAPI", "_create_payload", "self messages generate gen_kwargs seed eos kwargs",
-        None, "servers that answer 400 or 500 to an empty list of stops refuse every request",
     ),
     Patch(
         "lm_eval.models.api_models:TemplateAPI", "generate_until", "self requests disable_tqdm", None,
@@ -76,24 +70,24 @@ TABLE = (
 
 OF_THE_COMMAND = (
     Patch(
-        "lm_eval.tasks", "TaskManager", "verbosity include_path include_defaults metadata", "commands:pack_first",
+        "lm_eval.tasks", "TaskManager", "verbosity include_path include_defaults metadata", "run:manager_at_hand",
         "a start takes 12 to 18 s, since the harness's 16,000 task files are read",
         "PR 4015 (tasks by entry points)",
     ),
     Patch(
-        "lm_eval.evaluator", "set_torch_seed", "seed", "commands:torch_seeded_if_used",
+        "lm_eval.evaluator", "set_torch_seed", "seed", "run:torch_seeded_if_used",
         "torch, where it is installed, is imported for servers too: seconds before the first request",
     ),
     Patch(
-        "lm_eval.evaluator", "add_env_info", "storage", "commands:environment_of_what_is_used",
+        "lm_eval.evaluator", "add_env_info", "storage", "run:environment_of_what_is_used",
         "torch, where it is installed, is imported for servers too: seconds after the last reply",
     ),
     Patch(
         "lm_eval.loggers", "EvaluationTracker",
         "output_path hub_results_org hub_repo_name details_repo_name results_repo_name push_results_to_hub "
         "push_samples_to_hub public_repo token leaderboard_url point_of_contact gated",
-        "commands:results_in_hand",
-        "a failure to save is logged and forgotten, keys stand in the results, and the short table has nothing to show",
+        "run:results_in_hand",
+        "keys stand in the results, and the short table has nothing to show",
     ),
 )  # fmt: skip
 """What ``medtasks eval`` needs besides."""

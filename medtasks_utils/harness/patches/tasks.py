@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable, ItemsView, KeysView, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
 from lm_eval import utils
-from packaging.requirements import Requirement
 
-from medtasks_utils.errors import logger, show_errors_as_one_line
+from medtasks_utils.errors import show_errors_as_one_line
 from medtasks_utils.harness import patches
 
 
 @cache
 def prepare_harness() -> None:
-    """What every run needs, once: our errors as one line, the table of patches, a word on releases nobody has tried."""
+    """What every run needs, once: our errors as one line, the table of patches."""
     show_errors_as_one_line()
     patches.apply(patches.TABLE)
-    untested = untested_release()
-    if untested:
-        logger.warning(untested)
-
-
-def untested_release() -> str | None:
-    """One line where another release of lm_eval is installed than those that ``pyproject.toml`` names as tested."""
-    try:
-        requirements = [Requirement(text) for text in importlib.metadata.requires("medtasks") or ()]
-    except importlib.metadata.PackageNotFoundError:  # a checkout on PYTHONPATH
-        return None
-    installed = importlib.metadata.version("lm-eval")
-    tested = next((r.specifier for r in requirements if r.name == "lm-eval" and not r.marker), None)
-    if tested is None or tested.contains(installed, prereleases=True):
-        return None
-    return f"lm_eval {installed} is installed, and this pack is tested with lm_eval {tested}: numbers may differ"
 
 
 def own_standard_errors(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,9 +40,6 @@ class ScoresAndDetails(dict[str, Any]):
     """
 
     def __init__(self, metrics: Mapping[str, Any], details: Mapping[str, Any]) -> None:
-        clash = metrics.keys() & details.keys()
-        if clash:
-            raise ValueError(f"metrics and details share the names {', '.join(sorted(clash))}")
         logged = {name: None if value != value else value for name, value in metrics.items()}
         super().__init__({**logged, **details})
         self._metrics = dict(metrics)

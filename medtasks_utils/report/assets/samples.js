@@ -11,7 +11,7 @@ class SampleBrowser {
     this.documents = new Store("documents", index.starts.documents);
     this.records = new Store("samples", index.starts.samples);
     this.size = index.samples.run.length;
-    this.state = { task: "", result: "", run: "", found: "", badge: "", a: "", b: "", view: "", beside: "", sort: "", columns: "", q: "" }; // and facets
+    this.state = { task: "", result: "", run: "", found: "", certainty: "", badge: "", a: "", b: "", view: "", beside: "", sort: "", columns: "", q: "" }; // and facets
     this.selection = new Selection(index, this.state);
     this.shown = [];
     this.open = null; // number of the sample that is open
@@ -34,16 +34,20 @@ class SampleBrowser {
   // ---- filters
 
   buildFilters() {
-    const { tasks, runs, found_by, badges } = this.index;
+    const { tasks, runs, documents, samples } = this.index;
+    const distinct = (values) => [...new Set(values)].filter((value) => value !== null).sort();
+    const ways = distinct(Object.values(samples.read).flat().map((reading) => reading?.found_by ?? null));
+    const badges = distinct(samples.badges.flat());
     const options = (names, any) => [["", any], ...names.map((name) => [name, words(name)])];
     const ofRuns = (any) => [...(any ? [["", any]] : []), ...runs.map((run) => [run, run])];
     this.addSelect("task", "Task", [["", "all tasks"], ...tasks.map((task) => [task.name, task.name])]);
     this.addSelect("result", "Result", []);
     if (runs.length > 1) this.addSelect("run", "Run", ofRuns("all runs"));
     if (runs.length > 2) for (const [name, label] of [["a", "A"], ["b", "B"]]) this.addSelect(name, label, ofRuns());
-    if (found_by.length) this.addSelect("found", "Answer found by", options(found_by, "any way"));
+    if (ways.length) this.addSelect("found", "Answer found by", options(ways, "any way"));
+    if (samples.columns.certainty) this.addSelect("certainty", "Certainty", [["", "any"], ...Object.entries(CERTAINTIES)]);
     if (badges.length) this.addSelect("badge", "Marked", options(badges, "anything"));
-    for (const [name, facet] of Object.entries(this.index.facets)) this.addSelect(name, facet.label, options(facet.values, "all"));
+    for (const name of this.index.facets) this.addSelect(name, sentence(name), options(distinct(documents[name]), "all"));
     this.nameResults();
   }
 
@@ -70,8 +74,8 @@ class SampleBrowser {
     }
     const lines = [];
     for (const [place, sample] of this.shown.entries()) {
-      const { document: documentOf, record } = this.index.samples;
-      const [shared, own] = await Promise.all([this.documents.record(documentOf[sample]), this.records.record(record[sample])]);
+      const { document: documentOf } = this.index.samples;
+      const [shared, own] = await Promise.all([this.documents.record(documentOf[sample]), this.records.record(sample)]);
       lines.push(`${JSON.stringify({ ...shared, ...own, ...rows[place] })}\n`);
     }
     return download("samples.jsonl", lines, "application/x-ndjson");
@@ -100,7 +104,7 @@ class SampleBrowser {
   /** Show the controls that matter for what is chosen. */
   arrangeFilters() {
     const task = this.index.tasks.find(({ name }) => name === this.state.task);
-    for (const name of Object.keys(this.index.facets)) this.control(name).hidden = !task?.facets.includes(name);
+    for (const name of this.index.facets) this.control(name).hidden = !task?.facets.includes(name);
     const [a, b] = this.selection.pair;
     for (const [name, run] of [["a", a], ["b", b]]) {
       if (!this.form.elements[name]) continue;
@@ -149,8 +153,6 @@ class SampleBrowser {
     if (query) {
       this.apply();
       this.count(0);
-      const sampleOf = new Uint32Array(this.size);
-      this.index.samples.record.forEach((number_, sample) => (sampleOf[number_] = sample));
       let shownAt = performance.now();
       const progress = (share) => {
         if (performance.now() - shownAt < 300) return;
@@ -160,7 +162,7 @@ class SampleBrowser {
       };
       const inDocument = (number_) => this.selection.byDocument[number_].forEach((sample) => (hits[sample] = 1));
       await this.documents.search(query, inDocument, overtaken, () => progress(0));
-      await this.records.search(query, (number_) => (hits[sampleOf[number_]] = 1), overtaken, progress);
+      await this.records.search(query, (sample) => (hits[sample] = 1), overtaken, progress);
     }
     if (overtaken()) return;
     this.isSearching = false;
@@ -227,15 +229,15 @@ class SampleBrowser {
     this.open = sample;
     this.draw();
     this.writeAddress();
-    const { samples, documents, runs, facets, tasks } = this.index;
+    const { samples, documents, runs, tasks } = this.index;
     const document_ = samples.document[sample];
     const together = this.selection.together(document_);
     const side = this.state.view === "side" && together.length > 1;
     const columns = side ? this.beside(together) : [sample];
-    const [shared, ...own] = await Promise.all([this.documents.record(document_), ...columns.map((number_) => this.records.record(samples.record[number_]))]);
+    const [shared, ...own] = await Promise.all([this.documents.record(document_), ...columns.map((number_) => this.records.record(number_))]);
     if (this.open !== sample) return; // overtaken by the next keystroke
     const task = tasks[documents.task[document_]];
-    const groups = task.facets.filter((name) => documents[name][document_] >= 0);
+    const groups = task.facets.filter((name) => documents[name][document_] !== null);
     const ofSample = (number_, i) => ({
       run: runs[samples.run[number_]],
       record: own[i],
@@ -244,7 +246,7 @@ class SampleBrowser {
     });
     const nodes = exampleNodes(shared, columns.map(ofSample), {
       target: documents.target[document_],
-      facets: Object.fromEntries(groups.map((name) => [facets[name].label, words(facets[name].values[documents[name][document_]])])),
+      facets: Object.fromEntries(groups.map((name) => [sentence(name), words(documents[name][document_])])),
       filter: this.selection.filter,
       raw: this.raw,
     });
@@ -401,7 +403,7 @@ class SampleBrowser {
 
   dropForeignFacets() {
     const task = this.index.tasks.find(({ name }) => name === this.state.task);
-    for (const name of Object.keys(this.index.facets)) {
+    for (const name of this.index.facets) {
       if (task?.facets.includes(name)) continue;
       this.state[name] = "";
       this.form.elements[name].value = "";

@@ -10,7 +10,12 @@ const RESULTS = {
   format: "lost to format: right under flexible-extract only",
   disagree: "runs disagree",
 };
+const CERTAINTIES = { "0-0.5": "below 0.5", "0.5-0.8": "0.5 to 0.8", "0.8-1": "0.8 to 1", "1-": "1" }; // from, and below what
 const PAIRED = ["only-a", "only-b", "same-wrong"]; // results of two runs together
+
+function isWithin(value, least, below) {
+  return value !== null && value !== undefined && value >= least && value < below;
+}
 
 class Selection {
   /** @param index as packed; @param state of the filters, by name */
@@ -40,22 +45,24 @@ class Selection {
     return PAIRED.includes(this.state.result);
   }
 
-  /** What the index says of a sample under the filter chosen in the page, or under one that its task has. */
+  /** What a filter made of a sample; without one, the filter chosen in the page, or one that its task has. */
+  reading(sample, filter) {
+    const { read } = this.index.samples;
+    if (filter) return read[filter]?.[sample] ?? {};
+    return [this.filter, ...this.index.filters].map((name) => read[name][sample]).find(Boolean) ?? {};
+  }
+
+  /** One thing of it; null where that is not known. */
   at(name, sample) {
-    const byFilter = this.index.samples[name];
-    const chosen = byFilter[this.filter][sample];
-    if (chosen !== null) return chosen;
-    for (const filter of this.index.filters) if (byFilter[filter][sample] !== null) return byFilter[filter][sample];
-    return null;
+    return this.reading(sample)[name] ?? null;
   }
 
   verdict(sample, filter) {
-    const { acc, unanswered } = this.index.samples;
-    const value = filter ? acc[filter][sample] : this.at("acc", sample);
-    if (value === null) return "unscored";
-    if (value === 1) return "right";
-    if (value > 0) return "partly";
-    return (filter ? unanswered[filter][sample] : this.at("unanswered", sample)) ? "none" : "wrong";
+    const { acc, unanswered } = this.reading(sample, filter);
+    if (typeof acc !== "number") return "unscored";
+    if (acc === 1) return "right";
+    if (acc > 0) return "partly";
+    return unanswered ? "none" : "wrong";
   }
 
   /** A document's samples: of both runs that are compared, or of all runs. */
@@ -72,20 +79,17 @@ class Selection {
   passing() {
     const { index, state } = this;
     const task = index.tasks.findIndex(({ name }) => name === state.task);
-    const facets = task < 0 ? [] : index.tasks[task].facets;
+    const facets = (index.tasks[task]?.facets ?? []).filter((name) => state[name]);
     const run = this.isPaired ? -1 : index.runs.indexOf(state.run);
-    const found = index.found_by.indexOf(state.found);
-    const badge = index.badges.indexOf(state.badge);
-    const wanted = facets
-      .filter((name) => state[name])
-      .map((name) => [index.documents[name], index.facets[name].values.indexOf(state[name])]);
+    const [least, below] = state.certainty.split("-").map((end) => Number(end || Infinity));
     const passes = (sample) => {
       const document_ = index.samples.document[sample];
       if (task >= 0 && index.documents.task[document_] !== task) return false;
       if (run >= 0 && index.samples.run[sample] !== run) return false;
-      if (found >= 0 && this.at("found_by", sample) !== found) return false;
-      if (badge >= 0 && !index.samples.badges[sample].includes(badge)) return false;
-      if (!wanted.every(([codes, code]) => codes[document_] === code)) return false;
+      if (state.found && this.at("found_by", sample) !== state.found) return false;
+      if (state.badge && !index.samples.badges[sample].includes(state.badge)) return false;
+      if (state.certainty && !isWithin(index.samples.columns.certainty[sample], least, below)) return false;
+      if (!facets.every((name) => index.documents[name][document_] === state[name])) return false;
       return (!this.hits || this.hits[sample] === 1) && (this.isPaired || this.passesResult(sample));
     };
     const candidates = this.isPaired ? this.pairedSamples() : index.samples.run.keys();
@@ -107,10 +111,10 @@ class Selection {
 
   /** What the list knows of a sample, as plain values by name. */
   row(sample) {
-    const { samples, documents, tasks, runs, facets, badges, found_by } = this.index;
+    const { samples, documents, tasks, runs } = this.index;
     const document_ = samples.document[sample];
     const task = tasks[documents.task[document_]];
-    const own = task.facets.filter((name) => documents[name][document_] >= 0);
+    const own = task.facets.filter((name) => documents[name][document_] !== null);
     return {
       task: task.name,
       id: documents.id[document_],
@@ -119,9 +123,9 @@ class Selection {
       right: this.at("acc", sample),
       answer: this.at("answer", sample),
       target: documents.target[document_],
-      found_by: found_by[this.at("found_by", sample)] ?? null,
-      marked: samples.badges[sample].map((badge) => badges[badge]).join("; "),
-      ...Object.fromEntries(own.map((name) => [name, facets[name].values[documents[name][document_]]])),
+      found_by: this.at("found_by", sample),
+      marked: samples.badges[sample].join("; "),
+      ...Object.fromEntries(own.map((name) => [name, documents[name][document_]])),
       ...Object.fromEntries(Object.entries(samples.columns).map(([name, numbers]) => [name, numbers[sample]])),
       question: documents.snippet[document_],
     };
@@ -129,14 +133,13 @@ class Selection {
 
   passesResult(sample) {
     const { result } = this.state;
-    const { samples } = this.index;
     if (!result) return true;
     const right = this.at("acc", sample);
     if (result === "right") return right === 1;
     if (result === "wrong") return right !== null && right < 1;
-    if (result === "unanswered") return this.at("unanswered", sample) === 1;
-    if (result === "format") return samples.acc["flexible-extract"][sample] > (samples.acc["strict-match"][sample] ?? 1);
-    const own = this.byDocument[samples.document[sample]].map((other) => this.at("acc", other) === 1);
+    if (result === "unanswered") return this.at("unanswered", sample) === true;
+    if (result === "format") return this.reading(sample, "flexible-extract").acc > (this.reading(sample, "strict-match").acc ?? 1);
+    const own = this.byDocument[this.index.samples.document[sample]].map((other) => this.at("acc", other) === 1);
     return own.includes(true) && own.includes(false);
   }
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.results.samples import Message, Row, content_of, mapping, number, numbered_lines, without_surrogates
+from medtasks_utils.results.samples import Message, Row, content_of, mapping, number, numbered_lines
 
 _BY_NAME = {"medmcqa": "medmcqa", "medexqa": "medexqa", "medcalc": "medcalc_bench", "medhallu": "medhallu"}
 _NO_REWARDS = {
@@ -29,31 +30,23 @@ class ImportingError(MedtasksError):
 
 @dataclass(frozen=True)
 class Line:
-    """A response."""
+    """A response.
+
+    Attributes:
+        example: what the lines of one example share; None where the file does not say.
+        response: what is scored: the last thing that the model said.
+        shown: all that the model was asked.
+        rewards: the environment's own, by reward function.
+    """
 
     number: int
-    values: Row
+    task: Any
+    example: Any
     prompt: list[Message]
     completion: list[Message]
-
-    @property
-    def response(self) -> str:
-        """What is scored: the last thing that the model said."""
-        said = [message["content"] for message in self.completion if message["role"] in ("assistant", "prompt")]
-        return said[-1] if said else ""
-
-    @property
-    def shown(self) -> str:
-        """All that the model was asked, and what ``info`` says of it."""
-        return "\n".join([*(message["content"] for message in self.prompt), *_texts(self.values.get("info"))])
-
-    @property
-    def rewards(self) -> dict[str, float]:
-        """The environment's own, by reward function."""
-        own = self.values.get("metrics")
-        given = {**own, "reward": self.values.get("reward")} if isinstance(own, dict) else self.values
-        found = {name: number(value) for name, value in given.items() if name not in _NO_REWARDS}
-        return {f"env_{n}": v for n, v in found.items() if v is not None and not isinstance(given[n], bool)}
+    response: str
+    shown: str
+    rewards: dict[str, float]
 
 
 def metadata_of(path: Path) -> Row:
@@ -66,11 +59,13 @@ def metadata_of(path: Path) -> Row:
 
 def benchmark_of(path: Path, lines: Sequence[Line]) -> str | None:
     """The benchmark that a file is of, as its lines, its metadata or its folder name it."""
-    metadata = metadata_of(path)
     folder = path.resolve().parent.parent.name.partition("--")[0]
-    names = [lines[0].values.get("task"), metadata.get("env_id"), metadata.get("env"), folder]
-    plain = [re.sub(r"[^a-z0-9]", "", str(name or "").lower()) for name in names]
-    return next((benchmark for name in plain for part, benchmark in _BY_NAME.items() if part in name), None)
+    for name in (lines[0].task, metadata_of(path).get("env_id"), folder):
+        plain = re.sub(r"[^a-z0-9]", "", str(name or "").lower())
+        found = next((benchmark for part, benchmark in _BY_NAME.items() if part in plain), None)
+        if found:
+            return found
+    return None
 
 
 def read_lines(path: Path) -> tuple[list[Line], list[str]]:
@@ -83,13 +78,13 @@ def read_lines(path: Path) -> tuple[list[Line], list[str]]:
     try:
         for place, text in numbered_lines(path):
             try:
-                values = without_surrogates(json.loads(text))
-            except (ValueError, RecursionError):
-                values = None
-            if isinstance(values, dict) and values.get("completion") is not None:
-                found.append(Line(place, values, _chat(values.get("prompt")), _chat(values["completion"])))
-            else:
+                values = mapping(from_json(text))
+            except ValueError:
+                values = {}
+            if values.get("completion") is None:
                 bad.append(place)
+            else:
+                found.append(_line(place, values))
     except OSError as error:
         raise ImportingError(f"{path} cannot be read: {error.strerror or error}") from None
     left_out = [f"{path}: left out {len(bad)} lines that are no response (the first is line {bad[0]})"] if bad else []
@@ -98,29 +93,37 @@ def read_lines(path: Path) -> tuple[list[Line], list[str]]:
     return found, left_out
 
 
+def _line(number_of_line: int, values: Row) -> Line:
+    prompt, completion = _chat(values.get("prompt")), _chat(values["completion"])
+    said = [message["content"] for message in completion if message["role"] in ("assistant", "prompt")]
+    given = {**values, **mapping(values.get("metrics"))}
+    rewards = {
+        f"env_{name}": reward
+        for name, value in given.items()
+        if name not in _NO_REWARDS and not isinstance(value, bool) and (reward := number(value)) is not None
+    }
+    return Line(
+        number=number_of_line,
+        task=values.get("task"),
+        example=next((values[key] for key in ("example_id", "id") if values.get(key) is not None), None),
+        prompt=prompt,
+        completion=completion,
+        response=said[-1] if said else "",
+        shown="\n".join(message["content"] for message in prompt),
+        rewards=rewards,
+    )
+
+
 def _chat(messages: Any) -> list[Message]:
     """Messages, with calls of tools in their text; a text alone is what a completion model was given or said."""
     if not isinstance(messages, list):
         return [{"role": "prompt", "content": content_of(messages)}]
-    return [_message(message) for message in messages if isinstance(message, dict)]
-
-
-def _message(message: Mapping[str, Any]) -> Message:
-    calls = message.get("tool_calls")
-    parts = [content_of(message.get("content")), *map(str, calls if isinstance(calls, list) else ())]
-    return {"role": str(message.get("role", "")), "content": "\n".join(part for part in parts if part)}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """The strings in a JSON value, one that is itself JSON among them."""
-    if isinstance(value, str):
-        with contextlib.suppress(ValueError, RecursionError):
-            value = json.loads(value) if value.lstrip().startswith("{") else value
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
+    chat = []
+    for message in map(mapping, messages):
+        calls = message.get("tool_calls")
+        parts = [content_of(message.get("content")), *map(str, calls if isinstance(calls, list) else ())]
+        chat.append({"role": str(message.get("role", "")), "content": "\n".join(part for part in parts if part)})
+    return chat
 
 
 # ---- which document
@@ -135,17 +138,17 @@ class Documents:
 
     def __init__(self, documents: Sequence[Row]) -> None:
         self._parts = [[plain for part in _parts(doc) if (plain := _plain(part))] for doc in documents]
-        self._places: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._places: dict[str, list[int]] = defaultdict(list)
         for place, parts in enumerate(self._parts):
-            self._places[tuple("".join(parts[:1]).split()[:_WORDS])].append(place)
+            self._places[" ".join("".join(parts[:1]).split()[:_WORDS])].append(place)
 
     def shown_in(self, text: str) -> list[int]:
         """The places of the documents of which all is in a text."""
-        plain = _plain(text)
+        plain = f" {_plain(text)} "
         words = plain.split()
-        starts = {tuple(words[i : i + n]) for i in range(len(words)) for n in range(1, _WORDS + 1)}
-        near = [place for start in starts & self._places.keys() for place in self._places[start]]
-        return sorted(place for place in near if all(f" {part} " in f" {plain} " for part in self._parts[place]))
+        starts = {" ".join(words[i : i + n]) for i in range(len(words)) for n in range(1, _WORDS + 1)}
+        near = (place for start in starts & self._places.keys() for place in self._places[start])
+        return sorted(place for place in near if all(f" {part} " in plain for part in self._parts[place]))
 
 
 def _parts(doc: Row) -> Iterator[str]:

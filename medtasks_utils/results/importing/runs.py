@@ -56,10 +56,10 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
     from medtasks_utils.harness.catalog import our_manager  # imports the harness, which takes seconds
 
     name = task or _TASKS.get(benchmark or "", benchmarks()[benchmark or ""].default_task)
-    boxed = {"answer_format": "boxed"} if mapping(metadata.get("env_args")).get("answer_format") == "boxed" else {}
-    metadata_of_task = {"medexqa": {"use_explanations": False}, "medcalc_bench": boxed}
-    given = {**metadata_of_task, **({} if data is None else {"medtasks_data": data})}
-    built = our_manager(given).load([name])["tasks"][name]
+    options: Row = {"medexqa": {"use_explanations": False}}
+    if mapping(metadata.get("env_args")).get("answer_format") == "boxed":
+        options["medcalc_bench"] = {"answer_format": "boxed"}
+    built = our_manager(options if data is None else {**options, "medtasks_data": data}).load([name])["tasks"][name]
     found, unmatched = _by_document(lines, built.eval_docs)
     if unmatched:
         problems.append(
@@ -68,11 +68,11 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
         )
     if not found:
         raise ImportingError(f"{problems[-1]}; name another task with --task, or other rows with --data")
-    samples, items = _scored(built, found)
-    _, _, of_folder = path.resolve().parent.parent.name.partition("--")
+    samples, results = _scored(built, found)
+    of_folder = path.resolve().parent.parent.name.partition("--")[2]
     model = str(metadata.get("model") or of_folder.replace("--", "/") or path.parent.name)
     content = {
-        "results": {name: _aggregated(name, built.benchmark.name, items)},
+        "results": {name: {"alias": name, **results}},
         "configs": {
             name: {"task": name, "metadata": {"benchmark": built.benchmark.name, "remarks": [f"imported from {path}"]}}
         },
@@ -81,48 +81,11 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
         "model_name": model,
     }
     date = _date(path, metadata)
-    place_of_run = folder / re.sub(r"[^\w.-]+", "__", model)
-    target = place_of_run / f"results_{date}.json"
+    target = folder / re.sub(r"[^\w.-]+", "__", model) / f"results_{date}.json"
     text = "".join(json.dumps(sample, ensure_ascii=False, default=str) + "\n" for sample in samples)
-    write_whole(place_of_run / f"samples_{name}_{date}.jsonl", text, make_folder=True)
+    write_whole(target.with_name(f"samples_{name}_{date}.jsonl"), text, make_folder=True)
     write_whole(target, json.dumps(content, indent=2, ensure_ascii=False))
     return target, problems
-
-
-def _read(task: Any, doc: Row, responses: Sequence[str]) -> dict[str, tuple[list[str], Any]]:
-    """By filter, the answers to one example, and its metrics and details as a run has them."""
-    found = {}
-    for name, read in zip(FILTERS, (task.benchmark.strict, task.benchmark.flexible), strict=True):
-        answers = [read(response, dict(doc), task.options) for response in responses]
-        found[name] = list(map(str, answers)), task.process_results(dict(doc), answers)
-    return found
-
-
-def _scored(task: Any, found: Mapping[int, list[Line]]) -> tuple[list[Row], Mapping[str, list[Any]]]:
-    """The lines of the sample log, and the examples' values by metric and filter."""
-    samples: list[Row] = []
-    items: dict[str, list[Any]] = defaultdict(list)
-    for place, own in found.items():
-        doc = task.eval_docs[place]
-        rewards = {key: [line.rewards.get(key) for line in own] for key in own[0].rewards}
-        means = {key: sum(filter(None, each)) / len(own) for key, each in rewards.items() if None not in each}
-        for filter_name, (answers, scores) in _read(task, doc, [line.response for line in own]).items():
-            own_scores = {**dict(scores.items()), **means}
-            for metric, value in own_scores.items():
-                items[f"{metric},{filter_name}"].append(value)
-            samples.append(_sample(place, doc, task.doc_to_target(doc), own, filter_name, answers))
-            samples[-1] |= {**scores, **means, "metrics": list(own_scores)}
-    return samples, items
-
-
-def _aggregated(name: str, benchmark: str, items: Mapping[str, list[Any]]) -> Row:
-    """The values and standard errors of a task, by metric and filter, as a results file has them."""
-    results: Row = {"alias": name}
-    for key, values in items.items():
-        metric, _, filter_name = key.partition(",")
-        aggregate = AGGREGATES[metric_of(metric, benchmark).aggregation]
-        results |= {key: aggregate(values), f"{metric}_stderr,{filter_name}": aggregate.stderr(values)}
-    return results
 
 
 def _by_document(lines: Sequence[Line], documents: Sequence[Row]) -> tuple[dict[int, list[Line]], list[int]]:
@@ -136,20 +99,42 @@ def _by_document(lines: Sequence[Line], documents: Sequence[Row]) -> tuple[dict[
     unmatched = []
     for line in lines:
         places = shown.shown_in(line.shown)
-        named = next((line.values[key] for key in ("example_id", "id") if line.values.get(key) is not None), None)
-        example = json.dumps(named, default=str)
         if not places:
             unmatched.append(line.number)
             continue
-        taken = by_example.get(example) if named is not None else None
-        free = next((place for place in places if place not in found), places[-1])
-        place = taken if taken in places else free if named is not None or len(places) > 1 else places[0]
+        example = json.dumps(line.example)
+        taken = by_example.get(example) if line.example is not None else None
+        place = taken if taken in places else next((place for place in places if place not in found), places[-1])
         by_example[example] = place
         found[place].append(line)
     return {place: found[place] for place in sorted(found)}, unmatched
 
 
-def _sample(place: int, doc: Row, target: Any, lines: list[Line], filter_name: str, answers: list[str]) -> Row:
+def _scored(task: Any, found: Mapping[int, list[Line]]) -> tuple[list[Row], Row]:
+    """The lines of the sample log, and the task's values and standard errors as a results file has them."""
+    samples: list[Row] = []
+    items: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    for place, lines in found.items():
+        doc = task.eval_docs[place]
+        in_all = [name for name in lines[0].rewards if all(name in line.rewards for line in lines)]
+        means = {name: sum(line.rewards[name] for line in lines) / len(lines) for name in in_all}
+        for filter_name, read in zip(FILTERS, (task.benchmark.strict, task.benchmark.flexible), strict=True):
+            answers = [read(line.response, dict(doc), task.options) for line in lines]
+            scores = task.process_results(dict(doc), answers)
+            metrics = {**dict(scores.items()), **means}
+            for metric, value in metrics.items():
+                items[metric, filter_name].append(value)
+            sample = _sample(place, doc, lines, filter_name, list(map(str, answers)))
+            samples.append({**sample, "target": str(task.doc_to_target(doc)), **scores, **means, "metrics": [*metrics]})
+    results: Row = {}
+    for (metric, filter_name), values in items.items():
+        aggregate = AGGREGATES[metric_of(metric, task.benchmark.name).aggregation]
+        results[f"{metric},{filter_name}"] = aggregate(values)
+        results[f"{metric}_stderr,{filter_name}"] = aggregate.stderr(values)
+    return samples, results
+
+
+def _sample(place: int, doc: Row, lines: list[Line], filter_name: str, answers: list[str]) -> Row:
     """A line of a sample log, as the harness writes it."""
     text = json.dumps(doc, indent=2, default=str, ensure_ascii=False)
     prompt = json.dumps(lines[0].prompt, ensure_ascii=False)
@@ -157,7 +142,6 @@ def _sample(place: int, doc: Row, target: Any, lines: list[Line], filter_name: s
     return {
         "doc_id": place,
         "doc": doc,
-        "target": str(target),
         "arguments": {"gen_args_0": {"arg_0": [prompt], "arg_1": {}}},
         "resps": [[line.response] for line in lines],
         "filtered_resps": answers,

@@ -1,0 +1,150 @@
+"""The requests of a run to an API model, asked concurrently; each conversation goes on as soon as its reply is there.
+
+``TemplateAPI.generate_until`` asks one group of equal settings after the other, and returns when all is answered. In a
+run it is replaced by :meth:`ApiBatch.generate_until`, which makes the same requests over as many connections, first
+come, first served, and asks on in every conversation whose reply came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
+from typing import Any, Protocol
+
+from lm_eval.api.instance import Instance
+from tqdm import tqdm
+
+from medtasks_utils.errors import logger
+from medtasks_utils.harness import server
+from medtasks_utils.harness.kept import KeptAnswers
+from medtasks_utils.harness.models import request_body
+
+Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
+NextPrompt = Callable[[Any, str], Any]
+"""Given a request and the reply to its last prompt: the next prompt, None if the conversation is over."""
+
+spent: Counter[str] = Counter()
+"""Tokens that servers reported in this process: ``prompt``, ``completion``, and the ``replies`` that had them."""
+
+_THREADS = 32  # for calls of tools, at least
+
+
+class Conversing(Protocol):
+    """The conversations of a task."""
+
+    def unfinished(self) -> Sequence[Any]:
+        """The requests whose conversations are not over, or have not begun."""
+
+    def conversing(self) -> AbstractContextManager[NextPrompt]:
+        """How conversations go on one by one, while the tools are open."""
+
+
+class ApiBatch:
+    """The requests of a run to an API model.
+
+    Args:
+        model: one that :func:`.models.can_be_asked_singly`.
+        kept: what an earlier run was answered.
+    """
+
+    def __init__(self, model: Any, kept: KeptAnswers | None) -> None:
+        self._model = model
+        self._kept = kept
+        self._tasks: dict[str, Conversing] = {}
+
+    def join(self, name: str, task: Conversing) -> None:
+        """Ask on in a task's conversations too."""
+        self._tasks[name] = task
+
+    def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[str]:
+        """The first reply to each request; the conversations that begin with them are over by then."""
+        if any(len(request.args) != 2 for request in requests):  # such as pictures
+            return type(self._model).generate_until(self._model, requests, disable_tqdm)  # type: ignore[no-any-return]
+        with ExitStack() as stack:
+            threads = stack.enter_context(ThreadPoolExecutor(max(_THREADS, self._model._concurrent)))
+            nexts = {name: stack.enter_context(task.conversing()) for name, task in self._tasks.items()}
+            stack.callback(threads.shutdown, wait=False, cancel_futures=True)  # if it fails: before the tools close
+            return asyncio.run(self._converse_all(requests, nexts, threads))
+
+    def finish(self) -> None:
+        """End all conversations that are not over: those whose first replies were all in the cache of the harness."""
+        unfinished = [request for task in self._tasks.values() for request in task.unfinished()]
+        if unfinished:
+            self.generate_until(unfinished)
+
+    async def _converse_all(
+        self, requests: Sequence[Instance], nexts: Mapping[str, NextPrompt], threads: ThreadPoolExecutor
+    ) -> list[str]:
+        """The first replies, once all conversations are over; the first failure ends all."""
+        loop = asyncio.get_running_loop()
+        with tqdm(total=len(requests), desc="Requesting API") as bar:
+            async with _asking(self._model) as ask:
+
+                async def converse(request: Instance) -> str:
+                    prompt = request.args[0]
+                    next_prompt = nexts.get(str(request.task_name))
+                    first = reply = request.resps[0] if request.resps else await self._reply(ask, request, prompt)
+                    while next_prompt is not None:
+                        prompt = await loop.run_in_executor(threads, next_prompt, request, reply)
+                        if prompt is None:
+                            break
+                        reply = await self._reply(ask, request, prompt)
+                    bar.update()
+                    return first
+
+                tasks = [asyncio.ensure_future(converse(request)) for request in requests]
+                try:
+                    return await asyncio.gather(*tasks)
+                finally:  # or each of the others fails for itself, on connections that are closed
+                    for task in tasks:
+                        task.cancel()
+
+    async def _reply(self, ask: Ask, request: Any, prompt: Any) -> str:
+        """The reply to a prompt; none, which ends a conversation, where the server says that it does not fit."""
+        settings = request.args[1]
+        kept = self._kept and self._kept.take("generate_until", (prompt, settings))
+        if kept is not None:
+            return str(kept)
+        try:
+            return await ask(prompt, settings)
+        except server.DoesNotFit as refusal:
+            logger.info("%s: %s", request.task_name, refusal)
+            request.refusal = str(refusal)
+            return ""
+
+
+@asynccontextmanager
+async def _asking(model: Any) -> AsyncIterator[Ask]:
+    """A function that asks an API model one prompt; however often it is called at once, no connection is added.
+
+    Body, headers, reading of the reply and cache are the model's own; connections and tries are as in
+    ``TemplateAPI.get_batched_requests``.
+    """
+    from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
+    from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_exponential
+
+    connector = TCPConnector(limit=model._concurrent, ssl=model.verify_certificate)
+    slots = asyncio.Semaphore(model._concurrent)
+    async with ClientSession(connector=connector, timeout=ClientTimeout(model.timeout), trust_env=True) as session:
+
+        @retry(
+            stop=stop_after_attempt(model.max_retries),
+            wait=wait_exponential(multiplier=0.5, min=1, max=10),
+            retry=retry_if_exception_type((ClientError, asyncio.TimeoutError, server.UnableError)),
+            reraise=True,
+        )
+        async def ask(prompt: Any, settings: dict[str, Any]) -> str:
+            body = request_body(model, prompt, settings)
+            async with slots, session.post(model.base_url, json=body, headers=model.header) as response:
+                said = await response.text(errors="replace")
+            server.check(response.status, said, model.base_url, model.model)
+            outputs = server.body_of(said, model.base_url)
+            reply = str(next(iter(model.parse_generations(outputs=[outputs])), None) or "")
+            spent.update(server.tokens_of(outputs))
+            model.cache_hook.add_partial("generate_until", (prompt, settings), reply)
+            return reply
+
+        yield ask

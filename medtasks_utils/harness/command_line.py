@@ -1,0 +1,133 @@
+"""Flags of ``lm_eval run`` and ours, from the command line or by name, made one configuration."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+from lm_eval._cli.run import Run
+from lm_eval.config.evaluate_config import EvaluatorConfig
+from pydantic import ValidationError
+
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.options import Options
+from medtasks_utils.errors import OptionError, UsageError, reason_of
+from medtasks_utils.harness.options import DATA_KEY
+
+OURS = ("command", "run", "whole", "version", "data", "set", "full_table", "json", "no_keep", "fresh", "run_name")
+"""What our command line adds to the harness's namespace."""
+
+
+def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
+    """Add all flags of ``lm_eval run`` to a parser, and its function as the default of ``func``."""
+    Run(SimpleNamespace(add_parser=lambda name, **settings: parser))
+
+
+def configured(arguments: argparse.Namespace) -> EvaluatorConfig:
+    """What the command line and the file of ``--config`` ask for, as the harness reads it, ours put into its metadata.
+
+    Raises:
+        UsageError: for what the harness or our flags do not take.
+    """
+    given = {name: value for name, value in vars(arguments).items() if name not in OURS and value is not None}
+    try:
+        file = given.pop("config", None)  # which the harness would print, keys and all
+        in_file = {} if file is None else EvaluatorConfig.load_yaml_config(file)
+        config = EvaluatorConfig.from_cli(argparse.Namespace(**{**in_file, **given}))
+    except (OSError, TypeError, ValueError) as error:
+        raise UsageError(reason_of(error).replace("EvaluatorConfig.__init__()", f"--config {file}:")) from None
+    if not config.tasks:
+        raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
+    named = config.tasks.split(",") if isinstance(config.tasks, str) else config.tasks
+    config.tasks = [name.strip() for each in named for name in each.split(",") if name.strip()]
+    config.metadata = with_plain_flags(config.metadata, arguments.data, arguments.set)
+    return config
+
+
+def config_of(settings: Mapping[str, Any]) -> EvaluatorConfig:
+    """The configuration of flags by name.
+
+    Raises:
+        UsageError: for a name that is no flag, or a value that the flag does not take.
+    """
+    parser = _Flags(add_help=False, allow_abbrev=False)
+    add_flags_of_run(parser)
+    arguments = parser.parse_args(as_words(settings))
+    return configured(argparse.Namespace(**vars(arguments), data=None, set=[]))
+
+
+class _Flags(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message)
+
+
+def as_words(settings: Mapping[str, Any]) -> list[str]:
+    """Flags by name as words of a command line; null, false and what is empty leave out a flag."""
+    words = []
+    for name, value in settings.items():
+        if name == "fewshot_as_multiturn" and value is False:  # on by default, where there is a chat
+            words.append(f"--{name}=false")
+        elif value is True:
+            words.append(f"--{name}")
+        elif isinstance(value, Mapping) and value:
+            words.append(f"--{name}={json.dumps(value, default=str)}")
+        elif value not in (None, False, "", {}) or (name == "seed" and value is None):
+            words.append(f"--{name}={','.join(map(str, value)) if isinstance(value, list | tuple) else value}")
+    return words
+
+
+# ---- --data and --set
+
+
+def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Sequence[str]) -> dict[str, Any]:
+    """``--metadata`` with what ``--data`` and ``--set`` say put in; they win.
+
+    Raises:
+        OptionError: where a setting is not ``benchmark.option=value``.
+    """
+    merged = {**metadata, **({} if data is None else {DATA_KEY: data})}
+    for setting in settings:
+        benchmark = benchmark_set(setting)
+        given = merged.get(benchmark) or {}
+        if not isinstance(given, Mapping):
+            raise OptionError(f'--metadata: "{benchmark}" takes a JSON object of options, not {given!r}')
+        name, _, text = setting.partition("=")
+        option = name.partition(".")[2].strip()
+        merged[benchmark] = {**given, option: _value(benchmarks()[benchmark].options, option, text)}
+    return merged
+
+
+def benchmark_set(setting: str) -> str:
+    """The benchmark that a setting of ``--set`` is of."""
+    name, equals, _ = setting.partition("=")
+    benchmark, dot, option = (part.strip() for part in name.partition("."))
+    if not (equals and dot and option):
+        raise OptionError(f"--set takes BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}")
+    if benchmark not in benchmarks():
+        raise OptionError(f"--set {setting}: {benchmark!r} is none of {', '.join(benchmarks())}")
+    return benchmark
+
+
+def _value(options: type[Options], option: str, text: str) -> Any:
+    """What is meant by a text: the first that the option takes of JSON, the text itself, and a list with commas.
+
+    ``1.2`` is a version and no number where the option says so, and ``rougeL,bleu`` is a list where it takes one. What
+    the option does not take at all is left to the check of all options, which says what is wrong.
+    """
+    listed = [part.strip().strip("'\"") for part in text.strip().strip("[]").split(",") if part.strip()]
+    readings = [text, listed] if "," in text or text.strip().startswith("[") else [text]
+    with suppress(ValueError):
+        readings.insert(0, json.loads(text))
+    return next((reading for reading in readings if _fits(options, option, reading)), readings[0])
+
+
+def _fits(options: type[Options], option: str, value: Any) -> bool:
+    try:
+        options(**{option: value})
+    except ValidationError as error:
+        return all(not problem["loc"] for problem in error.errors())  # a check over several options comes later
+    return True

@@ -1,0 +1,119 @@
+"""What is replaced of the evaluator and of the command line while ``medtasks eval`` runs, and in every run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from contextvars import ContextVar
+from functools import wraps
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+from lm_eval.api.model import CachingLM
+from lm_eval.api.registry import get_model
+from lm_eval.loggers import EvaluationTracker
+from lm_eval.loggers.utils import get_commit_from_path
+from lm_eval.tasks import TaskManager
+
+from medtasks_utils.harness.api_batch import ApiBatch
+from medtasks_utils.harness.kept import KeptAnswers
+from medtasks_utils.harness.models import can_be_asked_singly, model_of_the_run, number_processes
+
+
+class Command(Protocol):
+    """A run of ``medtasks eval``, as the harness's insides see it; ``kind`` is the model's."""
+
+    kind: str
+    manager: TaskManager
+    kept: KeptAnswers | None
+
+    def finish(self, results: dict[str, Any]) -> dict[str, Any]:
+        """What is saved of the harness's results."""
+
+    def saved(self, date: str) -> None:
+        """Called when the results are saved, with what the names of their files end in."""
+
+
+under_way: ContextVar[Command | None] = ContextVar("under_way", default=None)
+api_batch: ContextVar[ApiBatch | None] = ContextVar("api_batch", default=None)
+"""Of the run that is under way, where its model can be asked singly."""
+
+
+def evaluate_with_the_model_known(original: Callable[..., Any]) -> Callable[..., Any]:
+    """``evaluator.evaluate`` that lets tasks know their model, asks an API concurrently, and keeps its answers."""
+
+    @wraps(original)
+    def evaluate(*arguments: Any, **settings: Any) -> Any:
+        given = settings["lm"] if "lm" in settings else arguments[0]
+        model = given.lm if isinstance(given, CachingLM) else given
+        number_processes(model)
+        command = under_way.get()
+        kept = command.kept if command else None
+        batch = ApiBatch(model, kept) if can_be_asked_singly(model) else None
+        tokens = model_of_the_run.set(model), api_batch.set(batch)
+        with ExitStack() as stack:
+            stack.callback(model_of_the_run.reset, tokens[0])
+            stack.callback(api_batch.reset, tokens[1])
+            if kept:
+                stack.enter_context(kept.of(model))
+            if batch:
+                model.generate_until = batch.generate_until
+                stack.callback(vars(model).pop, "generate_until", None)
+            return original(*arguments, **settings)
+
+    return evaluate
+
+
+def manager_at_hand(original: type[TaskManager]) -> Callable[..., TaskManager]:
+    """Tasks are found by the manager with which they were checked."""
+    return lambda **settings: _command().manager
+
+
+def torch_seeded_if_used(original: Callable[[int], None]) -> Callable[[int], None]:
+    """Torch's generator is seeded where the model has imported torch: all of lm_eval's that use it do."""
+
+    def set_torch_seed(seed: int) -> None:
+        get_model(_command().kind)  # imports its module, as the harness does next
+        if "torch" in sys.modules:
+            original(seed)
+
+    return set_torch_seed
+
+
+def environment_of_what_is_used(original: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
+    """The machine is described by torch where the model has imported it; else ``pretty_env_info`` says so."""
+
+    def add_env_info(storage: dict[str, Any]) -> None:
+        if "torch" in sys.modules or find_spec("torch") is None:
+            original(storage)
+            return
+        for name in ("transformers", "lm_eval"):
+            storage[f"{name}_version"] = metadata.version(name) if find_spec(name) else "N/A"
+        storage["pretty_env_info"] = "N/A (torch not used)"
+        storage["upper_git_hash"] = get_commit_from_path(Path.cwd().parent)
+
+    return add_env_info
+
+
+def results_in_hand(original: type[EvaluationTracker]) -> type[EvaluationTracker]:
+    """The tracker hands over the results, and says when they are saved."""
+
+    class Tracker(original):  # type: ignore[misc]
+        """Saves as the harness does."""
+
+        def save_results_aggregated(self, results: dict[str, Any], samples: Any = None) -> None:
+            """Save the results."""
+            super().save_results_aggregated(_command().finish(results), samples)
+            if hasattr(self, "date_id"):
+                _command().saved(self.date_id)
+
+    return Tracker
+
+
+def _command() -> Command:
+    command = under_way.get()
+    assert command is not None, "patches of the command are applied while it runs"
+    return command

@@ -1,0 +1,238 @@
+"""One OpenAI-compatible server for tests: it says what it is told to, fails on purpose, and keeps what it was asked.
+
+What it says is a function of the request: a text, a whole body (see :func:`completion`, which takes ``tool_calls`` and
+other fields of a message too), or a :class:`Fault`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Request = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something other than a completion: a status (0 hangs up without a word), and a body, JSON unless a string."""
+
+    status: int
+    body: Any = field(default_factory=lambda: {"error": {"message": "on purpose"}})
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+HANG_UP = Fault(0)
+Answer = str | Fault | dict[str, Any]
+Answering = Callable[[Request], Answer]
+
+
+def refusal(status: int, words: str) -> Fault:
+    """A fault with the server's words."""
+    return Fault(status, {"error": {"message": words}})
+
+
+def completion(content: Any, finish: str = "stop", prompt_tokens: int | None = 7, **message: Any) -> dict[str, Any]:
+    """A completion, chat or not; ``message`` has ``tool_calls``, ``refusal`` and other fields."""
+    said = {"message": {"role": "assistant", "content": content, **message}, "text": content}
+    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": 3, "total_tokens": (prompt_tokens or 0) + 3}
+    return {"id": "1", "object": "chat.completion", "choices": [{"index": 0, "finish_reason": finish, **said}],
+            "created": 0, "model": "m", **({} if prompt_tokens is None else {"usage": usage})}  # fmt: skip
+
+
+def whole(messages: Sequence[Mapping[str, Any]]) -> str:
+    """A chat as one text."""
+    return "\n".join(str(message["content"]) for message in messages)
+
+
+def prompt_of(request: Request) -> str:
+    """What a request asks, with its seed: requests that are equal ask the same."""
+    return json.dumps([request.get("messages") or request.get("prompt"), request.get("seed")])
+
+
+def draw(text: str) -> random.Random:
+    """Chance, but the same on every machine."""
+    return random.Random(hashlib.sha256(text.encode()).digest())
+
+
+def in_turn(*answers: Answer | Answering) -> Answering:
+    """One answer after another, whatever is asked; the last for ever."""
+    left = itertools.chain(answers, itertools.repeat(answers[-1]))
+
+    def answer(request: Request) -> Answer:
+        this = next(left)
+        return this(request) if callable(this) else this
+
+    return answer
+
+
+def faulty(shares: Sequence[tuple[float, Fault]], otherwise: Answering) -> Answering:
+    """Shares of requests end in faults, by lot; the rest is answered otherwise."""
+    tries = Counter[str]()
+
+    def answer(request: Request) -> Answer:
+        text = prompt_of(request)
+        tries[text] += 1
+        lot = draw(f"{tries[text]} {text}").random()
+        for share, fault in shares:
+            lot -= share
+            if lot < 0:
+                return fault
+        return otherwise(request)
+
+    return answer
+
+
+def together(number: int, answer: Answering) -> Answering:
+    """The answers, the first of which wait until so many are asked for at once: no fewer would end the wait."""
+    first, met = itertools.count(), threading.Barrier(number)
+
+    def waiting(request: Request) -> Answer:
+        if next(first) < number:
+            met.wait(60)
+        return answer(request)
+
+    return waiting
+
+
+class Held:
+    """Answers so many requests; those after them wait for `release`, so that who asks can be ended half-way.
+
+    Attributes:
+        reached: set when the first of them waits.
+    """
+
+    def __init__(self, number: int, answer: Answering) -> None:
+        self.answer = answer
+        self.reached, self.release = threading.Event(), threading.Event()
+        self._left = itertools.chain(range(number), itertools.repeat(None))
+
+    def __call__(self, request: Request) -> Answer:
+        if next(self._left) is None:
+            self.reached.set()
+            self.release.wait(300)
+        return self.answer(request)
+
+
+class LocalServer:
+    """On a free port of this machine; used as ``with``.
+
+    Args:
+        answer: what to say; called by many threads at once.
+        latency: seconds before it is said.
+        probed: what to say to requests of a single token, by which a server is tried.
+        models: what ``/v1/models`` lists, with ``max_model_len``; None for a server without that page.
+        key: without which everything is refused with 401.
+
+    Attributes:
+        base, url, chat: the address, as it is, with ``/v1``, and that of chats.
+        requests: all but the probes, in the order in which they came; `probes` stand apart.
+        headers: of both, by lower-case names.
+        answered: the requests whose completions were sent whole.
+        most_at_once: the most requests that were in the making at the same time.
+        page: what ``GET`` says.
+    """
+
+    def __init__(
+        self,
+        answer: Answering,
+        latency: float = 0.0,
+        probed: Answering = lambda request: completion(".", prompt_tokens=None),
+        models: Mapping[str, int | None] | None = None,
+        key: str | None = None,
+    ) -> None:
+        self.answer, self.latency, self.probed, self.key = answer, latency, probed, key
+        listed = [{"id": name, "max_model_len": length} for name, length in (models or {}).items()]
+        self.page = Fault(404) if models is None else Fault(200, {"data": listed})
+        self.requests: list[Request] = []
+        self.probes: list[Request] = []
+        self.headers: list[dict[str, str]] = []
+        self.answered: list[Request] = []
+        self.most_at_once = self._at_once = 0
+        self._lock = threading.Lock()
+        self._server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"local": self}))
+        self.base = f"http://127.0.0.1:{self._server.server_port}"
+        self.url = f"{self.base}/v1"
+        self.chat = f"{self.url}/chat/completions"
+
+    def __enter__(self) -> Any:
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def get(self) -> Fault:
+        return self.page
+
+    def respond(self, request: Request, headers: dict[str, str]) -> Answer:
+        is_probe = request.get("max_tokens") == 1
+        with self._lock:
+            self.headers.append(headers)
+            (self.probes if is_probe else self.requests).append(request)
+            self._at_once += int(not is_probe)
+            self.most_at_once = max(self.most_at_once, self._at_once)
+        if self.key is not None and headers.get("authorization") != f"Bearer {self.key}":
+            answer: Answer = refusal(401, "bad key")
+        else:
+            time.sleep(0 if is_probe else self.latency)
+            answer = (self.probed if is_probe else self.answer)(request)
+        with self._lock:
+            self._at_once -= int(not is_probe)
+        return answer
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    local: LocalServer
+
+    def do_GET(self) -> None:
+        self._send(self.local.get())
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answer = self.local.respond(request, {name.lower(): value for name, value in self.headers.items()})
+        if isinstance(answer, Fault):
+            self._send(answer)
+            return
+        whole = Fault(200, completion(answer) if isinstance(answer, str) else answer)
+        if self._send(whole) and request.get("max_tokens") != 1:
+            self.local.answered.append(request)
+
+    def _send(self, answer: Fault) -> bool:
+        """Whether all was sent; the client may have gone away."""
+        if answer.status == 0:
+            self.close_connection = True
+            return False
+        body = (answer.body if isinstance(answer.body, str) else json.dumps(answer.body)).encode()
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **answer.headers}
+        with suppress(OSError):
+            self.send_response(answer.status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+            return True
+        return False
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 256
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away is no news here."""

@@ -1,0 +1,139 @@
+"""Conversations over an API: each goes on by itself, within the connections, and comes to what it would in batches."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from typing import Any
+
+import pytest
+from conftest import Row, manager
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from lm_eval.evaluator import simple_evaluate
+from lm_eval.models.openai_completions import LocalChatCompletion
+from local_server import Fault, LocalServer, Request, in_turn, together
+from tool_caller import check, reply, tagged
+
+FIVE_TURNS = {"medcalc_bench": {"max_turns": 5}}
+
+
+def run(
+    server: LocalServer, task: str = "medcalc_bench_calculator", connections: int = 8, **given: Any
+) -> dict[str, Any]:
+    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": connections, "max_retries": 1}
+    result: dict[str, Any] = simple_evaluate(
+        model="local-chat-completions",
+        model_args={**arguments, **given.pop("model_args", {})},
+        tasks=[task],
+        task_manager=manager(given.pop("metadata", FIVE_TURNS)),
+        apply_chat_template=True,
+        confirm_run_unsafe_code=True,
+        **given,
+    )
+    return result
+
+
+def samples(result: dict[str, Any]) -> list[Row]:
+    (logged,) = result["samples"].values()
+    return [sample for sample in logged if sample["filter"] == "strict-match"]
+
+
+def transcripts(result: dict[str, Any]) -> list[Any]:
+    return [sample["transcript"] for sample in samples(result)]
+
+
+def caller(body: Request) -> str:
+    return reply(body["messages"])
+
+
+def turn(body: Request) -> int:
+    return 1 + [message["role"] for message in body["messages"]].count("assistant")
+
+
+# ---- what comes of it
+
+
+@pytest.mark.slow
+@settings(max_examples=4, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32), connections=st.integers(2, 40), task=st.sampled_from(["calculator", "tools"]))
+def test_transcripts_and_scores_are_those_of_one_batch_a_turn(
+    monkeypatch: pytest.MonkeyPatch, seed: int, connections: int, task: str
+) -> None:
+    delays = random.Random(seed)
+    found = []
+
+    def later(body: Request) -> str:
+        time.sleep(delays.lognormvariate(-6, 1.5))
+        return caller(body)
+
+    for is_single in (True, False):
+        with monkeypatch.context() as patched:
+            if not is_single:
+                patched.setattr("medtasks_utils.harness.patches.run.can_be_asked_singly", lambda model: False)
+            with LocalServer(later) as server:
+                result = run(server, f"medcalc_bench_{task}", connections, system_instruction=f"Be brief, {seed}.")
+        for sample in samples(result) if task == "tools" else ():
+            check(sample, max_turns=5)
+        assert server.most_at_once <= connections
+        asked = sorted(json.dumps(body["messages"]) for body in server.requests)
+        found.append((transcripts(result), result["results"], asked))
+    assert found[0] == found[1]
+
+
+def test_a_conversation_waits_for_no_other() -> None:
+    """One first reply is held until all other conversations are over: no batch, not even the first, is a barrier."""
+    others_over = threading.Event()
+    lock = threading.Lock()
+    over: list[str] = []
+
+    def answer(body: Request) -> str:
+        if body["messages"][1]["content"] == slow and turn(body) == 1:
+            assert others_over.wait(60), "the others wait for the slowest"
+        if turn(body) < 4:
+            return tagged("calculator", f"{turn(body)} + 1")
+        with lock:
+            over.append(body["messages"][1]["content"])
+            if len(over) == 9:
+                others_over.set()
+        return "<answer>4</answer>"
+
+    docs = [json.loads(i.args[0].prompt) for i in prompts(10)]
+    slow = docs[3][1]["content"]
+    with LocalServer(answer) as server:
+        result = run(server, limit=10, connections=4)
+    assert [sample["turns"] for sample in samples(result)] == [4] * 10
+    assert over[-1] == slow
+    assert len(server.requests) == 40
+
+
+def prompts(limit: int) -> list[Any]:
+    model = LocalChatCompletion(base_url="http://127.0.0.1:9/", model="m", num_concurrent=2)
+    options = {"medcalc_bench": {"tool_format": "text"}}
+    task = manager(options).load(["medcalc_bench_calculator"])["tasks"]["medcalc_bench_calculator"]
+    task.build_all_requests(limit=limit, apply_chat_template=True, chat_template=model.apply_chat_template)
+    return list(task.instances)
+
+
+def test_never_more_than_the_connections_are_in_flight_and_all_of_them_are_used() -> None:
+    for connections in (2, 5, 16):
+        with LocalServer(together(connections, caller)) as server:
+            run(server, connections=connections, metadata={"medcalc_bench": {"max_turns": 5, "repeats": 3}})
+        assert server.most_at_once == connections
+
+
+# ---- retries, headers, failures
+
+
+def test_retries_and_headers_are_the_harness_s() -> None:
+    def answer(body: Request) -> str:
+        return tagged("calculator", "6 * 7") if turn(body) == 1 else "<answer>42</answer>"
+
+    with LocalServer(in_turn(Fault(503), Fault(503), answer)) as server:
+        header = {"header": {"Authorization": "Bearer abc", "X-Ours": "1"}, "max_retries": 3}
+        result = run(server, limit=2, connections=2, model_args=header)
+    assert [sample["turns"] for sample in samples(result)] == [2, 2]
+    assert len(server.requests) == 6
+    assert {headers["x-ours"] for headers in server.headers} == {"1"}
