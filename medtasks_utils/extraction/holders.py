@@ -11,13 +11,11 @@ from medtasks_utils.extraction.boxes import spans
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import own_parts, stated, tidied
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading
-from medtasks_utils.extraction.words import pattern, symbols_of
 
 _NEAR_BOX = later(
     r"(?:\\?f?b|\x08|(?<!\w))ox(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=ed)\((?P<round>[A-Da-d]|-?\d[\d.,/]{0,20})\)"
     r"|\{\s?(?P<half>[A-D0-2])\s?[)\]](?=\s)|(?<=\\boxed)\s(?P<bare>[A-Da-d](?!\w)|-?\d[\d.,/]{0,20}))"
 )
-_OPEN_BOX = later(r"box(?:ed)?\s?\{\s?(?:\\text\s?\{)?(?P<open>[A-D0-2])[\s$*.)]{0,4}(?:\Z|\n)")
 _TAG = later(
     r"<(?P<name>(?:final_?)?(?:answer|final|choice|result|verdict|score|value))>(?P<content>[^<]{0,2000})<[/\\](?P=name)>",
     re.IGNORECASE,
@@ -36,8 +34,7 @@ _OTHER_KEY = later(
     r"second|other|alternative|reject|exclu|wrong|incorrect|initial|previous|runner|confidence|max|min(?!ut)|thresh|cut"
     r"|limit|normal|refer|range|possible|prior|reason|step|explan|rationale|analysis"
 )
-_REACH = 160  # characters before a box in which a denial of it stands
-# A box that shows the form asked for, one that is denied, and one of an earlier draft.
+# What stands before a box that only shows the form asked for.
 _SHOWN = later(
     r"(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin"
     r"|z\.\s?B\.|par\sexemple|por\sejemplo|例如|would\s(?:then\s)?(?:write|read|put|be))[\s,:$(]{0,4}$"
@@ -101,8 +98,8 @@ def held(text: str, keys: Sequence[str]) -> list[Holder]:
         keys: words that the name of an answer's key may hold (``final_answer`` holds ``answer``).
     """
     closed = spans(text)[-_MOST:]
-    found = [Holder(text[start:end], start, end, "box") for start, end in closed if not _denied(text, start, end)]
-    for of, cue in ((_OPEN_BOX, "box"), (_NEAR_BOX, "box"), (_TAG, "tag"), (_OPEN_TAG, "tag"), (_KEY, "key")):
+    found = [Holder(text[start:end], start, end, "box") for start, end in closed]
+    for of, cue in ((_NEAR_BOX, "box"), (_TAG, "tag"), (_OPEN_TAG, "tag"), (_KEY, "key")):
         if cue != "box" or not closed:
             found += _all(of, text, cue, keys)
     return sorted(found, key=lambda one: one.start)
@@ -116,16 +113,3 @@ def _all(of: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Itera
             continue
         content = next(group for key, group in groups.items() if group is not None and key not in ("quote", "name"))
         yield Holder(content, match.start(), match.end(), cue, name)
-
-
-def _denied(text: str, start: int, end: int) -> bool:
-    """Whether the words before a box deny it or speak of a draft, or the words after it call it a slip."""
-    before = symbols_of(text[max(0, start - _REACH) : start], ()).symbols
-    after = symbols_of(text[end : end + 60], ()).symbols
-    return bool(
-        pattern(
-            "(?:(?:not|versus) (?:the|is|option|word|answer){0,3}"
-            "|(?:if [^ stop line]{0,8} have|draft) [^ stop line not]{0,4}) (?:word|open)*$"
-        ).search(before)
-        or pattern("close* comma? (?:that|because|but that|word) is [^ stop line]{0,2} (?:wrong|slip)").match(after)
-    )

@@ -9,7 +9,6 @@ from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.holders import Holder, first_reading, held
 from medtasks_utils.extraction.options import LETTERS, latin_letters, spoken_of
-from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import unformatted
 from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, certainty, choose, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
@@ -17,7 +16,6 @@ from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 TABLE = rows(
     """
 L = [the fill option open]*
-// statements: they decide, and only what denies the letter itself or takes it back undoes them
 70 answer: (?<!other)answer ~8 [is colon eq arrow dash]+ [the fill option open right so because colon comma]* @@
 68 answer: (?<!other)answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
 66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
@@ -27,14 +25,12 @@ L = [the fill option open]*
 56 choose: choose [the fill option open colon answer is]* @@
 54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
-// cues
 44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
 40 leads: ^ @ (?=is|because|$)
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
 24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
 20 named: @
-// what denies a letter
 -60 denied: versus {L} @@
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* [the fill so]* (?:wrong|not))
@@ -50,7 +46,6 @@ L = [the fill option open]*
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
 _AGAINST = {"denied", "crossed", "wrong", "not chosen"}
-_ASKED = later(r"[)\]]?\s?\?")
 
 
 def letter_of(token: str, digits: bool = False) -> str | None:
@@ -116,8 +111,6 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
     for one in candidates:
         if one.start in joined:
             one.evidence["one of several"] = -200
-        if _ASKED.match(plain, one.end):
-            one.evidence["asked"] = -60
     return symbols, candidates
 
 
@@ -150,11 +143,8 @@ def _apart(found: list[Found]) -> list[Found]:
 def _one_of_several(candidates: list[Candidate], symbols: Symbols) -> set[int]:
     """Where neither of "A or B" is chosen; "B, the bone flap" names one option twice."""
     joined: set[int] = set()
-    denied = {one.start for one in candidates if "denied" in one.evidence}
     for match in pattern(_SEVERAL).finditer(symbols.symbols):
         one, other = symbols.found[match.start()], symbols.found[match.end()]
-        if {one.start, other.start} & denied and "," in symbols.text[one.end : other.start]:
-            continue
         if one.value != other.value and one.value and other.value:
             joined |= {one.start, other.start}
     return joined
@@ -167,8 +157,6 @@ def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | No
     if letter is None:
         _, found = _candidates(unformatted(content), options)
         letter = choose(found, _OPEN).value
-        if letter is None and len({one.value for one in found}) == 1:
-            letter = found[0].value
     return holder.candidate(letter, text)
 
 

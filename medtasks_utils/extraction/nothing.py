@@ -34,12 +34,9 @@ def loops(text: str) -> bool:
     """
     tail = text.rstrip()[-4000:]
     end = tail[-40:]
-    return (len(end) == 40 and tail.count(end) >= 4) or _same_sentences(tail)
-
-
-def _same_sentences(tail: str) -> bool:
     sentences = [sentence for sentence in _SENTENCE.split(tail) if len(sentence) > 12][-8:]
-    return len(sentences) == 8 and len(set(sentences[:-1])) <= 3
+    again = len(sentences) == 8 and len(set(sentences[:-1])) <= 3
+    return again or (len(end) == 40 and tail.count(end) >= 4)
 
 
 _ENDED = later(

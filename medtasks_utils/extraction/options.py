@@ -15,10 +15,9 @@ LETTERS = "ABCD"
 
 _STYLED = {
     code: unicodedata.normalize("NFKC", chr(code))
-    for first, last in ((0x24B6, 0x24EA), (0x1D400, 0x1D7CC), (0x1F110, 0x1F12A))
+    for first, last in ((0x24B6, 0x24EA), (0x1D400, 0x1D7CC))
     for code in range(first, last)
 }
-_STYLED |= {first + n: "ABCD"[n] for first in (0x1F130, 0x1F150, 0x1F170, 0x2460) for n in range(4)}
 _ALIKE, _IN_ORDER = str.maketrans("АВСΑΒ", "ABCAB"), str.maketrans("АБВГ", "ABCD")
 _CYRILLIC = later(
     r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M
@@ -33,7 +32,6 @@ _ARTICLE = later(
     r"\s(?=[a-z0-9])(?!(?:is|are|was|and|or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
     r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only|through)\b)"
 )
-_REASONED = later(r"\s(?:because|since|as|weil|car|porque)\b")
 _MOST = 400  # letters of a text that are looked at
 
 
@@ -63,7 +61,7 @@ def letters_in(text: str) -> Iterator[Found]:
             if match[0] == "A" and not closed and _ARTICLE.match(text, match.end()):
                 continue
             notion = "cand"
-        elif not closed and not _REASONED.match(text, match.end()):
+        elif not closed:
             continue
         else:
             notion = "cand" if opened and closed else "weak"

@@ -14,7 +14,6 @@ from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
 from medtasks_utils.extraction.holders import first_reading, held
-from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import BOLD, tidied, unformatted
 from medtasks_utils.extraction.quantities import Percentage, numbers, prepared
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
@@ -76,7 +75,6 @@ _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "weeks_days": written_ages,
 }
 _EARLIER = re.compile(r"^.*\bthen\b(?=\W*\d)", re.DOTALL)  # of what comes one after the other the last counts
-_FRACTION = later(r"\\[dt]?frac\s?\{(-?\d{1,9}(?:\.\d{1,9})?)\}\s?\{(-?\d{1,9}(?:\.\d{1,9})?)\}")
 _STATED = 44.0  # the weight of a statement
 _STATEMENTS = ("answer", "headed", "leads", "rounded", "therefore", "result")
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
@@ -205,9 +203,6 @@ def content_value(content: str, kind: Kind) -> Reading:
         return NOTHING
     text = tidied(content) if kind == "weeks_days" else unwrap(tidied(content))
     text = _EARLIER.sub("", text)
-    if (fraction := _FRACTION.fullmatch(text)) and kind in ("decimal", "integer"):
-        under = float(fraction[2]) if kind == "decimal" else 1.0
-        return Reading(float(fraction[1]) / under, "fraction", certainty=1.0) if under else NOTHING
     symbols, candidates = _candidates(text, kind)
     for one in candidates:
         _look_at(one, kind)

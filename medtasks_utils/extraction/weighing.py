@@ -66,7 +66,7 @@ def rows(table: str) -> tuple[Row, ...]:
     """A table, a row a line: ``70 answer: pattern``; ``L = …`` says what ``{L}`` stands for in the rows after it."""
     named: dict[str, str] = {}
     found = []
-    for line in filter(None, (line.partition("//")[0].strip() for line in table.splitlines())):
+    for line in table.strip().splitlines():
         if line[1:4] == " = ":
             named[line[0]] = line[4:]
             continue
