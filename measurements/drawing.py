@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -79,7 +79,7 @@ def blank_samples(name: str, n: int, k: int) -> list[Sample]:
     ]
 
 
-def saved(name: str, tasks: dict[str, Rows], metric: str, clusters: Sequence[int] | None = None) -> Run:
+def saved(name: str, tasks: Mapping[str, Rows], metric: str, clusters: Sequence[int] | None = None) -> Run:
     """A run, as it is read from files: the samples' scores by task."""
     own: dict[str, TaskRun] = {}
     for task, rows in tasks.items():

@@ -27,6 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,32 +88,39 @@ def negated(node: Any, name: str) -> Callable[[], None]:
     return lambda: setattr(node, name, ast.UnaryOp(ast.Not(), getattr(node, name)))
 
 
+def faults_of(node: Any) -> Iterator[tuple[int, str, Callable[[], None]]]:
+    """The faults that one node can have: line, kind, and what puts it in."""
+    line = getattr(node, "lineno", 0)
+    if isinstance(node, ast.Compare | ast.BinOp | ast.BoolOp | ast.UnaryOp):
+        old = node.ops[0] if isinstance(node, ast.Compare) else node.op
+        if isinstance(old, ast.Not):
+            yield line, "not dropped", negated(node, "operand")
+        elif type(old) in SWAPS:
+            new = SWAPS[type(old)]()
+            kind = f"{type(old).__name__} to {type(new).__name__}"
+            if isinstance(node, ast.Compare):
+                yield line, kind, lambda: node.ops.__setitem__(0, new)
+            else:
+                yield line, kind, lambda: setattr(node, "op", new)
+    elif isinstance(node, ast.If | ast.While | ast.IfExp):
+        if "TYPE_CHECKING" not in ast.unparse(node.test):
+            yield line, f"{type(node).__name__} negated", negated(node, "test")
+    elif isinstance(node, ast.comprehension):
+        for place, test in enumerate(node.ifs):
+            change = partial(node.ifs.__setitem__, place, ast.UnaryOp(ast.Not(), test))
+            yield test.lineno, "condition negated", change
+    elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
+        yield line, "None returned", lambda: setattr(node, "value", ast.Constant(None))
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float):
+        other = not node.value if isinstance(node.value, bool) else node.value + 1
+        yield line, f"{node.value} to {other}", lambda: setattr(node, "value", other)
+
+
 def sites(node: ast.AST, function: str = "", statement: int = 0) -> Iterator[Site]:
     """All faults that a tree can have; messages, annotations and decorators have none."""
     statement = node.lineno if isinstance(node, ast.stmt) else statement
-    place = (getattr(node, "lineno", statement), statement, function)
-    if isinstance(node, ast.Compare | ast.BinOp | ast.BoolOp | ast.UnaryOp):
-        old = node.ops[0] if isinstance(node, ast.Compare) else node.op
-        if type(old) in SWAPS:
-            new = SWAPS[type(old)]()
-            change = (lambda: node.ops.__setitem__(0, new)) if isinstance(node, ast.Compare) else (
-                lambda: setattr(node, "op", new))  # fmt: skip
-            yield (*place, f"{type(old).__name__} to {type(new).__name__}", change)
-        elif isinstance(old, ast.Not):
-            yield (*place, "not dropped", negated(node, "operand"))
-    elif isinstance(node, ast.If | ast.While | ast.IfExp):
-        if "TYPE_CHECKING" not in ast.unparse(node.test):
-            yield (*place, f"{type(node).__name__} negated", negated(node, "test"))
-    elif isinstance(node, ast.comprehension):
-        for index, test in enumerate(node.ifs):
-            turned = ast.UnaryOp(ast.Not(), test)
-            spot = (test.lineno, statement, function)
-            yield (*spot, "condition negated", lambda at=index, to=turned: node.ifs.__setitem__(at, to))  # type: ignore[misc]
-    elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
-        yield (*place, "None returned", lambda: setattr(node, "value", ast.Constant(None)))
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float):
-        other = not node.value if isinstance(node.value, bool) else node.value + 1
-        yield (*place, f"{node.value} to {other}", lambda: setattr(node, "value", other))
+    for line, kind, change in faults_of(node):
+        yield line, statement, function, kind, change
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list"):
             continue
@@ -180,7 +188,7 @@ class Recorder:
         result = yield
         self.seconds[item.nodeid] = time.process_time() - start
         self.coverage.switch_context("")
-        return result  # type: ignore[return-value]
+        return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
@@ -291,7 +299,8 @@ def tests_for(fault: dict[str, Any], recorded: dict[str, Any]) -> list[str]:
         numbers = set(by_line.get(str(fault["line"]), [])) or set(by_line.get(str(fault["statement"]), []))
     else:
         numbers = {number for tests in by_line.values() for number in tests}
-    chosen, spent = [], 0.0
+    chosen: list[str] = []
+    spent = 0.0
     for number in sorted(numbers, key=lambda number: recorded["seconds"][number]):
         spent += recorded["seconds"][number]
         if chosen and spent > BUDGET:
@@ -305,7 +314,7 @@ def try_fault(fault: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]
     seconds = dict(zip(recorded["tests"], recorded["seconds"], strict=True))
 
     def work() -> str:
-        sys.meta_path.insert(0, Finder(fault["module"], fault["index"]))  # type: ignore[arg-type]
+        sys.meta_path.insert(0, Finder(fault["module"], fault["index"]))
         return run_tests(names)
 
     killer = in_child(work, 30 + 5 * sum(seconds[name] for name in names)) if names else ""

@@ -1,4 +1,4 @@
-"""Seconds to build a report of several runs, its size, and seconds until Chromium has opened it.
+"""Seconds and memory to build a report of several runs, its size, and seconds until Chromium has opened it.
 
 Usage: MEDTASKS_DATA=DIR python measurements/report.py [--runs 3] [--characters 1200] [--repeat 5] [--folder DIR]
 
@@ -13,6 +13,7 @@ import argparse
 import os
 import random
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -124,18 +125,20 @@ def main() -> None:
                 save_run(folder / str(number), 0.8 - 0.6 * number / max(1, arguments.runs - 1), arguments.characters)
         output = Path(scratch) / "report.html"
         command = [sys.executable, "-m", "medtasks_utils.__main__", "report", str(folder), "-o", str(output)]
-        builds: list[float] = []
-        rebuilds: list[float] = []
-        for number in range(arguments.repeat):
-            kept = {**os.environ, "XDG_CACHE_HOME": str(Path(scratch) / f"cache-{number}")}
-            for times in (builds, rebuilds):
-                start = time.perf_counter()
-                done = subprocess.run(command, check=True, capture_output=True, text=True, env=kept)
-                times.append(time.perf_counter() - start)
+        seconds: list[float] = []
+        of_processor: list[float] = []
+        for _ in range(arguments.repeat):
+            start, before = time.perf_counter(), os.times()
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            seconds.append(time.perf_counter() - start)
+            after = os.times()
+            of_processor.append(sum(after[2:4]) - sum(before[2:4]))  # of children
+        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
         opens = [seconds_to_open(output.as_uri(), chromium) for _ in range(arguments.repeat)]
         print(done.stdout.split(": ", 1)[1].strip())
+        print(f"memory: {memory:.2f} GB at most")
         opened = zip(("open", *(f"search {query!r}" for query in SEARCHES)), zip(*opens, strict=True), strict=True)
-        for name, values in (("build", builds), ("build again", rebuilds), *opened):
+        for name, values in (("build", seconds), ("build, of processor", of_processor), *opened):
             print(f"{name}: median {statistics.median(values):.1f} s, from {min(values):.1f} to {max(values):.1f}")
 
 

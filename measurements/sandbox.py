@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import errno
 import io
 import os
 import random
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from medtasks_utils.sandbox import Sandbox
+from medtasks_utils.sandbox import Sandbox, SandboxError
 
 CODE = """
 import numpy as np
@@ -159,21 +160,57 @@ def of_ours() -> tuple[int, int, int]:
     return len(children(os.getpid())), files, len(os.listdir("/proc/self/fd"))
 
 
+def honest(in_container: bool) -> None:
+    """Honest programs against CPython itself, with all layers and without some."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    import plain_python
+    from sandbox_snippets import SNIPPETS
+
+    wanted = plain_python.outputs(SNIPPETS)
+    if in_container:  # as Docker's default profile has it
+        from pyseccomp import ALLOW, ERRNO, SyscallFilter
+
+        profile = SyscallFilter(ALLOW)
+        for name in ("unshare", "setns", "mount", "umount2", "pivot_root"):
+            profile.add_rule(ERRNO(errno.EPERM), name)
+        profile.load()
+    print(f"user {os.getuid()}; of {len(wanted)} honest programs, as CPython has them")
+    for off in ((), ("namespaces",), ("landlock",), ("namespaces", "landlock"), ("seccomp",), ("limits",)):
+        with Sandbox(timeout=60, max_output=100_000, _off=off) as sandbox:
+            try:
+                on = sandbox.started().description
+                results = sandbox.run([(f"honest {number}", program) for number, program in enumerate(SNIPPETS)])
+                equal = [text == result.text or result.failed for text, result in zip(wanted, results, strict=True)]
+                failed = sum(result.failed for result in results)
+                said = f"{sum(equal) - failed} equal, {failed} end in an error, {equal.count(False)} differ | {on}"
+            except SandboxError as error:
+                said = f"it does not run: {str(error)[:120]}"
+        print(f"without {', '.join(off) or 'nothing'} | {said}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", nargs="?", choices=["all", "costs", "crowd", "honest"], default="all")
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--sessions", type=int, default=1_100)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--many", type=int, default=10_000)
+    parser.add_argument("--container", action="store_true", help="honest: without namespaces, as in a container")
     arguments = parser.parse_args()
+    print("load | " + " | ".join(f"{load:.1f}" for load in os.getloadavg()), flush=True)
     before = of_ours()
-    with Sandbox() as sandbox:
-        print("layers off |", {name: reason for name, reason in sandbox.layers.items() if reason} or "none")
-        calls(sandbox, arguments.calls)
-        flatness(sandbox, arguments.many)
-        throughput(sandbox, arguments.sessions, arguments.rounds)
-    crowd(arguments.many)
+    if arguments.what in ("all", "honest"):
+        honest(arguments.container)
+    if arguments.what in ("all", "costs"):
+        with Sandbox() as sandbox:
+            print("layers off |", {name: reason for name, reason in sandbox.layers.items() if reason} or "none")
+            calls(sandbox, arguments.calls)
+            flatness(sandbox, arguments.many)
+            throughput(sandbox, arguments.sessions, arguments.rounds)
+    if arguments.what in ("all", "crowd"):
+        crowd(arguments.many)
     print(f"processes, files and descriptors before and after it all | {before} | {of_ours()}")
+    print("load | " + " | ".join(f"{load:.1f}" for load in os.getloadavg()))
 
 
 if __name__ == "__main__":

@@ -280,7 +280,8 @@ def difference_cells() -> Iterator[Coverage]:
 
     def draw_repeats(rng: Rng) -> Found:
         chance = rng.beta(20, 1, (131, 1))
-        found = compared(*(plain(rng.random((131, k)) < chance) for k in (4, 1)), "acc", task="medmcqa_openmed")
+        first, second = (plain(rng.random((131, k)) < chance) for k in (4, 1))
+        found = compared(first, second, "acc", task="medmcqa_openmed")
         return Found(None, None, True) if found is None else Found(found.low, found.high, found.few)
 
     yield Coverage("difference in accuracy 0, of 95 %, 4 and 1 repeats; 131 examples", 131, draw_repeats, 0.0)
@@ -351,7 +352,10 @@ def main() -> None:
         for cell in (cell for make in makers for cell in make()):
             if given.only in cell.name:
                 draws = given.draws * (1 + (cell.examples <= 131))
-                row, found[cell.name] = (cover if isinstance(cell, Coverage) else reject)(cell, draws, given.seed)
+                if isinstance(cell, Coverage):
+                    row, found[cell.name] = cover(cell, draws, given.seed)
+                else:
+                    row, found[cell.name] = reject(cell, draws, given.seed)
                 print(row, flush=True)
         known = [share for share in found.values() if share is not None]
         if known:

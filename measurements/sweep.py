@@ -4,9 +4,9 @@ Usage: python measurements/sweep.py [--slots 2] [--limit 60] [--data sample] [--
 
 Six local servers, one for each model, with a delay of each its own; a reply depends on the prompt alone, so each of the
 24 jobs must give what one run of its benchmark gives, to the last digit and in every sample. The ideal wall time is the
-sum of the jobs' own seconds over the slots, or the longest job if that is more. ``--ray`` runs the jobs on a local
-cluster of two nodes of one processor each. ``--kill`` kills the driver in the middle and starts it again; with
-``--ray``, a node before that.
+sum of the jobs' own seconds, their starts aside, over the slots, or the longest job if that is more. ``--ray`` runs the
+jobs on a local cluster of two nodes of one processor each. ``--kill`` kills the driver in the middle and starts it
+again; with ``--ray``, a node before that, and the rest is done on the other.
 
 A reply counts as received if its client read it: it asked on over the same connection, or left without unread data.
 """
@@ -235,7 +235,6 @@ def run_to_its_end(arguments: argparse.Namespace, plan: Path, servers: Mapping[s
     if arguments.kill and cluster is not None:
         wait_for(driver, servers, prompts // 3)
         cluster.remove_node(node, allow_graceful=False)
-        cluster.add_node(num_cpus=1)
     if arguments.kill:
         wait_for(driver, servers, prompts * 2 // 3)
         driver.kill()
@@ -245,12 +244,12 @@ def run_to_its_end(arguments: argparse.Namespace, plan: Path, servers: Mapping[s
     wall = time.perf_counter() - began
     if cluster is not None:
         cluster.shutdown()
-    ended = [json.loads(path.read_text()) for path in plan.parent.glob("sweep/*/*/job.json")]
-    seconds = [job["seconds"] for job in ended]
+    codes = [json.loads(path.read_text())["code"] for path in plan.parent.glob("sweep/*/*/job.json")]
+    results = [json.loads(path.read_text("utf-8")) for path in plan.parent.glob("sweep/*/*/*/results_*.json")]
+    seconds = [float(result["total_evaluation_time_seconds"]) for result in results]
     ideal = max(sum(seconds) / arguments.slots, max(seconds))
     ratio = "" if arguments.kill else f", ideal {ideal:.1f} s, ratio {wall / ideal:.2f}"
-    done = sum(job["code"] == 0 for job in ended)
-    return f"exit code {driver.returncode}; {done} of {len(ended)} jobs done; wall {wall:.1f} s{ratio}"
+    return f"exit code {driver.returncode}; {codes.count(0)} of {len(codes)} jobs done; wall {wall:.1f} s{ratio}"
 
 
 def main() -> None:
@@ -258,27 +257,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--slots", type=int, default=2)
     parser.add_argument("--limit", type=int, default=60)
+    parser.add_argument("--models", type=int, default=len(DELAYS), help="how many of the six")
     parser.add_argument("--data", default="sample")
     parser.add_argument("--ray", action="store_true")
     parser.add_argument("--kill", action="store_true")
     arguments = parser.parse_args()
+    delays = dict(list(DELAYS.items())[: arguments.models])
     known = replies(arguments.data, arguments.limit)
     everything = {key: text for some in known.values() for key, text in some.items()}
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
-        servers = {model: stack.enter_context(Server(everything, delay)) for model, delay in DELAYS.items()}
+        servers = {model: stack.enter_context(Server(everything, delay)) for model, delay in delays.items()}
         plan = write_plan(folder, servers, arguments.data, arguments.limit)
-        prompts = len(DELAYS) * len(everything)
+        prompts = len(delays) * len(everything)
         print(run_to_its_end(arguments, plan, servers, prompts))
         print(counted(servers, prompts))
         alone = dict(singles(arguments.data, arguments.limit, known, folder))
         print("by itself: " + ", ".join(f"{run} {seconds:.1f} s" for run, seconds in alone.items()))
         equal = sum(
             saved(next((folder / "sweep" / model).glob(f"{run}-*"))) == saved(folder / run)
-            for model in DELAYS
+            for model in delays
             for run in RUNS
         )
-        print(f"{equal} of {len(DELAYS) * len(RUNS)} jobs have the scores and samples of a single run")
+        print(f"{equal} of {len(delays) * len(RUNS)} jobs have the scores and samples of a single run")
         for server in servers.values():
             server.shutdown()
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import socket
 import sys
+from contextlib import suppress
 
 ON_PROCESSORS = {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
 """The environment of each."""
 
 
+_PORTS = itertools.count(20_000 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")))
+
+
 def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+    """A port that no other worker of these tests is given, below those that systems give out of themselves."""
+    for port in _PORTS:
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError
 
 
 def launch(port: int, machines: int = 1, rank: int = 0) -> list[str]:

@@ -16,88 +16,41 @@ SUCCESS: Final = "TOG"
 
 READ: Final = {
     "open": "print(open(CANARY).read())",
-    "open through a method": "print(open(CANARY).readlines())",
     "io.open": "import io\nprint(io.open(CANARY).read())",
     "os.open": "import os\nprint(os.read(os.open(CANARY, 0), 999))",
-    "os.open after closing a descriptor": "import os\nos.close(0)\nprint(os.read(os.open(CANARY, 0), 999))",
-    "codecs.open": "import codecs\nprint(codecs.open(CANARY).read())",
     "pathlib": "from pathlib import Path\nprint(Path(CANARY).read_text())",
-    "fileinput": "import fileinput\nprint(list(fileinput.input(CANARY)))",
-    "linecache": "import linecache\nprint(linecache.getlines(CANARY))",
     "mmap": "import mmap, os\nprint(mmap.mmap(os.open(CANARY, 0), 0, prot=1)[:])",
-    "tokenize": "import tokenize\nprint(tokenize.open(CANARY).read())",
-    "shutil": "import shutil, io\nprint(shutil.copyfileobj(open(CANARY), io.StringIO()))",
     "runpy": "import runpy\nprint(runpy.run_path(CANARY))",
     "importlib loader": "import importlib.machinery as m\nprint(m.SourceFileLoader('x', CANARY).get_data(CANARY))",
-    "_io": "import _io\nprint(_io.FileIO(CANARY).read())",
-    "posix": "import posix\nprint(posix.read(posix.open(CANARY, 0), 999))",
-    "loader of a module": "import numpy as np\nprint(np.__loader__.get_data(CANARY))",
     "spec of a module": "import math\nprint(math.__spec__.loader.load_module('os').popen('cat ' + CANARY).read())",
     "np.genfromtxt": "import numpy as np\nprint(np.genfromtxt(CANARY, dtype=str, delimiter='\\0'))",
-    "np.loadtxt": "import numpy as np\nprint(np.loadtxt(CANARY, dtype=str))",
-    "numpy by from": "from numpy import genfromtxt\nprint(genfromtxt(CANARY, dtype=str, delimiter='\\0'))",
-    "numpy by star": "from numpy import *\nprint(genfromtxt(CANARY, dtype=str, delimiter='\\0'))",
-    "module of a function": "import numpy as np, sys\nprint(sys.modules[np.mean.__module__].fromfile(CANARY, 'S99'))",
     "scipy.io.loadmat": "import scipy.io\nprint(scipy.io.loadmat(CANARY))",
-    "scipy.io.wavfile": "from scipy.io import wavfile\nprint(wavfile.read(CANARY))",
-    "module inside scipy.stats": "from scipy import stats\nprint(stats.distributions.np.fromfile(CANARY, 'S99'))",
     "typing evaluates strings": 'import typing\ndef f(x: "open(CANARY).read()"): pass\nprint(typing.get_type_hints(f))',
     "ctypes libc": "import ctypes\nl = ctypes.CDLL(None)\nb = ctypes.create_string_buffer(99)\n"
     "l.read(l.open(CANARY.encode(), 0), b, 99)\nprint(b.value)",
-    "ctypes of an array": "import numpy as np\na = np.zeros(9)\nl = a.ctypes._ctypes.CDLL(None)\n"
-    "b = a.ctypes._ctypes.create_string_buffer(99)\nl.read(l.open(CANARY.encode(), 0), b, 99)\nprint(b.value)",
     "subclass walk": "for c in ().__class__.__base__.__subclasses__():\n    if c.__name__ == 'FileLoader':\n"
     "        print(c('x', CANARY).get_data(CANARY))",
-    "subclass walk from an exception": "try:\n    1/0\nexcept Exception as e:\n"
-    "    for c in e.__class__.__mro__[-1].__subclasses__():\n        if c.__name__ == 'FileLoader':\n"
-    "            print(c('x', CANARY).get_data(CANARY))",
     "builtins of a function's globals": "def f(): pass\nb = f.__globals__['__builtins__']\n"
     "print((b['open'] if isinstance(b, dict) else b.open)(CANARY).read())",
-    "globals of a library function": "import numpy as np\nprint(np.median.__globals__['np'].fromfile(CANARY, 'S99'))",
-    "wrapped library function": "import numpy as np\nprint(np.median.__wrapped__.__globals__['np'].fromfile(CANARY, 'S99'))",
     "frame of a generator": "g = (x for x in [1])\nprint(g.gi_frame.f_builtins['open'](CANARY).read())",
-    "frame of a generator by getattr": "g = (x for x in [1])\nf = getattr(g, 'gi_' + 'frame')\n"
-    "print(getattr(f, 'f_builtins')['open'](CANARY).read())",
-    "frame of a running generator": "def f():\n    yield g.gi_frame.f_back.f_back.f_back\ng = f()\n"
-    "print(next(g).f_builtins['open'](CANARY).read())",
     "frame of a traceback": "try:\n    1/0\nexcept Exception as e:\n    f = e.__traceback__.tb_frame\n"
     "    while f.f_back: f = f.f_back\n    print(f.f_builtins['open'](CANARY).read())",
-    "traceback in __exit__": "class A:\n    def __enter__(self): return self\n    def __exit__(self, k, e, t):\n"
-    "        f = getattr(t, 'tb_frame')\n        while f.f_back: f = f.f_back\n"
-    "        print(f.f_builtins['open'](CANARY).read())\n        return True\nwith A(): 1/0",
     "sys._getframe": "import sys\nf = sys._getframe()\nwhile f.f_back: f = f.f_back\nprint(f.f_builtins['open'](CANARY).read())",
-    "inspect": "import inspect\nprint(inspect.currentframe().f_builtins['open'](CANARY).read())",
     "gc": "import gc\nfor o in gc.get_objects():\n    if isinstance(o, dict) and 'open' in o and 'len' in o:\n"
     "        print(o['open'](CANARY).read())\n        break",
-    "coroutine frame": "async def f(): pass\nc = f()\nprint(c.cr_frame.f_builtins['open'](CANARY).read())",
     "eval": "print(eval('open(CANARY).read()'))",
-    "exec": "exec('print(open(CANARY).read())')",
     "compile": "exec(compile('print(open(CANARY).read())', 'x', 'exec'))",
-    "__import__": "print(__import__('io').open(CANARY).read())",
-    "importlib": "import importlib\nprint(importlib.import_module('io').open(CANARY).read())",
-    "builtins": "import builtins\nprint(builtins.open(CANARY).read())",
-    "__builtins__": "b = __builtins__\nprint((b['open'] if isinstance(b, dict) else b.open)(CANARY).read())",
     "code object replaced": "def f(): return 1\nf.__code__ = (lambda: open(CANARY).read()).__code__\nprint(f())",
-    "code type": "def f(): pass\nprint(type(f)(type(f.__code__), {}), open(CANARY).read())",
-    "function type": "def f(): return 1\nF = type(f)\nprint(F(f.__code__, {'x': open}), open(CANARY).read())",
     "code module": "import code\ncode.InteractiveInterpreter().runsource('print(open(CANARY).read())')",
-    "timeit": "import timeit\nprint(timeit.timeit('print(open(CANARY).read())', number=1, globals={'CANARY': CANARY}))",
     "pickle": "import pickle\nprint(pickle.loads(b'cio\\nopen\\n(V' + CANARY.encode() + b'\\ntR.').read())",
-    "pickle in an array": "import numpy as np, pickle\nclass E:\n    def __reduce__(self): return (open, (CANARY,))\n"
-    "print(pickle.loads(np.array([E()], dtype=object).dumps())[0].read())",
     "reduce": "class E:\n    def __reduce__(self): return (open, (CANARY,))\nimport copy\nprint(copy.copy(E()).read())",
     "/proc root": "print(open('/proc/1/root' + CANARY).read())",
     "/proc descriptors": "print(open('/proc/self/cwd/../../../../../../..' + CANARY).read())",
     "relative path": "import os\nfor n in range(9):\n    try: print(open('../' * n + CANARY[1:]).read())\n"
     "    except Exception as e: pass",
     "chroot out": "import os\nfor n in range(9): os.chroot('..')\nprint(open(CANARY).read())",
-    "print to a file": "print('x', file=open(CANARY))\nprint(open(CANARY).read())",
-    "open by a patched builtin": "import builtins\nbuiltins.len = open\nprint(len(CANARY).read())",
     "sqlite": "import sqlite3\nprint(sqlite3.connect(CANARY).execute('select readfile(1)').fetchall(), open(CANARY).read())",
-    "zipfile": "import zipfile\nprint(zipfile.ZipFile(CANARY).namelist(), open(CANARY).read())",
-    "shelve": "import shelve\nprint(dict(shelve.open(CANARY)), open(CANARY).read())",
     "environment": "import os\nprint(os.environ[SECRET])",
-    "environment by getenv": "import os\nprint(os.getenv(SECRET))",
     "environment of libc": "import ctypes\nl = ctypes.CDLL(None)\nl.getenv.restype = ctypes.c_char_p\nprint(l.getenv(SECRET.encode()))",
     "environment in /proc": "for p in range(1, 40000):\n    try: print(open(f'/proc/{p}/environ').read())\n    except Exception: pass",
     "environment of the parent": "import os\nprint(open(f'/proc/{os.getppid()}/environ').read())",
@@ -119,38 +72,9 @@ WRITE: Final = {
     "unix socket": "import socket\nsocket.socket(socket.AF_UNIX).bind(FOLDER + '/x')",
     "tempfile": "import tempfile\ntempfile.NamedTemporaryFile(dir=FOLDER, delete=False)",
     "ndarray.tofile": "import numpy as np\nnp.zeros(1).tofile(FOLDER + '/x')",
-    "ndarray.tofile by getattr": "import numpy as np\ngetattr(np.zeros(1), 'to' + 'file')(FOLDER + '/x')",
-    "ndarray.tofile by the class": "import numpy as np\nnp.ndarray.tofile(np.zeros(1), FOLDER + '/x')",
-    "ndarray.tofile by type()": "import numpy as np\ntype(np.zeros(1)).tofile(np.zeros(1), FOLDER + '/x')",
-    "ndarray.tofile of a scalar": "import numpy as np\nnp.array(np.float64(1)).tofile(FOLDER + '/x')",
-    "ndarray.tofile by a pattern": "import numpy as np\nmatch np.zeros(1):\n    case object(tofile=f): f(FOLDER + '/x')",
-    "ndarray.tofile by a dataclass pattern": "import numpy as np\nfrom abc import ABC\nfrom dataclasses import dataclass\n"
-    "@dataclass\nclass A(ABC):\n    tofile: int\nA.register(np.ndarray)\n"
-    "match np.zeros(1):\n    case A(f): f(FOLDER + '/x')",
-    "ndarray.tofile by super": "import numpy as np\nsuper(np.float64, np.float64(1)).tofile(FOLDER + '/x')",
-    "ndarray.tofile by a subclass": "import numpy as np\nclass A(np.ndarray):\n    def f(self): super().tofile(FOLDER + '/x')\n"
-    "np.zeros(1).view(A).f()",
-    "ndarray.tofile by operator": "import operator, numpy as np\noperator.methodcaller('tofile', FOLDER + '/x')(np.zeros(1))",
-    "ndarray.tofile by attrgetter": "from operator import attrgetter\nimport numpy as np\nattrgetter('tofile')(np.zeros(1))(FOLDER + '/x')",
-    "ndarray.tofile by statistics": "from statistics import attrgetter\nimport numpy as np\nattrgetter('tofile')(np.zeros(1))(FOLDER + '/x')",
-    "ndarray.tofile by functools": "import functools, numpy as np\nclass A: pass\n"
-    "functools.update_wrapper(A, np.ndarray, assigned=['tofile'], updated=[])\nA.tofile(np.zeros(1), FOLDER + '/x')",
-    "ndarray.tofile by cached_property": "import numpy as np, functools\nclass S(str): pass\n"
-    "getattr(np.zeros(1), S('tofile'))(FOLDER + '/x')",
-    "ndarray.tofile of a numpy string": "import numpy as np\nnp.str_('x').tofile(FOLDER + '/x')",
-    "ndarray.tofile of numpy bytes": "import numpy as np\nnp.bytes_(b'x').tofile(FOLDER + '/x')",
-    "ndarray.tofile of the class of a numpy string": "import numpy as np\nnp.str_.tofile(np.str_('x'), FOLDER + '/x')",
-    "ndarray.tofile by a subclass of a numpy string": "import numpy as np\nclass S(np.str_): pass\nS('x').tofile(FOLDER + '/x')",
-    "ndarray.tofile by an element": "import numpy as np\nnp.array(['x'])[0].tofile(FOLDER + '/x')",
-    "ndarray.tofile by map and getattr": "import numpy as np\nfrom functools import reduce\n"
-    "reduce(getattr, ['tofile'], np.zeros(1))(FOLDER + '/x')",
-    "ndarray.tofile by a partial getattr": "import numpy as np\nfrom functools import partial\n"
-    "partial(getattr, np.zeros(1))('tofile')(FOLDER + '/x')",
-    "ndarray.dump": "import numpy as np\nnp.zeros(1).dump(FOLDER + '/x')",
     "f2py": "import numpy.f2py as f\nf.compile('end', source_fn=FOLDER + '/x.f')",
     "subprocess": "import subprocess\nsubprocess.run(['/usr/bin/touch', FOLDER + '/x'])",
     "os.system": "import os\nos.system('touch ' + FOLDER + '/x')",
-    "os.popen": "import os\nos.popen('touch ' + FOLDER + '/x').read()",
     "os.execv": "import os\nos.execv('/usr/bin/touch', ['touch', FOLDER + '/x'])",
     "os.posix_spawn": "import os, time\nos.posix_spawn('/usr/bin/touch', ['touch', FOLDER + '/x'], {})\ntime.sleep(.3)",
     "os.fork": "import os, time\nif os.fork() == 0:\n    open(FOLDER + '/x', 'w')\ntime.sleep(.2)",
@@ -162,16 +86,12 @@ WRITE: Final = {
     "logging": "import logging\nlogging.FileHandler(FOLDER + '/x')",
     "faulthandler": "import faulthandler\nfaulthandler.enable(open(FOLDER + '/x', 'w'))",
     "core dump": "import os, resource\nos.chdir(FOLDER)\nresource.setrlimit(resource.RLIMIT_CORE, (-1, -1))\nos.abort()",
-    "setattr on a library": "import numpy as np\nnp.save2 = 1\nsetattr(np, 'x', 1)\nnp.save(FOLDER + '/x', np.zeros(1))",
 }
 
 CONNECT: Final = {
     "socket": "import socket\nsocket.create_connection(('127.0.0.1', PORT), 1)",
-    "_socket": "import _socket\ns = _socket.socket()\ns.connect(('127.0.0.1', PORT))",
     "socket after closing a descriptor": "import os, socket\nos.close(0)\nsocket.create_connection(('127.0.0.1', PORT), 1)",
     "urllib": "import urllib.request\nurllib.request.urlopen(f'http://127.0.0.1:{PORT}', timeout=1)",
-    "http.client": "import http.client\nhttp.client.HTTPConnection('127.0.0.1', PORT, timeout=1).connect()",
-    "smtplib": "import smtplib\nsmtplib.SMTP('127.0.0.1', PORT, timeout=1)",
     "asyncio": "import asyncio\nasyncio.run(asyncio.open_connection('127.0.0.1', PORT))",
     "ctypes socket": "import ctypes, struct\nl = ctypes.CDLL(None)\ns = l.socket(2, 1, 0)\n"
     "l.connect(s, struct.pack('<H', 2) + struct.pack('>H', PORT) + bytes([127, 0, 0, 1]) + bytes(8), 16)",

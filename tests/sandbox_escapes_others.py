@@ -227,9 +227,9 @@ MACHINE: Final = {
 }
 
 OUTLIVE: Final = {
-    "forged end and on": "import os, sys, time\nf = sys._getframe()\nwhile 'end' not in f.f_locals: f = f.f_back\nos.write(3, f.f_locals['end'] + b'0')\nt = time.time()\nwhile time.time() - t < 2: pass\nos.write(3, b'late')",
-    "forged end and endless": "import os, sys\nf = sys._getframe()\nwhile 'end' not in f.f_locals: f = f.f_back\nos.write(3, f.f_locals['end'] + b'0')\nwhile True: pass",
-    "forged end and sleep": "import os, sys, time\nf = sys._getframe()\nwhile 'end' not in f.f_locals: f = f.f_back\nos.write(3, f.f_locals['end'] + b'0')\ntime.sleep(99)",
+    "forged end and on": "import os, sys, time\nf = sys._getframe()\nwhile 'mark' not in f.f_locals: f = f.f_back\nos.write(3, f.f_locals['mark'] + b'0')\nt = time.time()\nwhile time.time() - t < 2: pass\nos.write(3, b'late')",
+    "forged end and endless": "import os, sys\nf = sys._getframe()\nwhile 'mark' not in f.f_locals: f = f.f_back\nos.write(3, f.f_locals['mark'] + b'0')\nwhile True: pass",
+    "forged end and sleep": "import os, sys, time\nf = sys._getframe()\nwhile 'mark' not in f.f_locals: f = f.f_back\nos.write(3, f.f_locals['mark'] + b'0')\ntime.sleep(99)",
     "timer": "import signal\nsignal.signal(signal.SIGALRM, lambda *a: [0 for _ in iter(int, 1)])\nsignal.setitimer(signal.ITIMER_REAL, .05, .05)",
     "processor timer": "import signal\nsignal.signal(signal.SIGPROF, lambda *a: [0 for _ in iter(int, 1)])\nsignal.setitimer(signal.ITIMER_PROF, .01, .01)",
     "worker's loop replaced": "import sys, os\nw = sys.modules[[n for n in sys.modules if n.endswith('worker')][0]]\ndef f(d):\n    os.write(3, d)\n    while True: pass\nw._write = f",

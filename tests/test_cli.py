@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -187,20 +186,6 @@ def one_line(errors: str) -> str:
     return lines[-1].removeprefix("medtasks: error: ")
 
 
-@pytest.mark.slow
-def test_a_wrong_option_ends_the_stock_command_in_one_line_with_exit_code_1(tmp_path: Path) -> None:
-    done = lm_eval(
-        "run", "--include_path", TASKS, "--tasks", "medhallu", "--model", "dummy",
-        "--metadata", '{"medtasks_data": "sample", "medhallu": {"dificulty": "hard"}}',
-        cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 1
-    message = one_line(done.stderr)
-    assert message.startswith("--metadata \"medhallu\": unknown option 'dificulty' (did you mean 'difficulty'?)")
-    assert "pairing (both)" in message
-    assert done.stdout == ""
-
-
 @pytest.fixture
 def log_levels() -> Any:
     logger = logging.getLogger("lm_eval")
@@ -248,15 +233,6 @@ def test_bare_it_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
 
 
-def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["--version"]) == 0
-    assert re.fullmatch(r"medtasks \S+ \(lm_eval \d\S*, Python 3\.\S+\)\n", capsys.readouterr().out)
-    done = subprocess.run(
-        [sys.executable, "-m", "medtasks_utils", "--version"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.startswith("medtasks ")
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
 def test_completion_knows_commands_flags_and_tasks(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["completion", shell]) == 0
@@ -268,14 +244,6 @@ def test_completion_knows_commands_flags_and_tasks(shell: str, capsys: pytest.Ca
     assert shell == "tcsh" or "medmcqa_openmed" in script
     if shell == "bash":
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
-
-
-@pytest.mark.parametrize("command", sorted({*cli.COMMANDS} - {"sweep", "greet"}))
-def test_every_command_prints_json(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        cli.main([command, "--help"])
-    assert caught.value.code == 0
-    assert "--json" in capsys.readouterr().out
 
 
 def test_a_closed_pipe_is_no_error() -> None:

@@ -160,25 +160,6 @@ def test_a_reply_without_an_answer_is_asked_for_again(task: str, connections: in
     assert all("<answer>1</answer>" in text for sample in saved_samples(tmp_path, task) for (text,) in sample["resps"])
 
 
-def test_content_in_parts_is_one_text(tmp_path: Path) -> None:
-    parts = [{"type": "text", "text": "It is "}, {"type": "text", "text": "\\boxed{1}"}]
-    reply = Fault(200, {"choices": [{"message": {"role": "assistant", "content": parts}}]})
-    with LocalServer(lambda body: reply) as served:
-        assert evaluated(served, "medhallu", "--limit", "2") == 0
-    assert {sample["resps"][0][0] for sample in saved_samples(tmp_path, "medhallu")} == {"It is \\boxed{1}"}
-
-
-def test_a_server_of_another_kind_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "key")
-    reply = Fault(200, {"content": [{"type": "text", "text": "\\boxed{1}"}]})
-    with LocalServer(lambda body: reply, probed=lambda body: reply) as served:
-        words = ["eval", "--data", "sample", "--tasks", "medhallu", "--limit", "2", "--apply_chat_template"]
-        model = ["--model", "anthropic-chat", "--model_args", f"model=m,base_url={served.base}/v1/messages"]
-        assert cli.main([*words, *model, "--output_path", "out", "--log_samples"]) == 0
-        assert len(served.probes) == 1 and len(served.requests) == 2
-    assert {sample["resps"][0][0] for sample in saved_samples(tmp_path, "medhallu")} == {"\\boxed{1}"}
-
-
 @pytest.mark.parametrize("words", [
     "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
     "the request exceeds the available context size, try increasing it",

@@ -107,19 +107,6 @@ def mixed_or_likelihood(doc: Row) -> Any:
     return len(doc["question"]) % 7 if "continuation" in doc else mixed(doc)
 
 
-def test_a_category_without_examples_is_not_available(data: Path) -> None:
-    rows = [row for row in documents(load("medcalc_bench")) if row["category"] == "date"]
-    result = evaluate("medcalc_bench", samples={"medcalc_bench": positions("medcalc_bench", "category", "date")})
-    assert metric(result, "medcalc_bench", "acc_date") == 1.0
-    assert metric(result, "medcalc_bench", "acc_risk") == "N/A"
-    assert stderr(result, "medcalc_bench", "acc_risk") == "N/A"
-    assert len(rows) == result["n-samples"]["medcalc_bench"]["effective"]
-
-
-def positions(task: str, field: str, value: Any) -> list[int]:
-    return [index for index, doc in enumerate(documents(load(task))) if doc[field] == value]
-
-
 # ---- samples
 
 
@@ -189,15 +176,6 @@ def test_a_limit_of_medexqa_all_takes_from_all_specialties() -> None:
         assert [doc["id"] for doc in part] == [doc["id"] for doc in alone]
 
 
-def test_samples_selects_by_index() -> None:
-    result = evaluate("medhallu", samples={"medhallu": [1, 4, 27]})
-    docs = documents(load("medhallu"))
-    logged = [sample for sample in result["samples"]["medhallu"] if sample["filter"] == "strict-match"]
-    assert [sample["doc_id"] for sample in logged] == [1, 4, 27]
-    assert [sample["doc"] for sample in logged] == [docs[1], docs[4], docs[27]]
-    assert metric(result, "medhallu", "acc") == 1.0
-
-
 @pytest.mark.parametrize("task", [*GENERATION_TASKS, "medexqa_clinical_psychology_logits"])
 def test_predict_only_saves_the_samples_and_scores_nothing(task: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_scoring(*arguments: Any) -> Any:
@@ -234,37 +212,18 @@ def asked(task: str, metadata: dict[str, Any] | None = None, **settings: Any) ->
 VARIATIONS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("medhallu", {}, {}),
     ("medhallu", {"medhallu": {"use_knowledge": True}}, {}),
-    ("medhallu", {"medhallu": {"allow_unsure": False}}, {}),
     ("medhallu", {"medhallu": {"difficulty": "hard"}}, {}),
-    ("medhallu", {"medhallu": {"pairing": "sampled"}}, {}),
-    ("medhallu", {"medhallu": {"pairing": "sampled", "seed": 1}}, {}),
-    ("medhallu", {"medhallu": {"subset": "pqa_artificial"}}, {}),
     ("medhallu", {"medhallu": {"repeats": 2}}, {}),
-    ("medhallu", {}, {"limit": 2}),
     ("medhallu", {}, {"limit": 5}),
     ("medhallu", {}, {"samples": {"medhallu": [0, 3]}}),
-    ("medhallu", {}, {"samples": {"medhallu": [1, 2, 9]}}),
     ("medhallu", {}, {"gen_kwargs": "temperature=0.9"}),
-    ("medhallu", {}, {"gen_kwargs": "temperature=0.9,max_gen_toks=5"}),
     ("medhallu", {}, {"system_instruction": "Be brief."}),
     ("medhallu", {}, {"apply_chat_template": False}),
     ("medcalc_bench", {}, {}),
     ("medcalc_bench", {"medcalc_bench": {"one_shot": True}}, {}),
-    ("medcalc_bench", {"medcalc_bench": {"answer_format": "boxed"}}, {}),
-    ("medcalc_bench", {"medcalc_bench": {"use_think": True}}, {}),
     ("medcalc_bench", {"medcalc_bench": {"system_prompt": "Compute."}}, {}),
-    ("medcalc_bench", {"medcalc_bench": {"per_calculator": 1}}, {"limit": 5}),
     ("medmcqa_openmed", {}, {}),
     ("medmcqa_openmed", {}, {"num_fewshot": 2}),
-    ("medmcqa_openmed", {}, {"num_fewshot": 2, "fewshot_random_seed": 9}),
-    ("medmcqa_openmed", {"medmcqa": {"num_train_examples": 2}}, {"num_fewshot": 2}),
-    ("medmcqa_openmed", {"medmcqa": {"num_eval_examples": 3}}, {}),
-    ("medexqa_all", {}, {}),
-    ("medexqa_all", {"medexqa": {"specialty": "OT"}}, {}),
-    ("medexqa_all", {"medexqa": {"seed": 1}}, {}),
-    ("medexqa_all", {"medexqa": {"use_think": True}}, {}),
-    ("medexqa_clinical_psychology_logits", {}, {}),
-    ("medexqa_clinical_psychology_logits", {}, {"num_fewshot": 1}),
 ]
 
 
@@ -359,17 +318,6 @@ def test_the_macro_average_is_the_plain_mean_of_the_five_specialties(repeats: in
                 math.sqrt(sum(error**2 for error in errors)) / 5
             )
     assert "medexqa" in result["groups"]
-
-
-def test_the_one_task_over_all_specialties_has_the_same_macro_average() -> None:
-    everything = evaluate("medexqa_all", mixed)
-    group = evaluate("medexqa", mixed)
-    for filter_name in FILTERS:
-        macro = metric(group, "medexqa", "acc", filter_name)
-        assert metric(everything, "medexqa_all", "macro_acc", filter_name) == pytest.approx(macro)
-        assert stderr(everything, "medexqa_all", "macro_acc", filter_name) == pytest.approx(
-            stderr(group, "medexqa", "acc", filter_name)
-        )
 
 
 def test_medtasks_is_the_plain_mean_of_the_four_benchmarks() -> None:
@@ -469,22 +417,6 @@ def test_detection_metrics_equal_scikit_learns(data: Path, options: dict[str, An
     for subset in ("pqa_labeled", "pqa_artificial"):
         write_rows(rows, data / "medhallu" / f"{subset}.jsonl")
     check_against_scikit_learn(data, {"medhallu": options})
-
-
-def test_detection_metrics_equal_scikit_learns_on_real_rows(shared: Path) -> None:
-    check_against_scikit_learn(shared / "data", {})
-
-
-def test_unsure_is_rewarded_a_little_and_only_where_it_is_offered() -> None:
-    def unsure(doc: Row) -> str:
-        return "\\boxed{2}"
-
-    assert metric(evaluate("medhallu", unsure), "medhallu", "reward") == pytest.approx(0.01)
-    paid = evaluate("medhallu", unsure, metadata={"medhallu": {"unsure_reward": 0.3}})
-    assert metric(paid, "medhallu", "reward") == pytest.approx(0.3)
-    forbidden = evaluate("medhallu", unsure, metadata={"medhallu": {"allow_unsure": False}})
-    for name in ("reward", "answered", "unsure_rate"):
-        assert metric(forbidden, "medhallu", name) == 0.0
 
 
 # ---- loading

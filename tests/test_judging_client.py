@@ -16,7 +16,7 @@ from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
 from local_server import completion, in_turn
 
-from medtasks_utils.judging import JudgeError, JudgeSettings, check, endpoints
+from medtasks_utils.judging import JudgeError, check, endpoints
 from medtasks_utils.judging.cache import Cache
 from medtasks_utils.judging.endpoints import requested_wait
 from medtasks_utils.judging.settings import cache_file, endpoint, find_key
@@ -35,13 +35,13 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
 
 
 NO_COMPLETIONS: list[Any] = [
-    *("<html>starting", '{"choices": [', {"choices": []}, {"choices": [{}]}, {"choices": None}, {}, []),
-    *(completion(["a", "list"]), {**completion(GOOD), "usage": {"prompt_tokens": "many"}}),
+    *("<html>starting", {"choices": [{}]}, []),
+    {**completion(GOOD), "usage": {"prompt_tokens": "many"}},
 ]
 
 
 @pytest.mark.parametrize(
-    "fault", [HANG_UP, *map(Fault, (408, 409, 429, 500, 503, 529)), *(Fault(200, body) for body in NO_COMPLETIONS)]
+    "fault", [HANG_UP, *map(Fault, (408, 429, 503)), *(Fault(200, body) for body in NO_COMPLETIONS)]
 )
 def test_what_may_pass_is_tried_again(fault: Fault, tmp_path: Path) -> None:
     judgement, server = one(tmp_path, fault, fault, GOOD)
@@ -50,7 +50,7 @@ def test_what_may_pass_is_tried_again(fault: Fault, tmp_path: Path) -> None:
     assert judgement.score is None and judgement.failure and len(server.requests) == 4
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 429])
+@pytest.mark.parametrize("status", [400, 404, 429])
 def test_what_stays_wrong_is_not(status: int, tmp_path: Path) -> None:
     said = {"message": "context length exceeded,\nsay we", "code": "insufficient_quota"}
     judgement, server = one(tmp_path, Fault(status, {"error": said}))
@@ -99,12 +99,9 @@ def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(
     [
         ("85 of 100", "unreadable"),
         ("", "refusal"),
-        (completion(None), "refusal"),
-        (completion(None, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f"}}]), "refusal"),
         (completion(None, refusal="I cannot judge this: \ud800."), "refusal"),
         (completion(GOOD, finish="content_filter"), "refusal"),
         (completion(GOOD, finish="length"), "unreadable"),
-        (f"<think>The object: {GOOD}", "refusal"),
         (f"<think>{GOOD}</think>I would say 85.", "unreadable"),
     ],
 )
@@ -115,11 +112,6 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad: Ans
     assert (judgement.score, judgement.calls, judgement.tokens) == (80.0, 3, (21, 9))
     prompts = [whole(request["messages"]) for request in server.requests]
     assert prompts[1].startswith(prompts[0]) and "could not be used" in prompts[1]
-
-
-def test_a_completion_that_says_no_more_than_it_must_is_read(tmp_path: Path) -> None:
-    judgement, _ = one(tmp_path, {"choices": [{"message": {"content": GOOD}}]})
-    assert (judgement.score, judgement.tokens) == (80.0, (0, 0))
 
 
 def test_think_blocks_and_reasoning_fields_are_not_read_and_half_characters_are_sent(tmp_path: Path) -> None:
@@ -135,11 +127,10 @@ def test_think_blocks_and_reasoning_fields_are_not_read_and_half_characters_are_
 
 @pytest.mark.parametrize(
     ("refused", "requests"),
-    [((), 1), (("temperature",), 2), (("max_tokens",), 2), (("json_schema",), 2), (("response_format",), 3),
-     (("max_tokens", "temperature", "response_format"), 5)],
-)  # fmt: skip
+    [((), 1), (("json_schema",), 2), (("max_tokens", "temperature", "response_format"), 5)],
+)
 def test_refused_parameters_are_done_without_and_remembered(
-    refused: tuple[str, ...], requests: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    refused: tuple[str, ...], requests: int, tmp_path: Path
 ) -> None:
     def answer(request: dict[str, Any]) -> Answer:
         form = request.get("response_format", {}).get("type")
@@ -161,16 +152,8 @@ def test_refused_parameters_are_done_without_and_remembered(
         assert ("json_schema" in last.get("response_format", {})) == (
             not {"json_schema", "response_format"} & {*refused}
         )
-        monkeypatch.setattr("medtasks_utils.judging.client.CHECK_HOLDS", -1.0)
-        server.answer = sound
-        check(settings_for(server.url, tmp_path))  # learns anew
-        judged(server, tmp_path, [case(99)])
-    assert server.requests[-1]["response_format"]["type"] == "json_schema"
-
-
-def test_a_refusal_without_words_is_put_down_to_structured_output(tmp_path: Path) -> None:
-    judgement, server = one(tmp_path, lambda request: Fault(422, "") if "response_format" in request else GOOD)
-    assert judgement.score == 80.0 and len(server.requests) == 3
+        check(settings_for(server.url, tmp_path))  # once in a process
+        assert len(server.requests) == requests + 20
 
 
 # ---- the check before a run
@@ -182,8 +165,6 @@ def test_a_refusal_without_words_is_put_down_to_structured_output(tmp_path: Path
         (Fault(401, {"error": {"message": "bad key"}}), "right key"),
         (Fault(404, {"error": {"message": "The model `judge` does not exist"}}), "serve this model"),
         (Fault(200, "<html></html>", {"Content-Type": "text/html"}), "base URL"),
-        (Fault(400, {"error": {"message": "max_tokens exceeds the context length"}}), "context length"),
-        (Fault(500), "HTTP 500"),
         (HANG_UP, "server running"),
     ],
 )
@@ -192,14 +173,6 @@ def test_the_check_says_what_is_wrong(fault: Fault, words: str, tmp_path: Path) 
         check(settings_for(server.url, tmp_path))
     message = str(caught.value)
     assert "judge" in message and server.url in message and "\n" not in message
-
-
-def test_the_check_is_one_small_call_and_holds_for_a_while(tmp_path: Path) -> None:
-    with JudgeServer(in_turn("no object at all")) as server:
-        for _ in range(2):
-            check(settings_for(server.url, tmp_path))
-    assert len(server.requests) == 1
-    check(settings_for(server.url, tmp_path))  # all may be in the cache: then no server is needed
 
 
 # ---- endpoint, key, settings
@@ -215,18 +188,9 @@ def test_endpoints_in_one_form_without_credentials() -> None:
         assert KEY not in str(caught.value)
 
 
-def test_where_the_key_is_found(tmp_path: Path) -> None:
-    both = {"JUDGE_API_KEY": "judge-key", "OPENAI_API_KEY": "openai-key", "MINE": " mine-key\n"}
-    assert find_key(None, both) == "judge-key"
-    assert find_key(None, {"JUDGE_API_KEY": " ", "OPENAI_API_KEY": "openai-key"}) == "openai-key"
-    assert find_key("MINE", both) == "mine-key"
-    assert find_key(None, {}) is None
-    with pytest.raises(JudgeError, match=r"needs a key: set JUDGE_API_KEY or OPENAI_API_KEY"):
-        JudgeSettings.from_environment(cache=tmp_path / "cache")
-
-
 @pytest.mark.parametrize("name", [KEY, "NOT_SET", "EMPTY", "", None])
 def test_a_key_in_a_wrong_place_or_form_is_refused_and_not_repeated(name: str | None) -> None:
+    assert find_key(None, {"JUDGE_API_KEY": " ", "OPENAI_API_KEY": " openai-key\n"}) == "openai-key"
     for key in (f"{KEY} {KEY}", f"{KEY}é", f"{KEY}\n{KEY}"):
         with pytest.raises(JudgeError) as caught:
             find_key(name, {"EMPTY": "", "JUDGE_API_KEY": key})
@@ -291,18 +255,9 @@ for number in range(50):
 """
 
 
-def test_several_processes_write_the_same_cache_and_a_full_disk_costs_no_run(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_several_processes_write_the_same_cache(tmp_path: Path) -> None:
     path = tmp_path / "cache"
     workers = [subprocess.Popen([sys.executable, "-c", FILL, path, str(worker)]) for worker in range(4)]
     assert [process.wait(60) for process in workers] == [0] * 4
     with sqlite3.connect(path) as database:
         assert database.execute("SELECT count(*) FROM replies").fetchone() == (201,)
-        assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    cache = Cache(path)
-    cache._database.execute("PRAGMA query_only = ON")
-    for key in "ab":
-        cache.put(key, {})
-    assert cache.get("a") is None
-    assert [record.levelname for record in caplog.records if "cannot be written" in record.message] == ["WARNING"]

@@ -21,15 +21,10 @@ from conftest import (
 from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound, whole
 from judging_cases import no_keys_and_no_waits
 from local_server import faulty
-from saved_runs import save_run
 
 from medtasks_utils.benchmarks.base import Example as Row
-from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
-from medtasks_utils.compare import compare_runs
 from medtasks_utils.errors import MedtasksError, OptionError
-from medtasks_utils.report import build_page
-from medtasks_utils.results import read_runs
-from medtasks_utils.statistics.intervals import estimate
+from medtasks_utils.judging import JudgeSettings
 
 KEY = "sk-canary-3141592653"
 TASK = "medexqa_clinical_psychology"
@@ -91,9 +86,8 @@ def test_the_judges_score_is_the_explanation_of_a_right_answer_and_a_wrong_one_c
         right_ones = [sample for sample in samples(result, TASK) if sample["acc"]]
         assert 0 < len(right_ones) < len(scores)
         assert len(server.judging) == len(right_ones)  # once for both filters, and not for the wrong
-        assert len(server.requests) == len(right_ones) + 1  # and the check
         again = evaluate(TASK, right_or_wrong, metadata=metadata)
-        assert len(server.requests) == len(right_ones) + 1
+        assert len(server.requests) == len(right_ones) + 1  # and the check
     assert again["results"] == result["results"]
     for filter_name in ("strict-match", "flexible-extract"):
         for sample in samples(result, TASK, filter_name):
@@ -106,6 +100,7 @@ def test_the_judges_score_is_the_explanation_of_a_right_answer_and_a_wrong_one_c
                 assert sample["judge"] == {"score": score, "failure": None, "error": None, **geval_reply(score)}
             else:
                 assert sample["judge"] is None
+    assert result["configs"][TASK]["metadata"]["scorers"]["g-eval"].endswith("|model:judge")
     means = result["results"][TASK]
     assert means["judge_failures,strict-match"] == 0
     expected = sum(scores[sample["doc"]["id"]] for sample in right_ones) / len(scores)
@@ -131,30 +126,7 @@ def test_failures_are_left_out_of_the_means_counted_and_named(
     assert sample["judge"]["score"] is None
     assert sample["judge"]["failure"] == "unreadable"
     (warning,) = [text for text in warnings_of_harness() if "judge failed" in text]
-    assert warning.startswith(f"{TASK}: the judge failed on 1 example, left out of the means: {lost} (unreadable: ")
-
-
-def test_where_every_judgement_fails_there_is_no_score_and_all_files_are_strict_json(tmp_path: Path) -> None:
-    """Of one task of the group no judgement comes: null in its samples, N/A in its results and the group's."""
-    scores = {name: 50 for specialty in SPECIALTIES for name in scores_of(documents(load(f"medexqa_{specialty.name}")))}
-    lost = set(scores_of(documents(load(TASK))))
-    with JudgeServer(judging(scores, lost.__contains__)) as server:
-        path = save_run(tmp_path, right, "medexqa", metadata=options(server, tmp_path))
-    for file in (path, *path.parent.glob("samples_*.jsonl")):
-        for line in [file.read_text()] if file == path else file.read_text().splitlines():
-            json.loads(line, parse_constant=pytest.fail)
-    results = json.loads(path.read_text())["results"]
-    for name in ("medexqa", TASK):
-        assert results[name]["explanation,strict-match"] == results[name]["combined,strict-match"] == "N/A"
-        assert results[name]["explanation_stderr,strict-match"] == "N/A" and results[name]["acc,strict-match"] == 1.0
-    (run,) = read_runs(path)
-    task = run.tasks[TASK]
-    assert {sample.metrics["strict-match"]["explanation"] for sample in task.samples} == {None}
-    assert estimate(task.scores("strict-match", "explanation"), task.facts("explanation")).value is None
-    assert ("explanation", "strict-match") not in task.metrics and ">nan" not in build_page([run])
-    compared = compare_runs(run, run)
-    assert (TASK, "explanation") not in {(line.task, line.metric) for line in compared.lines}
-    assert any("explanation is not compared: neither run has a value of it" in text for text in compared.warnings)
+    assert warning.startswith(f"{TASK}: the judge failed on {lost}, left out of the means (unreadable: ")
 
 
 @pytest.mark.parametrize("use_coverage", [False, True])
@@ -209,14 +181,6 @@ def test_of_several_generations_each_is_judged_and_each_failure_counted(tmp_path
     assert means["explanation,strict-match"] == pytest.approx(sum(scores.values()) / len(docs))
 
 
-def test_judge_and_model_are_in_the_signature(tmp_path: Path) -> None:
-    with JudgeServer() as server:
-        result = evaluate(TASK, right, metadata=options(server, tmp_path))
-    scorers = result["configs"][TASK]["metadata"]["scorers"]
-    assert scorers["g-eval"].startswith("g-eval|prompt:")
-    assert scorers["g-eval"].endswith("|model:judge")
-
-
 # ---- before the model runs
 
 
@@ -229,9 +193,8 @@ def refused(metadata: dict[str, Any], match: str) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("mode", [None, "g-eval", "factscore"])
-def test_without_explanations_no_judge_is_called_whatever_use_judge_says(mode: str | None) -> None:
-    judge = {"use_judge": True, "judge_mode": mode, "judge_base_url": "http://127.0.0.1:9/v1"}
+def test_without_explanations_no_judge_is_called_whatever_use_judge_says() -> None:
+    judge = {"use_judge": True, "judge_mode": "g-eval", "judge_base_url": "http://127.0.0.1:9/v1"}
     result = evaluate("medexqa_be", metadata={"medexqa": {**judge, "use_explanations": False}})
     results = result["results"]["medexqa_biomedical_engineering"]
     assert results["acc,strict-match"] == 1.0
@@ -255,7 +218,7 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: P
     ("given", "match"),
     [
         ({"use_explanations": True, "use_judge": True}, "use_judge needs judge_mode: g-eval or factscore"),
-        ({"judge_mode": "bleu"}, "judge_mode: there is no judge 'bleu'; there are g-eval, factscore"),
+        ({"judge_mode": "bleu"}, "judge_mode there is no judge 'bleu'; there are g-eval, factscore"),
         ({"judge_concurrency": 0}, "judge_concurrency"),
         ({"judge_api_key_env": KEY}, "name of an environment variable"),
         ({"judge_api_key_env": [KEY]}, "judge_api_key_env"),
@@ -274,14 +237,20 @@ def test_bad_options_are_one_line_without_what_may_be_a_key(given: dict[str, Any
     assert "\n" not in str(caught.value)
 
 
-def test_processes_share_the_limit(tmp_path: Path) -> None:
+def test_processes_share_the_limit_and_the_first_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[int] = []
+    keep = JudgeSettings.from_environment
+
+    def noted(**named: Any) -> JudgeSettings:
+        limits.append(named["concurrency"])
+        return keep(**named)
+
+    monkeypatch.setattr(JudgeSettings, "from_environment", noted)
     with JudgeServer() as server:
-        task = load(TASK, **options(server, tmp_path, judge_concurrency=16, judge_max_tokens=900))
-        for processes, share in ((1, 16), (4, 4), (5, 3), (64, 1)):
-            assert task.options.judge_settings(processes).concurrency == share
-        assert task.options.judge_settings().max_tokens == 900
-        task.build_all_requests(rank=1, world_size=2)  # the first process has checked
-    assert server.requests == []
+        task = load(TASK, **options(server, tmp_path, judge_concurrency=16))
+        for processes in (1, 4, 5, 64):
+            task.benchmark.batch_scorer(task.eval_docs, task.options, task.info, rank=1, processes=processes)
+    assert limits == [16, 4, 3, 1] and server.requests == []
 
 
 # ---- the stock command line
@@ -328,19 +297,3 @@ def test_no_file_no_line_and_no_cache_of_a_run_holds_the_key(tmp_path: Path) -> 
     for path in written:
         assert KEY.encode() not in path.read_bytes(), path
     assert KEY not in finished.stdout + finished.stderr
-
-
-INTERRUPTED = """
-import json, os, signal, sys, threading
-from conftest import evaluate
-from medtasks_utils.benchmarks.medexqa import explanations as medexqa_explanations
-
-judge_all = medexqa_explanations.judge_all
-
-def interrupted(*arguments, **named):
-    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    return judge_all(*arguments, **named)
-
-medexqa_explanations.judge_all = interrupted
-evaluate("medexqa_be", lambda doc: "The answer is B.", metadata=json.loads(sys.argv[1]))
-"""

@@ -2,229 +2,122 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Row, documents, evaluate, reader, sample_rows, write_rows
+from conftest import Row, documents, evaluate, load, reader, sample_rows, write_rows
 
-from medtasks_utils.benchmarks.medcalc_bench import calculators
 from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR
-from medtasks_utils.errors import DataError, OptionError
+from medtasks_utils.errors import DataError, MedtasksError, OptionError
 
-TASK = "medcalc_bench_corrected"
+PLAIN, TASK = "medcalc_bench", "medcalc_bench_corrected"
 FILE = "medcalc_bench/corrected.csv"
+FILTERS = ("strict-match", "flexible-extract")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A data directory with the corrected rows alone."""
-    write_rows(sample_rows(FILE), tmp_path / FILE)
-    return tmp_path
-
-
-def changed(folder: Path, row: int, **cells: str) -> Path:
-    rows = sample_rows(FILE)
-    rows[row].update({name.replace("_", " "): value for name, value in cells.items()})
-    write_rows(rows, folder / FILE)
-    return folder
-
-
-def values(answer: str, filter_name: str = "strict-match", task: str = TASK, **settings: Any) -> dict[str, Any]:
-    results = evaluate(task, lambda doc: answer, **settings)["results"][task]
+def values(answer: Any, filter_name: str = "strict-match", task: str = TASK, **settings: Any) -> dict[str, Any]:
+    results = evaluate(task, answer if callable(answer) else lambda doc: answer, **settings)["results"][task]
     return {name.split(",")[0]: value for name, value in results.items() if name.endswith(f",{filter_name}")}
 
 
-def document(**fields: Any) -> Row:
-    base = documents(reader(TASK))[0]
-    return {**base, **fields}
-
-
-# ---- rows
+# ---- rows and prompt
 
 
 def test_rows_have_the_calculators_number_and_category() -> None:
-    for doc in documents(reader(TASK)):
-        assert (doc["calculator_id"], doc["category"]) == calculators.calculator_of(doc["calculator_name"])
+    others = {row["Calculator Name"]: row for row in sample_rows(f"{PLAIN}/test.csv")}
+    for doc in documents(load(TASK)):
+        if other := others.get(doc["calculator_name"]):
+            assert doc["calculator_id"] == int(other["Calculator ID"])
+            assert doc["category"] == other["Category"].replace(" ", "_")
         assert doc["judgement"] == ("days" if doc["calculator_id"] == 69 else BY_CALCULATOR[doc["calculator_id"]].name)
-        assert doc["labels"] == "physicians"
         assert (doc["ground_truth"] == "N/A") == (int(doc["row_number"]) >= 12)
-    assert documents(reader(TASK))[4]["lower_limit"] == -3.675, "limits the wrong way round are put in order"
-
-
-def test_there_are_55_calculators_as_in_the_other_rows() -> None:
-    assert len(calculators.CALCULATORS) == len(BY_CALCULATOR) == 55
-    assert {calculator.id for calculator in calculators.CALCULATORS.values()} == set(BY_CALCULATOR)
-    for name in ("test", "one_shot"):
-        for row in sample_rows(f"medcalc_bench/{name}.csv"):
-            found = calculators.calculator_of(row["Calculator Name"])
-            assert found and found.id == int(row["Calculator ID"])
-            assert found.category == row["Category"].replace(" ", "_")
-
-
-def test_both_spellings_of_the_date_of_conception() -> None:
-    assert calculators.calculator_of("Estimated of Conception") == calculators.calculator_of(
-        "Estimated Date of Conception"
-    )
+    assert documents(load(TASK))[4]["lower_limit"] == -3.675, "limits the wrong way round are put in order"
+    given = {"dataset_version": "corrected"}
+    assert documents(load(PLAIN, medcalc_bench=given)) == documents(load(TASK))
 
 
 @pytest.mark.parametrize(
-    "place", ["corrected.csv", "corrected/corrected.csv", "medcalc_v1_corrected.csv", "corrected.jsonl"]
-)
-def test_layouts(tmp_path: Path, place: str) -> None:
-    write_rows(sample_rows(FILE), tmp_path / "medcalc_bench" / place)
-    assert documents(reader(TASK, tmp_path)) == documents(reader(TASK))
-
-
-@pytest.mark.parametrize(
-    ("cells", "message"),
+    ("row", "column", "cell"),
     [
-        ({"Calculator_Name": "Shoe Size"}, "corrected.csv, row 7: unknown Calculator Name 'Shoe Size'"),
-        ({"Ground_Truth_Answer": "high"}, "corrected.csv, row 7: Ground Truth Answer is 'high', not a number"),
-        ({"Ground_Truth_Answer": ""}, "corrected.csv, row 7: Ground Truth Answer is '', not a number"),
-        ({"Lower_Limit": "N/A"}, "corrected.csv, row 7: Lower Limit is 'N/A', not a number"),
+        (6, "Calculator Name", "Shoe Size"),
+        (6, "Ground Truth Answer", "high"),
+        (6, "Ground Truth Answer", ""),
+        (6, "Lower Limit", "N/A"),
     ],
 )
-def test_a_row_that_cannot_be_understood_is_one_clear_error(folder: Path, cells: dict[str, str], message: str) -> None:
-    with pytest.raises(DataError, match="row 7") as error:
-        reader(TASK, changed(folder, 6, **cells))
-    assert message in str(error.value)
+def test_a_row_that_cannot_be_understood_is_one_clear_error(data: Path, row: int, column: str, cell: str) -> None:
+    rows = sample_rows(FILE)
+    rows[row][column] = cell
+    write_rows(rows, data / FILE)
+    with pytest.raises(DataError, match=rf"corrected\.csv, row {row + 1}: .*{column}.*{cell!r}"):
+        load(TASK, data)
 
 
-def test_days_must_be_whole(folder: Path) -> None:
-    with pytest.raises(DataError, match=r"row 6: Ground Truth Answer is '56\.5', not a number of days"):
-        reader(TASK, changed(folder, 5, Ground_Truth_Answer="56.5"))
-
-
-def test_a_directory_without_the_file_says_which_is_missing(tmp_path: Path) -> None:
-    write_rows(sample_rows("medcalc_bench/test.csv"), tmp_path / "medcalc_bench" / "test.csv")
-    with pytest.raises(DataError, match=r"has no file corrected\.parquet\|jsonl\|csv\|tsv"):
-        reader(TASK, tmp_path)
-
-
-@pytest.mark.parametrize("options", [{"revision": "main"}, {"split": "train"}, {"dataset_version": "1.2"}])
+@pytest.mark.parametrize("options", [{"revision": "main"}, {"split": "train"}])
 def test_options_that_cannot_apply_are_errors(options: Row) -> None:
     with pytest.raises(OptionError, match=next(iter(options))):
-        reader(TASK, medcalc_bench=options)
-
-
-def test_few_shot_examples_are_not_to_be_had() -> None:
-    with pytest.raises(DataError, match="no rows to draw few-shot examples from"):
+        load(TASK, medcalc_bench=options)
+    with pytest.raises(MedtasksError, match="no rows to draw few-shot examples from"):
         evaluate(TASK, num_fewshot=1)
 
 
-def test_the_rows_serve_other_tasks_too() -> None:
-    given = {"dataset_version": "corrected"}
-    assert documents(reader("medcalc_bench", medcalc_bench=given)) == documents(reader(TASK))
-    lite = documents(reader("medcalc_bench_lite", medcalc_bench=given))
-    assert Counter(doc["calculator_id"] for doc in lite)[44] == 2
+def test_the_prompt_allows_na_asks_for_days_and_shows_examples_in_days() -> None:
+    def prompt(**options: Any) -> str:
+        task = load(TASK, medcalc_bench=options)
+        return str(task.doc_to_text(task.eval_docs[5]))
 
-
-# ---- prompt
-
-
-def prompt(**options: Any) -> str:
-    task = reader(TASK, medcalc_bench=options)
-    return str(task.doc_to_text(task.eval_docs[5]))
-
-
-def test_the_prompt_allows_na_and_asks_to_use_it_sparingly() -> None:
     assert "<answer>N/A</answer>" in prompt() and "sparingly" in prompt()
-    assert "\\boxed{N/A}" in prompt(answer_format="boxed")
-    assert "sparingly" in prompt(system_prompt="You are a nurse.")
-    plain = reader("medcalc_bench")
-    assert "N/A" not in plain.doc_to_text(plain.eval_docs[0])
-
-
-def test_the_prompt_asks_for_days() -> None:
     assert "<answer>31</answer> for a gestational age in days" in prompt()
     assert "weeks" not in prompt().rsplit("End with", 1)[1]
-
-
-def test_a_solved_example_is_answered_in_days() -> None:
-    task = reader(TASK, medcalc_bench={"one_shot": True})
-    doc = task.eval_docs[5]
+    assert "\\boxed{N/A}" in prompt(answer_format="boxed") and "sparingly" in prompt(system_prompt="Nurse.")
+    assert "N/A" not in load(PLAIN).doc_to_text(load(PLAIN).eval_docs[0])
+    doc = load(TASK, medcalc_bench={"one_shot": True}).eval_docs[5]
     assert doc["example_answer"] == "138"  # 19 weeks and 5 days
-    assert doc["example_question"] == doc["question"]
-    assert all(doc["example_note"] for doc in task.eval_docs)
 
 
-# ---- reading and judgement
+# ---- reading, judgement, metrics
 
 
 @pytest.mark.parametrize(
     ("answer", "strict", "flexible"),
     [
-        ("56", True, True),
-        ("56 days", True, True),
-        ("56.0", True, True),
-        ("(8 weeks, 0 days)", True, True),
-        ("('8 weeks', '0 days')", True, True),
-        ("8 weeks, 0 days", True, True),
-        ("8 weeks and 0 days", True, True),
-        ("(8, 0)", True, True),
-        ("[8, 0]", True, True),
-        ("8 weeks", True, True),
-        ("7 weeks 7 days", True, True),
-        ("8w0d", False, True),
-        ("8+0", False, True),
-        ("\n56\n", True, True),
-        ("55", False, False),
-        ("57", False, False),
-        ("(8 weeks, 1 day)", False, False),
-        ("8", False, False),
-        ("N/A", False, False),
-        ("", False, False),
-        ("5/6", False, False),
+        *((text, True, True) for text in ("56", "56 days", "56.0", "(8 weeks, 0 days)", "('8 weeks', '0 days')")),
+        *((text, True, True) for text in ("8 weeks and 0 days", "(8, 0)", "8 weeks", "7 weeks 7 days", "\n56\n")),
+        *((text, False, True) for text in ("8w0d", "8+0")),
+        *((text, False, False) for text in ("55", "57", "(8 weeks, 1 day)", "8", "N/A", "", "5/6")),
     ],
 )
 def test_gestational_age_in_days(answer: str, strict: bool, flexible: bool) -> None:
     task = reader(TASK)
     doc = task.eval_docs[5]
-    assert doc["judgement"] == "days" and doc["ground_truth"] == "56"
-    for name, right in (("strict-match", strict), ("flexible-extract", flexible)):
-        read = task.extract(name, f"<answer>{answer}</answer>", doc)
-        assert bool(task.score(doc, read)["acc"]) is right, name
+    assert (doc["judgement"], doc["ground_truth"]) == ("days", "56")
+    read = [task.extract(name, f"<answer>{answer}</answer>", doc) for name in FILTERS]
+    assert [bool(task.score(doc, each)["acc"]) for each in read] == [strict, flexible]
 
 
-def test_29_weeks_are_203_days_and_not_two_and_nine() -> None:
-    task, doc = reader(TASK), document(judgement="days", ground_truth="203")
-    assert task.score(doc, task.extract("strict-match", "<answer>29 weeks</answer>", doc))["acc"] == 1
+@pytest.mark.parametrize("filter_name", FILTERS)
+def test_metrics_of_what_can_be_answered_and_what_cannot(filter_name: str) -> None:
+    names = ("acc", "acc_answerable", "acc_unanswerable", "na_rate", "answered")
 
-
-def test_na_is_right_where_the_label_says_so_and_nowhere_else() -> None:
-    found = values("<answer>N/A</answer>")
-    assert found["acc"] == pytest.approx(4 / 15)
-    assert (found["acc_answerable"], found["acc_unanswerable"], found["na_rate"]) == (0, 1, 1)
-    assert found["answered"] == 1
-
-
-def test_a_number_is_wrong_where_the_label_is_na() -> None:
-    found = values("<answer>132</answer>")
-    assert (found["acc_unanswerable"], found["na_rate"]) == (0, 0)
-
-
-def test_an_empty_answer_is_not_na() -> None:
-    found = values("<answer></answer>")
-    assert (found["acc"], found["answered"], found["na_rate"], found["acc_unanswerable"]) == (0, 0, 0, 0)
-
-
-def test_right_but_never_na_and_na_only() -> None:
     def never(doc: Row) -> str:
         return f"<answer>{'1' if doc['ground_truth'] == 'N/A' else doc['shown_truth']}</answer>"
 
-    found = evaluate(TASK, never)["results"][TASK]
-    for name in ("strict-match", "flexible-extract"):
-        assert found[f"acc,{name}"] == pytest.approx(11 / 15)
-        assert (found[f"acc_answerable,{name}"], found[f"acc_unanswerable,{name}"]) == (1, 0)
-        assert found[f"na_rate,{name}"] == 0
+    for answer, expected in (
+        ("<answer>N/A</answer>", (4 / 15, 0, 1, 1, 1)),
+        ("<answer></answer>", (0, 0, 0, 0, 0)),
+        (never, (11 / 15, 1, 0, 0, 1)),
+    ):
+        found = values(answer, filter_name)
+        assert tuple(found[name] for name in names) == pytest.approx(expected)
+    plain = values("<answer>N/A</answer>", filter_name, PLAIN)
+    assert not {*names[1:4]} & plain.keys() and (plain["acc"], plain["answered"]) == (0, 0)
 
 
 @pytest.mark.parametrize("answer_format", ["xml", "boxed"])
 def test_in_words_only_flexible_reads_it(answer_format: str) -> None:
-    metadata = {"medcalc_bench": {"answer_format": answer_format}}
+    metadata = {PLAIN: {"answer_format": answer_format}}
     said = "The note gives no weight. Therefore the value cannot be calculated."
     assert values(said, metadata=metadata)["answered"] == 0
     assert values(said, "flexible-extract", metadata=metadata)["acc_unanswerable"] == 1
@@ -232,84 +125,19 @@ def test_in_words_only_flexible_reads_it(answer_format: str) -> None:
     assert boxed == (answer_format == "boxed"), "strict reads the form that was asked for"
 
 
-def test_other_tasks_have_no_metrics_of_na() -> None:
-    found = values("<answer>N/A</answer>", task="medcalc_bench")
-    assert not {"na_rate", "acc_answerable", "acc_unanswerable"} & found.keys()
-    assert (found["acc"], found["answered"]) == (0, 0)
-
-
 def test_with_tools_na_ends_a_conversation() -> None:
     tools = {"add_calculator_tool": True}
     assert reader(TASK, medcalc_bench=tools).has_final_answer("<answer>N/A</answer>")
-    assert not reader(TASK, medcalc_bench=tools).has_final_answer("<answer>value</answer>")
-    assert not reader("medcalc_bench", medcalc_bench=tools).has_final_answer("<answer>N/A</answer>")
-    assert values("<answer>N/A</answer>", metadata={"medcalc_bench": tools})["turns"] == 1
+    assert not reader(PLAIN, medcalc_bench=tools).has_final_answer("<answer>N/A</answer>")
+    assert values("<answer>N/A</answer>", metadata={PLAIN: tools})["turns"] == 1
 
 
-def test_repeats_are_averaged() -> None:
-    answers = iter(["<answer>N/A</answer>", "<answer>6</answer>"] * 100)
-    settings: Row = {"metadata": {"medcalc_bench": {"repeats": 2}}, "gen_kwargs": "do_sample=true,temperature=1"}
-    found = evaluate(TASK, lambda doc: next(answers), **settings)["results"][TASK]
-    assert found["na_rate,strict-match"] == found["acc_unanswerable,strict-match"] == 0.5
-
-
-def test_the_signature_tells_the_labels_apart() -> None:
-    signatures = [
-        evaluate(task)["configs"][task]["metadata"]["signature"]["strict-match"] for task in (TASK, "medcalc_bench")
-    ]
-    assert signatures[0] != signatures[1]
-
-
-# ---- the real file
-
-
-def real_rows(shared: Path, name: str) -> list[dict[str, str]]:
-    csv.field_size_limit(10_000_000)
-    with (shared / "data" / "medcalc_bench" / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+# ---- the real files
 
 
 def test_the_real_rows(shared: Path) -> None:
-    found = documents(reader(TASK, shared / "data"))
-    assert len(found) == 887
-    assert sum(doc["ground_truth"] == "N/A" for doc in found) == 69
-    assert Counter(doc["judgement"] for doc in found)["days"] == 20
-    originals = {row["Row Number"]: row for row in real_rows(shared, "test.csv")}
-    for doc in found:
-        original = originals[doc["row_number"]]
-        assert int(original["Calculator ID"]) == doc["calculator_id"]
-        assert original["Category"].replace("lab", "lab_test") == doc["category"]
-        assert original["Patient Note"].strip() == doc["note"]
-
-
-def test_an_oracle_of_the_original_labels_scores_what_the_two_files_imply(shared: Path) -> None:
-    """Worked out from the files alone, by the rules as they are written down."""
-    originals = {row["Row Number"]: row for row in real_rows(shared, "test.csv")}
-    right = Counter[str]()
-    for row in real_rows(shared, "corrected.csv"):
-        original, truth = originals[row["Unique ID"]]["Ground Truth Answer"], row["Ground Truth Answer"]
-        calculator = int(originals[row["Unique ID"]]["Calculator ID"])
-        if truth == "N/A":
-            kind, is_right = "unanswerable", False
-        elif calculator in (13, 68):
-            parts = [[int(part) for part in label.split("/")] for label in (original, truth)]
-            kind, is_right = "answerable", parts[0] == parts[1]
-        elif calculator == 69:
-            weeks, days = (int("".join(filter(str.isdigit, part))) for part in original.split(","))
-            kind, is_right = "answerable", 7 * weeks + days == int(truth)
-        elif BY_CALCULATOR[calculator].name == "integer":
-            kind, is_right = "answerable", round(float(original)) == float(truth)
-        else:
-            limits = sorted((float(row["Lower Limit"]), float(row["Upper Limit"])))
-            kind, is_right = "answerable", limits[0] <= float(original) <= limits[1]
-        right[kind] += is_right
-
-    def oracle(doc: Row) -> str:
-        return f"<answer>{originals[doc['row_number']]['Ground Truth Answer']}</answer>"
-
-    found = evaluate(TASK, oracle, data=shared / "data")["results"][TASK]
-    for name in ("strict-match", "flexible-extract"):
-        assert found[f"acc,{name}"] == pytest.approx(right.total() / 887)
-        assert found[f"acc_answerable,{name}"] == pytest.approx(right["answerable"] / 818)
-        assert found[f"acc_unanswerable,{name}"] == right["unanswerable"] == 0
-    assert 0.6 < found["acc,strict-match"] < 0.75
+    docs = documents(load(TASK, shared / "data"))
+    assert (len(docs), sum(doc["ground_truth"] == "N/A" for doc in docs)) == (887, 69)
+    assert Counter(doc["judgement"] for doc in docs)["days"] == 20
+    found = values(lambda doc: f"<answer>{doc['shown_truth']}</answer>", data=shared / "data")
+    assert (found["acc"], found["na_rate"]) == (1, pytest.approx(69 / 887))

@@ -22,7 +22,6 @@ from rouge_score.rouge_scorer import RougeScorer
 from medtasks_utils.benchmarks.base import Example as Row
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
-from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.sources import SAMPLE
 
 LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
@@ -114,25 +113,6 @@ def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_
     assert said.startswith("1 of 4 examples have no reference")
 
 
-def test_all_four_metrics_with_a_small_wordnet_and_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("bert_score")
-    import nltk
-
-    write_nltk_data(tmp_path)
-    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    model = save_model(tmp_path / "model")
-    options = {"use_explanations": True, "bertscore_model": str(model), "bertscore_device": "cpu"}
-    result = evaluate("medexqa_be", answered, metadata={"medexqa": options})
-    task = "medexqa_biomedical_engineering"
-    right = [sample for sample in samples(result, task) if sample["acc"]]
-    assert right
-    for sample in right:
-        parts = [sample[name] for name in ("rougeL", "bleu", "meteor", "bertscore")]
-        assert all(0 <= part <= 100.0001 for part in parts)
-        assert parts[1] == 0 or parts[0] > 0
-        assert sample["explanation"] == pytest.approx(sum(parts) / 4)
-
-
 def save_speaker(tiny_model: Path, folder: Path) -> Path:
     """The tiny model with whole words of the sample's explanations for tokens, so that its nonsense shares some."""
     from tokenizers import Tokenizer, models, pre_tokenizers
@@ -198,31 +178,6 @@ def test_two_processes_score_explanations_as_one_does(tiny_model: Path, tmp_path
         [value for name, value in zip(names, each, strict=True) if name != "bleu"] for each in of_one.values()
     ]
     assert any(all(value > 0 for value in values) for values in without_bleu), "some are scored by all metrics"
-
-
-def test_without_any_reference_only_the_answers_are_scored(tmp_path: Path) -> None:
-    data = data_with_blanks(tmp_path)
-    for path in (data / "medexqa" / "test").glob("*.tsv"):
-        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-        text = "".join("\t".join([*row[:5], "", "", row[7]]) + "\n" for row in rows)
-        path.write_text(text, encoding="utf-8")
-    result = evaluate("medexqa", answered, data=data, metadata={"medexqa": {"use_explanations": True}})
-    assert "explanation,strict-match" not in result["results"]["medexqa"]
-    assert result["results"]["medexqa"]["answered,strict-match"] == 1.0
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"explanation_metrics": ["rough"]}, "explanation_metrics"),
-        ({"explanation_metrics": []}, "explanation_metrics"),
-        ({"mcq_weight": -1.0, "explanation_weight": 2.0}, "mcq_weight"),
-        ({"bertscore_batch_size": 0}, "bertscore_batch_size"),
-    ],
-)
-def test_wrong_options(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(MedtasksError, match=message):
-        evaluate("medexqa_be", answered, metadata={"medexqa": options})
 
 
 def test_answers_alone_import_neither_torch_nor_nltk() -> None:

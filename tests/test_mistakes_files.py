@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,29 +29,3 @@ def test_a_split_out_of_train_is_marked_wherever_results_are_read(
     assert any(said in problem for problem in problems([as_run(results, Path("run"))]))
     write_rows(medmcqa_rows(8), data / "medmcqa" / "validation.jsonl")
     assert "remarks" not in load("medmcqa_openmed", data).config.metadata
-
-
-def test_a_packed_file_is_to_be_unpacked(data: Path) -> None:
-    path = data / "medexqa" / "test" / "clinical_psychologist_test.tsv.gz"
-    path.parent.mkdir()
-    path.write_bytes(gzip.compress(b"rows"))
-    with pytest.raises(DataError, match=r"it has test/clinical_psych\S*\.tsv\.gz; unpack test/clinical_psych\S*\.gz"):
-        load("medexqa_clinical_psychology", data)
-
-
-def test_of_two_formats_one_is_read_and_said(data: Path, warnings_of_harness: Callable[[], list[str]]) -> None:
-    for suffix in ("csv", "jsonl"):
-        write_rows(medmcqa_rows(), data / "medmcqa" / f"validation.{suffix}")
-    load("medmcqa_openmed", data)
-    (warning,) = warnings_of_harness()
-    assert warning.endswith("validation.jsonl is read, and not the same in .csv beside it")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "place"),
-    [("validation.jsonl", '{}\n\n"a row"\n', "line 3"), ("validation.json", "[{}, 5]", "row 2")],
-)
-def test_a_row_that_is_no_object_is_named(data: Path, name: str, text: str, place: str) -> None:
-    (data / "medmcqa" / name).write_text(text)
-    with pytest.raises(DataError, match=f"{name}: {place} is no JSON object"):
-        load("medmcqa_openmed", data)

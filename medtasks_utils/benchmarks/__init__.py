@@ -32,6 +32,3 @@ def metric_of(name: str, benchmark: str | None = None) -> Metric:
     named = benchmarks()[benchmark].metric(name)
     others = (other.metric(name) for other in benchmarks().values())
     return named or next((metric for metric in others if metric), None) or of_another_task(name)
-
-
-cards = benchmarks

@@ -27,7 +27,8 @@ UNANSWERED = "[invalid]"
 """What stands for an answer in logs where none was found: the harness's own word for it."""
 
 
-class PinnedFile(NamedTuple):
+@dataclass(frozen=True)
+class PinnedFile:
     """A file of a GitHub repository: its ``path`` there, the SHA-256 of its bytes, the ``name`` it is kept under."""
 
     path: str
@@ -35,7 +36,8 @@ class PinnedFile(NamedTuple):
     name: str
 
 
-class Repository(NamedTuple):
+@dataclass(frozen=True)
+class Repository:
     """A data set on the hub or, where ``files`` names any, files on GitHub.
 
     Attributes:

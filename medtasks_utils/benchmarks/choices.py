@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any
 
-from medtasks_utils.benchmarks.base import Benchmark, Example
-from medtasks_utils.benchmarks.options import Options, Requirement
+from medtasks_utils.benchmarks.base import Benchmark, Example, TaskInfo
+from medtasks_utils.benchmarks.options import Options
+from medtasks_utils.errors import OptionError
 
 
 class ChoiceOptions(Options):
     """Options of a benchmark with choices."""
-
-    needs: ClassVar = {"vary_order": Requirement("repeats", lambda options: options.repeats > 1)}
 
     vary_order: bool = False
     """show each generation the choices in another order; needs repeats"""
@@ -29,6 +28,14 @@ class ChoiceBenchmark(Benchmark):
     @abstractmethod
     def in_order(self, example: Example, order: str) -> Example:
         """The example as the prompt's template takes it, with its choices in another order."""
+
+    def check(self, task: TaskInfo, options: Any) -> list[str]:
+        """Refuse ``vary_order`` where nothing is generated; a line where there is nothing to vary."""
+        if options.vary_order and not task.generates:
+            raise OptionError(f"{task.name}: vary_order is for generated answers, and this task scores logits")
+        if options.vary_order and options.repeats == 1:
+            return ["vary_order varies the order over repeats, and repeats is 1"]
+        return []
 
 
 def order_of(generation: int, first: str) -> str:

@@ -69,10 +69,14 @@ def read_options(
         )
     given = given or {}
     refuse(kind, place, given)
-    named = [(kind.aliases.get(name, name), value) for name, value in given.items()]
-    own = {name: value for name, value in named if value is not None or name not in kind.model_fields}
-    if any(name in own and own[name] != value for name, value in named if value is not None):
-        raise OptionError(f"{place}: one option is given under two names ({', '.join(kind.aliases)}), and they differ")
+    own: dict[str, Any] = {}
+    for key, value in given.items():
+        name = kind.aliases.get(key, key)
+        if value is None and name in kind.model_fields:
+            continue
+        if name in own and own[name] != value:
+            raise OptionError(f"{place}: {key} is another name of {name}, and their values differ")
+        own[name] = value
     try:
         return kind(**{**defaults, **own})
     except ValidationError as error:

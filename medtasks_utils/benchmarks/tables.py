@@ -20,7 +20,7 @@ _SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of one split, and the file that they are in (of several shards the first); none for a row by itself."""
+    """The rows of one split, and the file that they are in (of shards their folder); none for a row by itself."""
 
     rows: Sequence[Any]
     path: Path | None = None
@@ -40,7 +40,8 @@ class Table:
         for index, row in enumerate(self.rows):
             missing = [column for column in columns if column not in row]
             if missing:
-                raise DataError(f"{self.at(index)}: no column {', '.join(missing)}; it has {', '.join(map(str, row))}")
+                missing_ones = f"missing column{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+                raise DataError(f"{self.at(index)}: {missing_ones}; it has {', '.join(map(str, row))}")
 
     def made(self, make: Callable[[Any], Made]) -> list[Made]:
         """What ``make`` makes of each row; its ValueError becomes a DataError that names the row."""
@@ -93,11 +94,12 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
         wanted = " or ".join(f"{split}.parquet|jsonl|csv|tsv" for split in splits)
         present = ", ".join(sorted(str(path.relative_to(folder)) for path in folder.rglob("[!.]*") if path.is_file()))
         raise DataError(f"{folder} has no file {wanted}; it has {present[:400] or 'nothing'}")
-    return Table([row for path in files for row in read_rows(path, columns)], files[0])
+    path = files[0] if len(files) == 1 else files[0].parent
+    return Table([row for file in files for row in read_rows(file, columns)], path)
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
-    """Rows of one file: parquet, jsonl (also named json), csv or tsv, whose cells are strings, ``""`` if empty.
+    """Rows of one file: parquet, json (an array, or a row a line), csv or tsv, whose cells are strings.
 
     Raises:
         DataError: naming the file, and the line where there is one.
@@ -109,14 +111,17 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
             rows: list[Row] = parquet.read_table(path).to_pylist()
             return rows
         if path.suffix in (".jsonl", ".json"):
-            lines = path.read_text(encoding="utf-8-sig").split("\n")
-            return Table([line for line in lines if line.strip()], path).made(json.loads)
+            text = path.read_text(encoding="utf-8-sig")
+            if text.startswith("["):
+                return list(json.loads(text))
+            return Table([line for line in text.split("\n") if line.strip()], path).made(json.loads)
         return _cells(path, columns)
     except (OSError, ValueError, csv.Error) as error:
         raise DataError(f"cannot read {path}: {first_line(error)}") from None
 
 
 def _cells(path: Path, columns: Sequence[str] | None) -> list[Row]:
+    csv.field_size_limit(1 << 30)  # characters of a cell; notes may be long
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
         header = list(columns or next(reader, []))

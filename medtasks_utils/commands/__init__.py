@@ -7,5 +7,6 @@ A command module says what it takes and does it::
     run(arguments: argparse.Namespace) -> int               the exit code
 
 At its top it imports what the standard library has; everything heavier is imported in ``run``, so that the script
-starts at once. Every command takes ``--json``, which is added for it. ``add_arguments`` is called only for the command that is asked for, and may import what its flags need.
+starts at once. Every command takes ``--json``, which is added for it. ``add_arguments`` is called only for the command
+that is asked for, and may import what its flags need.
 """

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.format_help = partial(_help, parser, parser.format_help)  # type: ignore[method-assign]
     ours = parser.add_argument_group("medtasks")
-    ours.add_argument("--data", metavar="SOURCE", help="where rows come from: hub, sample, or a directory")
+    ours.add_argument("--data", metavar="SOURCE", help="where the rows come from: hub, sample, or a directory")
     ours.add_argument(
         "--set",
         action="append",

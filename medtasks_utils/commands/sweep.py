@@ -26,16 +26,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Run what is not done; 0 if all jobs are."""
     from medtasks_utils.sweep.local import Machine
     from medtasks_utils.sweep.plan import read_plan
-    from medtasks_utils.sweep.run import as_data, dry_run, report, sweep
+    from medtasks_utils.sweep.run import overview, report, sweep
+    from medtasks_utils.writing import table
 
     plan = read_plan(arguments.plan)
     if arguments.dry_run:
-        print(json.dumps(as_data(plan), indent=1) if arguments.json else dry_run(plan))
+        jobs = overview(plan)
+        rows = [[value for name, value in job.items() if name != "folder"] for job in jobs]
+        head = [name for name in jobs[0] if name != "folder"]
+        print(json.dumps(jobs, indent=1) if arguments.json else table(rows, head, left=2))
         return 0
     failed = sweep(plan, Machine.this_one(arguments.cpus, arguments.gpus), arguments.ray)
     page = report(plan, failed)
     if arguments.json:
-        print(json.dumps(as_data(plan), indent=1))
+        print(json.dumps(overview(plan), indent=1))
     elif page is not None:
         print(page)
     return 1 if failed else 0

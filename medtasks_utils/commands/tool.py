@@ -50,12 +50,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _show_layers(tool: str) -> int:
     """Print the table; 1 where plain Python cannot run."""
     from medtasks_utils.errors import UsageError
-    from medtasks_utils.sandbox import LAYERS, Sandbox
+    from medtasks_utils.sandbox import Sandbox
 
     if tool != "python":
         raise UsageError("--layers is about the sandbox: medtasks tool python --layers")
     with Sandbox(weak=True) as sandbox:
         for name, reason in sandbox.layers.items():
-            print(f"{name:<12}{'on' if not reason else 'off':<5}{reason or LAYERS[name]}")
-        print(sandbox.description)
+            print(f"{name:<12}{f'off  {reason}' if reason else 'on'}")
+        print(sandbox.started().description)
         return 1 if sandbox.started().missing else 0

@@ -113,12 +113,13 @@ def compare_runs(
             lines += of_task
     if tasks is None:
         lines = [*_group_lines(a, b, compared, metrics or OF_GROUPS), *lines]
-    known = dict.fromkeys(name for own in compared.values() for name in own.known_metrics())
-    unknown = [name for name in metrics or () if name not in known]
-    if unknown:
-        raise CompareError(f"neither run has a metric {', '.join(unknown)}; there are {', '.join(known)}")
-    if not lines:
-        raise CompareError(f"the runs have no value in common of {', '.join(metrics or known) or 'any metric'}")
+    if metrics or not lines:
+        known = dict.fromkeys(name for own in compared.values() for name in own.known_metrics())
+        unknown = [name for name in metrics or () if name not in known]
+        if unknown:
+            raise CompareError(f"neither run has a metric {', '.join(unknown)}; there are {', '.join(known)}")
+        if not lines:
+            raise CompareError(f"the runs have no value in common of {', '.join(metrics or known) or 'any metric'}")
     agreements = {key: agreement(own.pairs, own.filter) for key, own in compared.items()}
     return Comparison(a, b, corrected(lines), agreements, _gathered(notes))
 

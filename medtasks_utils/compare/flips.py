@@ -33,8 +33,13 @@ class Agreement:
     both_wrong: float
     gained: float
     lost: float
-    examples_gained: list[Pair] = field(default_factory=list)
-    examples_lost: list[Pair] = field(default_factory=list)
+    examples_gained: list[Pair] = field(default_factory=list, compare=False)
+    examples_lost: list[Pair] = field(default_factory=list, compare=False)
+
+    def mirrored(self) -> Agreement:
+        """The same the other way round."""
+        lost, gained = ([(b, a) for a, b in own] for own in (self.examples_gained, self.examples_lost))
+        return Agreement(self.both_right, self.both_wrong, self.lost, self.gained, gained, lost)
 
 
 def agreement(pairs: Sequence[Pair], filter_name: str) -> Agreement:

@@ -12,8 +12,8 @@ all else                      Student's t of ``difference / stderr``, the     ``
 ============================  ==============================================  =====================================
 
 A cluster is what is not independent: the examples that share a question, or one example. Below ten clusters that count
-in either run there is no interval, and no t test. Where all values are 0 or 1, the variance behind interval and t test
-has one example more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure.
+in either run there is no interval, and no t test. For shares, the variance behind interval and t test has one example
+more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def contrast(first: Scores, second: Scores, metric: Metric) -> Contrast | None:
         scores.numerators.shape[1] == 1 if metric.is_ratio else np.isin(scores.values, (0, 1)).all()
         for scores in (a, b)
     )
-    found = paired(of_a, of_b, metric.range[1], is_counted=is_binary)
+    found = paired(of_a, of_b, metric.range[1], is_counted=is_binary or metric.unit == "share")
     result = Contrast(
         n=len(a) - failed,
         clusters=len(of_a.influence),

@@ -18,7 +18,7 @@ def boxes(text: str) -> list[str]:
     Escaped braces count as text; a box that is never closed is no box. Of nested boxes only the innermost count, so
     that the total is no longer than the text.
     """
-    return [text[start:end] for start, end in spans(text)[0]]
+    return [text[start:end] for start, end in spans(text)]
 
 
 def last_box(text: str) -> str | None:
@@ -27,21 +27,20 @@ def last_box(text: str) -> str | None:
     return found[-1] if found else None
 
 
-def spans(text: str) -> tuple[list[tuple[int, int]], int | None]:
-    """Where the contents of the closed boxes stand, and where the first box begins that is never closed."""
+def spans(text: str) -> list[tuple[int, int]]:
+    """Where the contents of the closed boxes stand."""
     if "\\boxed" not in text:
-        return [], None
-    opened: list[tuple[int, int | None]] = []
+        return []
+    opened: list[tuple[int, bool]] = []
     closed: list[tuple[int, int]] = []
     for brace in _BRACE.finditer(text):
-        if brace["close"]:
-            if opened:
-                start, box = opened.pop()
-                if box is not None and not (closed and closed[-1][0] > start):
-                    closed.append((start, brace.start()))
-        elif brace["box"] or brace["open"]:
-            opened.append((brace.end(), brace.start() if brace["box"] else None))
-    return closed, next((box for _, box in opened if box is not None), None)
+        if brace["box"] or brace["open"]:
+            opened.append((brace.end(), bool(brace["box"])))
+        elif brace["close"] and opened:
+            start, is_box = opened.pop()
+            if is_box and not (closed and closed[-1][0] > start):
+                closed.append((start, brace.start()))
+    return closed
 
 
 def unwrap(token: str) -> str:

@@ -44,26 +44,17 @@ def written_dates(text: str) -> Iterator[Found]:
     """The dates in a text: ``5/4/2021``, ISO ``2021-05-04``, ``May 4th, 2021``, ``4 mai 2021``, ``5/4/21`` (20YY).
 
     Where the form does not give the order, the month is first, as in the data set, but for points (``4.5.2021``), and
-    unless that is no date, of this one or of another, or not one that the text spells out.
+    unless that is no date, of this one or of another.
 
     >>> [str(one.value) for one in written_dates("5.4.2021 and 5/4/2021")]
     ['2021-04-05', '2021-05-04']
     """
     matches = list(_written().finditer(text.translate(_MARKS)))
-    spelled = {_of(match) for match in matches if not match["y2"]}
-    every = [match for match in matches if match["y2"]]
-    firsts, seconds = ([int(match[name]) for match in every] for name in ("m2", "d2"))
+    day_first = any(int(match["m2"] or 0) > 12 for match in matches)
     for match in matches:
         date = _of(match)
-        if match["y2"]:
-            swapped = _date(match["y2"], match["d2"], match["m2"])
-            if (date in spelled) is not (swapped in spelled):
-                day_first = swapped in spelled
-            elif max(firsts) > 12 or max(seconds) > 12:
-                day_first = max(firsts) > 12 >= max(seconds)
-            else:
-                day_first = "." in match[0]
-            date = (swapped if day_first else date) or date or swapped
+        if match["y2"] and (day_first or "." in match[0]):
+            date = _date(match["y2"], match["d2"], match["m2"]) or date
         if date:
             yield Found(date, match.start(), match.end())
 

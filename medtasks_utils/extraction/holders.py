@@ -93,30 +93,19 @@ def without_instructions(text: str) -> str:
     return "".join([*written, text[position:]])
 
 
-def held(text: str, keys: Sequence[str]) -> tuple[list[Holder], str]:
-    """The contents of boxes, tags and keys named so that count, in their order, and the text without the boxes.
+def held(text: str, keys: Sequence[str]) -> list[Holder]:
+    """The contents of boxes, tags and keys named so that count, in their order.
 
     Args:
         text: the final text.
         keys: words that the name of an answer's key may hold (``final_answer`` holds ``answer``).
     """
-    closed, unclosed = spans(text)
-    found = [
-        Holder(text[start:end], start, end, "box") for start, end in closed[-_MOST:] if not _denied(text, start, end)
-    ]
-    rest, position = [], 0
-    for start, end in closed:
-        opening = text.rfind("\\boxed", position, start)
-        rest.append(text[position : max(position, opening)])
-        position = end + 1
-    if unclosed is not None and unclosed >= position:
-        rest += text[position:unclosed], *text[unclosed:].partition("\n")[1:]
-    else:
-        rest.append(text[position:])
+    closed = spans(text)[-_MOST:]
+    found = [Holder(text[start:end], start, end, "box") for start, end in closed if not _denied(text, start, end)]
     for of, cue in ((_OPEN_BOX, "box"), (_NEAR_BOX, "box"), (_TAG, "tag"), (_OPEN_TAG, "tag"), (_KEY, "key")):
         if cue != "box" or not closed:
             found += _all(of, text, cue, keys)
-    return sorted(found, key=lambda one: one.start), " ".join(rest)
+    return sorted(found, key=lambda one: one.start)
 
 
 def _all(of: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Holder]:

@@ -10,7 +10,7 @@ from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.holders import Holder, first_reading, held
 from medtasks_utils.extraction.options import LETTERS, latin_letters, spoken_of
 from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.plain import unformatted, without_steps
+from medtasks_utils.extraction.plain import unformatted
 from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, certainty, choose, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 
@@ -78,9 +78,9 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
-    holders, rest = held(text, ("answer", "choice", "letter", "option"))
+    holders = held(text, ("answer", "choice", "letter", "option"))
     inside = [one for each in holders if (one := _inside(each, text, options))]
-    plain = unformatted(without_steps(rest)[1])
+    plain = unformatted(text)
     symbols, candidates = _candidates(plain, options)
     if inside:
         return replace(choose(inside), candidates=(*inside, *candidates))

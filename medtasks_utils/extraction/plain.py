@@ -30,8 +30,6 @@ _SOLUTION = later(
 _REASONING = later(
     r"<\|begin_of_thought\|>|<reasoning>|<thinking>|<thought>|<scratchpad>|\[THINK\]|<\|channel\|>analysis|◁think▷"
 )
-_STEPS = later(r'"(?:step_by_step_thinking|reasoning|thoughts?|explanation|rationale|analysis)"\s?:\s?"', re.I)
-_STEPS_END = later(r'"\s{0,4}[,}]\s{0,4}(?="\w|\{|$)|"\s{0,4}$')
 _WRITTEN = rewrites(
     r"""
 [ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?) ⟶ \n
@@ -70,8 +68,6 @@ _NEXT_QUESTION = later(
     r"|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)|(?<!\S)Exercise\s[2-9]:",
     re.MULTILINE | re.IGNORECASE,
 )
-# What a speaker asks of the answer before it, which the answer after it may change.
-_OBJECTION = later(r"\s?(?:(?:are|is)\s\w+\s(?:sure|right|correct)\b|really\b|but\b|why\b)", re.IGNORECASE)
 # A question in bold or in a list is restated for an analysis; one that is answered line by line is another.
 _INVENTED = later(
     r"(?![\s>_-]{0,3}\*)[\s\S]{0,4000}?"
@@ -107,16 +103,6 @@ def stated(text: str) -> str:
     return _SOLUTION.sub(" ", _REASONING.sub(" ", text))
 
 
-def without_steps(text: str) -> tuple[str, str]:
-    """A JSON object's steps of reasoning, and the text without them."""
-    opened = _STEPS.search(text)
-    if opened is None:
-        return "", text
-    ended = _STEPS_END.search(text, opened.end())
-    end, after = (ended.start(), ended.end()) if ended else (len(text), len(text))
-    return text[opened.end() : end], f"{text[: opened.start()]}{text[after:]}"
-
-
 def tidied(text: str) -> str:
     r"""One script of digits and signs, one markup, no ruler or end token; of a long text its two ends.
 
@@ -138,7 +124,7 @@ def own_parts(text: str) -> Iterator[str]:
     >>> list(own_parts("C\\nQuestion: …\\nAnswer: B")), list(own_parts("Question: … Answer: C"))
     (['C', 'Question: …\\nAnswer: B'], ['Question: … Answer: C'])
     """
-    starts = [one.start() for one in _NEXT_QUESTION.finditer(text) if not _OBJECTION.match(text, one.end())]
+    starts = [one.start() for one in _NEXT_QUESTION.finditer(text)]
     if not starts:
         yield text
         return

@@ -15,7 +15,7 @@ from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
 from medtasks_utils.extraction.holders import first_reading, held
 from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.plain import BOLD, tidied, unformatted, without_steps
+from medtasks_utils.extraction.plain import BOLD, tidied, unformatted
 from medtasks_utils.extraction.quantities import Percentage, numbers, prepared
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, symbols_of
@@ -93,21 +93,15 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
 
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
-    steps, rest = without_steps(text)
-    holders, rest = held(rest, (*keys, "score", "total", "date"))
     inside = []
-    for holder in holders:
+    for holder in held(text, (*keys, "score", "total", "date")):
         if one := holder.candidate(content_value(holder.content, kind).value, text):
             inside.append(one)
         elif holder.cue == "key" and re.search(r"[^\W\d_]{3}", holder.content):
             return NOTHING  # the answer's own key says that there is none
     if inside:
         return choose(inside)
-    for own in (rest, steps):
-        candidates = _of_a_text(own, kind)
-        if candidates:
-            return _rounded(choose(candidates))
-    return NOTHING
+    return _rounded(choose(_of_a_text(text, kind)))
 
 
 def _rounded(reading: Reading) -> Reading:

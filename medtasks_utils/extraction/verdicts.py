@@ -10,7 +10,7 @@ from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.holders import Holder, first_reading, held
 from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.plain import unformatted, without_steps
+from medtasks_utils.extraction.plain import unformatted
 from medtasks_utils.extraction.weighing import Candidate, Reading, choose, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 
@@ -64,11 +64,9 @@ def read_verdict(text: str) -> Reading:
 
 
 def _read_part(text: str) -> Reading:
-    holders, rest = held(
-        text, ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision")
-    )
+    holders = held(text, ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision"))
     inside = [one for each in holders if (one := each.candidate(_inside(each), text))]
-    candidates = _candidates(unformatted(without_steps(rest)[1]))
+    candidates = _candidates(unformatted(text))
     if inside:
         return replace(choose(inside), candidates=(*inside, *candidates))
     return choose(candidates, _OPEN)

@@ -77,8 +77,8 @@ class Evaluation:
 
     @property
     def table(self) -> str:
-        """What the harness prints of its results."""
-        return self._table.getvalue()
+        """What the harness prints of its results, but for its first line, the model's arguments with keys in them."""
+        return self._table.getvalue().partition("\n")[2]
 
     def run(self, harness: Any) -> None:
         """Run the harness, given its command; all that it prints goes to standard error.

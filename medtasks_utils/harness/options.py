@@ -39,8 +39,9 @@ def options_of(
                 f"--metadata: option {name!r} belongs under its benchmark: "
                 f'\'{{"{benchmark.name}": {{"{name}": ...}}}}\', not at the top level'
             )
-        near = meant(name.lower().replace("-", "_"), known, 0.7)
-        if near:
+        written = name.lower().replace("-", "_")
+        kin = [one for one in known if written.startswith(one) or (len(written) > 3 and one.startswith(written))]
+        if near := meant(kin[0], kin) if kin else meant(written, known, 0.7):
             raise OptionError(f"--metadata: unknown name {name!r}{near}; valid: {', '.join(known)}")
     place = said_by or f'--metadata "{benchmark.name}"'
     return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), place)

@@ -20,7 +20,6 @@ def breakdown_blocks(unit: Unit, breakdown: Breakdown, filter_name: str, runs: l
     """A block for each of the breakdown's metrics that a run has, the first one open; ``runs`` are all of the page."""
     places = {run: unit.results[run].divided(lambda sample: breakdown.key(sample.doc)) for run in unit.samples()}
     blocks: list[Block] = []
-    order: list[str] = []
     for metric in breakdown.metrics:
         found: dict[str, dict[str, Estimate]] = {}
         for run, groups in places.items():
@@ -28,15 +27,16 @@ def breakdown_blocks(unit: Unit, breakdown: Breakdown, filter_name: str, runs: l
             for group, own in groups.items():
                 found.setdefault(group, {})[run] = estimate(scores[own], unit.facts(metric))
         if any(one.n for by_run in found.values() for one in by_run.values()):
-            order = order or sorted(found, key=lambda group: _place(group, found[group]))
-            block = _block(unit, breakdown.name, metric, filter_name, {group: found[group] for group in order}, runs)
+            ranked = dict(sorted(found.items(), key=_place))
+            block = _block(unit, breakdown.name, metric, filter_name, ranked, runs)
             block.folded = bool(blocks)
             blocks.append(block)
     return blocks
 
 
-def _place(group: str, by_run: dict[str, Estimate]) -> tuple[float, str]:
+def _place(item: tuple[str, dict[str, Estimate]]) -> tuple[float, str]:
     """Groups stand from the best to the worst on average over the runs, unless they have an order of their own."""
+    group, by_run = item
     if group in _IN_ORDER:
         return _IN_ORDER.index(group), group
     return -sum(found.value or 0.0 for found in by_run.values()) / len(by_run), group

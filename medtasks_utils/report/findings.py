@@ -22,20 +22,18 @@ def findings(units: Sequence[Unit], comparer: Comparer, baseline: str, filter_na
 
     Answers are read under the filter of this name in units that have it, else under their first.
     """
+    said: list[Finding] = []
     of_benchmarks = [unit for unit in units if unit.benchmark]
-    said = [_against(unit, comparer, baseline, filter_name) for unit in of_benchmarks if baseline in unit.results]
+    for unit in of_benchmarks:
+        said += _against(unit, comparer, baseline, filter_name) if baseline in unit.results else []
     refused = sum(len(pair.refused) for pair in comparer.with_baseline(baseline, filter_name))
     if refused:
-        text = f"{refused} results of other runs are not comparable with {baseline}'s; under Comparison stands why."
-        said.append([("Not comparable", text)])
+        text = f"{refused} results of other runs are not comparable with {baseline}'s; the section Comparison says why."
+        said.append(("Not comparable", text))
     losses = _largest(of_benchmarks, _form_loss)
-    if losses and losses[0][0] < _WORTH_SAYING:
-        said.append([("Format", f"No run loses more than {_WORTH_SAYING:.0f} point to the form of its answers.")])
-    told = _told(losses, "loses {0:.1f} points on {1}")
-    missing = _told(_largest(of_benchmarks, lambda own: _unanswered(own, filter_name)), "leaves {0:.1f} % of {1}")
-    said += [[("Largest losses to the form of answers (strict-match)", text)] for text in told]
-    said += [[(f"Most without an answer, {filter_name}", text)] for text in missing]
-    return [finding for own in said for finding in own]
+    said += _told("Largest losses to the form of answers (strict-match)", losses, "loses {:.1f} points on {}")
+    missing = _largest(of_benchmarks, lambda own: _unanswered(own, filter_name))
+    return said + _told(f"Most without an answer, {filter_name}", missing, "leaves {:.1f} % of {}")
 
 
 def _against(unit: Unit, comparer: Comparer, baseline: str, filter_name: str) -> list[Finding]:
@@ -92,10 +90,10 @@ def _largest(units: Sequence[Unit], measure: Callable[[Metrics], float | None]) 
     return sorted(found.values(), key=lambda size: -size[0])
 
 
-def _told(sizes: Sequence[tuple[float, str, str]], words: str) -> list[str]:
+def _told(about: str, sizes: Sequence[tuple[float, str, str]], words: str) -> list[Finding]:
     """A sentence on those that are worth saying; none where none is."""
     worth = [size for size in sizes if size[0] >= _WORTH_SAYING]
     parts = [f"{run} {words.format(size, label)}" for size, label, run in worth[:_NAMED]]
     if len(worth) > _NAMED:
         parts.append(f"{len(worth) - _NAMED} other runs less")
-    return [f"{'; '.join(parts)}."] if worth else []
+    return [(about, f"{'; '.join(parts)}.")] if worth else []

@@ -33,7 +33,7 @@ class Paired:
     def mirrored(self) -> Paired:
         """The same the other way round."""
         lines = [replace(line, contrast=line.contrast.mirrored()) for line in self.lines]
-        sides = {task: replace(own, lost=own.gained, gained=own.lost) for task, own in self.sides.items()}
+        sides = {task: own.mirrored() for task, own in self.sides.items()}
         return replace(self, a=self.b, b=self.a, lines=lines, sides=sides)
 
     def whole(self, task: str, metric: str) -> Line | None:

@@ -6,12 +6,9 @@ import sys
 import time
 from collections.abc import Callable
 
-QUIET = 2.0
-"""Seconds in which nothing is said."""
 
-
-def progress(quiet: float = QUIET) -> Callable[[str], None]:
-    """To be called with a few words at the beginning of each stage, which are said at most once in so many seconds."""
+def progress(quiet: float = 2.0) -> Callable[[str], None]:
+    """To be called with a few words at the beginning of each stage, which are said once in so many seconds at most."""
     start = said = time.perf_counter()
 
     def say(stage: str) -> None:

@@ -33,8 +33,6 @@ def ranking_blocks(units: Sequence[Unit], filters: Sequence[str]) -> list[Block]
                 place = f"{rank.best}" if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
                 value = unit.facts(metric).shown(rank.value)
                 table.rows.append([Cell(unit.name, metric), *map(Cell, (rank.run, rank.groups, value, place))])
-            for run, reason in unit.odd_ones(filter_name, metric).items():
-                table.rows.append([Cell(unit.name, metric), Cell(run), Cell(""), Cell("–"), Cell("not ranked", reason)])
         if table.rows:
             blocks.append(Block("Ranks", table, lead=_LEAD, filter=filter_name))
     return blocks

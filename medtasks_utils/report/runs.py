@@ -69,7 +69,8 @@ def _settings(run: Run) -> dict[str, Cell]:
         "Duration": Cell("" if seconds is None else str(timedelta(seconds=round(seconds)))),
         "Tokens": Cell(" · ".join(f"{count:,} {way}" for count, way in counted if isinstance(count, int))),
         "Examples": Cell(f"{sum(len(task.samples) for task in run.tasks.values()):,}"),
-        **{name: Cell(_said(run.setting(key))) for name, key in (("Limit", "limit"), ("Batch size", "batch_size"))},
+        "Limit": Cell(_said(run.setting("limit"))),
+        "Batch size": Cell(_said(run.setting("batch_size"))),
         "lm_eval": Cell(_said(run.results.get("lm_eval_version"))),
     }
 

@@ -210,6 +210,7 @@ def _mean(sample: Sample, name: str) -> float | None:
 
 def _answer_text(answers: Sequence[str], labels: Mapping[str, str]) -> str:
     """Answers in words, each once, with how often it was given if there are several."""
+    if len(answers) == 1:
+        return shortened(labels.get(answers[0], answers[0]), _ANSWER)
     counts = Counter(labels.get(answer, answer) for answer in answers)
-    several = len(answers) > 1
-    return shortened(", ".join(f"{a} ×{times}" if several else a for a, times in counts.most_common()), _ANSWER)
+    return shortened(", ".join(f"{answer} ×{times}" for answer, times in counts.most_common()), _ANSWER)

@@ -12,8 +12,6 @@ from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.report.units import SAME, Unit
 from medtasks_utils.results import Run, TaskRun
 
-_NAMED = 6  # tasks of which a sentence says how much of them was run
-
 
 def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) -> Block:
     """Runs by benchmarks under a filter: headline metrics with their signatures, the best marked where all compare."""
@@ -68,7 +66,7 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
         if parts:
             limit = run.setting("limit")
             setting = f" (--limit {limit:g})" if isinstance(limit, int | float) else ""
-            found.append(f"{run.name}{setting}: {', '.join(parts[:_NAMED])}{', …' if len(parts) > _NAMED else ''}")
+            found.append(f"{run.name}{setting}: {', '.join(parts)}")
     return found
 
 

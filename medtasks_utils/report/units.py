@@ -8,7 +8,7 @@ from functools import cached_property
 
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.results import Run, Sample, TaskRun, cards, metric_of
+from medtasks_utils.results import Run, Sample, TaskRun, benchmarks, metric_of
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_of_reported
@@ -61,13 +61,13 @@ class Result:
         return estimate_of_reported(metric, *reported, n)
 
     def divided(self, key: Callable[[Sample], str | None]) -> dict[str, list[int]]:
-        """The samples' places by group, groups in alphabetical order; those whose key is None are left out."""
+        """The samples' places by group; those whose key is None are left out."""
         groups: dict[str, list[int]] = {}
         for place, sample in enumerate(self.samples):
             name = key(sample)
             if name is not None:
                 groups.setdefault(name, []).append(place)
-        return dict(sorted(groups.items()))
+        return groups
 
 
 def why_not(a: Result, b: Result, filter_name: str, of_explanations: bool) -> str:
@@ -97,7 +97,7 @@ class Unit:
     @property
     def card(self) -> Benchmark | None:
         """Its benchmark's."""
-        return cards()[self.benchmark] if self.benchmark else None
+        return benchmarks()[self.benchmark] if self.benchmark else None
 
     @property
     def is_overall(self) -> bool:
@@ -209,12 +209,12 @@ def arrange(runs: Sequence[Run]) -> list[Unit]:
         grouped: set[str] = set()
         for group in run.groups.values():
             members = [run.tasks[name] for name in group.tasks if name in run.tasks]
-            benchmarks = {task.benchmark for task in members}
-            benchmark = benchmarks.pop() if len(benchmarks) == 1 else None
+            named = {task.benchmark for task in members}
+            benchmark = named.pop() if len(named) == 1 else None
             grouped.update(task.task for task in members if benchmark)
             add(run, group.group, benchmark, Result(members, group.metrics, is_group=True))
         for task in run.tasks.values():
             if task.task not in grouped:
                 add(run, task.task, task.benchmark, Result([task], task.metrics))
-    order = [*cards(), None]
+    order = [*benchmarks(), None]
     return sorted(units.values(), key=lambda unit: (not unit.is_overall, order.index(unit.benchmark)))

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from huggingface_hub import CommitOperationAdd, HfApi, constants
 
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError, first_line
 from medtasks_utils.harness.signature import NOTHING, parse
 from medtasks_utils.results import Run, TaskRun, Value
@@ -127,7 +127,7 @@ def _scored(run: Run) -> Iterator[Scored]:
 
 def _headline(name: str, tasks: Sequence[TaskRun], metrics: Mapping[tuple[str, str], Value]) -> Iterator[Scored]:
     """The first metric of the benchmark that there is, computed from the samples where there are any."""
-    for metric in cards()[tasks[0].benchmark or ""].metrics:
+    for metric in benchmarks()[tasks[0].benchmark or ""].metrics:
         for filter_name in FILTERS:
             reported = metrics.get((metric.name, filter_name))
             if reported is not None:
@@ -163,7 +163,7 @@ def _source(task: TaskRun) -> str:
 
 
 def _entry(run: Run, scored: Scored) -> dict[str, Any]:
-    card = cards()[scored.tasks[0].benchmark or ""]
+    card = benchmarks()[scored.tasks[0].benchmark or ""]
     metric = card.metric(scored.metric)
     assert metric is not None, "the headline is out of the card's metrics"
     options = scored.tasks[0].config.get("dataset_kwargs") or {}

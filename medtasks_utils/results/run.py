@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from medtasks_utils.benchmarks import cards, metric_of
+from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import digest
@@ -18,7 +18,7 @@ from medtasks_utils.statistics.aggregation import Scores, codes
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
 
-__all__ = ["GroupRun", "Metrics", "ResultsError", "Run", "TaskRun", "Value", "cards", "metric_of"]
+__all__ = ["GroupRun", "Metrics", "ResultsError", "Run", "TaskRun", "Value", "benchmarks", "metric_of"]
 
 
 class ResultsError(MedtasksError):
@@ -60,7 +60,7 @@ class TaskRun:
     @property
     def card(self) -> Benchmark | None:
         """Its benchmark's; None for a task of others."""
-        return cards()[self.benchmark] if self.benchmark else None
+        return benchmarks()[self.benchmark] if self.benchmark else None
 
     def facts(self, metric: str) -> Metric:
         """What is known of a metric."""

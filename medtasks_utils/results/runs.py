@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.results.run import GroupRun, Metrics, ResultsError, Run, TaskRun, Value
 from medtasks_utils.results.samples import mapping, number
 
@@ -160,9 +160,11 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
     """
     named = mapping(config.get("metadata")).get("benchmark")
     if named is None and (not config or "medtasks_utils." in str(config.get("process_results"))):
-        by_name = (own.name for own in cards().values() if task == own.default_task or task.startswith(f"{own.name}_"))
+        by_name = (
+            own.name for own in benchmarks().values() if task == own.default_task or task.startswith(f"{own.name}_")
+        )
         return next(by_name, None)
-    return named if named in cards() else None
+    return named if named in benchmarks() else None
 
 
 def _metrics(values: Any) -> Metrics:

@@ -101,8 +101,8 @@ def read_samples(path: Path) -> SampleLog:
     no_numbers: Counter[tuple[str, str]] = Counter()
     by_example: dict[tuple[int, str], Sample] = {}
     try:
-        for place, text in numbered_lines(path):
-            line = _parse(text)
+        for place, raw in numbered_lines(path):
+            line = _parse(raw)
             if line is None:
                 bad.append(place)
                 continue
@@ -127,19 +127,30 @@ def read_samples(path: Path) -> SampleLog:
     return SampleLog(samples, [f"{path.name}: {problem}" for problem in problems], is_complete)
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Numbered lines that are not blank. Only a newline ends a line: a response may hold any other separator."""
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
-            line = raw.decode("utf-8", "replace")
-            if line.strip():
-                yield number, line
+            if not raw.isspace():
+                yield number, raw
 
 
-def _parse(text: str) -> Row | None:
+def parse(raw: bytes) -> Row:
+    """A line's mapping; characters that are no UTF-8 are replaced.
+
+    Raises:
+        ValueError: for a line that is no JSON.
+    """
+    try:
+        return mapping(from_json(raw))
+    except ValueError:
+        return mapping(from_json(raw.decode("utf-8", "replace")))
+
+
+def _parse(raw: bytes) -> Row | None:
     """A line as a sample with the fields that identify it; None if it is none."""
     try:
-        line = mapping(from_json(text))
+        line = parse(raw)
     except ValueError:
         return None
     kinds = {"doc_id": int, "doc_hash": str, "doc": dict, "filter": str}

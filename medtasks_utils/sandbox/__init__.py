@@ -10,8 +10,8 @@
 ========================  ==========================================================================================
 """
 
-from medtasks_utils.sandbox.client import LAYERS, Sandbox
+from medtasks_utils.sandbox.client import Sandbox
 from medtasks_utils.sandbox.output import Result
 from medtasks_utils.sandbox.process import SandboxError
 
-__all__ = ["LAYERS", "Result", "Sandbox", "SandboxError"]
+__all__ = ["Result", "Sandbox", "SandboxError"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import resource
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 _GROUPS = Path("/sys/fs/cgroup")
@@ -17,11 +18,10 @@ def sessions(most: int) -> int:
     The limit on open files is raised as far as they need and it can be.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 4 * most if hard < 0 else min(4 * most, hard)  # each takes two
-    if 0 <= soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4, resource.getrlimit(resource.RLIMIT_NPROC)[0] // 2
-    return max(1, min(most, *(limit for limit in limits if limit >= 0)))
+    files = max(soft, min(hard, 4 * most))  # each takes two
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
+    processes, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    return max(1, min(most, files // 4, most if processes < 0 else processes // 2))
 
 
 def is_memory_short(wanted: int) -> bool:
@@ -30,19 +30,20 @@ def is_memory_short(wanted: int) -> bool:
     Args:
         wanted: bytes, of the machine or of a control group that this process is in.
     """
+    if sys.platform != "linux":
+        return False
     found = _numbers(Path("/proc/meminfo"))
     rooms = [(found["MemAvailable:"] << 10, found["MemTotal:"] << 10)]
-    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controller, path = line.split(":", 2)
-        if controller in _FILES:
-            limit, held = _FILES[controller]
-            inner = Path(_GROUPS, controller, path.lstrip("/"))
-            for group in (inner, *inner.parents):
-                with contextlib.suppress(OSError, ValueError):  # no group, or without a limit
-                    total = int((group / limit).read_text(encoding="ascii"))
-                    rooms.append((total - _numbers(group / "memory.stat")[held], total))
+        limit, held = _FILES.get(controller, ("", ""))
+        inner = Path(_GROUPS, controller, path.lstrip("/"))
+        for group in (inner, *inner.parents):
+            with suppress(OSError, ValueError):  # no group, or without a limit
+                total = int((group / limit).read_text())
+                rooms.append((total - _numbers(group / "memory.stat")[held], total))
     return any(left < min(wanted, total // 8) for left, total in rooms)
 
 
 def _numbers(file: Path) -> dict[str, int]:
-    return {name: int(value) for name, value, *_ in map(str.split, file.read_text(encoding="ascii").splitlines())}
+    return {name: int(value) for name, value, *_ in map(str.split, file.read_text().splitlines())}

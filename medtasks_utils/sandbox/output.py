@@ -20,12 +20,12 @@ class Result:
     failed: bool
 
 
-def readable(data: bytes, limit: int, paths: Sequence[str] = (), error: str = "") -> str:
+def readable(data: bytes, limit: int, paths: Sequence[str], error: str = "") -> str:
     """Bytes as text, with an error of ours after it.
 
     Args:
         data: what a process wrote.
-        limit: characters of the text; what is too long is cut in the middle.
+        limit: characters of the text, more than an error has; what is too long is cut in the middle.
         paths: of this machine, which the text must not show; longest first.
         error: the last line, or an empty string.
     """
@@ -37,6 +37,4 @@ def readable(data: bytes, limit: int, paths: Sequence[str] = (), error: str = ""
         return text + error
     note = f"\n[some {len(text) - limit + len(error):,} characters left out]\n"
     room = limit - len(note) - len(error)
-    if room <= 0:
-        return (note.strip() + error)[:limit]
     return text[: room - room // 3] + note + text[len(text) - room // 3 :] + error

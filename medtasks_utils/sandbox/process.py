@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import select
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
-from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sandbox.inside.system import signal_process
 from medtasks_utils.sandbox.inside.worker import HEADER, MARK
+from medtasks_utils.sandbox.layout import Layout
 
 MAX_BYTES = 16 << 20
 """Bytes after which a call that does nothing but write is ended."""
@@ -35,7 +34,7 @@ PATIENCE = 60.0
 _START = """
 import sys
 sys.path[:] = [entry for entry in sys.path if entry] + [sys.prefix + "/site", sys.prefix + "/own"]
-from sandbox_inside.zygote import main
+from inside.zygote import main
 main(int(sys.argv[1]))
 """
 
@@ -55,9 +54,8 @@ class Zygote:
     """A fresh interpreter that forks workers.
 
     Args:
-        settings: what :class:`medtasks_utils.sandbox.inside.confine.Confinement` takes but for the files, and
-            ``timeout`` and ``weak``.
-        spares: workers kept ready.
+        settings: what :class:`medtasks_utils.sandbox.inside.confine.Confinement` takes but for the files.
+        accepts_weak: whether it is to run RestrictedPython rather than nothing.
 
     Attributes:
         layers: by layer, why it is off, or an empty string.
@@ -68,26 +66,14 @@ class Zygote:
         SandboxError: if it cannot start.
     """
 
-    def __init__(self, settings: dict[str, Any], spares: int) -> None:
-        if not hasattr(os, "fork") or not hasattr(socket, "send_fds"):
-            raise SandboxError(f"the Python tool cannot run on {sys.platform}: use Linux, macOS or WSL")
-        self._owner = os.getpid()
-        from medtasks_utils.sandbox.layout import Layout
-
-        try:
-            self._layout = Layout()
-        except OSError as error:
-            raise SandboxError(
-                f"the sandbox needs a few kilobytes in /tmp, /var/tmp, /dev/shm or $TMPDIR: {error.strerror or error}"
-            ) from None
-        self.paths = self._layout.paths
-        self._spares: deque[socket.socket] = deque()
+    def __init__(self, settings: dict[str, Any], accepts_weak: bool) -> None:
         self._control, theirs = socket.socketpair()
-        folder = self._layout.folder
         with theirs:
             try:
+                self._layout = Layout()
+                folder, self.paths = self._layout.folder, self._layout.paths
                 self._process = subprocess.Popen(
-                    [self._layout.interpreter, "-s", "-S", "-B", "-c", _START, str(theirs.fileno())],
+                    [f"{folder}/bin/python3", "-sSB", "-Wignore", "-c", _START, str(theirs.fileno())],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
@@ -95,31 +81,29 @@ class Zygote:
                     cwd=folder,
                     pass_fds=[theirs.fileno()],
                     start_new_session=True,
+                    text=True,
                 )
             except OSError as error:
-                self._layout.remove()
-                raise SandboxError(f"the sandbox cannot start {sys.executable!r}: {error}") from None
-        greeting = self._greet({**settings, "folder": folder, "entries": self._layout.entries, "witness": __file__})
+                raise SandboxError(f"the sandbox cannot start: {error}") from None
+        greeting = self._greet({**settings, "folder": folder, "entries": self._layout.entries})
         self.layers: dict[str, str] = greeting["layers"]
-        self.missing: list[str] = greeting["missing"]
-        if self.missing and not settings["weak"]:
+        self.missing = greeting["missing"]
+        if self.missing and not accepts_weak:
             self.end()
-            reasons = "; ".join(f"{name}: {self.layers[name]}" for name in self.missing)
-            raise SandboxError(_MISSING.format(reasons))
+            raise SandboxError(_MISSING.format("; ".join(f"{name}: {self.layers[name]}" for name in self.missing)))
         if not self.layers["namespaces"]:
             self._layout.remove()  # it has a root of its own by now
-        self._spares.extend(self._order() for _ in range(spares))
+        self._next = self._order()
 
-    def _greet(self, settings: dict[str, Any]) -> dict[str, Any]:
-        said = b"it ended"
-        with contextlib.suppress(BrokenPipeError), cast(IO[bytes], self._process.stdin) as stdin:
-            stdin.write(json.dumps(settings).encode())
-        for said in cast(IO[bytes], self._process.stdout):
-            if said.startswith(b'{"layers"'):
-                greeting: dict[str, Any] = json.loads(said)
-                return greeting
+    def _greet(self, settings: dict[str, Any]) -> Any:
+        said = "it ended"
+        with suppress(BrokenPipeError), cast(IO[str], self._process.stdin) as stdin:
+            json.dump(settings, stdin)
+        for said in cast(IO[str], self._process.stdout):
+            if said.startswith('{"layers"'):
+                return json.loads(said)
         self.end()
-        raise SandboxError(f"the sandbox cannot start: {said.decode('utf-8', 'replace').strip()}")
+        raise SandboxError(f"the sandbox cannot start: {said.strip()}")
 
     @property
     def description(self) -> str:
@@ -140,27 +124,20 @@ class Zygote:
 
         Raises:
             ConnectionError: if this process has ended.
-            OSError: if no worker can be had.
+            OSError: if no worker can be had now.
         """
-        self._spares.append(self._order())  # forked while the one below works
-        connection = self._spares.popleft()
+        connection, self._next = self._next, self._order()  # which is forked while the first works
         answer, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
-        if answer != b"\0":
-            raise OSError(answer[0], os.strerror(answer[0])) if answer else ConnectionResetError
+        if not answer:
+            raise BlockingIOError("the system gives no more")
         session.connection, session.process = connection, descriptors[0] if descriptors else None
-        with contextlib.suppress(OSError):
-            about = Path(f"/proc/self/fdinfo/{session.process}").read_text(encoding="ascii")
-            session.number = int(about.partition("Pid:")[2].split()[0])
 
     def end(self) -> None:
         """End it and all its workers."""
         self._control.close()
-        while self._spares:
-            self._spares.pop().close()
-        if self._owner == os.getpid():  # and not a process that this one is a fork of
-            with self._process:
-                self._process.kill()  # the kernel ends its children with it, and theirs with them
-            self._layout.remove()
+        with self._process:
+            self._process.kill()  # the kernel ends its children with it, and theirs with them
+        self._layout.remove()
 
 
 class Session:
@@ -170,17 +147,14 @@ class Session:
         lock: held while a call runs.
         connection: the socket to the process; None before the first call, and once the process has ended.
         process: its descriptor; None also in weak mode where the system has none, and it ends by itself.
-        number: its process number, to look at only; 0 if it is not known.
-        memory: pages that it held after its last call.
-        is_evicted: whether it had to make room for another, which its next call will say.
+        evicted: why it had to make room for another, which its next call will say; else an empty string.
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.connection: socket.socket | None = None
         self.process: int | None = None
-        self.number = self.memory = 0
-        self.is_evicted = False
+        self.evicted = ""
 
     def run(self, code: str, seconds: float) -> tuple[bytes, bool, str]:
         """Run code for so long at most, with the lock held.
@@ -189,56 +163,57 @@ class Session:
             What it wrote; whether it failed; why the process cannot go on, or an empty string.
         """
         connection, data, mark = cast(socket.socket, self.connection), bytearray(), os.urandom(MARK)
-        deadline = time.monotonic() + seconds
+        deadline, problem = time.monotonic() + seconds, ""
         try:
             self._signal(signal.SIGCONT)
-            body = code.encode()
+            body = code.encode(errors="replace")
             connection.settimeout(seconds)
-            connection.sendall(HEADER.pack(mark, len(body)) + body)
-            end = -1
-            while end < 0 or len(data) == end + MARK:
+            connection.sendall(HEADER.pack(mark, 0 if self.process else seconds + 1, len(body)) + body)
+            while len(data) <= 2 * MARK or data[-MARK - 1 : -1] != mark:
                 connection.settimeout(max(deadline - time.monotonic(), 1e-6))
                 received = connection.recv(1 << 16)
                 if not received:
                     raise ConnectionResetError
                 data += received
-                end = data.find(mark, max(MARK, len(data) - len(received) - MARK - 1))
                 if len(data) > MAX_BYTES:
-                    return bytes(data[MARK:]), True, "the output had no end"
+                    problem = "the output had no end"
+                    break
             self._signal(signal.SIGSTOP)
         except TimeoutError:
-            return bytes(data[MARK:]), True, f"timed out after {seconds:g} s"
+            problem = f"timed out after {seconds:g} s"
         except OSError:
-            return bytes(data[MARK:]), True, "the Python process ended: it crashed, left, or was out of memory"
-        if not data.startswith(mark) or len(data) > end + MARK + 1:
+            problem = "the Python process ended: it crashed, left, or was out of memory"
+        if not problem and not data.startswith(mark):
             return b"", True, "the Python process wrote after its last answer"
-        with contextlib.suppress(OSError):
-            resident, shared = Path(f"/proc/{self.number}/statm").read_text(encoding="ascii").split()[1:3]
-            self.memory = int(resident) - int(shared)
-        return bytes(data[MARK:end]), data[-1:] != b"0", ""
+        if problem:
+            return bytes(data[MARK:]), True, problem
+        return bytes(data[MARK : -MARK - 1]), data[-1:] != b"0", ""
 
-    def interrupt(self) -> None:
-        """End the process, even if a call runs in another thread."""
-        connection = self.connection
-        if connection is not None:
-            with contextlib.suppress(OSError):  # it has ended
-                connection.shutdown(socket.SHUT_RDWR)
-        with self.lock:
-            self.end()
+    @property
+    def memory(self) -> int:
+        """Pages that the process holds for itself; 0 where there is none, or no way to see it."""
+        with suppress(OSError):
+            about = Path(f"/proc/self/fdinfo/{self.process}").read_text()
+            number = about.partition("Pid:")[2].split()[0]
+            _, resident, shared, *_ = Path(f"/proc/{number}/statm").read_text().split()
+            return int(resident) - int(shared)
+        return 0
 
     def end(self) -> None:
-        """Kill the process, with the lock held, and give back what it took."""
-        self._signal(signal.SIGKILL)
-        if self.process is not None:
-            gone = select.poll()
-            gone.register(self.process, select.POLLIN)
-            gone.poll(1000)
-            os.close(self.process)
-        if self.connection is not None:
-            self.connection.close()
-        self.connection = self.process = None
+        """Kill the process, once its call has ended, and give back what it took."""
+        with self.lock:
+            self._signal(signal.SIGKILL)
+            if self.process:
+                gone = select.poll()
+                gone.register(self.process, select.POLLIN)
+                gone.poll(1000)
+                os.close(self.process)
+            if self.connection:
+                self.connection.close()
+            self.connection = self.process = None
+            self.evicted = ""
 
     def _signal(self, number: int) -> None:
-        if self.process is not None:
-            with contextlib.suppress(OSError):  # it is gone
+        if self.process:
+            with suppress(OSError):  # it is gone
                 signal_process(self.process, number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from medtasks_utils.benchmarks import cards, metric_of
+from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
 from medtasks_utils.selfcheck.check import Checked, Score
 from medtasks_utils.writing import table
@@ -37,7 +37,7 @@ def in_words(checked: Checked) -> list[str]:
 
 def _accuracies(scores: Sequence[Score], behaviour: str) -> str:
     found = []
-    for card in cards().values():
+    for card in benchmarks().values():
         of_card = [s for s in scores if s.task in card.checked_tasks and s.behaviour == behaviour]
         value = next((s.value for s in of_card if (s.metric, s.filter_name) == ("acc", _STRICT)), None)
         if isinstance(value, int | float):

@@ -103,7 +103,8 @@ class Metric:
         """
         if value is None:
             return "–"
-        return f"{value * self.scale:.{decimals if self.unit in ('share', 'points') else max(decimals, 2)}f}"
+        places = decimals if self.unit in ("share", "points") else max(decimals, 2)
+        return f"{round(value * self.scale, places) + 0.0:.{places}f}"  # not -0.0
 
     def detectable(self, difference: float | None, decimals: int = 1) -> str:
         """A detectable difference for people; a dash where even the largest that there can be is less."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 
 from medtasks_utils.errors import UsageError
 from medtasks_utils.sweep.plan import Job
 from medtasks_utils.sweep.process import start, stop
 
 _TICK = 0.5  # seconds between looks at the processes
-_ROUNDING = 1e-6  # processors that may be taken beyond those there are: shares of one do not add up to the last bit
 
 
 @dataclass(frozen=True)
@@ -27,25 +28,14 @@ class Machine:
     def this_one(cls, cpus: float | None, gpus: int | None) -> Machine:
         """This machine, or so much of it: the devices of ``CUDA_VISIBLE_DEVICES``, else those that nvidia-smi lists."""
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        found = _listed_gpus() if visible is None else tuple(name for name in visible.split(",") if name)
+        if visible is None:
+            with suppress(OSError):
+                listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
+                visible = ",".join(re.findall(r"^GPU (\d+)", listed, re.MULTILINE))
+        found = [name for name in (visible or "").split(",") if name]
         if gpus is not None:
-            found = found[:gpus] if len(found) >= gpus else tuple(map(str, range(gpus)))
-        return cls(os.cpu_count() or 1 if cpus is None else cpus, found)
-
-
-def _listed_gpus() -> tuple[str, ...]:
-    try:
-        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
-        return ()
-    return tuple(str(number) for number, line in enumerate(listed.stdout.splitlines()) if line.startswith("GPU "))
-
-
-@dataclass
-class _Running:
-    process: subprocess.Popen[bytes]
-    gpus: tuple[str, ...]
-    since: float = field(default_factory=time.monotonic)
+            found = found[:gpus] if len(found) >= gpus else list(map(str, range(gpus)))
+        return cls(cpus or os.cpu_count() or 1, tuple(found))
 
 
 class Local:
@@ -66,29 +56,33 @@ class Local:
                 )
         self._free_gpus = list(machine.gpus)
         self._cpus = machine.cpus
-        self.running: dict[Job, _Running] = {}
+        self.running: dict[Job, tuple[subprocess.Popen[bytes], list[str]]] = {}
+        """Those started: process and GPUs."""
 
     def start(self, job: Job) -> str:
         """Start a job if there is room."""
         asked = job.model.resources
         taken = sum(other.model.resources.cpus for other in self.running)
-        if asked.gpus > len(self._free_gpus) or taken + asked.cpus > self._cpus + _ROUNDING:
+        if asked.gpus > len(self._free_gpus) or round(taken + asked.cpus, 6) > self._cpus:
             return ""
-        gpus = tuple(self._free_gpus[: asked.gpus])
-        process = start(job.server, job.arguments(job.folder), job.folder, {"CUDA_VISIBLE_DEVICES": ",".join(gpus)})
-        del self._free_gpus[: asked.gpus]
-        self.running[job] = _Running(process, gpus)
+        gpus, self._free_gpus = self._free_gpus[: asked.gpus], self._free_gpus[asked.gpus :]
+        process = start(job.arguments(job.folder), job.folder, {"CUDA_VISIBLE_DEVICES": ",".join(gpus)})
+        self.running[job] = process, gpus
         return "running"
 
-    def ended(self) -> list[tuple[Job, int, float]]:
-        """Those whose process has ended."""
+    def ended(self) -> list[tuple[Job, int]]:
+        """Those whose process has ended, with its exit code."""
         time.sleep(_TICK)
-        found = [(job, code) for job, own in self.running.items() if (code := own.process.poll()) is not None]
-        gone = {job: self.running.pop(job) for job, _ in found}
-        self._free_gpus += [gpu for own in gone.values() for gpu in own.gpus]
-        return [(job, code, time.monotonic() - gone[job].since) for job, code in found]
+        found = []
+        for job, (process, gpus) in list(self.running.items()):
+            code = process.poll()
+            if code is not None:
+                del self.running[job]
+                self._free_gpus += gpus
+                found.append((job, code))
+        return found
 
     def stop(self) -> None:
         """Interrupt what runs."""
-        for own in self.running.values():
-            stop(own.process)
+        for process, _ in self.running.values():
+            stop(process)

@@ -44,19 +44,8 @@ from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.command_line import as_words
 from medtasks_utils.harness.signature import digest
 
-_RESERVED = frozenset(
-    {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "use_cache", "config"}
-)
+_RESERVED = {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "config"}
 """Flags that a job sets itself."""
-_WRONG = {
-    "extra_forbidden": "a plan has no such key here",
-    "missing": "is missing",
-    "string_pattern_mismatch": "a name becomes a folder: letters, digits and . _ + - only, 200 at most",
-    **dict.fromkeys(("list_type", "too_short"), "a list with one entry at least is needed"),
-    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "names with values are needed"),
-    **dict.fromkeys(("string_type", "path_type"), "a text is needed"),
-}
-"""What is wrong with a plan, where pydantic's own words are those of its models."""
 ENVIRONMENT = (
     *("OPENAI_*", "AZURE_OPENAI_*", "ANTHROPIC_*", "HF_TOKEN", "HF_ENDPOINT", "HF_*OFFLINE"),
     *("*_proxy", "*_PROXY"),
@@ -73,14 +62,14 @@ class _Part(BaseModel):
 class Resources(_Part):
     """What a job needs of a machine: processors, GPUs, and on a cluster further resources by name."""
 
-    cpus: float = Field(1, ge=0)
-    gpus: int = Field(0, ge=0)
-    custom: dict[str, float] = Field(default_factory=dict)
+    cpus: float = Field(default=1, ge=0)
+    gpus: int = Field(default=0, ge=0)
+    custom: dict[str, float] = {}
 
 
 class _Named(_Part):
     name: Name
-    flags: dict[str, Any] = Field(default_factory=dict)
+    flags: dict[str, Any] = {}
 
     @field_validator("flags")
     @classmethod
@@ -94,7 +83,7 @@ class RunPart(_Named):
     """Tasks that are run together, with options by benchmark and further flags of ``medtasks eval``."""
 
     tasks: list[str] = Field(min_length=1)
-    options: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    options: dict[str, dict[str, Any]] = {}
 
     @field_validator("tasks", mode="before")
     @classmethod
@@ -106,8 +95,8 @@ class ModelPart(_Named):
     """A model, as ``medtasks eval`` takes it, and which of the runs it gets; all if none are named."""
 
     model: str
-    model_args: dict[str, Any] = Field(default_factory=dict)
-    resources: Resources = Field(default_factory=lambda: Resources(cpus=1, gpus=0))
+    model_args: dict[str, Any] = {}
+    resources: Resources = Resources()
     runs: list[str] | None = Field(None, min_length=1)
 
 
@@ -136,7 +125,7 @@ class Plan(_Part):
         data = self.data or os.environ.get("MEDTASKS_DATA") or None
         by_name = {run.name: run for run in self.runs}
         return [
-            Job(model=model, run=by_name[name], data=data, output=self.output, waits=self.wait > 0)
+            Job(model=model, run=by_name[name], data=data, output=self.output, wait=self.wait)
             for model in self.models
             for name in dict.fromkeys(by_name if model.runs is None else model.runs)
         ]
@@ -150,7 +139,7 @@ class Job:
     run: RunPart
     data: str | None
     output: Path
-    waits: bool = False
+    wait: float = 0
 
     @property
     def name(self) -> str:
@@ -158,42 +147,24 @@ class Job:
         return f"{self.model.name}/{self.run.name}"
 
     @property
-    def signature(self) -> str:
-        """A hash of all that its results depend on; resources and folders are not among it."""
-        parts = [self.model.model, self.model.model_args, self.flags, self.run.tasks, self.run.options, self.data]
-        return digest([*parts, version("medtasks"), version("lm_eval")])
-
-    @property
     def folder(self) -> Path:
-        """Its own; a job that the plan has changed since gets another."""
-        return self.output / self.model.name / f"{self.run.name}-{self.signature[:6]}"
-
-    @property
-    def flags(self) -> dict[str, Any]:
-        """Of ``medtasks eval``: the model's, the run's standing."""
-        return {**self.model.flags, **self.run.flags}
+        """Its own, by a hash of all that its results depend on: a job that the plan has changed since gets another."""
+        parts = [self.settings, self.data, version("medtasks"), version("lm_eval")]
+        return self.output / self.model.name / f"{self.run.name}-{digest(parts)}"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The flags that the plan sets beside ``flags``, folders aside."""
-        given = {"model_args": self.model.model_args, "metadata": self.run.options}
-        return {"model": self.model.model, "tasks": self.run.tasks, **{key: of for key, of in given.items() if of}}
-
-    @property
-    def server(self) -> str:
-        """The address of the server that is waited for; empty where none is."""
-        return str(self.model.model_args.get("base_url", "")) if self.waits else ""
+        """All flags of ``medtasks eval`` but for folders and data; of the model's and the run's the run's stand."""
+        model, run = self.model, self.run
+        own = {"model": model.model, "tasks": run.tasks, "model_args": model.model_args, "metadata": run.options}
+        return {**own, **model.flags, **run.flags}
 
     def arguments(self, folder: Path) -> list[str]:
-        """What ``medtasks`` is called with, to run it in a folder."""
-        data = ("--data", self.data) if self.data else ()
-        own = {"output_path": folder, "log_samples": True, **keeping(folder)}
-        return ["eval", *data, *as_words({**self.settings, **own, **self.flags})]
-
-
-def keeping(folder: Path) -> dict[str, Any]:
-    """The flags by which a run keeps its answers in a folder, and goes on from them when it is run again there."""
-    return {"use_cache": folder / "cache"}
+        """What :mod:`.process` is called with, to run it in a folder."""
+        server = self.model.model_args.get("base_url", "")
+        data = ["--data", self.data] if self.data else []
+        flags = as_words({**self.settings, "output_path": folder, "log_samples": True})
+        return [server, str(self.wait), "eval", *data, *flags]
 
 
 def travelling(given: Sequence[str] | None, environment: Mapping[str, str]) -> dict[str, str]:
@@ -203,7 +174,7 @@ def travelling(given: Sequence[str] | None, environment: Mapping[str, str]) -> d
         UsageError: for a name, not a glob, of a variable that is not set.
     """
     for pattern in given or ():
-        if pattern not in environment and not set("*?[") & set(pattern):
+        if pattern not in environment and "*" not in pattern:
             raise UsageError(f"env: {pattern} is not set here, so it cannot be given to the nodes")
     patterns = ENVIRONMENT if given is None else given
     return {
@@ -232,18 +203,10 @@ def read_plan(path: Path) -> Plan:
     """
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(content, dict):
-        raise UsageError(f"{path} holds no plan; it needs output, models and runs (medtasks sweep --help shows one)")
+    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     try:
-        return Plan(**content)
+        return Plan.model_validate(content)
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(map(str, each['loc'])) or 'plan'}: "
-            + _WRONG.get(each["type"], each["msg"].removeprefix("Input ").removeprefix("Value error, "))
-            for each in error.errors()
-        ]
-        raise UsageError(f"{path}: {'; '.join(problems)}") from None
+        problems = [f"{'.'.join(map(str, each['loc'])) or 'plan'}: {each['msg']}" for each in error.errors()]
+        raise UsageError(f"{path}: {'; '.join(problems)} (medtasks sweep --help shows a plan)") from None

@@ -1,7 +1,7 @@
-"""A job's process: ``python -m medtasks_utils.sweep.process SERVER eval …``.
+"""A job's process: ``python -m medtasks_utils.sweep.process SERVER SECONDS eval …``.
 
-SERVER is empty where none is waited for. Where it does not answer, the process ends with :data:`NO_SERVER` at once, so
-that what it would run on is free meanwhile. It ends, with all that it started, when the process that started it does.
+It waits so long for the server to answer, if there is one; a server that does not answer by then is wrong usage. It
+ends, with all that it started, when the process that started it does.
 """
 
 from __future__ import annotations
@@ -12,28 +12,24 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-NO_SERVER = 75
-"""The exit code of a process whose server does not answer yet."""
-
-_ASKED = 5.0  # seconds that a server has to answer in
+_ASKED = 5.0  # seconds that a server has to answer in, and between looks for it
 _STOPPING = 10.0  # seconds to end in, once interrupted
 _STARTING = (502, 503, 504)  # what a proxy, or a server that loads its model, says meanwhile
 
 
-def start(
-    server: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
-) -> subprocess.Popen[bytes]:
-    """Start ``medtasks`` with arguments; what it says goes into the folder's log."""
+def start(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start a job's process; what it says goes into the folder's log."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "log.txt").open("ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "medtasks_utils.sweep.process", server, *arguments],
+            [sys.executable, "-m", "medtasks_utils.sweep.process", *arguments],
             stdin=subprocess.PIPE,  # never written to: its end tells the job that this process is gone
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -49,8 +45,7 @@ def stop(process: subprocess.Popen[bytes]) -> int:
     try:
         return process.wait(_STOPPING)
     except subprocess.TimeoutExpired:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, signal.SIGKILL)
         return process.wait()
 
 
@@ -65,6 +60,16 @@ def is_there(server: str) -> bool:
     return True
 
 
+def _wait_for(server: str, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while seconds and server and not is_there(server):
+        if time.monotonic() > deadline:
+            print(f"no server answers at {server} within {seconds:g} s")
+            sys.exit(2)
+        print(f"waits for {server}", flush=True)
+        time.sleep(_ASKED)
+
+
 def _end_with_the_sweep() -> None:
     """Kill this process and its children once the sweep's end of the pipe is closed."""
     os.read(0, 1)
@@ -73,8 +78,5 @@ def _end_with_the_sweep() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_the_sweep, daemon=True).start()
-    waited_for = sys.argv.pop(1)
-    if waited_for and not is_there(waited_for):
-        print(f"no server answers at {waited_for}")
-        sys.exit(NO_SERVER)
+    _wait_for(sys.argv.pop(1), float(sys.argv.pop(1)))
     runpy.run_module("medtasks_utils.__main__", run_name="__main__")  # the command line, as a program of its own

@@ -2,51 +2,43 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import asdict
+import time
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
-from tabulate import tabulate
 
-from medtasks_utils.errors import MedtasksError, logger
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.checks import try_folder
-from medtasks_utils.sweep.job import is_done, last_lines, run_all
+from medtasks_utils.sweep.cluster import Cluster
+from medtasks_utils.sweep.job import LOST, is_done, last_lines
 from medtasks_utils.sweep.local import Local, Machine
 from medtasks_utils.sweep.plan import Job, Plan, travelling
 from medtasks_utils.sweep.size import size_of
-from medtasks_utils.sweep.watch import Watch
-from medtasks_utils.writing import write_whole
+from medtasks_utils.writing import WriteError, write_whole
+
+_ATTEMPTS = 2  # how often a job is tried in one sweep, before it is reported as failed
+_ATTEMPTS_AFTER = {2: 1, LOST: 6}  # 2: wrong usage, which stays wrong
+_SHOWN_EVERY = 60.0  # seconds between lines that say how far a job is
 
 
-def dry_run(plan: Plan) -> str:
-    """The jobs as a table: how large they are, and what is done already."""
-    rows = [
-        (
-            job.name,
-            ",".join(job.run.tasks),
-            f"{size.requests:,}",
-            f"at most {size.judge_calls:,}" if size.judge_calls else "",
-            job.model.resources.gpus,
-            f"{job.model.resources.cpus:g}",
-            "done" if is_done(job) else "",
-        )
-        for job in plan.jobs()
-        for size in [size_of(job)]
-    ]
-    head = ["job", "tasks", "requests", "judge calls", "GPUs", "CPUs", ""]
-    sides = ("left", "left", *["right"] * 4, "left")
-    return tabulate(rows, head, tablefmt="plain", disable_numparse=True, colalign=sides)
-
-
-def as_data(plan: Plan) -> list[dict[str, Any]]:
-    """The jobs for scripts: name, folder, size, and whether they are done."""
+def overview(plan: Plan) -> list[dict[str, Any]]:
+    """The jobs: name, folder, tasks, how large they are, what they ask for, and whether they are done."""
     return [
-        {"name": job.name, "folder": str(job.folder), **asdict(size_of(job)), "done": is_done(job)}
+        {
+            "name": job.name,
+            "folder": str(job.folder),
+            "tasks": ",".join(job.run.tasks),
+            "requests": size_of(job),
+            "gpus": job.model.resources.gpus,
+            "cpus": job.model.resources.cpus,
+            "done": is_done(job),
+        }
         for job in plan.jobs()
     ]
 
@@ -56,44 +48,63 @@ def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]
 
     Raises:
         MedtasksError: for tasks, options or data that a job could not run with, or another sweep in the same folder,
-            before any is run.
+            before any is run; where a folder cannot be written to.
     """
     jobs = plan.jobs()
     try_folder(plan.output, "output")
     environment = travelling(plan.env, os.environ) if address else {}
-    sizes = {job: size_of(job, is_run_here=not address).requests for job in jobs}
-    with _alone_in(plan.output), closing(Watch(sizes)) as watch:
-        waiting = [job for job in jobs if not is_done(job)]
-        for job in jobs:
-            if job not in waiting:
-                watch.counts(job, sizes[job])
-                watch.says(job, "done before")
-        if not waiting:
-            return []
-        if not address:
-            return run_all(waiting, Local(waiting, machine), plan.wait, watch)
-        from medtasks_utils.sweep.cluster import Cluster
-
-        return run_all(waiting, Cluster(address, waiting, environment), plan.wait, watch)
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Within this, no other sweep runs jobs in the folder; a process that ends leaves it free."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / ".lock", timeout=0)
+    for job in jobs:
+        size_of(job, is_run_here=not address)
+    plan.output.mkdir(parents=True, exist_ok=True)
     try:
-        lock.acquire()
+        with FileLock(plan.output / ".lock", timeout=0):  # a process that ends leaves it free
+            waiting = [job for job in jobs if not is_done(job)]
+            for job in jobs:
+                if job not in waiting:
+                    _say(job, "done before")
+            if not waiting:
+                return []
+            return run_all(waiting, Cluster(address, plan.output, environment) if address else Local(waiting, machine))
     except Timeout:
         raise MedtasksError(
-            f"another sweep is running in {folder}: wait for its end, or give this plan an output of its own"
+            f"another sweep is running in {plan.output}: wait for its end, or give this plan an output of its own"
         ) from None
-    except (OSError, NotImplementedError) as error:
-        logger.warning("%s takes no locks (%s): see to it that no other sweep runs there", folder, error)
+    except (OSError, WriteError) as error:  # of a full disk, mostly
+        raise MedtasksError(f"{error}; the same command goes on with what was not answered") from None
+
+
+def run_all(jobs: Sequence[Job], place: Local | Cluster) -> list[Job]:
+    """Run jobs to their end; those that failed in the end."""
+    waiting, failed, tries = list(jobs), [], Counter[Job]()
+    since = time.monotonic()
     try:
-        yield
+        while waiting or place.running:
+            for job in list(waiting):
+                if said := place.start(job):
+                    waiting.remove(job)
+                    _say(job, said)
+            for job, code in place.ended():
+                tries[job] += 1
+                again = bool(code) and tries[job] < _ATTEMPTS_AFTER.get(code, _ATTEMPTS)
+                how = "lost its node" if code == LOST else f"failed with exit code {code}" if code else "done"
+                _say(job, f"{how}, tried again" if again else how)
+                write_whole(job.folder / "job.json", json.dumps({"code": code}), make_folder=True)
+                if again:
+                    waiting.append(job)
+                elif code:
+                    failed.append(job)
+            if time.monotonic() > since + _SHOWN_EVERY:
+                since = time.monotonic()
+                for job in place.running:
+                    if line := last_lines(job.folder, 1):
+                        _say(job, line)
     finally:
-        lock.release()
+        place.stop()
+    return failed
+
+
+def _say(job: Job, what: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {job.name}: {what}", file=sys.stderr, flush=True)
 
 
 def report(plan: Plan, failed: Sequence[Job]) -> Path | None:

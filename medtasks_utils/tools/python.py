@@ -48,7 +48,7 @@ class Python(Tool):
     @property
     def description_of_machine(self) -> str:
         """What runs the code, and what confines it."""
-        return self._sandbox.description
+        return self._sandbox.started().description
 
     def forget(self, session: str) -> None:
         """Drop a session's variables."""

@@ -166,10 +166,10 @@ class MedCalcBench(Benchmark):
                 folder = _inside(files.folder(self.repositories["verified"]), "verified")
             add_solved_examples(examples, read_split(folder, "one_shot"))
         others = ("original", "test") if options.is_corrected else _CORRECTED
-        for place in (root, files.cached(self.repositories["corrected"])):  # nothing is downloaded for them
-            if place and find_split(place, *others):
-                add_other_labels(examples, read_split(place, *others))
-                break
+        is_plain = files.name == "hub" and not options.is_corrected  # nothing is downloaded for the other labels
+        place = files.cached(self.repositories["corrected"]) if is_plain else root
+        if place and find_split(place, *others):
+            add_other_labels(examples, read_split(place, *others))
         return examples
 
     def examples(self, table: Table, options: MedCalcBenchOptions, report: LoadReport) -> list[Example]:

@@ -76,10 +76,11 @@ class MedExQA(ChoiceBenchmark):
                 f"{task.name} is of one specialty, so {' and '.join(sorted(useless))} cannot apply to it: choose among "
                 "specialties with the task medexqa_all, or name tasks such as medexqa_be"
             )
+        lines = super().check(task, options)
         weights = options.mcq_weight, options.explanation_weight
         if abs(sum(weights) - 1) > 1e-9:
-            return [f"the weights {weights} do not sum to 1; combined is taken with them as they are"]
-        return []
+            lines.append(f"the weights {weights} sum to {sum(weights)}, not 1; combined is taken with them as they are")
+        return lines
 
     def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
         """Without the macro average in a task of one specialty."""

@@ -91,7 +91,6 @@ class MedExQAOptions(ChoiceOptions):
         "environment variable, and name that in judge_api_key_env"
     }
     needs: ClassVar = {
-        **ChoiceOptions.needs,
         **dict.fromkeys(("use_judge", "explanation_metrics", "mcq_weight", "explanation_weight"), _EXPLANATIONS),
         **dict.fromkeys(_OF_BERTSCORE, _BERTSCORE),
         **dict.fromkeys(_OF_JUDGE, _JUDGE),

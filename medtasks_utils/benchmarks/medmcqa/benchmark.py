@@ -191,7 +191,12 @@ def label_indices(table: Table) -> list[int | None]:
     """
     labels = [text_of(row["cop"]).strip() for row in table.rows]
     integers = [int(label.removesuffix(".0")) if _INTEGER.fullmatch(label) else None for label in labels]
-    base = 1 if table.path and 4 in integers and 0 not in integers else 0
+    if table.path is None and integers[0] not in (None, *range(len(LETTERS))):
+        raise DataError(
+            f"the row: cop is {labels[0]}, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the "
+            "letter where they count from 1"
+        )
+    base = 1 if 4 in integers and 0 not in integers else 0
     forms: list[list[int | None]] = [
         [LETTERS.index(x.upper()) if len(x) == 1 and x.upper() in LETTERS else None for x in labels],
         [n - base if n is not None and 0 <= n - base < 4 else None for n in integers],
@@ -204,9 +209,8 @@ def label_indices(table: Table) -> list[int | None]:
     if all(index is None for index in form):
         seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))
         raise DataError(
-            f"{table.path or 'the row'} has no usable label: cop is {seen[:200]}, where a letter A-D, 0-3, 1-4 (but of "
-            "a row by itself) or an option's text is expected. -1 marks withheld labels, as in the hub's test split: "
-            "use the validation split"
+            f"{table.path or 'the row'} has no usable label: cop is {seen[:200]} (-1 marks withheld labels), where a "
+            "letter A-D, 0-3, 1-4 or an option's text is expected. Use the validation split"
         )
     return form
 

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic_core import from_json
-
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.results.samples import Message, Row, content_of, mapping, number, numbered_lines
+from medtasks_utils.results.samples import Message, Row, content_of, mapping, number, numbered_lines, parse
 
 _BY_NAME = {"medmcqa": "medmcqa", "medexqa": "medexqa", "medcalc": "medcalc_bench", "medhallu": "medhallu"}
 _NO_REWARDS = {
@@ -76,9 +74,9 @@ def read_lines(path: Path) -> tuple[list[Line], list[str]]:
     """
     found, bad = [], []
     try:
-        for place, text in numbered_lines(path):
+        for place, raw in numbered_lines(path):
             try:
-                values = mapping(from_json(text))
+                values = parse(raw)
             except ValueError:
                 values = {}
             if values.get("completion") is None:

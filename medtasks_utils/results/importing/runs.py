@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks import cards, metric_of
+from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.results.importing.lines import (
     Documents,
     ImportingError,
@@ -55,7 +55,7 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
         )
     from medtasks_utils.harness.catalog import our_manager  # imports the harness, which takes seconds
 
-    name = task or _TASKS.get(benchmark or "", cards()[benchmark or ""].default_task)
+    name = task or _TASKS.get(benchmark or "", benchmarks()[benchmark or ""].default_task)
     options: Row = {"medexqa": {"use_explanations": False}}
     if mapping(metadata.get("env_args")).get("answer_format") == "boxed":
         options["medcalc_bench"] = {"answer_format": "boxed"}

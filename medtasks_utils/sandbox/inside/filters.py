@@ -11,21 +11,23 @@ import fcntl
 import os
 import struct
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from .system import libc, prctl
+
+Layer = Callable[[], object]
+"""What is to be called."""
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """By version of Landlock, how many rights on files it knows."""
-_TCP_RIGHTS, _SCOPES = 0b11, 0b11  # bind and connect; abstract sockets and signals
 
-_PROT_WRITE, _PROT_EXEC, _MAP_ANONYMOUS = 2, 4, 0x20
-_ADVICE = (0, 1, 2, 3, 4, 8, 14, 15)  # how memory will be used, free, of large pages: none that merges or writes back
+_WRITABLE, _EXECUTABLE, _ANONYMOUS = 2, 4, 0x20  # memory
 _CLOCKS = 0xFFFFFFF0  # bits that only the clocks of a process or a device have
 _FUTEX_OPERATIONS = (0, 1, 9, 10)  # wait, wake, and either for some of those who wait; the others can name processes
 _FUTEX_PRIVATE, _FUTEX_REAL_TIME = 128, 256  # not the shared ones: two examples could meet at a page of a library
-_ALL = 0xFFFFFFFF
+_ALL, _WHOLE = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF  # bits of an int, and of a long
 
 # What computing needs, and reading libraries. No call here connects, starts, signals or changes anything outside the
 # process. Names that an architecture lacks are left out. Some take only the arguments below.
@@ -38,7 +40,7 @@ sigaltstack setitimer getitimer alarm pause restart_syscall getrlimit exit exit_
 _FCNTL = (0, 1030, 1, 2, 3)  # F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL: no locks, no signals, no owner
 
 
-def landlock(readable: Iterable[str]) -> Callable[[], object]:
+def landlock(readable: Iterable[str]) -> Layer:
     """A layer in which only some files and folders can be read, and nothing written, started, bound or signalled.
 
     Args:
@@ -49,10 +51,9 @@ def landlock(readable: Iterable[str]) -> Callable[[], object]:
     """
     version = libc("syscall", _CREATE_RULESET, None, 0, 1)
     files = (1 << _FILE_RIGHTS.get(version, 16)) - 1
-    rights = struct.pack("=QQQ", files, _TCP_RIGHTS if version >= 4 else 0, _SCOPES if version >= 6 else 0)
-    low = libc("syscall", _CREATE_RULESET, rights, len(rights), 0)
-    ruleset = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 10)  # out of the way of a worker's own descriptors
-    os.close(low)
+    rights = struct.pack("=QQQ", files, 0b11 * (version >= 4), 0b11 * (version >= 6))  # TCP; abstract sockets, signals
+    ruleset = libc("syscall", _CREATE_RULESET, rights, len(rights), 0)
+    ruleset = fcntl.fcntl(ruleset, fcntl.F_DUPFD_CLOEXEC, 10)  # out of the way of a worker's own descriptors
     for path in readable:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
         rule = struct.pack("=Qi", _READ_FILE | _READ_DIR if os.path.isdir(path) else _READ_FILE, handle)
@@ -61,49 +62,41 @@ def landlock(readable: Iterable[str]) -> Callable[[], object]:
     return lambda: libc("syscall", _RESTRICT_SELF, ruleset, 0)
 
 
-class _Program(ctypes.Structure):
-    """The kernel's ``sock_fprog``: how many instructions of eight bytes, and where."""
-
-    _fields_ = (("count", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
-
-
-def seccomp() -> Callable[[], object]:
+def seccomp() -> Layer:
     """A layer in which system calls outside the list fail with EPERM.
 
     Raises:
         ImportError: if libseccomp is missing.
     """
-    instructions = _instructions()
-    program = ctypes.byref(_Program(len(instructions) // 8, instructions))
-    return lambda: prctl(22, 2, program)
-
-
-def _instructions() -> bytes:
     try:
-        from pyseccomp import ALLOW, EQ, ERRNO, MASKED_EQ, Arch, Arg, SyscallFilter, resolve_syscall
+        from pyseccomp import ALLOW, ERRNO, MASKED_EQ, Arch, Arg, SyscallFilter, resolve_syscall
     except (ImportError, RuntimeError, OSError):
         raise ImportError("libseccomp.so.2 is missing: install libseccomp2 (Debian) or libseccomp (others)") from None
+
+    def bits(argument: int, mask: int, value: int = 0) -> Any:
+        return Arg(argument, MASKED_EQ, mask, value)
+
     writing = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_TMPFILE & ~os.O_DIRECTORY | os.O_PATH
-    rules: list[tuple[str, int, int, int]] = [  # of an argument by its number, the bits under a mask must be these
-        ("open", 1, writing, 0),
-        ("openat", 2, writing, 0),
-        ("mmap", 2, _PROT_EXEC, 0),
-        ("mprotect", 2, _PROT_EXEC, 0),
-        ("sched_getaffinity", 0, _ALL, 0),  # of itself
-        *(("madvise", 2, _ALL, advice) for advice in _ADVICE),
-        *(("futex", 1, _ALL ^ _FUTEX_REAL_TIME, _FUTEX_PRIVATE | operation) for operation in _FUTEX_OPERATIONS),
-        *((name, 0, _CLOCKS, 0) for name in ("clock_gettime", "clock_getres", "clock_nanosleep")),
-        *(("fcntl", 1, _ALL, command) for command in _FCNTL),
+    rules: list[tuple[Any, ...]] = [  # a call, and what its arguments must be
+        *((name,) for name in _SYSTEM_CALLS.split()),
+        ("open", bits(1, writing)),
+        ("openat", bits(2, writing)),
+        ("mmap", bits(2, _EXECUTABLE)),
+        ("mmap", bits(2, _EXECUTABLE | _WRITABLE, _EXECUTABLE), bits(3, _ANONYMOUS)),  # a library
+        ("mprotect", bits(2, _EXECUTABLE)),
+        ("sched_getaffinity", bits(0, _ALL)),  # of itself
+        ("prlimit64", bits(0, _WHOLE), bits(2, _WHOLE)),  # its own limits, to read them
+        *(("futex", bits(1, _ALL ^ _FUTEX_REAL_TIME, _FUTEX_PRIVATE | operation)) for operation in _FUTEX_OPERATIONS),
+        *((name, bits(0, _CLOCKS)) for name in ("clock_gettime", "clock_getres", "clock_nanosleep")),
+        *(("fcntl", bits(1, _ALL, command)) for command in _FCNTL),
     ]
     filter_ = SyscallFilter(ERRNO(errno.EPERM))
-    library = Arg(2, MASKED_EQ, _PROT_EXEC | _PROT_WRITE, _PROT_EXEC), Arg(3, MASKED_EQ, _MAP_ANONYMOUS, 0)
-    filter_.add_rule(ALLOW, "mmap", *library)
-    filter_.add_rule(ALLOW, "prlimit64", Arg(0, EQ, 0), Arg(2, EQ, 0))  # its own limits, to read them
-    always = [(name, 0, 0, 0) for name in _SYSTEM_CALLS.split()]
-    for name, number, mask, bits in always + rules:
+    for name, *arguments in rules:
         if resolve_syscall(Arch.NATIVE, name) >= 0:
-            filter_.add_rule(ALLOW, name, *([Arg(number, MASKED_EQ, mask, bits)] if mask else []))
+            filter_.add_rule(ALLOW, name, *arguments)
     with open(os.memfd_create("filter"), "w+b") as file:  # a file elsewhere would need a folder with space
         filter_.export_bpf(file)  # made once: having each worker make it costs time, and a megabyte each
         file.seek(0)
-        return file.read()
+        instructions = ctypes.create_string_buffer(file.read())
+    # The kernel's sock_fprog: how many instructions of eight bytes, and where.
+    return lambda: prctl(22, 2, struct.pack("HP", len(instructions) // 8, ctypes.addressof(instructions)))

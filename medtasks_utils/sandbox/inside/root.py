@@ -15,9 +15,8 @@ _NEW_USER = 0x10000000
 _NEW_OTHERS = 0x00020000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000
 """Mount, host name, IPC, process and network."""
 _READ_ONLY, _NO_SUID, _NO_DEV, _REMOUNT, _BIND, _REC, _PRIVATE = 1, 2, 4, 32, 4096, 16384, 1 << 18
-_KEPT_FLAGS = {8: 8, 1024: 1024, 2048: 2048, 4096: 1 << 21}
-"""As statvfs gives a mount's flags, and as mount takes them: noexec, noatime, nodiratime, relatime."""
-_DETACH = 2
+_KEPT, _RELATIVE_TIMES = 8 | 1024 | 2048, 4096
+"""As statvfs gives the flags of a mount: noexec, noatime, nodiratime, as mount takes them; relatime, nine bits away."""
 
 Entry = tuple[str, str]
 """A path inside, and what is there: a path of the machine's."""
@@ -34,9 +33,8 @@ def enter_namespaces() -> None:
         libc("unshare", _NEW_OTHERS)
     except OSError:
         libc("unshare", _NEW_OTHERS | _NEW_USER)
-        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
-        Path("/proc/self/uid_map").write_text(f"{NOBODY} {user} 1", encoding="ascii")
-        Path("/proc/self/gid_map").write_text(f"{NOBODY} {group} 1", encoding="ascii")
+        for name, text in ("setgroups", "deny"), ("uid_map", f"{NOBODY} {user} 1"), ("gid_map", f"{NOBODY} {group} 1"):
+            Path("/proc/self", name).write_text(text)
     _mount("none", "/", _REC | _PRIVATE)
 
 
@@ -57,11 +55,11 @@ def enter_root(folder: str, entries: Iterable[Entry]) -> None:
             target.touch()
         _mount(outside, str(target), _BIND | _REC)
         flags = os.statvfs(target).f_flag
-        kept = sum(mount for flag, mount in _KEPT_FLAGS.items() if flags & flag)
+        kept = flags & _KEPT | (flags & _RELATIVE_TIMES) << 9
         _mount("none", str(target), _REMOUNT | _BIND | _READ_ONLY | _NO_SUID | _NO_DEV | kept)
     os.chdir(folder)
     libc("pivot_root", b".", b".")
-    libc("umount2", b".", _DETACH)
+    libc("umount2", b".", 2)  # even while it is in use
     os.chdir("/")
     _mount("none", "/", _REMOUNT | _BIND | _READ_ONLY | _NO_SUID | _NO_DEV)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 import signal
 from typing import Any
@@ -13,22 +12,14 @@ def libc(function: str, *arguments: Any) -> int:
     """Call a function that returns -1 and sets ``errno`` when it fails; whole numbers are passed as ``long``.
 
     Raises:
-        OSError: if it fails, or if the library has no such function.
+        OSError: if it fails.
     """
-    try:
-        called = getattr(_library(), function)
-    except AttributeError:
-        raise OSError(f"the C library has no {function}") from None
+    called = getattr(ctypes.CDLL(None, use_errno=True), function)
     result: int = called(*(ctypes.c_long(each) if isinstance(each, int) else each for each in arguments))
     if result == -1:
         code = ctypes.get_errno()
         raise OSError(code, f"{function}: {os.strerror(code)}")
     return result
-
-
-@functools.cache
-def _library() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
 
 
 # Not every build of Python has the two below; their numbers are the same on every architecture.

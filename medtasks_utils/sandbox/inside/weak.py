@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import builtins
 import importlib
-import signal
 import types
 from typing import Any
 
@@ -28,20 +27,6 @@ def _import(name: str, *others: Any) -> types.SimpleNamespace:
     return types.SimpleNamespace(**{each: module[each] for each in public})
 
 
-def _get_attribute(value: Any, name: str) -> Any:
-    from RestrictedPython.Guards import safer_getattr
-
-    safer_getattr(value, name)  # raises for what is guarded, and gives None for what is not there
-    try:
-        return getattr(value, name)
-    except AttributeError as error:
-        raise AttributeError(str(error)) from None  # one that does not hold the object
-
-
-def _make_class(name: str, bases: tuple[type, ...], members: dict[str, Any]) -> type:
-    return type(name, bases, {**members, "_guarded_writes": True})  # whose attributes may be set
-
-
 def _in_place(operation: str, value: Any, other: Any) -> Any:
     scope = {"value": value, "other": other}
     exec(f"value {operation} other", scope)  # the operation is a sign out of RestrictedPython's own list
@@ -49,15 +34,7 @@ def _in_place(operation: str, value: Any, other: Any) -> Any:
 
 
 class WeakSession(Session):
-    """As :class:`Session`, in RestrictedPython's language.
-
-    Args:
-        timeout: seconds after which a call ends its process, where the run may have no hold on it.
-    """
-
-    def __init__(self, timeout: float) -> None:
-        super().__init__()
-        self._timeout = timeout
+    """As :class:`Session`, in RestrictedPython's language."""
 
     def predefined(self) -> dict[str, Any]:
         """The guards, and :mod:`math`."""
@@ -67,8 +44,8 @@ class WeakSession(Session):
         allowed = {name: getattr(builtins, name) for name in _BUILTINS.split()}
         return {
             "__builtins__": {**safe_builtins, **allowed, "__import__": _import},
-            "__metaclass__": _make_class,
-            "_getattr_": _get_attribute,
+            "__metaclass__": type,
+            "_getattr_": Guards.safer_getattr_raise,
             "_getitem_": Eval.default_guarded_getitem,
             "_getiter_": Eval.default_guarded_getiter,
             "_iter_unpack_sequence_": Guards.guarded_iter_unpack_sequence,
@@ -76,17 +53,9 @@ class WeakSession(Session):
             "_inplacevar_": _in_place,
             "_print_": lambda get_attribute: printer,
             "_print": printer,
-            "_write_": Guards.full_write_guard,
+            "_write_": lambda target: target,
             "math": _import("math"),
         }
-
-    def run(self, code: str) -> bool:
-        """As :meth:`Session.run`."""
-        signal.setitimer(signal.ITIMER_REAL, self._timeout)
-        try:
-            return super().run(code)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
 
     def compile(self, *arguments: Any) -> Any:
         """Compile under RestrictedPython's policy."""

@@ -1,24 +1,25 @@
 """A session's process: runs the calls of one example one after the other, and keeps its variables between them.
 
-A request is 16 bytes, new with each call, four bytes of length, and code. An answer is the 16 bytes, what is written
-to descriptor 1, the 16 bytes again, and ``0``, or ``1`` if the code failed. So nothing that was written before the call
-can pass for its answer.
+A request is 16 bytes, new with each call, the seconds after which the process ends itself (0: never), a length, and
+code. An answer is the 16 bytes, what is written to descriptor 1, the 16 bytes again, and ``0``, or ``1`` if the code
+failed. So nothing that was written before the call can pass for its answer.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-import contextlib
 import io
 import linecache
 import os
 import random
 import re
+import signal
 import struct
 import sys
 import traceback
 import types
+from contextlib import redirect_stderr, suppress
 from typing import Any
 
 SOCKET = 3
@@ -27,14 +28,11 @@ SOCKET = 3
 MARK = 16
 """Bytes that an answer begins and ends with."""
 
-HEADER = struct.Struct(f"!{MARK}sI")
+HEADER = struct.Struct(f"!{MARK}sdI")
 _ABSENT = (
     "Threads, asyncio, processes, the network and files other than Python's are not available here: compute without."
 )
 """What follows the traceback of an error that the confinement caused."""
-
-_FLAGS = 0x1FF0000
-"""Of a code object's flags, those of ``from __future__ import``."""
 
 _LIBRARIES = """
 numpy numpy.testing numpy.polynomial numpy.ma scipy scipy.stats scipy.special scipy.optimize scipy.integrate
@@ -54,7 +52,7 @@ def import_libraries() -> None:
     site.setquit()  # a file of a user's own has these, and site itself was not to look around
     site.sethelper()
     for name in _LIBRARIES.split():
-        with contextlib.suppress(ImportError):
+        with suppress(ImportError):
             __import__(name)
 
 
@@ -65,27 +63,28 @@ class _Nowhere(str):
         return os.dup(0)
 
 
-def forget_the_machine(folder: str) -> None:
+def forget_the_machine() -> None:
     """Take out of this process what Python keeps of how and where it was built and started."""
     import platform
     import sysconfig
-    import warnings
 
-    warnings._showwarnmsg_impl = lambda message: None  # type: ignore[attr-defined]
+    sys.modules.pop(sysconfig._get_sysconfigdata_name(), None)  # type: ignore[attr-defined]
+    # What is asked for by code is read again, and a path in a text does not show.
+    vars(sysconfig).update(_PROJECT_BASE="", _CONFIG_VARS=None, _CONFIG_VARS_INITIALIZED=False)
+    sys.unraisablehook = _unraisable
     os.devnull = _Nowhere(os.devnull)
     os.system = os.chroot  # type: ignore[assignment] # refused as well, but with an error in place of a number
     os.environ.clear()
-    sys.path[:] = [entry for entry in sys.path if entry.startswith(folder) and not entry.endswith("/own")]
+    sys.path.pop()  # what is this side's own
     sys.argv[:] = sys.orig_argv[:] = ["main.py"]
-    sys.dont_write_bytecode = True
-    for name in [name for name in sys.modules if name.startswith(("pyseccomp", "_sysconfigdata", __package__))]:
-        del sys.modules[name]
-    built = sysconfig.get_config_vars()
-    for key in [key for key, value in built.items() if "/" in str(value)]:
-        del built[key]
-    sysconfig._PROJECT_BASE = folder  # type: ignore[attr-defined]
     real = platform.uname()
     platform._uname_cache = real._replace(node="python", release="", version="")  # type: ignore[attr-defined]
+
+
+def _unraisable(problem: Any) -> None:
+    """As the interpreter's own, but for a loop of asyncio's that could not begin, and complains again when it goes."""
+    if not str(getattr(problem.object, "__module__", "")).startswith("asyncio"):
+        sys.__unraisablehook__(problem)
 
 
 class Session:
@@ -114,26 +113,20 @@ class Session:
         name = "main.py" if self._calls == 1 else f"main{self._calls}.py"
         linecache.cache[name] = (len(code), None, [f"{line}\n" for line in code.split("\n")], name)
         try:
-            self.execute(code, name)
+            tree = ast.parse(code, name)
+            last = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
+            body = self.compile(tree, name, "exec", 0, True)
+            shown = self.compile(ast.Interactive(last), name, "single", 0, True)
+            exec(body, self.globals)
+            exec(shown, self.globals)
         except SystemExit as end:
-            if end.code is None or end.code == 0:
-                return False
-            if not isinstance(end.code, int):
+            if not isinstance(end.code, (int, type(None))):
                 print(end.code, file=sys.stderr)
-            return True
+            return bool(end.code)
         except BaseException as problem:
             _show(problem)
             return True
         return False
-
-    def execute(self, code: str, name: str) -> None:
-        """Compile and run."""
-        tree = ast.parse(code, name)
-        last = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
-        body = self.compile(tree, name, "exec", 0, True)
-        shown = self.compile(ast.Interactive(last), name, "single", body.co_flags & _FLAGS, True)
-        exec(body, self.globals)
-        exec(shown, self.globals)
 
     compile: Any = staticmethod(compile)
 
@@ -142,12 +135,9 @@ def _show(problem: BaseException) -> None:
     """Print an error as the interpreter does, without the frames of this file."""
     try:
         frame = problem.__traceback__
-        while frame is not None and not frame.tb_frame.f_code.co_filename.startswith("main"):
+        while frame and not frame.tb_frame.f_code.co_filename.startswith("main"):
             frame = frame.tb_next
-        if sys.excepthook is not sys.__excepthook__:
-            sys.excepthook(type(problem), problem, frame)
-            return
-        if isinstance(problem, SyntaxError) and frame is None:
+        if isinstance(problem, SyntaxError) and not frame:
             if problem.text is None:  # the compiler looked for a file of that name
                 problem.text = linecache.getline(str(problem.filename), problem.lineno or 0) or None
             text = _as_the_interpreter(problem.with_traceback(None))
@@ -159,8 +149,8 @@ def _show(problem: BaseException) -> None:
 
 
 def _as_the_interpreter(problem: BaseException) -> str:
-    with contextlib.redirect_stderr(io.StringIO()) as said:
-        sys.__excepthook__(type(problem), problem, problem.__traceback__)
+    with redirect_stderr(io.StringIO()) as said:
+        sys.__excepthook__(type(problem), problem, None)
     return said.getvalue()
 
 
@@ -169,7 +159,7 @@ def _hint(problem: BaseException) -> str:
     absent = "PermissionError", "URLError", "gaierror"
     if type(problem).__name__ in absent or problem.args == ("can't start new thread",):
         return f"\n{_ABSENT}"
-    if sys.version_info >= (3, 12) or not isinstance(problem, (AttributeError, NameError)):
+    if sys.version_info >= (3, 12):
         return ""
     found = re.search(r"\. Did you mean: '.*'\?$", _as_the_interpreter(problem))
     return found[0] if found else ""
@@ -179,19 +169,20 @@ def serve(session: Session) -> None:
     """Answer calls until the socket closes."""
     os.closerange(SOCKET + 1, 1 << 16)
     random.seed()  # forks would all draw the same numbers
-    if "numpy" in sys.modules:
+    with suppress(KeyError):
         sys.modules["numpy"].random.seed()
     requests = open(SOCKET, "rb", closefd=False)  # noqa: SIM115 - of the process, and not of this function
     output: Any = None
     while header := requests.read(HEADER.size):
-        mark, length = HEADER.unpack(header)
+        mark, seconds, length = HEADER.unpack(header)
+        signal.setitimer(signal.ITIMER_REAL, seconds)  # where the run has no hold on it
         os.write(SOCKET, mark)
         output = _streams(output)
         failed = session.run(requests.read(length).decode())
-        streams: list[Any] = [getattr(sys, "stdout", None), output]
-        for stream in streams:
-            with contextlib.suppress(BaseException):  # the code may have closed or replaced it
-                stream.flush()
+        for flush in (lambda: sys.stdout.flush(), output.flush):
+            with suppress(BaseException):  # the code may have closed or replaced it
+                flush()
+        signal.setitimer(signal.ITIMER_REAL, 0)
         os.write(SOCKET, mark + (b"1" if failed else b"0"))
 
 

@@ -3,23 +3,19 @@
 It is started as a fresh interpreter in a folder of links to the libraries, with no environment and one socket; its
 settings are JSON on standard input, and what it is confined by is JSON on standard output. A request is one byte, the
 worker's own socket, and that worker's ``/dev/null``: no code and no output ever comes here, and a worker inherits none.
-It answers on that socket with the number of an error, or with 0 and the worker's process as a descriptor.
+It answers on that socket with one byte and the worker's process as a descriptor, or closes it if there can be none.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import gc
 import io
 import json
-import linecache
 import os
 import signal
 import socket
 import sys
-import time
-from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -45,74 +41,60 @@ print(f"{values.mean():.2f} {stats.norm.cdf(1.96):.4f}", np.median(values))
 
 def main(descriptor: int) -> None:
     """Entry point of the fresh interpreter."""
-    run = os.getppid()
     control = socket.socket(fileno=descriptor)
     settings = json.load(sys.stdin)
-    timeout, accepts_weak, folder = settings.pop("timeout"), settings.pop("weak"), settings["folder"]
-    with contextlib.suppress(OSError):  # if memory runs out, these go before the run, and the largest of them first
-        Path("/proc/self/oom_score_adj").write_text("900", encoding="ascii")
+    with suppress(OSError):  # if memory runs out, these go before the run, and the largest of them first
+        Path("/proc/self/oom_score_adj").write_text("900")
     confinement = confine.Confinement(**settings)
     settings.clear()  # no worker shall find the machine's paths in its memory
-    if confinement.missing and not accepts_weak:
-        _greet(confinement)
-        return
     confinement.enter_namespaces()
     child = os.fork()
     if child == 0:
-        _serve(control, confinement, timeout, folder)
+        _serve(control, confinement)
         os._exit(0)
     control.close()
-    while os.getppid() == run and os.waitpid(child, os.WNOHANG)[0] == 0:
-        time.sleep(0.5)
-    os._exit(0)  # and the kernel ends the child with it, and what that has forked
+    os.waitpid(child, 0)  # it ends with the run, whose end of the socket is closed then
+    os._exit(0)
 
 
-def _serve(control: socket.socket, confinement: confine.Confinement, timeout: float, folder: str) -> None:
-    make_session: Callable[[], worker.Session] = worker.Session
-    code = _WARM_UP
-    if confinement.missing:
-        make_session, code = functools.partial(weak.WeakSession, timeout + 1), "import math"
-    else:
+def _serve(control: socket.socket, confinement: confine.Confinement) -> None:
+    if not confinement.missing:
         worker.import_libraries()
-    with contextlib.redirect_stdout(io.StringIO()):
+    with redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
         for _ in range(20):
-            make_session().run(code)
-    linecache.clearcache()
+            _session(confinement).run(_WARM_UP)  # weak ones will not, and have imported then what they need
     confinement.confine_zygote()
-    worker.forget_the_machine(folder)
+    worker.forget_the_machine()
     gc.collect()
     gc.freeze()  # a collection in a fork would write to every page
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # leave no dead child behind
-    _greet(confinement)
+    print(json.dumps({"layers": confinement.layers, "missing": confinement.missing}), flush=True)
     while True:
         request, descriptors, _, _ = socket.recv_fds(control, 1, 2)
         if not request:
             return
-        with socket.socket(fileno=descriptors[0]) as connection, open(descriptors[1], "rb", 0) as nowhere:
-            error, process = 0, []
-            try:
-                pid = os.fork()
-                if pid == 0:
-                    _work(connection.fileno(), nowhere.fileno(), confinement, make_session())
-                if sys.platform == "linux":
-                    process = [open_process(pid)]
-            except OSError as problem:
-                error = problem.errno or 255
-            with contextlib.suppress(ConnectionError):  # the run may have lost interest
-                socket.send_fds(connection, [bytes([error])], process)
+        connection, nowhere = socket.socket(fileno=descriptors[0]), descriptors[1]
+        with connection, suppress(OSError):  # there can be none, or the run has lost interest
+            pid = os.fork()
+            if pid == 0:
+                _work(connection.fileno(), nowhere, confinement)
+            process = [] if confinement.layers["limits"] else [open_process(pid)]
+            socket.send_fds(connection, [b"."], process)
             for descriptor in process:
                 os.close(descriptor)
+        os.close(nowhere)
 
 
-def _work(connection: int, nowhere: int, confinement: confine.Confinement, session: worker.Session) -> NoReturn:
+def _work(connection: int, nowhere: int, confinement: confine.Confinement) -> NoReturn:
     try:
         for source, number in enumerate((nowhere, connection, connection, connection)):
             os.dup2(number, source)
-        confinement.confine_worker()
-        worker.serve(session)
+        for apply in confinement.filters:
+            apply()
+        worker.serve(_session(confinement))
     finally:
         os._exit(0)
 
 
-def _greet(confinement: confine.Confinement) -> None:
-    print(json.dumps({"layers": confinement.layers, "missing": confinement.missing}), flush=True)
+def _session(confinement: confine.Confinement) -> worker.Session:
+    return weak.WeakSession() if confinement.missing else worker.Session()

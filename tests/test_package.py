@@ -1,0 +1,52 @@
+"""The package as it is imported: nothing heavy is loaded, nothing is changed, and the examples in docstrings hold."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+import medtasks_utils
+
+PACKAGE = Path(medtasks_utils.__file__).parent
+WITH_EXAMPLES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if "    >>> " in path.read_text(encoding="utf-8")
+]
+NOTHING_HEAVY = """
+import sys
+from medtasks_utils import Scorer, reward, score
+from medtasks_utils.benchmarks import benchmarks
+heavy = {"lm_eval", "datasets", "torch", "pandas", "scipy", "transformers", "numpy"}
+print(*benchmarks(), heavy & {*sys.modules} or "")
+"""
+NOTHING_CHANGED = """
+import importlib, pkgutil, sys
+from lm_eval import evaluator_utils
+before = sys.excepthook, evaluator_utils.stderr_for_metric
+import medtasks_utils
+for module in pkgutil.walk_packages(medtasks_utils.__path__, "medtasks_utils."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+print((sys.excepthook, evaluator_utils.stderr_for_metric) == before)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "output"), [(NOTHING_HEAVY, "medcalc_bench medexqa medhallu medmcqa"), (NOTHING_CHANGED, "True")]
+)
+def test_importing_loads_nothing_heavy_and_changes_nothing(program: str, output: str) -> None:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == output
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_examples_in_docstrings(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.attempted and not result.failed
