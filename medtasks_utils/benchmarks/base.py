@@ -172,6 +172,17 @@ class LoadReport:
     left_out: Counter[str] = field(default_factory=Counter)
     remarks: list[str] = field(default_factory=list)
 
+    def with_text(self, examples: Sequence[Example], *fields: str) -> list[Example]:
+        """The examples that have text in all ``fields``; the others are left out."""
+        found = []
+        for example in examples:
+            empty = [name for name in fields if not example[name].strip()]
+            if empty:
+                self.left_out[f"no {empty[0]}"] += 1
+            else:
+                found.append(example)
+        return found
+
     def warnings(self) -> list[str]:
         """One line for each reason for which rows were left out."""
         return [f"left out {n} row{'s' if n > 1 else ''}: {reason}" for reason, n in self.left_out.items()]

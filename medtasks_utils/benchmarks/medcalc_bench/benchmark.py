@@ -175,7 +175,7 @@ class MedCalcBench(Benchmark):
     def examples(self, table: Table, options: MedCalcBenchOptions, report: LoadReport) -> list[Example]:
         """Rows as examples."""
         table.require_columns(CORRECTED_COLUMNS if options.is_corrected else COLUMNS)
-        return table.made(example_of)
+        return report.with_text(table.made(example_of), "note", "question")
 
     # ---- reading
 

@@ -132,7 +132,7 @@ class MedHallu(Benchmark):
                 examples += pair if options.pairing == "both" else [pair[_draw(options.seed, index)]]
         if not examples:
             raise DataError(f"{table.path} has no row of difficulty {options.difficulty!r}")
-        return examples
+        return report.with_text(examples, "question", "answer")
 
     # ---- reading
 

@@ -101,7 +101,7 @@ class MedMCQA(ChoiceBenchmark):
         found = [_example(table.rows[index], label) for index in chosen if (label := labels[index]) is not None]
         if len(found) < len(chosen):
             report.left_out["no usable label in cop"] += len(chosen) - len(found)
-        return found
+        return report.with_text(found, "question")
 
     # ---- orders
 
