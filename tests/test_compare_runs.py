@@ -394,7 +394,6 @@ def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
         ["compare", a],
         ["compare", a, a],
         ["compare", a, b, "--show", "-1"],
-        ["compare", a, b, "--task", "="],
     ):
         try:
             code: str | int | None = cli.main(wrong)

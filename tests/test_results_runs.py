@@ -272,7 +272,7 @@ def test_no_value_anywhere_stops_reading_and_comparing(
     (run,) = read_runs(folder)
     read = run.tasks[task]
     assert len(read.samples) >= len(lines) // 2 - 1
-    assert [unit_section(unit, [run]) for unit in arrange([run])]
+    assert all(unit_section(unit, [run]) for unit in arrange([run]) if not unit.is_overall)
     outcomes(read.samples)
     json.loads(as_json(compare_runs(run, run, tasks=[(task, task)], metrics=["acc"])))
 

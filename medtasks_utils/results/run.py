@@ -169,4 +169,7 @@ class Run:
     @property
     def counts(self) -> dict[str, dict[str, Any]]:
         """By task, how many examples there are (``original``), and how many were asked (``effective``)."""
-        return {task: n for task, n in mapping(self.results.get("n-samples")).items() if isinstance(n, dict)}
+        return {
+            task: {key: n for key, n in mapping(counts).items() if isinstance(n, int)}
+            for task, counts in mapping(self.results.get("n-samples")).items()
+        }
