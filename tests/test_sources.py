@@ -17,7 +17,7 @@ from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundEr
 from huggingface_hub.utils import filter_repo_objects
 from lm_eval.tasks import TaskManager
 
-from medtasks_utils.benchmarks import cards
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.errors import DataError
 from medtasks_utils.harness.sources import SAMPLE
@@ -219,7 +219,7 @@ class Hub:
         assert repo_type == "dataset"
         self.asked.append((repository, revision))
         self.patterns.append(allow_patterns)
-        names = {each.name: name for name, card in cards().items() for each in card.repositories.values()}
+        names = {each.name: name for name, card in benchmarks().items() for each in card.repositories.values()}
         return str(SAMPLE / names[repository])
 
 
