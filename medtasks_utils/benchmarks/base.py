@@ -27,8 +27,7 @@ UNANSWERED = "[invalid]"
 """What stands for an answer in logs where none was found: the harness's own word for it."""
 
 
-@dataclass(frozen=True)
-class PinnedFile:
+class PinnedFile(NamedTuple):
     """A file of a GitHub repository: its ``path`` there, the SHA-256 of its bytes, the ``name`` it is kept under."""
 
     path: str
@@ -36,8 +35,7 @@ class PinnedFile:
     name: str
 
 
-@dataclass(frozen=True)
-class Repository:
+class Repository(NamedTuple):
     """A data set on the hub or, where ``files`` names any, files on GitHub.
 
     Attributes:
