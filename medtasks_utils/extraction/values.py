@@ -39,6 +39,7 @@ U = (?:word|pct|close|op|the|line){0,3}
 50 counted: met colon @
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
 46 counted: @@ (?=~3 met)
+45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
 44 is: is {A} @@
 40 colon: colon {A} @
 48 result: result [the about open]* @@
