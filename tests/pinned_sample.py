@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from dataclasses import replace
 
 from conftest import sample_rows
 
@@ -30,7 +29,7 @@ def contents() -> dict[str, bytes]:
 def repository() -> Repository:
     """The card's, with the checksums of these files."""
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in contents().items()}
-    return replace(REAL, files=tuple(replace(file, sha256=sums[file.name]) for file in REAL.files))
+    return REAL._replace(files=tuple(file._replace(sha256=sums[file.name]) for file in REAL.files))
 
 
 def served() -> dict[str, bytes]:

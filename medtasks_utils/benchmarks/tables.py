@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,6 +123,7 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
 
 def _cells(path: Path, columns: Sequence[str] | None) -> list[Row]:
     csv.field_size_limit(1 << 30)  # characters of a cell; notes may be long
+    csv.field_size_limit(sys.maxsize)  # a note may be longer than the 131,072 characters of the default
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
         header = list(columns or next(reader, []))
