@@ -25,10 +25,7 @@ _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 _FORMS = {
     "letter": ("one of the letters A, B, C and D", "[A-D]"),
     "verdict": ("0 if it calls the answer to judge factual, 1 if hallucinated, 2 if it is unsure", "[012]"),
-    "decimal": (
-        "a number without unit, with a % if it is stated in per cent, as in 4.2, 1200 or 12.5%",
-        f"{_NUMBER}%?",
-    ),
+    "decimal": ("a number without unit, with a % if it is stated in per cent, as in 4.2, or 12.5%", f"{_NUMBER}%?"),
     "integer": ("a number without unit, as in 3", _NUMBER),
     "date": ("a date as month/day/year, as in 4/3/2023", "[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}"),
     "weeks_days": ("weeks and days, as in (4 weeks, 3 days)", r"\([0-9]+ weeks, [0-9]+ days\)"),

@@ -30,10 +30,6 @@ _UNSURE_BELOW = 0.5
 _END = 300
 
 
-class AuditError(MedtasksError):
-    """Runs in which there is nothing to audit."""
-
-
 @dataclass(frozen=True)
 class Item:
     """A response: its example, its number among the example's, and what the filters read in it."""
@@ -91,7 +87,7 @@ def audit(
         What the files hold, as :func:`read_audit` gives it.
 
     Raises:
-        AuditError: if there is nothing to audit.
+        MedtasksError: if there is nothing to audit.
         JudgeError: if the endpoint cannot be used.
     """
     found, known = [], []
@@ -105,7 +101,7 @@ def audit(
                 log(f"{run.name}, {each.task}: left out, no responses with both filters' answers were logged")
     if not found:
         there = f"{task}: no such task here{meant(task, known)}; " if task and task not in known else ""
-        raise AuditError(
+        raise MedtasksError(
             f"{there}nothing to audit: it takes runs of this pack's generation tasks, saved with --log_samples"
         )
     return found
