@@ -10,7 +10,7 @@ from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.holders import Holder, first_reading, held
 from medtasks_utils.extraction.options import LETTERS, latin_letters, spoken_of
 from medtasks_utils.extraction.plain import unformatted
-from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, certainty, choose, rows, weighed
+from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 
 TABLE = rows(
@@ -46,7 +46,6 @@ L = [the fill option open]*
 )
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
-_AGAINST = {"denied", "crossed", "wrong", "not chosen"}
 
 
 def letter_of(token: str, digits: bool = False) -> str | None:
@@ -92,16 +91,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     if len({one.value for one in candidates if one.weight > 0}) > 1:  # a mere name counts where it is the only one
         _drop(candidates, ("named",))
     reading = choose(candidates, _OPEN)
-    if reading.value is None and whole == len(plain):
-        reading = replace(reading, value=_remaining(candidates), cue="remaining", certainty=certainty(40, 12))
     return reading if reading.value else Reading(None, "none", reading.candidates)
-
-
-def _remaining(candidates: list[Candidate]) -> str | None:
-    """The one option that is left where the other three are denied."""
-    denied = {one.value for one in candidates if one.evidence.keys() & _AGAINST}
-    left = {*LETTERS} - denied
-    return left.pop() if len(left) == 1 and all(one.value for one in candidates) else None
 
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
