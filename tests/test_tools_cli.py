@@ -41,7 +41,7 @@ def test_python(tool: Any) -> None:
 
 def test_json_holds_no_control_characters(tool: Any) -> None:
     code, out, _ = tool("print('\x9b31m µ \x7f')", "python", "--json")
-    assert code == 0 and out == '{"text": "\\u009b31m µ \\u007f", "failed": false}\n'
+    assert code == 0 and out == '{"text": "\\u009b31m \\u00b5 \\u007f", "failed": false}\n'
 
 
 def test_input_that_is_no_text_is_one_line(tool: Any) -> None:

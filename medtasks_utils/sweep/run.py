@@ -98,6 +98,9 @@ def run_all(jobs: Sequence[Job], place: Local | Cluster) -> list[Job]:
                 for job in place.running:
                     if line := last_lines(job.folder, 1):
                         _say(job, line)
+    except KeyboardInterrupt:
+        print("the same command goes on with what was not answered", file=sys.stderr)
+        raise
     finally:
         place.stop()
     return failed
