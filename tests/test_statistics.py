@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
@@ -324,6 +324,7 @@ def test_a_metric_of_the_generations_together_counts_examples() -> None:
 # ---- many comparisons
 
 
+@settings(max_examples=25)  # statsmodels takes a tenth of a second for one
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_holm_is_statsmodels(p_values: list[float]) -> None:
     from statsmodels.stats.multitest import multipletests
