@@ -324,7 +324,7 @@ def test_a_metric_of_the_generations_together_counts_examples() -> None:
 # ---- many comparisons
 
 
-@settings(max_examples=25)  # statsmodels takes a tenth of a second for one
+@settings(max_examples=10)  # statsmodels takes a tenth of a second for one
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_holm_is_statsmodels(p_values: list[float]) -> None:
     from statsmodels.stats.multitest import multipletests
