@@ -307,7 +307,7 @@ CHANNELS: Final = {
     ),
     "timer of the process": (
         "import signal\nsignal.alarm(77)",
-        "import signal\nif signal.alarm(0): print('GOT'[::-1])",
+        "import signal\nif signal.alarm(0) > 60: print('GOT'[::-1])",
     ),
     "blocked signals": (
         "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {10})",

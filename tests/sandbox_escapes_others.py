@@ -178,7 +178,7 @@ CHANNELS: Final = {
     ),
     "address of a timer": (
         "import signal\nsignal.setitimer(signal.ITIMER_REAL, 999)",
-        "import signal\nif signal.getitimer(signal.ITIMER_REAL)[0]: print('GOT'[::-1])",
+        "import signal\nif signal.getitimer(signal.ITIMER_REAL)[0] > 99: print('GOT'[::-1])",
     ),
 }
 

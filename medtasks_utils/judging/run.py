@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -110,5 +111,9 @@ def _with_client(settings: JudgeSettings, check_first: bool, work: Callable[[Jud
         async with aclosing(JudgeClient(settings, check_first)) as client:
             return await work(client)
 
-    with start_blocking_portal() as portal:
-        return portal.call(run)
+    try:
+        with start_blocking_portal() as portal:
+            return portal.call(run)
+    except KeyboardInterrupt:
+        print("what judges answered is in the cache, and the same command goes on from there", file=sys.stderr)
+        raise
