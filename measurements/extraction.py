@@ -54,8 +54,7 @@ def read(row: Row) -> Reading:
     if row["benchmark"] == "medhallu":
         return read_verdict(text)
     if row["benchmark"] == "medcalc_bench":
-        asked = f"{row.get('question', '')}\n{row.get('calculator', '')}"
-        return read_value(text, row["judgement"], asked=asked)
+        return read_value(text, row["judgement"])
     return read_letter(text, row["options"] or ())
 
 
