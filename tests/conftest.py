@@ -30,6 +30,7 @@ from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 from pyarrow import parquet
 
+from medtasks_utils.benchmarks.medcalc_bench.kinds import CALCULATORS
 from medtasks_utils.benchmarks.tables import read_rows
 from medtasks_utils.harness.sources import SAMPLE
 
@@ -301,6 +302,7 @@ def medmcqa_rows(count: int = 8, **fields: Any) -> list[Row]:
     ]
 
 
+BY_CALCULATOR = {calculator.id: calculator.kind for calculator in CALCULATORS}
 TASK = {
     "medmcqa": "medmcqa_openmed",
     "medexqa": "medexqa_biomedical_engineering",

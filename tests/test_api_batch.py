@@ -9,36 +9,12 @@ import time
 from typing import Any
 
 import pytest
-from conftest import Row, manager
+from conftest import manager
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.openai_completions import LocalChatCompletion
 from local_server import Fault, LocalServer, Request, in_turn, together
-from tool_caller import check, reply, tagged
-
-FIVE_TURNS = {"medcalc_bench": {"max_turns": 5}}
-
-
-def run(
-    server: LocalServer, task: str = "medcalc_bench_calculator", connections: int = 8, **given: Any
-) -> dict[str, Any]:
-    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": connections, "max_retries": 1}
-    result: dict[str, Any] = simple_evaluate(
-        model="local-chat-completions",
-        model_args={**arguments, **given.pop("model_args", {})},
-        tasks=[task],
-        task_manager=manager(given.pop("metadata", FIVE_TURNS)),
-        apply_chat_template=True,
-        confirm_run_unsafe_code=True,
-        **given,
-    )
-    return result
-
-
-def samples(result: dict[str, Any]) -> list[Row]:
-    (logged,) = result["samples"].values()
-    return [sample for sample in logged if sample["filter"] == "strict-match"]
+from tool_caller import check, reply, run, samples, tagged
 
 
 def transcripts(result: dict[str, Any]) -> list[Any]:
@@ -120,7 +96,7 @@ def prompts(limit: int) -> list[Any]:
 def test_never_more_than_the_connections_are_in_flight_and_all_of_them_are_used() -> None:
     for connections in (2, 5, 16):
         with LocalServer(together(connections, caller)) as server:
-            run(server, connections=connections, metadata={"medcalc_bench": {"max_turns": 5, "repeats": 3}})
+            run(server, connections=connections, options={"repeats": 3})
         assert server.most_at_once == connections
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Row, documents, evaluate, load, reader, sample_rows, write_rows
+from conftest import BY_CALCULATOR, Row, documents, evaluate, load, reader, sample_rows, write_rows
 
-from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR
 from medtasks_utils.errors import DataError, MedtasksError, OptionError
 
 PLAIN, TASK = "medcalc_bench", "medcalc_bench_corrected"

@@ -13,10 +13,22 @@ from typing import Any
 
 import datasets
 import pytest
-from conftest import FILE, ROW, TASK, Row, documents, evaluate, load, manager, medmcqa_rows, sample_rows, write_rows
+from conftest import (
+    BY_CALCULATOR,
+    FILE,
+    ROW,
+    TASK,
+    Row,
+    documents,
+    evaluate,
+    load,
+    manager,
+    medmcqa_rows,
+    sample_rows,
+    write_rows,
+)
 
 from medtasks_utils.benchmarks.base import LoadReport
-from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.errors import DataError, OptionError
 

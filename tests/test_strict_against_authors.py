@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import documents, reader
+from conftest import BY_CALCULATOR, documents, reader
 
-from medtasks_utils.benchmarks.medcalc_bench.kinds import BY_CALCULATOR, KINDS, is_right
+from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS, is_right
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.extraction.durations import strict_weeks_days

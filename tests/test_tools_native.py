@@ -9,12 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import Chat, Row, Scripted, evaluate, manager
+from conftest import Chat, Scripted, evaluate
 from hypothesis import given
 from hypothesis import strategies as st
-from lm_eval.evaluator import simple_evaluate
 from local_server import Answer, Fault, LocalServer, Request, completion, refusal
-from tool_caller import tagged
+from tool_caller import run, samples, tagged
 
 from medtasks_utils.errors import OptionError
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
@@ -93,25 +92,6 @@ def test_whatever_a_server_calls_every_call_has_an_answer_to_go_back_with(text: 
 
 
 # ---- over a server
-
-
-def run(server: LocalServer, task: str = "medcalc_bench_calculator", **given: Any) -> dict[str, Any]:
-    arguments = {"model": "m", "base_url": server.chat, "max_retries": 1, "num_concurrent": 4}
-    result: dict[str, Any] = simple_evaluate(
-        model="local-chat-completions",
-        model_args={**arguments, **given.pop("model_args", {})},
-        tasks=[task],
-        task_manager=manager({"medcalc_bench": {"max_turns": 5, **given.pop("options", {})}}),
-        apply_chat_template=True,
-        confirm_run_unsafe_code=True,
-        **given,
-    )
-    return result
-
-
-def samples(result: dict[str, Any]) -> list[Row]:
-    (logged,) = result["samples"].values()
-    return [sample for sample in logged if sample["filter"] == "strict-match"]
 
 
 def config(result: dict[str, Any]) -> Any:

@@ -14,10 +14,40 @@ import random
 import re
 from typing import Any, NamedTuple
 
+from conftest import Row, manager
+from lm_eval.evaluator import simple_evaluate
+from local_server import LocalServer
+
 Chat = list[dict[str, Any]]
 Sample = dict[str, Any]
 
 WORST_TURNS = 20
+
+
+def run(
+    server: LocalServer,
+    task: str = "medcalc_bench_calculator",
+    connections: int = 8,
+    options: dict[str, Any] | None = None,
+    **given: Any,
+) -> dict[str, Any]:
+    """Conversations of a task with a server, of up to five turns unless ``options`` say otherwise."""
+    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": connections, "max_retries": 1}
+    result: dict[str, Any] = simple_evaluate(
+        model="local-chat-completions",
+        model_args={**arguments, **given.pop("model_args", {})},
+        tasks=[task],
+        task_manager=manager({"medcalc_bench": {"max_turns": 5, **(options or {})}}),
+        apply_chat_template=True,
+        confirm_run_unsafe_code=True,
+        **given,
+    )
+    return result
+
+
+def samples(result: dict[str, Any]) -> list[Row]:
+    (logged,) = result["samples"].values()
+    return [sample for sample in logged if sample["filter"] == "strict-match"]
 
 
 def tagged(name: str, argument: str, key: str | None = None) -> str:

@@ -161,7 +161,6 @@ with (Path(__file__).parent / "calculators.csv").open(encoding="utf-8") as _file
     CALCULATORS = [Calculator(int(row["id"]), row["category"], KINDS[row["kind"]], row["name"])
                    for row in csv.DictReader(_file)]  # fmt: skip
 CATEGORIES = tuple(dict.fromkeys(calculator.category for calculator in CALCULATORS))
-BY_CALCULATOR: Mapping[int, Kind] = {calculator.id: calculator.kind for calculator in CALCULATORS}
 
 
 def is_right(value: Any, example: Mapping[str, Any]) -> bool:
