@@ -362,6 +362,12 @@ ROW: dict[str, Row] = {
 """A task, its file in a data directory and a row of it, by benchmark."""
 
 
+def table(name: str) -> list[Any]:
+    """The lines of a file of cases in ``tables/``: each a list, of what is given and what comes of it."""
+    path = Path(__file__).parent / "tables" / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """An empty data directory with a folder for each benchmark."""

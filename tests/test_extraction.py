@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import GENERATION_TASKS, documents, reader
+from conftest import GENERATION_TASKS, documents, reader, table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,13 +49,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "unwrapped": unwrap,
     "verdict": lambda text: read_verdict(text).value,
 }
-"""By the name of a table in ``readings/``; what a value in it stands for is compared by :func:`same`."""
-
-
-def table(name: str) -> list[tuple[str, Any]]:
-    """Texts, each with what is read of it."""
-    path = Path(__file__).parent / "readings" / f"{name}.jsonl"
-    return [tuple(json.loads(line)) for line in path.read_text(encoding="utf-8").split("\n") if line]
+"""By the name of a table in ``tables/``; what a value in it stands for is compared by :func:`same`."""
 
 
 def same(read: Any, wanted: Any) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import ROOT, clean_environment, saved_results
+from conftest import ROOT, clean_environment, saved_results, table
 from judge_server import Fault, JudgeServer, whole
 from local_server import Held
 
@@ -162,26 +162,7 @@ def test_the_dry_run_says_how_large_the_jobs_are(
     assert not server.requests
 
 
-@pytest.mark.parametrize(
-    ("changed", "named"),
-    [
-        ({"wait": "long"}, "wait: "),
-        ({"output": "/dev/null/sweep"}, "output: cannot write into /dev/null/sweep"),
-        ({"runs": [{"name": "a", "task": "medhallu"}]}, r"runs\.0\.tasks: .*; runs\.0\.task: "),
-        ({"runs": [a_run()] * 2}, "two are named a"),
-        ({"runs": [a_run(tasks="medhalu")]}, "m0/a: --tasks: there is no task.*medhallu"),
-        ({"runs": [a_run(flags={"limit": "x"})]}, "m0/a: .*'x'"),
-        ({"runs": [a_run(flags={"output_path": "x"})]}, "output_path is set by the sweep"),
-        ({"runs": [a_run(options={"medhallu": {"dificulty": "hard"}})]}, "did you mean"),
-        ({"models": [{"name": "m", "model": "dumy"}]}, "m/answers: there is no --model dumy"),
-        ({"models": [{"name": "m", "model": "dummy", "runs": ["easy"]}]}, "no run easy; there are answers, hard"),
-        ({"models": [{"name": "m", "model": "dummy", "resources": {"gpus": 9}}]}, "m/answers asks for 9 GPUs"),
-        (
-            {"models": [{"name": "m", "model": "hf", "model_args": {"pretrained": "/no/model"}}]},
-            "m/answers: --model_args: pretrained=/no/model: there is no such folder",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("changed", "named"), table("sweep_mistakes"))
 def test_a_wrong_plan_is_one_line_before_anything_runs(
     tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str], changed: dict[str, Any], named: str
 ) -> None:
