@@ -9,7 +9,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -402,6 +404,14 @@ def warnings_of_harness(caplog: pytest.LogCaptureFixture) -> Callable[[], list[s
         ]
 
     return read
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """No more of this process's own processor time: many times what it takes, and far below anything quadratic."""
+    started = time.process_time()
+    yield
+    assert time.process_time() - started < seconds
 
 
 def plain_stderr(values: Sequence[float]) -> float:

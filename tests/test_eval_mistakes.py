@@ -60,8 +60,8 @@ def the_line(capsys: pytest.CaptureFixture[str]) -> str:
     return line
 
 
-# Each line of the table: what differs from a run that works, the exit code, and what the error has to say. A flag that is
-# given takes the place of the usual one; null leaves it out; AT stands for the server.
+# Each line of the table: what differs from a run that works, the exit code, and what the error has to say. A flag that
+# is given takes the place of the usual one; null leaves it out; AT stands for the server.
 USUAL: dict[str, str | None] = {
     "tasks": "medhallu", "data": "sample", "limit": "2", "model": "local-chat-completions", "apply_chat_template": "",
     "model_args": "model=big,base_url=AT/v1/chat/completions,max_retries=1",
