@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import os
 import random
 import shutil
 import subprocess
@@ -30,7 +29,6 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from medtasks_utils.benchmarks.medexqa.metrics import (
-    DEFAULT_BERTSCORE_MODEL,
     MetricError,
     make_metrics,
     score_all,
@@ -176,7 +174,7 @@ def test_rouge_and_bleu_equal_the_library(metric: Metric, reference: Scores) -> 
 
 
 @given(TEXT, REFERENCES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 def test_rouge_and_bleu_equal_the_library_on_any_text(candidate: str, texts: list[str]) -> None:
     assert RougeL().score([candidate], [texts]) == reference_rouge([candidate], [texts])
     assert Bleu().score([candidate], [texts]) == pytest.approx(reference_bleu([candidate], [texts]), abs=1e-9)
@@ -189,7 +187,7 @@ def test_meteor_equals_nltk_and_knows_synonyms(meteor: Meteor, reference_meteor:
 
 
 @given(candidate=TEXT, texts=REFERENCES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 def test_meteor_equals_nltk_on_any_text(
     meteor: Meteor, reference_meteor: Scores, candidate: str, texts: list[str]
 ) -> None:
@@ -223,16 +221,15 @@ def no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
 PLACES = {"wordnet": "corpora", "punkt_tab": "tokenizers"}
 
 
-@pytest.mark.parametrize("zipped", [False, True])
 def test_both_are_fetched_once_and_said_so(
-    no_data: Path, nltk_data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, zipped: bool
+    no_data: Path, nltk_data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     fetched = []
 
     def download(name: str, download_dir: str, quiet: bool) -> bool:
         fetched.append(name)
         place = Path(download_dir) / PLACES[name]
-        if zipped and name == "wordnet":  # which NLTK leaves packed
+        if name == "wordnet":  # which NLTK leaves packed
             place.mkdir()
             shutil.make_archive(str(place / name), "zip", nltk_data / PLACES[name], name)
         else:
@@ -267,25 +264,14 @@ def test_without_one_of_them_and_internet_there_is_an_error(
         Meteor().prepare()
 
 
-def test_a_damaged_copy_is_an_error_and_not_replaced(
-    no_data: Path, nltk_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(nltk_data, no_data)
-    (no_data / "corpora/wordnet/lexnames").write_text("\x00 no such thing\n")
-    monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: pytest.fail("tried to download"))
-    with pytest.raises(MetricError, match="wordnet, which is not there to be read"):
-        Meteor().prepare()
-
-
 # ---- making metrics, and scoring with all of them
 
 
-@pytest.mark.parametrize("names", [[], ["bleu"]])
-def test_only_what_is_selected_is_imported(names: list[str]) -> None:
+def test_only_what_is_selected_is_imported() -> None:
     code = (
         "import sys\n"
         "from medtasks_utils.benchmarks.medexqa.metrics import make_metrics, score_all\n"
-        f"metrics = make_metrics({names})\n"
+        "metrics = make_metrics(['bleu'])\n"
         "for metric in metrics: metric.prepare()\n"
         "score_all(metrics, ['a b'], [['a b']])\n"
         "print({'torch', 'transformers', 'nltk', 'rouge_score', 'bert_score'} & set(sys.modules))\n"
@@ -320,13 +306,6 @@ def test_signatures_pin_every_choice(meteor: Meteor) -> None:
     assert RougeL().signature.startswith("rougeL|measure:f|stem:none|refs:best|rouge-score:")
     assert Bleu().signature.startswith("bleu|max-order:4|tok:13a|case:mixed|smooth:none|length:shortest|sacrebleu:")
     assert meteor.signature.startswith("meteor|tok:word_tokenize|case:lc|refs:best|wordnet:0.1|nltk:")
-
-
-def test_a_huge_candidate_is_scored_whole(meteor: Meteor) -> None:
-    candidate = "heart pumps " * 16_000 + SENTENCES[0]
-    (row,) = score_all([RougeL(), Bleu(), meteor], [candidate], [[SENTENCES[0]]])
-    assert [row["rougeL"]] == reference_rouge([candidate], [[SENTENCES[0]]])
-    assert 0 < row["meteor"] < 1 and 0 < row["bleu"] < 1
 
 
 # ---- BERTScore
@@ -425,46 +404,3 @@ def test_a_model_or_device_that_is_not_there_is_an_error(model: Path, tmp_path: 
     for device, message in (("gpu", "is not there"), ("cuda:99", "is not there")):
         with pytest.raises(MetricError, match=message):
             BertScore(str(model), device=device).prepare()
-
-
-@with_bert_score
-def test_a_full_gpu_leaves_the_scoring_to_the_cpu(
-    model: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    import torch
-
-    metric = BertScore(str(model))
-    expected = metric.score(["heart"], [["a pump"]])
-    one, calls = BertScore.of_one, []
-
-    def full(self: BertScore, candidate: str, references: Sequence[str]) -> float:
-        calls.append(candidate)
-        if len(calls) == 1:
-            raise torch.cuda.OutOfMemoryError
-        return one(self, candidate, references)
-
-    monkeypatch.setattr(BertScore, "of_one", full)
-    assert metric.score(["heart"], [["a pump"]]) == expected and "too little memory" in caplog.text
-    calls.clear()
-    with pytest.raises(MetricError, match="set bertscore_device to cpu"):
-        BertScore(str(model), device="cpu").score(["heart"], [["a pump"]])
-
-
-@with_bert_score
-def test_offline_a_cached_model_works_and_a_missing_one_is_an_error(model: Path, tmp_path: Path) -> None:
-    snapshots = tmp_path / "hub" / "models--some--bert"
-    shutil.copytree(model, snapshots / "snapshots" / "0123")
-    (snapshots / "refs").mkdir()
-    (snapshots / "refs" / "main").write_text("0123")
-    code = (
-        "from medtasks_utils.benchmarks.medexqa.metrics import MetricError, make_metrics, score_all\n"
-        "metrics = make_metrics(['bertscore'], bertscore_model='some/bert')\n"
-        "metrics[0].prepare()\n"
-        "print(round(score_all(metrics, ['heart'], [['heart']])[0]['bertscore']))\n"
-        "try: make_metrics(['bertscore'])[0].prepare()\n"
-        "except MetricError as error: print(error)\n"
-    )
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "HF_HUB_CACHE": str(tmp_path / "hub")}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
-    score, error = done.stdout.strip().splitlines()
-    assert score == "100" and f"the model '{DEFAULT_BERTSCORE_MODEL}' cannot be loaded" in error

@@ -127,7 +127,7 @@ def test_think_blocks_and_reasoning_fields_are_not_read_and_half_characters_are_
 
 @pytest.mark.parametrize(
     ("refused", "requests"),
-    [((), 1), (("json_schema",), 2), (("max_tokens", "temperature", "response_format"), 5)],
+    [(("json_schema",), 2), (("max_tokens", "temperature", "response_format"), 5)],
 )
 def test_refused_parameters_are_done_without_and_remembered(
     refused: tuple[str, ...], requests: int, tmp_path: Path

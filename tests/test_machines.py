@@ -11,7 +11,11 @@ import pytest
 from conftest import TASKS, clean_environment, saved_results, saved_samples
 from launching import ON_PROCESSORS, free_port, launch
 
-NAMES = ("medmcqa_openmed", "medhallu", "medcalc_bench_calculator", "medexqa_clinical_psychology_logits")
+NAMES = (
+    *("medmcqa_openmed", "medhallu", "medcalc_bench_calculator", "medexqa_clinical_psychology"),
+    "medexqa_clinical_psychology_logits",
+)
+METADATA = '{"medhallu": {"repeats": 2}, "medexqa": {"explanation_metrics": ["rougeL", "bleu"]}}'
 STOCK = """
 from functools import partial
 import lm_eval.tasks
@@ -26,7 +30,7 @@ def started(launcher: list[str], model: Path, folder: Path) -> subprocess.Popen[
     command = [
         *(*launcher, "--tasks", ",".join(NAMES), "--output_path", str(folder), "--log_samples", "--limit", "7"),
         *("--model", "hf", "--model_args", f"pretrained={model},dtype=float32", "--device", "cpu", "--batch_size", "1"),
-        *("--apply_chat_template", "--gen_kwargs", "max_gen_toks=6", "--metadata", '{"medhallu": {"repeats": 2}}'),
+        *("--apply_chat_template", "--gen_kwargs", "max_gen_toks=6", "--metadata", METADATA),
     ]
     environment = clean_environment({**ON_PROCESSORS, "MEDTASKS_DATA": "sample"})
     return subprocess.Popen(
@@ -51,7 +55,7 @@ def test_two_machine_ranks_and_the_stock_command_give_what_one_process_gives(tin
         _, errors = process.communicate(timeout=600)
         assert process.returncode == 0, errors
     one = tmp_path / "one"
-    assert len(samples(one)) == 2 * 3 * 7 + 4
+    assert len(samples(one)) == 2 * 3 * 7 + 2 * 4 + 4
     assert any(sample["resps"][0][0] for sample in saved_samples(one, "medhallu")), "it does generate"
     for other in (tmp_path / "stock", tmp_path / "two"):
         assert saved_results(other)["results"] == saved_results(one)["results"]

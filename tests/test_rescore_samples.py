@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -86,17 +85,6 @@ def test_samples_of_other_tasks_are_left_out_and_said(tmp_path: Path) -> None:
     (logits,) = (problem for problem in responses.problems if "logits" in problem)
     assert "not one of MedExQA's" in other
     assert "left out 4 samples without the filter strict-match" in logits and "log-likelihoods" in logits
-
-
-def test_samples_without_their_document_are_left_out_and_said(tmp_path: Path) -> None:
-    malformed = [sample(3, options=["one"]), sample(4, options=None), sample(5, answer_letter="E")]
-    lines = [sample(2) | {"doc": {"question": "Only this?"}}, sample(1, explanation_1=" "), *malformed]
-    write_log(tmp_path, lines, tail=json.dumps(sample(6))[:90])
-    responses = find_responses([str(tmp_path)], STRICT)
-    assert [response.example for response in responses.found] == ["clinical_psychology/test/1"]
-    assert responses.found[0].case.references == ("Reference 2 of 1.",)
-    assert "left out 4 samples without a document of MedExQA (the first is doc_id 2)" in responses.problems[0]
-    assert "1 line" in responses.problems[1] and "line 6" in responses.problems[1]
 
 
 @pytest.mark.parametrize(
