@@ -48,6 +48,8 @@ settings.load_profile("ours")
 
 ROOT = Path(__file__).resolve().parents[1]
 TASKS = ROOT / "tasks"
+NLTK = ROOT / "tests" / "nltk_data"
+"""A WordNet of a few words in WordNet's own format, and a Punkt model of a few sentences, written for this project."""
 BENCHMARKS = ("medmcqa", "medexqa", "medcalc_bench", "medhallu")
 GENERATION_TASKS = ("medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu")
 MEDEXQA_COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")

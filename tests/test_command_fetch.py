@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pinned_sample
 import pytest
-from conftest import clean_environment, sample_rows, saved_results, write_rows
-from explanations_nltk import write_nltk_data
+from conftest import NLTK, clean_environment, sample_rows, saved_results, write_rows
 from fake_hub import Hub, serving
 from local_server import LocalServer
 
@@ -95,11 +94,8 @@ def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     folder = tmp_path_factory.mktemp("hub")
-    write_nltk_data(folder / "nltk")
     packages = {
-        f"{place}/{name}": Path(
-            shutil.make_archive(str(folder / name), "zip", folder / "nltk" / place, name)
-        ).read_bytes()
+        f"{place}/{name}": Path(shutil.make_archive(str(folder / name), "zip", NLTK / place, name)).read_bytes()
         for name, place in (("wordnet", "corpora"), ("punkt_tab", "tokenizers"))
     }
     with serving(Hub(repositories(folder), packages=packages, raw=pinned_sample.served())) as served:

@@ -20,7 +20,6 @@ from local_server import faulty
 
 from medtasks_utils.benchmarks.base import Example as Row
 from medtasks_utils.errors import MedtasksError, OptionError
-from medtasks_utils.judging import JudgeSettings
 
 KEY = "sk-canary-3141592653"
 TASK = "medexqa_clinical_psychology"
@@ -147,25 +146,6 @@ def test_factscore_reports_its_rates_and_tells_claims_and_labels(use_coverage: b
     )
 
 
-def test_of_several_generations_each_is_judged_and_each_failure_counted(tmp_path: Path) -> None:
-    docs = documents(load(TASK))
-    scores = scores_of(docs)
-    responses = {doc["id"]: iter(range(100)) for doc in docs}
-
-    def varied(doc: Row) -> str:
-        return f"{right(doc)} Take {next(responses[doc['id']])}."
-
-    def answer(request: dict[str, Any]) -> Answer:
-        failing = "Take 1." in whole(request["messages"])
-        return judging(scores, lambda name: failing)(request)
-
-    with JudgeServer(answer) as server:
-        result = evaluate(TASK, varied, metadata=options(server, tmp_path, repeats=3))
-    means = result["results"][TASK]
-    assert means["judge_failures,strict-match"] == len(docs)
-    assert means["explanation,strict-match"] == pytest.approx(sum(scores.values()) / len(docs))
-
-
 # ---- before the model runs
 
 
@@ -220,19 +200,3 @@ def test_bad_options_are_one_line_without_what_may_be_a_key(given: dict[str, Any
         load(TASK, medexqa=given)
     assert KEY not in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_processes_share_the_limit_and_the_first_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    limits: list[int] = []
-    keep = JudgeSettings.from_environment
-
-    def noted(**named: Any) -> JudgeSettings:
-        limits.append(named["concurrency"])
-        return keep(**named)
-
-    monkeypatch.setattr(JudgeSettings, "from_environment", noted)
-    with JudgeServer() as server:
-        task = load(TASK, **options(server, tmp_path, judge_concurrency=16))
-        for processes in (1, 4, 5, 64):
-            task.benchmark.batch_scorer(task.eval_docs, task.options, task.info, rank=1, processes=processes)
-    assert limits == [16, 4, 3, 1] and server.requests == []

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,6 @@ from medtasks_utils.judging import (
     Case,
     JudgeError,
     Judgement,
-    check,
     judge_all,
     make_judge,
     summary,
@@ -145,15 +142,6 @@ def test_killed_halfway_and_started_again_no_answered_call_is_made_twice(tmp_pat
     assert "30 of 30 judged" in out, err
     # Only what was under way at the end, at most the limit, is asked again.
     assert len(set(map(prompt_of, server.answered))) == 210 and len(server.requests) <= 210 + 8
-
-
-def test_it_works_where_an_event_loop_is_running(tmp_path: Path) -> None:
-    async def notebook() -> list[Judgement]:
-        check(settings_for(server.url, tmp_path))
-        return judged(server, tmp_path, cases(3))
-
-    with JudgeServer() as server:
-        assert Counter(judgement.failure for judgement in asyncio.run(notebook())) == {None: 3}
 
 
 def test_judges_by_name() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from medtasks_utils.benchmarks.base import Example as Row
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
-from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.harness.sources import SAMPLE
 
 LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
@@ -59,20 +57,6 @@ def test_each_example_is_scored_as_the_libraries_do_and_gated_on_a_right_answer(
         assert "meteor" not in sample
     assert right
     assert wrong
-
-
-def test_the_group_is_the_plain_mean_of_the_five_for_every_metric() -> None:
-    results = evaluate("medexqa", answered, metadata={"medexqa": LEXICAL})["results"]
-    keys = [key for key in results["medexqa"] if ",strict-match" in key and "_stderr" not in key]
-    assert {key.split(",")[0] for key in keys} == {
-        "acc", "answer_accuracy", "answered", "combined", "explanation", "rougeL", "bleu"
-    }  # fmt: skip
-    for key in keys:
-        parts = [results[f"medexqa_{specialty.name}"][key] for specialty in SPECIALTIES]
-        assert results["medexqa"][key] == pytest.approx(sum(parts) / 5, abs=1e-9)
-        errors = [results[f"medexqa_{s.name}"][key.replace(",", "_stderr,")] for s in SPECIALTIES]
-        error = math.sqrt(sum(error**2 for error in errors)) / 5
-        assert results["medexqa"][key.replace(",", "_stderr,")] == pytest.approx(error, abs=1e-9)
 
 
 def data_with_blanks(folder: Path) -> Path:

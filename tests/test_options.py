@@ -6,59 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import GENERATION_TASKS, documents, load
+from conftest import GENERATION_TASKS, documents, load, table
 
 from medtasks_utils.errors import OptionError
 
 TASK = dict(zip(("medmcqa", "medexqa", "medcalc_bench", "medhallu"), GENERATION_TASKS, strict=True))
-SWITCH, COUNT = ([True, False], ["no", 1]), ([1, 4], [0, "2", 2.5])
-SPECIALTY: tuple[list[Any], list[Any]] = (
-    ["ALL", "be", "CLS", "Clinical_Psychology", "speech-language-pathology", "Speech_Pathologist", ["BE", "ot"]],
-    ["cardiology", ["BE", "nursing"], 3],
-)
-VALUES: dict[str, dict[str, tuple[list[Any], list[Any]]]] = {
-    "medmcqa": {
-        "split": (["validation", "train"], ["dev", ""]),
-        "num_train_examples": ([-1, 0, 3], [-2, "3", 1.5]),
-        "num_eval_examples": ([-1, 1, 100], [-2, "all", True]),
-        "repeats": COUNT,
-        "vary_order": SWITCH,
-    },
-    "medexqa": {
-        "specialty": SPECIALTY,
-        "split": (["test", "dev"], ["train", "validation"]),
-        "use_think": SWITCH,
-        "use_explanations": SWITCH,
-        "explanation_metrics": (["all", "bleu", ["rougeL", "meteor"], ["bleu", "all"]], ["rough", [], ["bleu", 5]]),
-        "mcq_weight": ([0, 0.3, 1], ["0.5", -0.1, 1.5]),
-        "explanation_weight": ([0.7], [2]),
-        "seed": ([None, 0, 7], ["1", 1.5, True]),
-        "repeats": COUNT,
-    },
-    "medcalc_bench": {
-        "dataset_version": (["verified", "1.2"], ["1.1", 1.2, "Verified"]),
-        "split": (["test"], ["validation", "one_shot"]),
-        "one_shot": SWITCH,
-        "answer_format": (["xml", "boxed"], ["json", ""]),
-        "use_think": SWITCH,
-        "system_prompt": (["", "Compute."], [5, ["Compute."]]),
-        "per_calculator": COUNT,
-        "add_python_tool": SWITCH,
-        "add_calculator_tool": SWITCH,
-        "max_turns": ([1, 20], [0, -1, 2.5, "20"]),
-        "tool_timeout": ([0.5, 10], [0, -1.5, "10", float("nan"), float("inf")]),
-        "weak_sandbox": SWITCH,
-    },
-    "medhallu": {
-        "subset": (["pqa_labeled", "pqa_artificial"], ["labeled"]),
-        "difficulty": (["easy", "all"], ["Hard", "extreme", ["easy"]]),
-        "use_knowledge": SWITCH,
-        "unsure_reward": ([0, 0.01, -1], ["0.01", float("nan"), float("inf")]),
-        "allow_unsure": SWITCH,
-        "pairing": (["both", "sampled"], ["sample"]),
-        "seed": ([0, -5], ["0"]),
-    },
-}
+OPTIONS = table("options")
+"""A benchmark, an option, values that it takes, and values that it does not."""
 
 
 def error(task: str, **metadata: Any) -> str:
@@ -68,9 +22,10 @@ def error(task: str, **metadata: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(("benchmark", "option"), [(name, each) for name in VALUES for each in VALUES[name]])
-def test_what_an_option_takes_and_what_it_does_not(benchmark: str, option: str) -> None:
-    valid, wrong = VALUES[benchmark][option]
+@pytest.mark.parametrize(("benchmark", "option", "valid", "wrong"), OPTIONS)
+def test_what_an_option_takes_and_what_it_does_not(
+    benchmark: str, option: str, valid: list[Any], wrong: list[Any]
+) -> None:
     for value in valid:
         taken = load(TASK[benchmark], **{benchmark: {option: value}}).options
         if option not in ("specialty", "explanation_metrics"):  # written in many ways
@@ -78,7 +33,7 @@ def test_what_an_option_takes_and_what_it_does_not(benchmark: str, option: str) 
     for value in wrong:
         problem, _, rest = error(TASK[benchmark], **{benchmark: {option: value}}).partition("Valid options of")
         assert option in problem and benchmark in problem, value
-        assert [name for name in VALUES[benchmark] if name not in rest] == []
+        assert [name for of, name, *_ in OPTIONS if of == benchmark and name not in rest] == []
     if option != "seed":  # a model argument, too: at the top level it says nothing
         assert f'{{"{benchmark}": {{"{option}": ...}}}}' in error(TASK[benchmark], **{option: valid[-1]})
 

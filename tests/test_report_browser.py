@@ -359,16 +359,3 @@ def test_tables_are_sorted_and_saved(page: Any) -> None:
     with_ends = [(row, head) for row in scores for head in heads if row[f"{head} low"]]
     ends = [[float(row[head + end]) for end in (" low", "", " high")] for row, head in with_ends]
     assert ends and all(own == sorted(own) for own in ends)
-
-
-def test_themes_and_paper(browser: Any, address: str) -> None:
-    colour = "getComputedStyle(document.body).backgroundColor"
-    with opened(browser, address, theme="dark") as page:
-        dark = page.evaluate(colour)
-        page.check("input[name=theme][value=light]", force=True)
-        assert page.evaluate(colour) != dark
-        page.emulate_media(media="print")
-        assert not page.is_visible("#samples") and not page.is_visible("nav")
-        assert page.evaluate(colour) == "rgb(255, 255, 255)"
-        clipped = "[...document.querySelectorAll('.tall')].filter((e) => e.offsetHeight < e.scrollHeight - 1).length"
-        assert page.evaluate(clipped) == 0

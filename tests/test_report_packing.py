@@ -18,7 +18,7 @@ from saved_runs import right_in, save_run
 
 from medtasks_utils.report.packing import Store, pack
 from medtasks_utils.report.samples import pack_samples
-from medtasks_utils.report.text import shortened, visible
+from medtasks_utils.report.text import visible
 from medtasks_utils.results import Run, read_runs
 
 BASE64 = set(string.ascii_letters + string.digits + "+/=")
@@ -53,12 +53,6 @@ def test_records_come_back_as_they_were(values: list[Any], chunk: int) -> None:
         assert here and values[start : start + len(here)] == here
 
 
-def test_chunks_hold_what_fits_and_long_records_stand_alone() -> None:
-    store = pack(["a" * 40, "b" * 40, "c" * 500, "d" * 40], chunk=100)
-    assert store.starts == [0, 2, 3]
-    assert pack([]).chunks == []
-
-
 def test_numbers_that_are_none_become_null() -> None:
     value = {"a": math.nan, "b": [math.inf, 1.5], "c": (-math.inf,)}
     assert records(pack([value])) == [{"a": None, "b": [None, 1.5], "c": [None]}]
@@ -80,12 +74,6 @@ def test_plain_text_stays_as_it_is() -> None:
     text = "Größe ≤ 5 µmol/L — « naïve » 漢字 עברית\n\tx"
     assert visible(text) == text
     assert visible("a\x00b\u202ec\ud800") == "a‹U+0000›b‹U+202E›c\ufffd"
-
-
-@given(ANY_TEXT, st.integers(2, 60))
-def test_shortened_text_is_one_line_that_fits(text: str, length: int) -> None:
-    line = shortened(text, length)
-    assert len(line) <= length and "\n" not in line
 
 
 # ---- samples

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import re
 import shutil
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,11 +16,9 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.report import build_page, with_baseline_first
-from medtasks_utils.report.charts import Point, dot_plot
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import FORM, RIGHT, UNANSWERED, UNSURE, WRONG, outcome_block, outcomes
-from medtasks_utils.report.pairs import Comparer, Paired
-from medtasks_utils.report.progress import progress
+from medtasks_utils.report.pairs import Comparer
 from medtasks_utils.report.runs import runs_section
 from medtasks_utils.report.tables import estimate_cells
 from medtasks_utils.report.units import arrange
@@ -148,26 +145,6 @@ def test_outcomes_tell_format_from_knowledge(tmp_path: Path) -> None:
     assert [cell.text for cell in block.table.rows[0][2:]] == ["6", "33.3", "16.7", "16.7", "16.7", "16.7"]
 
 
-def test_a_mean_over_benchmarks_rests_on_their_examples(tmp_path: Path) -> None:
-    """All right: the interval is as wide as the tasks' own say, and marked."""
-    save_run(tmp_path, tasks="medtasks")
-    (whole, *parts) = arrange(read_runs(tmp_path))
-    found = whole.estimate("model", "strict-match", "acc")
-    each = [part.estimate("model", "strict-match", "acc") for part in parts]
-    assert whole.is_overall and found.n == sum(part.n for part in each) and found.few
-    assert found.low is not None and found.low > max(part.low or 0 for part in each) and found.high == 1
-
-
-def test_results_without_samples_say_what_was_reported(folder: Path, tmp_path: Path) -> None:
-    (path,) = (folder / "a").glob("**/results_*.json")
-    shutil.copy(path, tmp_path)
-    page = Page(build_page(runs := read_runs(tmp_path)))
-    value = runs[0].results["results"]["medhallu"]["f1,strict-match"]
-    assert page.cell("Values in percent, strict-match", "first", "MedHallu f1") == f"{100 * value:.1f}"
-    assert not any(text.strip() in ("n 0", "-0.0") for text in page.text)
-    assert 'data-store="samples"' not in page.source
-
-
 # ---- what may be compared, and what is said of it
 
 
@@ -203,25 +180,6 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
     assert ("second" in cards["MedHallu, f1, strict-match"]) != bool(words)
 
 
-def test_explanations_need_equal_scorers(runs: list[Run]) -> None:
-    for task in runs[1].tasks:
-        signed(runs[1], task, scorers="x#1")
-    lines = Comparer(runs, ["strict-match"]).between("first", "second", "strict-match").lines
-    assert {line.metric for line in lines if line.task.startswith("medexqa")} >= {"acc"}
-    assert not any(line.facts.is_of_explanations for line in lines)
-
-
-def test_a_pair_the_other_way_round_is_its_mirror(runs: list[Run]) -> None:
-    forth = Comparer(runs, ["strict-match"]).between("second", "first", "strict-match")
-    back = Comparer(runs[::-1], ["strict-match"]).between("second", "first", "strict-match")
-    for line, other in zip(forth.lines, back.lines, strict=True):
-        assert (line.task, line.metric, line.group) == (other.task, other.metric, other.group)
-        assert line.contrast.difference == pytest.approx(other.contrast.difference)
-        assert line.contrast.low == pytest.approx(other.contrast.low) and line.contrast.n == other.contrast.n
-    counts = [{task: (own.lost, own.gained) for task, own in pair.sides.items()} for pair in (forth, back)]
-    assert counts[0] == counts[1]
-
-
 def test_all_comparisons_of_a_page_are_corrected_together(runs: list[Run]) -> None:
     found = Comparer(runs, BOTH)
     pairs = [found.between("first", "second", name) for name in BOTH]
@@ -250,22 +208,6 @@ def test_cards_compare_the_baseline_and_nothing_else(tmp_path: Path) -> None:
     assert said[1]["Most without an answer, strict-match"].startswith(missing)
 
 
-@pytest.mark.parametrize(
-    ("p_adjusted", "words"), [(0.2, "No clear lead once all comparisons"), (0.01, "first leads: ")]
-)
-def test_an_interval_without_zero_is_explained(runs: list[Run], p_adjusted: float, words: str) -> None:
-    """The intervals are for each pair alone, the p-values corrected over the page."""
-
-    class Corrected(Comparer):
-        def between(self, a: str, b: str, filter_name: str) -> Paired:
-            found = super().between(a, b, filter_name)
-            return replace(found, lines=[replace(line, p_adjusted=p_adjusted) for line in found.lines])
-
-    said = [text for _, text in findings(arrange(runs), Corrected(runs, BOTH), "second")]
-    above_zero = [text for text in said if re.search(r"\(\+\d[\d.]+ to \+", text)]
-    assert above_zero and all(text.startswith(words) for text in above_zero)
-
-
 def test_nothing_is_marked_as_best_over_unequal_numbers_of_examples() -> None:
     acc = Metric("acc")
     better, worse, fewer = Estimate(9, 0.8), Estimate(9, 0.7), Estimate(5, 0.9, low=0.75, high=0.98)
@@ -274,14 +216,6 @@ def test_nothing_is_marked_as_best_over_unequal_numbers_of_examples() -> None:
     marked = estimate_cells([better, worse, fewer], acc, True)
     assert not any(cell.best for cell in marked)
     assert [cell.small for cell in marked] == ["n 9", "n 9", "75.0 to 98.0\nn 5"]
-
-
-def test_plots_have_the_runs_that_have_points() -> None:
-    points = [Point("<b>", "a", 0.5, 0.4, 0.6, 100), Point("<b>", "c", 0.0, None, None, 100)]
-    plot = dot_plot([*points, Point("<b>", "z", 1, 1, 1, 100)], list("abcdefghz"), "", "")
-    assert plot and plot.numbers == {"a": 1, "c": 3} and plot.groups == {"<b>": points}
-    assert plot.axis.marks == [0, 20, 40, 60] and plot.axis.at(50) == "83.33%"
-    assert dot_plot([], ["a"], "", "") is None
 
 
 # ---- one file, and data is data
@@ -387,9 +321,3 @@ def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("medtasks: error: ") and words in line
     assert not (tmp_path / "n.html").exists()
-
-
-def test_progress_is_silent_at_first(capsys: pytest.CaptureFixture[str]) -> None:
-    for quiet in (60.0, 0.0):
-        progress(quiet)("reading")
-    assert capsys.readouterr().err == "0 s: reading\n"

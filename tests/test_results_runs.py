@@ -89,18 +89,6 @@ def test_log_likelihoods_are_read_as_letters(tmp_path: Path) -> None:
 # ---- finding runs
 
 
-def test_a_file_names_its_run_and_no_other(tmp_path: Path) -> None:
-    first = save_run(tmp_path, tasks="medhallu", limit=2)
-    second = save_run(tmp_path, tasks="medmcqa_openmed", limit=2)
-    assert first.parent == second.parent
-    assert [run.path for run in read_runs(first)] == [first]
-    assert [run.path for run in read_runs(sample_file(second, "medmcqa_openmed"))] == [second]
-    both = read_runs(tmp_path)
-    assert [run.path for run in both] == [first, second]
-    assert len({run.name for run in both}) == 2
-    assert [list(run.tasks) for run in both] == [["medhallu"], ["medmcqa_openmed"]]
-
-
 def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
     path = save_run(tmp_path / "first", tasks="medhallu", limit=1)
     for folder, engine, name in (
@@ -127,13 +115,6 @@ def test_an_output_path_that_is_a_file_name(tmp_path: Path) -> None:
     path.rename(path.with_name(path.name.replace("results_", "my_")))
     (run,) = read_runs(tmp_path)
     assert not run.problems and len(run.tasks["medhallu"].samples) == 2
-
-
-def test_samples_are_read_when_they_are_asked_for(results: Path) -> None:
-    (run,) = read_runs(results)
-    path = sample_file(results, "medhallu")
-    path.write_bytes(b"not read yet")
-    assert run.tasks["medhallu"].samples == [] and "1 line" in run.tasks["medhallu"].problems[0]
 
 
 @pytest.mark.parametrize("make", [lambda path: path, lambda path: path / "absent"])
@@ -192,16 +173,6 @@ def test_an_unreadable_results_file_leaves_the_samples(results: Path, content: b
     assert all(task.samples for task in run.tasks.values())
 
 
-def test_missing_samples_are_a_problem_of_their_task(results: Path, tmp_path: Path) -> None:
-    shutil.copytree(results.parent, tmp_path / "copy")
-    sample_file(results, "medexqa_all").unlink()
-    run, copy = read_runs(tmp_path)
-    assert run.name != copy.name
-    both = sorted((each.tasks["medexqa_all"] for each in (run, copy)), key=lambda task: len(task.samples))
-    assert both[0].samples == [] and both[0].metrics and "--log_samples" in both[0].problems[0]
-    assert both[1].samples and not both[1].problems
-
-
 def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path) -> None:
     """Cluster, stratum and scores of generations are read out of documents and answers."""
     metadata = {"medhallu": {"repeats": 2}, "medexqa": {"use_explanations": False}}
@@ -226,14 +197,6 @@ def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path
             if found.value is not None and metric not in ("maj@k", "all@k", "any@k", "agreement"):
                 assert found.value == pytest.approx(reported.value), metric
                 assert found.stderr == (reported.stderr and pytest.approx(reported.stderr)), metric
-
-
-def test_hostile_responses_are_kept_and_harm_nothing(tmp_path: Path) -> None:
-    hostile = "<script>alert(1)</script>\u2028\x00\x1b[31m\x85\r" + "y" * 200_000 + "\\boxed{1}"
-    save_run(tmp_path, lambda doc: hostile, tasks="medhallu", limit=3)
-    (run,) = read_runs(tmp_path)
-    task = run.tasks["medhallu"]
-    assert [sample.responses for sample in task.samples] == [[hostile]] * 3 and not task.problems
 
 
 ANYTHING = st.recursive(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -47,21 +46,8 @@ def test_every_result_has_one_for_each_filter(task: str) -> None:
         assert len(text) < 300 and not re.search(r"\s", text)
 
 
-def test_log_likelihoods_have_one_too() -> None:
-    result = evaluate("medexqa_clinical_psychology_logits", lambda doc: 0)
-    found = result["configs"]["medexqa_clinical_psychology_logits"]["metadata"]["signature"]
-    assert list(found) == ["none"] and parse(found["none"])["filter"] == "none"
-
-
 def test_the_same_run_has_the_same(tmp_path: Path) -> None:
     assert signed() == signed()
-
-
-def test_equal_rows_are_equal_wherever_they_are(tmp_path: Path) -> None:
-    shutil.copytree(SAMPLE, tmp_path / "copy")
-    copy = signed(data=tmp_path / "copy")
-    assert parse(copy)["data"] == "files" and "copy" not in copy
-    assert not incompatibilities(signed(), copy)
 
 
 def test_the_form_of_a_file_does_not_matter(data: Path) -> None:
@@ -128,11 +114,6 @@ def test_explanation_metrics_are_named_with_a_hash_of_theirs() -> None:
     assert fields(differences, refuse=True) == {"scorers"}
     result = evaluate("medexqa_all", right_answer, metadata={"medexqa": lexical}, limit=2)
     assert list(result["configs"]["medexqa_all"]["metadata"]["scorers"]) == ["rougeL", "bleu"]
-
-
-def test_rows_chosen_by_option_or_by_limit_are_the_same() -> None:
-    by_option = signed("medmcqa_openmed", limit=None, metadata={"medmcqa": {"num_eval_examples": 3}})
-    assert not incompatibilities(signed("medmcqa_openmed", limit=3), by_option)
 
 
 # ---- what must not be in it

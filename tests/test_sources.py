@@ -12,7 +12,7 @@ from typing import Any
 
 import huggingface_hub
 import pytest
-from conftest import FILE, ROW, TASK, TASKS, Row, documents, load, medmcqa_rows, sample_rows, write_rows
+from conftest import FILE, ROW, TASK, TASKS, Row, documents, load, medmcqa_rows, sample_rows, table, write_rows
 from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
 from huggingface_hub.utils import filter_repo_objects
 from lm_eval.tasks import TaskManager
@@ -72,30 +72,7 @@ def test_quotes_tabs_newlines_other_scripts_and_long_cells_survive(data: Path, s
     assert [doc["question"], doc["explanation_2"], *doc["options"]] == ["null", "N/A", "None", "NA", "", "nan"]
 
 
-LAYOUTS = [
-    ("medmcqa_openmed", "medmcqa", ["data/validation-00000-of-00001-0123456789abcdef.parquet"]),
-    ("medmcqa_openmed", "medmcqa", [f"data/validation-0000{part}-of-00002.parquet" for part in range(2)]),
-    ("medmcqa_openmed", "medmcqa", [f"validation/000{part}.parquet" for part in range(4)]),
-    *(("medmcqa_openmed", "medmcqa", [f"{name}.jsonl"]) for name in ("validation_data", "Validation", "dev")),
-    *(
-        ("medhallu", "medhallu", [f"pqa_labeled{name}"])
-        for name in ("/train-00000-of-00001.parquet", "/train.csv", "/0000.parquet", ".tsv")
-    ),
-    *(
-        ("medcalc_bench", "medcalc_bench", [name])
-        for name in ("test_data.csv", "data/test-00000-of-00001.parquet", "test/0000.parquet", "verified/test.csv")
-    ),
-    ("medcalc_bench_v1_2", "medcalc_bench", ["1.2/test.csv"]),
-    *(
-        ("medcalc_bench_corrected", "medcalc_bench", [f"{name}.csv"])
-        for name in ("corrected/corrected", "medcalc_v1_corrected")
-    ),
-    (TASK["medexqa"], "medexqa", ["biomedical_engineer_test.jsonl"]),
-    (TASK["medexqa"], "medexqa", ["test/biomedical_engineer_test.tsv"]),  # with a header here, which is no question
-]
-
-
-@pytest.mark.parametrize(("task", "benchmark", "layout"), LAYOUTS)
+@pytest.mark.parametrize(("task", "benchmark", "layout"), table("layouts"))
 def test_layouts(data: Path, task: str, benchmark: str, layout: list[str]) -> None:
     source = "medcalc_bench/corrected.csv" if task.endswith("corrected") else FILE[benchmark]
     rows = sample_rows(source)
@@ -179,15 +156,6 @@ def test_a_file_that_cannot_be_read(data: Path, suffix: str, damage: Callable[[b
     assert str(path) in message and says in message
 
 
-def test_a_medexqa_row_with_seven_columns(data: Path) -> None:
-    rows = [list(row.values()) for row in sample_rows(FILE["medexqa"])]
-    del rows[2][6]
-    named = [{str(place): cell for place, cell in enumerate(row)} for row in rows]
-    path = write_rows(named, data / FILE["medexqa"], header=False)
-    message = message_of(TASK["medexqa"], data)
-    assert str(path) in message and "line 3" in message
-
-
 # ---- which source
 
 
@@ -239,38 +207,10 @@ def test_the_variable_names_the_source_and_the_metadata_overrides_it(
     assert len(hub.asked) == 3
 
 
-MEDHALLU, MEDMCQA = "515060458a945c633debc6fd5baac7764416b724", "91c6572c454088bf71b679ad90aa8dffcd0d5868"
-MEDEXQA = "3a9f80d6de2c354956d7e86d323214b92d547d6e"
-VERIFIED, V1_2 = "591157b3343b4dda247294f9d929da4c75026fa8", "acb17912657c084f5bf08b8fd029812f84630497"
+MEDHALLU = "515060458a945c633debc6fd5baac7764416b724"
 
 
-@pytest.mark.parametrize(
-    ("task", "repository", "revision", "files"),
-    [
-        (
-            "medmcqa_openmed",
-            "openlifescienceai/medmcqa",
-            MEDMCQA,
-            [f"data/{s}-00000-of-00001.parquet" for s in ("validation", "train")],
-        ),
-        (
-            "medexqa_all",
-            "bluesky333/MedExQA",
-            MEDEXQA,
-            ["test/biomedical_engineer_test.tsv", "dev/speech_pathologist_dev.tsv"],
-        ),
-        ("medexqa_clinical_psychology_logits", "bluesky333/MedExQA", MEDEXQA, []),
-        ("medcalc_bench_one_shot", "nsk7153/MedCalc-Bench-Verified", VERIFIED, ["test_data.csv", "one_shot_data.csv"]),
-        ("medcalc_bench_v1_2", "ncbi/MedCalc-Bench-v1.2", V1_2, ["data/test-00000-of-00001.parquet"]),
-        ("medhallu", "UTAustin-AIHealth/MedHallu", MEDHALLU, ["pqa_labeled/train-00000-of-00001.parquet"]),
-        (
-            "medhallu_artificial",
-            "UTAustin-AIHealth/MedHallu",
-            MEDHALLU,
-            ["pqa_artificial/train-00000-of-00001.parquet"],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("task", "repository", "revision", "files"), table("repositories"))
 def test_the_repository_the_revision_and_the_files_of_each_task(
     hub: Hub, task: str, repository: str, revision: str, files: list[str]
 ) -> None:

@@ -227,14 +227,6 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(
     assert (reported.low is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
 
 
-def test_a_group_of_tasks_that_are_all_right_has_their_interval_and_mark() -> None:
-    parts = [scores([1.0] * 30) for _ in range(4)]
-    of_task, of_group = estimate(parts[0], Metric("acc")), estimate(joined(parts, by_part=True), Metric("acc"), "macro")
-    assert of_task.low is not None and of_group.low is not None
-    assert of_task.low < of_group.low < 1.0 and of_group.high == 1.0
-    assert of_task.few and of_group.few and of_group.n == of_group.clusters == 120
-
-
 # ---- two runs
 
 
