@@ -13,17 +13,11 @@ import pytest
 from conftest import (
     GENERATION_TASKS,
     ROOT,
-    TASKS,
-    lm_eval,
     manager,
-    right_answer,
-    saved_results,
-    saved_samples,
 )
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.errors import DataError, MedtasksError, OptionError
-from medtasks_utils.selfcheck import prompt_key, serving
 
 SPECIALTIES = {
     "be": "biomedical_engineering",
@@ -55,39 +49,6 @@ def test_groups_tags_and_tasks_are_what_they_are_called() -> None:
 
 
 # ---- the stock command on a chat server
-
-
-@pytest.mark.slow
-def test_lm_eval_run_on_a_local_chat_server(tmp_path: Path) -> None:
-    tasks = manager().load(["medtasks", "medexqa"])["tasks"]
-    answers = {}
-    for task in tasks.values():
-        task.build_all_requests(
-            apply_chat_template=True, fewshot_as_multiturn=True, chat_template=lambda chat, **kwargs: json.dumps(chat)
-        )
-        for instance in task.instances:
-            answers[prompt_key(json.loads(instance.args[0]))] = right_answer(instance.doc)
-    with serving({"clinic-model": answers}) as address:
-        done = lm_eval(
-            "run", "--include_path", TASKS, "--tasks", "medtasks,medexqa",
-            "--model", "local-chat-completions",
-            "--model_args", f"model=clinic-model,base_url={address},num_concurrent=8,max_retries=1,seed=3",
-            "--apply_chat_template", "--log_samples", "--output_path", "out",
-            "--metadata", '{"medexqa": {"use_explanations": false}, "medhallu": {"seed": 9}}',
-            cwd=tmp_path, env={"MEDTASKS_DATA": "sample"},
-        )  # fmt: skip
-    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
-    result = saved_results(tmp_path / "out")
-    for name in (*GENERATION_TASKS, "medtasks", "medexqa"):
-        for filter_name in ("strict-match", "flexible-extract"):
-            assert result["results"][name][f"acc,{filter_name}"] == 1.0
-            assert result["results"][name][f"acc_stderr,{filter_name}"] == 0.0
-    for name, task in tasks.items():
-        samples = saved_samples(tmp_path / "out", name)
-        assert len(samples) == 2 * len(task.eval_docs) and all(sample["acc"] == 1.0 for sample in samples)
-    assert result["configs"]["medhallu"]["dataset_kwargs"]["seed"] == 9
-    for warning in ("No aggregation function", "not scored on the same number", "is missing in"):
-        assert warning not in done.stderr
 
 
 # ---- errors

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from conftest import Row, Scripted, documents, evaluate, load, manager, plain_stderr, right_answer
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.evaluator import simple_evaluate
@@ -20,7 +19,6 @@ from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompleti
 from local_server import LocalServer, Request, together
 
 from medtasks_utils.benchmarks.choices import order_of
-from medtasks_utils.harness.api_batch import ApiBatch
 from medtasks_utils.harness.generations import make_independent, scores_together
 from medtasks_utils.harness.models import can_be_asked_singly
 
@@ -221,22 +219,3 @@ def test_they_are_in_the_results_with_clustered_errors(task: str) -> None:
 
 
 # ---- the requests themselves
-
-
-@pytest.mark.slow
-@given(
-    prompts=st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=80), min_size=1, max_size=6),
-    settings=st.sampled_from([{}, {"max_gen_toks": 20, "until": ["x"]}, {"temperature": 0.5, "seed": 3, "top_p": 0.9}]),
-)
-@hypothesis_settings(max_examples=5)
-def test_the_requests_are_those_that_the_harness_would_make(prompts: list[str], settings: dict[str, Any]) -> None:
-    found = []
-    for is_ours in (False, True):
-        with LocalServer(lambda body: str(len(body["messages"]))) as server:
-            model = LocalChatCompletion(base_url=server.chat, model="m", num_concurrent=3, max_retries=1)
-            asked = [model.apply_chat_template([{"role": "user", "content": prompt}]) for prompt in prompts]
-            requests = [Instance("generate_until", {}, (prompt, settings), 0, ("t", 0, 1)) for prompt in asked]
-            replies = (ApiBatch(model, None) if is_ours else model).generate_until(requests)
-        sent = ({name: body[name] for name in body if body[name] != []} for body in server.requests)  # empty stops
-        found.append((sorted(json.dumps(body, sort_keys=True) for body in sent), replies))
-    assert found[0] == found[1]

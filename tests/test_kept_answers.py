@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import clean_environment, saved_samples
+from conftest import clean_environment
 from hypothesis import given
 from hypothesis import strategies as st
 from local_server import Answer, Held, LocalServer, Request, prompt_of, refusal
@@ -121,43 +121,6 @@ def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(
         again, errors = run([*words, "--no_keep"], capsys)
         assert len(served.requests) - before == 24 and "going on" not in errors
         assert again["scores"] == fresh["scores"]
-
-
-ENDS_ITSELF = """
-import os, signal
-from medtasks_utils.__main__ import main
-from medtasks_utils.harness.kept import KeptAnswers
-put, kept = KeptAnswers.put, []
-def put_and_end(*given):
-    put(*given)
-    kept.append(given)
-    if len(kept) == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-KeptAnswers.put = put_and_end
-main()
-"""
-
-
-@pytest.mark.torch
-def test_a_model_in_this_process_goes_on_where_it_was_killed(
-    tiny_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = [
-        *(sys.executable, "-m", "medtasks_utils", "eval", "--data", "sample", "--tasks", "medhallu,medmcqa_openmed"),
-        *("--model", "hf", "--model_args", f"pretrained={tiny_model},dtype=float32", "--device", "cpu"),
-        *("--batch_size", "2", "--apply_chat_template", "--gen_kwargs", "max_gen_toks=24", "--log_samples"),
-        *("--limit", "6", "--json", "--output_path"),
-    ]
-    whole, _ = run([*words, str(tmp_path / "whole")], capsys)
-    killed = [*words, str(tmp_path / "killed")]
-    died = subprocess.run([sys.executable, "-c", ENDS_ITSELF, *killed[3:]], env=clean_environment(ONE_THREAD))
-    assert died.returncode == -signal.SIGKILL
-    found, _ = run(killed, capsys)
-    assert found["answers_taken_over"] == 3
-    assert found["scores"] == whole["scores"]
-    for task in ("medhallu", "medmcqa_openmed"):
-        replies = [[s["resps"] for s in saved_samples(tmp_path / name, task)] for name in ("whole", "killed")]
-        assert replies[0] == replies[1]
 
 
 # ---- the file

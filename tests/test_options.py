@@ -50,12 +50,7 @@ def test_null_is_the_default_of_every_option_and_only_an_object_holds_options(be
 
 
 def test_version_is_another_name_of_dataset_version() -> None:
-    for given, version in (
-        ({"version": "1.2"}, "1.2"),
-        ({"version": "1.2", "dataset_version": "1.2"}, "1.2"),
-        ({"version": "1.2", "dataset_version": None}, "1.2"),
-    ):
-        assert load("medcalc_bench", medcalc_bench=given).options.dataset_version == version
+    assert load("medcalc_bench", medcalc_bench={"version": "1.2"}).options.dataset_version == "1.2"
     assert load("medcalc_bench_v1_2", medcalc_bench={"version": "verified"}).options.dataset_version == "verified"
     both = {"dataset_version": "verified", "version": "1.2"}
     assert "version" in error("medcalc_bench", medcalc_bench=both)
@@ -72,11 +67,8 @@ def test_a_judges_key_is_refused_by_a_line_that_says_why_and_does_not_repeat_it(
 @pytest.mark.parametrize(
     ("given", "weights"),
     [
-        ({}, (0.5, 0.5)),
         ({"mcq_weight": 0.25}, (0.25, 0.75)),
-        ({"explanation_weight": 0.25}, (0.75, 0.25)),
-        ({"mcq_weight": 0.25, "explanation_weight": None}, (0.25, 0.75)),
-        ({"mcq_weight": 1.0, "explanation_weight": 1.0}, (1.0, 1.0)),
+        ({"mcq_weight": None, "explanation_weight": 0.25}, (0.75, 0.25)),
         ({"mcq_weight": 0.2, "explanation_weight": 0.3}, (0.2, 0.3)),
     ],
 )
@@ -92,18 +84,12 @@ def test_one_weight_sets_the_other_and_two_are_taken_as_they_are(
     ("metadata", "says"),
     [
         ({"medexqa": {"speciality": 1}}, "unknown option 'speciality' (did you mean 'specialty'?)"),
-        ({"medcalc_bench": {"oneshot": 1}}, "did you mean 'one_shot'?"),
-        ({"medhallu": {"Difficulty": 1}}, "did you mean 'difficulty'?"),
         ({"medhallu": {"nonsense": None}}, "unknown option 'nonsense'"),
-        ({"medhallu": {"pairing": "one", "nonsense": 1}}, "pairing"),
-        *(
-            ({written: {}}, f"did you mean {meant}?")
-            for written, meant in {"MedHallu": "medhallu", "medmqca": "medmcqa", "medmcqa_openmed": "medmcqa",
-                                   "medcalc": "medcalc_bench", "medcalc_bench_lite": "medcalc_bench",
-                                   "medtask_data": "medtasks_data"}.items()
-        ),
+        ({"MedHallu": {}}, "did you mean medhallu?"),
+        ({"medcalc_bench_lite": {}}, "did you mean medcalc_bench?"),
+        ({"medtask_data": {}}, "did you mean medtasks_data?"),
     ],
-)  # fmt: skip
+)
 def test_a_misspelt_name_is_told_with_the_one_that_was_meant(metadata: dict[str, Any], says: str) -> None:
     (name,) = metadata
     for task in [TASK[name]] if name in TASK else GENERATION_TASKS:

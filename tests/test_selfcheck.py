@@ -10,15 +10,11 @@ from typing import Any
 
 import pytest
 
-from medtasks_utils import selfcheck
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Answer
-from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
 from medtasks_utils.benchmarks.medhallu import benchmark as medhallu
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
-from medtasks_utils.errors import DataError
-from medtasks_utils.results import read_runs
 from medtasks_utils.statistics.aggregation import Aggregate
 
 
@@ -35,34 +31,6 @@ def _quiet_only_here() -> Iterator[None]:
 def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TQDM_DISABLE", "1")  # the command sets it; here it is unset again
-
-
-@pytest.mark.slow
-def test_on_the_sample_every_score_is_as_expected(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["selfcheck", "--table", "-o", "check"]) == 0
-    output, progress = capsys.readouterr()
-    table, words = output.split("\n\n")
-    lines = table.splitlines()
-    assert lines[0].split() == ["task", "metric", "filter", "right", "first", "random", "malformed", "unsure"]
-    assert "MISS" not in output
-    rows = [re.split("  +", line) for line in lines[1:]]
-    assert words.startswith(f"all {5 * len(rows)} scores are what they must be") and len(words.splitlines()) <= 10
-    assert [line for line in progress.splitlines() if " of 5: answering " in line]
-    assert {row[0] for row in rows} >= {"medmcqa_openmed", "medexqa", "medexqa_all", "medcalc_bench", "medhallu"}
-    found = {(task, metric): values for task, metric, _, *values in rows}
-    for (_, metric), (right, *_, malformed, _) in found.items():
-        assert metric not in ("acc", "f1", "recall", "macro_acc") or (right, malformed) == ("1", "0")
-    for place, values in {
-        ("medcalc_bench_corrected", "acc_unanswerable"): {0: "1", 1: "0", 3: "0", 4: "1"},  # to be unsure is N/A
-        ("medcalc_bench_corrected", "na_rate"): {1: "0", 3: "0", 4: "1"},
-        ("medhallu", "f1"): {1: "0", 4: "0"},  # the first option is: nothing is ever hallucinated
-        ("medhallu", "unsure_rate"): {0: "0", 4: "1"},
-        ("medmcqa_openmed", "acc"): {1: "0.25"},
-    }.items():
-        assert {number: found[place][number] for number in values} == values, place
-    assert {run.model for run in read_runs(tmp_path / "check" / "runs")} == set(BEHAVIOURS)
-    assert words.splitlines()[-1].startswith("report: ")
-    assert "<html" in (tmp_path / "check" / "report.html").read_text(encoding="utf-8")
 
 
 def wrong_extraction(self: Any, text: str, example: dict[str, Any], options: Any) -> Answer:
@@ -119,11 +87,3 @@ def test_a_directory_without_data_is_one_line_and_exit_code_1(
 
 
 # ---- the server
-
-
-@pytest.mark.slow
-def test_the_data_directory_is_the_one_given(shared: Path) -> None:
-    checked = selfcheck.run(str(shared / "data"), limit=3)
-    assert (checked.missed, checked.answers) == ([], 150)
-    with pytest.raises(DataError):
-        selfcheck.run(str(shared), limit=3)

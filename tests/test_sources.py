@@ -7,13 +7,11 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import huggingface_hub
 import pytest
 from conftest import FILE, ROW, TASK, TASKS, Row, documents, load, medmcqa_rows, sample_rows, table, write_rows
-from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
 from huggingface_hub.utils import filter_repo_objects
 from lm_eval.tasks import TaskManager
 
@@ -92,17 +90,14 @@ def test_layouts(data: Path, task: str, benchmark: str, layout: list[str]) -> No
     "change",
     [
         lambda content: codecs.BOM_UTF8 + content,
-        lambda content: content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
         lambda content: content.rstrip(),
-        lambda content: content + b"\n\n",
+        lambda content: content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n") + b"\n\n",
     ],
-    ids=["byte order mark", "CRLF", "no final newline", "blank lines at the end"],
 )
 def test_byte_order_marks_and_line_ends_make_no_difference(data: Path, change: Callable[[bytes], bytes]) -> None:
-    for name in (FILE["medmcqa"], FILE["medexqa"], FILE["medhallu"]):
-        (data / name).parent.mkdir(exist_ok=True)
-        (data / name).write_bytes(change((SAMPLE / name).read_bytes()))
     for benchmark in ("medmcqa", "medexqa", "medhallu"):
+        (data / FILE[benchmark]).parent.mkdir(exist_ok=True)
+        (data / FILE[benchmark]).write_bytes(change((SAMPLE / FILE[benchmark]).read_bytes()))
         assert reads(TASK[benchmark], data) == documents(load(TASK[benchmark]))
 
 
@@ -122,21 +117,13 @@ def test_a_directory_the_folder_or_the_file_is_not_there(data: Path, benchmark: 
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "column"),
-    [
-        *(("medmcqa", column) for column in ("cop", "opc")),
-        *(("medcalc_bench", column) for column in ("Lower Limit", "Calculator ID")),
-        *(("medhallu", column) for column in ("Hallucinated Answer", "Difficulty Level")),
-    ],
+    ("benchmark", "column"), [("medmcqa", "cop"), ("medcalc_bench", "Lower Limit"), ("medhallu", "Hallucinated Answer")]
 )
 def test_a_missing_column_is_named_with_those_there_are(data: Path, benchmark: str, column: str) -> None:
     cut = {name: value for name, value in ROW[benchmark].items() if name != column}
     write_rows([cut], data / FILE[benchmark])
     message = message_of(TASK[benchmark], data)
     assert f"{data / FILE[benchmark]}, row 1" in message and column in message and ", ".join(cut) in message
-    if benchmark != "medcalc_bench":  # in JSON, one row alone may lack it
-        write_rows([ROW[benchmark], ROW[benchmark], cut], data / FILE[benchmark])
-        assert f"{data / FILE[benchmark]}, row 3" in message_of(TASK[benchmark], data)
 
 
 UNREADABLE: list[tuple[str, Callable[[bytes], bytes], str]] = [
@@ -220,27 +207,6 @@ def test_the_repository_the_revision_and_the_files_of_each_task(
     benchmark = next(name for name in TASK if task.startswith(name))
     load(task, "hub", **{benchmark: {"revision": "other"}})
     assert hub.asked[-1] == (repository, "other")
-
-
-def offline(*arguments: Any, **settings: Any) -> str:
-    raise LocalEntryNotFoundError("Cannot find an appropriate cached snapshot folder\nfor the specified revision")
-
-
-def missing(repository: str, **settings: Any) -> str:
-    response: Any = SimpleNamespace(headers={}, request=None, status_code=404, text="", url=repository)
-    raise RepositoryNotFoundError("404 Client Error. (Request ID: 1)\n\nNot found.", response=response)
-
-
-def full(*arguments: Any, **settings: Any) -> str:
-    raise OSError("disk full")
-
-
-@pytest.mark.parametrize(("fails", "says"), [(offline, "cached snapshot"), (missing, "404"), (full, "disk full")])
-def test_a_download_that_fails_is_one_line(monkeypatch: pytest.MonkeyPatch, fails: Any, says: str) -> None:
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", fails)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    message = message_of("medhallu", "hub")
-    assert [t for t in ("UTAustin-AIHealth/MedHallu", MEDHALLU, says, "MEDTASKS_DATA") if t not in message] == []
 
 
 # ---- real rows

@@ -15,7 +15,6 @@ from launching import ON_PROCESSORS, free_port, launch
 from tool_caller import tagged
 
 from medtasks_utils.errors import OptionError
-from medtasks_utils.sandbox import SandboxError
 from medtasks_utils.tools.loop import LAST_TURN, MAX_RESULT, MAX_RESULTS
 
 Script = Callable[[Chat], str]
@@ -213,17 +212,6 @@ def test_the_python_tool_has_to_be_confirmed(task: str, options: dict[str, Any])
 
 
 # ---- when something breaks
-
-
-def test_a_sandbox_that_cannot_start_says_so_before_the_model_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Any, calls: Any, progress: Any = None) -> Any:
-        raise SandboxError("the sandbox cannot start here")
-
-    monkeypatch.setattr("medtasks_utils.sandbox.Sandbox.run", refuse)
-    model = Caller(calculating)
-    with pytest.raises(SandboxError, match="cannot start here"):
-        run("medcalc_bench_python", model)
-    assert model.batches == []
 
 
 # ---- several processes
