@@ -89,26 +89,6 @@ def test_rollouts_of_an_example_are_its_generations(tmp_path: Path, strip: tuple
         assert sample.metrics[STRICT]["env_reward"] in (pytest.approx(0.5), pytest.approx(0.75))
 
 
-@pytest.mark.parametrize(
-    ("task", "environment", "folder"),
-    [
-        ("medarc/medcalc-bench", "", "x--m"),
-        ("default", "medcalc_bench", "x--m"),
-        ("default", "", "medcalc-bench--m"),
-    ],
-)
-def test_the_benchmark_is_told_by_task_metadata_or_folder(
-    tmp_path: Path, task: str, environment: str, folder: str
-) -> None:
-    place = tmp_path / folder / "1"
-    place.mkdir(parents=True)
-    text = "".join(json.dumps({**line, "task": task}) + "\n" for line in lines("medcalc_bench", right_answer))
-    (place / "results.jsonl").write_text(text)
-    (place / "metadata.json").write_text(json.dumps({"env_id": environment}))
-    run, _ = imported(place / "results.jsonl", tmp_path / "out")
-    assert run.tasks["medcalc_bench"].metrics["acc", STRICT].value == 1.0
-
-
 def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path: Path) -> None:
     path = tmp_path / "gsm8k--m" / "1" / "results.jsonl"
     path.parent.mkdir(parents=True)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 import json
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browsing import DESKTOP, PHONE, choose, chromium, needs_browser, open_first, opened, shown, unfold, write
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from saved_runs import right_in, sample_file, save_run
 
 from medtasks_utils.audit import audit_file
 from medtasks_utils.report import build_page
-from medtasks_utils.report.packing import pack
 from medtasks_utils.results import Run, Sample, read_runs
 
 pytestmark = needs_browser
@@ -185,36 +180,6 @@ def test_search_keys_and_addresses(browser: Any, address: str, runs: list[Run]) 
         assert (page.inner_text("#detail"), shown(page)) == before
     with opened(browser, address + "#samples&task=nonsense&open=99999999&run=%3Cb%3E&certainty=x") as page:
         assert shown(page) == count(runs, lambda *_: True)
-
-
-TRICKY = st.text(st.sampled_from('ab"\\\\:,1.N\n\tÄä{}[]ulnit'), max_size=6)
-RECORD = st.recursive(
-    TRICKY | st.integers(0, 20) | st.none() | st.booleans(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TRICKY, inner, max_size=3),
-    max_leaves=8,
-)
-
-
-def strings(value: Any) -> Iterator[str]:
-    """The strings in a value, names of fields aside."""
-    if isinstance(value, str):
-        yield value
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from strings(item)
-
-
-def test_search_finds_what_stands_in_a_string_and_nothing_else(page: Any) -> None:
-    find = "([json, q]) => [...linesWith(json.toLowerCase(), JSON.stringify(q).slice(1, -1).toLowerCase())]"
-
-    @settings(max_examples=60)
-    @given(st.lists(RECORD, max_size=4), TRICKY.filter(bool))
-    def check(records: list[Any], query: str) -> None:
-        (chunk,) = pack(records).chunks or [""]
-        json_ = zlib.decompress(base64.b64decode(chunk)).decode() if chunk else "[]"
-        there = [any(query.lower() in text.lower() for text in strings(record)) for record in records]
-        assert page.evaluate(find, [json_, query]) == [number for number, found in enumerate(there) if found]
-
-    check()
 
 
 def test_the_list_is_sorted_and_saved(page: Any, runs: list[Run]) -> None:

@@ -16,7 +16,7 @@ from medtasks_utils.compare import as_json, compare_runs
 from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.sections import unit_section
 from medtasks_utils.report.units import arrange
-from medtasks_utils.results import ResultsError, Sample, read_runs
+from medtasks_utils.results import ResultsError, read_runs
 from medtasks_utils.results.runs import benchmark_of
 from medtasks_utils.results.samples import read_samples
 
@@ -137,27 +137,6 @@ def test_lines_cut_short_are_counted_and_the_rest_is_used(results: Path) -> None
     assert len(log.samples) == whole
     assert any("1 line" in problem for problem in log.problems)
     assert any(f"1 of {whole} examples lack the filter flexible-extract" in problem for problem in log.problems)
-
-
-@given(data=st.data())
-def test_no_bytes_are_an_error(saved: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    """Any cut, and anything at all in place of some lines, leaves the other samples as they were."""
-    lines = sample_file(saved, "medhallu").read_bytes().splitlines(keepends=True)[:12]
-    before = {sample.doc_id: sample for sample in _read(b"".join(lines), tmp_path_factory)}
-    index = data.draw(st.integers(0, len(lines) - 1))
-    junk = data.draw(st.binary(max_size=60) | st.sampled_from([b"null", b"[]", b"{}", b'{"doc_id": 1}', b"[" * 5000]))
-    damaged = [*lines[:index], junk.replace(b"\n", b"") + b"\n", *lines[index + 1 :]]
-    after = {sample.doc_id: sample for sample in _read(b"".join(damaged), tmp_path_factory)}
-    lost = json.loads(lines[index])["doc_id"]
-    assert {key: value for key, value in after.items() if key != lost} == {
-        key: value for key, value in before.items() if key != lost
-    }
-
-
-def _read(content: bytes, factory: pytest.TempPathFactory) -> list[Sample]:
-    path = factory.getbasetemp() / "samples_medhallu.jsonl"
-    path.write_bytes(content)
-    return read_samples(path).samples
 
 
 @pytest.mark.parametrize("content", [None, b'{"other": 1}', b"\xff\xfe"])

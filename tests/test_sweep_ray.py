@@ -64,10 +64,3 @@ def test_a_node_that_dies_costs_what_was_in_flight_and_keys_reach_the_nodes_but_
 
 def of_model(server: JudgeServer, name: str) -> list[Any]:
     return [request for request in server.requests if request["model"] == name]
-
-
-def test_an_address_without_a_cluster_is_one_line(tmp_path: Path, server: JudgeServer) -> None:
-    driver = command(plan(tmp_path, server, count=1), "--ray", "127.0.0.1:9")
-    _, errors = driver.communicate(timeout=60)
-    assert driver.returncode == 1
-    assert errors.count("\n") == 1 and "no Ray cluster at 127.0.0.1:9" in errors and "ray start" in errors

@@ -79,21 +79,3 @@ def test_the_installed_package_finds_its_tasks_and_its_sample(wheel: Path, tmp_p
     assert tasks == str(tmp_path / "site" / "medtasks_utils" / "tasks")
     assert sample == str(tmp_path / "site" / "medtasks_utils" / "sample")
     assert len(counts) == 8 and all(counts.values())
-
-
-def test_a_harness_that_looks_for_tasks_of_installed_packages_finds_ours(wheel: Path, tmp_path: Path) -> None:
-    """As the harness's pull request 4015 looks: the folder of the package that the entry point names, not imported."""
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path)
-    program = (
-        "import importlib.metadata, importlib.util, sys\n"
-        f"(found,) = importlib.metadata.distributions(name='medtasks', path=[{str(tmp_path)!r}])\n"
-        "(entry,) = found.entry_points.select(group='lm_eval.tasks')\n"
-        "print(importlib.util.find_spec(entry.value.partition(':')[0]).submodule_search_locations[0])"
-    )
-    environment = clean_environment({"PYTHONPATH": str(tmp_path)})
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
-    folder = Path(done.stdout.strip())
-    assert folder == tmp_path / "medtasks_utils" / "tasks" and (folder / "medtasks.yaml").exists()
