@@ -33,7 +33,7 @@ def imported(path: Path, folder: Path, **settings: Any) -> tuple[Run, list[str]]
 
 @pytest.mark.parametrize("benchmark", ENVIRONMENTS)
 def test_what_is_written_is_what_the_harness_writes(benchmark: str, tmp_path: Path) -> None:
-    _, function, name, _ = ENVIRONMENTS[benchmark]
+    _, function, name = ENVIRONMENTS[benchmark]
     run, problems = imported(write(tmp_path, benchmark, lines(benchmark, mostly_right)), tmp_path / "out")
     assert (run.model, run.date, list(run.tasks)) == ("org/model-7b", "2026-03-04T05-06-07", [name])
     task = run.tasks[name]

@@ -6,9 +6,11 @@ import base64
 import hashlib
 import re
 import shutil
-from html.parser import HTMLParser
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+import lxml.html
 import pytest
 from saved_runs import edit_lines, right_in, sample_file, save_run
 
@@ -51,52 +53,30 @@ def page(folder: Path) -> Page:
     return Page(build_page(read_runs(folder)))
 
 
-class Page(HTMLParser):
-    """A page as its tables (rows of cells' texts, by caption), its text, its elements and its addresses."""
+def texts(elements: Iterable[Any]) -> list[str]:
+    return [text.strip() for each in elements for text in each.itertext() if text.strip()]
+
+
+class Page:
+    """A page as its tables (rows of cells' texts, by caption), its text and its elements."""
 
     def __init__(self, source: str) -> None:
-        super().__init__()
         self.source = source
-        self.tables: dict[str, list[list[str]]] = {}
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text: list[str] = []
-        self._rows: list[list[str]] = []
-        self._inside: list[str] = []
-        self._caption = ""
-        self.feed(source)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attributes)))
-        if tag not in ("meta", "link", "input", "br"):
-            self._inside.append(tag)
-        if tag == "table":
-            self._rows, self._caption = [], ""
-        elif tag == "tr":
-            self._rows.append([])
-        elif tag in ("td", "th"):
-            self._rows[-1].append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        while self._inside and self._inside.pop() != tag:
-            pass
-        if tag == "table":
-            self.tables[self._caption] = self._rows
-
-    def handle_data(self, data: str) -> None:
-        if "script" in self._inside or "style" in self._inside:
-            return
-        self.text.append(data)
-        if "caption" in self._inside:
-            self._caption += data.strip()
-        elif {"td", "th"} & set(self._inside):
-            self._rows[-1][-1] += data.strip() + "\n" if data.strip() else ""
+        root = lxml.html.document_fromstring(source.encode(), lxml.html.HTMLParser(encoding="utf-8"))
+        self.elements = [(str(each.tag), dict(each.attrib)) for each in root.iter() if isinstance(each.tag, str)]
+        self.tables = {
+            "".join(texts(table.iter("caption"))): [
+                ["\n".join(texts([cell])) for cell in row] for row in table.iter("tr")
+            ]
+            for table in root.iter("table")
+        }
+        self.text = texts([root])
 
     def cell(self, caption: str, row: str, column: str) -> str:
         """The first line of a cell."""
-        rows = self.tables[caption]
-        place = [cell.strip() for cell in rows[0]].index(column)
-        (found,) = (cells for cells in rows[1:] if cells[0].split("\n")[0] == row)
-        return found[place].split("\n")[0]
+        head, *rows = ([cell.strip().split("\n")[0] for cell in each] for each in self.tables[caption])
+        (found,) = (cells for cells in rows if cells[0] == row)
+        return found[head.index(column)]
 
 
 # ---- numbers
