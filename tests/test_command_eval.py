@@ -74,16 +74,7 @@ def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]
 # ---- the same results
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--tasks", "medtasks,medexqa,medcalc_bench_lite", "--log_samples"],
-        ["--tasks", "medmcqa_openmed", "medexqa_cp", "--num_fewshot", "2", "--limit", "3", "--log_samples"],
-        ["--tasks", "medexqa_*_engineering", "--limit", "0.5", "--seed", "7", "--gen_kwargs", "max_gen_toks=9"],
-        ["--tasks", "medhallu", "--samples", '{"medhallu": [1, 3]}', "--predict_only", "--system_instruction", "Hm."],
-    ],
-    ids=lambda arguments: " ".join(arguments[:2]),
-)
+@pytest.mark.parametrize("arguments", [arguments for (arguments,) in table("stock_arguments")], ids=str)
 def test_results_are_those_of_the_stock_command(
     arguments: list[str],
     server: list[str],

@@ -6,7 +6,6 @@ import io
 from pathlib import Path
 
 import pytest
-from conftest import load
 from saved_runs import save_run
 
 from medtasks_utils import __main__ as cli
@@ -35,23 +34,6 @@ def test_candidates_are_shown_with_their_evidence(
     assert {"4.0", "5.0"} <= set(candidates)
     assert any("-" in line.split("…")[0] for line in lines[2:]), "evidence against one of them"
     assert "range" in next(line for line in lines if "  9.0  " in line)
-
-
-def test_a_row_lends_its_options(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    doc = load("medexqa_all").eval_docs[3]
-    assert (
-        extract(
-            monkeypatch,
-            f"One can call this {doc['options'][1]} here.",
-            "--task",
-            "medexqa_all",
-            "--row",
-            "3",
-            "--explain",
-        )
-        == 0
-    )
-    assert "flexible-extract: B (option_text)" in capsys.readouterr().out
 
 
 def test_saved_samples_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

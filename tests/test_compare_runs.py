@@ -101,15 +101,6 @@ def test_flips_and_agreements_add_up(saved: Path) -> None:
                 assert [sample.metrics[filter_name]["acc"] for sample in (a, b)] == right and a.doc_hash == b.doc_hash
 
 
-def test_a_run_compared_with_itself_differs_in_nothing(saved: Path) -> None:
-    run = one_run(saved / "a")
-    found = compare_runs(run, run)
-    assert all(both.gained == both.lost == 0 for both in found.agreements.values())
-    assert all(line.contrast.difference == 0 for line in found.lines)
-    tested = [line for line in found.lines if not line.contrast.note]
-    assert tested and all(line.contrast.p == line.p_adjusted == 1 for line in tested)
-
-
 def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved: Path) -> None:
     lines = comparison(saved).lines
     for is_breakdown in (False, True):
@@ -120,22 +111,20 @@ def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved: Path)
 
 
 def test_repeated_generations_are_compared(tmp_path: Path) -> None:
-    metadata = {"medhallu": {"repeats": 3}}
-    for name, count in (("a", iter(range(10**6))), ("b", iter(range(10**6)))):
+    for name, repeats in (("a", 3), ("b", 3), ("more", 2)):
+        count = iter(range(10**6))
         models = [right_in(0.6, name + salt) for salt in "123"]
-        save_run(
-            tmp_path / name,
-            lambda doc, models=models, count=count: models[next(count) % 3](doc),  # type: ignore[misc]
-            tasks="medhallu",
-            metadata=metadata,
-        )
+
+        def answer(doc: Row, models: Any = models, count: Any = count) -> Any:
+            return models[next(count) % 3](doc)
+
+        save_run(tmp_path / name, answer, tasks="medhallu", metadata={"medhallu": {"repeats": repeats}})
     found = comparison(tmp_path)
     whole = {line.metric: line.contrast for line in found.lines if line.breakdown is None}
     for metric, result in whole.items():
         assert result.a == pytest.approx(found.a.tasks["medhallu"].metrics[metric, "strict-match"].value)
         assert (result.test == "t" and result.n == len(found.a.tasks["medhallu"].samples)) or metric == "f1"
     assert {"maj@k", "all@k", "any@k", "agreement"} < whole.keys()
-    save_run(tmp_path / "more", right_in(0.6), tasks="medhallu", metadata={"medhallu": {"repeats": 2}})
     fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
     assert {line.metric for line in fewer.lines} == {"f1", "acc"}, "of 3 and of 2 they are other things"
 
@@ -236,15 +225,6 @@ def test_tasks_of_one_run_alone_are_named(tmp_path: Path) -> None:
     save_run(tmp_path / "c", tasks=["medcalc_bench"], limit=4)
     with pytest.raises(CompareError, match="no task of this pack in common"):
         compare_runs(one_run(tmp_path / "b"), one_run(tmp_path / "c"))
-
-
-def test_several_runs_in_one_folder_are_listed(tmp_path: Path) -> None:
-    first = save_run(tmp_path, tasks="medhallu", limit=2)
-    second = save_run(tmp_path, tasks="medmcqa_openmed", limit=2)
-    with pytest.raises(CompareError, match="holds 2 runs") as error:
-        one_run(tmp_path)
-    assert first.name in str(error.value) and second.name in str(error.value) and "\n" not in str(error.value)
-    assert one_run(tmp_path, ["medmcqa_openmed"]).path == second
 
 
 @pytest.mark.parametrize(

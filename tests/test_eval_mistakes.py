@@ -11,8 +11,6 @@ from conftest import table
 from local_server import Answer, Fault, LocalServer, Request, refusal
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.errors import UsageError
-from medtasks_utils.harness.engine_arguments import check_engine_arguments
 
 
 def oddly(body: Request) -> Answer:
@@ -110,18 +108,3 @@ def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceba
     (file,) = {word.strip("();") for word in line.split() if "medtasks_traceback_" in word}
     assert "in fails" in Path(file).read_text(encoding="utf-8")
     Path(file).unlink()
-
-
-def test_a_misspelt_argument_of_vllm_is_told_by_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, source in {
-        "__init__.py": "raise RuntimeError('imported')",
-        "engine/arg_utils.py": "class EngineArgs:\n    enforce_eager: bool = False\n",
-        "entrypoints/llm.py": "class LLM:\n    def __init__(self, seed: int) -> None: ...\n",
-    }.items():
-        (tmp_path / "vllm" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "vllm" / name).write_text(source)
-    monkeypatch.syspath_prepend(tmp_path)
-    check_engine_arguments("vllm", ["pretrained", "max_model_len", "enforce_eager", "seed"])
-    check_engine_arguments("hf", ["enforce_eagre"])
-    with pytest.raises(UsageError, match=r"takes no enforce_eagre \(did you mean enforce_eager"):
-        check_engine_arguments("vllm", ["pretrained", "enforce_eagre"])

@@ -23,6 +23,7 @@ from conftest import (
     saved_results,
     saved_samples,
     shown,
+    table,
     write_rows,
 )
 from saved_runs import save_run
@@ -32,15 +33,7 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import UNANSWERED
 
 FILTERS = ("strict-match", "flexible-extract")
-METRICS = {
-    "medmcqa_openmed": {"acc", "answered", "format", "one_box"},
-    "medexqa_all": {"acc", "macro_acc", "answer_accuracy", "answered"},
-    "medexqa_clinical_psychology": {"acc", "answer_accuracy", "answered"},
-    "medcalc_bench": {"acc", "answered", "by_calculator"}
-    | {f"acc_{c}" for c in ("lab_test", "physical", "date", "dosage", "risk", "severity", "diagnosis")},
-    "medhallu": {"acc", "reward", "answered", "unsure_rate", "accuracy_answered", "precision", "recall"}
-    | {"f1", "f1_easy", "f1_medium", "f1_hard"},
-}
+METRICS = {task: {*names} for task, names in table("metrics")}
 
 
 def mixed(doc: Row, attempt: int = 0) -> str:
@@ -174,16 +167,7 @@ def asked(task: str, metadata: dict[str, Any] | None = None, **settings: Any) ->
     return model.prompts, model.generation_kwargs
 
 
-VARIATIONS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-    ("medhallu", {}, {}),
-    ("medhallu", {"medhallu": {"use_knowledge": True}}, {}),
-    ("medhallu", {"medhallu": {"repeats": 2}}, {}),
-    ("medhallu", {}, {"limit": 5}),
-    ("medhallu", {}, {"system_instruction": "Be brief."}),
-    ("medhallu", {}, {"apply_chat_template": False}),
-    ("medcalc_bench", {"medcalc_bench": {"one_shot": True}}, {}),
-    ("medmcqa_openmed", {}, {"num_fewshot": 2}),
-]
+VARIATIONS: list[tuple[str, dict[str, Any], dict[str, Any]]] = table("request_caches")
 
 
 def test_cached_requests_are_those_of_the_same_run_only(request_cache: Path) -> None:
@@ -313,14 +297,3 @@ def test_detection_metrics_equal_scikit_learns(data: Path) -> None:
 
 
 # ---- loading
-
-
-def test_tasks_of_the_harness_itself_keep_their_standard_errors() -> None:
-    """Aggregations that bring none of their own are asked for it as before."""
-    from lm_eval import evaluator_utils
-    from lm_eval.api.metrics import mean, perplexity
-
-    values = [0.0, 1.0, 1.0, 0.0, 1.0]
-    assert evaluator_utils.stderr_for_metric(mean, 100)(values) == pytest.approx(plain_stderr(values))
-    assert evaluator_utils.stderr_for_metric(perplexity, 0) is None
-    assert evaluator_utils.stderr_for_metric(sum, 100) is None

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import table
 from saved_runs import save_run
 
 from medtasks_utils import __main__ as cli
@@ -50,16 +51,7 @@ def test_what_the_page_warns_of_is_said_on_standard_error(
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["extract", "--task", "medcalc_bench", "--kind", "date", "--row", "1"], "--row: not allowed with"),
-        (["compare", "--discordance", "0.2"], "--discordance goes with --plan"),
-        (["compare", "--plan", "300"], "--plan: invalid number above 0 and up to 100"),
-        ([*RESCORE, "--judge", "geval", "--use_coverage"], "--use_coverage is of FActScore: add --judge factscore"),
-        (["publish", "run", "--model_repo", "name"], "--model_repo takes ORG/NAME, not 'name'"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), table("mistakes_after"))
 def test_what_would_be_ignored_is_wrong_usage(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

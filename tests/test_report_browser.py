@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from browsing import DESKTOP, PHONE, choose, chromium, needs_browser, open_first, opened, shown, unfold, write
+from conftest import table
 from saved_runs import right_in, sample_file, save_run
 
 from medtasks_utils.audit import audit_file
@@ -28,18 +29,7 @@ HOSTILE = (
     + "W" * 200_000
 )
 WRITTEN = "<think>\nSome reasoning.\n</think>\n**Values** are $\\frac{88}{4}$:\n\n| a | b |\n|---|---|\n| 1 | *2* |\n"
-CALLS: list[dict[str, Any]] = [
-    {"role": "user", "content": "The prompt once more."},
-    {"role": "assistant", "content": 'I compute.\n<tool_call>{"name": "python"}</tool_call>'},
-    {
-        "role": "user",
-        "content": "<tool_response>\n42\n</tool_response>",
-        "calls": [{"name": "python", "argument": "6 * 7", "failed": False}],
-    },
-    {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "function": {"name": "calculator"}}]},
-    {"role": "tool", "content": "Error: 1/0", "calls": [{"name": "calculator", "argument": "1/0", "failed": True}]},
-    {"role": "assistant", "content": "So it is <answer>42</answer>"},
-]
+CALLS = table("transcript")
 JUDGE = {"score": 75.0, "claims": ["Iron is <b>low</b>."], "labels": ["FULLY_SUPPORTED"]}
 READING = {"doc_id": 0, "generation": 0, "stated": "2", "differs": True, "failure": None}
 
@@ -306,16 +296,3 @@ def test_filter_and_baseline_are_chosen(page: Any, runs: list[Run]) -> None:
     unnamed = """[...document.querySelectorAll("select, input, [role=listbox], [role=img], section, nav")]
         .filter((e) => !(e.labels?.length || e.ariaLabel || e.ariaLabelledByElements?.length)).length"""
     assert page.evaluate(unnamed) == 0 == page.locator("table:not(:has(caption)), th:not([scope])").count()
-
-
-def test_tables_are_sorted_and_saved(page: Any) -> None:
-    table = page.locator("table:visible:has(caption:has-text('by calculator, strict-match'))").first
-    column = table.locator("tbody tr td:nth-child(4) .value")
-    before = column.all_inner_texts()
-    for order, reverse in (("descending", True), ("ascending", False)):
-        table.locator("thead th:nth-child(4) .sort").click()
-        assert table.locator("thead th:nth-child(4)").get_attribute("aria-sort") == order
-        numbers = [float(text) for text in column.all_inner_texts()]
-        assert numbers == sorted(numbers, reverse=reverse)
-    table.locator("thead th:nth-child(4) .sort").press("Enter")
-    assert column.all_inner_texts() == before

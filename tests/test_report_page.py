@@ -150,17 +150,6 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
     assert ("second" in cards["MedHallu, f1, strict-match"]) != bool(words)
 
 
-def test_all_comparisons_of_a_page_are_corrected_together(runs: list[Run]) -> None:
-    found = Comparer(runs, BOTH)
-    pairs = [found.between("first", "second", name) for name in BOTH]
-    for is_part in (False, True):
-        lines = [line for pair in pairs for line in pair.lines if (line.breakdown is not None) == is_part]
-        tested = [line for line in lines if line.contrast.p is not None]
-        assert {line.filter for line in tested} == set(BOTH)
-        smallest = min(tested, key=lambda line: line.contrast.p or 0)
-        assert smallest.p_adjusted == pytest.approx(min(1, len(tested) * (smallest.contrast.p or 0)))
-
-
 def test_nothing_is_marked_as_best_over_unequal_numbers_of_examples() -> None:
     acc = Metric("acc")
     better, worse, fewer = Estimate(9, 0.8), Estimate(9, 0.7), Estimate(5, 0.9, low=0.75, high=0.98)

@@ -271,13 +271,6 @@ def test_scores_are_compared_where_both_runs_were_judged() -> None:
     assert contrast(scores([failed] * 3 + [wrong]), scores([right] * 3 + [wrong]), EXPLANATION) is None
 
 
-def test_the_same_examples_are_compared_always() -> None:
-    a, b = np.array([1.0] * 15 + [0.0] * 15), [1.0] * 30
-    lacking = scores([[] if place < 3 else [value] for place, value in enumerate(b)])
-    found = contrast(scores(a), lacking, Metric("acc"))
-    assert found is not None and (found.n, found.left_out, found.a) == (27, 3, 12 / 27)
-
-
 def test_too_few_are_not_tested() -> None:
     none = contrast(scores([None] * 30, list(range(30))), scores(pairs([1] * 30, [1] * 30)), Metric("f1", "f1"))
     assert none is not None and none.p is none.low is None and "A decides none of 30" in none.note

@@ -137,16 +137,6 @@ def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(tmp_path: Path, server: Judg
     assert "goes on with what was not answered" in errors
 
 
-@pytest.mark.slow
-def test_a_job_that_fails_shows_its_log_and_the_others_have_their_report(tmp_path: Path, server: JudgeServer) -> None:
-    server.answer = lambda request: Fault(400, "no such thing") if request["model"] == "m1" else "\\boxed{0}"
-    driver = command(plan(tmp_path, server, runs=[a_run(flags={"limit": 2})]))
-    output, errors = driver.communicate(timeout=300)
-    assert driver.returncode == 1
-    assert "m0/a: done" in errors and "m1/a failed; the end of" in errors
-    assert output.strip().endswith("report.html")
-
-
 def test_the_dry_run_says_how_large_the_jobs_are(
     tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

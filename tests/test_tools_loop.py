@@ -13,7 +13,6 @@ from conftest import Chat, Row, Scripted, clean_environment, documents, evaluate
 from launching import ON_PROCESSORS, free_port, launch
 from tool_caller import tagged
 
-from medtasks_utils.errors import OptionError
 from medtasks_utils.tools.loop import LAST_TURN
 
 Script = Callable[[Chat], str]
@@ -176,25 +175,6 @@ def test_repeats_are_conversations_of_their_own() -> None:
 
 
 # ---- options
-
-
-def test_without_a_chat_template_there_is_one_error_before_the_model_runs() -> None:
-    model, task = Caller(calculating), "medcalc_bench_tools"
-    with pytest.raises(OptionError, match=f"{task}: .*add --apply_chat_template") as caught:
-        run(task, model, apply_chat_template=False)
-    assert "\n" not in str(caught.value)
-    assert model.batches == []
-
-
-@pytest.mark.parametrize(
-    ("task", "options"),
-    [("medcalc_bench_tools", {}), ("medcalc_bench_lite", {"add_python_tool": True})],
-)
-def test_the_python_tool_has_to_be_confirmed(task: str, options: dict[str, Any]) -> None:
-    model = Caller(calculating)
-    with pytest.raises(ValueError, match=f"{task} which is marked as unsafe"):
-        run(task, model, confirm=False, metadata={"medcalc_bench": options})
-    assert model.batches == []
 
 
 # ---- when something breaks

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import Chat, Scripted, evaluate
+from conftest import Chat, Scripted, evaluate, table
 from local_server import Answer, Fault, LocalServer, Request, completion, refusal
 from tool_caller import run, samples, tagged
 
@@ -40,17 +40,7 @@ def heard(text: str, *calls: Any) -> Any:
     return understand(as_one_text(text, calls), BOTH, most_by_template=0, calls_before=7)
 
 
-@pytest.mark.parametrize(
-    ("entry", "name", "argument", "problem", "back"),
-    [
-        (calculation("6 * 7"), "calculator", "6 * 7", None, {"expression": "6 * 7"}),
-        (called("python", "print(1)"), "python", "print(1)", None, {"code": "print(1)"}),
-        (called("calculator", '{"expression": "6'), "calculator", '{"expression": "6', "not valid JSON", None),
-        (called("calculator", '{"formula": "1"}'), "calculator", "", '"expression" is missing', {"formula": "1"}),
-        (called("a.bacus", '{"x": 1}'), "a.bacus", "", "there is no tool 'a.bacus'", {"x": 1}),
-        ("call me", "", "", "there is no tool", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("entry", "name", "argument", "problem", "back"), table("native_calls"))
 def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(
     entry: Any, name: str, argument: str | None, problem: str | None, back: Any
 ) -> None:
