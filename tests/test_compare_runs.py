@@ -374,25 +374,19 @@ def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
 
 def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a, b = str(saved / "a"), str(saved / "b")
-    assert cli.main(["compare", a, b, "--task", "medhallu", "-o", str(tmp_path / "out.json"), "--show", "1"]) == 0
+    assert cli.main(["compare", a, b, "--task", "medhallu", "--show", "1"]) == 0
     printed = capsys.readouterr().out
     assert "medhallu  (strict-match)" in printed and "medmcqa" not in printed and "gained" in printed
-    written = json.loads((tmp_path / "out.json").read_text())
-    assert cli.main(["compare", a, b, "--task", "medhallu", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == written
     assert cli.main(["compare", a, b, "--filter", "both", "--metric", "acc", "--all"]) == 0
     assert "medhallu  (flexible-extract)" in capsys.readouterr().out
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
-    assert cli.main(["compare", a, b, "-o", str(tmp_path / "no" / "folder.json")]) == 1
-    assert "cannot be written" in capsys.readouterr().err
     shutil.copytree(saved / "a", tmp_path / "copy")
     assert cli.main(["compare", a, str(tmp_path / "copy"), "--json", "--task", "medhallu"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["a"]["name"] != content["b"]["name"]
     for wrong in (
         ["compare", a],
-        ["compare", a, a],
         ["compare", a, b, "--show", "-1"],
     ):
         try:

@@ -53,12 +53,9 @@ def test_what_the_page_warns_of_is_said_on_standard_error(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["extract", "--task", "medcalc_bench", "--kind", "date", "--row", "1"], "--row: not allowed with"),
-        (["extract", "--task", "medcalc_bench", "--row", "1", "run"], "--kind go with text on standard input"),
-        (["compare", "--discordance", "0.2"], "--discordance goes with --plan"),
-        (["compare", "--plan", "300"], "--plan: invalid number above 0 and up to 100"),
+        (["compare", "a", "b", "--plan", "300"], "--plan: '300' is no number from 0.01 to 100"),
         ([*RESCORE, "--judge", "geval", "--use_coverage"], "--use_coverage is of FActScore: add --judge factscore"),
-        ([*RESCORE, "--judge", "geval", "--concurrency", "0"], "invalid number from 1"),
+        ([*RESCORE, "--judge", "geval", "--concurrency", "0"], "--concurrency: '0' is no whole number from 1"),
         (["publish", "run", "--model_repo", "name"], "--model_repo takes ORG/NAME, not 'name'"),
     ],
 )
