@@ -82,10 +82,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _as_data(done: Evaluation, lines: Sequence[Line]) -> dict[str, Any]:
+    from medtasks_utils.harness.checks import model_name
     from medtasks_utils.report.short import as_data
 
     return {
-        "model": done.model_name,
+        "model": model_name(done.config),
         "scores": as_data(lines),
         "limit": done.config.limit,
         "seconds": round(done.seconds, 3),

@@ -134,9 +134,3 @@ def configurations(
             yield from configurations(manager, entry.cfg["task"], given)
         else:
             yield {**(entry.cfg or {}), **given}
-
-
-def benchmark_of(settings: Mapping[str, Any]) -> str | None:
-    """The benchmark of a task that its YAML names, None for a task that is not of this pack."""
-    named = settings.get("benchmark")
-    return named if named in benchmarks() else None

@@ -24,9 +24,8 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
 from medtasks_utils.errors import MedtasksError, OptionError, UsageError, meant
 from medtasks_utils.harness import server
-from medtasks_utils.harness.catalog import benchmark_of, configurations, manager_for
+from medtasks_utils.harness.catalog import configurations, manager_for
 from medtasks_utils.harness.command_line import benchmark_set
-from medtasks_utils.harness.engine_arguments import check_engine_arguments
 from medtasks_utils.harness.models import model_to_probe, probe_of
 from medtasks_utils.harness.options import defaults_of, options_of, without_effect
 from medtasks_utils.harness.sources import BenchmarkFiles, source_of
@@ -67,7 +66,9 @@ def check(config: EvaluatorConfig, settings: Sequence[str] = ()) -> TaskManager:
             files = BenchmarkFiles(source_of(config.metadata), task.benchmark, task.options.revision)
             files.folder(task.benchmark.repository(task.options))
             task.benchmark.check_installed(task.info, task.options)
-    _check_server(config, tasks)
+    model = model_to_probe(str(config.model), config.model_args)
+    if model is not None:
+        server.probe(probe_of(model, config.gen_kwargs), str(model.model))
     return manager
 
 
@@ -89,11 +90,10 @@ def requested(
     """
     found: list[TaskRequest] = []
     for task in configurations(manager, [match for name in names for match in manager.match_tasks([name])]):
-        benchmark = benchmarks().get(benchmark_of(task) or "")
+        benchmark = benchmarks().get(task.get("benchmark", ""))
         options = None
         if benchmark is not None:
-            said_by = " ".join(f"--set {each}" for each in settings if benchmark_set(each) == benchmark.name)
-            options = options_of(benchmark, defaults_of(task, benchmark), metadata, said_by)
+            options = options_of(benchmark, defaults_of(task, benchmark), metadata)
         found.append(TaskRequest(task, benchmark, options))
     used = {task.benchmark.name for task in found if task.benchmark}
     unused = sorted({benchmark_set(each) for each in settings} - used)
@@ -195,7 +195,6 @@ def check_model(config: EvaluatorConfig) -> None:
     place = str(config.model_args.get("pretrained", ""))
     if place.startswith(("/", "~", ".")) and not Path(place).exists():
         raise UsageError(f"--model_args: pretrained={place}: there is no such folder (a ~ is not understood there)")
-    check_engine_arguments(config.model, config.model_args)
     try:
         get_model(config.model)
     except ModuleNotFoundError as error:
@@ -205,20 +204,3 @@ def check_model(config: EvaluatorConfig) -> None:
     except ValueError:
         known = sorted(model_registry.keys())
         raise UsageError(f"there is no --model {config.model}{meant(config.model, known)}") from None
-
-
-def _check_server(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
-    """That the server of an API model answers, has the model, takes the key, and has room for prompt and answer."""
-    model = model_to_probe(str(config.model), config.model_args)
-    if model is None:
-        return
-    request = probe_of(model, config.gen_kwargs)
-    server.probe(request, str(model.model))
-    context = server.context_of(request, str(model.model))
-    for task in tasks:
-        longest = {**task.settings.get("generation_kwargs", {}), **config.gen_kwargs}.get("max_gen_toks")
-        if context and longest and longest >= context:
-            raise UsageError(
-                f"{task.info.name}: the server's context (max_model_len) is {context:,} tokens, and max_gen_toks="
-                f"{longest} leaves no room for a prompt: start it with more, or give --gen_kwargs max_gen_toks=N"
-            )

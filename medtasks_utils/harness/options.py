@@ -16,16 +16,13 @@ _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
 """lm_eval merges the model's arguments into the same object, so these prove nothing at its top level."""
 
 
-def options_of(
-    benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapping[str, Any], said_by: str = ""
-) -> Any:
+def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
     """A benchmark's options: what a task's YAML sets, and over it what the user says.
 
     Args:
         benchmark: whose they are.
         defaults: the YAML's.
         metadata: the harness's merged metadata.
-        said_by: the flags that said it, where that is not ``--metadata``.
 
     Raises:
         OptionError: for a misspelt, misplaced or ill-typed option, naming what is valid.
@@ -39,12 +36,9 @@ def options_of(
                 f"--metadata: option {name!r} belongs under its benchmark: "
                 f'\'{{"{benchmark.name}": {{"{name}": ...}}}}\', not at the top level'
             )
-        written = name.lower().replace("-", "_")
-        kin = [one for one in known if written.startswith(one) or (len(written) > 3 and one.startswith(written))]
-        if near := meant(kin[0], kin) if kin else meant(written, known, 0.7):
+        if near := meant(name.lower().replace("-", "_"), known, 0.7):
             raise OptionError(f"--metadata: unknown name {name!r}{near}; valid: {', '.join(known)}")
-    place = said_by or f'--metadata "{benchmark.name}"'
-    return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), place)
+    return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), benchmark.name)
 
 
 def defaults_of(settings: Mapping[str, Any], benchmark: Benchmark) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from medtasks_utils.errors import DataError, MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.fields import bind_filters, check_fields, check_metrics, filters_as_signed
-from medtasks_utils.harness.models import cut_prompts, model_of
+from medtasks_utils.harness.models import model_of
 from medtasks_utils.harness.options import defaults_of, options_of, without_effect
 from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
 from medtasks_utils.harness.signature import as_signed, digest, signature, signature_fields
@@ -82,11 +82,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             bind_filters(self.info, self.options.repeats, ensemble, self._read)
         for line in said:
             self.remark(line)
-
-    @property
-    def task_name(self) -> str:
-        """The task's name."""
-        return self.info.name
 
     def _adjust(self, settings: dict[str, Any], metadata: Mapping[str, Any]) -> None:
         """Put what the options say into the harness's own fields."""
@@ -200,23 +195,21 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         super().set_fewshot_seed(seed)
 
     def _prepare_fewshot(self) -> None:
-        if not self.config.num_fewshot:
+        name, wanted = self.info.name, self.config.num_fewshot
+        if not wanted:
             return
         samples, split = self.fewshot_cfg.samples, self.fewshot_cfg.split
-        if samples is None and split is None:
-            raise DataError(
-                f"{self.info.name} has no rows to draw few-shot examples from: YAML names no fewshot_split. Leave "
-                "--num_fewshot out"
-            )
-        if samples is None and split == self.split and hasattr(self.options, "split"):
-            raise OptionError(
-                f"{self.info.name}: few-shot examples are drawn from {split}, which is the split to evaluate on: leave "
-                "--num_fewshot out, or choose another split"
-            )
         if samples is None:
+            if split is None or (split == self.split and hasattr(self.options, "split")):
+                has = "names no fewshot_split" if split is None else f"draws them from {split}, which is evaluated on"
+                raise OptionError(
+                    f"{name} has no rows to draw few-shot examples from: its YAML {has}. Leave --num_fewshot out"
+                )
             self.dataset[split] = datasets.Dataset.from_list(self._rows(split))
             samples = super().fewshot_docs()
         self._fewshot_rows = list(samples() if callable(samples) else samples)
+        if wanted > len(self._fewshot_rows):
+            raise OptionError(f"{name}: --num_fewshot {wanted}: there are {len(self._fewshot_rows)} rows to draw from")
         sampler = self.fewshot_cfg.sampler if self.config.fewshot_config else "default"
         kind = get_sampler(sampler) if isinstance(sampler, str) else sampler
         self.sampler: ContextSampler = kind(self._fewshot_rows)
@@ -244,11 +237,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
-        longest = (self.config.generation_kwargs or {}).get("max_gen_toks")
-        if self.info.generates and longest:
-            said = cut_prompts(self.model, [instance.args[0] for instance in self.instances], longest)
-            if said:
-                self.remark(said)
         if self.info.generates and self.options.repeats > 1:
             have_prompts = self._reordered is not None
             generations.make_independent(self.info.name, self.instances, self.model, have_prompts=have_prompts)
