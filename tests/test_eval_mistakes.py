@@ -70,7 +70,7 @@ MISTAKES: list[tuple[dict[str, str | None], int, list[str]]] = [
     ({"tasks": "medmcqa"}, 2, ["medmcqa_openmed", "lm_eval run --tasks medmcqa"]),
     ({"tasks": "MedCalc-Bench"}, 2, ["did you mean medcalc_bench"]),
     ({"tasks": "medhalu"}, 2, ["medhalu", "did you mean medhallu"]),
-    ({"set": "medhallu.dificulty=hard"}, 2, ["--set medhallu.dificulty=hard", "did you mean 'difficulty'"]),
+    ({"set": "medhallu.dificulty=hard"}, 2, ["medhallu", "did you mean 'difficulty'"]),
     ({"set": "medhallu.difficulty=x"}, 2, ["difficulty", "easy"]),
     ({"set": "difficulty=hard"}, 2, ["BENCHMARK.OPTION=VALUE"]),
     ({"set": "medhalu.seed=1"}, 2, ["medhalu", "medcalc_bench, medexqa"]),

@@ -88,27 +88,19 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
     Raises:
         OptionError: where a setting is not ``benchmark.option=value``.
     """
-    merged = {**metadata, **({} if data is None else {DATA_KEY: data})}
+    merged = dict(metadata) if data is None else {**metadata, DATA_KEY: data}
     for setting in settings:
-        benchmark = benchmark_set(setting)
+        name, equals, text = setting.partition("=")
+        benchmark, _, option = (part.strip() for part in name.partition("."))
+        if not (equals and option):
+            raise OptionError(f"--set takes BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}")
+        if benchmark not in benchmarks():
+            raise OptionError(f"--set {setting}: {benchmark!r} is none of {', '.join(benchmarks())}")
         given = merged.get(benchmark) or {}
         if not isinstance(given, Mapping):
-            raise OptionError(f'--metadata: "{benchmark}" takes a JSON object of options, not {given!r}')
-        name, _, text = setting.partition("=")
-        option = name.partition(".")[2].strip()
+            raise OptionError(f"--metadata: {benchmark} takes a JSON object of options, not {given!r}")
         merged[benchmark] = {**given, option: _value(benchmarks()[benchmark].options, option, text)}
     return merged
-
-
-def benchmark_set(setting: str) -> str:
-    """The benchmark that a setting of ``--set`` is of."""
-    name, equals, _ = setting.partition("=")
-    benchmark, dot, option = (part.strip() for part in name.partition("."))
-    if not (equals and dot and option):
-        raise OptionError(f"--set takes BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}")
-    if benchmark not in benchmarks():
-        raise OptionError(f"--set {setting}: {benchmark!r} is none of {', '.join(benchmarks())}")
-    return benchmark
 
 
 def _value(options: type[Options], option: str, text: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
 from medtasks_utils.benchmarks.options import Options, read_options, refuse
 from medtasks_utils.errors import OptionError, meant
 
@@ -36,9 +36,17 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
                 f"--metadata: option {name!r} belongs under its benchmark: "
                 f'\'{{"{benchmark.name}": {{"{name}": ...}}}}\', not at the top level'
             )
-        if near := meant(name.lower().replace("-", "_"), known, 0.7):
+        written = name.lower().replace("-", "_")
+        begun_alike = [one for one in known if one[:6] == written[:6]]
+        if near := meant(written, begun_alike, 0) or meant(written, known, 0.7):
             raise OptionError(f"--metadata: unknown name {name!r}{near}; valid: {', '.join(known)}")
     return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), benchmark.name)
+
+
+def info_of(settings: Mapping[str, Any]) -> TaskInfo:
+    """A task as its benchmark knows it, given its YAML."""
+    generates = settings.get("output_type", "generate_until") == "generate_until"
+    return TaskInfo(str(settings["task"]), settings.get("dataset_name"), generates)
 
 
 def defaults_of(settings: Mapping[str, Any], benchmark: Benchmark) -> dict[str, Any]:
