@@ -151,8 +151,8 @@ def test_a_directory_without_data_is_one_line_and_exit_code_1(
 
 
 @pytest.mark.slow
-def test_the_data_directory_is_the_one_given(shared: Path) -> None:
-    checked = selfcheck.run(str(shared / "data"), limit=3)
+def test_the_data_directory_is_the_one_given(shared: Path, tmp_path: Path) -> None:
+    checked = selfcheck.run(str(shared / "data"), 3, tmp_path, print)
     assert (checked.missed, checked.answers) == ([], 150)
     with pytest.raises(DataError):
-        selfcheck.run(str(shared), limit=3)
+        selfcheck.run(str(shared), 3, tmp_path, print)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import logging
-import os
 import re
 import shutil
 import time
@@ -60,18 +59,12 @@ class Checked:
         return [score for score in self.scores if not score.is_as_expected]
 
 
-def run(
-    data: str,
-    limit: int | None = None,
-    folder: Path | None = None,
-    tell: Callable[[str], object] = lambda line: None,
-) -> Checked:
+def run(data: str, limit: int | None, folder: Path, tell: Callable[[str], object]) -> Checked:
     """Check all behaviours on all tasks.
 
     ``folder`` keeps the runs, one for each behaviour, in place of those of an earlier check; ``tell`` takes lines on
     how far it is.
     """
-    os.environ["TQDM_DISABLE"] = "1"
     start = time.perf_counter()
     tell("building the tasks …")
     from medtasks_utils.harness.catalog import our_manager
@@ -115,12 +108,7 @@ def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Examp
 
 
 def _results(
-    answers: Answers,
-    names: list[str],
-    manager: Any,
-    limit: int | None,
-    folder: Path | None,
-    tell: Callable[[str], object],
+    answers: Answers, names: list[str], manager: Any, limit: int | None, folder: Path, tell: Callable[[str], object]
 ) -> dict[str, Any]:
     """What the harness makes of each behaviour."""
     from lm_eval.evaluator import simple_evaluate
@@ -130,9 +118,8 @@ def _results(
     with serving(answers) as address:
         for number, (behaviour, meaning) in enumerate(BEHAVIOURS.items(), 1):
             tell(f"{number} of {len(BEHAVIOURS)}: answering {len(answers[behaviour])} prompts with {meaning} …")
-            if folder is not None:
-                shutil.rmtree(folder / behaviour, ignore_errors=True)
-            tracker = EvaluationTracker(output_path=None if folder is None else str(folder))
+            shutil.rmtree(folder / behaviour, ignore_errors=True)
+            tracker = EvaluationTracker(output_path=str(folder))
             results = simple_evaluate(
                 model="local-chat-completions",
                 model_args={"model": behaviour, "base_url": address, "num_concurrent": 16, "max_retries": 1},
