@@ -245,10 +245,10 @@ def test_the_python_tool_has_to_be_confirmed(task: str, options: dict[str, Any])
 
 
 def test_a_sandbox_that_cannot_start_says_so_before_the_model_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Any, calls: Any, progress: Any = None) -> Any:
+    def refuse(self: Any) -> Any:
         raise SandboxError("the sandbox cannot start here")
 
-    monkeypatch.setattr("medtasks_utils.sandbox.Sandbox.run", refuse)
+    monkeypatch.setattr("medtasks_utils.sandbox.Sandbox.started", refuse)
     model = Caller(calculating)
     with pytest.raises(SandboxError, match="cannot start here"):
         run("medcalc_bench_python", model)

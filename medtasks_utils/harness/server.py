@@ -15,7 +15,7 @@ from medtasks_utils.tools.native import as_one_text
 _CONNECTED_WITHIN = 5  # seconds
 _ANSWERED_WITHIN = 30  # seconds; a server that takes longer is busy, and alive
 _SHOWN = 300  # characters of what a server says
-_BUSY = (408, 425, 429)
+_BUSY = (408, 425, 429, 503)
 _TOO_LONG = re.compile(
     r"context|too long|too many tokens|tokens?\b.{0,80}\bmust be|maximum.{0,40}(length|tokens)", re.I
 )
