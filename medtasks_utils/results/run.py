@@ -12,7 +12,6 @@ from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import digest
-from medtasks_utils.results.older import complete
 from medtasks_utils.results.samples import Sample, SampleLog, mapping, read_samples
 from medtasks_utils.statistics.aggregation import Scores, codes
 from medtasks_utils.statistics.metrics import Metric
@@ -68,10 +67,10 @@ class TaskRun:
 
     @cached_property
     def _log(self) -> SampleLog:
-        log = read_samples(self.samples_path) if self.samples_path else SampleLog([], [])
-        if self.card and not log.is_complete:
-            complete(log.samples, self.card)
-        return log
+        if self.samples_path is None:
+            return SampleLog([], [f"{self.task}: no samples; lm_eval writes them with --log_samples"])
+        card = self.card
+        return read_samples(self.samples_path, {"cluster": card.cluster, "stratum": card.stratum} if card else {})
 
     @cached_property
     def _codes(self) -> tuple[Codes, Codes]:
@@ -97,7 +96,10 @@ class TaskRun:
         """The scores of all samples in order; of one without a value, none."""
         key = filter_name, metric
         if key not in self._scores:
-            self._scores[key] = Scores.of([s.scores_of(filter_name, metric) for s in self.samples], *self._codes)
+            # Of ratios, samples that were saved without scores of single generations have nothing to add up.
+            is_lost = self.facts(metric).is_ratio and not any(s.scores.get(filter_name) for s in self.samples)
+            rows = [() if is_lost else s.scores_of(filter_name, metric) for s in self.samples]
+            self._scores[key] = Scores.of(rows, *self._codes)
         return self._scores[key]
 
     @property
@@ -108,8 +110,6 @@ class TaskRun:
     @property
     def problems(self) -> list[str]:
         """What is wrong with its samples; reads them."""
-        if self.samples_path is None:
-            return [f"{self.task}: no samples; lm_eval writes them with --log_samples"]
         return self._log.problems
 
     @property
