@@ -107,7 +107,9 @@ def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             bad.append(place)
     samples = list(found.values())
-    problems = [f"left out {len(bad)} lines that are no sample or cut short (the first is line {bad[0]})"] if bad else []
+    problems = []
+    if bad:
+        problems.append(f"left out {len(bad)} lines that are no sample or cut short (the first is line {bad[0]})")
     for name in sorted({name for sample in samples for name in sample.answers}):
         lacking = sum(name not in sample.answers for sample in samples)
         if lacking:
@@ -183,14 +185,8 @@ def _choices(line: Row) -> list[tuple[str, float]]:
 def _messages(prompt: Any) -> list[Message]:
     """A prompt as messages: chats over an API are logged as JSON in a list, any other prompt is text."""
     text = prompt[0] if isinstance(prompt, list) else prompt
-    chat = None
-    if text.startswith("[{"):
-        try:
-            chat = from_json(text)
-        except ValueError:
-            pass  # a text that begins so
-    if isinstance(chat, list) and all("content" in message for message in chat):
-        return [{"role": message.get("role", ""), "content": content_of(message["content"])} for message in chat]
+    if text.startswith('[{"role":'):
+        return [{"role": each["role"], "content": content_of(each["content"])} for each in from_json(text)]
     return [{"role": "prompt", "content": text}]
 
 
