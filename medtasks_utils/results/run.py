@@ -17,8 +17,6 @@ from medtasks_utils.statistics.aggregation import Scores, codes
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
 
-__all__ = ["GroupRun", "Metrics", "ResultsError", "Run", "TaskRun", "Value", "benchmarks", "metric_of"]
-
 
 class ResultsError(MedtasksError):
     """Results that are not there, or cannot serve what was asked."""
@@ -116,11 +114,8 @@ class TaskRun:
     def remarks(self) -> list[str]:
         """What it says of its rows: what stands in for a split that was not there, and which rows were left out."""
         metadata = mapping(self.config.get("metadata"))
-        said = metadata.get("remarks")
-        return [
-            *(map(str, said) if isinstance(said, list) else ()),
-            *(f"{n} rows left out: {reason}" for reason, n in mapping(metadata.get("rows_left_out")).items()),
-        ]
+        left_out = metadata.get("rows_left_out", {}).items()
+        return [*metadata.get("remarks", ()), *(f"{n} rows left out: {reason}" for reason, n in left_out)]
 
     @property
     def filters(self) -> list[str]:
@@ -164,12 +159,9 @@ class Run:
 
     def setting(self, name: str) -> Any:
         """One of the settings that it was started with, such as ``limit``; None where that is not known."""
-        return mapping(self.results.get("config")).get(name)
+        return self.results.get("config", {}).get(name)
 
     @property
-    def counts(self) -> dict[str, dict[str, Any]]:
+    def counts(self) -> dict[str, dict[str, int]]:
         """By task, how many examples there are (``original``), and how many were asked (``effective``)."""
-        return {
-            task: {key: n for key, n in mapping(counts).items() if isinstance(n, int)}
-            for task, counts in mapping(self.results.get("n-samples")).items()
-        }
+        return dict(self.results.get("n-samples", {}))
