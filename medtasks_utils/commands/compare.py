@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from medtasks_utils.commands.flags import number
 from medtasks_utils.writing import write_whole
@@ -66,30 +67,31 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.b is None and arguments.discordance is None:
         raise UsageError("two runs are needed, A and B; --plan N takes --discordance SHARE in their place")
     found, text = _plan_from_discordance(arguments) if arguments.discordance else _compare(arguments)
+    written = json.dumps(found, indent=1, ensure_ascii=False)
     to_stdout = arguments.output == Path("-")
     if arguments.output and not to_stdout:
-        write_whole(arguments.output, found + "\n")
-    print(found if arguments.json or to_stdout else text)
+        write_whole(arguments.output, written + "\n")
+    print(written if arguments.json or to_stdout else text)
     return 0
 
 
-def _plan_from_discordance(arguments: argparse.Namespace) -> tuple[str, str]:
+def _plan_from_discordance(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from medtasks_utils.compare.plan import IN_FAMILY, stated
 
     points, share = arguments.plan, arguments.discordance
     needed, of_family = stated(points, share), stated(points, share, IN_FAMILY)
     found = {"points": points, "discordance": share, "examples": needed, "examples_of_family": of_family}
-    return json.dumps(found, indent=1), (
+    return found, (
         f"{needed:,} examples: a true difference of {points:g} points in accuracy between runs that disagree "
         f"on {100 * share:g} % of them is then found 4 times of 5 by McNemar's exact test at 5 %; {of_family:,} where "
         f"it is one of {IN_FAMILY} comparisons, corrected by Holm's method"
     )
 
 
-def _compare(arguments: argparse.Namespace) -> tuple[str, str]:
-    """The comparison, or the plan, as JSON and for people."""
-    from medtasks_utils.compare import as_json, as_table, compare_runs, one_run
-    from medtasks_utils.compare.plan import as_dict, as_text, plan
+def _compare(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    """The comparison, or the plan, as JSON holds it and for people."""
+    from medtasks_utils.compare import as_dict, as_table, compare_runs, one_run
+    from medtasks_utils.compare.plan import as_text, plan
     from medtasks_utils.errors import UsageError
     from medtasks_utils.results import name_apart
 
@@ -109,6 +111,6 @@ def _compare(arguments: argparse.Namespace) -> tuple[str, str]:
         force=arguments.force,
     )
     if arguments.plan is None:
-        return as_json(comparison), as_table(comparison, every_group=arguments.all, show=arguments.show)
-    needs = plan(comparison, arguments.plan)
-    return json.dumps(as_dict(needs, arguments.plan), indent=1), "\n".join(as_text(needs, arguments.plan))
+        return as_dict(comparison), as_table(comparison, every_group=arguments.all, show=arguments.show)
+    planned = plan(comparison, arguments.plan)
+    return planned, "\n".join(as_text(planned))

@@ -33,7 +33,7 @@ Metrics = dict[tuple[str, str], Value]
 """By metric and filter."""
 
 
-@dataclass
+@dataclass(eq=False)
 class TaskRun:
     """What one run says of one task.
 

@@ -34,8 +34,7 @@ from scipy.special import gammaincinv, stdtrit
 
 from medtasks_utils.statistics.aggregation import Scores
 from medtasks_utils.statistics.metrics import Aggregation, Metric
-from medtasks_utils.statistics.planning import detectable
-from medtasks_utils.statistics.ratio import FEWEST, LEVEL, Ratio
+from medtasks_utils.statistics.ratio import FEWEST, LEVEL, Ratio, detectable
 
 TOO_FEW = "too few differ"
 """What the report says of an interval that is shown, and rests on fewer informative clusters than ten."""
