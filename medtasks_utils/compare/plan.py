@@ -97,8 +97,8 @@ def as_text(planned: dict[str, Any]) -> Iterator[str]:
         if need["spread"] is None:
             repeats = "not known without repeats" if need["examples"] > need["n"] else 1
         label = f"{need['task']} {need['metric']} ({need['filter']})"
-        numbers = (need["n"], round(need["detectable"], 2), need["examples"], need["examples_of_family"])
-        rows.append((label, *(f"{number:,}" for number in numbers), repeats))
+        seen = f"{need['detectable']:.2f}"
+        rows.append((label, need["n"], seen, f"{need['examples']:,}", f"{need['examples_of_family']:,}", repeats))
     yield table(rows, ("", "n now", "MDE now", "n needed", "n corrected", "repeats needed with n now"))
     for need in planned["needs"]:
         if need["spread"]:
