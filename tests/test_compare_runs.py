@@ -15,7 +15,7 @@ from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.compare import CompareError, Comparison, as_dict, as_json, as_table, compare_runs, one_run
+from medtasks_utils.compare import CompareError, Comparison, as_dict, as_table, compare_runs, one_run
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.statistics.ratio import holm
 
@@ -225,14 +225,7 @@ def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs: tuple
         edit_results(path, lambda content: [task["metadata"].pop("signature") for task in content["configs"].values()])
     found = compare_runs(one_run(a), one_run(b))
     (warning,) = found.warnings
-    assert "neither run has a signature" in warning and all(task in warning for task in TASKS)
-
-    def asked_otherwise(line: bytes) -> bytes:
-        return line.replace(b"Is this answer factual", b"Say: is this answer factual")
-
-    edit_lines(sample_file(b, "medhallu"), lambda lines: [asked_otherwise(line) for line in lines])
-    found = compare_runs(one_run(a), one_run(b))
-    assert any("the prompts differ in 28 of 28 examples" in warning for warning in found.warnings)
+    assert "without a signature" in warning and all(task in warning for task in TASKS)
 
 
 def test_damaged_samples_are_compared_as_far_as_they_go(pair_of_runs: tuple[Path, Path]) -> None:
@@ -274,14 +267,14 @@ def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs: t
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_task_without_samples_is_an_error(pair_of_runs: tuple[Path, Path], which: int) -> None:
     sample_file(pair_of_runs[which], "medhallu").unlink()
-    with pytest.raises(CompareError, match=f"the {('first', 'second')[which]} run has no samples.*--log_samples"):
+    with pytest.raises(CompareError, match=rf"\b0 (samples )?in {'AB'[which]}.*--log_samples"):
         compare_runs(one_run(pair_of_runs[0]), one_run(pair_of_runs[1]))
 
 
 def test_tasks_of_one_run_alone_are_named(tmp_path: Path) -> None:
     save_run(tmp_path / "a", tasks=["medhallu", "medmcqa_openmed"], limit=4)
     save_run(tmp_path / "b", tasks=["medhallu"], limit=4)
-    assert any("not in the other run: medmcqa_openmed" in warning for warning in comparison(tmp_path).warnings)
+    assert any("medmcqa_openmed: left out, not in both" in warning for warning in comparison(tmp_path).warnings)
     save_run(tmp_path / "c", tasks=["medcalc_bench"], limit=4)
     with pytest.raises(CompareError, match="no task of this pack in common"):
         compare_runs(one_run(tmp_path / "b"), one_run(tmp_path / "c"))
@@ -294,7 +287,9 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs: tuple[Path, Path]
         )
     a, b = map(one_run, pair_of_runs)
     found = compare_runs(a, b)
-    assert any("medhallu: left out, not a task of this pack" in warning for warning in found.warnings)
+    assert any(
+        "medhallu: left out" in warning for warning in found.warnings
+    )
     asked = compare_runs(a, b, tasks=[("medhallu", "medhallu")])
     assert [line.metric for line in asked.lines] == ["acc"]
 
@@ -356,7 +351,7 @@ def test_nothing_from_a_model_reaches_the_terminal_raw(tmp_path: Path) -> None:
 
 def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
     found = comparison(saved)
-    content = json.loads(as_json(found))
+    content = json.loads(json.dumps(as_dict(found), allow_nan=False))
     assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 1
     assert set(content["a"]) == {"name", "model", "date", "path", "signatures"}
     assert len(content["comparisons"]) == len(found.lines)

@@ -45,7 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compare, or plan, and print."""
     from medtasks_utils.compare import as_dict, as_table, compare_runs, one_run
-    from medtasks_utils.compare.plan import as_dict as plan_as_dict
     from medtasks_utils.compare.plan import as_text, plan
     from medtasks_utils.results import name_apart
 
@@ -66,5 +65,5 @@ def run(arguments: argparse.Namespace) -> int:
         return show(
             arguments, as_dict(comparison), as_table(comparison, every_group=arguments.all, show=arguments.show)
         )
-    needs = plan(comparison, arguments.plan)
-    return show(arguments, plan_as_dict(needs, arguments.plan), "\n".join(as_text(needs, arguments.plan)))
+    planned = plan(comparison, arguments.plan)
+    return show(arguments, planned, "\n".join(as_text(planned)))

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.results import Run, Sample, TaskRun, benchmarks, metric_of
+from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_of_reported
