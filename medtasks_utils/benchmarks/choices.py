@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
@@ -30,7 +31,7 @@ class ChoiceOptions(Options):
 class ChoiceBenchmark(Benchmark):
     """A benchmark of four choices; the generations of an example may each see them in another order."""
 
-    answers: ClassVar = {**dict(zip(LETTERS, LETTERS, strict=True)), UNANSWERED: "no answer"}
+    answers: Mapping[str, str] = {**dict(zip(LETTERS, LETTERS, strict=True)), UNANSWERED: "no answer"}
 
     @abstractmethod
     def first_order(self, example: Example) -> str:

@@ -37,7 +37,7 @@ class MedHalluAnswers(KnownAnswers):
 
 def _detection(examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
     """Precision, recall, F1 and accuracy by the four counts of the two verdicts; 0 where a denominator is."""
-    pairs = [(doc["target"], reply.given) for doc, reply in examples]
+    pairs: list[tuple[str | None, ...]] = [(doc["target"], reply.given) for doc, reply in examples]
     hits, misses, alarms, passes = map(pairs.count, product((HALLUCINATED, FACTUAL), repeat=2))
     return {
         "precision": hits / max(1, hits + alarms),
