@@ -23,7 +23,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from nltk.corpus.util import LazyCorpusLoader
-from nltk.downloader import Downloader
 from nltk.tokenize import _get_punkt_tokenizer
 from nltk.translate.meteor_score import meteor_score
 from rouge_score.rouge_scorer import RougeScorer
@@ -31,17 +30,16 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from medtasks_utils.benchmarks.medexqa.metrics import (
     DEFAULT_BERTSCORE_MODEL,
+    Metric,
     MetricError,
     make_metrics,
     score_all,
 )
 from medtasks_utils.benchmarks.medexqa.metrics import bertscore as bertscore_module
 from medtasks_utils.benchmarks.medexqa.metrics import meteor as meteor_module
-from medtasks_utils.benchmarks.medexqa.metrics import nltk_data as nltk_module
 from medtasks_utils.benchmarks.medexqa.metrics.bertscore import BertScore
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
 from medtasks_utils.benchmarks.medexqa.metrics.meteor import Meteor
-from medtasks_utils.benchmarks.medexqa.metrics.metric import Metric
 from medtasks_utils.benchmarks.medexqa.metrics.rouge import RougeL
 
 Scores = Callable[[Sequence[str], Sequence[Sequence[str]]], list[float]]
@@ -136,8 +134,7 @@ def wordnet(nltk_data: Path) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nltk.data, "path", [str(nltk_data)])
         unloaded = unloaded_wordnet()
-        for module in (nltk_module, meteor_module):
-            patch.setattr(module, "wordnet", unloaded)
+        patch.setattr(meteor_module, "wordnet", unloaded)
         _get_punkt_tokenizer.cache_clear()
         yield unloaded
     _get_punkt_tokenizer.cache_clear()
@@ -211,9 +208,7 @@ def no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "home" / "nltk_data"
     monkeypatch.setattr(nltk.data, "path", [str(folder)])
     unloaded = unloaded_wordnet()
-    for module in (nltk_module, meteor_module):
-        monkeypatch.setattr(module, "wordnet", unloaded)
-    monkeypatch.setattr(Downloader, "default_download_dir", lambda self: str(folder))
+    monkeypatch.setattr(meteor_module, "wordnet", unloaded)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     _get_punkt_tokenizer.cache_clear()
     yield folder
@@ -229,11 +224,11 @@ def test_both_are_fetched_once_and_said_so(
 ) -> None:
     fetched = []
 
-    def download(name: str, download_dir: str, quiet: bool) -> bool:
+    def download(name: str, quiet: bool) -> bool:
         fetched.append(name)
-        place = Path(download_dir) / PLACES[name]
+        place = no_data / PLACES[name]
         if zipped and name == "wordnet":  # which NLTK leaves packed
-            place.mkdir()
+            place.mkdir(parents=True)
             shutil.make_archive(str(place / name), "zip", nltk_data / PLACES[name], name)
         else:
             shutil.copytree(nltk_data / PLACES[name], place)
@@ -244,7 +239,7 @@ def test_both_are_fetched_once_and_said_so(
         metric = Meteor()
         metric.prepare()
     assert fetched == ["wordnet", "punkt_tab"]
-    assert caplog.text.count(f"fetching it into {no_data}") == 2
+    assert caplog.text.count("fetching it") == 2
     assert metric.score(["doctor"], [["physician"]]) == [50.0]
     assert "wordnet:0.1" in metric.signature
 
@@ -258,12 +253,12 @@ def test_without_one_of_them_and_internet_there_is_an_error(
             shutil.copytree(nltk_data / place, no_data / place)
     monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: False)
     with pytest.raises(
-        MetricError, match=rf"could not be fetched.*`python -m nltk.downloader {missing}`.*leave meteor"
+        MetricError, match=rf"not there to be read.*`python -m nltk.downloader {missing}`.*leave meteor"
     ):
         Meteor().score(["a"], [["a"]])
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: pytest.fail("tried to download"))
-    with pytest.raises(MetricError, match=f"{missing}.*HF_HUB_OFFLINE"):
+    with pytest.raises(MetricError, match=missing):
         Meteor().prepare()
 
 
@@ -342,7 +337,7 @@ def with_bert_score(test: Any) -> Any:
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its tokenizer names no length, as SciBERT's."""
-    return save_model(tmp_path_factory.mktemp("no_t5") / "scibert_scivocab_test")
+    return save_model(tmp_path_factory.mktemp("model") / "scibert_scivocab_test")
 
 
 @pytest.fixture(scope="module")
@@ -392,20 +387,18 @@ def test_bertscore_equals_the_papers_formula(
 
 @with_bert_score
 @pytest.mark.parametrize("candidate", ["", "\x00\x01"])
-def test_a_text_without_tokens_scores_0_in_bertscore_and_half_characters_are_no_error(
-    bertscore: BertScore, candidate: str
-) -> None:
-    pairs = [candidate, "heart", candidate, "heart \ud800"], [["a"], ["heart"], ["heart", "b"], ["heart"]]
-    assert bertscore.score(*pairs) == pytest.approx([0, 100, 0, 100], abs=1e-3)
+def test_a_text_without_tokens_scores_0_in_bertscore(bertscore: BertScore, candidate: str) -> None:
+    pairs = [candidate, "heart", candidate], [["a"], ["heart"], ["heart", "b"]]
+    assert bertscore.score(*pairs) == pytest.approx([0, 100, 0], abs=1e-3)
 
 
 @with_bert_score
-def test_a_tokenizer_without_a_length_reads_at_most_512_tokens(model: Path, tmp_path: Path) -> None:
+def test_a_tokenizer_without_a_length_reads_as_many_tokens_as_the_model(model: Path, tmp_path: Path) -> None:
     def limit(**changed: int) -> int:
         folder = save_model(tmp_path / str(len(list(tmp_path.iterdir()))), **changed)
         return int(bertscore_module._load(str(folder))._tokenizer.model_max_length)
 
-    assert [limit(), limit(positions=600), limit(positions=600, model_max_length=600)] == [LENGTH, 512, 600]
+    assert [limit(), limit(positions=600), limit(positions=600, model_max_length=500)] == [LENGTH, 600, 500]
     assert BertScore(str(model)).signature == f"bertscore|{model}|layer:2|measure:f1|no-idf|no-rescaling|refs:best"
 
 
@@ -417,14 +410,11 @@ def test_without_bert_score_there_is_an_error_before_any_model(monkeypatch: pyte
 
 
 @with_bert_score
-def test_a_model_or_device_that_is_not_there_is_an_error(model: Path, tmp_path: Path) -> None:
+def test_a_model_that_is_not_there_is_an_error(model: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(model, tmp_path / "copy", ignore=shutil.ignore_patterns("tokenizer*", "vocab*"))
     for folder in (tmp_path / "nowhere", copy):
         with pytest.raises(MetricError, match=r"cannot be loaded \(.*leave bertscore out"):
             BertScore(str(folder)).prepare()
-    for device, message in (("gpu", "is not there"), ("cuda:99", "is not there")):
-        with pytest.raises(MetricError, match=message):
-            BertScore(str(model), device=device).prepare()
 
 
 @with_bert_score
@@ -444,10 +434,8 @@ def test_a_full_gpu_leaves_the_scoring_to_the_cpu(
         return one(self, candidate, references)
 
     monkeypatch.setattr(BertScore, "of_one", full)
-    assert metric.score(["heart"], [["a pump"]]) == expected and "too little memory" in caplog.text
-    calls.clear()
-    with pytest.raises(MetricError, match="set bertscore_device to cpu"):
-        BertScore(str(model), device="cpu").score(["heart"], [["a pump"]])
+    assert metric.score(["heart"], [["a pump"]]) == expected and "scored on the CPU" in caplog.text
+    assert BertScore(str(model), device="cuda:99").score(["heart"], [["a pump"]]) == expected
 
 
 @with_bert_score

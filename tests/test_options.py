@@ -108,10 +108,9 @@ def test_version_is_another_name_of_dataset_version() -> None:
     assert "unknown option 'version'" in error("medhallu", medhallu={"version": "1.2"})
 
 
-@pytest.mark.parametrize("metadata", [{"medexqa": {"judge_api_key": "sk-123"}}, {"judge_api_key": "sk-123"}])
-def test_a_judges_key_is_refused_by_a_line_that_says_why_and_does_not_repeat_it(metadata: dict[str, Any]) -> None:
-    message = error("medexqa_all", **metadata)
-    assert "judge_api_key_env" in message and "written to results" in message and "sk-123" not in message
+def test_a_judges_key_is_refused_by_a_line_that_does_not_repeat_it() -> None:
+    message = error("medexqa_all", medexqa={"judge_api_key": "sk-123"})
+    assert "did you mean 'judge_api_key_env'?" in message and "sk-123" not in message
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
-from medtasks_utils.benchmarks.options import Options, read_options, refuse
+from medtasks_utils.benchmarks.options import Options, read_options
 from medtasks_utils.errors import OptionError, meant
 
 DATA_KEY = "medtasks_data"
@@ -29,7 +29,6 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
     """
     known = (*benchmarks(), DATA_KEY)
     kind = benchmark.options
-    refuse(kind, "--metadata", metadata)
     for name in metadata.keys() - known:
         if name in kind.model_fields and name not in _SHARED_WITH_MODEL_ARGUMENTS:
             raise OptionError(
@@ -70,11 +69,10 @@ def without_effect(options: Sequence[Options], given: Mapping[str, Any], generat
     kind = type(options[0])
     lines = []
     for name, value in given.items():
-        requirement = kind.needs.get(kind.aliases.get(name, name))
-        if requirement is None or value in (None, False):
+        if name not in kind.needs or value in (None, False):
             continue
         if not generates:
             lines.append(f"{name} is for generated answers, and the tasks score logits: leave it out")
-        elif not any(requirement.is_met(each) for each in options):
-            lines.append(f"{name} is of no effect without {requirement.says}: set that too, or leave it out")
+        elif not any(each.has_effect(name) for each in options):
+            lines.append(f"{name} is of no effect without {kind.needs[name]}: set that too, or leave it out")
     return lines

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.known_answers import BEHAVIOURS, Doc, Range, Reply
+from medtasks_utils.benchmarks.known_answers import BEHAVIOURS, Doc, Reply
 from medtasks_utils.selfcheck.server import Answers, prompt_key, serving
 
+Range = tuple[float, float]
 Examples = dict[tuple[str, str], list[tuple[Doc, Reply]]]
 """By task and behaviour."""
 
@@ -142,8 +143,8 @@ def _scores_of_task(
     behaviour: str, name: str, task: Any, examples: list[tuple[Doc, Reply]], result: Mapping[str, Any]
 ) -> Iterator[Score]:
     known = task.benchmark.known_answers()
+    limits = {metric: (value, value) for metric, value in known.expected(examples).items()}
     for filter_name in task.filter_names:
-        limits = known.expected(behaviour, filter_name, examples)
         for metric, value in _metrics(result, filter_name).items():
             yield Score(name, metric, filter_name, behaviour, value, limits.get(metric))
 
