@@ -43,7 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page; say where, how large and how long it took."""
     from medtasks_utils.errors import MedtasksError, UsageError
     from medtasks_utils.report import build_page, with_baseline_first
-    from medtasks_utils.report.progress import progress
     from medtasks_utils.report.summary import problems
     from medtasks_utils.results import read_runs
     from medtasks_utils.writing import write_whole
@@ -63,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         oldest = len(arguments.paths) == 1 and not arguments.compare
         runs = with_baseline_first(runs, arguments.baseline, oldest=oldest)
         beside = output.with_name(f"{output.stem}_files") if arguments.split else None
-        page = build_page(runs, say=progress(), beside=beside)
+        page = build_page(runs, beside)
     finally:
         gc.enable()
     wary = problems(runs)
