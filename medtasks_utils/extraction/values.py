@@ -26,11 +26,12 @@ TABLE = rows(
 A = [about the fill open eq colon so calc]*
 G = (?:word|the|fill|about|calc|close|comma|result|to|open){0,6}?
 U = (?:word|pct|close|op|the|line){0,3}
+C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 70 answer: (?:answer|final) {G} [is colon eq arrow gives]+ {A} @@
 66 headed: head+ [^ input stop line cand text]{0,3}? (?:(?:answer|final) ~4 colon?|result ~4 [colon is eq]) {A} @@
 57 leads: ^ {A} @ (?={U} (?:stop|line|open|comma|$))
 56 said to be: <cand> (?=(?:word|pct|result|day){0,2} is [the fill]* (?:result|answer))
-60 in a table: bar ~4 (?:result|final|due) ~8 bar (?:~3 bar)? (?:word comma)? [about the]* @ (?=~3 bar)
+56 in a table: bar ~4 (?:result|final|due) {C} (?:word comma)? [about the]* @ (?=~3 bar)
 55 rounded: round ~8 [is gives colon eq about arrow to comma]* {A} @ (?!word? decimals)
 55 therefore: so ~14 [is eq gives colon]+ {A} @@
 55 result: (?:result|gives) ~8 [is colon eq arrow gives]+ {A} @@
@@ -112,7 +113,7 @@ def _rounded(reading: Reading) -> Reading:
         (one for one in reading.candidates if one.value == reading.value), key=lambda one: (one.weight, one.start)
     )
     for one in reading.candidates:
-        near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 160 and one.weight > 0
+        near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 80 and one.weight > 5
         after = one.start > best.start
         says = (after and one.cue == "rounded") or (best.cue == "equals" and one.cue in _STATEMENTS[not after :])
         said = one.weight >= _STATED and says
