@@ -9,7 +9,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +43,13 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 2
 
 
-settings.register_profile("no deadline", deadline=None)  # machines are slow at times; no test is timed
-settings.load_profile("no deadline")
+settings.register_profile("ours", deadline=None, max_examples=50)  # machines are slow at times; no test is timed
+settings.load_profile("ours")
 
 ROOT = Path(__file__).resolve().parents[1]
 TASKS = ROOT / "tasks"
+NLTK = ROOT / "tests" / "nltk_data"
+"""A WordNet of a few words in WordNet's own format, and a Punkt model of a few sentences, written for this project."""
 BENCHMARKS = ("medmcqa", "medexqa", "medcalc_bench", "medhallu")
 GENERATION_TASKS = ("medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu")
 MEDEXQA_COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
@@ -362,6 +366,12 @@ ROW: dict[str, Row] = {
 """A task, its file in a data directory and a row of it, by benchmark."""
 
 
+def table(name: str) -> list[Any]:
+    """The lines of a file of cases in ``tables/``: each a list, of what is given and what comes of it."""
+    path = Path(__file__).parent / "tables" / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """An empty data directory with a folder for each benchmark."""
@@ -396,6 +406,14 @@ def warnings_of_harness(caplog: pytest.LogCaptureFixture) -> Callable[[], list[s
         ]
 
     return read
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """No more of this process's own processor time: many times what it takes, and far below anything quadratic."""
+    started = time.process_time()
+    yield
+    assert time.process_time() - started < seconds
 
 
 def plain_stderr(values: Sequence[float]) -> float:

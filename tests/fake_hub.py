@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,25 +24,21 @@ class Hub:
     Attributes:
         repositories: files by the repository's kind (``datasets`` or ``models``) and name.
         refusals: status and ``X-Error-Code`` by repository name.
-        cut: the name of a file that is sent only half, the first time.
-        missing: names of files that are listed, but not to be had.
         packages: zip files of NLTK packages, by place, such as ``corpora/wordnet``.
         raw: other files, by path, as GitHub has them.
-        requests: method, path and Range header of each request.
+        requests: method and path of each request.
     """
 
     repositories: dict[tuple[str, str], Files]
     refusals: dict[str, tuple[int, str]] = field(default_factory=dict)
-    cut: str | None = None
-    missing: set[str] = field(default_factory=set)
     packages: Files = field(default_factory=dict)
     raw: Files = field(default_factory=dict)
-    requests: list[tuple[str, str, str | None]] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
     address: str = ""
 
     def downloads(self) -> list[str]:
         """Paths of the files of which a part or all was sent."""
-        return [path for method, path, _ in self.requests if method == "GET" and "/resolve/" in path]
+        return [path for method, path in self.requests if method == "GET" and "/resolve/" in path]
 
 
 @contextmanager
@@ -66,24 +62,22 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     state: Hub
 
-    def do_HEAD(self) -> None:
-        self._answer()
-
     def do_GET(self) -> None:
-        self._answer()
+        path = unquote(urlsplit(self.path).path)
+        self.state.requests.append((self.command, path))
+        if path.startswith("/nltk/"):
+            self._nltk(path)
+        elif path in self.state.raw:
+            self._send(200, self.state.raw[path])
+        else:
+            self._repository(path)
+
+    do_HEAD = do_GET
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
 
-    def _answer(self) -> None:
-        path = unquote(urlsplit(self.path).path)
-        self.state.requests.append((self.command, path, self.headers.get("Range")))
-        if path == "/nltk/index.xml" or path.startswith("/nltk/"):
-            self._nltk(path)
-            return
-        if path in self.state.raw:
-            self._send(200, self.state.raw[path], {"Content-Type": "text/plain"})
-            return
+    def _repository(self, path: str) -> None:
         api = re.fullmatch(r"/api/(datasets|models)/([^/]+/[^/]+)(?:/(revision|tree)/([^/]+))?", path)
         file = re.fullmatch(r"/(?:(datasets)/)?([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path)
         match = api or file
@@ -92,39 +86,20 @@ class _Handler(BaseHTTPRequestHandler):
         if name in self.state.refusals:
             status, code = self.state.refusals[name]
             self._send(status, b"", {"X-Error-Code": code, "X-Error-Message": "refused"})
-        elif files is None:
-            self._send(404, b"", {"X-Error-Code": "RepoNotFound"})
+        elif files is None or (file and file[4] not in files):
+            self._send(404, b"", {"X-Error-Code": "RepoNotFound" if files is None else "EntryNotFound"})
         elif api and api[3] == "tree":
             self._json([{"type": "file", "path": p, "size": len(d), "oid": _etag(d)} for p, d in files.items()])
         elif api:
             siblings = [{"rfilename": p, "size": len(d), "blobId": _etag(d)} for p, d in files.items()]
             self._json({"id": name, "sha": _commit(api[4]), "siblings": siblings, "tags": [], "private": False})
-        elif file and file[4] in files:
-            self._file(files[file[4]], file[4], _commit(file[3]))
-        else:
-            self._send(404, b"", {"X-Error-Code": "EntryNotFound"})
-
-    def _file(self, data: bytes, name: str, commit: str) -> None:
-        headers = {"ETag": f'"{_etag(data)}"', "X-Repo-Commit": commit, "Accept-Ranges": "bytes"}
-        if self.command == "GET" and name in self.state.missing:
-            self._send(403, b"", headers)
-            return
-        if self.command == "GET" and name == self.state.cut:
-            self.state.cut = None
-            self._send(200, data[: len(data) // 2], headers, announced=len(data))
-            self.close_connection = True
-            return
-        asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range") or "")
-        if asked and self.command == "GET":
-            start, end = int(asked[1]), int(asked[2] or len(data) - 1)
-            headers["Content-Range"] = f"bytes {start}-{end}/{len(data)}"
-            self._send(206, data[start : end + 1], headers)
-        else:
-            self._send(200, data, headers)
+        elif file:
+            data = files[file[4]]
+            self._send(200, data, {"ETag": f'"{_etag(data)}"', "X-Repo-Commit": _commit(file[3])})
 
     def _nltk(self, path: str) -> None:
         if path != "/nltk/index.xml":
-            self._send(200, self.state.packages[path.removeprefix("/nltk/").removesuffix(".zip")], {})
+            self._send(200, self.state.packages[path.removeprefix("/nltk/").removesuffix(".zip")])
             return
         packages = "".join(
             f'<package id="{name}" name="{name}" subdir="{subdir}" unzip="1" size="{len(data)}" '
@@ -135,19 +110,18 @@ class _Handler(BaseHTTPRequestHandler):
             for subdir, name in [place.split("/")]
         )
         index = f"<nltk_data><packages>{packages}</packages><collections></collections></nltk_data>"
-        self._send(200, index.encode(), {"Content-Type": "text/xml"})
+        self._send(200, index.encode())
 
-    def _json(self, content: Any) -> None:
-        self._send(200, json.dumps(content).encode(), {"Content-Type": "application/json"})
+    def _json(self, value: Any) -> None:
+        self._send(200, json.dumps(value).encode())
 
-    def _send(self, status: int, body: bytes, headers: dict[str, str], announced: int | None = None) -> None:
+    def _send(self, status: int, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)
-        for key, value in headers.items():
-            self.send_header(key, value)
-        self.send_header("Content-Length", str(len(body) if announced is None else announced))
+        for name, value in {"Content-Length": str(len(data)), **(headers or {})}.items():
+            self.send_header(name, value)
         self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(data)
 
 
 def _etag(data: bytes) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import table
 from judging_cases import no_keys_and_no_waits
 from local_server import Answer, Fault, LocalServer, draw, whole
 from saved_runs import TASKS, right_in, sample_file, save_run
@@ -72,32 +73,7 @@ def test_what_is_wholly_known_has_no_width_and_what_nobody_read_may_be_anything(
 # ---- the line
 
 
-@pytest.mark.parametrize(
-    ("kind", "reply", "stated"),
-    [
-        ("letter", "STATED: C", "C"),
-        ("letter", "**stated: c**.", "C"),
-        ("letter", "```\nSTATED: none\n```", "none"),
-        ("letter", "STATED: E", None),
-        ("letter", "STATED: C, since it says so", None),
-        ("letter", "It states C.\nSTATED: C", None),
-        ("letter", "STATED: N/A", None),
-        ("verdict", "STATED: 2", "2"),
-        ("verdict", "STATED: 3", None),
-        ("decimal", "STATED: 12.5%", "12.5%"),
-        ("decimal", "STATED: 1,200", None),
-        ("decimal", "STATED: NaN", None),
-        ("decimal", "STATED: 4.2 mg", None),
-        ("decimal", "STATED: ٤", None),
-        ("integer", "STATED: -3", "-3"),
-        ("date", "STATED: 4/3/2023", "4/3/2023"),
-        ("date", "STATED: 31/31/2023", None),
-        ("date", "STATED: 2023-04-03", None),
-        ("weeks_days", "STATED: (4 weeks, 3 days)", "(4 weeks, 3 days)"),
-        ("days", "STATED: 31", "31"),
-        ("days", "STATED: n/a", "N/A"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "reply", "stated"), table("audit_lines"))
 def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind: str, reply: str, stated: str | None) -> None:
     import asyncio
 

@@ -91,13 +91,3 @@ def test_with_repeats_each_generation_is_judged(data: Path) -> None:
     found = samples(PLAIN, lambda doc: next(answers), data, **settings)
     assert [each["right"] for each in found["3"]["other_label"]] == [False, True]
     assert found["3"]["acc"] == 0.5
-
-
-def test_an_oracle_of_either_real_label_by_the_other(shared: Path) -> None:
-    def oracle(doc: Row) -> str:
-        return f"<answer>{doc['shown_truth']}</answer>"
-
-    for task in (PLAIN, CORRECTED):
-        found = samples(task, oracle, shared / "data").values()
-        assert sum(bool(each["other_label"] and each["other_label"]["right"]) for each in found) == 588
-        assert sum(bool(each["badges"]) for each in found) == 279

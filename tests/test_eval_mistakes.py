@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import table
 from local_server import Answer, Fault, LocalServer, Request, refusal
 
 from medtasks_utils import __main__ as cli
@@ -57,74 +58,15 @@ def the_line(capsys: pytest.CaptureFixture[str]) -> str:
     return line
 
 
-# Each case: what differs from a run that works, the exit code, and what the line has to say. A flag that is given takes
-# the place of the usual one; None leaves it out; AT stands for the server.
+# Each line of the table: what differs from a run that works, the exit code, and what the error has to say. A flag that
+# is given takes the place of the usual one; null leaves it out; AT stands for the server.
 USUAL: dict[str, str | None] = {
     "tasks": "medhallu", "data": "sample", "limit": "2", "model": "local-chat-completions", "apply_chat_template": "",
     "model_args": "model=big,base_url=AT/v1/chat/completions,max_retries=1",
 }  # fmt: skip
-CHAT = "base_url=AT/v1/chat/completions,max_retries=1,model="
-MISTAKES: list[tuple[dict[str, str | None], int, list[str]]] = [
-    # tasks and options
-    ({"tasks": None}, 2, ["task"]),
-    ({"tasks": "medmcqa"}, 2, ["medmcqa_openmed", "lm_eval run --tasks medmcqa"]),
-    ({"tasks": "MedCalc-Bench"}, 2, ["did you mean medcalc_bench"]),
-    ({"tasks": "medhalu"}, 2, ["medhalu", "did you mean medhallu"]),
-    ({"set": "medhallu.dificulty=hard"}, 2, ["medhallu", "did you mean 'difficulty'"]),
-    ({"set": "medhallu.difficulty=x"}, 2, ["difficulty", "easy"]),
-    ({"set": "difficulty=hard"}, 2, ["BENCHMARK.OPTION=VALUE"]),
-    ({"set": "medhalu.seed=1"}, 2, ["medhalu", "medcalc_bench, medexqa"]),
-    ({"set": "medexqa.specialty=cp"}, 2, ["medexqa", "none of the tasks"]),
-    ({"set": "medhallu.seed=3"}, 2, ["seed", "pairing=sampled"]),
-    ({"metadata": "{medhallu: 1}"}, 2, ["JSON"]),
-    ({"metadata": "medhallu=5"}, 2, ["JSON object"]),
-    ({"metadata": '{"difficulty": "hard"}'}, 2, ["difficulty", "medhallu"]),
-    # flags
-    ({"model": None, "model_args": None}, 2, ["no model is named", "--model hf"]),
-    ({"model": "local-chat-completion"}, 2, ["local-chat-completions"]),
-    ({"apply_chat_template": None}, 2, ["add --apply_chat_template"]),
-    ({"model_args": "model=big"}, 2, ["address", "base_url="]),
-    ({"model_args": "model=big base_url=AT"}, 2, ["base_url="]),
-    ({"model_args": "gpt2"}, 2, ["key=value"]),
-    ({"model_args": CHAT + "big,num_concurrent=many"}, 1, ["many"]),
-    ({"model_args": CHAT + "big,temperature=0.7"}, 2, ["temperature", "--gen_kwargs"]),
-    ({"tasks": "medexqa_logits"}, 2, ["log-likelihoods", "vllm"]),
-    ({"tasks": "medcalc_bench_python"}, 2, ["--confirm_run_unsafe_code"]),
-    ({"tasks": "medcalc_bench_calculator", "model": "dummy", "model_args": None, "apply_chat_template": None}, 2,
-     ["add --apply_chat_template"]),
-    ({"model": "dummy", "model_args": None, "gen_kwargs": "temperature=0.7"}, 2, ["do_sample=true"]),
-    ({"limit": "few"}, 2, ["--limit", "few"]),
-    ({"limit": "-1"}, 2, ["--limit -1"]),
-    ({"num_fewshot": "2"}, 2, ["Leave --num_fewshot out"]),
-    ({"gen_kwargs": "temprature=0.7"}, 2, ["did you mean temperature"]),
-    ({"samples": '{"medhallu": [1]}'}, 2, ["--samples", "--limit"]),
-    ({"limit": None, "samples": '{"medhallu": [999]}'}, 1, ["--samples", "interval"]),
-    ({"lmit": "3"}, 2, ["--lmit", "did you mean --limit"]),
-    ({"config": "none.yaml"}, 2, ["none.yaml"]),
-    ({"config": "odd.yaml"}, 2, ["taks", "odd.yaml"]),
-    ({"config": "list.yaml"}, 2, ["list.yaml"]),
-    ({"log_samples": ""}, 2, ["--output_path"]),
-    # what has to be there
-    ({"data": "nowhere"}, 1, ["nowhere", "sample"]),
-    ({"data": "hub"}, 1, ["HF_HUB_OFFLINE", "sample"]),
-    ({"output_path": "a_file"}, 1, ["a_file/big", "another folder"]),
-    ({"model": "openai-chat-completions", "model_args": "model=gpt-4o"}, 1, ["OPENAI_API_KEY"]),
-    ({"hf_hub_log_args": "push_result_to_hub=true"}, 1, ["push_result_to_hub"]),
-    # the server
-    ({"model_args": "model=m,base_url=http://127.0.0.1:1/v1/chat/completions"}, 1, ["refused", "base_url"]),
-    ({"model_args": "model=m,base_url=http://no-such-host.invalid/v1"}, 1, ["no-such-host.invalid"]),
-    ({"model_args": "model=m,base_url=localhost:8000"}, 1, ["localhost:8000"]),
-    ({"model_args": CHAT + "x-401"}, 1, ["401", "no luck", "OPENAI_API_KEY"]),
-    ({"model_args": CHAT + "bigg-404"}, 1, ["bigg-404", "no luck"]),
-    ({"model_args": CHAT + "x-500"}, 1, ["500", "no luck", "log"]),
-    ({"model_args": CHAT + "raw-<html>Welcome</html>"}, 1, ["Welcome", "base_url"]),
-    ({"model_args": CHAT + "raw-null"}, 1, ["without an answer", "base_url"]),
-    ({"model_args": CHAT + "late-500", "output_path": "r"}, 1, ["500", "no luck"]),
-    ({"model_args": CHAT + "late-401,num_concurrent=4"}, 1, ["401", "OPENAI_API_KEY"]),
-]  # fmt: skip
 
 
-@pytest.mark.parametrize(("changed", "code", "says"), MISTAKES, ids=lambda value: str(value)[:70])
+@pytest.mark.parametrize(("changed", "code", "says"), table("eval_mistakes"), ids=lambda value: str(value)[:70])
 def test_a_mistake_is_one_line_with_the_way_out(
     changed: dict[str, str | None], code: int, says: list[str], server: LocalServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

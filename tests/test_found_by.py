@@ -5,30 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import evaluate, reader
-
-CASES = [
-    ("medmcqa_openmed", "strict-match", r"So \boxed{A}", "box"),
-    ("medmcqa_openmed", "strict-match", "The answer is A.", "none"),
-    ("medmcqa_openmed", "flexible-extract", r"So \boxed{A}", "box"),
-    ("medmcqa_openmed", "flexible-extract", "The answer is A.", "letter"),
-    ("medmcqa_openmed", "flexible-extract", "It is {option} here", "option_text"),
-    ("medmcqa_openmed", "flexible-extract", "I cannot say.", "none"),
-    ("medexqa_all", "strict-match", "The answer is A.", "letter"),
-    ("medexqa_all", "strict-match", "zzz", "fuzzy"),
-    ("medexqa_all", "flexible-extract", r"\boxed{A}, not B", "box"),
-    ("medexqa_all", "flexible-extract", "The answer is A.", "letter"),
-    ("medexqa_all", "flexible-extract", "zzz", "none"),
-    ("medcalc_bench", "strict-match", "<answer>4</answer>", "tag"),
-    ("medcalc_bench", "strict-match", r"\boxed{4}", "none"),
-    ("medcalc_bench", "strict-match", "The final value is 4.", "none"),
-    ("medhallu", "strict-match", r"\boxed{1}", "box"),
-    ("medhallu", "flexible-extract", "The answer is hallucinated.", "statement"),
-    ("medhallu", "flexible-extract", "", "none"),
-]
+from conftest import evaluate, reader, table
 
 
-@pytest.mark.parametrize(("task", "filter_name", "response", "found_by"), CASES)
+@pytest.mark.parametrize(("task", "filter_name", "response", "found_by"), table("found_by"))
 def test_an_answer_says_how_it_was_found(task: str, filter_name: str, response: str, found_by: str) -> None:
     loaded = reader(task)
     doc = next(doc for doc in loaded.eval_docs if doc.get("judgement", "decimal") == "decimal")

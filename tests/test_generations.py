@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import GENERATION_TASKS, Row, Scripted, documents, evaluate, load, manager, plain_stderr, right_answer
+from conftest import Row, Scripted, documents, evaluate, load, manager, plain_stderr, right_answer
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.evaluator import simple_evaluate
@@ -20,7 +19,6 @@ from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompleti
 from local_server import LocalServer, Request, together
 
 from medtasks_utils.benchmarks.choices import order_of
-from medtasks_utils.harness.api_batch import ApiBatch
 from medtasks_utils.harness.generations import make_independent, scores_together
 from medtasks_utils.harness.models import can_be_asked_singly
 
@@ -119,7 +117,6 @@ def test_which_models_are_asked_one_by_one() -> None:
     ("options", "gen_kwargs", "is_said"),
     [
         ({"repeats": 2}, None, True),
-        ({"repeats": 2}, "temperature=0.7", True),  # do_sample is false still
         ({"repeats": 2}, "do_sample=true,temperature=0.7", False),
         ({"repeats": 1}, None, False),
         ({"repeats": 2, "vary_order": True}, None, False),
@@ -151,8 +148,7 @@ def test_orders_are_all_different_and_balanced() -> None:
         assert order_of(24, "".join(first)) == orders[0]
 
 
-@pytest.mark.parametrize("task", ["medmcqa_openmed", "medexqa_all", "medexqa_ot"])
-@pytest.mark.parametrize("shots", [0, 2])
+@pytest.mark.parametrize(("task", "shots"), [("medmcqa_openmed", 2), ("medexqa_all", 0)])
 def test_generations_see_the_choices_in_orders_of_their_own(task: str, shots: int) -> None:
     benchmark = task.split("_")[0]
     once, varied = Scripted(right_answer), Scripted(right_answer)
@@ -196,7 +192,7 @@ def test_what_generations_tell_by_counting(answers: list[str | None], target: st
     assert found == pytest.approx(scores_together(answers[::-1], right[::-1]))
 
 
-@pytest.mark.parametrize("task", GENERATION_TASKS)
+@pytest.mark.parametrize("task", ["medmcqa_openmed", "medhallu"])
 def test_they_are_in_the_results_with_clustered_errors(task: str) -> None:
     benchmark = next(name for name in ("medmcqa", "medexqa", "medcalc_bench", "medhallu") if task.startswith(name))
     asked: Counter[str] = Counter()
@@ -223,42 +219,3 @@ def test_they_are_in_the_results_with_clustered_errors(task: str) -> None:
 
 
 # ---- the requests themselves
-
-
-class Tokenised(LocalCompletionsAPI):  # type: ignore[misc]
-    """Sends tokens, one a character, of which there is little room."""
-
-    def __init__(self, address: str) -> None:
-        super().__init__(base_url=address, model="m", tokenizer_backend=None, num_concurrent=3, max_retries=1)
-        self.tokenized_requests = True
-        self.max_length = 60
-
-    def tok_encode(self, string: Any, add_special_tokens: bool = False, **settings: Any) -> Any:
-        return [[ord(character) for character in text] for text in string]
-
-
-@pytest.mark.slow
-@given(
-    prompts=st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=80), min_size=1, max_size=6),
-    settings=st.sampled_from([{}, {"max_gen_toks": 20, "until": ["x"]}, {"temperature": 0.5, "seed": 3, "top_p": 0.9}]),
-    is_tokenised=st.booleans(),
-)
-@hypothesis_settings(max_examples=15)
-def test_the_requests_are_those_that_the_harness_would_make(
-    prompts: list[str], settings: dict[str, Any], is_tokenised: bool
-) -> None:
-    bodies, replies = [], []
-    for is_ours in (False, True):
-        with LocalServer(lambda body: str(len(body.get("prompt") or body["messages"]))) as server:
-            if is_tokenised:
-                model: Any = Tokenised(server.chat)
-                asked = prompts
-            else:
-                model = LocalChatCompletion(base_url=server.chat, model="m", num_concurrent=3, max_retries=1)
-                asked = [model.apply_chat_template([{"role": "user", "content": prompt}]) for prompt in prompts]
-            requests = [Instance("generate_until", {}, (prompt, settings), 0, ("t", 0, 1)) for prompt in asked]
-            replies.append((ApiBatch(model, None) if is_ours else model).generate_until(requests))
-        sent = ({name: body[name] for name in body if body[name] != []} for body in server.requests)  # empty stops
-        bodies.append(sorted(json.dumps(body, sort_keys=True) for body in sent))
-    assert bodies[0] == bodies[1]
-    assert replies[0] == replies[1]

@@ -25,7 +25,8 @@ from conftest import (
     shown,
     write_rows,
 )
-from lm_eval.loggers import EvaluationTracker
+from saved_runs import save_run
+from sklearn import metrics
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import UNANSWERED
@@ -64,103 +65,71 @@ def metric(result: dict[str, Any], task: str, name: str, filter_name: str = "str
 
 
 def stderr(result: dict[str, Any], task: str, name: str, filter_name: str = "strict-match") -> Any:
-    return result["results"][task][f"{name}_stderr,{filter_name}"]
+    return metric(result, task, f"{name}_stderr", filter_name)
 
 
-# ---- what is reported
+# ---- what is reported and saved
 
 
-@pytest.mark.parametrize("task", METRICS)
-def test_every_metric_under_both_filters_with_its_standard_error_and_direction(task: str) -> None:
-    result = evaluate(task, mixed)
-    keys = [key for key in result["results"][task] if "," in key]
-    assert {key.split(",")[1] for key in keys} == set(FILTERS)
+@pytest.fixture(scope="module", params=METRICS)
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """A task, and where the harness saved its results and samples."""
+    folder = tmp_path_factory.mktemp("run")
+    save_run(folder, mixed, tasks=request.param, metadata={})
+    return request.param, folder
+
+
+def test_every_metric_under_both_filters_with_its_standard_error_and_direction(run: tuple[str, Path]) -> None:
+    task, folder = run
+    result = saved_results(folder)
     for filter_name in FILTERS:
         for name in METRICS[task]:
-            value, error = metric(result, task, name, filter_name), stderr(result, task, name, filter_name)
-            assert isinstance(value, float)
-            assert isinstance(error, float)
-            assert 0 <= value <= (100 if name == "answer_accuracy" else 1)
-            assert error >= 0
+            assert 0 <= metric(result, task, name, filter_name) <= (100 if name == "answer_accuracy" else 1)
+            assert stderr(result, task, name, filter_name) >= 0
+    keys = [key for key in result["results"][task] if "," in key]
     assert {key.split(",")[0].removesuffix("_stderr") for key in keys} == METRICS[task]
-    assert METRICS[task] <= result["higher_is_better"][task].keys()
-    assert all(
-        better == (name not in ("unsure_rate", "judge_failures"))
-        for name, better in result["higher_is_better"][task].items()
-    )
+    directions = result["higher_is_better"][task]
+    assert METRICS[task] <= directions.keys()
+    assert all(better == (name not in ("unsure_rate", "judge_failures")) for name, better in directions.items())
     assert result["versions"][task] >= 1
-    assert result["n-samples"][task] == {"original": len(load(task).eval_docs), "effective": len(load(task).eval_docs)}
+    assert result["n-samples"][task] == dict.fromkeys(("original", "effective"), len(load(task).eval_docs))
 
 
-@pytest.mark.parametrize("task", GENERATION_TASKS)
-def test_right_answers_score_one_and_empty_ones_nothing(task: str) -> None:
-    result = evaluate(task)
-    for filter_name in FILTERS:
-        assert metric(result, task, "acc", filter_name) == metric(result, task, "answered", filter_name) == 1.0
-        assert stderr(result, task, "acc", filter_name) == 0.0
-    result = evaluate(task, lambda doc: "")
-    for filter_name in FILTERS:
-        assert metric(result, task, "acc", filter_name) == metric(result, task, "answered", filter_name) == 0.0
-
-
-def mixed_or_likelihood(doc: Row) -> Any:
-    return len(doc["question"]) % 7 if "continuation" in doc else mixed(doc)
-
-
-# ---- samples
-
-
-def run_and_save(folder: Path, task: str, answer: Any = mixed, **settings: Any) -> list[Row]:
-    """The saved samples of a run, written by the harness's own tracker as under ``--output_path --log_samples``."""
-    result = evaluate(task, answer, metadata=settings.pop("metadata", {}), **settings)
-    tracker = EvaluationTracker(output_path=str(folder))
-    samples = result.pop("samples")
-    tracker.save_results_aggregated(results=result, samples=samples)
-    tracker.save_results_samples(task_name=task, samples=samples[task])
-    assert saved_results(folder)["results"][task].keys() == result["results"][task].keys()
-    return saved_samples(folder, task)
-
-
-@pytest.mark.parametrize("task", METRICS)
-def test_saved_samples_hold_everything_about_each_example(tmp_path: Path, task: str) -> None:
-    samples = run_and_save(tmp_path, task)
-    docs = documents(load(task))
-    assert len(samples) == 2 * len(docs)
+def test_saved_samples_hold_everything_about_each_example(run: tuple[str, Path]) -> None:
+    task, folder = run
+    samples, docs = saved_samples(folder, task), documents(load(task))
     for filter_name in FILTERS:
         chosen = [sample for sample in samples if sample["filter"] == filter_name]
         assert [shown(sample["doc"]) for sample in chosen] == docs
         assert [sample["doc_id"] for sample in chosen] == list(range(len(docs)))
         for sample in chosen:
             assert sample["resps"] == [[mixed(sample["doc"])]]
-            assert len(sample["filtered_resps"]) == 1
-            assert set(sample["metrics"]) == METRICS[task]
-            assert METRICS[task] <= sample.keys()
-            assert sample["target"] == sample["doc"].get(
-                "answer_letter", sample["doc"].get("ground_truth", sample["target"])
-            )
+            assert set(sample["metrics"]) == METRICS[task] <= sample.keys()
+            doc = sample["doc"]
+            assert sample["target"] == doc.get("answer_letter", doc.get("ground_truth", sample["target"]))
             arguments = sample["arguments"]["gen_args_0"]
             assert json.loads(arguments["arg_0"])[-1]["role"] == "user"
             assert arguments["arg_1"]["do_sample"] is False
-            if sample["acc"] == 1:
-                assert sample["filtered_resps"][0] != UNANSWERED
-            if sample["answered"] == 0:
-                assert sample["filtered_resps"] == [UNANSWERED]
+            (answer,) = sample["filtered_resps"]
+            assert (answer == UNANSWERED) == (sample["answered"] == 0) and (sample["acc"] == 0 or sample["answered"])
+
+
+@pytest.mark.parametrize("task", GENERATION_TASKS)
+def test_right_answers_score_one_and_empty_ones_nothing(task: str) -> None:
+    for answer, value in ((right_answer, 1.0), (lambda doc: "", 0.0)):
+        result = evaluate(task, answer)
+        for filter_name in FILTERS:
+            assert metric(result, task, "acc", filter_name) == metric(result, task, "answered", filter_name) == value
+            assert stderr(result, task, "acc", filter_name) == 0.0
 
 
 def test_what_no_file_could_hold_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
-    nasty = [
-        "\ud800 lone",
-        "mid\udfffdle",
-        "end\ud800",
-        "\ud83d\ude00 pair",
-        "\x00\x07\x1b[31m",
-        "\ufeffbom",
-        "\u2028\r",
-    ]
+    nasty = ["\ud800 lone", "end\ud800", "\ud83d\ude00 pair", "\x00\x07\x1b[31m", "\ufeffbom", "\u2028\r"]
     answers = iter(nasty * 10)
-    samples = run_and_save(tmp_path, "medmcqa_openmed", lambda doc: next(answers) + " \\boxed{A}")
+    save_run(tmp_path, lambda doc: next(answers) + " \\boxed{A}", tasks="medmcqa_openmed")
+    samples = saved_samples(tmp_path, "medmcqa_openmed")
     saved = [sample["resps"][0][0].removesuffix(" \\boxed{A}") for sample in samples[: len(nasty)]]
-    assert saved == ["\ufffd lone", "mid\ufffddle", "end\ufffd", "😀 pair", *nasty[4:]]
+    assert saved == ["\ufffd lone", "end\ufffd", "😀 pair", *nasty[3:]]
     assert {sample["filtered_resps"][0] for sample in samples} == {"A"}
 
 
@@ -176,7 +145,7 @@ def test_a_limit_of_medexqa_all_takes_from_all_specialties() -> None:
         assert [doc["id"] for doc in part] == [doc["id"] for doc in alone]
 
 
-@pytest.mark.parametrize("task", [*GENERATION_TASKS, "medexqa_clinical_psychology_logits"])
+@pytest.mark.parametrize("task", ["medhallu", "medexqa_clinical_psychology_logits"])
 def test_predict_only_saves_the_samples_and_scores_nothing(task: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_scoring(*arguments: Any) -> Any:
         raise AssertionError("scored")
@@ -184,7 +153,7 @@ def test_predict_only_saves_the_samples_and_scores_nothing(task: str, monkeypatc
     for benchmark in benchmarks().values():
         monkeypatch.setattr(type(benchmark), "score", no_scoring)
         monkeypatch.setattr(type(benchmark), "batch_scorer", no_scoring)
-    result = evaluate(task, mixed_or_likelihood, predict_only=True)
+    result = evaluate(task, lambda doc: 1 if "continuation" in doc else mixed(doc), predict_only=True)
     assert {key.split(",")[0] for key in result["results"][task] if "," in key} <= {"bypass", "bypass_stderr"}
     logged = result["samples"][task]
     assert [shown(sample["doc"]) for sample in logged][: len(load(task).eval_docs)] == documents(load(task))
@@ -212,17 +181,11 @@ def asked(task: str, metadata: dict[str, Any] | None = None, **settings: Any) ->
 VARIATIONS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("medhallu", {}, {}),
     ("medhallu", {"medhallu": {"use_knowledge": True}}, {}),
-    ("medhallu", {"medhallu": {"difficulty": "hard"}}, {}),
     ("medhallu", {"medhallu": {"repeats": 2}}, {}),
     ("medhallu", {}, {"limit": 5}),
-    ("medhallu", {}, {"samples": {"medhallu": [0, 3]}}),
-    ("medhallu", {}, {"gen_kwargs": "temperature=0.9"}),
     ("medhallu", {}, {"system_instruction": "Be brief."}),
     ("medhallu", {}, {"apply_chat_template": False}),
-    ("medcalc_bench", {}, {}),
     ("medcalc_bench", {"medcalc_bench": {"one_shot": True}}, {}),
-    ("medcalc_bench", {"medcalc_bench": {"system_prompt": "Compute."}}, {}),
-    ("medmcqa_openmed", {}, {}),
     ("medmcqa_openmed", {}, {"num_fewshot": 2}),
 ]
 
@@ -266,7 +229,7 @@ def attempts() -> Scripted:
     return Scripted(answer)
 
 
-@pytest.mark.parametrize("task", GENERATION_TASKS)
+@pytest.mark.parametrize("task", ["medexqa_all", "medhallu"])
 def test_repeats_are_averaged_within_each_example(task: str) -> None:
     benchmark = next(name for name in BENCHMARKS if task.startswith(name))
     options = {"repeats": 4}
@@ -298,35 +261,22 @@ def test_repeats_are_averaged_within_each_example(task: str) -> None:
 # ---- groups
 
 
-@pytest.mark.parametrize("repeats", [1, 2])
-def test_the_macro_average_is_the_plain_mean_of_the_five_specialties(repeats: int) -> None:
-    members = [f"medexqa_{name}" for name in sorted({doc["specialty"] for doc in documents(load("medexqa_all"))})]
-    assert len(members) == 5
-    result = evaluate(
-        "medexqa",
-        attempts(),
-        metadata={"medexqa": {"repeats": repeats}},
-        samples={name: list(range(2 + index % 3)) for index, name in enumerate(members)},
-    )
-    assert len({result["n-samples"][name]["effective"] for name in members}) > 1, "sizes differ, weights do not"
-    for filter_name in FILTERS:
-        for name in ("acc", "answer_accuracy", "answered"):
-            values = [metric(result, member, name, filter_name) for member in members]
-            errors = [stderr(result, member, name, filter_name) for member in members]
-            assert metric(result, "medexqa", name, filter_name) == pytest.approx(sum(values) / 5)
-            assert stderr(result, "medexqa", name, filter_name) == pytest.approx(
-                math.sqrt(sum(error**2 for error in errors)) / 5
-            )
-    assert "medexqa" in result["groups"]
-
-
-def test_medtasks_is_the_plain_mean_of_the_four_benchmarks() -> None:
-    result = evaluate("medtasks", mixed)
-    for filter_name in FILTERS:
-        values = [metric(result, task, "acc", filter_name) for task in GENERATION_TASKS]
-        errors = [stderr(result, task, "acc", filter_name) for task in GENERATION_TASKS]
-        assert metric(result, "medtasks", "acc", filter_name) == pytest.approx(sum(values) / 4)
-        assert stderr(result, "medtasks", "acc", filter_name) == pytest.approx(math.sqrt(sum(e**2 for e in errors)) / 4)
+def test_groups_are_plain_means_of_their_tasks() -> None:
+    specialties = [f"medexqa_{name}" for name in sorted({doc["specialty"] for doc in documents(load("medexqa_all"))})]
+    sizes = {name: list(range(2 + index % 3)) for index, name in enumerate(specialties)}
+    metadata = {"medexqa": {"repeats": 2}}
+    for group, members, names, settings in (
+        ("medexqa", specialties, ("acc", "answer_accuracy", "answered"), {"samples": sizes, "metadata": metadata}),
+        ("medtasks", GENERATION_TASKS, ("acc",), {}),
+    ):
+        result = evaluate(group, attempts(), **settings)  # type: ignore[arg-type]
+        assert len({result["n-samples"][name]["effective"] for name in members}) > 1, "sizes differ, weights do not"
+        for filter_name in FILTERS:
+            for name in names:
+                values = [metric(result, member, name, filter_name) for member in members]
+                errors = [stderr(result, member, name, filter_name) for member in members]
+                assert metric(result, group, name, filter_name) == pytest.approx(sum(values) / len(members))
+                assert stderr(result, group, name, filter_name) == pytest.approx(math.hypot(*errors) / len(members))
 
 
 # ---- several processes
@@ -352,71 +302,34 @@ def test_responses_that_pad_a_rank_are_dropped() -> None:
 # ---- MedHallu's detection metrics
 
 
-def detection(doc: Row, rng: random.Random) -> tuple[str, str | None]:
-    """A response and the verdict in it, None for unsure, malformed and truncated ones."""
-    verdict = doc["target"] if rng.random() < 0.7 else "10"[int(doc["target"])]
-    return rng.choice(
-        [
-            (f"\\boxed{{{verdict}}}", verdict),
-            (f"<think>\\boxed{{2}}</think> \\boxed{{\\text{{{verdict}}}}}", verdict),
-            (f"\\boxed{{2}} or rather $\\boxed{{({verdict})}}$.", verdict),
-            ("\\boxed{2}", None),
-            ("\\boxed{3}", None),
-            ("", None),
-            (f"<think>It is \\boxed{{{verdict}}}", None),
-            (f"\\boxed{{{verdict}", None),
-        ]
-    )
-
-
-def check_against_scikit_learn(data: Path | str, metadata: dict[str, Any]) -> None:
-    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is the reference")
-    rng = random.Random(7)
-    served: list[tuple[Row, str | None]] = []
+def test_detection_metrics_equal_scikit_learns(data: Path) -> None:
+    """Of verdicts that are unsure, malformed and cut off among others; positive is hallucinated."""
+    fields = {"Knowledge": [], "Ground Truth": "True.", "Hallucinated Answer": "False."}
+    kind = {"Category of Hallucination": "Incomplete Information"}
+    levels = ("easy", "medium", "hard")
+    rows = [{"Question": f"{n}?", **fields, **kind, "Difficulty Level": levels[n % 3]} for n in range(200)]
+    write_rows(rows, data / "medhallu" / "pqa_labeled.jsonl")
+    rng, served = random.Random(7), []
 
     def answer(doc: Row) -> str:
-        response, verdict = detection(doc, rng)
-        served.append((doc, verdict))
-        return response
+        verdict = doc["target"] if rng.random() < 0.7 else "10"[int(doc["target"])]
+        form = rng.choice(["\\boxed{%s}", "\\boxed{2} or $\\boxed{(%s)}$", "\\boxed{2}", "", "<think>%s", "\\boxed{%s"])
+        if "%s}" in form or "%s)" in form:
+            served.append((doc["difficulty"], int(doc["target"]), int(verdict)))
+        return form.replace("%s", verdict)
 
-    result = evaluate("medhallu", answer, data=data, metadata=metadata)
-    assert len(served) == len(load("medhallu", data, **metadata).eval_docs)
-
-    def kept(difficulty: str | None = None) -> tuple[list[int], list[int]]:
-        pairs = [
-            (int(doc["target"]), int(verdict))
-            for doc, verdict in served
-            if verdict is not None and difficulty in (None, doc["difficulty"])
-        ]
-        return [target for target, _ in pairs], [verdict for _, verdict in pairs]
-
-    assert 0 < len(kept()[0]) < len(served)
-    assert metric(result, "medhallu", "f1") == pytest.approx(metrics.f1_score(*kept()))
-    assert metric(result, "medhallu", "precision") == pytest.approx(metrics.precision_score(*kept()))
-    assert metric(result, "medhallu", "recall") == pytest.approx(metrics.recall_score(*kept()))
-    assert metric(result, "medhallu", "accuracy_answered") == pytest.approx(metrics.accuracy_score(*kept()))
-    for difficulty in ("easy", "medium", "hard"):
-        assert metric(result, "medhallu", f"f1_{difficulty}") == pytest.approx(metrics.f1_score(*kept(difficulty)))
-    for name in ("f1", "precision", "recall", "accuracy_answered"):
-        assert 0 < stderr(result, "medhallu", name) < 0.5
-
-
-@pytest.mark.parametrize("options", [{}, {"pairing": "sampled"}, {"subset": "pqa_artificial"}])
-def test_detection_metrics_equal_scikit_learns(data: Path, options: dict[str, Any]) -> None:
-    rows: list[Row] = [
-        {
-            "Question": f"Question {index}?",
-            "Knowledge": [],
-            "Ground Truth": "True.",
-            "Difficulty Level": ("easy", "medium", "hard")[index % 3],
-            "Hallucinated Answer": "False.",
-            "Category of Hallucination": "Incomplete Information",
-        }
-        for index in range(200)
-    ]
-    for subset in ("pqa_labeled", "pqa_artificial"):
-        write_rows(rows, data / "medhallu" / f"{subset}.jsonl")
-    check_against_scikit_learn(data, {"medhallu": options})
+    result = evaluate("medhallu", answer, data=data)
+    for level in (None, *levels):
+        targets, verdicts = zip(*[(t, v) for of, t, v in served if level in (None, of)], strict=True)
+        f1 = metric(result, "medhallu", f"f1_{level}" if level else "f1")
+        assert f1 == pytest.approx(metrics.f1_score(targets, verdicts))
+        if level is None:
+            for name, function in (
+                ("precision", metrics.precision_score), ("recall", metrics.recall_score),
+                ("accuracy_answered", metrics.accuracy_score),
+            ):  # fmt: skip
+                assert metric(result, "medhallu", name) == pytest.approx(function(targets, verdicts))
+                assert 0 < stderr(result, "medhallu", name) < 0.5
 
 
 # ---- loading

@@ -9,14 +9,10 @@ from typing import Any
 
 import pytest
 from conftest import (
-    TASKS,
     Scripted,
     documents,
     evaluate,
-    lm_eval,
     load,
-    saved_results,
-    saved_samples,
 )
 from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound, whole
 from judging_cases import no_keys_and_no_waits
@@ -24,7 +20,6 @@ from local_server import faulty
 
 from medtasks_utils.benchmarks.base import Example as Row
 from medtasks_utils.errors import MedtasksError, OptionError
-from medtasks_utils.judging import JudgeSettings
 
 KEY = "sk-canary-3141592653"
 TASK = "medexqa_clinical_psychology"
@@ -151,36 +146,6 @@ def test_factscore_reports_its_rates_and_tells_claims_and_labels(use_coverage: b
     )
 
 
-def test_lexical_metrics_beside_a_judge_are_those_asked_for_by_name(tmp_path: Path) -> None:
-    with JudgeServer() as server:
-        beside = options(server, tmp_path, use_explanations=True, explanation_metrics="rougeL")
-        alone = options(server, tmp_path, use_explanations=True)
-        with_rouge, without = (evaluate(TASK, right, metadata=metadata) for metadata in (beside, alone))
-    for sample, other in zip(samples(with_rouge, TASK), samples(without, TASK), strict=True):
-        assert 0 < sample["rougeL"] <= 100
-        assert sample["explanation"] == sample["judge"]["final_score"] == other["explanation"]
-        assert not {"rougeL", "bleu", "meteor", "bertscore"} & other.keys()
-
-
-def test_of_several_generations_each_is_judged_and_each_failure_counted(tmp_path: Path) -> None:
-    docs = documents(load(TASK))
-    scores = scores_of(docs)
-    responses = {doc["id"]: iter(range(100)) for doc in docs}
-
-    def varied(doc: Row) -> str:
-        return f"{right(doc)} Take {next(responses[doc['id']])}."
-
-    def answer(request: dict[str, Any]) -> Answer:
-        failing = "Take 1." in whole(request["messages"])
-        return judging(scores, lambda name: failing)(request)
-
-    with JudgeServer(answer) as server:
-        result = evaluate(TASK, varied, metadata=options(server, tmp_path, repeats=3))
-    means = result["results"][TASK]
-    assert means["judge_failures,strict-match"] == len(docs)
-    assert means["explanation,strict-match"] == pytest.approx(sum(scores.values()) / len(docs))
-
-
 # ---- before the model runs
 
 
@@ -234,65 +199,3 @@ def test_bad_options_are_one_line_without_what_may_be_a_key(given: dict[str, Any
         load(TASK, medexqa=given)
     assert KEY not in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_processes_share_the_limit_and_the_first_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    limits: list[int] = []
-    keep = JudgeSettings.from_environment
-
-    def noted(**named: Any) -> JudgeSettings:
-        limits.append(named["concurrency"])
-        return keep(**named)
-
-    monkeypatch.setattr(JudgeSettings, "from_environment", noted)
-    with JudgeServer() as server:
-        task = load(TASK, **options(server, tmp_path, judge_concurrency=16))
-        for processes in (1, 4, 5, 64):
-            task.benchmark.batch_scorer(task.options, task.info, rank=1, processes=processes)
-    assert limits == [16, 4, 3, 1] and server.requests == []
-
-
-# ---- the stock command line
-
-
-@pytest.mark.slow
-def test_no_file_no_line_and_no_cache_of_a_run_holds_the_key(tmp_path: Path) -> None:
-    def answer(request: dict[str, Any]) -> Answer:
-        text = whole(request["messages"])
-        if request["model"] == "model":
-            return "<think>So.</think>The answer is B. It is so."
-        if "ready" in text:
-            return sound(request)
-        if "echo" in judged:
-            return judged.pop() and Fault(
-                400, {"error": {"message": f"Context length. Sent: Bearer {KEY}"}}, {"X": KEY}
-            )
-        return sound(request)
-
-    judged = ["echo"]
-    with JudgeServer(answer) as server:
-        finished = lm_eval(
-            *("--model", "local-chat-completions", "--apply_chat_template"),
-            *("--model_args", f"model=model,base_url={server.url}/chat/completions"),
-            *("--include_path", TASKS, "--tasks", "medexqa_be,medexqa_cp"),
-            *("--metadata", json.dumps({"medtasks_data": "sample", **options(server, tmp_path, "factscore")})),
-            *("--output_path", tmp_path / "out", "--log_samples"),
-            cwd=tmp_path,
-            env={"JUDGE_API_KEY": KEY, "LMEVAL_LOG_LEVEL": "DEBUG", "OPENAI_LOG": "debug"},
-        )
-    assert finished.returncode == 0, finished.stderr
-    assert f"Bearer {KEY}" in {headers["authorization"] for headers in server.headers}
-    assert "1 http_400" in finished.stderr
-    assert "Sent: Bearer [key]" in finished.stderr
-    results = saved_results(tmp_path / "out")["results"]
-    failures = [
-        results[f"medexqa_{name}"]["judge_failures,strict-match"]
-        for name in ("biomedical_engineering", "clinical_psychology")
-    ]
-    assert sum(failures) == 1
-    assert [s for s in saved_samples(tmp_path / "out", TASK) if s["judge"]]
-    written = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {path.suffix for path in written} >= {".json", ".jsonl", ".sqlite3"}
-    for path in written:
-        assert KEY.encode() not in path.read_bytes(), path
-    assert KEY not in finished.stdout + finished.stderr

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import signal
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,6 @@ from medtasks_utils.judging import (
     Case,
     JudgeError,
     Judgement,
-    check,
     judge_all,
     make_judge,
     summary,
@@ -89,34 +85,32 @@ def test_claims_that_both_references_make_count_once_and_texts_without_claims_ar
 # ---- the limit, faults, a kill, interruption
 
 
-@pytest.mark.parametrize(("judge", "count", "limit"), [("g-eval", 40, 8), ("factscore", 1, 4)])
-def test_the_limit_is_kept_and_used(judge: str, count: int, limit: int, tmp_path: Path) -> None:
+def test_the_limit_is_kept_and_used(tmp_path: Path) -> None:
     faults = faulty([(0.3, Fault(429, headers={"Retry-After": "0.1"}))], sound)
-    met = together(limit, faults)  # of claims, which come first, there are too few to meet
+    met = together(4, faults)  # of claims, which come first, there are too few to meet
 
     def answer(request: dict[str, Any]) -> Answer:
         return (sound if "JSON array" in whole(request["messages"]) else met)(request)
 
     with JudgeServer(answer) as server:
-        judged(server, tmp_path, cases(count), judge, concurrency=limit, max_retries=50)
-        assert server.most_at_once == limit
+        judged(server, tmp_path, cases(1), "factscore", concurrency=4, max_retries=50)
+        assert server.most_at_once == 4
 
 
-@pytest.mark.parametrize("judge", ["g-eval", "factscore"])
-def test_what_is_judged_is_judged_as_without_any_fault_and_the_rest_is_counted(judge: str, tmp_path: Path) -> None:
+def test_what_is_judged_is_judged_as_without_any_fault_and_the_rest_is_counted(tmp_path: Path) -> None:
     def answer(request: dict[str, Any]) -> Answer:
         text = whole(request["messages"]).split("(An earlier reply")[0].strip()
         hopeless = draw(text).random() < 0.1
         return "I would give it 85 of 100." if hopeless else reply_to([{"role": "user", "content": text}])
 
     with JudgeServer(faulty(FAULTS, otherwise=answer)) as server:
-        judgements = judged(server, tmp_path, cases(60), judge, max_retries=20)
+        judgements = judged(server, tmp_path, cases(60), max_retries=20)
         failed = [judgement for judgement in judgements if judgement.score is None]
         assert {judgement.failure for judgement in failed} == {"unreadable"} and 0 < len(failed) < 60
         assert all(judgement.error for judgement in failed)
         assert len(server.requests) == sum(judgement.calls for judgement in judgements)
         server.answer = answer
-        calm = judged(server, tmp_path / "calm", cases(60), judge)
+        calm = judged(server, tmp_path / "calm", cases(60))
     assert [judgement.score for judgement in calm] == [judgement.score for judgement in judgements]
     assert f"{60 - len(failed)} of 60 judged, failed: {len(failed)} unreadable; " in summary(judgements)
 
@@ -137,27 +131,17 @@ def start_judging(server: JudgeServer, folder: Path) -> subprocess.Popen[str]:
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
-def test_ended_halfway_and_started_again_no_answered_call_is_made_twice(end: signal.Signals, tmp_path: Path) -> None:
+def test_killed_halfway_and_started_again_no_answered_call_is_made_twice(tmp_path: Path) -> None:
     with JudgeServer(held := Held(100, sound)) as server:
         first = start_judging(server, tmp_path)
         assert held.reached.wait(120)
-        first.send_signal(end)
-        assert ("KeyboardInterrupt" in first.communicate(timeout=120)[1]) == (end == signal.SIGINT)
+        first.kill()
+        first.communicate()
         held.release.set()
         out, err = start_judging(server, tmp_path).communicate(timeout=120)
     assert "30 of 30 judged" in out, err
     # Only what was under way at the end, at most the limit, is asked again.
     assert len(set(map(prompt_of, server.answered))) == 210 and len(server.requests) <= 210 + 8
-
-
-def test_it_works_where_an_event_loop_is_running(tmp_path: Path) -> None:
-    async def notebook() -> list[Judgement]:
-        check(settings_for(server.url, tmp_path))
-        return judged(server, tmp_path, cases(3))
-
-    with JudgeServer() as server:
-        assert Counter(judgement.failure for judgement in asyncio.run(notebook())) == {None: 3}
 
 
 def test_judges_by_name() -> None:

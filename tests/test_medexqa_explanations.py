@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import math
-import re
-import subprocess
-import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import TASKS, clean_environment, evaluate, lm_eval, saved_results, saved_samples
-from explanations_model import save_model
-from explanations_nltk import write_nltk_data
-from launching import ON_PROCESSORS, free_port, launch
+from conftest import TASKS, evaluate
 from lm_eval.tasks import TaskManager
 from rouge_score.rouge_scorer import RougeScorer
 
 from medtasks_utils.benchmarks.base import Example as Row
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
-from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.harness.sources import SAMPLE
 
 LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
@@ -69,20 +59,6 @@ def test_each_example_is_scored_as_the_libraries_do_and_gated_on_a_right_answer(
     assert wrong
 
 
-def test_the_group_is_the_plain_mean_of_the_five_for_every_metric() -> None:
-    results = evaluate("medexqa", answered, metadata={"medexqa": LEXICAL})["results"]
-    keys = [key for key in results["medexqa"] if ",strict-match" in key and "_stderr" not in key]
-    assert {key.split(",")[0] for key in keys} == {
-        "acc", "answer_accuracy", "answered", "combined", "explanation", "rougeL", "bleu"
-    }  # fmt: skip
-    for key in keys:
-        parts = [results[f"medexqa_{specialty.name}"][key] for specialty in SPECIALTIES]
-        assert results["medexqa"][key] == pytest.approx(sum(parts) / 5, abs=1e-9)
-        errors = [results[f"medexqa_{s.name}"][key.replace(",", "_stderr,")] for s in SPECIALTIES]
-        error = math.sqrt(sum(error**2 for error in errors)) / 5
-        assert results["medexqa"][key.replace(",", "_stderr,")] == pytest.approx(error, abs=1e-9)
-
-
 def data_with_blanks(folder: Path) -> Path:
     """The sample, with one reference of the first row blank and both of the second."""
     for split in ("test", "dev"):
@@ -111,91 +87,6 @@ def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_
     assert result["results"][task]["explanation,strict-match"] == pytest.approx(sum(scored) / 3)
     (said,) = result["configs"][task]["metadata"]["remarks"]
     assert said.startswith("1 of 4 examples have no reference")
-
-
-def save_speaker(tiny_model: Path, folder: Path) -> Path:
-    """The tiny model with whole words of the sample's explanations for tokens, so that its nonsense shares some."""
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
-
-    model = AutoModelForCausalLM.from_pretrained(tiny_model)
-    text = (SAMPLE / "medexqa" / "test" / "biomedical_engineer_test.tsv").read_text(encoding="utf-8")
-    common = [word for word, _ in Counter(re.findall("[a-z]+", text)).most_common(model.config.vocab_size - 4)]
-    words = ["<s>", "</s>", "<pad>", "<unk>", *common]
-    backend = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>"))
-    backend.pre_tokenizer = pre_tokenizers.Whitespace()  # type: ignore[assignment, unused-ignore]
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
-    tokenizer.chat_template = AutoTokenizer.from_pretrained(tiny_model).chat_template
-    tokenizer.save_pretrained(folder)
-    model.save_pretrained(folder)
-    return folder
-
-
-def with_model(folder: Path, metrics: str, answering: Path, bertscore: Path) -> list[str]:
-    """Arguments of ``lm_eval`` for a small model of its own."""
-    options = {"explanation_metrics": metrics, "bertscore_model": str(bertscore)}
-    return [
-        "run", "--include_path", str(TASKS), "--tasks", "medexqa_be",
-        "--model", "hf", "--model_args", f"pretrained={answering},dtype=float32", "--device", "cpu",
-        "--batch_size", "1", "--apply_chat_template", "--gen_kwargs", "max_gen_toks=24",
-        "--log_samples", "--output_path", str(folder),
-        "--metadata", json.dumps({"medtasks_data": "sample", "medexqa": options}),
-    ]  # fmt: skip
-
-
-@pytest.mark.torch
-def test_two_processes_score_explanations_as_one_does(tiny_model: Path, tmp_path: Path) -> None:
-    pytest.importorskip("accelerate", reason="several processes are accelerate's")
-    pytest.importorskip("bert_score")
-    write_nltk_data(tmp_path / "nltk")
-    environment = {**ON_PROCESSORS, "NLTK_DATA": str(tmp_path / "nltk")}
-    one, two = tmp_path / "one", tmp_path / "two"
-    speaker, bert = save_speaker(tiny_model, tmp_path / "speaker"), save_model(tmp_path / "bert")
-    done = lm_eval(*with_model(one, "all", speaker, bert), cwd=tmp_path, env=environment)
-    assert done.returncode == 0, done.stderr
-    done = subprocess.run(
-        [*launch(free_port()), "-m", "lm_eval", *with_model(two, "all", speaker, bert)],
-        cwd=tmp_path, env=clean_environment(environment), capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-
-    task = "medexqa_biomedical_engineering"
-    names = ("rougeL", "bleu", "meteor", "bertscore", "explanation", "combined")
-    expected, found = saved_results(one)["results"][task], saved_results(two)["results"][task]
-    assert found.keys() == expected.keys() > {f"{name},strict-match" for name in names}
-    for key, value in expected.items():
-        # BERTScore depends on a text's batch in the last bits of 32-bit floats.
-        assert found[key] == (value if isinstance(value, str) else pytest.approx(value, abs=1e-3, nan_ok=True)), key
-    of_one, of_two = (
-        {(s["doc_id"], s["filter"]): [s[name] for name in names] for s in saved_samples(folder, task)}
-        for folder in (one, two)
-    )
-    assert len(of_one) == 8
-    assert of_two.keys() == of_one.keys()
-    for example, values in of_one.items():
-        assert of_two[example] == pytest.approx(values, abs=1e-3)
-    without_bleu = [
-        [value for name, value in zip(names, each, strict=True) if name != "bleu"] for each in of_one.values()
-    ]
-    assert any(all(value > 0 for value in values) for values in without_bleu), "some are scored by all metrics"
-
-
-def test_answers_alone_import_neither_torch_nor_nltk() -> None:
-    code = (
-        "import sys, os; os.environ['MEDTASKS_DATA'] = 'sample'\n"
-        "from lm_eval.tasks import TaskManager\n"
-        "before = {'torch', 'nltk'} & set(sys.modules)\n"
-        "from medtasks_utils.benchmarks.yaml_tasks import tasks_path\n"
-        "metadata = {'medexqa': {'use_explanations': False}}\n"
-        "manager = TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata=metadata)\n"
-        "task = manager.load('medexqa_all')['tasks']['medexqa_all']\n"
-        "task.build_all_requests()\n"
-        "for instance in task.instances: instance.resps.append('The answer is A.')\n"
-        "task.apply_filters()\n"
-        "print(sorted(({'torch', 'nltk'} & set(sys.modules)) - before))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip().splitlines()[-1] == "[]"
 
 
 def test_explanations_are_scored_by_default_but_not_in_the_group_of_accuracies() -> None:

@@ -6,59 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import GENERATION_TASKS, documents, load
+from conftest import GENERATION_TASKS, documents, load, table
 
 from medtasks_utils.errors import OptionError
 
 TASK = dict(zip(("medmcqa", "medexqa", "medcalc_bench", "medhallu"), GENERATION_TASKS, strict=True))
-SWITCH, COUNT = ([True, False], ["no", 1]), ([1, 4], [0, "2", 2.5])
-SPECIALTY: tuple[list[Any], list[Any]] = (
-    ["ALL", "be", "CLS", "Clinical_Psychology", "speech-language-pathology", "Speech_Pathologist", ["BE", "ot"]],
-    ["cardiology", ["BE", "nursing"], 3],
-)
-VALUES: dict[str, dict[str, tuple[list[Any], list[Any]]]] = {
-    "medmcqa": {
-        "split": (["validation", "train"], ["dev", ""]),
-        "num_train_examples": ([-1, 0, 3], [-2, "3", 1.5]),
-        "num_eval_examples": ([-1, 1, 100], [-2, "all", True]),
-        "repeats": COUNT,
-        "vary_order": SWITCH,
-    },
-    "medexqa": {
-        "specialty": SPECIALTY,
-        "split": (["test", "dev"], ["train", "validation"]),
-        "use_think": SWITCH,
-        "use_explanations": SWITCH,
-        "explanation_metrics": (["all", "bleu", ["rougeL", "meteor"], ["bleu", "all"]], ["rough", [], ["bleu", 5]]),
-        "mcq_weight": ([0, 0.3, 1], ["0.5", -0.1, 1.5]),
-        "explanation_weight": ([0.7], [2]),
-        "seed": ([None, 0, 7], ["1", 1.5, True]),
-        "repeats": COUNT,
-    },
-    "medcalc_bench": {
-        "dataset_version": (["verified", "1.2"], ["1.1", 1.2, "Verified"]),
-        "split": (["test"], ["validation", "one_shot"]),
-        "one_shot": SWITCH,
-        "answer_format": (["xml", "boxed"], ["json", ""]),
-        "use_think": SWITCH,
-        "system_prompt": (["", "Compute."], [5, ["Compute."]]),
-        "per_calculator": COUNT,
-        "add_python_tool": SWITCH,
-        "add_calculator_tool": SWITCH,
-        "max_turns": ([1, 20], [0, -1, 2.5, "20"]),
-        "tool_timeout": ([0.5, 10], [0, -1.5, "10", float("nan"), float("inf")]),
-        "weak_sandbox": SWITCH,
-    },
-    "medhallu": {
-        "subset": (["pqa_labeled", "pqa_artificial"], ["labeled"]),
-        "difficulty": (["easy", "all"], ["Hard", "extreme", ["easy"]]),
-        "use_knowledge": SWITCH,
-        "unsure_reward": ([0, 0.01, -1], ["0.01", float("nan"), float("inf")]),
-        "allow_unsure": SWITCH,
-        "pairing": (["both", "sampled"], ["sample"]),
-        "seed": ([0, -5], ["0"]),
-    },
-}
+OPTIONS = table("options")
+"""A benchmark, an option, values that it takes, and values that it does not."""
 
 
 def error(task: str, **metadata: Any) -> str:
@@ -68,9 +22,10 @@ def error(task: str, **metadata: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(("benchmark", "option"), [(name, each) for name in VALUES for each in VALUES[name]])
-def test_what_an_option_takes_and_what_it_does_not(benchmark: str, option: str) -> None:
-    valid, wrong = VALUES[benchmark][option]
+@pytest.mark.parametrize(("benchmark", "option", "valid", "wrong"), OPTIONS)
+def test_what_an_option_takes_and_what_it_does_not(
+    benchmark: str, option: str, valid: list[Any], wrong: list[Any]
+) -> None:
     for value in valid:
         taken = load(TASK[benchmark], **{benchmark: {option: value}}).options
         if option not in ("specialty", "explanation_metrics"):  # written in many ways
@@ -78,7 +33,7 @@ def test_what_an_option_takes_and_what_it_does_not(benchmark: str, option: str) 
     for value in wrong:
         problem, _, rest = error(TASK[benchmark], **{benchmark: {option: value}}).partition("Valid options of")
         assert option in problem and benchmark in problem, value
-        assert [name for name in VALUES[benchmark] if name not in rest] == []
+        assert [name for of, name, *_ in OPTIONS if of == benchmark and name not in rest] == []
     if option != "seed":  # a model argument, too: at the top level it says nothing
         assert f'{{"{benchmark}": {{"{option}": ...}}}}' in error(TASK[benchmark], **{option: valid[-1]})
 
@@ -95,12 +50,7 @@ def test_null_is_the_default_of_every_option_and_only_an_object_holds_options(be
 
 
 def test_version_is_another_name_of_dataset_version() -> None:
-    for given, version in (
-        ({"version": "1.2"}, "1.2"),
-        ({"version": "1.2", "dataset_version": "1.2"}, "1.2"),
-        ({"version": "1.2", "dataset_version": None}, "1.2"),
-    ):
-        assert load("medcalc_bench", medcalc_bench=given).options.dataset_version == version
+    assert load("medcalc_bench", medcalc_bench={"version": "1.2"}).options.dataset_version == "1.2"
     assert load("medcalc_bench_v1_2", medcalc_bench={"version": "verified"}).options.dataset_version == "verified"
     both = {"dataset_version": "verified", "version": "1.2"}
     assert "version" in error("medcalc_bench", medcalc_bench=both)
@@ -116,11 +66,8 @@ def test_a_judges_key_is_refused_by_a_line_that_does_not_repeat_it() -> None:
 @pytest.mark.parametrize(
     ("given", "weights"),
     [
-        ({}, (0.5, 0.5)),
         ({"mcq_weight": 0.25}, (0.25, 0.75)),
-        ({"explanation_weight": 0.25}, (0.75, 0.25)),
-        ({"mcq_weight": 0.25, "explanation_weight": None}, (0.25, 0.75)),
-        ({"mcq_weight": 1.0, "explanation_weight": 1.0}, (1.0, 1.0)),
+        ({"mcq_weight": None, "explanation_weight": 0.25}, (0.75, 0.25)),
         ({"mcq_weight": 0.2, "explanation_weight": 0.3}, (0.2, 0.3)),
     ],
 )
@@ -136,18 +83,12 @@ def test_one_weight_sets_the_other_and_two_are_taken_as_they_are(
     ("metadata", "says"),
     [
         ({"medexqa": {"speciality": 1}}, "unknown option 'speciality' (did you mean 'specialty'?)"),
-        ({"medcalc_bench": {"oneshot": 1}}, "did you mean 'one_shot'?"),
-        ({"medhallu": {"Difficulty": 1}}, "did you mean 'difficulty'?"),
         ({"medhallu": {"nonsense": None}}, "unknown option 'nonsense'"),
-        ({"medhallu": {"pairing": "one", "nonsense": 1}}, "pairing"),
-        *(
-            ({written: {}}, f"did you mean {meant}?")
-            for written, meant in {"MedHallu": "medhallu", "medmqca": "medmcqa", "medmcqa_openmed": "medmcqa",
-                                   "medcalc": "medcalc_bench", "medcalc_bench_lite": "medcalc_bench",
-                                   "medtask_data": "medtasks_data"}.items()
-        ),
+        ({"MedHallu": {}}, "did you mean medhallu?"),
+        ({"medcalc_bench_lite": {}}, "did you mean medcalc_bench?"),
+        ({"medtask_data": {}}, "did you mean medtasks_data?"),
     ],
-)  # fmt: skip
+)
 def test_a_misspelt_name_is_told_with_the_one_that_was_meant(metadata: dict[str, Any], says: str) -> None:
     (name,) = metadata
     for task in [TASK[name]] if name in TASK else GENERATION_TASKS:

@@ -24,6 +24,7 @@ import sys
 from medtasks_utils import Scorer, reward, score
 from medtasks_utils.benchmarks import benchmarks
 heavy = {"lm_eval", "datasets", "torch", "pandas", "scipy", "transformers", "numpy"}
+import medtasks_utils.__main__
 print(*benchmarks(), heavy & {*sys.modules} or "")
 """
 NOTHING_CHANGED = """

@@ -46,7 +46,7 @@ def test_it_is_downloaded_once_then_read_offline(
 ) -> None:
     assert not pinned.is_cached(repository)
     assert numbers() == [row["Unique ID"] for row in sample_rows("medcalc_bench/corrected.csv")]
-    assert [path for _, path, _ in server.requests] == list(server.raw)
+    assert [path for _, path in server.requests] == list(server.raw)
     assert pinned.is_cached(repository)
     server.requests.clear()
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from conftest import FILE, GENERATION_TASKS, ROW, Chat, Row, Scripted, evaluate, write_rows
 
-from medtasks_utils.errors import MedtasksError
-
 # ---- rows that the prompts below are made of
 
 MEDMCQA_TRAIN = {
@@ -236,33 +234,6 @@ def test_one_tool_is_described_alone_with_the_number_of_replies_and_the_form_of_
     assert (chat("medcalc_bench_calculator", rows, system_prompt="")[0] or "").startswith("You can use this tool:")
 
 
-def test_a_solved_gestational_age_is_written_the_way_it_is_asked_for(rows: Path) -> None:
-    write_rows(MEDCALC_EXAMPLES[1:], rows / "medcalc_bench" / "test.csv")
-    assert "\n<answer>(4 weeks, 3 days)</answer>\n\nNow solve" in chat("medcalc_bench_one_shot", rows)[1]
-
-
-PAIRED = {"one_shot": True, "answer_format": "boxed", "use_think": True, "system_prompt": "Be exact.",
-          "add_python_tool": True, "add_calculator_tool": True, "max_turns": 1}  # fmt: skip
-
-
-@pytest.mark.parametrize("names", [*itertools.combinations(PAIRED, 2), tuple(PAIRED)], ids="+".join)
-def test_options_of_medcalc_bench_in_combination_agree_with_each_other(rows: Path, names: tuple[str, ...]) -> None:
-    options = {name: PAIRED[name] for name in names}
-    system, user = chat("medcalc_bench", rows, **options)
-    example, _, question = user.rpartition("Now solve this one.\n\n")
-    forms = ("\\boxed{", "<answer>") if "answer_format" in names else ("<answer>", "\\boxed{")
-    assert f"as {forms[0]}value" in question and forms[1] not in f"{system}{user}"
-    assert bool(example) == ("one_shot" in names)
-    if example:
-        worked = "<think>Hers is 70.1.</think>" if "use_think" in names else "Hers is 70.1."
-        assert f"Solution:\n{worked}\n{forms[0]}70.1" in example
-    assert f"{system}{question}".count("<think>") == ("use_think" in names)
-    assert str(system).startswith("Be exact." if "system_prompt" in names else MEDCALC_SYSTEM)
-    tools = [name for name in ("python", "calculator") if f"add_{name}_tool" in names]
-    assert [name for name in ("python", "calculator") if f"\n- {name}, with" in str(system)] == tools
-    assert not tools or ("1 reply in all" in str(system)) == ("max_turns" in names)
-
-
 # ---- few-shot examples
 
 SHOTS = [
@@ -289,18 +260,6 @@ def test_few_shot_examples_of_other_forms(rows: Path) -> None:
     for options, answer in (({}, "<answer>70.1</answer>"), ({"answer_format": "boxed"}, "\\boxed{70.1}")):
         (messages,) = chats("medcalc_bench", rows, metadata={"medcalc_bench": options}, num_fewshot=1)
         assert messages[2]["content"] == f"Hers is 70.1.\n{answer}"
-
-
-@pytest.mark.parametrize(
-    ("task", "told"),
-    [("medmcqa_openmed", "train"), ("medcalc_bench", "one_shot"), ("medhallu", "no rows to draw"), (BIOMEDICAL, "dev")],
-)
-def test_few_shot_examples_with_nothing_to_draw_from(rows: Path, task: str, told: str) -> None:
-    (rows / "medmcqa" / "train.jsonl").unlink()
-    (rows / "medexqa" / "dev" / "biomedical_engineer_dev.tsv").unlink()
-    with pytest.raises(MedtasksError) as caught:
-        chats(task, rows, num_fewshot=1)
-    assert told in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_few_shot_examples_follow_the_few_shot_seed() -> None:

@@ -51,7 +51,7 @@ def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path: Path)
     assert main(["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]) == 0
     results = json.loads(path.read_text())["results"]
     found = published(tmp_path / "out")
-    expected = {"medmcqa_openmed": "acc", "medexqa": "acc", "medcalc_bench": "acc", "medhallu": "f1"}
+    expected = {**dict.fromkeys(tasks, "acc"), "medhallu": "f1"}
     assert {name: entry["notes"].split(" ")[0] for name, entry in found.items()} == expected, (
         "the group stands for its tasks"
     )
@@ -170,18 +170,3 @@ def test_a_pull_request_holds_the_files(
     (commit,) = [(where, body) for where, body in hub if "/commit/" in where]
     assert commit[0].startswith("/api/models/org/name/commit/main") and "create_pr=1" in commit[0]
     assert b".eval_results/medhallu.yaml" in commit[1]
-
-
-@pytest.mark.slow
-def test_a_hub_that_is_away_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = saved(tmp_path / "run", tasks=["medhallu"])
-    original = huggingface_hub.HfApi
-    monkeypatch.setattr(
-        "medtasks_utils.results.publish.HfApi", lambda: original(endpoint="http://127.0.0.1:9", token="hf_x")
-    )
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out"), "--create_pr"]
-    assert main(arguments) == 1
-    assert "no pull request on org/name" in capsys.readouterr().err.splitlines()[-1]

@@ -15,92 +15,12 @@ from judged import CORPUS, TASKS, judged, outcome
 
 from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.letters import read_letter
-from medtasks_utils.extraction.plain import stated, tidied
 from medtasks_utils.extraction.values import read_value
-from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.words import symbols_of
 
 LOADED = {benchmark: reader(name) for benchmark, name in TASKS.items()}
 ROWS = [*judged(), *judged(CORPUS / "later")]
 NERVES = ["Axillary nerve", "Musculocutaneous nerve", "Long thoracic nerve", "Spinal accessory nerve"]
-
-LETTERS = [
-    ("The answer is (C).", "C"),
-    ("Therefore, among A through D, the answer is C.", "C"),
-    ("The answer is (C). The fear that it may recur is not a valid reason.", "C"),
-    ("(D) is not a true statement. Thus A, B and C are true. The answer is (D).", "D"),
-    ("The answer is (A). A lesion of that nerve causes winging.", "A"),
-    ("Among A through D, the answer is B, the musculocutaneous nerve.", "B"),
-    ("long thoracic nerve", "C"),
-    ("Option B\n\nQuestion: Which artery?\nAnswer: D", "B"),
-    ("**Correct answer: C. Long thoracic nerve**\n\n- A. Axillary nerve: the deltoid.", "C"),
-    ("Die richtige Antwort ist C.", "C"),
-    ("正确答案是C。", "C"),
-    ("Ответ: В", "B"),
-    ("The answer is A. Wait, it is C.", "C"),
-    ('{"answer": "B", "reasoning": "A or C?"}', "B"),
-    (r"\boxed{\text{C}}", "C"),
-    ("<reasoning>The answer is A?</reasoning> The answer is B.", "B"),
-    ("[THINK]The answer is A?[/THINK]B", "B"),
-    ("Therefore, among A through D, the answer is none of the above.", None),
-    ("The answer is (None).", None),
-    ("The answer is (E).", None),
-    ("The answer is A or B.", None),
-    ("I would not choose A.", None),
-    ("\n".join(f"{letter}. {nerve}" for letter, nerve in zip("ABCD", NERVES, strict=True)), None),
-    ("The nerve is long. " * 20, None),
-]
-VALUES: list[tuple[str, Any, Any]] = [
-    ("Total Caprini Score = 3 (Age) + 2 (Immobilization) + 3 (Risk factors) + 2 (Genetic) = 10 points.", "integer", 10),
-    ("Height squared: (1.9558)^2 ≈ 3.8251. Multiply by the BMI: 19.7 * 3.8251 ≈ 75.44 kg.", "decimal", 75.44),
-    ("Adding these together: 60 (Oxycodone) + 560 (Hydromorphone) + 2 (Codeine) = 622 MME per day.", "decimal", 622),
-    ("Fever: 1 point. Cough: 2 points. The total score is 5.", "integer", 5),
-    ("Divide 330 by 0.664 to get the QTc. The result is approximately 497 msec.", "decimal", 497),
-    ("330 + 15.554 = 345.554. Round to the nearest whole number, resulting in 346 msec.", "decimal", 346),
-    ("The BMI is 44 divided by (1.56)^2, which is approximately 18.07.", "decimal", 18.07),
-    ("The corrected calcium is 9.76 mg/dL (reference range: 8.5-10.2).", "decimal", 9.76),
-    ("FIB-4 is 2.77, which is > 2.67.", "decimal", 2.77),
-    ("**Result:** 1,234.5 mL", "decimal", 1234.5),
-    ("The GFR is 4.9 mL/min/1.73 m².", "decimal", 4.9),
-    ('{"step_by_step_thinking": "BMI = 44 / 2.4 = 18.3", "answer": "18.07 kg/m²"}', "decimal", 18.07),
-    ("analysisWe compute 3.assistantfinal<answer>4</answer>", "integer", 4),
-    ("206 ÷ 7 = 29 weeks with 3 days remainder. The age is 29 weeks and 3 days.", "weeks_days", (29, 3)),
-    ("Add 7 days: 05/27/2020. The estimated due date is 02/27/2021.", "date", "2021-02-27"),
-    ('{"answer":"Insufficient data, the weight of 30 kg is old"}', "decimal", None),
-    ("The sodium is 140. Finally, we plug in the values and solve for GFR", "decimal", None),
-    ("α is −0.411. We can plug in the values to get the GFR.", "decimal", None),
-    ("The weight is missing, so the rate cannot be calculated.", "decimal", None),
-    ("The level is 7 (0 points), but it is high. " * 12, "decimal", None),
-]
-VERDICTS = [
-    ("The answer is factual.", "0"),
-    ("The answer is not factual.", "1"),
-    ("**Verdict:** Hallucinated (1)", "1"),
-    (r"\boxed{2}", "2"),
-    ('{"hallucinated": false}', "0"),
-    ("Is it factual? No.", "1"),
-    ("Although the dose is correct, the trial is invented. The answer is hallucinated.", "1"),
-    ("Die Antwort ist halluziniert.", "1"),
-    ("该回答是事实。", "0"),
-    ("Either factual or hallucinated?", None),
-    (r"Reply with \boxed{0} if it is factual.", None),
-]
-
-
-@pytest.mark.parametrize(("text", "letter"), LETTERS)
-def test_letters(text: str, letter: str | None) -> None:
-    assert read_letter(text, NERVES).value == letter
-
-
-@pytest.mark.parametrize(("text", "kind", "value"), VALUES)
-def test_values(text: str, kind: Any, value: Any) -> None:
-    read = read_value(text, kind).value
-    assert (str(read) if kind == "date" else read) == value
-
-
-@pytest.mark.parametrize(("text", "verdict"), VERDICTS)
-def test_verdicts(text: str, verdict: str | None) -> None:
-    assert read_verdict(text).value == verdict
 
 
 # ---- nothing from nothing
@@ -190,31 +110,3 @@ def test_rewriting_changes_nothing(at: int) -> None:
 
 
 # ---- any text
-
-PIECES = [
-    "A",
-    "B. ",
-    "1",
-    "2.5 ",
-    "=",
-    "is ",
-    "not ",
-    "answer ",
-    "**",
-    "\n",
-    "\\boxed{",
-    "}",
-    "<answer>",
-    '"answer": "',
-]
-
-
-@given(st.text() | st.lists(st.sampled_from([*PIECES, "</answer>", "factual ", "या", "答案", "\ud800"])).map("".join))
-def test_any_text_gives_a_reading_or_none(text: str) -> None:
-    assert read_letter(text, NERVES).value in (None, *"ABCD")
-    assert read_verdict(text).value in (None, *"012")
-    for kind in ("decimal", "integer", "date", "weeks_days"):
-        reading = read_value(text, kind)
-        assert (reading.value is None) == (reading.cue == "none")
-        assert 0 <= reading.certainty <= 1
-    assert isinstance(stated(text), str) and len(tidied(text)) <= 4 * len(text) + 9

@@ -206,7 +206,7 @@ def strings(value: Any) -> Iterator[str]:
 def test_search_finds_what_stands_in_a_string_and_nothing_else(page: Any) -> None:
     find = "([json, q]) => [...linesWith(json.toLowerCase(), JSON.stringify(q).slice(1, -1).toLowerCase())]"
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=60)
     @given(st.lists(RECORD, max_size=4), TRICKY.filter(bool))
     def check(records: list[Any], query: str) -> None:
         (chunk,) = pack(records).chunks or [""]
@@ -354,21 +354,3 @@ def test_tables_are_sorted_and_saved(page: Any) -> None:
         assert numbers == sorted(numbers, reverse=reverse)
     table.locator("thead th:nth-child(4) .sort").press("Enter")
     assert column.all_inner_texts() == before
-    scores = list(csv.DictReader(io.StringIO(saved(page, "#summary table:visible .csv"))))
-    heads = [head.removesuffix(" low") for head in scores[0] if head.endswith(" low")]
-    with_ends = [(row, head) for row in scores for head in heads if row[f"{head} low"]]
-    ends = [[float(row[head + end]) for end in (" low", "", " high")] for row, head in with_ends]
-    assert ends and all(own == sorted(own) for own in ends)
-
-
-def test_themes_and_paper(browser: Any, address: str) -> None:
-    colour = "getComputedStyle(document.body).backgroundColor"
-    with opened(browser, address, theme="dark") as page:
-        dark = page.evaluate(colour)
-        page.check("input[name=theme][value=light]", force=True)
-        assert page.evaluate(colour) != dark
-        page.emulate_media(media="print")
-        assert not page.is_visible("#samples") and not page.is_visible("nav")
-        assert page.evaluate(colour) == "rgb(255, 255, 255)"
-        clipped = "[...document.querySelectorAll('.tall')].filter((e) => e.offsetHeight < e.scrollHeight - 1).length"
-        assert page.evaluate(clipped) == 0

@@ -18,7 +18,7 @@ from saved_runs import right_in, save_run
 
 from medtasks_utils.report.packing import Store, pack
 from medtasks_utils.report.samples import pack_samples
-from medtasks_utils.report.text import shortened, visible
+from medtasks_utils.report.text import visible
 from medtasks_utils.results import Run, read_runs
 
 BASE64 = set(string.ascii_letters + string.digits + "+/=")
@@ -53,12 +53,6 @@ def test_records_come_back_as_they_were(values: list[Any], chunk: int) -> None:
         assert here and values[start : start + len(here)] == here
 
 
-def test_chunks_hold_what_fits_and_long_records_stand_alone() -> None:
-    store = pack(["a" * 40, "b" * 40, "c" * 500, "d" * 40], chunk=100)
-    assert store.starts == [0, 2, 3]
-    assert pack([]).chunks == []
-
-
 def test_numbers_that_are_none_become_null() -> None:
     value = {"a": math.nan, "b": [math.inf, 1.5], "c": (-math.inf,)}
     assert records(pack([value])) == [{"a": None, "b": [None, 1.5], "c": [None]}]
@@ -80,12 +74,6 @@ def test_plain_text_stays_as_it_is() -> None:
     text = "Größe ≤ 5 µmol/L — « naïve » 漢字 עברית\n\tx"
     assert visible(text) == text
     assert visible("a\x00b\u202ec\ud800") == "a‹U+0000›b‹U+202E›c\ufffd"
-
-
-@given(ANY_TEXT, st.integers(2, 60))
-def test_shortened_text_is_one_line_that_fits(text: str, length: int) -> None:
-    line = shortened(text, length)
-    assert len(line) <= length and "\n" not in line
 
 
 # ---- samples
@@ -124,15 +112,14 @@ def test_documents_are_stored_once_and_samples_beside_each_other(runs: list[Run]
 
 
 def test_long_responses_are_whole_and_what_is_logged_can_be_sorted_by(tmp_path: Path) -> None:
-    long = "\\boxed{0}" + "x y\n" * 500_000 + "END"
-    save_run(tmp_path, lambda doc: long if doc["row"] == "0" else "\\boxed{0}", tasks="medhallu")
+    long = "\\boxed{0}" + "x y\n" * 100_000 + "END"
+    save_run(tmp_path, lambda doc: long if doc["row"] == "0" else "\\boxed{0}", tasks="medhallu", limit=4)
     runs = read_runs(tmp_path)
     first, second, *_ = runs[0].tasks["medhallu"].samples
     first.details["flexible-extract"] |= {"certainty": 0.25, "tokens": [10, 20]}
     second.details["flexible-extract"] |= {"certainty": None, "seconds": "soon"}
     packed = pack_samples(runs)
-    responses = [record["responses"][0] for record in records(packed.samples)]
-    assert responses.count(long) == 2 and set(responses) == {long, "\\boxed{0}"}
+    assert [record["responses"][0] for record in records(packed.samples)].count(long) == 2
     columns = unpack(packed.index)["samples"]["columns"]
     assert columns.keys() == {"length", "certainty", "tokens"} and {*columns["length"]} == {len(long), 9}
     assert columns["certainty"][:2] == [0.25, None] and columns["tokens"][0] == 15

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -52,14 +51,6 @@ def test_each_generation_is_a_response_with_its_own_answer(tmp_path: Path) -> No
         assert sum(response.needs_judge for response in own) == 1
 
 
-def test_the_filter_decides_which_answers_are_right(tmp_path: Path) -> None:
-    run_harness(tmp_path, ["medexqa_be"], lambda doc: f"A is tempting.\n\\boxed{{{doc['answer_letter']}}}")
-    strict, flexible = (find_responses([str(tmp_path)], name).found for name in (STRICT, "flexible-extract"))
-    assert all(response.needs_judge for response in flexible)
-    assert not all(response.needs_judge for response in strict)
-    assert [response.case for response in strict] == [response.case for response in flexible]
-
-
 def test_the_files_that_match_are_read_once_and_their_runs_told_apart(tmp_path: Path) -> None:
     date = "2026-01-01T00-00-00.000001"
     path = write_log(tmp_path / "org__one", [sample(0), sample(1)], date=date)
@@ -86,31 +77,3 @@ def test_samples_of_other_tasks_are_left_out_and_said(tmp_path: Path) -> None:
     (logits,) = (problem for problem in responses.problems if "logits" in problem)
     assert "not one of MedExQA's" in other
     assert "left out 4 samples without the filter strict-match" in logits and "log-likelihoods" in logits
-
-
-def test_samples_without_their_document_are_left_out_and_said(tmp_path: Path) -> None:
-    malformed = [sample(3, options=["one"]), sample(4, options=None), sample(5, answer_letter="E")]
-    lines = [sample(2) | {"doc": {"question": "Only this?"}}, sample(1, explanation_1=" "), *malformed]
-    write_log(tmp_path, lines, tail=json.dumps(sample(6))[:90])
-    responses = find_responses([str(tmp_path)], STRICT)
-    assert [response.example for response in responses.found] == ["clinical_psychology/test/1"]
-    assert responses.found[0].case.references == ("Reference 2 of 1.",)
-    assert "left out 4 samples without a document of MedExQA (the first is doc_id 2)" in responses.problems[0]
-    assert "1 line" in responses.problems[1] and "line 6" in responses.problems[1]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "pattern", "message"),
-    [
-        ("notes.txt", "hello", "nothing/**/*.jsonl", r"no file matches --input_glob .*nothing"),
-        ("samples_medexqa_x_2026-01-01T00-00-00.0.jsonl", "{}\n", "*", "no response to judge in .*no sample"),
-        ("notes.txt", "hello", "*", r"no response to judge in .*notes\.txt: .*not named samples_<task>_<date>\.jsonl"),
-    ],
-)
-def test_where_nothing_is_found_one_line_says_why_and_the_way_out(
-    tmp_path: Path, name: str, content: str, pattern: str, message: str
-) -> None:
-    (tmp_path / name).write_text(content, encoding="utf-8")
-    with pytest.raises(SamplesError, match=message) as error:
-        find_responses([str(tmp_path / pattern)], STRICT)
-    assert "\n" not in str(error.value) and "--log_samples" in str(error.value)

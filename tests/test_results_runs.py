@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 
@@ -56,15 +56,14 @@ def test_a_sample_joins_both_filters(saved: Path) -> None:
     lines = [json.loads(line) for line in sample_file(saved, "medhallu").read_text(encoding="utf-8").splitlines()]
     assert len(lines) == 2 * len(task.samples)
     for sample in task.samples:
-        strict, flexible = (line for line in lines if line["doc_id"] == sample.doc_id)
-        assert sample.doc == strict["doc"] and sample.doc_hash == strict["doc_hash"] == flexible["doc_hash"]
-        assert sample.responses == strict["resps"][0] and sample.target == strict["target"]
-        assert sample.answers == {line["filter"]: line["filtered_resps"] for line in (strict, flexible)}
-        assert sample.metrics["strict-match"] == {name: strict[name] for name in strict["metrics"]}
-        assert sample.found_by == {line["filter"]: [line["found_by"]] for line in (strict, flexible)}
+        both = [line for line in lines if line["doc_id"] == sample.doc_id]
+        first = both[0]
+        assert (sample.doc, sample.responses, sample.target) == (first["doc"], first["resps"][0], first["target"])
+        for line in both:
+            name = line["filter"]
+            assert (sample.answers[name], sample.found_by[name]) == (line["filtered_resps"], [line["found_by"]])
+            assert sample.metrics[name] == {metric: line[metric] for metric in line["metrics"]}
         assert [message["role"] for message in sample.messages] == ["system", "user"]
-        assert sample.doc["question"] in sample.prompt
-        assert not any({"judge", "transcript"}.intersection(details) for details in sample.details.values())
 
 
 def test_log_likelihoods_are_read_as_letters(tmp_path: Path) -> None:
@@ -83,18 +82,6 @@ def test_log_likelihoods_are_read_as_letters(tmp_path: Path) -> None:
 
 
 # ---- finding runs
-
-
-def test_a_file_names_its_run_and_no_other(tmp_path: Path) -> None:
-    first = save_run(tmp_path, tasks="medhallu", limit=2)
-    second = save_run(tmp_path, tasks="medmcqa_openmed", limit=2)
-    assert first.parent == second.parent
-    assert [run.path for run in read_runs(first)] == [first]
-    assert [run.path for run in read_runs(sample_file(second, "medmcqa_openmed"))] == [second]
-    both = read_runs(tmp_path)
-    assert [run.path for run in both] == [first, second]
-    assert len({run.name for run in both}) == 2
-    assert [list(run.tasks) for run in both] == [["medhallu"], ["medmcqa_openmed"]]
 
 
 def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
@@ -123,13 +110,6 @@ def test_an_output_path_that_is_a_file_name(tmp_path: Path) -> None:
     path.rename(path.with_name(path.name.replace("results_", "my_")))
     (run,) = read_runs(tmp_path)
     assert not run.problems and len(run.tasks["medhallu"].samples) == 2
-
-
-def test_samples_are_read_when_they_are_asked_for(results: Path) -> None:
-    (run,) = read_runs(results)
-    path = sample_file(results, "medhallu")
-    path.write_bytes(b"not read yet")
-    assert run.tasks["medhallu"].samples == [] and "1 line" in run.tasks["medhallu"].problems[0]
 
 
 @pytest.mark.parametrize("make", [lambda path: path, lambda path: path / "absent"])
@@ -176,7 +156,7 @@ def _read(content: bytes, factory: pytest.TempPathFactory) -> list[Sample]:
     return read_samples(path).samples
 
 
-@pytest.mark.parametrize("content", [None, b"", b"[]", b'{"other": 1}', b"\xff\xfe"])
+@pytest.mark.parametrize("content", [None, b'{"other": 1}', b"\xff\xfe"])
 def test_an_unreadable_results_file_leaves_the_samples(results: Path, content: bytes | None) -> None:
     results.unlink() if content is None else results.write_bytes(content)
     sample_file(results, "medexqa_all").unlink()
@@ -186,16 +166,6 @@ def test_an_unreadable_results_file_leaves_the_samples(results: Path, content: b
     left = {name: benchmark for name, benchmark in BENCHMARKS.items() if name != "medexqa_all"}
     assert {name: task.benchmark for name, task in run.tasks.items()} == left
     assert all(task.samples for task in run.tasks.values())
-
-
-def test_missing_samples_are_a_problem_of_their_task(results: Path, tmp_path: Path) -> None:
-    shutil.copytree(results.parent, tmp_path / "copy")
-    sample_file(results, "medexqa_all").unlink()
-    run, copy = read_runs(tmp_path)
-    assert run.name != copy.name
-    both = sorted((each.tasks["medexqa_all"] for each in (run, copy)), key=lambda task: len(task.samples))
-    assert both[0].samples == [] and both[0].metrics and "--log_samples" in both[0].problems[0]
-    assert both[1].samples and not both[1].problems
 
 
 def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path) -> None:
@@ -220,12 +190,46 @@ def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path
                 assert found.stderr == (reported.stderr and pytest.approx(reported.stderr)), metric
 
 
-def test_hostile_responses_are_kept_and_harm_nothing(tmp_path: Path) -> None:
-    hostile = "<script>alert(1)</script>\u2028\x00\x1b[31m\x85\r" + "y" * 200_000 + "\\boxed{1}"
-    save_run(tmp_path, lambda doc: hostile, tasks="medhallu", limit=3)
-    (run,) = read_runs(tmp_path)
-    task = run.tasks["medhallu"]
-    assert [sample.responses for sample in task.samples] == [[hostile]] * 3 and not task.problems
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.just(10**400) | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def somewhere(data: st.DataObject, content: Any) -> None:
+    """Replace something in nested dictionaries and lists by anything."""
+    while True:
+        keys = list(content) if isinstance(content, dict) else list(range(len(content)))
+        key = data.draw(st.sampled_from(keys))
+        if isinstance(content[key], dict | list) and content[key] and data.draw(st.booleans()):
+            content = content[key]
+        else:
+            content[key] = data.draw(ANYTHING)
+            return
+
+
+@settings(max_examples=12)
+@given(data=st.data())
+def test_no_value_anywhere_stops_reading_and_comparing(
+    saved: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Whatever stands in a place of a results file or a sample, all else is read, broken down and compared."""
+    folder = tmp_path_factory.getbasetemp() / "anything"
+    folder.mkdir(exist_ok=True)
+    results = json.loads(saved.read_text())
+    somewhere(data, results)
+    (folder / "results.json").write_text(json.dumps(results))
+    task = data.draw(st.sampled_from(TASKS))
+    lines = [json.loads(line) for line in sample_file(saved, task).read_text(encoding="utf-8").splitlines()]
+    somewhere(data, lines[data.draw(st.integers(0, 3))])
+    (folder / f"samples_{task}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (run,) = read_runs(folder)
+    read = run.tasks[task]
+    assert len(read.samples) >= len(lines) // 2 - 1
+    assert all(unit_section(unit, [run]) for unit in arrange([run]) if not unit.is_overall)
+    outcomes(read.samples)
+    json.loads(as_json(compare_runs(run, run, tasks=[(task, task)], metrics=["acc"])))
 
 
 # ---- tasks of others

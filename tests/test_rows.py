@@ -25,6 +25,7 @@ from conftest import (
     manager,
     medmcqa_rows,
     sample_rows,
+    table,
     write_rows,
 )
 
@@ -57,32 +58,8 @@ def few_shot(task: Any) -> list[Row]:
 
 # ---- what is refused, what is left out, what may be written in several ways
 
-REFUSED: list[tuple[str, Row, list[str]]] = [
-    *(("medexqa", {"answer": answer}, [f"{answer!r}", "A, B, C or D"]) for answer in ("E", "", "AB", "1")),
-    *(
-        ("medcalc_bench", {"Calculator ID": number}, ["Calculator ID"])
-        for number in (1, 12, 47, 70, 0, -2, 2.5, "BMI", "", "nan")
-    ),
-    *(("medcalc_bench", {"Category": label}, ["Category", "lab_test, physical"]) for label in ("labs", "", "dose")),
-    *(
-        ("medcalc_bench", {column: cell}, [column, f"{cell!r}", "number"])
-        for column in ("Ground Truth Answer", "Lower Limit", "Upper Limit")
-        for cell in ("", "unknown", "nan", "1,200")
-    ),
-    *(
-        (
-            "medcalc_bench",
-            {"Calculator ID": number, "Ground Truth Answer": truth},
-            ["Ground Truth Answer", f"{truth!r}"],
-        )
-        for number, truth in ((13, "2021-05-04"), (68, "13/45/2021"), (13, ""), (69, "4 weeks"))
-    ),
-    *(("medhallu", {"Difficulty Level": label}, ["Difficulty Level", repr(label)]) for label in ("extreme", None, 1)),
-    *(("medhallu", {"Category of Hallucination": each}, ["Category", repr(each)]) for each in ("Other", None)),
-]
 
-
-@pytest.mark.parametrize(("benchmark", "change", "says"), REFUSED)
+@pytest.mark.parametrize(("benchmark", "change", "says"), table("rows_refused"))
 def test_a_bad_cell_is_one_line_that_names_file_row_and_cell(
     data: Path, benchmark: str, change: Row, says: list[str]
 ) -> None:
@@ -93,28 +70,18 @@ def test_a_bad_cell_is_one_line_that_names_file_row_and_cell(
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("label", [-1, None, "", 7, "E", float("nan"), "--1", "1e3", True, "²", [1]])
-def test_a_row_without_a_label_is_left_out_and_counted(
-    data: Path, label: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    write_rows([{**ROW["medmcqa"], **each} for each in ({}, {"cop": label}) * 2], data / FILE["medmcqa"])
-    task = load(TASK["medmcqa"], data)
-    assert len(documents(task)) == 2
-    (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert "left out 2 rows: no usable label in cop" in warning
-    assert task.dump_config()["metadata"]["rows_left_out"] == {"no usable label in cop": 2}
+def test_a_row_without_a_label_is_left_out_and_counted(data: Path, caplog: pytest.LogCaptureFixture) -> None:
+    labels = [-1, None, "", 7, "E", float("nan"), "--1", "1e3", True, "²", [1]]
+    for label in labels:
+        write_rows([{**ROW["medmcqa"], **each} for each in ({}, {"cop": label}) * 2], data / FILE["medmcqa"])
+        task = load(TASK["medmcqa"], data)
+        assert len(documents(task)) == 2, label
+        assert task.dump_config()["metadata"]["rows_left_out"] == {"no usable label in cop": 2}
+    warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(warnings) == len(labels) and all("left out 2 rows: no usable label in cop" in each for each in warnings)
 
 
-@pytest.mark.parametrize(
-    ("benchmark", "column", "written", "name"),
-    [
-        *(("medcalc_bench", "Category", label, "lab_test") for label in ("lab", "lab test", "Lab Test", "lab_test")),
-        ("medcalc_bench", "Category", " DATE ", "date"),
-        ("medhallu", "Category of Hallucination", "Misinterpretation of #Question#", "misinterpretation_of_question"),
-        ("medhallu", "Category of Hallucination", "Misinterpretation of question", "misinterpretation_of_question"),
-        ("medhallu", "Category of Hallucination", "INCOMPLETE information.", "incomplete_information"),
-    ],
-)
+@pytest.mark.parametrize(("benchmark", "column", "written", "name"), table("spellings"))
 def test_spellings_of_categories(data: Path, benchmark: str, column: str, written: str, name: str) -> None:
     assert {doc["category"] for doc in made(data, benchmark, {column: written})} == {name}
 
@@ -273,8 +240,10 @@ def test_specialties_by_code_or_name_one_or_many_in_any_case(given: Any, expecte
     assert Counter(codes[doc["specialty"]] for doc in found) == dict.fromkeys(expected.split(), 4)
 
 
-@pytest.mark.parametrize("name", ["medexqa", "medexqa_be", "medexqa_logits"])
-@pytest.mark.parametrize("options", [{"specialty": "CP"}, {"seed": 3}])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("medexqa", {"specialty": "CP"}), ("medexqa_be", {"seed": 3}), ("medexqa_logits", {"seed": 3})],
+)
 def test_options_of_several_specialties_are_refused_by_tasks_of_one(name: str, options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=rf"{next(iter(options))} cannot apply.*medexqa_all"):
         manager({"medexqa": options}).load([name])
@@ -298,13 +267,6 @@ def calculation(calculator: int, number: int = 1) -> Row:
     truth = {"date": "5/4/2021", "weeks_days": "(4 weeks, 3 days)", "integer": "5", "decimal": "17.5"}
     kind = BY_CALCULATOR[calculator].name
     return {"Row Number": number, "Calculator ID": calculator, "Ground Truth Answer": truth[kind]}
-
-
-def test_the_55_calculators_and_how_each_is_judged(data: Path) -> None:
-    found = made(data, "medcalc_bench", *(calculation(each, number) for number, each in enumerate(BY_CALCULATOR)))
-    kinds = {doc["calculator_id"]: doc["judgement"] for doc in found}
-    assert Counter(kinds.values()) == {"date": 2, "weeks_days": 1, "integer": 18, "decimal": 34}
-    assert (kinds[13], kinds[68], kinds[69], kinds[4], kinds[2]) == ("date", "date", "weeks_days", "integer", "decimal")
 
 
 def test_limits_the_wrong_way_round_are_put_in_order(data: Path) -> None:

@@ -10,7 +10,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +50,13 @@ HELD_ALONE: dict[str, set[str]] = {
     "limits": {"memory"},
 }
 """By layer that is off, what then gets through: what that layer alone was holding."""
+WHOLE: dict[str, set[str]] = {
+    "namespaces": {"read", "write"},
+    "landlock": {"disturb", "machine"},
+    "seccomp": {"kernel", "others", "start"},
+    "limits": {"memory", "connect"},
+}
+"""The classes that are tried whole with a layer off: each class once."""
 
 
 @dataclass
@@ -138,14 +145,14 @@ def of_the_machine() -> set[str]:
     return {each for each in shown if len(each) > 4}
 
 
-def got_through(sandbox: Sandbox, watch: Watch, *classes: str) -> dict[str, list[str]]:
-    """By class and name, what attempts got that must get nothing."""
+def got_through(sandbox: Sandbox, watch: Watch, whole: Container[str], *classes: str) -> dict[str, list[str]]:
+    """By class and name, what attempts got that must get nothing; but for the whole classes, of every third attempt."""
     found = {}
     for of_class in classes:
         attempts = CLASSES[of_class]
         prelude = kernel.PRELUDE if of_class in ("start", "kernel") else ""
         size = 1 if of_class == "connect" else 200  # a connection does not tell whose it is
-        names = list(attempts)
+        names = list(attempts)[:: 1 if of_class in whole else 3]
         for start in range(0, len(names), size):
             batch = [(name, *watch.prepare(prelude + attempts[name])) for name in names[start : start + size]]
             sandbox.run([("victim", f"x = {watch.secret!r}\nprint(x * 99)\n[x] * 9")])
@@ -175,12 +182,12 @@ x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="calls by number
 )
 def test_nothing_gets_through(sandbox: Sandbox, watch: Watch, of_class: str) -> None:
     skip_without(sandbox, *LAYERS)
-    assert got_through(sandbox, watch, of_class) == {}
+    assert got_through(sandbox, watch, ("connect",), of_class) == {}
 
 
 def test_every_call_ends(watch: Watch) -> None:
     with make(timeout=0.3) as sandbox:
-        assert got_through(sandbox, watch, "time") == {}
+        assert got_through(sandbox, watch, (), "time") == {}
 
 
 @pytest.mark.slow
@@ -188,7 +195,7 @@ def test_every_call_ends(watch: Watch) -> None:
 def test_with_one_layer_off(watch: Watch, layer: str) -> None:
     with make(layer) as sandbox:
         skip_without(sandbox, *(other for other in LAYERS if other != layer))
-        found = got_through(sandbox, watch, *(each for each in CLASSES if each != "time"))
+        found = got_through(sandbox, watch, WHOLE[layer], *(each for each in CLASSES if each != "time"))
     print(f"{layer} alone was holding {len(found)}: {found or 'nothing'}")
     assert {name.partition(":")[0] for name in found} == HELD_ALONE[layer], found
 
@@ -197,13 +204,11 @@ def test_with_one_layer_off(watch: Watch, layer: str) -> None:
 def test_attempts_are_real(watch: Watch) -> None:
     """Without any layer, most get through; the others ask for what this system or version does not have."""
     with make(*LAYERS) as sandbox:
-        found = got_through(sandbox, watch, "read", "write", "connect")
-    assert len(found) > 35, sorted(found)
+        found = got_through(sandbox, watch, (), "read", "write", "connect")
+    assert len(found) > 12, sorted(found)
 
 
-@pytest.mark.parametrize(
-    "off", [(), *(pytest.param((layer,), marks=pytest.mark.slow) for layer in LAYERS if layer != "seccomp")], ids=str
-)
+@pytest.mark.parametrize("off", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=str)
 def test_two_examples_have_nothing_in_common(watch: Watch, off: tuple[str, ...]) -> None:
     with make(*off) as sandbox:
         skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
@@ -219,9 +224,7 @@ def test_two_examples_have_nothing_in_common(watch: Watch, off: tuple[str, ...])
     assert seen == []
 
 
-@pytest.mark.parametrize(
-    "off", [(), *(pytest.param((layer,), marks=pytest.mark.slow) for layer in LAYERS if layer != "seccomp")], ids=str
-)
+@pytest.mark.parametrize("off", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=str)
 def test_two_examples_do_not_notice_each_other(off: tuple[str, ...]) -> None:
     with Sandbox(timeout=10, processes=2, _off=off, _anyway=True) as sandbox:
         skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
@@ -256,9 +259,7 @@ def test_nothing_outlives_its_call() -> None:
     assert all(text == "'next'" or "Error: " in text for text in texts.values()), texts
 
 
-@pytest.mark.parametrize(
-    "off", [["seccomp"], ["limits"], ["namespaces", "landlock"], ["namespaces", "landlock", "seccomp", "limits"]]
-)
+@pytest.mark.parametrize("off", [["seccomp"], ["limits"], ["namespaces", "landlock"]])
 def test_without_a_boundary_it_says_so_and_does_not_run(off: list[str]) -> None:
     """As on macOS, or where a kernel or its administrator gives nothing."""
     with Sandbox(_off=off) as sandbox, pytest.raises(SandboxError) as caught:

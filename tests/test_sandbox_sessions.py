@@ -15,11 +15,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from conftest import table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.sandbox import Result, Sandbox, SandboxError, capacity
-from medtasks_utils.sandbox.layout import Layout
 from medtasks_utils.sandbox.output import readable
 from medtasks_utils.sandbox.process import Zygote
 
@@ -66,12 +66,7 @@ def test_variables_are_kept_within_a_session_and_nowhere_else(sandbox: Sandbox) 
     assert sandbox.run([("a", "x")])[0].failed and sandbox.run([]) == []
 
 
-def test_sessions_draw_different_numbers(sandbox: Sandbox) -> None:
-    code = "import random, numpy as np\nprint(random.random(), np.random.rand())"
-    assert len(set(texts(sandbox.run([(f"r{n}", code) for n in range(5)])))) == 5
-
-
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8)
 @given(st.lists(st.tuples(st.sampled_from("uvw"), st.integers(0, 9)), max_size=12))
 def test_order_within_sessions_and_of_results(sandbox: Sandbox, calls: list[tuple[str, int]]) -> None:
     for session in "uvw":
@@ -87,20 +82,17 @@ def test_order_within_sessions_and_of_results(sandbox: Sandbox, calls: list[tupl
 # ---- limits and texts
 
 
-@pytest.mark.parametrize(
-    ("code", "shown"),
-    [
-        ("while True: pass", ""),
-        ("import itertools\nlist(itertools.count())", ""),
-        ("print('creatinine clearance = 51.87 mL/min')\nwhile True: pass", "creatinine clearance = 51.87 mL/min\n"),
-        ("import os, time\nos.write(1, b'half a line')\ntime.sleep(99)", "half a line\n"),
-    ],
-)
-def test_timeout_shows_what_was_printed_and_the_session_goes_on_fresh(code: str, shown: str) -> None:
+def test_timeout_shows_what_was_printed_and_the_session_goes_on_fresh() -> None:
+    codes = {
+        "import itertools\nlist(itertools.count())": "",
+        "print('creatinine clearance = 51.87 mL/min')\nwhile True: pass": "creatinine clearance = 51.87 mL/min\n",
+        "import os, time\nos.write(1, b'half a line')\ntime.sleep(99)": "half a line\n",
+    }
     with Sandbox(timeout=0.5) as sandbox:
-        results = sandbox.run([("slow", "x = 1"), ("slow", code), ("slow", "x")])
-    assert results[1] == Result(f"{shown}Error: timed out after 0.5 s; all variables were lost", True)
-    assert results[2].text.endswith("NameError: name 'x' is not defined")
+        results = sandbox.run([(key, code) for key in codes for code in ("x = 1", key, "x")])
+    for shown, slow, after in zip(codes.values(), results[1::3], results[2::3], strict=True):
+        assert slow == Result(f"{shown}Error: timed out after 0.5 s; all variables were lost", True)
+        assert after.text.endswith("NameError: name 'x' is not defined")
 
 
 def test_a_crash_shows_what_was_printed(sandbox: Sandbox) -> None:
@@ -113,7 +105,7 @@ def test_memory_is_limited_and_the_session_survives_it(sandbox: Sandbox) -> None
     assert error.endswith("MemoryError") and text == "7"
 
 
-@pytest.mark.parametrize("code", ["print('x' * 5_000)", "print('€' * 18_000)", "print('\\U0001f489' * 9_000)"])
+@pytest.mark.parametrize("code", ["print('x' * 5_000)", "print('\\U0001f489' * 9_000)"])
 def test_output_is_bounded_and_says_how_much_was_cut(sandbox: Sandbox, code: str) -> None:
     whole, failed, after = run(sandbox, code, f"{code}\n1 / 0", "'goes on'")
     assert 3_900 < len(whole) <= 4_000 and "characters left out]" in whole and len(set(whole[:500])) == 1
@@ -125,38 +117,7 @@ def test_endless_output_ends(sandbox: Sandbox) -> None:
     assert "the output had no end" in run(sandbox, "while True: print('x' * 100_000)")[0]
 
 
-ABSENT = "are not available here"
-
-
-@pytest.mark.parametrize(
-    ("code", "text"),
-    [
-        ("x = = 1", "SyntaxError: invalid syntax"),
-        ("x = '\\0'\n\0", "SyntaxError: source code string cannot contain null bytes"),
-        ("x = 1\nreturn x", "    return x\n    ^^^^^^^^\nSyntaxError: 'return' outside function"),
-        ("if 1:\n\tx = 1\n\n\t\ty = 2", "    y = 2\nIndentationError: unexpected indent"),
-        ("def f():\nreturn 1", "    return 1\n    ^\nIndentationError: expected an indented block after function"),
-        ("# nothing", ""),
-        ("import torch", "ModuleNotFoundError: No module named 'torch'"),
-        ("input('age?')", "EOFError: EOF when reading a line"),
-        ("().__class__.__bases__", "(<class 'object'>,)"),
-        ("'\\ud800'", "'\\ud800'"),
-        ("raise ValueError('\\ud800')", "ValueError: \\ud800"),
-        ("exit(0)", ""),
-        ("raise SystemExit('enough Error')", "enough Error"),
-        ("class E(Exception):\n    def __str__(self): 1 / 0\nraise E", "<exception str() failed>"),
-        ("np.mean([1, 2]), numpy is np, math.pi > 3, sp is scipy", "(np.float64(1.5), True, True, True)"),
-        ("math.sqr(4)", "has no attribute 'sqr'. Did you mean: 'sqrt'?"),
-        ("import threading\nthreading.Thread(target=print).start()", ABSENT),
-        ("import asyncio\nasync def f(): pass\nasyncio.run(f())", ABSENT),
-        ("import asyncio\nasync def f(): pass\ntry: asyncio.run(f())\nexcept OSError: pass", ""),
-        ("class A:\n    def __del__(self): 1 / 0\nA()\nx = 1", "Exception ignored in: <function A.__del__"),
-        ("import os\nos.system('ls')", ABSENT),
-        ("import urllib.request\nurllib.request.urlopen('https://example.org')", ABSENT),
-        ("open('x', 'w')", ABSENT),
-        ("import os\nprint('x', file=open(os.devnull, 'w'))\nopen(os.devnull).read()", "''"),
-    ],
-)
+@pytest.mark.parametrize(("code", "text"), table("sandbox_texts"))
 def test_texts(sandbox: Sandbox, code: str, text: str) -> None:
     (shown,) = run(sandbox, code)
     assert text in shown if text else shown == ""
@@ -191,14 +152,6 @@ def test_streams_of_an_earlier_call_and_errors_come_in_order(sandbox: Sandbox) -
         "print(1)\nlogging.warning(2)\nprint(3, file=kept)\nprint(4, file=sys.stderr)\nos.write(1, b'5\\n')\nprint(6)"
     )
     assert run(sandbox, first, second) == ["", "1\n2\n3\n4\n5\n6"]
-
-
-def test_a_folder_at_the_root_is_no_path_to_hide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a container ``sys.prefix`` may be ``/app``, and a text may have ``mg/application``."""
-    monkeypatch.setattr("sys.base_prefix", "/app")
-    layout = Layout()
-    layout.remove()
-    assert "/app" not in layout.paths and all(path.count("/") > 1 for path in layout.paths)
 
 
 # ---- room
@@ -240,34 +193,7 @@ def test_a_full_machine_makes_calls_wait(monkeypatch: pytest.MonkeyPatch) -> Non
         assert sandbox.run([("a", "1")]) == [Result("1", False)]
 
 
-def test_control_groups_are_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A group that has less than the machine decides, and the outer one as well."""
-    inner = tmp_path / "pod" / "job"
-    inner.mkdir(parents=True)
-    (tmp_path / "pod" / "memory.max").write_text(f"{8 << 30}")
-    (tmp_path / "pod" / "memory.stat").write_text(f"anon {7 << 30}\nfile 5\n")
-    (inner / "memory.max").write_text("max")
-    monkeypatch.setattr(capacity, "_GROUPS", tmp_path)
-    cgroup = tmp_path / "cgroup"
-    cgroup.write_text("0::/pod/job\n")
-    read = Path.read_text
-    monkeypatch.setattr(
-        Path, "read_text", lambda self, **how: read(cgroup if str(self) == "/proc/self/cgroup" else self, **how)
-    )
-    assert not capacity.is_memory_short(64 << 20)
-    (tmp_path / "pod" / "memory.stat").write_text(f"anon {(8 << 30) - 1000}\n")
-    assert capacity.is_memory_short(64 << 20)
-
-
 # ---- many threads
-
-
-def test_many_threads_at_once(sandbox: Sandbox) -> None:
-    def converse(number: int) -> list[str]:
-        return [sandbox.run([(f"thread {number}", code)])[0].text for code in (f"x = {number}", "x += 1", "x")]
-
-    with ThreadPoolExecutor(16) as threads:
-        assert list(threads.map(converse, range(40))) == [["", "", str(number + 1)] for number in range(40)]
 
 
 def test_first_come_first_served(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,11 +281,10 @@ def alive(pids: set[int]) -> set[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("off", [[], ["namespaces"]])
-def test_nothing_outlives_a_run_that_is_killed(off: list[str]) -> None:
-    script = f"""
+def test_nothing_outlives_a_run_that_is_killed() -> None:
+    script = """
 from medtasks_utils.sandbox import Sandbox
-sandbox = Sandbox(timeout=600, processes=3, _off={off!r})
+sandbox = Sandbox(timeout=600, processes=3)
 sandbox.run([("idle", "1")])
 print(sandbox.started()._layout.folder, flush=True)
 sandbox.run([("a", "while True: pass"), ("b", "import itertools; sum(itertools.count())")])
@@ -373,10 +298,7 @@ sandbox.run([("a", "while True: pass"), ("b", "import itertools; sum(itertools.c
     run.wait()
     run.stdout.close()
     until(lambda: not alive(left))
-    assert folder.name.startswith("medtasks-python-")
-    assert off or not folder.exists()
-    Layout().remove()  # the next start
-    assert not folder.exists()
+    assert folder.name.startswith("medtasks-python-") and not folder.exists()
 
 
 # ---- RestrictedPython

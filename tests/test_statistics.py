@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import pickle
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from medtasks_utils.statistics.planning import (
     power_of_mcnemar,
     spread,
 )
-from medtasks_utils.statistics.ratio import FEWEST, Ratio, detectable, holm, informative_clusters, paired
+from medtasks_utils.statistics.ratio import FEWEST, Ratio, holm, informative_clusters
 
 Rng = np.random.Generator
 EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True, is_judged=True)
@@ -80,16 +79,6 @@ def test_a_mean_has_the_harness_s_standard_error() -> None:
 
     values = [1.0, 0.0, 1.0, 1.0, 0.0, 0.25]
     assert AGGREGATES["mean"].stderr(values) == pytest.approx(mean_stderr(values), rel=1e-14)
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from("abc"), st.sampled_from("xy")), min_size=1, max_size=30))
-def test_order_changes_nothing(rows: list[tuple[float, str, str]]) -> None:
-    """Several processes hand the examples over in another order."""
-    items = [Example([value], cluster, stratum) for value, cluster, stratum in rows]
-    for aggregate in AGGREGATES.values():
-        for other in (items[::-1], sorted(items)):
-            assert aggregate(items) == aggregate(other) and aggregate.stderr(items) == aggregate.stderr(other)
-    assert [vars(pickle.loads(pickle.dumps(item))) for item in items] == [vars(item) for item in items]
 
 
 def test_macro_averages_are_means_of_means() -> None:
@@ -223,14 +212,6 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(
     assert (reported.low is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
 
 
-def test_a_group_of_tasks_that_are_all_right_has_their_interval_and_mark() -> None:
-    parts = [scores([1.0] * 30) for _ in range(4)]
-    of_task, of_group = estimate(parts[0], Metric("acc")), estimate(joined(parts, by_part=True), Metric("acc"), "macro")
-    assert of_task.low is not None and of_group.low is not None
-    assert of_task.low < of_group.low < 1.0 and of_group.high == 1.0
-    assert of_task.few and of_group.few and of_group.n == of_group.clusters == 120
-
-
 # ---- two runs
 
 
@@ -306,19 +287,6 @@ def test_too_few_are_not_tested() -> None:
     few = contrast(scores([50.0, 60, 70]), scores([51.0, 60, 71]), Metric("m", unit="points"))
     assert few is not None and few.p is few.low is None and "3" in few.note
     assert contrast(scores([None]), scores([1.0]), Metric("acc")) is None
-
-
-def test_a_metric_of_the_generations_together_counts_examples() -> None:
-    """Whether all of several are right is one thing an example, so that its MDE is that of as many examples."""
-    rng = np.random.default_rng(7)
-    a, b = rng.integers(0, 2, (2, 50)) * 1.0
-    found = contrast(scores(a), scores(b), Metric("all@k"))
-    smooth = paired(scores(a).ratio(), scores(b).ratio(), 1.0, is_counted=True)
-    assert (
-        found is not None
-        and smooth is not None
-        and found.detectable == smooth.detectable > detectable(smooth.stderr, 49)
-    )
 
 
 # ---- many comparisons

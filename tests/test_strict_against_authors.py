@@ -76,30 +76,6 @@ def test_flexible_loses_no_clearly_stated_answer_of_medcalc_bench(shared: Path) 
 
 # ---- MedExQA's rules, on our own examples
 
-OPTIONS = ["Broca aphasia", "Wernicke aphasia", "Conduction aphasia.", "Aphasia"]
-
-
-@pytest.mark.parametrize(
-    ("response", "letter"),
-    [
-        # Options become letters: the longest first, in any case, full stops at their end ignored, anywhere.
-        *(("wernicke APHASIA", "B"), ("Conduction aphasia is what this patient has", "C"), ("Not Broca aphasia", "A")),
-        # 1: choose; answer or choice, not soon negated; a lone capital before any other capital A-D.
-        *(("D? I choose B", "B"), ("D; the answer to this is B", "B"), ("D; the answer isn't B", "D")),
-        *(("D; the answer is something else that takes long to say, B", "D"), ("D; the ANSWER is B", "D")),
-        # 2: a lone letter closely followed by "correct" or "right", without a negation between.
-        *(("D no, B seems right", "B"), ("D is not correct, B is correct", "B"), ("B is correctly named, D", "B")),
-        # 3: the response begins with a letter and ".", ",", ":" or the end.
-        *(("B. Fluent speech, unlike D", "B"), ("B", "B")),
-        # 4: the first letter that is part of no word and not followed by "=".
-        *((r"\boxed{B}", "B"), ("DNA and BB, then B", "B"), ("A=3 and B", "B"), ("答案是B", "B")),
-        # 5: else the most similar option, the first on a tie.
-        *(("wernike aphasi", "B"), ("conductive", "C")),
-    ],
-)
-def test_medexqa_s_rules(response: str, letter: str) -> None:
-    assert authors_answer(response, OPTIONS)[0] == letter
-
 
 def test_medexqa_s_most_similar_option_is_the_first_on_a_tie() -> None:
     assert authors_answer("xyz", ["one", "two", "six", "ten"])[0] == "C"
@@ -116,91 +92,6 @@ def test_medexqa_s_two_deliberate_differences() -> None:
 
 
 # ---- MedCalc-Bench's rules, on our own examples
-
-INTEGER: dict[str, float | None] = {
-    "5": 5,
-    "5.4": 5.4,
-    "3 out of 9": 3,
-    "-3 out of 9": 3,
-    "3, 4, 5": 3,
-    "1,200": 2,
-    "3, 4, 5 or 7": 3,
-    "5/10": 10,
-    "007": None,
-    ".6": 6,
-    "2.000e+00": 0,
-    "": None,
-    "str(5)": 5,
-}
-DECIMAL: dict[str, float | None] = {
-    "-17.29": -17.29,
-    "about 17 to 18": 18,
-    "+17.5": 17.5,
-    "1,234.5": 234.5,
-    ".5": 5,
-    "1e3": 3,
-    "007": None,
-    "": None,
-    # the first rate
-    "17.2 mL/min/1.73 m^2": 17.2,
-    "17.2 mL/min/1.73 and 18.2 mL/min/1.73": 17.2,
-    "17.2 ml/min/1.73": 1.73,
-    "50% of 17 mL/min/1.73": 17,
-    # the last percentage
-    "53.1%": 0.531,
-    "40% (12)": 0.4,
-    "53.1 %": 53.1,
-    # an expression in str(...)
-    "str(round(2.567, 1))": 2.6,
-    "str((2 + 3) * 4": 5,  # up to the last parenthesis
-    "str(2 + 3) * 4)": 20,
-    "it is str(70 kg / 1.75^2)": 70 / 1.75**2,
-    "str(3 is odd)": True,
-    "str(4 if 4 is even else 5)": 4,
-    "str(6 # (2 * 4))": 6,
-    "str(sqrt(16)) mL": 4,
-    "str(6)%": 6,
-    "str(1/0)": None,
-    "str(__import__('os').getpid())": None,
-}
-WEEKS_DAYS: dict[str, tuple[int, int] | None] = {
-    "(4 weeks, 3 days)": (4, 3),
-    "(4, 3)": (4, 3),
-    "['4 weeks', '3 days']": (4, 3),
-    "  4   weeks,\n3 days": (4, 3),
-    "4 weeks and 3 days": None,
-    "29 weeks": (2, 9),
-    "04 weeks, 3 days": None,
-}
-DATE: dict[str, str | None] = {
-    "05/04/2021": "5/4/2021",
-    "\n09/23/2014\n": "9/23/2014",
-    "on 5/4/2021": None,
-    "5/4/21": None,
-    "May 4, 2021": None,
-    "2/30/2021": None,
-}
-
-
-@pytest.mark.parametrize(("content", "value"), INTEGER.items())
-def test_medcalc_s_integers(content: str, value: float | None) -> None:
-    assert KINDS["integer"].strict(content) == value
-
-
-@pytest.mark.parametrize(("content", "value"), DECIMAL.items())
-def test_medcalc_s_decimals(content: str, value: float | None) -> None:
-    assert KINDS["decimal"].strict(content) == (None if value is None else pytest.approx(value))
-
-
-@pytest.mark.parametrize(("content", "value"), WEEKS_DAYS.items())
-def test_medcalc_s_gestational_ages(content: str, value: tuple[int, int] | None) -> None:
-    assert KINDS["weeks_days"].strict(content) == value
-
-
-@pytest.mark.parametrize(("content", "shown"), DATE.items())
-def test_medcalc_s_dates(content: str, shown: str | None) -> None:
-    answer = reader("medcalc_bench").strict(f"<answer>{content}</answer>", {"judgement": "date"})
-    assert (None if answer.value is None else str(answer)) == shown
 
 
 def test_medcalc_s_four_kinds_of_judgement() -> None:

@@ -66,9 +66,8 @@ def of_model(server: JudgeServer, name: str) -> list[Any]:
     return [request for request in server.requests if request["model"] == name]
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:9", "192.0.2.77:6379", "no.such.host:6379"])
-def test_an_address_without_a_cluster_is_one_line(tmp_path: Path, server: JudgeServer, address: str) -> None:
-    driver = command(plan(tmp_path, server, count=1), "--ray", address)
+def test_an_address_without_a_cluster_is_one_line(tmp_path: Path, server: JudgeServer) -> None:
+    driver = command(plan(tmp_path, server, count=1), "--ray", "127.0.0.1:9")
     _, errors = driver.communicate(timeout=60)
     assert driver.returncode == 1
-    assert errors.count("\n") == 1 and f"no Ray cluster at {address}" in errors and "ray start" in errors
+    assert errors.count("\n") == 1 and "no Ray cluster at 127.0.0.1:9" in errors and "ray start" in errors

@@ -31,17 +31,11 @@ def test_the_calculator(tool: Any) -> None:
 
 
 def test_python(tool: Any) -> None:
-    code = "from datetime import date, timedelta\nprint('due')\n(date(2021, 5, 4) + timedelta(days=280)).isoformat()"
-    assert tool(code, "python") == (0, "due\n'2022-02-08'\n", "")
-    assert tool("x = 1", "python") == (0, "", "")
+    assert tool("print('due \x9b31m µ')\n(2, 1)", "python", "--json") == (
+        0, '{"text": "due \\u009b31m \\u00b5\\n(2, 1)", "failed": false}\n', ""
+    )  # fmt: skip
     code, out, error = tool("print('before')\n1 / 0", "python")
-    assert (code, out) == (1, "")
-    assert "ZeroDivisionError" in error
-
-
-def test_json_holds_no_control_characters(tool: Any) -> None:
-    code, out, _ = tool("print('\x9b31m µ \x7f')", "python", "--json")
-    assert code == 0 and "\\u009b31m \\u00b5 \\u007f" in out
+    assert (code, out) == (1, "") and "ZeroDivisionError" in error
 
 
 def test_input_that_is_no_text_is_one_line(tool: Any) -> None:
@@ -50,9 +44,7 @@ def test_input_that_is_no_text_is_one_line(tool: Any) -> None:
     assert error.startswith("medtasks: error: ") and "invalid start byte" in error and error.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    "arguments", [[], ["abacus"], ["python", "--timeout", "0"], ["python", "--timeout", "nan"], ["calculator", "1 + 1"]]
-)
+@pytest.mark.parametrize("arguments", [[], ["abacus"], ["python", "--timeout", "nan"], ["calculator", "1 + 1"]])
 def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(["tool", *arguments])

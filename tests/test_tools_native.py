@@ -289,19 +289,6 @@ def test_a_tool_template_is_given_tools_calls_and_results(form: str) -> None:
         assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 1, 0)
 
 
-@pytest.mark.parametrize(
-    ("form", "roles"),
-    [("llama", ["user"]), *((form, ["tool", "tool"]) for form in FORMS if form != "llama")],
-)
-def test_parallel_calls_go_back_as_the_template_takes_them(form: str, roles: list[str]) -> None:
-    template, call = FORMS[form]
-    several = call.replace(CALL, f"{CALL}, {CALL}") if form == "mistral" else f"{call}\n{call}"
-    model = InProcess(template, lambda turn: several if turn == 1 else ANSWER)
-    (sample,) = samples(evaluate("medcalc_bench_calculator", model, limit=1))
-    assert [message["role"] for message in sample["transcript"][3:-1]] == roles
-    assert (sample["tool_calls"], sample["tool_errors"]) == (2, 0)
-
-
 @pytest.mark.parametrize("template", [PYTHONIC, PLAIN, DEAF, "{{raise_exception('no')}}"])
 def test_without_a_tool_template_that_can_be_read_calls_are_text(template: str) -> None:
     with pytest.raises(OptionError, match=r"tool_format=native.*chat template.*text"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import TASKS, Row, lm_eval, saved_results, saved_samples
+from conftest import TASKS, Row, lm_eval, saved_results, saved_samples, table
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils.errors import MedtasksError
@@ -118,21 +118,7 @@ def test_each_field_does_what_it_does_in_a_stock_task(saved: Path) -> None:
 FILTERS = ("strict-match", "flexible-extract")
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ("dataset_path: somebody/else", ["dataset_path", "medtasks_data"]),
-        ("custom_dataset: !function functions.prompt", ["custom_dataset", "process_docs"]),
-        ("use_prompt: 'promptsource:x'", ["use_prompt", "doc_to_text"]),
-        ("output_type: loglikelihood", ["output_type", "loglikelihood", "generate_until"]),
-        ("output_type: multiple_choice", ["filter_list", "medtasks_read", "null"]),
-        ("validation_split: nowhere", ["split", "nowhere", "'train'"]),
-        ("metric_list: [{metric: accc}]", ["metric_list", "accc", "process_results"]),
-        ("filter_list: [{name: x, filter: [{function: medtasks_read, reading: lax}]}]", ["reading", "lax", "flexible"]),
-        ("filter_list: [{name: x, filter: [{function: medtasks_read}]}]", ["reading", "strict or flexible"]),
-        ("repeats: 2\nfilter_list: [{name: x, filter: [{function: majority_vote}]}]", ["filter_list", "x", "maj@k"]),
-    ],
-)
+@pytest.mark.parametrize(("fields", "said"), table("variants_refused"))
 def test_a_field_that_cannot_work_is_one_error_that_names_it(tmp_path: Path, fields: str, said: list[str]) -> None:
     (tmp_path / "functions.py").write_text(FUNCTIONS)
     (tmp_path / "bad.yaml").write_text(f"include: {BASES['medmcqa']}\ntask: bad\n{fields}\n")
