@@ -28,6 +28,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from medtasks_utils.benchmarks.medexqa.metrics import (
+    Metric,
     MetricError,
     make_metrics,
 )
@@ -216,9 +217,9 @@ def test_both_are_fetched_once_and_said_so(
 
     def download(name: str, quiet: bool) -> bool:
         fetched.append(name)
-        place = Path(download_dir) / PLACES[name]
+        place = no_data / PLACES[name]
         if name == "wordnet":  # which NLTK leaves packed
-            place.mkdir()
+            place.mkdir(parents=True)
             shutil.make_archive(str(place / name), "zip", NLTK / PLACES[name], name)
         else:
             shutil.copytree(NLTK / PLACES[name], place)

@@ -54,9 +54,9 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 def same(read: Any, wanted: Any) -> bool:
     if isinstance(read, datetime.date):
-        return str(read) == wanted
+        return bool(str(read) == wanted)
     if isinstance(read, tuple):
-        return list(read) == wanted
+        return bool(list(read) == wanted)
     if isinstance(read, float):
         return wanted is not None and math.isclose(read, wanted, rel_tol=1e-6)
     return bool(read == wanted)
