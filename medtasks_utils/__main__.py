@@ -9,7 +9,6 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
-from functools import partial
 from typing import NoReturn
 
 from medtasks_utils.errors import MedtasksError, UsageError, debugging, meant, reason_of
@@ -31,35 +30,28 @@ INTERRUPTED = 130
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, with what was probably meant."""
-
-    given: Sequence[str] = ()
+    """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
         """End with exit code 2."""
-        words = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message)
-        if words:
-            message = f"there is no command {words[1]!r}{meant(words[1], COMMANDS)}"
-        known = [flag for action in self._actions for flag in action.option_strings]
-        flags = [word.partition("=")[0] for word in self.given if re.match(r"--\w", word)]
-        for flag in flags:
-            if not any(name.startswith(flag) for name in known):
-                message = f"there is no flag {flag}{meant(flag, known)}"
+        word = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message)
+        if word:
+            message = f"there is no command {word[1]!r}{meant(word[1], COMMANDS)}"
         self.exit(2, f"medtasks: error: {message}; {self.prog} --help lists all\n")
 
 
-def build_parser(asked_for: str | None = None, every: bool = False) -> argparse.ArgumentParser:
-    """The parser of the command line, with the arguments of one command, or of ``every``.
+def build_parser(asked_for: str | None = None) -> argparse.ArgumentParser:
+    """The parser of the command line, with the arguments of one command; of all for ``completion``.
 
     Adding them for all would import what all need.
     """
     parser = _Parser(prog="medtasks", description="Medical benchmarks for lm-evaluation-harness.")
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    parser.set_defaults(parser=parser, parsers=subparsers.choices)
     for name, command in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
-        subparser.set_defaults(run=command.run, parser=subparser, whole=partial(build_parser, every=True))
-        if every or name == asked_for:
+        if asked_for in (name, "completion"):
             subparser.add_argument("--json", action="store_true", help="print JSON")
             command.add_arguments(subparser)
     return parser
@@ -67,16 +59,15 @@ def build_parser(asked_for: str | None = None, every: bool = False) -> argparse.
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = build_parser(next(iter(argv), None))
-    _Parser.given = argv
     try:
         arguments, unknown = parser.parse_known_args(argv)
     except ValueError as error:  # lm_eval's flags raise theirs past argparse
-        parser.exit(2, f"medtasks: error: {error}\n")
-    subparser = vars(arguments).pop("parser", parser)
+        parser.error(str(error))
     if unknown:
-        subparser.error("unrecognized arguments: " + " ".join(unknown))
-    if arguments.command is None and not arguments.version:
-        parser.print_help()
+        asked = arguments.parsers.get(arguments.command, parser)
+        flags = [flag for action in asked._actions for flag in action.option_strings]
+        flag = unknown[0].partition("=")[0]
+        asked.error(f"there is no {'flag' if flag.startswith('-') else 'argument'} {flag}{meant(flag, flags)}")
     return arguments
 
 
@@ -89,14 +80,13 @@ def version() -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # printing a character that the terminal lacks must not end a run
-            stream.reconfigure(errors="backslashreplace")
     try:
         arguments = _parse(sys.argv[1:] if argv is None else argv)
         if arguments.version:
             print(version())
-        code = int(arguments.run(arguments)) if arguments.command else 0
+        elif arguments.command is None:
+            arguments.parser.print_help()
+        code = int(COMMANDS[arguments.command].run(arguments)) if arguments.command else 0
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -116,10 +106,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _with_traceback(error: Exception) -> str:
     """What an error that nobody foresaw says, and the file with its traceback."""
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="medtasks_traceback_", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
-    ) as file:
-        file.write(SECRETS.scrub("".join(traceback.format_exception(error))))
+    whole = "".join(traceback.format_exception(error))
+    with tempfile.NamedTemporaryFile("wb", prefix="medtasks_traceback_", suffix=".txt", delete=False) as file:
+        file.write(SECRETS.scrub(whole).encode(errors="backslashreplace"))
     return f"{type(error).__name__}: {reason_of(error)} (the traceback is in {file.name})"
 
 

@@ -83,7 +83,7 @@ class Scorer:
             By filter, ``strict-match`` and ``flexible-extract``.
 
         Raises:
-            UsageError: for arguments that are no row and no text, or a row that makes several examples.
+            UsageError: for a row that makes several examples.
             DataError: for a row that cannot be read.
         """
         (found,) = self.many([row], [response], shown=shown)
@@ -93,12 +93,11 @@ class Scorer:
         self, rows: Iterable[Mapping[str, Any]], responses: Iterable[str], *, shown: str | None = None
     ) -> list[dict[str, Scored]]:
         """Score responses, one to each row; what is best scored together, such as explanations, is."""
-        texts = list(map(_response, responses))
-        asked = [(self.example(row, shown), text) for row, text in zip(rows, texts, strict=True)]
+        asked = [(self.example(row, shown), printable(text)) for row, text in zip(rows, responses, strict=True)]
         answers = [self._answers(example, response) for example, response in asked]
         pairs = [(example, answer) for (example, _), own in zip(asked, answers, strict=True) for answer in own.values()]
         if self._batch_scorer is None:
-            self._batch_scorer = self.benchmark.batch_scorer([example for example, _ in asked], self.options, self.info)
+            self._batch_scorer = self.benchmark.batch_scorer(self.options, self.info)
         if self._batch_scorer is not None:
             self._batch_scorer.score(pairs)
         return [
@@ -108,25 +107,19 @@ class Scorer:
 
     def example(self, row: Mapping[str, Any], shown: str | None = None) -> Example:
         """The example that a row makes, or of MedHallu's two the one in which the answer of that name is shown."""
-        if not isinstance(row, Mapping):
-            raise UsageError(f"score: row is a mapping of columns to values, as in the data set, not {_kind(row)}")
         report = LoadReport()
         examples = self.benchmark.examples(Table([row]), self.options, report)
         if not examples:
             raise DataError(f"the row cannot be used: {', '.join(report.left_out)}")
-        names = [str(example.get("shown", "")) for example in examples]
-        if shown is not None and not any(names):
-            raise UsageError(f"{self.info.name}: shown is for MedHallu, whose rows make two examples; leave it out")
-        if len(examples) == 1 and shown in (None, names[0]):
-            return examples[0]
-        if shown not in names:
-            listed = " or shown=".join(map(repr, names))
-            raise UsageError(f"{self.info.name}: say which answer the model was shown: shown={listed}")
-        return examples[names.index(shown)]
+        chosen = [example for example in examples if shown in (None, example.get("shown"))]
+        if len(chosen) != 1:
+            listed = " or shown=".join(repr(example.get("shown")) for example in examples)
+            raise UsageError(f"{self.info.name}: say which answer the model was shown: shown={listed}, not {shown!r}")
+        return chosen[0]
 
     def _answers(self, example: Example, response: str) -> dict[str, Answer]:
-        readers = zip(FILTERS, (self.benchmark.strict, self.benchmark.flexible), strict=True)
-        return {name: read(response, example, self.options) for name, read in readers}
+        readers = (self.benchmark.strict, self.benchmark.flexible)
+        return {name: read(response, example, self.options) for name, read in zip(FILTERS, readers, strict=True)}
 
     def _scored(self, example: Example, answer: Answer) -> Scored:
         values = {**self.benchmark.score(answer, example, self.options).values, **answer.scores}
@@ -138,8 +131,6 @@ def score(
     task: str, row: Mapping[str, Any], response: str, *, shown: str | None = None, **options: Any
 ) -> dict[str, Scored]:
     """Score one response under both filters: :class:`Scorer` for once; its arguments, and those of a call to it."""
-    if not isinstance(task, str):
-        raise UsageError(f"score: task is a name, not {_kind(task)}")
     return Scorer(task, **options)(row, response, shown=shown)
 
 
@@ -190,19 +181,13 @@ def reward(benchmark: str, *, filter_name: str = FILTERS[0], metric: str | None 
     return rewards
 
 
-def _response(response: object) -> str:
-    if not isinstance(response, str):
-        raise UsageError(f"score: response is the model's text, not {_kind(response)}")
-    return printable(response)
-
-
 def _text(completion: Any) -> str:
     """A completion's text: itself, or the content of the last of its messages."""
     if isinstance(completion, str):
         return completion
     if isinstance(completion, Sequence) and completion and isinstance(completion[-1], Mapping):
         return str(completion[-1].get("content") or "")
-    raise UsageError(f"reward: a completion is a text or a list of messages, not {_kind(completion)}")
+    raise UsageError(f"reward: a completion is a text or a list of messages, not {completion!r:.50}")
 
 
 def _single_task(name: str) -> dict[str, Any]:
@@ -220,7 +205,3 @@ def _single_task(name: str) -> dict[str, Any]:
     if found[0]["output_type"] != "generate_until":
         raise UsageError(f"{name} scores log-likelihoods, no text: name {found[0]['task'].removesuffix('_logits')}")
     return found[0]
-
-
-def _kind(value: object) -> str:
-    return "None" if value is None else f"of type {type(value).__name__}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import shutil
@@ -21,36 +20,29 @@ class WriteError(MedtasksError):
 def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> None:
     """Write beside the place and move it there in one step; nothing is left behind where that fails.
 
-    Text is written in UTF-8. A link stays one. Devices and pipes, and files in a folder that takes no other, are
-    written to as they are.
+    Text is written in UTF-8. A link stays one; devices and pipes are written to as they are.
 
     Raises:
         WriteError: with the reason.
     """
     data = content.encode() if isinstance(content, str) else content
+    place = path.resolve()
+    beside = place.with_name(f".{uuid.uuid4().hex}.part")
     try:
         if make_folder:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        if (path.exists() and not path.is_file()) or not os.access(path.resolve().parent, os.W_OK):
-            path.write_bytes(data)
+            place.parent.mkdir(parents=True, exist_ok=True)
+        if place.exists() and not place.is_file():
+            place.write_bytes(data)
             return
-        if path.exists() and not os.access(path, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        _replace(path.resolve(), data)
+        try:
+            beside.write_bytes(data)
+            if place.exists():
+                shutil.copymode(place, beside)
+            beside.replace(place)
+        finally:
+            beside.unlink(missing_ok=True)
     except OSError as error:
         raise WriteError(f"{path} cannot be written: {error.strerror or error}") from None
-
-
-def _replace(path: Path, data: bytes) -> None:
-    beside = path.with_name(f".{uuid.uuid4().hex}.part")
-    try:
-        with beside.open("xb") as file:
-            file.write(data)
-        if path.exists():
-            shutil.copymode(path, beside)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 # ---- the terminal

@@ -15,7 +15,7 @@ from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.compare import CompareError, Comparison, as_json, as_table, compare_runs, one_run
+from medtasks_utils.compare import CompareError, Comparison, as_dict, as_table, compare_runs, one_run
 from medtasks_utils.statistics.ratio import holm
 
 ALL = ["medtasks", "medexqa"]
@@ -188,7 +188,7 @@ def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs: tuple
         sample_file(b, "medhallu"), lambda lines: [line.replace(b"Is this answer factual", b"Say it") for line in lines]
     )
     found = compare_runs(one_run(a), one_run(b))
-    assert any("neither run has a signature" in warning for warning in found.warnings)
+    assert any("without a signature" in warning for warning in found.warnings)
     assert any("the prompts differ in 28 of 28 examples" in warning for warning in found.warnings)
 
 
@@ -214,14 +214,14 @@ def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs: t
 
 def test_a_task_without_samples_is_an_error(pair_of_runs: tuple[Path, Path]) -> None:
     sample_file(pair_of_runs[1], "medhallu").unlink()
-    with pytest.raises(CompareError, match=r"the second run has no samples.*--log_samples"):
+    with pytest.raises(CompareError, match=r"\b0 (samples )?in B.*--log_samples"):
         compare_runs(one_run(pair_of_runs[0]), one_run(pair_of_runs[1]))
 
 
 def test_tasks_of_one_run_alone_are_named(tmp_path: Path) -> None:
     save_run(tmp_path / "a", tasks=["medhallu", "medmcqa_openmed"], limit=4)
     save_run(tmp_path / "b", tasks=["medhallu"], limit=4)
-    assert any("not in the other run: medmcqa_openmed" in warning for warning in comparison(tmp_path).warnings)
+    assert any("medmcqa_openmed: left out, not in both" in warning for warning in comparison(tmp_path).warnings)
     save_run(tmp_path / "c", tasks=["medcalc_bench"], limit=4)
     with pytest.raises(CompareError, match="no task of this pack in common"):
         compare_runs(one_run(tmp_path / "b"), one_run(tmp_path / "c"))
@@ -267,7 +267,7 @@ CONTRAST = "difference stderr low high p test"
 
 def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
     found = comparison(saved)
-    content = json.loads(as_json(found))
+    content = json.loads(json.dumps(as_dict(found), allow_nan=False))
     assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 1
     assert set(content["a"]) == {"name", "model", "date", "path", "signatures"}
     assert len(content["comparisons"]) == len(found.lines)
@@ -278,16 +278,12 @@ def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
 
 def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a, b = str(saved / "a"), str(saved / "b")
-    assert cli.main(["compare", a, b, "--task", "medhallu", "-o", str(tmp_path / "out.json"), "--show", "1"]) == 0
+    assert cli.main(["compare", a, b, "--task", "medhallu", "--show", "1"]) == 0
     printed = capsys.readouterr().out
     assert "medhallu  (strict-match)" in printed and "medmcqa" not in printed and "gained" in printed
-    written = json.loads((tmp_path / "out.json").read_text())
-    assert cli.main(["compare", a, b, "--task", "medhallu", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == written
     assert cli.main(["compare", a, b, "--filter", "both", "--metric", "acc", "--all"]) == 0
     assert "medhallu  (flexible-extract)" in capsys.readouterr().out
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
-    assert cli.main(["compare", a, b, "-o", str(tmp_path / "no" / "folder.json")]) == 1
-    assert "cannot be written" in capsys.readouterr().err
-    assert cli.main(["compare", a, a]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["compare", a])

@@ -54,7 +54,7 @@ def test_what_is_written_is_what_the_harness_writes(benchmark: str, tmp_path: Pa
     assert all(line.contrast.difference == pytest.approx(0) for line in compared.lines)
     accuracy = next(line for line in compared.lines if line.metric == "acc")
     assert accuracy.contrast.n == len(rows(benchmark))
-    assert any("the first run lacks a signature" in warning for warning in compared.warnings)
+    assert any("without a signature" in warning for warning in compared.warnings)
 
 
 def test_the_command_and_what_reads_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -177,6 +177,12 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: P
         "needs a key: set JUDGE_API_KEY or OPENAI_API_KEY",
     )
     refused(options(server, Path("/proc/none")), "cache .*cannot be written")
+    for wrong, match in (
+        ({"judge_api_key_env": KEY}, "name of an environment variable"),
+        ({"judge_base_url": f"http://user:{KEY}@host/v1"}, "no user, password"),
+    ):
+        given = options(server, tmp_path)
+        refused({"medexqa": {**given["medexqa"], **wrong}}, match)
 
 
 @pytest.mark.parametrize(
@@ -184,12 +190,8 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: P
     [
         ({"use_explanations": True, "use_judge": True}, "use_judge needs judge_mode: g-eval or factscore"),
         ({"judge_mode": "bleu"}, "judge_mode there is no judge 'bleu'; there are g-eval, factscore"),
-        ({"judge_api_key_env": KEY}, "name of an environment variable"),
-        (
-            {"judge_api_key": KEY},
-            "written to results, where everybody could read the key.*name that in judge_api_key_env",
-        ),
-        ({"judge_base_url": f"http://user:{KEY}@host/v1"}, "no user, password"),
+        ({"judge_concurrency": 0}, "judge_concurrency"),
+        ({"judge_api_key": KEY}, "did you mean 'judge_api_key_env'"),
     ],
 )
 def test_bad_options_are_one_line_without_what_may_be_a_key(given: dict[str, Any], match: str) -> None:

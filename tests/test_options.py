@@ -46,7 +46,7 @@ def test_null_is_the_default_of_every_option_and_only_an_object_holds_options(be
     assert nulls.options == plain.options
     assert nulls.options.model_fields_set == plain.options.model_fields_set
     for value in ("repeats=2", ["repeats"], 3, True):
-        assert f'"{benchmark}" takes a JSON object' in error(TASK[benchmark], **{benchmark: value})
+        assert f"{benchmark} takes a JSON object" in error(TASK[benchmark], **{benchmark: value})
 
 
 def test_version_is_another_name_of_dataset_version() -> None:

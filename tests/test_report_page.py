@@ -196,13 +196,13 @@ def test_names_from_data_are_text(tmp_path: Path) -> None:
 
 def test_keys_are_not_shown(runs: list[Run]) -> None:
     config = runs[0].results["config"]
-    config["model_args"] = "model=x,base_url=http://h:1/v1,api_key=sk-123,auth_token=abc"
-    config["gen_kwargs"] = {"temperature": 1, "password": "abc"}
+    config["model_args"] = "model=x,base_url=http://h:1/v1,api_key=sk-123,auth_token=abcdef"
+    config["gen_kwargs"] = {"temperature": 1, "password": "abcdef"}
     runs[0].results["medtasks"] = {"tokens": {"prompt": 4321, "completion": 765, "replies": 10}}
-    table = runs_section(runs, arrange(runs)).blocks[0].table
+    table = runs_section(runs).blocks[0].table
     row = dict(zip(table.head, table.rows[0], strict=True))
-    assert row["Model arguments"].code == "model=x,base_url=http://h:1/v1,api_key=…,auth_token=…"
-    assert row["Generation settings"].code == "temperature=1,password=…"
+    assert row["Model arguments"].code == "model=x,base_url=http://h:1/v1,api_key=[secret],auth_token=[secret]"
+    assert row["Generation settings"].code == "temperature=1,password=[secret]"
     assert row["Tokens"].text == "4,321 in · 765 out" and "Limit" not in row
     assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", row["Started"].text)
 

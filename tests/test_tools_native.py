@@ -106,7 +106,7 @@ REFUSED = refusal(400, "tools need --enable-auto-tool-choice")
         (
             lambda body: REFUSED if "tools" in body else completion(".", prompt_tokens=None),
             "text",
-            "refuses tools (tools",
+            "tools need --enable-auto-tool-choice",
         ),
         (lambda body: completion(".", prompt_tokens=9), "text", "leaves tools out of the prompt"),
         (lambda body: completion(".", prompt_tokens=9 + 300 * ("tools" in body)), "native", "takes tools"),

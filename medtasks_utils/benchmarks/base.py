@@ -268,13 +268,6 @@ class Benchmark(ABC):
         """What its tasks may need besides rows and packages."""
         return ()
 
-    def check_installed(self, task: TaskInfo, options: Any) -> None:  # noqa: B027 - most need nothing
-        """See that what scoring needs is installed, downloaded and reachable.
-
-        Raises:
-            MedtasksError: for the first that is not.
-        """
-
     # ---- rows
 
     def repository(self, options: Any) -> Repository:
@@ -326,13 +319,10 @@ class Benchmark(ABC):
         cluster, stratum = (None if field is None else str(example[field]) for field in (self.cluster, self.stratum))
         return Scores(values, cluster, stratum)
 
-    def batch_scorer(
-        self, examples: Sequence[Example], options: Any, task: TaskInfo, *, rank: int = 0, processes: int = 1
-    ) -> BatchScorer | None:
+    def batch_scorer(self, options: Any, task: TaskInfo, *, rank: int = 0, processes: int = 1) -> BatchScorer | None:
         """What scores all answers of a task together, ready to do so; None where there is nothing of the kind.
 
         Args:
-            examples: all that will be scored.
             options: the task's.
             task: what it is run as.
             rank: this process's number; the first asks for all what has to be asked once.

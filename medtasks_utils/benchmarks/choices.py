@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from medtasks_utils.benchmarks.base import Benchmark, Example, TaskInfo
+from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
 from medtasks_utils.benchmarks.options import Options
-from medtasks_utils.errors import OptionError
+from medtasks_utils.extraction.letters import LETTERS, read_letter
+from medtasks_utils.extraction.plain import without_continuation
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.extraction.weighing import Reading
 
 
 class ChoiceOptions(Options):
     """Options of a benchmark with choices."""
 
+    needs: ClassVar = {"vary_order": "repeats above 1"}
+
     vary_order: bool = False
     """show each generation the choices in another order; needs repeats"""
 
+    def has_effect(self, name: str) -> bool:
+        """See :class:`Options`."""
+        return self.repeats > 1 if name == "vary_order" else super().has_effect(name)
+
 
 class ChoiceBenchmark(Benchmark):
-    """A benchmark whose generations may each see the choices in another order."""
+    """A benchmark of four choices; the generations of an example may each see them in another order."""
+
+    answers: Mapping[str, str] = {**dict(zip(LETTERS, LETTERS, strict=True)), UNANSWERED: "no answer"}
 
     @abstractmethod
     def first_order(self, example: Example) -> str:
@@ -29,13 +41,9 @@ class ChoiceBenchmark(Benchmark):
     def in_order(self, example: Example, order: str) -> Example:
         """The example as the prompt's template takes it, with its choices in another order."""
 
-    def check(self, task: TaskInfo, options: Any) -> list[str]:
-        """Refuse ``vary_order`` where nothing is generated; a line where there is nothing to vary."""
-        if options.vary_order and not task.generates:
-            raise OptionError(f"{task.name}: vary_order is for generated answers, and this task scores logits")
-        if options.vary_order and options.repeats == 1:
-            return ["vary_order varies the order over repeats, and repeats is 1"]
-        return []
+    def read(self, text: str, example: Example, options: Any) -> Reading:
+        """What is weighed to find a letter, boxes among it."""
+        return read_letter(final_text(without_continuation(text)), example["options"])
 
 
 def order_of(generation: int, first: str) -> str:

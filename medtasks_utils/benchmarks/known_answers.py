@@ -9,10 +9,10 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Sequence
+from statistics import mean
 from typing import Any, NamedTuple
 
 Doc = dict[str, Any]
-Range = tuple[float, float]
 
 BEHAVIOURS = {
     "right": "the right answer",
@@ -72,17 +72,13 @@ class KnownAnswers:
         given = {"right": self.target(doc), "first": choices[0], "random": drawn}[behaviour]
         return Reply(f"<think>Let me see.</think>\n{self.written(given)}", given, self.is_right(doc, given))
 
-    def expected(self, behaviour: str, filter_name: str, examples: Sequence[tuple[Doc, Reply]]) -> dict[str, Range]:
-        """Floor and ceiling of every metric of a task."""
-        return {name: (value, value) for name, value in self.exact(examples).items()}
-
-    def exact(self, examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
+    def expected(self, examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
         """The value of every metric of a task: the mean over the examples that have it."""
         values: dict[str, list[float]] = defaultdict(list)
         for doc, reply in examples:
             for name, value in self.each(doc, reply).items():
                 values[name].append(value)
-        return {name: sum(found) / len(found) for name, found in values.items()}
+        return {name: mean(found) for name, found in values.items()}
 
     def each(self, doc: Doc, reply: Reply) -> dict[str, float]:
         """The metrics of one example that are means."""

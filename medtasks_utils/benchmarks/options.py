@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 from pydantic_core import ErrorDetails
 
 from medtasks_utils.errors import OptionError, meant
-
-
-class Requirement(NamedTuple):
-    """What an option is of no effect without; ``says`` is the same for messages, as in ``use_judge=true``."""
-
-    says: str
-    is_met: Callable[[Any], bool]
 
 
 class Options(BaseModel):
@@ -33,15 +26,18 @@ class Options(BaseModel):
 
     aliases: ClassVar[Mapping[str, str]] = {}
     """Other names of options."""
-    refused: ClassVar[Mapping[str, str]] = {}
-    """Names that are no options on purpose, and why."""
-    needs: ClassVar[Mapping[str, Requirement]] = {}
-    """Of options that others can turn off."""
+    needs: ClassVar[Mapping[str, str]] = {}
+    """By option, what it is of no effect without, as in ``use_judge=true``; of several, ``or`` between them, any."""
 
     repeats: PositiveInt = 1
     """generations per example; metrics are means over them"""
     revision: str | None = None
     """revision of the hub repository; the pinned one if none"""
+
+    def has_effect(self, name: str) -> bool:
+        """Whether one of the settings that an option needs is made, if it needs any."""
+        settings = [setting.partition("=") for setting in self.needs.get(name, "").split(" or ")]
+        return any(value in default_text(getattr(self, key, None)) for key, _, value in settings)
 
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
@@ -67,27 +63,18 @@ def read_options(
         raise OptionError(
             f'{place} takes a JSON object of options, as in {{"{benchmark}": {{"repeats": 2}}}}, not {given!r}. {valid}'
         )
-    given = given or {}
-    refuse(kind, place, given)
     own: dict[str, Any] = {}
-    for key, value in given.items():
+    for key, value in (given or {}).items():
         name = kind.aliases.get(key, key)
         if value is None and name in kind.model_fields:
             continue
-        if name in own and own[name] != value:
+        if own.setdefault(name, value) not in (value,):  # NaN is in it, and does not equal itself
             raise OptionError(f"{place}: {key} is another name of {name}, and their values differ")
-        own[name] = value
     try:
         return kind(**{**defaults, **own})
     except ValidationError as error:
         problems = "; ".join(dict.fromkeys(_explain(problem, kind) for problem in error.errors()))
         raise OptionError(f"{place}: {problems}. {valid}") from None
-
-
-def refuse(kind: type[Options], place: str, given: Mapping[str, Any]) -> None:
-    """Raise an OptionError for a name that is no option on purpose, such as one for a secret."""
-    for name in kind.refused.keys() & given.keys():
-        raise OptionError(f"{place}: there is no option {name}: {kind.refused[name]}")
 
 
 def describe_options(kind: type[Options]) -> str:
@@ -112,5 +99,4 @@ def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
     name = str(problem["loc"][0])
     if name not in kind.model_fields:
         return f"unknown option {name!r}{meant(repr(name), map(repr, kind.model_fields))}"
-    may_be_a_secret = not kind.model_fields[name].repr
-    return f"{name} {message}" if may_be_a_secret else f"{name} {message}, not {problem['input']!r}"
+    return f"{name} {message}, not {problem['input']!r}"

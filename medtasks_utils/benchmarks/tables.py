@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,7 +84,7 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
     Args:
         folder: with the files.
         splits: as :func:`find_split` takes them.
-        columns: names of the columns of csv and tsv files that have no header (one that repeats them is skipped).
+        columns: names of the columns of csv and tsv files that have no header (a row that repeats them is none).
 
     Raises:
         DataError: where none is, or a file cannot be read.
@@ -100,7 +99,7 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
-    """Rows of one file: parquet, json (an array, or a row a line), csv or tsv, whose cells are strings.
+    """Rows of one file: parquet, jsonl and json (a row a line), csv or tsv, whose cells are strings.
 
     Raises:
         DataError: naming the file, and the line where there is one.
@@ -109,28 +108,19 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
         if path.suffix == ".parquet":
             from pyarrow import parquet
 
-            rows: list[Row] = parquet.read_table(path).to_pylist()
-            return rows
+            return list(parquet.read_table(path).to_pylist())
         if path.suffix in (".jsonl", ".json"):
-            text = path.read_text(encoding="utf-8-sig")
-            if text.startswith("["):
-                return list(json.loads(text))
-            return Table([line for line in text.split("\n") if line.strip()], path).made(json.loads)
-        return _cells(path, columns)
+            lines = path.read_text(encoding="utf-8-sig").split("\n")
+            return Table([line for line in lines if line.strip()], path).made(json.loads)
+        csv.field_size_limit(1 << 30)  # characters of a cell; notes may be long
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, columns and list(columns), delimiter="\t" if path.suffix == ".tsv" else ",")
+            rows: list[Row] = []
+            for row in reader:
+                if None in row or None in row.values():  # DictReader's names for a cell too many or too few
+                    raise ValueError(f"line {reader.line_num}: more or fewer cells than there are columns")
+                if [*row.values()] != reader.fieldnames:
+                    rows.append(row)
+            return rows
     except (OSError, ValueError, csv.Error) as error:
         raise DataError(f"cannot read {path}: {first_line(error)}") from None
-
-
-def _cells(path: Path, columns: Sequence[str] | None) -> list[Row]:
-    csv.field_size_limit(1 << 30)  # characters of a cell; notes may be long
-    csv.field_size_limit(sys.maxsize)  # a note may be longer than the 131,072 characters of the default
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
-        header = list(columns or next(reader, []))
-        rows: list[Row] = []
-        for cells in reader:
-            if cells and cells != header:
-                if len(cells) != len(header):
-                    raise ValueError(f"line {reader.line_num}: {len(cells)} cells where {len(header)} are expected")
-                rows.append(dict(zip(header, cells, strict=True)))
-        return rows

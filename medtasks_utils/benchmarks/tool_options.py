@@ -6,23 +6,21 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, PositiveInt, create_model
 
-from medtasks_utils.benchmarks.options import Options, Requirement
+from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.tool import Tool
 
 _SWITCHES: dict[str, Any] = {
     f"add_{name}_tool": (bool, Field(False, description=f"let the model {kind.offers}")) for name, kind in TOOLS.items()
 }
-_SOME_TOOL = Requirement(" or ".join(f"{name}=true" for name in _SWITCHES), lambda options: options.tools)
-_PYTHON = Requirement("add_python_tool=true", lambda options: options.add_python_tool)
 
 
 class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # type: ignore[misc]
     """Options of a benchmark with tools."""
 
     needs: ClassVar = {
-        **dict.fromkeys(("max_turns", "tool_format"), _SOME_TOOL),
-        **dict.fromkeys(("tool_timeout", "weak_sandbox"), _PYTHON),
+        **dict.fromkeys(("max_turns", "tool_format"), " or ".join(f"{name}=true" for name in _SWITCHES)),
+        **dict.fromkeys(("tool_timeout", "weak_sandbox"), "add_python_tool=true"),
     }
 
     max_turns: PositiveInt = 20

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.commands.flags import add_judge, judge_settings, number, warn
+from medtasks_utils.commands.flags import add_judge, judge_settings, number, show, warn
 
 SUMMARY = "measure how often the rules misread a run's responses: an LLM reads a sample of them"
 DESCRIPTION = (
@@ -23,15 +23,11 @@ _SHOWN = 20  # of each audit's disagreements
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which runs, which LLM, and how many responses."""
     parser.description = DESCRIPTION
-    count = number(int, 1)
-    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="result folders or files, with samples")
-    parser.add_argument("--task", metavar="T", help="audit this task alone")
-    parser.add_argument(
-        "--sample", type=count, default=200, metavar="N", help="of a task's undoubted ones; default 200"
-    )
-    parser.add_argument(
-        "--doubtful", type=count, default=1000, metavar="N", help="of its others, at most; default 1000"
-    )
+    add, count = parser.add_argument, number(int, 1)
+    add("runs", nargs="+", type=Path, metavar="RUN", help="result folders or files, with samples")
+    add("--task", metavar="T", help="audit this task alone")
+    add("--sample", type=count, default=200, metavar="N", help="of a task's undoubted ones; default 200")
+    add("--doubtful", type=count, default=1000, metavar="N", help="of its others, at most; default 1000")
     add_judge(parser, required=True)
 
 
@@ -40,10 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     from medtasks_utils.audit import audit
     from medtasks_utils.results import read_runs
 
-    settings = judge_settings(arguments)
-    audits = audit(read_runs(arguments.runs), settings, arguments.sample, arguments.doubtful, arguments.task, warn)
-    print(json.dumps(audits, indent=2, ensure_ascii=False) if arguments.json else "\n".join(_lines(audits)))
-    return 0 if any(stratum["read"] for each in audits for stratum in each["strata"].values()) else 1
+    runs = read_runs(arguments.runs)
+    audits = audit(runs, judge_settings(arguments), arguments.sample, arguments.doubtful, arguments.task, warn)
+    is_any_read = any(stratum["read"] for each in audits for stratum in each["strata"].values())
+    return show(arguments, audits, "\n".join(_lines(audits)), failed=not is_any_read)
 
 
 def _lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -59,12 +55,10 @@ def _lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
             yield f"  {name}: misread {_percent(found['misread'])}, missed {_percent(found['missed'])}"
         by_rules = ", ".join(f"{name} {found['accuracy']:.1%}" for name, found in each["filters"].items())
         yield f"  accuracy: {by_rules}, as the LLM reads {_percent(each['accuracy_as_read'])}"
-        differing = list(disagreements(each))
-        for row in differing[:_SHOWN]:
+        for row in islice(disagreements(each), _SHOWN):
             readings = ", ".join(f"{name} {row[name]}" for name in each["filters"])
             yield f"    {row['doc_id']}: {readings}, LLM {row['stated']}: …{' '.join(row['end'].split())[-120:]}"
-        if len(differing) > _SHOWN:
-            yield f"    and {len(differing) - _SHOWN} more; all are in {each['path']}"
+        yield f"  all responses that were read: {each['path']}"
 
 
 def _percent(estimate: dict[str, float] | None) -> str:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 
-from medtasks_utils.commands.flags import number
-from medtasks_utils.writing import write_whole
+from medtasks_utils.commands.flags import number, show
 
 SUMMARY = "compare two runs on the same examples: differences, intervals, p-values, what flipped"
 DESCRIPTION = (
@@ -22,12 +19,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Two runs and what to compare of them."""
     parser.description = DESCRIPTION
     add = parser.add_argument
-    add("a", metavar="A", nargs="?", help="results file, or folder with one run")
-    add("b", metavar="B", nargs="?", help="the other; differences are B minus A")
+    add("a", metavar="A", help="results file, or folder with one run")
+    add("b", metavar="B", help="the other; differences are B minus A")
     add(
         "--task",
         action="append",
-        type=_task,
+        default=[],
         metavar="NAME[=NAME]",
         help="this task only (repeatable); A=B compares task A of the first run with task B of the second",
     )
@@ -39,76 +36,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--show", type=number(int, 0), default=0, metavar="N", help="show N flipped examples each way")
     add(
         "--plan",
-        type=number(float, 0, 100, above=True),
+        type=number(float, 0.01, 100),
         metavar="N",
         help="instead: how many examples or repeats a true difference of N points needs, judging by how A and B differ",
     )
-    add(
-        "--discordance",
-        type=number(float, 0, 1, above=True),
-        metavar="SHARE",
-        help="with --plan and in place of A and B: the share of examples on which two runs disagree, such as 0.2",
-    )
-    add("-o", "--output", type=Path, metavar="FILE", help="write the JSON to a file too; - prints it")  # fmt: skip
-
-
-def _task(text: str) -> tuple[str, str]:
-    first, _, second = text.partition("=")
-    return first, second or first
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, or plan, print, and write the JSON if asked."""
-    from medtasks_utils.errors import UsageError
-
-    if arguments.discordance and (arguments.plan is None or arguments.a):
-        raise UsageError("--discordance goes with --plan, and in place of A and B")
-    if arguments.b is None and arguments.discordance is None:
-        raise UsageError("two runs are needed, A and B; --plan N takes --discordance SHARE in their place")
-    found, text = _plan_from_discordance(arguments) if arguments.discordance else _compare(arguments)
-    to_stdout = arguments.output == Path("-")
-    if arguments.output and not to_stdout:
-        write_whole(arguments.output, found + "\n")
-    print(found if arguments.json or to_stdout else text)
-    return 0
-
-
-def _plan_from_discordance(arguments: argparse.Namespace) -> tuple[str, str]:
-    from medtasks_utils.compare.plan import IN_FAMILY, stated
-
-    points, share = arguments.plan, arguments.discordance
-    needed, of_family = stated(points, share), stated(points, share, IN_FAMILY)
-    found = {"points": points, "discordance": share, "examples": needed, "examples_of_family": of_family}
-    return json.dumps(found, indent=1), (
-        f"{needed:,} examples: a true difference of {points:g} points in accuracy between runs that disagree "
-        f"on {100 * share:g} % of them is then found 4 times of 5 by McNemar's exact test at 5 %; {of_family:,} where "
-        f"it is one of {IN_FAMILY} comparisons, corrected by Holm's method"
-    )
-
-
-def _compare(arguments: argparse.Namespace) -> tuple[str, str]:
-    """The comparison, or the plan, as JSON and for people."""
-    from medtasks_utils.compare import as_json, as_table, compare_runs, one_run
-    from medtasks_utils.compare.plan import as_dict, as_text, plan
-    from medtasks_utils.errors import UsageError
+    """Compare, or plan, and print."""
+    from medtasks_utils.compare import as_dict, as_table, compare_runs, one_run
+    from medtasks_utils.compare.plan import as_text, plan
     from medtasks_utils.results import name_apart
 
-    tasks = arguments.task
-    a = one_run(arguments.a, [first for first, _ in tasks or ()])
-    b = one_run(arguments.b, [second for _, second in tasks or ()])
-    if a.path.resolve() == b.path.resolve() and not tasks:
-        raise UsageError(f"A and B are the same run, {a.path}; name two")
+    tasks = [(first, second or first) for first, _, second in (name.partition("=") for name in arguments.task)]
+    a = one_run(arguments.a, [first for first, _ in tasks])
+    b = one_run(arguments.b, [second for _, second in tasks])
     name_apart([a, b])
     comparison = compare_runs(
         a,
         b,
-        tasks=tasks,
+        tasks=tasks or None,
         filters=["strict-match", "flexible-extract"] if "both" in (arguments.filter or ()) else arguments.filter,
         metrics=arguments.metric,
         common=arguments.common,
         force=arguments.force,
     )
     if arguments.plan is None:
-        return as_json(comparison), as_table(comparison, every_group=arguments.all, show=arguments.show)
-    needs = plan(comparison, arguments.plan)
-    return json.dumps(as_dict(needs, arguments.plan), indent=1), "\n".join(as_text(needs, arguments.plan))
+        return show(
+            arguments, as_dict(comparison), as_table(comparison, every_group=arguments.all, show=arguments.show)
+        )
+    planned = plan(comparison, arguments.plan)
+    return show(arguments, planned, "\n".join(as_text(planned)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
+
+from medtasks_utils.commands.flags import show
 
 SUMMARY = 'print completion for a shell: eval "$(medtasks completion bash)"'
 SHELLS = ("bash", "zsh", "tcsh")
@@ -21,12 +22,9 @@ def run(arguments: argparse.Namespace) -> int:
     from medtasks_utils.harness.catalog import listings
 
     names = " ".join(listing.name for listing in listings())
-    parser: argparse.ArgumentParser = arguments.whole()
-    commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    for flag in commands.choices["eval"]._actions:
+    for flag in arguments.parsers["eval"]._actions:
         if flag.dest == "tasks":
             flag.complete = {"bash": "_medtasks_names", "zsh": f"({names})"}
     preamble = {"bash": f'_medtasks_names() {{ compgen -W "{names}" -- "$1"; }}'}
-    script = shtab.complete(parser, arguments.shell, preamble=preamble)
-    print(json.dumps({"shell": arguments.shell, "script": script}) if arguments.json else script)
-    return 0
+    script = shtab.complete(arguments.parser, arguments.shell, preamble=preamble)
+    return show(arguments, {"shell": arguments.shell, "script": script}, script)

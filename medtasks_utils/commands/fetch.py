@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
+
+from medtasks_utils.commands.flags import show
 
 SUMMARY = "download all that a machine without internet will need"
 DESCRIPTION = """\
@@ -30,6 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from medtasks_utils.errors import MedtasksError, UsageError, first_line
     from medtasks_utils.harness import fetch
+    from medtasks_utils.writing import table
 
     items = list(fetch.items())
     known = dict.fromkeys(item.name for item in items)
@@ -44,11 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
         except (MedtasksError, OSError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
             missing = first_line(error)
         told.append({"name": item.name, "origin": item.origin, "bytes": size, "missing": missing})
-        if not arguments.json:
-            print(
-                f"{item.name:<13}  {item.origin:<50}  {f'MISSING  {missing}' if missing else f'{size:,} bytes'}",
-                flush=True,
-            )
+    rows = [
+        (each["name"], each["origin"], f"MISSING  {each['missing']}" if each["missing"] else f"{each['bytes']:,} bytes")
+        for each in told
+    ]
     lacking = sum(each["missing"] is not None for each in told)
-    print(json.dumps(told, indent=2) if arguments.json else f"{len(told) - lacking} of {len(told)} there")
-    return 1 if lacking else 0
+    text = f"{table(rows, left=3)}\n{len(told) - lacking} of {len(told)} there"
+    return show(arguments, told, text, failed=lacking > 0)

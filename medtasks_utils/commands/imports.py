@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
-from medtasks_utils.commands.flags import warn
+from medtasks_utils.commands.flags import show, warn
 
 SUMMARY = "write runs of the defining environments (results.jsonl) as the harness's files"
 DESCRIPTION = (
@@ -18,12 +17,11 @@ DESCRIPTION = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Files, where to, and what they are of."""
     parser.description = DESCRIPTION
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="results.jsonl, or folders with such files")
-    parser.add_argument(
-        "-o", "--output", type=Path, default=Path("imported"), metavar="FOLDER", help="default: imported"
-    )
-    parser.add_argument("--task", metavar="NAME", help="the task that the rows are of; default: the benchmark's own")
-    parser.add_argument("--data", metavar="DIR", help="where the task's rows come from; default: as for runs")
+    add = parser.add_argument
+    add("paths", nargs="+", type=Path, metavar="PATH", help="results.jsonl, or folders with such files")
+    add("-o", "--output", type=Path, default=Path("imported"), metavar="FOLDER", help="default: imported")
+    add("--task", metavar="NAME", help="the task that the rows are of; default: the benchmark's own")
+    add("--data", metavar="DIR", help="where the task's rows come from; default: as for runs")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,8 +37,4 @@ def run(arguments: argparse.Namespace) -> int:
         for problem in problems:
             warn(problem)
         told.append({"run": str(path), "written": str(written), "problems": problems})
-        if not arguments.json:
-            print(written)
-    if arguments.json:
-        print(json.dumps(told, indent=1, ensure_ascii=False))
-    return 0
+    return show(arguments, told, "\n".join(str(each["written"]) for each in told))

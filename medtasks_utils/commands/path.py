@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from medtasks_utils.benchmarks.yaml_tasks import tasks_path
+from medtasks_utils.commands.flags import show
 
 SUMMARY = 'print the tasks folder, for lm_eval --include_path "$(medtasks path)"'
 
@@ -16,5 +16,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the folder."""
-    print(json.dumps({"tasks": str(tasks_path())}) if arguments.json else tasks_path())
-    return 0
+    return show(arguments, {"tasks": str(tasks_path())}, str(tasks_path()))

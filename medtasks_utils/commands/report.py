@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import time
 from pathlib import Path
 
-from medtasks_utils.commands.flags import warn
+from medtasks_utils.commands.flags import show, warn
 
 SUMMARY = "write one self-contained HTML page from one or more runs"
 DESCRIPTION = (
@@ -16,8 +15,6 @@ DESCRIPTION = (
     "with confidence intervals, breakdowns, a paired comparison with a baseline, and a browser of samples. The "
     "page asks the network for nothing."
 )
-_SAID = 8
-"""Problems that are said on standard error; all are in the page."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add = parser.add_argument
     add("paths", nargs="+", type=Path, metavar="PATH", help="folders, searched to the bottom, or results files")
-    add("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="- for standard output")
+    add("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html")
     add("--split", action="store_true", help="prompts and responses in a folder beside the page, <name>_files")
     add(
         "--compare",
@@ -34,25 +31,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="with more than eight runs: which are compared and drawn, as for --baseline; default: the first eight",
     )
-    add("--baseline", metavar="RUN",
+    add(
+        "--baseline",
+        metavar="RUN",
         help="what the others are compared with: a run's name in the page, its model, or its folder (default: the "
-        "first PATH's, of one PATH the oldest; another can be chosen in the page)")  # fmt: skip
+        "first PATH's, of one PATH the oldest; another can be chosen in the page)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page; say where, how large and how long it took."""
-    from medtasks_utils.errors import MedtasksError, UsageError
+    from medtasks_utils.errors import MedtasksError
     from medtasks_utils.report import build_page, with_baseline_first
-    from medtasks_utils.report.progress import progress
     from medtasks_utils.report.summary import problems
     from medtasks_utils.results import read_runs
     from medtasks_utils.writing import write_whole
 
     start = time.perf_counter()
     output: Path = arguments.output
-    to_stdout = output == Path("-")
-    if arguments.split and to_stdout:
-        raise UsageError("--split writes a folder beside the page: name a file with -o")
     if output.is_dir() or not output.parent.is_dir():
         raise MedtasksError(f"-o {output}: name a file, in a folder that is there")
     gc.disable()  # samples are millions of objects that all stay; the collector would go through them over and over
@@ -63,19 +59,13 @@ def run(arguments: argparse.Namespace) -> int:
         oldest = len(arguments.paths) == 1 and not arguments.compare
         runs = with_baseline_first(runs, arguments.baseline, oldest=oldest)
         beside = output.with_name(f"{output.stem}_files") if arguments.split else None
-        page = build_page(runs, say=progress(), beside=beside)
+        page = build_page(runs, beside)
     finally:
         gc.enable()
     wary = problems(runs)
-    for problem in wary[:_SAID]:
+    for problem in wary:
         warn(problem)
-    if len(wary) > _SAID:
-        warn(f"{len(wary) - _SAID} more of the kind are in the page")
-    if to_stdout:
-        print(page)
-        return 0
     write_whole(output, page)
     path, size, seconds = str(output.resolve()), output.stat().st_size, time.perf_counter() - start
     told = {"path": path, "runs": len(runs), "bytes": size, "seconds": seconds, "problems": wary}
-    print(json.dumps(told) if arguments.json else f"{path}: {len(runs)} runs, {size / 1e6:.1f} MB, {seconds:.1f} s")
-    return 0
+    return show(arguments, told, f"{path}: {len(runs)} runs, {size / 1e6:.1f} MB, {seconds:.1f} s")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
-from medtasks_utils.commands.flags import add_judge, judge_settings, number
+from medtasks_utils.commands.flags import add_judge, judge_settings, number, show
 
 SUMMARY = "judge the explanations in saved MedExQA samples with G-Eval and FActScore"
 DESCRIPTION = (
@@ -20,13 +19,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which samples, which judges, and the limits."""
     parser.description = DESCRIPTION
     judged, filters = ("both", "geval", "factscore"), ("strict-match", "flexible-extract")
-    parser.add_argument("--judge", default="both", choices=judged, help="default: both")
-    parser.add_argument("--input_glob", required=True, nargs="+", metavar="GLOB", help="sample logs, or their folders")
-    parser.add_argument("--out_csv_prefix", required=True, metavar="PREFIX", help="as in results/judged_")
-    parser.add_argument("--sleep_ms", type=number(int, 0), default=0, metavar="MS", help="rest after each call")
-    parser.add_argument("--use_coverage", action="store_true", help="FActScore: verify the references' claims too")
-    parser.add_argument("--filter", default=filters[0], choices=filters, help="whose answers decide what is right")
-    parser.add_argument("--verbose", action="store_true", help="a line for each judgement, not for failures alone")
+    add = parser.add_argument
+    add("--judge", default="both", choices=judged, help="default: both")
+    add("--input_glob", required=True, nargs="+", metavar="GLOB", help="sample logs, or their folders")
+    add("--out_csv_prefix", required=True, metavar="PREFIX", help="as in results/judged_")
+    add("--sleep_ms", type=number(int, 0), default=0, metavar="MS", help="rest after each call")
+    add("--use_coverage", action="store_true", help="FActScore: verify the references' claims too")
+    add("--filter", default=filters[0], choices=filters, help="whose answers decide what is right")
+    add("--verbose", action="store_true", help="a line for each judgement, not for failures alone")
     add_judge(parser)
 
 
@@ -41,26 +41,24 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--use_coverage is of FActScore: add --judge factscore or both, or leave it out")
     names = ("g-eval", "factscore") if arguments.judge == "both" else (judge_name(arguments.judge),)
     judges = [make_judge(name, use_coverage=arguments.use_coverage) for name in names]
-    settings = judge_settings(arguments, pause=arguments.sleep_ms / 1000)
     responses = find_responses(arguments.input_glob, arguments.filter)
+    settings = judge_settings(arguments, pause=arguments.sleep_ms / 1000)
     for problem in responses.problems:
         _log(f"warning: {problem}")
     result = rescore(responses.found, judges, settings, arguments.out_csv_prefix, _log, arguments.verbose)
-    if arguments.json:
-        scores = [
-            {"judge": judge, "run": run, "score": own.value, "stderr": own.stderr, "low": own.low, "high": own.high}
-            | {"few": own.few, "examples": own.n, "statuses": dict(result.statuses[judge, run])}
-            for (judge, run), own in result.scores.items()
-        ]
-        print(json.dumps({"scores": scores, "written": list(map(str, result.paths))}, indent=2, ensure_ascii=False))
-        return int(result.has_failed)
-    rows = []
+    scores, rows = [], []
     for (judge, run), own in result.scores.items():
-        numbers = [f"{number:.2f}" if number is not None else "–" for number in (own.value, own.stderr)]
-        rows.append((judge, run, *numbers, own.n, *(result.statuses[judge, run][status] for status in STATUSES)))
-    print(table(rows, ("", "", "score", "stderr", "examples", *STATUSES), left=2))
-    print(f"\nwritten: {', '.join(map(str, result.paths))}")
-    return int(result.has_failed)
+        statuses = result.statuses[judge, run]
+        scores.append(
+            {"judge": judge, "run": run, "score": own.value, "stderr": own.stderr, "low": own.low, "high": own.high}
+            | {"few": own.few, "examples": own.n, "statuses": dict(statuses)}
+        )
+        numbers = ["–" if number is None else f"{number:.2f}" for number in (own.value, own.stderr)]
+        rows.append((judge, run, *numbers, own.n, *(statuses[status] for status in STATUSES)))
+    written = list(map(str, result.paths))
+    text = table(rows, ("", "", "score", "stderr", "examples", *STATUSES), left=2)
+    told = {"scores": scores, "written": written}
+    return show(arguments, told, f"{text}\n\nwritten: {', '.join(written)}", result.has_failed)
 
 
 def _log(line: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
+
+from medtasks_utils.commands.flags import number, show
 
 SUMMARY = "run many models on many tasks, here or on a Ray cluster, resumed, ending in one report"
 
@@ -15,11 +16,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = f"{SUMMARY}\n\n{plan.__doc__}"
-    parser.add_argument("plan", type=Path, metavar="PLAN", help="a YAML file")
-    parser.add_argument("--dry_run", action="store_true", help="print the jobs and how large they are, and run nothing")
-    parser.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster: its address, or auto")
-    parser.add_argument("--cpus", type=float, metavar="N", help="processors of this machine to use; default: all")
-    parser.add_argument("--gpus", type=int, metavar="N", help="GPUs of this machine to use; default: all")
+    add = parser.add_argument
+    add("plan", type=Path, metavar="PLAN", help="a YAML file")
+    add("--dry_run", action="store_true", help="print the jobs and how large they are, and run nothing")
+    add("--ray", metavar="ADDRESS", help="a Ray cluster: its address, or auto")
+    add("--cpus", type=number(float, 0), metavar="N", help="processors of this machine to use; default: all")
+    add("--gpus", type=number(int, 0), metavar="N", help="GPUs of this machine to use; default: all")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -34,12 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         jobs = overview(plan)
         rows = [[value for name, value in job.items() if name != "folder"] for job in jobs]
         head = [name for name in jobs[0] if name != "folder"]
-        print(json.dumps(jobs, indent=1) if arguments.json else table(rows, head, left=2))
-        return 0
+        return show(arguments, jobs, table(rows, head, left=2))
     failed = sweep(plan, Machine.this_one(arguments.cpus, arguments.gpus), arguments.ray)
     page = report(plan, failed)
-    if arguments.json:
-        print(json.dumps(overview(plan), indent=1))
-    elif page is not None:
-        print(page)
-    return 1 if failed else 0
+    return show(arguments, overview(plan), str(page or "no job is done: no report"), failed=bool(failed))

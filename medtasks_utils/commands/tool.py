@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
-from medtasks_utils.commands.flags import number, text_on_standard_input
+from medtasks_utils.commands.flags import number, show, text_on_standard_input
 
 SUMMARY = "run one call of a tool: code or an expression on standard input, the result on standard output"
 
@@ -15,19 +14,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The tool, ``--timeout`` and ``--layers``."""
     from medtasks_utils.tools import TOOLS
 
-    parser.add_argument(
-        "tool", choices=tuple(TOOLS), help="python runs code in the sandbox, calculator evaluates arithmetic"
-    )
-    parser.add_argument(
-        "--timeout",
-        type=number(float, 0, above=True),
-        default=10.0,
-        metavar="S",
-        help="seconds that the code may take",
-    )
-    parser.add_argument(
-        "--layers", action="store_true", help="python: show which layers of the sandbox are on, and end"
-    )
+    add = parser.add_argument
+    add("tool", choices=tuple(TOOLS), help="python runs code in the sandbox, calculator evaluates arithmetic")
+    add("--timeout", type=number(float, 0.1), default=10.0, metavar="S", help="seconds that the code may take")
+    add("--layers", action="store_true", help="show which layers of the sandbox are on, and end")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -36,26 +26,23 @@ def run(arguments: argparse.Namespace) -> int:
     from medtasks_utils.tools import TOOLS
 
     if arguments.layers:
-        return _show_layers(arguments.tool)
+        return _show_layers(arguments)
     argument = text_on_standard_input()
     with TOOLS[arguments.tool].opened(timeout=arguments.timeout) as tool:
         (outcome,) = tool.run([("", argument)])
-    if arguments.json:
-        print(json.dumps({"text": outcome.text, "failed": outcome.failed}))
-    elif outcome.text:
-        print(without_controls(outcome.text), file=sys.stderr if outcome.failed else sys.stdout)
-    return 1 if outcome.failed else 0
+    text = without_controls(outcome.text)
+    if outcome.failed and not arguments.json:
+        print(text, file=sys.stderr)
+        return 1
+    return show(arguments, {"text": outcome.text, "failed": outcome.failed}, text, outcome.failed)
 
 
-def _show_layers(tool: str) -> int:
+def _show_layers(arguments: argparse.Namespace) -> int:
     """Print the table; 1 where plain Python cannot run."""
-    from medtasks_utils.errors import UsageError
     from medtasks_utils.sandbox import Sandbox
 
-    if tool != "python":
-        raise UsageError("--layers is about the sandbox: medtasks tool python --layers")
     with Sandbox(weak=True) as sandbox:
-        for name, reason in sandbox.layers.items():
-            print(f"{name:<12}{f'off  {reason}' if reason else 'on'}")
-        print(sandbox.started().description)
-        return 1 if sandbox.started().missing else 0
+        layers, found = sandbox.layers, sandbox.started()
+    lines = [f"{name:<12}{f'off  {reason}' if reason else 'on'}" for name, reason in layers.items()]
+    told = {"layers": layers, "missing": found.missing}
+    return show(arguments, told, "\n".join([*lines, found.description]), failed=bool(found.missing))

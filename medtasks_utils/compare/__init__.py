@@ -7,7 +7,7 @@
 from medtasks_utils.compare.comparison import OF_GROUPS, Comparison, Line, compare_runs, corrected
 from medtasks_utils.compare.flips import Agreement
 from medtasks_utils.compare.inference import Contrast
-from medtasks_utils.compare.output import as_dict, as_json, as_table
+from medtasks_utils.compare.output import as_dict, as_table
 from medtasks_utils.compare.pairing import CompareError, one_run
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "Contrast",
     "Line",
     "as_dict",
-    "as_json",
     "as_table",
     "compare_runs",
     "corrected",

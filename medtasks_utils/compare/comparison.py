@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import Any
 
-from medtasks_utils.compare.flips import Agreement, agreement
+from medtasks_utils.compare.flips import Agreement, Pair, agreement
 from medtasks_utils.compare.inference import Contrast, contrast
 from medtasks_utils.compare.pairing import CompareError, common_examples, comparability
-from medtasks_utils.results import Run, Sample, TaskRun
+from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.samples import STRICT
 from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
@@ -103,60 +105,74 @@ def compare_runs(
     lines: list[Line] = []
     for of_a, of_b in _chosen_tasks(a, b, tasks, notes):
         notes += [(run.name, problem) for run, task in ((a, of_a), (b, of_b)) for problem in task.problems]
-        places = _places(of_a, of_b)
         for filter_name in _chosen_filters(of_a, of_b, filters):
-            own = compared[of_a.task, filter_name] = _Task(of_a, of_b, filter_name, *places)
-            names = own.metrics(metrics)
+            own = compared[of_a.task, filter_name] = _Task(of_a, of_b, filter_name)
+            names = metrics or own.default_metrics()
             found = own.check(names, common=common, force=force)
-            of_task = own.lines(names)
-            notes += [(of_a.task, note) for note in [*found, *own.remarks(names, of_task, force=force)]]
+            of_task = list(own.lines(names))
+            notes += [(of_a.task, note) for note in (*found, *own.remarks(names, of_task, force=force))]
             lines += of_task
     if tasks is None:
         lines = [*_group_lines(a, b, compared, metrics or OF_GROUPS), *lines]
-    if metrics or not lines:
-        known = dict.fromkeys(name for own in compared.values() for name in own.known_metrics())
-        unknown = [name for name in metrics or () if name not in known]
-        if unknown:
-            raise CompareError(f"neither run has a metric {', '.join(unknown)}; there are {', '.join(known)}")
-        if not lines:
-            raise CompareError(f"the runs have no value in common of {', '.join(metrics or known) or 'any metric'}")
-    agreements = {key: agreement(own.pairs, own.filter) for key, own in compared.items()}
-    return Comparison(a, b, corrected(lines), agreements, _gathered(notes))
+    known = dict.fromkeys(name for own in compared.values() for task in (own.a, own.b) for name, _ in task.metrics)
+    unknown = [name for name in metrics or () if name not in known]
+    if unknown:
+        raise CompareError(f"neither run has a metric {', '.join(unknown)}; there are {', '.join(known)}")
+    if not lines:
+        raise CompareError(f"the runs have no value in common of {', '.join(metrics or known) or 'any metric'}")
+    agreements = {
+        key: agreement(own.pairs, *(scores.values for scores in own.scores("acc"))) for key, own in compared.items()
+    }
+    said = dict.fromkeys(note for _, note in notes)  # each once, after all the places that it is said of
+    places = [", ".join(dict.fromkeys(place for place, other in notes if other == note)) for note in said]
+    warnings = [f"{where}: {note}" for where, note in zip(places, said, strict=True)]
+    return Comparison(a, b, corrected(lines), agreements, warnings)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Task:
-    """A task of two runs under one filter, and the places of the examples that both have."""
+    """A task of two runs under one filter."""
 
     a: TaskRun
     b: TaskRun
     filter: str
-    places_a: Codes
-    places_b: Codes
+    _scores: dict[str, tuple[Scores, Scores]] = field(default_factory=dict)
 
     @property
-    def pairs(self) -> list[tuple[Sample, Sample]]:
-        return [(self.a.samples[i], self.b.samples[j]) for i, j in zip(self.places_a, self.places_b, strict=True)]
+    def places(self) -> list[Codes]:
+        """Of the examples that both have.
+
+        Raises:
+            CompareError: where there are none.
+        """
+        found = common_examples([self.a, self.b])
+        if not len(found[0]):
+            raise CompareError(
+                f"{self.a.task}: the runs have no example in common ({len(self.a.samples)} samples in A, "
+                f"{len(self.b.samples)} in B); run lm_eval on the same data with --log_samples, or name other tasks "
+                "with --task"
+            )
+        return found
+
+    @property
+    def pairs(self) -> list[Pair]:
+        return [(self.a.samples[i], self.b.samples[j]) for i, j in zip(*self.places, strict=True)]
 
     def scores(self, metric: str) -> tuple[Scores, Scores]:
         """Of both runs, example by example; a cluster is what it is in the first."""
-        first = self.a.scores(self.filter, metric)[self.places_a]
-        second = self.b.scores(self.filter, metric)[self.places_b]
-        return first, replace(second, clusters=first.clusters, strata=first.strata)
+        if metric not in self._scores:
+            first, second = (
+                task.scores(self.filter, metric)[own] for task, own in zip((self.a, self.b), self.places, strict=True)
+            )
+            self._scores[metric] = first, replace(second, clusters=first.clusters, strata=first.strata)
+        return self._scores[metric]
 
-    def known_metrics(self) -> Iterable[str]:
-        """All that either run has."""
-        samples = (*self.a.samples, *self.b.samples)
-        return (name for sample in samples for name in sample.metrics.get(self.filter, ()))
-
-    def metrics(self, wanted: Sequence[str] | None) -> Sequence[str]:
-        """The metrics to compare."""
-        if wanted:
-            return wanted
+    def default_metrics(self) -> Sequence[str]:
+        """The metrics to compare where none are named."""
         names = self.a.card.compared if self.a.card else ("acc",)
-        repeats = {len(sample.answers.get(self.filter, ())) for task in (self.a, self.b) for sample in task.samples}
+        first, second = (scores.numerators.shape for scores in self.scores("acc"))
         # What generations tell together depends on how many there are.
-        return [*names, *(metric.name for metric in OF_REPEATS if len(repeats) == 1)]
+        return [*names, *(metric.name for metric in OF_REPEATS if first == second)]
 
     def check(self, metrics: Sequence[str], *, common: bool, force: bool) -> list[str]:
         """Warnings about what sets the results apart.
@@ -175,25 +191,19 @@ class _Task:
         both = f"compared on the examples in both runs only: {found.examples}"
         return [*([both] if found.examples else []), *found.refused, *found.warned]
 
-    def _has(self, metric: str) -> tuple[bool, bool]:
+    def _has(self, metric: str) -> list[bool]:
         """Whether each run computed a metric, though it may have come to nothing: F1 of a run that decides nothing."""
-        first, second = (bool(scores.computed.any()) for scores in self.scores(metric))
-        return first, second
+        return [bool(scores.computed.any()) for scores in self.scores(metric)]
 
-    def remarks(self, metrics: Sequence[str], lines: Sequence[Line], *, force: bool) -> list[str]:
+    def remarks(self, metrics: Sequence[str], lines: Sequence[Line], *, force: bool) -> Iterator[str]:
         """What is to be said of metrics without a line, and of examples that fell out.
 
         Raises:
             CompareError: where more than 5 % fell out and ``force`` is false.
         """
         whole = {line.metric: line.contrast for line in lines if line.breakdown is None}
-        found = []
         for name in metrics:
-            has = self._has(name)
-            if any(has) and name not in whole:
-                which = "neither" if all(has) else f"only the {'first' if has[0] else 'second'}"
-                found.append(f"{name} is not compared: {which} run has a value of it")
-            elif name in whole and whole[name].left_out:
+            if name in whole and whole[name].left_out:
                 left_out, pairs = whole[name].left_out, whole[name].n + whole[name].left_out
                 why = "in one of the runs a judge failed, or the value is missing"
                 lost = f"{name}: {left_out} of {pairs} pairs fell out ({left_out / pairs:.1%}): {why}"
@@ -202,51 +212,27 @@ class _Task:
                         f"{self.a.task}: {lost}; judge them again (a rerun repeats only failed calls), name other "
                         "metrics with --metric, or compare the rest with --force"
                     )
-                found.append(lost)
-        return found
+                yield lost
+            elif name not in whole and any(self._has(name)):
+                yield f"{name} is not compared: the runs have no value of it in common"
 
-    def lines(self, metrics: Sequence[str]) -> list[Line]:
+    def lines(self, metrics: Sequence[str]) -> Iterator[Line]:
         """The task as a whole, then its breakdowns."""
-        found = [self._line(metric) for metric in metrics]
+        parts: list[tuple[str, str | None, str | None, Any]] = [(metric, None, None, slice(None)) for metric in metrics]
         for breakdown in self.a.card.breakdowns if self.a.card else ():
-            groups: dict[str, list[int]] = {}
-            for place, index in enumerate(self.places_a):
-                group = breakdown.key(self.a.samples[index].doc)
-                if group is not None:
-                    groups.setdefault(group, []).append(place)
+            groups: dict[str | None, list[int]] = defaultdict(list)
+            for place, index in enumerate(self.places[0]):
+                groups[breakdown.key(self.a.samples[index].doc)].append(place)
             metric = next((name for name in breakdown.metrics if name in metrics and all(self._has(name))), None)
-            if metric and len(groups) > 1:
-                found += [self._line(metric, breakdown.name, name, groups[name]) for name in sorted(groups)]
-        return [line for line in found if line]
-
-    def _line(
-        self, metric: str, breakdown: str | None = None, group: str | None = None, part: list[int] | slice = slice(None)
-    ) -> Line | None:
-        facts = self.a.facts(metric)
-        first, second = self.scores(metric)
-        result = contrast(first[part], second[part], facts)
-        return Line(self.a.task, self.filter, facts, breakdown, group, result) if result else None
-
-
-def _places(a: TaskRun, b: TaskRun) -> tuple[Codes, Codes]:
-    """The places of the examples that both runs have.
-
-    Raises:
-        CompareError: where there are none.
-    """
-    for run, which in ((a, "first"), (b, "second")):
-        if not run.samples:
-            raise CompareError(
-                f"{run.task}: the {which} run has no samples to pair; run lm_eval with --log_samples, or name other "
-                "tasks with --task"
-            )
-    first, second = common_examples([a, b])
-    if not len(first):
-        raise CompareError(
-            f"{a.task}: the runs have no example in common ({len(a.samples)} in A, {len(b.samples)} in B); they were "
-            "run on different data"
-        )
-    return first, second
+            names = sorted(name for name in groups if name is not None)
+            if metric and len(names) > 1:
+                parts += [(metric, breakdown.name, name, groups[name]) for name in names]
+        for metric, of, group, part in parts:
+            first, second = self.scores(metric)
+            facts = self.a.facts(metric)
+            result = contrast(first[part], second[part], facts)
+            if result:
+                yield Line(self.a.task, self.filter, facts, of, group, result)
 
 
 def _chosen_tasks(
@@ -258,53 +244,41 @@ def _chosen_tasks(
                 raise CompareError(f"{run.path} has no task {name}; it has {', '.join(run.tasks) or 'none'}")
     if wanted is not None:
         return [(a.tasks[first], b.tasks[second]) for first, second in wanted]
-    for run, other in ((a, b), (b, a)):
-        alone = [name for name in run.tasks if name not in other.tasks]
-        if alone:
-            notes.append((run.name, f"not in the other run: {', '.join(alone)}"))
-    in_both = [(task, b.tasks[name]) for name, task in a.tasks.items() if name in b.tasks]
-    ours = [(first, second) for first, second in in_both if first.benchmark and second.benchmark]
-    notes += [
-        (pair[0].task, "left out, not a task of this pack; --task compares its acc")
-        for pair in in_both
-        if pair not in ours
-    ]
-    if not ours:
-        raise CompareError(
-            f"the runs have no task of this pack in common: {a.path} has {', '.join(a.tasks) or 'none'}, "
-            f"{b.path} has {', '.join(b.tasks) or 'none'}"
+    ours = [(task, b.tasks[name]) for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
+    others = sorted({*a.tasks, *b.tasks}.difference(task.task for task, _ in ours))
+    if others:
+        notes.append(
+            (", ".join(others), "left out, not in both runs or not a task of this pack (--task compares its acc)")
         )
+    if not ours:
+        raise CompareError(f"{a.path} and {b.path} have no task of this pack in common; there are {', '.join(others)}")
     return ours
 
 
 def _chosen_filters(a: TaskRun, b: TaskRun, wanted: Sequence[str] | None) -> Sequence[str]:
     in_both = [name for name in a.filters if name in b.filters]
-    if not in_both:
-        raise CompareError(f"{a.task}: the runs have no filter in common ({a.filters} and {b.filters})")
-    for name in wanted or ():
-        if name not in in_both:
-            raise CompareError(f"{a.task}: no filter {name} in both runs; there are {', '.join(in_both)}")
+    unknown = [name for name in wanted or () if name not in in_both]
+    if unknown or not in_both:
+        raise CompareError(
+            f"{a.task}: no filter {', '.join(unknown)} in both runs; there are {', '.join(in_both) or 'none'}"
+        )
     return wanted or ([STRICT] if STRICT in in_both else in_both[:1])
 
 
-def _group_lines(a: Run, b: Run, tasks: Mapping[tuple[str, str], _Task], metrics: Sequence[str]) -> list[Line]:
+def _group_lines(a: Run, b: Run, tasks: Mapping[tuple[str, str], _Task], metrics: Sequence[str]) -> Iterator[Line]:
     """Groups of which both runs have every task: the mean over the tasks, each with the same weight."""
-    lines = []
     filters = dict.fromkeys(filter_name for _, filter_name in tasks)
-    for group, filter_name in product((name for name in a.groups if name in b.groups), filters):
-        members = [own for name in a.groups[group].tasks if (own := tasks.get((name, filter_name)))]
-        if not members or len(members) < len(a.groups[group].tasks):
-            continue
-        for metric in metrics:
-            if not all((metric, filter_name) in run.groups[group].metrics for run in (a, b)):
-                continue
-            sides = zip(*(member.scores(metric) for member in members), strict=True)
+    for group, filter_name, metric in product((name for name in a.groups if name in b.groups), filters, metrics):
+        members = [tasks.get((name, filter_name)) for name in a.groups[group].tasks]
+        there = [own for own in members if own]
+        has_values = all((metric, filter_name) in run.groups[group].metrics for run in (a, b))
+        if there == members and has_values:
+            sides = zip(*(own.scores(metric) for own in there), strict=True)
             first, second = (joined(side, by_part=True) for side in sides)
-            facts = replace(members[0].a.facts(metric), aggregation="macro")
+            facts = replace(there[0].a.facts(metric), aggregation="macro")
             result = contrast(first, second, facts)
             if result:
-                lines.append(Line(group, filter_name, facts, None, None, result))
-    return lines
+                yield Line(group, filter_name, facts, None, None, result)
 
 
 def corrected(lines: Sequence[Line]) -> list[Line]:
@@ -313,19 +287,8 @@ def corrected(lines: Sequence[Line]) -> list[Line]:
     Whole tasks and parts of them are a family each; lines without a p-value stay so.
     """
     adjusted: dict[int, float] = {}
-    for is_part in (False, True):
-        family = {
-            index: line.contrast.p
-            for index, line in enumerate(lines)
-            if (line.breakdown is not None) == is_part and line.contrast.p is not None
-        }
-        adjusted |= dict(zip(family, holm([*family.values()]), strict=True))
-    return [replace(line, p_adjusted=adjusted.get(index)) for index, line in enumerate(lines)]
-
-
-def _gathered(notes: Iterable[tuple[str, str]]) -> list[str]:
-    """Sentences, each once, after all the places that it is said of."""
-    places: dict[str, dict[str, None]] = {}
-    for place, note in notes:
-        places.setdefault(note, {})[place] = None
-    return [f"{', '.join(where)}: {note}" for note, where in places.items()]
+    for of_parts in (False, True):
+        family = {i: x.contrast.p for i, x in enumerate(lines) if bool(x.breakdown) is of_parts}
+        known = {i: p for i, p in family.items() if p is not None}
+        adjusted |= dict(zip(known, holm([*known.values()]), strict=True))
+    return [replace(line, p_adjusted=adjusted.get(i)) for i, line in enumerate(lines)]

@@ -42,21 +42,16 @@ class Agreement:
         return Agreement(self.both_right, self.both_wrong, self.lost, self.gained, gained, lost)
 
 
-def agreement(pairs: Sequence[Pair], filter_name: str) -> Agreement:
-    """How far two runs agree on the examples of which accuracy was computed in both."""
-    shares = [[sample.metrics.get(filter_name, {}).get("acc") for sample in pair] for pair in pairs]
-    known = [(pair, own) for pair, own in zip(pairs, shares, strict=True) if None not in own]
-    a, b = np.array([own for _, own in known], dtype=float).reshape(-1, 2).T
-    only_b, only_a = (a < 0.5) & (b > 0.5), (a > 0.5) & (b < 0.5)
-    return Agreement(
-        both_right=_total(a * b),
-        both_wrong=_total((1 - a) * (1 - b)),
-        gained=_total((1 - a) * b),
-        lost=_total(a * (1 - b)),
-        examples_gained=[pair for (pair, _), flipped in zip(known, only_b, strict=True) if flipped],
-        examples_lost=[pair for (pair, _), flipped in zip(known, only_a, strict=True) if flipped],
-    )
+def agreement(pairs: Sequence[Pair], a: Array, b: Array) -> Agreement:
+    """How far two runs agree on examples.
 
-
-def _total(shares: Array) -> float:
-    return round(float(shares.sum()), 6)
+    Args:
+        pairs: the samples of both.
+        a: the first run's accuracy on each, 0 to 1; NaN where it is not known.
+        b: the second's.
+    """
+    shares = (a * b, (1 - a) * (1 - b), (1 - a) * b, a * (1 - b))
+    both, neither, only_b, only_a = (round(float(np.nansum(share)), 6) for share in shares)
+    gained = [pair for pair, of_a, of_b in zip(pairs, a, b, strict=True) if of_a < 0.5 < of_b]
+    lost = [pair for pair, of_a, of_b in zip(pairs, a, b, strict=True) if of_b < 0.5 < of_a]
+    return Agreement(both, neither, only_b, only_a, gained, lost)

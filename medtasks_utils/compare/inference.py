@@ -28,8 +28,7 @@ from scipy.special import bdtr
 
 from medtasks_utils.statistics.aggregation import Scores, filled
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.planning import detectable
-from medtasks_utils.statistics.ratio import FEWEST, LEVEL, Ratio, paired
+from medtasks_utils.statistics.ratio import FEWEST, LEVEL, paired
 
 Test = Literal["mcnemar", "t"]
 
@@ -67,10 +66,10 @@ class Contrast:
     high: float | None
     p: float | None
     test: Test
-    detectable: float | None = None
-    left_out: int = 0
-    note: str = ""
-    few: bool = False
+    detectable: float | None
+    left_out: int
+    note: str
+    few: bool
 
     def mirrored(self) -> Contrast:
         """The same the other way round."""
@@ -97,7 +96,7 @@ def contrast(first: Scores, second: Scores, metric: Metric) -> Contrast | None:
     a, b, failed = both
     how = "mean" if metric.aggregation == "total" else metric.aggregation
     # An example that one run alone decides counts in both, as an example without a denominator.
-    of_a, of_b = (replace(scores, known=np.ones(len(scores), dtype=bool)).ratio(how) for scores in (a, b))
+    of_a, of_b = (replace(scores, known=scores.computed).ratio(how) for scores in (a, b))
     if of_a.value is None or of_b.value is None:
         return None
     is_binary = all(
@@ -105,37 +104,32 @@ def contrast(first: Scores, second: Scores, metric: Metric) -> Contrast | None:
         for scores in (a, b)
     )
     found = paired(of_a, of_b, metric.range[1], is_counted=is_binary or metric.unit == "share")
-    result = Contrast(
+    is_enough = min(of_a.clusters, of_b.clusters) >= FEWEST
+    is_plain = is_binary and how == "mean" and len(of_a.influence) == len(a)
+    low = high = p = None
+    if is_plain:
+        lost, gained = (int((sign * (b.values - a.values) > 0).sum()) for sign in (-1, 1))
+        p = mcnemar(lost, gained)
+        low, high = bonett_price(lost, gained, len(a)) if is_enough else (None, None)
+    elif found and is_enough:
+        low, high, p = found.low, found.high, found.p
+    few = f"too few to test: {of_a.clusters} independent examples count in A, and {of_b.clusters} in B"
+    return Contrast(
         n=len(a) - failed,
         clusters=len(of_a.influence),
         a=of_a.value,
         b=of_b.value,
         difference=of_b.value - of_a.value,
         stderr=found.stderr if found else None,
-        low=None,
-        high=None,
-        p=None,
-        test="t",
-        detectable=detectable(found.error, found.freedom) if found else None,
+        low=low,
+        high=high,
+        p=p,
+        test="mcnemar" if is_plain else "t",
+        detectable=found.detectable if found and (is_enough or not metric.is_ratio) else None,
         left_out=int((either & ~there).sum()) + failed,
-        few=found is None or found.informative < FEWEST,
+        note=few if p is None else "",
+        few=found is None or found.few,
     )
-    is_enough = min(of_a.clusters, of_b.clusters) >= FEWEST
-    if is_binary and how == "mean" and len(of_a.influence) == len(a):
-        lost, gained = (int((sign * (b.values - a.values) > 0).sum()) for sign in (-1, 1))
-        low, high = bonett_price(lost, gained, len(a)) if is_enough else (None, None)
-        return replace(result, low=low, high=high, p=mcnemar(lost, gained), test="mcnemar")
-    if found is None or not is_enough:
-        unseen = metric.is_ratio and not is_enough
-        return replace(result, detectable=None if unseen else result.detectable, note=_too_few(of_a, of_b, metric))
-    return replace(result, low=found.low, high=found.high, p=found.p)
-
-
-def _too_few(a: Ratio, b: Ratio, metric: Metric) -> str:
-    if not metric.is_ratio:
-        return f"too few to test: {min(a.clusters, b.clusters)} independent examples"
-    said = [f"{name} decides {own.clusters or 'none'}" for name, own in (("A", a), ("B", b)) if own.clusters < FEWEST]
-    return f"too few to test: {' and '.join(said)} of {len(a.influence):,} that count here"
 
 
 def judged_in_both(a: Scores, b: Scores) -> tuple[Scores, Scores, int] | None:

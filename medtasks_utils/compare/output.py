@@ -16,14 +16,13 @@ Values are in the metric's own unit (0–1, or 0–100 for scores of explanation
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from medtasks_utils.compare.comparison import Comparison, Line
-from medtasks_utils.compare.flips import Agreement, Pair
-from medtasks_utils.results import Run
+from medtasks_utils.compare.flips import Agreement
+from medtasks_utils.results import Run, Sample
 from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID
 from medtasks_utils.writing import plain, table
 
@@ -32,13 +31,8 @@ _WIDTH = 110
 _NAME = 26
 
 
-def as_json(comparison: Comparison) -> str:
-    """The comparison as a JSON object; see the module's documentation."""
-    return json.dumps(as_dict(comparison), indent=1, ensure_ascii=False, allow_nan=False)
-
-
 def as_dict(comparison: Comparison) -> dict[str, Any]:
-    """The same as a dictionary."""
+    """The comparison as JSON holds it; see the module's documentation."""
     return {
         "version": 1,
         "a": _run(comparison.a),
@@ -55,12 +49,12 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             {
                 "task": task,
                 "filter": filter_name,
-                "both_right": _count(both.both_right),
-                "both_wrong": _count(both.both_wrong),
-                "n_gained": _count(both.gained),
-                "n_lost": _count(both.lost),
-                "gained": [_flip(pair, filter_name) for pair in both.examples_gained],
-                "lost": [_flip(pair, filter_name) for pair in both.examples_lost],
+                "both_right": both.both_right,
+                "both_wrong": both.both_wrong,
+                "n_gained": both.gained,
+                "n_lost": both.lost,
+                "gained": [_flip(*pair, filter_name) for pair in both.examples_gained],
+                "lost": [_flip(*pair, filter_name) for pair in both.examples_lost],
             }
             for (task, filter_name), both in comparison.agreements.items()
         ],
@@ -68,23 +62,13 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _count(number: float) -> float | int:
-    return int(number) if number.is_integer() else number
-
-
 def _run(run: Run) -> dict[str, Any]:
     signatures = {name: task.signatures for name, task in run.tasks.items() if task.signatures}
-    return {
-        "name": run.name,
-        "model": run.model,
-        "date": run.date,
-        "path": str(run.path),
-        "signatures": signatures,
-    }
+    named = {name: str(getattr(run, name)) for name in ("name", "model", "date", "path")}
+    return {**named, "signatures": signatures}
 
 
-def _flip(pair: Pair, filter_name: str) -> dict[str, Any]:
-    a, b = pair
+def _flip(a: Sample, b: Sample, filter_name: str) -> dict[str, Any]:
     answers = {"answers_a": a.answers[filter_name], "answers_b": b.answers[filter_name]}
     return {"doc_id_a": a.doc_id, "doc_id_b": b.doc_id, "doc_hash": a.doc_hash, "target": a.target, **answers}
 
@@ -103,16 +87,14 @@ def as_table(comparison: Comparison, *, every_group: bool = False, show: int = 0
 
 
 def _table(comparison: Comparison, every_group: bool, show: int) -> Iterator[str]:
-    runs = [
-        (letter, run.name, run.date[:19], run.path)
-        for letter, run in zip("AB", (comparison.a, comparison.b), strict=True)
-    ]
-    yield table(runs, left=4)
+    runs = zip("AB", (comparison.a, comparison.b), strict=True)
+    yield table([(letter, run.name, run.date[:19], run.path) for letter, run in runs], left=4)
     for task, filter_name in dict.fromkeys((line.task, line.filter) for line in comparison.lines):
         lines = [line for line in comparison.lines if (line.task, line.filter) == (task, filter_name)]
-        rows = [_row(line, line.metric) for line in lines if line.breakdown is None]
-        for breakdown in dict.fromkeys(line.breakdown for line in lines if line.breakdown is not None):
-            rows += _breakdown([line for line in lines if line.breakdown == breakdown], every_group)
+        rows: list[Sequence[object]] = []
+        for breakdown in dict.fromkeys(line.breakdown for line in lines):
+            own = [line for line in lines if line.breakdown == breakdown]
+            rows += _breakdown(own, every_group) if breakdown else [_row(line, line.metric) for line in own]
         yield f"\n{plain(task)}  ({filter_name})"
         yield table(rows, ("", "n", "A", "B", "B − A", "95 % CI", "MDE", "p", "corrected", ""))
         yield from (f"{x.metric}: {x.contrast.note}" for x in lines if not x.breakdown and x.contrast.note)
@@ -124,32 +106,25 @@ def _table(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
     yield from (plain(f"warning: {warning}") for warning in comparison.warnings)
 
 
-def _breakdown(lines: list[Line], every_group: bool) -> Iterator[Sequence[str]]:
+def _breakdown(lines: list[Line], every_group: bool) -> Iterator[Sequence[object]]:
     shown = lines
     if not every_group and len(lines) > MOST_GROUPS:
-        shown = sorted(lines, key=lambda line: (line.contrast.p is None, line.contrast.p or 0.0))[:MOST_GROUPS]
+        shown = sorted(lines, key=lambda line: 2.0 if line.contrast.p is None else line.contrast.p)[:MOST_GROUPS]
     yield [f"{lines[0].metric} by {lines[0].breakdown}"]
     yield from (_row(line, f"· {line.group}") for line in shown)
     if len(shown) < len(lines):
         yield [f"… {len(lines) - len(shown)} more (--all)"]
 
 
-def _row(line: Line, label: str) -> Sequence[str]:
-    found = line.contrast
-    scale = line.facts.scale
+def _row(line: Line, label: str) -> Sequence[object]:
+    found, scale = line.contrast, line.facts.scale
     interval = "too few"
     if found.low is not None and found.high is not None:
-        interval = f"[{found.low * scale:.2f}, {found.high * scale:.2f}]{FEW_MARK if found.few else ''}"
+        interval = f"[{found.low * scale:.2f}, {found.high * scale:.2f}]{FEW_MARK * found.few}"
     seen = "" if found.detectable is None else line.facts.detectable(found.detectable, decimals=2)
     numbers = (f"{found.a * scale:.2f}", f"{found.b * scale:.2f}", f"{found.difference * scale:+.2f}")
-    p_values = (_p(found.p), _p(line.p_adjusted), "*" if line.is_significant else "")
-    return (_short(label, _NAME), str(found.n), *numbers, interval, seen, *p_values)
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+    p_values = ("–" if p is None else f"{p:.4f}" if p >= 0.0001 else "< 0.0001" for p in (found.p, line.p_adjusted))
+    return (_short(label, _NAME), found.n, *numbers, interval, seen, *p_values, "*" if line.is_significant else "")
 
 
 def _flipped(both: Agreement, filter_name: str, show: int) -> Iterator[str]:
@@ -157,8 +132,8 @@ def _flipped(both: Agreement, filter_name: str, show: int) -> Iterator[str]:
     yield f"{agree}, gained (only B right) {both.gained:.6g}, lost (only A right) {both.lost:.6g}"
     for name, pairs in (("gained", both.examples_gained), ("lost", both.examples_lost)):
         for a, b in pairs[:show]:
-            given = (_short("/".join(sample.answers[filter_name]) or "none", 16) for sample in (a, b))
-            answers = "A {}, B {}, target {}".format(*given, _short(a.target, 16))
+            given = ["/".join(sample.answers[filter_name]) for sample in (a, b)]
+            answers = "A {}, B {}, target {}".format(*(_short(text, 16) for text in (*given, a.target)))
             question = " ".join(str(a.doc.get("question", "")).split())
             yield plain(_short(f"  {name} {a.doc_id:>5}  {answers}  {question}", _WIDTH))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,11 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
 
 def common_examples(tasks: Sequence[TaskRun]) -> list[Codes]:
     """The examples that all runs of a task have: their places among each run's samples, in the first run's order."""
+    return _common_examples(*tasks)
+
+
+@cache  # asked for every filter, and by the page for every pair of runs again
+def _common_examples(*tasks: TaskRun) -> list[Codes]:
     places = [{key: place for place, key in enumerate(task.examples)} for task in tasks]
     shared = [key for key in places[0] if all(key in own for own in places[1:])]
     return [np.array([own[key] for key in shared], dtype=np.intp) for own in places]
@@ -71,24 +77,18 @@ def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: 
     Args:
         of_explanations: whether a metric is compared that depends on the scorers of explanations.
     """
-    signed = a.signatures.get(filter_name), b.signatures.get(filter_name)
+    signed = [task.signatures.get(filter_name) for task in (a, b)]
     have_samples = bool(a.samples and b.samples)
-    places = common_examples([a, b])
-    both = len(places[0])
     refused: list[str] = []
     warned: list[str] = []
-    for difference in incompatibilities(signed[0], signed[1]) if signed[0] and signed[1] else ():
+    for difference in incompatibilities(*map(str, signed)) if all(signed) else ():
         is_settled = difference.field in ("rows", "n") and have_samples
         if not is_settled and (difference.field != "scorers" or of_explanations):
             (refused if difference.refuse else warned).append(difference.message)
     if not all(signed):
-        which = "neither run has" if not any(signed) else f"the {'second' if signed[0] else 'first'} run lacks"
-        warned.append(f"{which} a signature, so options and versions cannot be checked")
-        other = sum(a.samples[i].prompt != b.samples[j].prompt for i, j in zip(*places, strict=True))
-        if other:
-            warned.append(f"the prompts differ in {other} of {both} examples")
+        warned.append("a run without a signature, so options, prompts and versions cannot be checked")
+    both = len(common_examples([a, b])[0])
     only_a, only_b = len(a.samples) - both, len(b.samples) - both
-    examples = ""
-    if have_samples and (only_a or only_b):
-        examples = f"different examples ({both} in both, {only_a} only in A, {only_b} only in B)"
+    has_others = have_samples and (only_a or only_b)
+    examples = f"different examples ({both} in both, {only_a} only in A, {only_b} only in B)" if has_others else ""
     return Comparability(refused, examples, warned)

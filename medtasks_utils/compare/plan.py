@@ -9,50 +9,46 @@ With repeats, the variance is split into that between examples, which no repeat 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from typing import Any
 
 from medtasks_utils.compare.comparison import Comparison, Line
 from medtasks_utils.compare.pairing import CompareError, common_examples
-from medtasks_utils.statistics.planning import Spread, detectable, examples_needed, examples_of_mcnemar, spread
+from medtasks_utils.statistics.planning import Spread, examples_needed, examples_of_mcnemar, spread
+from medtasks_utils.statistics.ratio import detectable
 from medtasks_utils.writing import table
 
 IN_FAMILY = 4
 """Comparisons that a plan from a share alone takes to be corrected together: the four benchmarks."""
 
+Need = dict[str, Any]
+"""What a metric of a task needs.
 
-@dataclass(frozen=True)
-class Need:
-    """What a metric of a task needs.
-
-    Attributes:
-        n: independent examples, or clusters of examples, that the runs have.
-        detectable: the smallest true difference found four times of five with these, in points.
-        examples: how many the wanted difference needs, with as many repeats as now.
-        examples_of_family: the same after Holm's correction among all whole tasks and metrics of the comparison.
-        repeats: how many each run needs with the examples at hand; None where no number is enough, or where the runs
-            have one generation an example, which does not tell how much repeats differ.
-        spread: of the paired difference; None where repeats are not known.
-    """
-
-    task: str
-    filter: str
-    metric: str
-    n: int
-    detectable: float
-    examples: int
-    examples_of_family: int
-    repeats: int | None
-    spread: Spread | None
+=====================  ================================================================================================
+task, filter, metric
+n                      independent examples, or clusters of examples, that the runs have
+detectable             the smallest true difference found four times of five with these, in points
+examples               how many the wanted difference needs, with as many repeats as now
+examples_of_family     the same after Holm's correction among all whole tasks and metrics of the comparison
+repeats                how many each run needs with the examples at hand; null where no number is enough, or where the
+                       runs have one generation an example, which does not tell how much repeats differ
+spread                 of the paired difference (:class:`~medtasks_utils.statistics.planning.Spread`); null where
+                       repeats are not known
+=====================  ================================================================================================
+"""
 
 
-def plan(comparison: Comparison, points: float) -> list[Need]:
+def plan(comparison: Comparison, points: float) -> dict[str, Any]:
     """What finding a true difference of so many points of 100 needs, for each metric of each whole task.
 
     The two runs compared differ as the two to be planned for do.
+
+    Returns:
+        As JSON holds it: ``version``, ``points``, and ``needs``, a list of :data:`Need`.
     """
     whole = [line for line in comparison.lines if line.breakdown is None]
-    return [need for line in whole if (need := _need(comparison, line, points / 100, len(whole)))]
+    needs = [need for line in whole if (need := _need(comparison, line, points / 100, len(whole)))]
+    return {"version": 1, "points": points, "needs": needs}
 
 
 def _need(comparison: Comparison, line: Line, wanted: float, family: int) -> Need | None:
@@ -67,17 +63,15 @@ def _need(comparison: Comparison, line: Line, wanted: float, family: int) -> Nee
     if line.metric == "acc" and len(tasks) == 2:
         places = common_examples(tasks)
         of_repeats = spread(*(task.scores(line.filter, "acc")[at] for task, at in zip(tasks, places, strict=True)))
-    return Need(
-        task=line.task,
-        filter=line.filter,
-        metric=line.metric,
-        n=own.clusters,
-        detectable=100 * own.detectable / top,
-        examples=count(wanted, squared),
-        examples_of_family=count(wanted, squared, family),
-        repeats=of_repeats.repeats_needed(wanted / detectable(1.0)) if of_repeats else None,
-        spread=of_repeats,
-    )
+    return {
+        **{name: getattr(line, name) for name in ("task", "filter", "metric")},
+        "n": own.clusters,
+        "detectable": 100 * own.detectable / top,
+        "examples": count(wanted, squared),
+        "examples_of_family": count(wanted, squared, family),
+        "repeats": of_repeats.repeats_needed(wanted / detectable(1.0)) if of_repeats else None,
+        "spread": of_repeats and of_repeats._asdict(),
+    }
 
 
 def stated(points: float, discordance: float, comparisons: int = 1) -> int:
@@ -94,22 +88,20 @@ def stated(points: float, discordance: float, comparisons: int = 1) -> int:
     return examples_of_mcnemar(points / 100, discordance, comparisons)
 
 
-def as_dict(needs: Sequence[Need], points: float) -> dict[str, object]:
-    """The plan for JSON: ``points`` and ``needs``, objects with the fields of :class:`Need`."""
-    return {"version": 1, "points": points, "needs": [asdict(need) for need in needs]}
-
-
-def as_text(needs: Sequence[Need], points: float) -> Iterator[str]:
+def as_text(planned: dict[str, Any]) -> Iterator[str]:
     """The plan as lines of a table."""
-    yield f"A true difference of {points:g} points, found 4 times of 5 by a test at 5 %:"
+    yield f"A true difference of {planned['points']:g} points, found 4 times of 5 by a test at 5 %:"
     rows = []
-    for need in needs:
-        repeats = "no number is enough" if need.repeats is None else str(need.repeats)
-        if need.spread is None:
-            repeats = "not known without repeats" if need.examples > need.n else "1"
-        numbers = (f"{need.n:,}", f"{need.detectable:.2f}", f"{need.examples:,}", f"{need.examples_of_family:,}")
-        rows.append((f"{need.task} {need.metric} ({need.filter})", *numbers, repeats))
+    for need in planned["needs"]:
+        repeats = need["repeats"] or "no number is enough"
+        if need["spread"] is None:
+            repeats = "not known without repeats" if need["examples"] > need["n"] else 1
+        label = f"{need['task']} {need['metric']} ({need['filter']})"
+        seen = f"{need['detectable']:.2f}"
+        rows.append((label, need["n"], seen, f"{need['examples']:,}", f"{need['examples_of_family']:,}", repeats))
     yield table(rows, ("", "n now", "MDE now", "n needed", "n corrected", "repeats needed with n now"))
-    yield from (f"{need.task}, the difference: {need.spread}" for need in needs if need.spread)
+    for need in planned["needs"]:
+        if need["spread"]:
+            yield f"{need['task']}, the difference: {Spread(**need['spread'])}"
     yield "n corrected: after Holm's correction among all whole tasks and metrics that these runs are compared on."
     yield "n counts independent examples: questions or notes that examples share count once."

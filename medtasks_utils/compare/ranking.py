@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from string import ascii_lowercase
 
 import numpy as np
@@ -20,7 +21,6 @@ from medtasks_utils.statistics.ratio import FEWEST, Array, Mask, Ratio
 
 ALPHA = 0.05
 _DRAWS = 20_000
-_BATCH = 500
 
 
 @dataclass(frozen=True)
@@ -76,21 +76,16 @@ def surely_better(values: Array, influence: Array, freedom: int, alpha: float = 
         freedom: degrees of freedom of the standard errors.
     """
     first, second = np.triu_indices(len(values), 1)
-    gaps = (influence[:, i] - influence[:, j] for i, j in zip(first, second, strict=True))
-    variance, step = np.array([(gap @ gap, np.abs(gap).max()) for gap in gaps]).reshape(-1, 2).T
+    gaps = influence[:, first] - influence[:, second]
+    variance = np.square(gaps).sum(axis=0)
     covariance = influence.T @ influence
-    differ = variance > 1e-12 * covariance.max()
-    errors = np.where(differ, np.sqrt(variance + 2 * np.square(step)), 0.0)  # as Bonett and Price's
+    errors = np.sqrt(variance + 2 * np.square(np.abs(gaps).max(axis=0)))  # as Bonett and Price's
+    errors[variance <= 1e-12 * covariance.max()] = 0.0
     rng = np.random.default_rng(seed)
-    eigenvalues, vectors = np.linalg.eigh(covariance)
-    root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
-    largest = []
-    for _ in range(0, _DRAWS, _BATCH):  # of runs that are equal in truth
-        normal = rng.standard_normal((_BATCH, len(root))) @ root.T
-        chi = np.sqrt(rng.chisquare(freedom, _BATCH) / freedom)
-        distance = np.abs(normal[:, first] - normal[:, second]) / np.where(errors > 0, errors, np.inf)
-        largest.append(distance.max(axis=1, initial=0.0) / chi)
-    reach = float(np.quantile(np.concatenate(largest), 1 - alpha)) * errors
+    normal = rng.multivariate_normal(np.zeros(len(values)), covariance, _DRAWS, method="eigh")  # of equal runs
+    distance = np.abs(normal[:, first] - normal[:, second]) / np.where(errors > 0, errors, np.inf)
+    largest = distance.max(axis=1) / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
+    reach = np.quantile(largest, 1 - alpha) * errors
     difference = values[first] - values[second]
     clear = np.abs(difference) > np.maximum(reach, 1e-12)
     better = np.zeros((len(values), len(values)), dtype=bool)
@@ -100,22 +95,17 @@ def surely_better(values: Array, influence: Array, freedom: int, alpha: float = 
 
 
 def groups_of(differ: Mask, order: Sequence[int]) -> list[str]:
-    """For each run the letters of its groups, given which pairs surely differ (insert and absorb).
+    """For each run the letters of its groups: the largest sets of runs of which no two surely differ.
 
     Args:
-        differ: runs × runs, symmetric.
+        differ: runs × runs, symmetric; of some ten runs, as all sets are tried.
         order: the runs from the first on; the first has the letter a.
     """
-    groups: set[frozenset[int]] = {frozenset(range(len(order)))}
-    for i in range(len(order)):
-        for j in range(i):
-            if differ[i, j]:
-                split = {group - {out} for group in groups if {i, j} <= group for out in (i, j)}
-                whole = {group for group in groups if not {i, j} <= group}
-                groups = whole | {new for new in split if not any(new < other or new in whole for other in whole)}
-                groups = {group for group in groups if not any(group < other for other in groups)}
-    if len(groups) > len(ascii_lowercase):
+    sets = [own for size in range(1, len(order) + 1) for own in combinations(order, size)]
+    alike = [own for own in sets if not differ[np.ix_(own, own)].any()]
+    largest = [own for own in alike if not any(set(own) < set(other) for other in alike)]
+    ordered = sorted(largest, key=lambda own: [order.index(run) for run in own])
+    if len(ordered) > len(ascii_lowercase):
         return [""] * len(order)
-    place = {run: rank for rank, run in enumerate(order)}
-    ordered = sorted(groups, key=lambda group: sorted(place[run] for run in group))
-    return ["".join(ascii_lowercase[k] for k, group in enumerate(ordered) if run in group) for run in range(len(order))]
+    letters = dict(zip(ordered, ascii_lowercase, strict=False))
+    return ["".join(letter for own, letter in letters.items() if run in own) for run in range(len(order))]

@@ -16,7 +16,8 @@ from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 TABLE = rows(
     """
 L = [the fill option open]*
-70 answer: (?<!other)answer ~8 [is colon eq arrow dash]+ [the fill option open right so because colon comma]* @@
+W = [the fill option open right so because colon comma]*
+70 answer: (?<!other)(?:answer|right option) ~8 [is colon eq arrow dash]+ {W} @@
 68 answer: (?<!other)answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
 66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
@@ -28,6 +29,7 @@ L = [the fill option open]*
 44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
 40 leads: ^ @ (?=is|because|$)
+46 ends: stop @ (?=stop? line* $)
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
 24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
 20 named: @

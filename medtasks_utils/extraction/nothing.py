@@ -44,7 +44,7 @@ _ENDED = later(
     re.M,
 )
 _OPEN_WORDS = later(
-    r"(?:[=+÷^√(\[{≈→−*/,–-]|\b(?:the|an?|of|to|and|or|with|for|in|by|that|on|at|about|from|is|are|was|get|than|as|be|which"
+    r"(?:[=+÷^√(\[{≈→−*/,:–-]|\b(?:the|an?|of|to|and|or|with|for|in|by|that|on|at|about|from|is|are|was|get|than|as|be|which"
     r"|into|then|thus|therefore|hence|will|has|because|but|if|when|while|its|we|gives|yields|der|die|das|und|mit|von|ist"
     r"|le|la|les|du|de|et|une?|est|el|los|y|es|por|para|о|и|в|на|с))\s*$"
 )
@@ -86,6 +86,8 @@ def is_unfinished(symbols: Symbols) -> bool:
         symbols.symbols
     ):
         return loops(symbols.text)
+    if pattern("(?:^|stop|line) [^ eq line]* op open* [cand weak] (?:word|close|pct){0,2} $").search(symbols.symbols):
+        return True  # such as "92 / 3.24"
     return loops(symbols.text) or whole_until(symbols.text) < len(symbols.text) or only_plans(symbols)
 
 

@@ -141,5 +141,5 @@ def _are_one(first: Found, second: Found, between: str) -> bool:
     alike = first.value == second.value
     if first.notion == "text":
         return second.notion != "text" and alike and between in (" (", " [", "(", ", (")
-    named = second.notion == "text" and (alike or first.notion == "cand")
+    named = second.notion == "text" and (alike or (first.notion == "cand" and first.end == first.start + 1))
     return named and _BETWEEN.fullmatch(between) is not None

@@ -43,6 +43,7 @@ _WRITTEN = rewrites(
 </?(?!think|answer|final|choice|result|verdict)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?> ⟶ ␠
 (?<=[\d)])\*(?=[\d(])|(?<=[\w)] )\*(?= ?[\w(])|(?<=[\d)])\* (?=[\d(]) ⟶ ×
 \bi\.\s?e\. ⟶ that is
+\bans\. ⟶ answer:
 ^[ \t]+ ⟶
 (?<=\S)[ \t]{2,}(?=\S) ⟶ ␠
 """,

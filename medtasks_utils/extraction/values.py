@@ -26,11 +26,12 @@ TABLE = rows(
 A = [about the fill open eq colon so calc]*
 G = (?:word|the|fill|about|calc|close|comma|result|to|open){0,6}?
 U = (?:word|pct|close|op|the|line){0,3}
+C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 70 answer: (?:answer|final) {G} [is colon eq arrow gives]+ {A} @@
-66 headed: head+ ~3 (?:answer|final|result) ~4 colon? {A} @@
+66 headed: head+ [^ input stop line cand text]{0,3}? (?:(?:answer|final) ~4 colon?|result ~4 [colon is eq]) {A} @@
 57 leads: ^ {A} @ (?={U} (?:stop|line|open|comma|$))
 56 said to be: <cand> (?=(?:word|pct|result|day){0,2} is [the fill]* (?:result|answer))
-50 in a table: bar ~4 (?:result|final|due) ~4 bar (?:~3 bar)? (?:word comma)? [about the]* @ (?=~3 bar)
+56 in a table: bar ~4 (?:result|final|due) {C} (?:word comma)? [about the]* @ (?=~3 bar)
 55 rounded: round ~8 [is gives colon eq about arrow to comma]* {A} @ (?!word? decimals)
 55 therefore: so ~14 [is eq gives colon]+ {A} @@
 55 result: (?:result|gives) ~8 [is colon eq arrow gives]+ {A} @@
@@ -38,7 +39,7 @@ U = (?:word|pct|close|op|the|line){0,3}
 55 gives: gives [about the fill open eq colon so calc result]* @@
 50 counted: met colon @
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
-46 counted: @@ (?=~3 met)
+46 counted: @@ (?=(?:about the [cand weak])? ~3 met)
 45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
 44 is: is {A} @@
 40 colon: colon {A} @
@@ -58,6 +59,7 @@ U = (?:word|pct|close|op|the|line){0,3}
 -90 list: (?:^|line) @ (?=stop|close)
 -30 input: input [^ stop line cand result final]{0,3}? [is eq colon about]* @
 -40 earlier: earlier ~4 @@
+-60 whole: [cand weak] about the @@
 -30 beside: cand ~3 open ~2 @
 -20 converted: cand word{1,3} eq @ (?=word)
 -40 age: @ (?=[word dash]{0,2} old)
@@ -77,7 +79,7 @@ _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
 }
 _EARLIER = re.compile(r"^.*\bthen\b(?=\W*\d)", re.DOTALL)  # of what comes one after the other the last counts
 _STATED = 44.0  # the weight of a statement
-_STATEMENTS = ("answer", "headed", "leads", "rounded", "therefore", "result")
+_STATEMENTS = ("rounded", "answer", "headed", "leads", "therefore", "result")
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
 _MOST = 250  # candidates
 
@@ -111,23 +113,21 @@ def _rounded(reading: Reading) -> Reading:
         (one for one in reading.candidates if one.value == reading.value), key=lambda one: (one.weight, one.start)
     )
     for one in reading.candidates:
-        near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 160 and one.weight > 0
-        after = one.cue == "rounded" and one.start > best.start
-        said = one.weight >= _STATED and (after or (best.cue == "equals" and one.cue in _STATEMENTS))
-        if (near or said) and _rounds(best.value, one.value):
+        near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 80 and one.weight > 5
+        after = one.start > best.start
+        says = (after and one.cue == "rounded") or (best.cue == "equals" and one.cue in _STATEMENTS[not after :])
+        said = one.weight >= _STATED and says
+        if (near or said) and _rounds(best.value, one.value, cut_off=after and one.weight >= _STATED):
             reading = replace(reading, value=one.value)
     return reading
 
 
-def _rounds(value: float, to: float) -> bool:
-    """Whether the second is the first with fewer decimals: rounded (8.96 and 9), or cut off (143.28 and 143.2)."""
+def _rounds(value: float, to: float, cut_off: bool) -> bool:
+    """Whether the second is the first with fewer decimals: rounded (8.96 and 9), or ``cut_off`` (143.28 and 143.2)."""
     decimals = len(f"{to:.10g}".partition(".")[2])
     scale = 10.0**decimals
-    return value != to and to in (
-        round(value, decimals),
-        math.trunc(value * scale) / scale,
-        math.floor(value * scale + 0.5) / scale,
-    )
+    rounded = [round(value, decimals), math.floor(value * scale + 0.5) / scale]
+    return value != to and to in (*rounded, math.trunc(value * scale) / scale if cut_off else value)
 
 
 def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:

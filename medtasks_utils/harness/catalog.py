@@ -62,12 +62,8 @@ def manager_for(
     for name in unknown:
         benchmark = benchmarks().get(name)
         near = f" (did you mean {benchmark.default_task}?)" if benchmark else ""
-        near = near or meant(name.lower().replace("-", "_"), manager.all_tasks, _MISSPELT)
-        if near:
-            raise UsageError(
-                f"--tasks: there is no task, group or tag {name} here{near}; medtasks eval --help lists ours; a task "
-                f"of the harness's by that name is run by lm_eval run --tasks {name}"
-            )
+        if near := near or meant(name.lower().replace("-", "_"), manager.all_tasks, _MISSPELT):
+            raise _unknown(name, f"{near}; a task of the harness's by that name is run by lm_eval run --tasks {name}")
     matched = [match for name in names for match in manager.match_tasks([name])]
     defined_here = {"dataset_path", "custom_dataset", "class"}
     unknown += [
@@ -80,11 +76,12 @@ def manager_for(
         manager = _manager(folders, metadata, include_defaults=True)
     for name in names:
         if not _is_known(manager, name):
-            raise UsageError(
-                f"--tasks: there is no task, group or tag {name}, here or in the harness"
-                f"{meant(name, manager.all_tasks)}; medtasks eval --help lists ours"
-            )
+            raise _unknown(name, meant(name, manager.all_tasks))
     return manager
+
+
+def _unknown(name: str, way_out: str) -> UsageError:
+    return UsageError(f"--tasks: there is no task, group or tag {name}{way_out}; medtasks eval --help lists ours")
 
 
 def _is_known(manager: TaskManager, name: str) -> bool:
@@ -98,17 +95,11 @@ def listings() -> list[Listing]:
     for name, entry in index.items():
         members = sorted(entry.tags or ())
         file = entry.yaml_path or index[members[0]].yaml_path
-        description = _opening_comment(file) if entry.yaml_path else f"the same as {', '.join(members)}"
+        first = file.read_text(encoding="utf-8").partition("\n")[0]
+        description = first.partition("#")[2].strip() if entry.yaml_path else f"the same as {', '.join(members)}"
         listing = Listing(name, entry.kind.name == "GROUP", description)
         found.append((file.parent != tasks_path(), file.parent.name, not listing.is_group, listing))
     return [listing for *_, listing in sorted(found)]
-
-
-def _opening_comment(file: Path) -> str:
-    """The comment in the first line of a YAML file, empty if there is none."""
-    with file.open(encoding="utf-8") as lines:
-        first = lines.readline().strip()
-    return first.removeprefix("#").strip() if first.startswith("#") else ""
 
 
 def configurations(
@@ -134,9 +125,3 @@ def configurations(
             yield from configurations(manager, entry.cfg["task"], given)
         else:
             yield {**(entry.cfg or {}), **given}
-
-
-def benchmark_of(settings: Mapping[str, Any]) -> str | None:
-    """The benchmark of a task that its YAML names, None for a task that is not of this pack."""
-    named = settings.get("benchmark")
-    return named if named in benchmarks() else None

@@ -24,11 +24,9 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
 from medtasks_utils.errors import MedtasksError, OptionError, UsageError, meant
 from medtasks_utils.harness import server
-from medtasks_utils.harness.catalog import benchmark_of, configurations, manager_for
-from medtasks_utils.harness.command_line import benchmark_set
-from medtasks_utils.harness.engine_arguments import check_engine_arguments
+from medtasks_utils.harness.catalog import configurations, manager_for
 from medtasks_utils.harness.models import model_to_probe, probe_of
-from medtasks_utils.harness.options import defaults_of, options_of, without_effect
+from medtasks_utils.harness.options import defaults_of, info_of, options_of, without_effect
 from medtasks_utils.harness.sources import BenchmarkFiles, source_of
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
@@ -48,17 +46,16 @@ class TaskRequest:
     @property
     def info(self) -> TaskInfo:
         """As its benchmark knows it."""
-        generates = self.settings.get("output_type", "generate_until") == "generate_until"
-        return TaskInfo(str(self.settings["task"]), self.settings.get("dataset_name"), generates)
+        return info_of(self.settings)
 
 
-def check(config: EvaluatorConfig, settings: Sequence[str] = ()) -> TaskManager:
-    """All five; ``settings`` are those of ``--set``. Returns the task manager, which knows the tasks.
+def check(config: EvaluatorConfig) -> TaskManager:
+    """All five; returns the task manager, which knows the tasks.
 
     Raises:
         MedtasksError: for the first mistake; a UsageError where it is one of the command line.
     """
-    manager, tasks = check_request(config, settings)
+    manager, tasks = check_request(config)
     if config.output_path:
         try_folder(folder_of(config), "--output_path")
     check_model(config)
@@ -66,22 +63,22 @@ def check(config: EvaluatorConfig, settings: Sequence[str] = ()) -> TaskManager:
         if task.benchmark is not None:
             files = BenchmarkFiles(source_of(config.metadata), task.benchmark, task.options.revision)
             files.folder(task.benchmark.repository(task.options))
-            task.benchmark.check_installed(task.info, task.options)
-    _check_server(config, tasks)
+            task.benchmark.batch_scorer(task.options, task.info)  # for what it needs to be there and to answer
+    model = model_to_probe(str(config.model), config.model_args)
+    if model is not None:
+        server.probe(probe_of(model, config.gen_kwargs), str(model.model))
     return manager
 
 
-def check_request(config: EvaluatorConfig, settings: Sequence[str] = ()) -> tuple[TaskManager, list[TaskRequest]]:
+def check_request(config: EvaluatorConfig) -> tuple[TaskManager, list[TaskRequest]]:
     """Find the mistakes that are the same on any machine; returns the task manager and the tasks."""
     manager = manager_for(config.tasks, config.include_path, config.metadata)
-    tasks = requested(manager, config.tasks, config.metadata, settings)
+    tasks = requested(manager, config.tasks, config.metadata)
     check_flags(config, tasks)
     return manager, tasks
 
 
-def requested(
-    manager: TaskManager, names: Sequence[str], metadata: Mapping[str, Any], settings: Sequence[str] = ()
-) -> list[TaskRequest]:
+def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str, Any]) -> list[TaskRequest]:
     """The tasks that names stand for, with their options.
 
     Raises:
@@ -89,20 +86,15 @@ def requested(
     """
     found: list[TaskRequest] = []
     for task in configurations(manager, [match for name in names for match in manager.match_tasks([name])]):
-        benchmark = benchmarks().get(benchmark_of(task) or "")
-        options = None
-        if benchmark is not None:
-            said_by = " ".join(f"--set {each}" for each in settings if benchmark_set(each) == benchmark.name)
-            options = options_of(benchmark, defaults_of(task, benchmark), metadata, said_by)
+        benchmark = benchmarks().get(task.get("benchmark", ""))
+        options = options_of(benchmark, defaults_of(task, benchmark), metadata) if benchmark else None
         found.append(TaskRequest(task, benchmark, options))
-    used = {task.benchmark.name for task in found if task.benchmark}
-    unused = sorted({benchmark_set(each) for each in settings} - used)
-    if unused:
-        raise OptionError(f"--set names {', '.join(unused)}, but none of the tasks is of it: {', '.join(names)}")
-    for name in used:
+    for name in [name for name in benchmarks() if name in metadata]:
         own = [task for task in found if task.benchmark and task.benchmark.name == name]
+        if not own:
+            raise OptionError(f"options of {name} are given, and none of the tasks is of it: {', '.join(names)}")
         generates = any(task.info.generates for task in own)
-        for line in without_effect([task.options for task in own], metadata.get(name) or {}, generates):
+        for line in without_effect([task.options for task in own], metadata[name] or {}, generates):
             raise OptionError(f"{name}: {line}")
     return found
 
@@ -116,13 +108,10 @@ def check_flags(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
     arguments, generation, kind = config.model_args, config.gen_kwargs, config.model
     is_chat = kind.endswith("chat-completions")
     misplaced = "".join(name for name in _SAMPLING[1:] if name in arguments)
-    misspelt = "".join(f"{name}{near}" for name in generation if (near := _meant_setting(name)))
+    near = {name: meant(name, _SAMPLING, 0.85) for name in generation if name not in _SAMPLING}
+    misspelt = "".join(f"{name}{said}" for name, said in near.items() if said)
     with_tools = [task for task in tasks if getattr(task.options, "tools", None)]
-    with_code = [
-        task
-        for task in tasks
-        if task.settings.get("unsafe_code") or any(tool.runs_code for tool in getattr(task.options, "tools", ()))
-    ]
+    with_code = [task for task in with_tools if any(tool.runs_code for tool in task.options.tools)]
     of_logits = [task for task in tasks if not task.info.generates]
     wrong: tuple[tuple[Any, str], ...] = (
         (kind == "hf" and "pretrained" not in arguments,
@@ -148,11 +137,6 @@ def check_flags(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
     for is_wrong, line in wrong:
         if is_wrong:
             raise UsageError(line)
-
-
-def _meant_setting(name: str) -> str:
-    """The setting that a misspelt one was meant to be; servers have others of their own, most of them unlike ours."""
-    return "" if name in _SAMPLING or name.startswith("min_") else meant(name, _SAMPLING, 0.85)
 
 
 # ---- where results go
@@ -195,7 +179,6 @@ def check_model(config: EvaluatorConfig) -> None:
     place = str(config.model_args.get("pretrained", ""))
     if place.startswith(("/", "~", ".")) and not Path(place).exists():
         raise UsageError(f"--model_args: pretrained={place}: there is no such folder (a ~ is not understood there)")
-    check_engine_arguments(config.model, config.model_args)
     try:
         get_model(config.model)
     except ModuleNotFoundError as error:
@@ -205,20 +188,3 @@ def check_model(config: EvaluatorConfig) -> None:
     except ValueError:
         known = sorted(model_registry.keys())
         raise UsageError(f"there is no --model {config.model}{meant(config.model, known)}") from None
-
-
-def _check_server(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
-    """That the server of an API model answers, has the model, takes the key, and has room for prompt and answer."""
-    model = model_to_probe(str(config.model), config.model_args)
-    if model is None:
-        return
-    request = probe_of(model, config.gen_kwargs)
-    server.probe(request, str(model.model))
-    context = server.context_of(request, str(model.model))
-    for task in tasks:
-        longest = {**task.settings.get("generation_kwargs", {}), **config.gen_kwargs}.get("max_gen_toks")
-        if context and longest and longest >= context:
-            raise UsageError(
-                f"{task.info.name}: the server's context (max_model_len) is {context:,} tokens, and max_gen_toks="
-                f"{longest} leaves no room for a prompt: start it with more, or give --gen_kwargs max_gen_toks=N"
-            )

@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -17,9 +18,6 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.errors import OptionError, UsageError, reason_of
 from medtasks_utils.harness.options import DATA_KEY
-
-OURS = ("command", "run", "whole", "version", "data", "set", "full_table", "json", "no_keep", "fresh", "run_name")
-"""What our command line adds to the harness's namespace."""
 
 
 def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
@@ -33,9 +31,10 @@ def configured(arguments: argparse.Namespace) -> EvaluatorConfig:
     Raises:
         UsageError: for what the harness or our flags do not take.
     """
-    given = {name: value for name, value in vars(arguments).items() if name not in OURS and value is not None}
+    theirs = {field.name for field in fields(EvaluatorConfig)}
+    given = {name: value for name, value in vars(arguments).items() if name in theirs and value is not None}
+    file = given.pop("config", None)  # which the harness would print, keys and all
     try:
-        file = given.pop("config", None)  # which the harness would print, keys and all
         in_file = {} if file is None else EvaluatorConfig.load_yaml_config(file)
         config = EvaluatorConfig.from_cli(argparse.Namespace(**{**in_file, **given}))
     except (OSError, TypeError, ValueError) as error:
@@ -89,27 +88,19 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
     Raises:
         OptionError: where a setting is not ``benchmark.option=value``.
     """
-    merged = {**metadata, **({} if data is None else {DATA_KEY: data})}
+    merged = dict(metadata) if data is None else {**metadata, DATA_KEY: data}
     for setting in settings:
-        benchmark = benchmark_set(setting)
+        name, equals, text = setting.partition("=")
+        benchmark, _, option = (part.strip() for part in name.partition("."))
+        if not (equals and option):
+            raise OptionError(f"--set takes BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}")
+        if benchmark not in benchmarks():
+            raise OptionError(f"--set {setting}: {benchmark!r} is none of {', '.join(benchmarks())}")
         given = merged.get(benchmark) or {}
         if not isinstance(given, Mapping):
-            raise OptionError(f'--metadata: "{benchmark}" takes a JSON object of options, not {given!r}')
-        name, _, text = setting.partition("=")
-        option = name.partition(".")[2].strip()
+            raise OptionError(f"--metadata: {benchmark} takes a JSON object of options, not {given!r}")
         merged[benchmark] = {**given, option: _value(benchmarks()[benchmark].options, option, text)}
     return merged
-
-
-def benchmark_set(setting: str) -> str:
-    """The benchmark that a setting of ``--set`` is of."""
-    name, equals, _ = setting.partition("=")
-    benchmark, dot, option = (part.strip() for part in name.partition("."))
-    if not (equals and dot and option):
-        raise OptionError(f"--set takes BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}")
-    if benchmark not in benchmarks():
-        raise OptionError(f"--set {setting}: {benchmark!r} is none of {', '.join(benchmarks())}")
-    return benchmark
 
 
 def _value(options: type[Options], option: str, text: str) -> Any:

@@ -24,7 +24,7 @@ from medtasks_utils.errors import reason_of
 from medtasks_utils.harness import patches
 from medtasks_utils.harness.api_batch import spent
 from medtasks_utils.harness.catalog import listings
-from medtasks_utils.harness.checks import check, folder_of, model_name
+from medtasks_utils.harness.checks import check, folder_of
 from medtasks_utils.harness.command_line import configured
 from medtasks_utils.harness.kept import KeptAnswers
 from medtasks_utils.harness.patches.run import under_way
@@ -36,7 +36,6 @@ class Evaluation:
 
     Attributes:
         config: what was asked for.
-        kind: the model's.
         seconds: how long it took.
         results: as the harness has them; None in all processes but the first.
         path: the results file; None if nothing was to be saved, or nothing could be.
@@ -55,7 +54,6 @@ class Evaluation:
         arguments.verbosity = None  # done; handed on, it would only be called deprecated
         self.config: EvaluatorConfig = configured(arguments)
         SECRETS.learn(self.config.model_args, self.config.hf_hub_log_args, self.config.wandb_args)
-        self.kind = str(self.config.model)
         self.seconds = 0.0
         self.results: dict[str, Any] | None = None
         self.path: Path | None = None
@@ -65,15 +63,10 @@ class Evaluation:
         self._run_name = arguments.run_name
         self._table = io.StringIO()
         with only_results_on_standard_output():
-            self.manager = check(self.config, arguments.set)
+            self.manager = check(self.config)
         if self.config.output_path and not arguments.no_keep:
-            model = {"kind": self.kind, "seeds": self.config.seed, **self.config.model_args}
+            model = {"kind": self.config.model, "seeds": self.config.seed, **self.config.model_args}
             self.kept = KeptAnswers(folder_of(self.config), model, arguments.fresh)
-
-    @property
-    def model_name(self) -> str | None:
-        """In results."""
-        return model_name(self.config)
 
     @property
     def table(self) -> str:

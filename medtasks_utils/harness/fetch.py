@@ -6,6 +6,7 @@ What there is follows from the benchmarks: their repositories, and the resources
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,26 +36,22 @@ def items() -> Iterator[Item]:
     """All that there is."""
     for benchmark in benchmarks().values():
         for repository in benchmark.repositories.values():
-            origin = f"{repository.name} at {repository.revision[:7]}" if repository.revision else repository.name
-            yield Item(benchmark.name, origin, _rows(benchmark, repository))
-    for benchmark in benchmarks().values():
+            origin = f"{repository.name} at {str(repository.revision)[:7]}"
+            yield Item(benchmark.name, origin, partial(_rows, benchmark, repository))
         for resource in benchmark.resources():
             yield Item(*resource)
 
 
-def _rows(benchmark: Benchmark, repository: Repository) -> Callable[[], Path]:
-    def load() -> Path:
-        """Download the files, and read them by every task that does."""
-        folder = BenchmarkFiles(HUB, benchmark).folder(repository)
-        manager = catalog.our_manager({DATA_KEY: HUB})
-        for settings in catalog.configurations(manager, manager.all_subtasks):
-            if catalog.benchmark_of(settings) == benchmark.name:
-                options = options_of(benchmark, settings.get("dataset_kwargs") or {}, {})
-                if benchmark.repository(options) == repository:
-                    manager.load(settings["task"])
-        return folder
-
-    return load
+def _rows(benchmark: Benchmark, repository: Repository) -> Path:
+    """Download the files, and read them by every task that does."""
+    folder = BenchmarkFiles(HUB, benchmark).folder(repository)
+    manager = catalog.our_manager({DATA_KEY: HUB})
+    for settings in catalog.configurations(manager, manager.all_subtasks):
+        if settings.get("benchmark") == benchmark.name:
+            options = options_of(benchmark, settings.get("dataset_kwargs") or {}, {})
+            if benchmark.repository(options) == repository:
+                manager.load(settings["task"])
+    return folder
 
 
 def size(place: Path) -> int:

@@ -43,14 +43,12 @@ class ReadFilter(Filter):  # type: ignore[misc]
         read: put there by the task (:class:`medtasks_utils.harness.task.MedTask`), which knows benchmark and options.
     """
 
-    def __init__(self, reading: str | None = None, read: Read | None = None, **others: Any) -> None:
+    def __init__(self, reading: str | None = None, read: Any = None, **others: Any) -> None:
         if reading is None or reading not in READINGS.values() or others:
             raise DataError(
                 f"filter_list: medtasks_read takes reading: strict or flexible, and nothing else; not "
                 f"{ ({'reading': reading} | others)!r}"
             )
-        if read is None:
-            raise DataError("filter_list: medtasks_read is for the tasks of this pack (class: MedTask)")
         self._read = partial(read, reading)
 
     def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[dict[str, Any]]) -> list[list[Answer]]:

@@ -72,10 +72,8 @@ class KeptAnswers:
     def _read(self, path: Path) -> None:
         for text in filter(None, path.read_bytes().splitlines()):
             try:
-                line = json.loads(text)
-                self._found[line["request"]].append(
-                    {"request": line["request"], "reply": line["reply"], "at": line["at"]}
-                )
+                line = {name: json.loads(text)[name] for name in ("request", "reply", "at")}
+                self._found[line["request"]].append(line)
             except (ValueError, LookupError, TypeError):
                 logger.warning("%s: a damaged line is left out, and asked again", path)
 
@@ -86,7 +84,7 @@ class KeptAnswers:
             return None
         self.taken += 1
         reply = lines.pop(0)["reply"]
-        return tuple(reply) if isinstance(reply, list) else reply
+        return tuple(reply) if method == "loglikelihood" else reply
 
     def put(self, method: str, arguments: Iterable[Any], reply: Any) -> None:
         """Write a reply; it is on its way to the disk when this returns.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 
 from lm_eval.api.model import LM, CachingLM
 from lm_eval.api.registry import get_model
+from lm_eval.models.api_models import TemplateAPI
 
 model_of_the_run: ContextVar[LM | None] = ContextVar("model_of_the_run", default=None)
 
@@ -29,28 +29,15 @@ def model_of(chat_template: Callable[..., Any] | None) -> LM | None:
 # ---- kinds of models
 
 
-def is_api(model: Any) -> bool:
-    """Whether it is a ``TemplateAPI``, whose module no other model needs."""
-    return isinstance(model, getattr(sys.modules.get("lm_eval.models.api_models"), "TemplateAPI", ()))
-
-
 def can_be_asked_singly(model: Any) -> bool:
     """Whether it is an API model with one prompt a request and no way of its own to ask."""
-    if not is_api(model) or model._batch_size != 1:
-        return False
-    api, kind = sys.modules["lm_eval.models.api_models"].TemplateAPI, type(model)
-    return kind.generate_until is api.generate_until and kind.amodel_call is api.amodel_call
-
-
-def is_chat_server(model: LM | None) -> bool:
-    """Whether it is an OpenAI-compatible server that is sent messages (``LocalChatCompletion``)."""
-    openai = sys.modules.get("lm_eval.models.openai_completions")
-    return isinstance(model, getattr(openai, "LocalChatCompletion", ()))
-
-
-def has_chat_template(model: LM | None) -> bool:
-    """Whether prompts are rendered in this process, by a tokenizer's chat template."""
-    return hasattr(getattr(model, "tokenizer", None), "apply_chat_template")
+    kind = type(model)
+    return (
+        isinstance(model, TemplateAPI)
+        and model._batch_size == 1
+        and kind.generate_until is TemplateAPI.generate_until
+        and kind.amodel_call is TemplateAPI.amodel_call
+    )
 
 
 # ---- processes
@@ -112,20 +99,6 @@ def tools_in_template(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Itera
             tokenizer.apply_chat_template = before
 
 
-def cut_prompts(model: Any, prompts: Sequence[str], max_gen_toks: int) -> str:
-    """What is to be known of prompts that lose their head, which models in this process cut off in silence."""
-    limit = getattr(model, "max_length", None)
-    if is_api(model) or not isinstance(limit, int) or not hasattr(model, "tok_encode"):
-        return ""
-    room, cut = limit - max_gen_toks, 0
-    for prompt in prompts:
-        if len(prompt.encode()) > room:  # no text has more tokens than bytes
-            tokens = model.tok_encode(prompt)
-            cut += len(tokens[0] if isinstance(tokens[0], list) else tokens) > room
-    said = f"{cut} of {len(prompts)} prompts are cut to their last {room} tokens"
-    return f"{said}: the model's context less max_gen_toks={max_gen_toks} leaves no more" if cut else ""
-
-
 # ---- what API models send
 
 
@@ -134,7 +107,7 @@ def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[s
 
     ``TemplateAPI._create_payload`` alone knows whether a backend takes a ``seed``, which it is, and the temperature.
     """
-    if not is_api(model):
+    if not isinstance(model, TemplateAPI):
         return None
     if model.tokenized_requests:  # cut on the left, as TemplateAPI.generate_until does
         (tokens,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
@@ -151,9 +124,8 @@ def _payload(model: Any, message: Any, settings: Mapping[str, Any]) -> dict[str,
 
 def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
     """A model to probe its server with, which loads no tokenizer; None for one whose server is not to be probed."""
-    api = getattr(sys.modules.get("lm_eval.models.api_models"), "TemplateAPI", None)
     found = get_model(kind)
-    if api is None or not issubclass(found, api) or found.amodel_call is not api.amodel_call:
+    if not issubclass(found, TemplateAPI) or found.amodel_call is not TemplateAPI.amodel_call:
         return None  # litellm asks in a way of its own
     given = {**arguments, "tokenizer_backend": "none", "tokenizer": None, "tokenized_requests": False}
     return found.create_from_arg_obj(given, {"batch_size": 1})

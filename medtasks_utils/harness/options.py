@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Benchmark
-from medtasks_utils.benchmarks.options import Options, read_options, refuse
+from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
+from medtasks_utils.benchmarks.options import Options, read_options
 from medtasks_utils.errors import OptionError, meant
 
 DATA_KEY = "medtasks_data"
@@ -16,23 +16,19 @@ _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
 """lm_eval merges the model's arguments into the same object, so these prove nothing at its top level."""
 
 
-def options_of(
-    benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapping[str, Any], said_by: str = ""
-) -> Any:
+def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
     """A benchmark's options: what a task's YAML sets, and over it what the user says.
 
     Args:
         benchmark: whose they are.
         defaults: the YAML's.
         metadata: the harness's merged metadata.
-        said_by: the flags that said it, where that is not ``--metadata``.
 
     Raises:
         OptionError: for a misspelt, misplaced or ill-typed option, naming what is valid.
     """
     known = (*benchmarks(), DATA_KEY)
     kind = benchmark.options
-    refuse(kind, "--metadata", metadata)
     for name in metadata.keys() - known:
         if name in kind.model_fields and name not in _SHARED_WITH_MODEL_ARGUMENTS:
             raise OptionError(
@@ -40,11 +36,16 @@ def options_of(
                 f'\'{{"{benchmark.name}": {{"{name}": ...}}}}\', not at the top level'
             )
         written = name.lower().replace("-", "_")
-        kin = [one for one in known if written.startswith(one) or (len(written) > 3 and one.startswith(written))]
-        if near := meant(kin[0], kin) if kin else meant(written, known, 0.7):
+        begun_alike = [one for one in known if one[:6] == written[:6]]
+        if near := meant(written, begun_alike, 0) or meant(written, known, 0.7):
             raise OptionError(f"--metadata: unknown name {name!r}{near}; valid: {', '.join(known)}")
-    place = said_by or f'--metadata "{benchmark.name}"'
-    return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), place)
+    return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), benchmark.name)
+
+
+def info_of(settings: Mapping[str, Any]) -> TaskInfo:
+    """A task as its benchmark knows it, given its YAML."""
+    generates = settings.get("output_type", "generate_until") == "generate_until"
+    return TaskInfo(str(settings["task"]), settings.get("dataset_name"), generates)
 
 
 def defaults_of(settings: Mapping[str, Any], benchmark: Benchmark) -> dict[str, Any]:
@@ -68,11 +69,10 @@ def without_effect(options: Sequence[Options], given: Mapping[str, Any], generat
     kind = type(options[0])
     lines = []
     for name, value in given.items():
-        requirement = kind.needs.get(kind.aliases.get(name, name))
-        if requirement is None or value in (None, False):
+        if name not in kind.needs or value in (None, False):
             continue
         if not generates:
             lines.append(f"{name} is for generated answers, and the tasks score logits: leave it out")
-        elif not any(requirement.is_met(each) for each in options):
-            lines.append(f"{name} is of no effect without {requirement.says}: set that too, or leave it out")
+        elif not any(each.has_effect(name) for each in options):
+            lines.append(f"{name} is of no effect without {kind.needs[name]}: set that too, or leave it out")
     return lines

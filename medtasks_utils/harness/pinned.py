@@ -42,27 +42,28 @@ def download(repository: Repository) -> Path:
     Raises:
         DataError: where a file cannot be had, or is not the one that is meant.
     """
-    from huggingface_hub import constants
-
     folder = cached_folder(repository)
     for file in repository.files:
         if not (folder / file.name).is_file():
-            if constants.HF_HUB_OFFLINE:
-                raise DataError(
-                    f"{repository.name} is not in the cache {folder}, and HF_HUB_OFFLINE is set; {_WAY_OUT}"
-                )
             write_whole(folder / file.name, _read(repository, file), make_folder=True)
     return folder
 
 
 def _read(repository: Repository, file: PinnedFile) -> bytes:
+    from huggingface_hub import constants
+
     address = os.environ.get(ADDRESS_VARIABLE, _ADDRESS).rstrip("/")
     url = f"{address}/{repository.name}/{repository.revision}/{file.path}"
     try:
+        if constants.HF_HUB_OFFLINE:
+            raise OSError("HF_HUB_OFFLINE is set")
         with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
             content: bytes = response.read()
     except (OSError, HTTPException) as error:
-        raise DataError(f"cannot download {url} ({first_line(error)}); {_WAY_OUT}") from None
+        raise DataError(
+            f"{repository.name} is not in the cache {cached_folder(repository)}, and {url} cannot be downloaded "
+            f"({first_line(error)}); {_WAY_OUT}"
+        ) from None
     found = hashlib.sha256(content).hexdigest()
     if found != file.sha256:
         raise DataError(f"{url} is not the file that is meant: its SHA-256 is {found}, not {file.sha256}; {_WAY_OUT}")

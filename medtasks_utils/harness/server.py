@@ -15,11 +15,10 @@ from medtasks_utils.tools.native import as_one_text
 _CONNECTED_WITHIN = 5  # seconds
 _ANSWERED_WITHIN = 30  # seconds; a server that takes longer is busy, and alive
 _SHOWN = 300  # characters of what a server says
-_BUSY = (408, 425, 429)
+_BUSY = (408, 425, 429, 503)
 _TOO_LONG = re.compile(
     r"context|too long|too many tokens|tokens?\b.{0,80}\bmust be|maximum.{0,40}(length|tokens)", re.I
 )
-_OF_FEW_TOKENS = re.compile(r"max_(completion_|output_)?tokens|max_new_tokens", re.I)
 _WAYS_OUT = {
     401: "set OPENAI_API_KEY to a key that the server takes",
     403: "set OPENAI_API_KEY to a key that may use this model",
@@ -101,10 +100,10 @@ def words_of(said: str) -> str:
     return f" ({text[:_SHOWN]})" if text else ""
 
 
-def probe(request: dict[str, Any], model: str) -> None:
-    """Ask for one token of a model as the run will ask it.
+def probe(request: dict[str, Any], model: str) -> dict[str, Any]:
+    """Ask for one token of a model as the run will ask it; the reply, empty where there is none yet.
 
-    A server that takes its time, is busy, or finds one token too few is there, and lets the run go on.
+    A server that takes its time or is busy is there, and lets the run go on.
 
     Raises:
         MedtasksError: where no request of this run can be answered.
@@ -114,21 +113,11 @@ def probe(request: dict[str, Any], model: str) -> None:
         reply = requests.post(**request, timeout=(_CONNECTED_WITHIN, _ANSWERED_WITHIN))
     except requests.exceptions.ReadTimeout:
         logger.warning("%s has not answered within %d s; going on", url, _ANSWERED_WITHIN)
-        return
+        return {}
     except (requests.exceptions.RequestException, ValueError) as error:
         cause = first_line(error).rpartition(": ")[2].strip("'\")")
         raise MedtasksError(f"no server answers at {url} ({cause}): start it, or correct base_url") from None
-    if reply.status_code not in _BUSY and not (reply.status_code == 400 and _OF_FEW_TOKENS.search(reply.text)):
-        check(reply.status_code, reply.text, url, model)
-        body_of(reply.text, url)
-
-
-def context_of(request: Mapping[str, Any], model: str) -> int | None:
-    """A model's context in tokens, where its server says (``max_model_len`` in ``/models``, as vLLM has it)."""
-    base = request["url"].partition("/chat/completions")[0].removesuffix("/completions")
-    settings = {name: request[name] for name in ("headers", "verify")}
-    try:
-        listed = requests.get(f"{base}/models", **settings, timeout=_CONNECTED_WITHIN).json()["data"]
-        return next((entry.get("max_model_len") for entry in listed if entry["id"] == model), None)
-    except (requests.exceptions.RequestException, ValueError, LookupError, TypeError, AttributeError):
-        return None
+    if reply.status_code in _BUSY:
+        return {}
+    check(reply.status_code, reply.text, url, model)
+    return body_of(reply.text, url)

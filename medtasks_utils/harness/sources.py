@@ -13,7 +13,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks.base import Benchmark, Repository
 from medtasks_utils.benchmarks.yaml_tasks import PACKAGE
-from medtasks_utils.errors import DataError, OptionError, first_line
+from medtasks_utils.errors import DataError, first_line
 from medtasks_utils.harness import pinned
 from medtasks_utils.harness.options import DATA_KEY
 
@@ -54,7 +54,6 @@ class BenchmarkFiles:
         """The folder with a repository's files, downloaded to the hub's cache where need be.
 
         Raises:
-            OptionError: for a revision of rows that do not come from the hub.
             DataError: where there is no such folder, or the hub cannot be reached and has not been before.
         """
         if repository.name not in self._found:
@@ -67,11 +66,6 @@ class BenchmarkFiles:
             return pinned.download(repository)
         if self.name == HUB:
             return _download(repository.name, revision or repository.revision, own.file_patterns)
-        if revision is not None:
-            raise OptionError(
-                f"{own.name}: revision={revision} is of the hub's repository, and rows come from {self.name}: leave "
-                f"one of the two out (--data, {ENVIRONMENT_VARIABLE} or {DATA_KEY} says where from)"
-            )
         root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()
         folder = own.sample if self.name == "sample" and own.sample else root / own.name
         if not folder.is_dir():
@@ -90,15 +84,13 @@ def _download(repository: str, revision: str | None, patterns: Sequence[str]) ->
     from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
-    place = f"{repository}" + (f" at revision {revision}" if revision else "")
     try:
-        return Path(
-            snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=list(patterns))
-        )
+        folder = snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=list(patterns))
     except (OSError, HFValidationError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
         why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else first_line(error)
         raise DataError(
-            f"{place} is not in the hub's cache on this machine, and cannot be downloaded ({why}); run medtasks fetch "
-            f"where there is internet and copy the hub's cache, or set {ENVIRONMENT_VARIABLE} to a directory with the "
-            'files, or to "sample" for the bundled sample'
+            f"{repository} at revision {revision} is not in the hub's cache on this machine, and cannot be downloaded "
+            f"({why}); run medtasks fetch where there is internet and copy the hub's cache, or set "
+            f'{ENVIRONMENT_VARIABLE} to a directory with the files, or to "sample" for the bundled sample'
         ) from None
+    return Path(folder)

@@ -21,14 +21,14 @@ from lm_eval.api.samplers import ContextSampler, get_sampler
 from lm_eval.api.task import ConfigurableTask
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Answer, BatchScorer, Benchmark, Example, LoadReport, TaskInfo
+from medtasks_utils.benchmarks.base import Answer, BatchScorer, Benchmark, Example, LoadReport
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
 from medtasks_utils.errors import DataError, MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.fields import bind_filters, check_fields, check_metrics, filters_as_signed
-from medtasks_utils.harness.models import cut_prompts, model_of
-from medtasks_utils.harness.options import defaults_of, options_of, without_effect
+from medtasks_utils.harness.models import model_of
+from medtasks_utils.harness.options import defaults_of, info_of, options_of, without_effect
 from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
 from medtasks_utils.harness.signature import as_signed, digest, signature, signature_fields
 from medtasks_utils.harness.sources import BenchmarkFiles, source_of
@@ -59,9 +59,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         settings = {key: value for key, value in config.items() if key not in ("class", "benchmark")}
         self.benchmark: Benchmark = benchmarks()[config["benchmark"]]
         metadata = dict(settings.get("metadata") or {})
-        self.info = TaskInfo(
-            settings["task"], settings.get("dataset_name"), settings.get("output_type") == "generate_until"
-        )
+        self.info = info_of(settings)
         check_fields(self.info, settings)
         self.options = options_of(self.benchmark, defaults_of(settings, self.benchmark), metadata)
         self.split = getattr(self.options, "split", None) or settings.get("test_split") or settings["validation_split"]
@@ -74,28 +72,21 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._fewshot_rows: list[Example] = []
         self._has_chat_template = False
         self._scorer: BatchScorer | None = None
-        self._adjust(settings, metadata)
         ours, theirs = self._metrics(settings.get("metric_list"), callable(settings.get("process_results")))
-        super().__init__(config={**settings, "metric_list": theirs})
+        if self.turns is not None and self.turns.runs_code:
+            settings["unsafe_code"] = True  # the harness asks for --confirm_run_unsafe_code
+        from_options = {
+            "dataset_kwargs": self.options.model_dump(),
+            "dataset_path": self.benchmark.repository(self.options).name,
+            "repeats": self.options.repeats,
+            "metadata": {**metadata, "benchmark": self.benchmark.name, "data_source": self.files.name},
+        }
+        super().__init__(config={**settings, **from_options, "metric_list": theirs})
         self._add_metrics(ours)
         for ensemble in self._filters:
             bind_filters(self.info, self.options.repeats, ensemble, self._read)
         for line in said:
             self.remark(line)
-
-    @property
-    def task_name(self) -> str:
-        """The task's name."""
-        return self.info.name
-
-    def _adjust(self, settings: dict[str, Any], metadata: Mapping[str, Any]) -> None:
-        """Put what the options say into the harness's own fields."""
-        settings["dataset_kwargs"] = self.options.model_dump()
-        settings["dataset_path"] = self.benchmark.repository(self.options).name
-        settings["repeats"] = self.options.repeats
-        settings["metadata"] = {**metadata, "benchmark": self.benchmark.name, "data_source": self.files.name}
-        if self.turns is not None and self.turns.runs_code:
-            settings["unsafe_code"] = True  # the harness asks for --confirm_run_unsafe_code
 
     # ---- metrics
 
@@ -125,14 +116,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if not self.info.generates:  # the harness computes them
             self._metric_fn_list |= dict.fromkeys(self._ours)
             self._metric_fn_kwargs |= {name: {} for name in self._ours}
-        names = self._higher_is_better
-        self.config.metric_list = [
-            *(
-                {"metric": name, "aggregation": aggregation, "higher_is_better": names[name]}
-                for name, aggregation in self._ours.items()
-            ),
-            *(self.config.metric_list or []),
+        listed = [
+            {"metric": each.name, "aggregation": self._ours[each.name], "higher_is_better": each.higher_is_better}
+            for each in ours
         ]
+        self.config.metric_list = [*listed, *(self.config.metric_list or [])]
 
     # ---- rows
 
@@ -200,23 +188,21 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         super().set_fewshot_seed(seed)
 
     def _prepare_fewshot(self) -> None:
-        if not self.config.num_fewshot:
+        name, wanted = self.info.name, self.config.num_fewshot
+        if not wanted:
             return
         samples, split = self.fewshot_cfg.samples, self.fewshot_cfg.split
-        if samples is None and split is None:
-            raise DataError(
-                f"{self.info.name} has no rows to draw few-shot examples from: YAML names no fewshot_split. Leave "
-                "--num_fewshot out"
-            )
-        if samples is None and split == self.split and hasattr(self.options, "split"):
-            raise OptionError(
-                f"{self.info.name}: few-shot examples are drawn from {split}, which is the split to evaluate on: leave "
-                "--num_fewshot out, or choose another split"
-            )
         if samples is None:
+            if split is None or (split == self.split and hasattr(self.options, "split")):
+                has = "names no fewshot_split" if split is None else f"draws them from {split}, which is evaluated on"
+                raise OptionError(
+                    f"{name} has no rows to draw few-shot examples from: its YAML {has}. Leave --num_fewshot out"
+                )
             self.dataset[split] = datasets.Dataset.from_list(self._rows(split))
             samples = super().fewshot_docs()
         self._fewshot_rows = list(samples() if callable(samples) else samples)
+        if wanted > len(self._fewshot_rows):
+            raise OptionError(f"{name}: --num_fewshot {wanted}: there are {len(self._fewshot_rows)} rows to draw from")
         sampler = self.fewshot_cfg.sampler if self.config.fewshot_config else "default"
         kind = get_sampler(sampler) if isinstance(sampler, str) else sampler
         self.sampler: ContextSampler = kind(self._fewshot_rows)
@@ -236,19 +222,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 kwargs["chat_template"] = self.turns.watched(kwargs["chat_template"])
         if self.info.generates and not self.predict_only:
             rank, processes = kwargs.get("rank") or 0, kwargs.get("world_size") or 1
-            self._scorer = self.benchmark.batch_scorer(
-                self.eval_docs, self.options, self.info, rank=rank, processes=processes
-            )
+            self._scorer = self.benchmark.batch_scorer(self.options, self.info, rank=rank, processes=processes)
         self._prepare_fewshot()
         self._sign(kwargs)
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
-        longest = (self.config.generation_kwargs or {}).get("max_gen_toks")
-        if self.info.generates and longest:
-            said = cut_prompts(self.model, [instance.args[0] for instance in self.instances], longest)
-            if said:
-                self.remark(said)
         if self.info.generates and self.options.repeats > 1:
             have_prompts = self._reordered is not None
             generations.make_independent(self.info.name, self.instances, self.model, have_prompts=have_prompts)

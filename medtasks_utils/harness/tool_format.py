@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, Literal
 
-import requests
 from lm_eval.api.model import LM
+from lm_eval.models.openai_completions import LocalChatCompletion
 
-from medtasks_utils.errors import OptionError
-from medtasks_utils.harness.models import has_chat_template, is_chat_server, probe_of, tools_in_template
-from medtasks_utils.harness.server import words_of
+from medtasks_utils.errors import MedtasksError, OptionError
+from medtasks_utils.harness.models import probe_of, tools_in_template
+from medtasks_utils.harness.server import probe
 from medtasks_utils.tools.calls import MAX_CALLS, Call, ReadCalls, read_calls
 from medtasks_utils.tools.template import CallForm
 from medtasks_utils.tools.tool import Tool
-
-_CONNECTED_WITHIN = 5  # seconds
 
 
 class _Schema(dict[str, Any]):
@@ -71,9 +69,9 @@ class ToolFormat:
 
     def _refusal(self, settings: Mapping[str, Any]) -> str:
         """Why calls cannot be native; empty where they can."""
-        if is_chat_server(self._model):
+        if isinstance(self._model, LocalChatCompletion):
             return _refused_by_server(self._model, self.schemas, settings)
-        if not has_chat_template(self._model):
+        if not hasattr(getattr(self._model, "tokenizer", None), "apply_chat_template"):
             return "the model takes no tools beside its prompt"
         self.most_by_template = MAX_CALLS if self._template_writes(2) else int(self._template_writes(1))
         if self.most_by_template:
@@ -120,20 +118,11 @@ def _refused_by_server(model: Any, schemas: Sequence[dict[str, Any]], settings: 
     One that takes them and leaves them out of the model's prompt does not; it shows in the number of prompt tokens.
     """
     plain = probe_of(model, settings)
-    with_tools, words = _asked({**plain, "json": {**plain["json"], "tools": list(schemas)}}, model.timeout)
-    without, _ = _asked(plain, model.timeout)
-    if with_tools.get("choices"):
-        counts = [(said.get("usage") or {}).get("prompt_tokens") for said in (with_tools, without)]
-        ignored = counts[0] is not None and counts[0] == counts[1]
-        return f"{model.base_url} leaves tools out of the prompt" if ignored else ""
-    # One that answers neither is busy, and gives its reasons when the run asks.
-    return f"{model.base_url} refuses tools{words}" if without.get("choices") else ""
-
-
-def _asked(request: dict[str, Any], timeout: float) -> tuple[dict[str, Any], str]:
-    """A reply, empty where there is none, and what it says for people."""
     try:
-        reply = requests.post(**request, timeout=(_CONNECTED_WITHIN, timeout))
-        return dict(reply.json()) if reply.ok else {}, words_of(reply.text)
-    except (requests.exceptions.RequestException, ValueError):
-        return {}, ""
+        with_tools = probe({**plain, "json": {**plain["json"], "tools": list(schemas)}}, model.model)
+        without = probe(plain, model.model)
+    except MedtasksError as error:
+        return str(error)
+    counts = [(said.get("usage") or {}).get("prompt_tokens") for said in (with_tools, without)]
+    ignored = counts[0] is not None and counts[0] == counts[1]
+    return f"{model.base_url} leaves tools out of the prompt" if ignored else ""

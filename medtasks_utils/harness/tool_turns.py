@@ -10,11 +10,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM
 
 from medtasks_utils.benchmarks.base import Answer
 from medtasks_utils.benchmarks.tool_options import ToolOptions
-from medtasks_utils.errors import MedtasksError, OptionError, logger
+from medtasks_utils.errors import OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness.api_batch import NextPrompt
 from medtasks_utils.harness.models import most_in_any_process
@@ -38,18 +37,12 @@ class ChatInstance(Instance):  # type: ignore[misc]
 
 
 class AskingTask(Protocol):
-    """A task as its turns see it."""
+    """A task as its turns see it; ``instances`` are the first requests of all conversations."""
 
     options: ToolOptions
-    model: LM | None
-
-    @property
-    def task_name(self) -> str:
-        """For messages."""
-
-    @property
-    def instances(self) -> Sequence[ChatInstance]:
-        """The first requests of all conversations."""
+    model: Any
+    task_name: str
+    instances: Sequence[ChatInstance]
 
     def has_final_answer(self, text: str) -> bool:
         """Whether a reply, with its calls taken out, gives the final answer in the form that was asked for."""
@@ -83,21 +76,12 @@ class ToolTurns:
                 f"{self._task.task_name}: tools need a conversation with the model: add --apply_chat_template "
                 "(or switch add_python_tool and add_calculator_tool off)"
             )
-        descriptions = []
         with self._opened_tools() as tools:
-            for tool in tools.values():
-                (outcome,) = tool.run([("", "1 + 1")])
-                if outcome.failed:
-                    raise MedtasksError(f"{self._task.task_name}: the {tool.name} tool does not work: {outcome.text}")
-                descriptions.append(tool.description_of_machine)
-        return "; ".join(filter(None, descriptions))
+            return "; ".join(filter(None, [tool.description_of_machine for tool in tools.values()]))
 
     def settle_format(self, generation_kwargs: Mapping[str, Any]) -> str:
         """How tools are called with the task's model, ``native`` or ``text``; said in one line."""
-        try:
-            self._format = ToolFormat(self._task.model, self._tools, self._wanted, generation_kwargs)
-        except MedtasksError as error:
-            raise type(error)(f"{self._task.task_name}: {error}") from None
+        self._format = ToolFormat(self._task.model, self._tools, self._wanted, generation_kwargs)
         how = "natively" if self._format.name == "native" else "in the text"
         logger.info("%s: tools are called %s: %s", self._task.task_name, how, self._format.reason)
         return self._format.name
@@ -165,7 +149,7 @@ class ToolTurns:
 
     def _in_batches(self) -> None:
         """Each turn is one batch over the conversations still going, in step with all processes."""
-        model = self._model()
+        model = self._task.model
         first = {instance.conversation.key: instance for instance in self._task.instances}
         spare = self._task.instances[-1]
         going = [instance.conversation for instance in self._task.instances]
@@ -186,15 +170,7 @@ class ToolTurns:
 
     def _prompt(self, conversation: Conversation) -> Any:
         with self._format.rendering():
-            return self._model().apply_chat_template(conversation.chat, add_generation_prompt=True)
-
-    def _model(self) -> LM:
-        if self._task.model is None:
-            raise MedtasksError(
-                f"{self._task.task_name}: tools need the model, and the chat template that build_all_requests was "
-                "given is not a method of one"
-            )
-        return self._task.model
+            return self._task.model.apply_chat_template(conversation.chat, add_generation_prompt=True)
 
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:

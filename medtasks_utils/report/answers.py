@@ -59,9 +59,9 @@ def found_block(unit: Unit, filter_name: str) -> list[Block]:
     """How the (first) answers were found, such as ``box`` or ``none``, and how often they were right."""
     facts = unit.facts("acc")
     by_run: dict[str, dict[str, Estimate]] = {}
-    for run in unit.samples():
+    for run, samples in unit.samples().items():
         scores = unit.results[run].scores(filter_name, "acc")
-        groups = unit.results[run].divided(lambda sample: sample.way_found(filter_name))
+        groups = unit.results[run].divided(sample.way_found(filter_name) for sample in samples)
         by_run[run] = {way: estimate(scores[places], facts) for way, places in groups.items()}
     ways = sorted({way for found in by_run.values() for way in found}, key=lambda way: (way == "none", way))
     table = Table(

@@ -18,7 +18,7 @@ _IN_ORDER = ("easy", "medium", "hard")  # groups with an order of their own; all
 
 def breakdown_blocks(unit: Unit, breakdown: Breakdown, filter_name: str, runs: list[str]) -> list[Block]:
     """A block for each of the breakdown's metrics that a run has, the first one open; ``runs`` are all of the page."""
-    places = {run: unit.results[run].divided(lambda sample: breakdown.key(sample.doc)) for run in unit.samples()}
+    places = {run: unit.results[run].groups(breakdown) for run in unit.samples()}
     blocks: list[Block] = []
     for metric in breakdown.metrics:
         found: dict[str, dict[str, Estimate]] = {}

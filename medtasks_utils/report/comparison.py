@@ -40,7 +40,7 @@ def comparison_section(runs: Sequence[Run], comparer: Comparer, filters: Sequenc
         return None
     if len(runs) > len(comparer.names):
         several = f"{len(comparer.names)} of {len(runs)} runs"
-        notes[f"{several} are compared and drawn; medtasks report --compare RUN… chooses which."] = None
+        notes[f"{several} are compared and drawn; the paths given first to medtasks report are."] = None
     blocks += ranking_blocks(arrange(runs[: len(comparer.names)]), filters)
     return Section("comparison", "Comparison", "with a baseline", _LEAD, blocks, list(notes))
 

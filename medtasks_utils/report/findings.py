@@ -30,10 +30,10 @@ def findings(units: Sequence[Unit], comparer: Comparer, baseline: str, filter_na
     if refused:
         text = f"{refused} results of other runs are not comparable with {baseline}'s; the section Comparison says why."
         said.append(("Not comparable", text))
-    losses = _largest(of_benchmarks, _form_loss)
-    said += _told("Largest losses to the form of answers (strict-match)", losses, "loses {:.1f} points on {}")
-    missing = _largest(of_benchmarks, lambda own: _unanswered(own, filter_name))
-    return said + _told(f"Most without an answer, {filter_name}", missing, "leaves {:.1f} % of {}")
+    about_form = "Largest losses to the form of answers (strict-match)"
+    said += _worst(about_form, of_benchmarks, _form_loss, "loses {:.1f} points on {}")
+    about = f"Most without an answer, {filter_name}"
+    return said + _worst(about, of_benchmarks, lambda own: _unanswered(own, filter_name), "leaves {:.1f} % of {}")
 
 
 def _against(unit: Unit, comparer: Comparer, baseline: str, filter_name: str) -> list[Finding]:
@@ -79,21 +79,16 @@ def _unanswered(metrics: Metrics, filter_name: str) -> float | None:
     return None if answered is None else 100 * (1 - answered.value)
 
 
-def _largest(units: Sequence[Unit], measure: Callable[[Metrics], float | None]) -> list[tuple[float, str, str]]:
-    """Each run's largest value over the units as (value, unit, run), the largest first."""
-    found: dict[str, tuple[float, str, str]] = {}
+def _worst(about: str, units: Sequence[Unit], measure: Callable[[Metrics], float | None], words: str) -> list[Finding]:
+    """A sentence on each run's largest value over the units, of those that are worth saying; none where none is."""
+    found: dict[str, tuple[float, str]] = {}
     for unit in units:
         for run, result in unit.results.items():
-            size = measure(result.metrics)
-            if size is not None and (run not in found or size > found[run][0]):
-                found[run] = size, unit.label, run
-    return sorted(found.values(), key=lambda size: -size[0])
-
-
-def _told(about: str, sizes: Sequence[tuple[float, str, str]], words: str) -> list[Finding]:
-    """A sentence on those that are worth saying; none where none is."""
-    worth = [size for size in sizes if size[0] >= _WORTH_SAYING]
-    parts = [f"{run} {words.format(size, label)}" for size, label, run in worth[:_NAMED]]
-    if len(worth) > _NAMED:
-        parts.append(f"{len(worth) - _NAMED} other runs less")
-    return [(about, f"{'; '.join(parts)}.")] if worth else []
+            size = measure(result.metrics) or 0.0
+            if size >= _WORTH_SAYING and size > found.get(run, (0.0,))[0]:
+                found[run] = size, unit.label
+    worst = sorted(found.items(), key=lambda item: -item[1][0])
+    parts = [f"{run} {words.format(*size)}" for run, size in worst[:_NAMED]]
+    if len(worst) > _NAMED:
+        parts.append(f"{len(worst) - _NAMED} other runs less")
+    return [(about, f"{'; '.join(parts)}.")] if parts else []

@@ -60,12 +60,6 @@ def shares(sample: Sample) -> dict[str, float]:
     return {name: share for name, share in found.items() if share > 1e-9}
 
 
-def outcome(sample: Sample) -> str | None:
-    """The outcome of all generations of an example; None if they differ, or it was not scored by accuracy."""
-    found = shares(sample)
-    return next(iter(found)) if len(found) == 1 else None
-
-
 def outcomes(samples: Iterable[Sample]) -> dict[str, float]:
     """How many examples have each outcome, in the order of :data:`OUTCOMES`; those that none has are left out.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
@@ -19,8 +19,7 @@ CHUNK = 200_000
 """Bytes of JSON in a chunk, about: what has to be decoded to show one record."""
 
 
-@dataclass
-class Store:
+class Store(NamedTuple):
     """Records by number.
 
     Attributes:
@@ -28,31 +27,31 @@ class Store:
         starts: number of the first record of each chunk.
     """
 
-    chunks: list[str] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
+    chunks: list[str]
+    starts: list[int]
 
 
 def pack(records: Iterable[Any], chunk: int = CHUNK) -> Store:
     """Pack records in order; a record longer than a chunk has one of its own. Numbers that are none become null."""
-    store = Store()
-    waiting: list[bytes] = []
-    length = 0
+    starts: list[int] = []
 
-    def close() -> None:
-        if waiting:
-            store.chunks.append(_packed(b"[" + b",\n".join(waiting) + b"]"))
-            waiting.clear()
+    def chunks() -> Iterator[bytes]:
+        texts: list[bytes] = []
+        length = 0
+        for number, record in enumerate(records):
+            text = to_json(record, inf_nan_mode="null")
+            if texts and length + len(text) > chunk:
+                yield b"[" + b",\n".join(texts) + b"]"
+                texts, length = [], 0
+            if not texts:
+                starts.append(number)
+            texts.append(text)
+            length += len(text)
+        if texts:
+            yield b"[" + b",\n".join(texts) + b"]"
 
-    for number, record in enumerate(records):
-        text = to_json(record, inf_nan_mode="null")
-        if not waiting or length + len(text) > chunk:
-            close()
-            store.starts.append(number)
-            length = 0
-        waiting.append(text)
-        length += len(text)
-    close()
-    return store
+    with ThreadPoolExecutor(1) as beside:  # zlib lets other threads run
+        return Store([*beside.map(_packed, chunks())], starts)
 
 
 def pack_one(value: Any) -> str:

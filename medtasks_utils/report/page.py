@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -41,39 +41,31 @@ _SCRIPTS = (
 _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css", "print.css")
 
 
-def build_page(
-    runs: Sequence[Run],
-    say: Callable[[str], None] = lambda stage: None,
-    beside: Path | None = None,
-) -> str:
+def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     """The page for runs, the first being the baseline of comparisons until another is chosen in the page.
 
     Args:
         runs: at least one; those without scores are left out, which the page says.
-        say: called with a few words at the beginning of each stage.
         beside: a folder next to the page that takes prompts and responses, in scripts that the page loads one at a
             time; None puts them into the page.
 
     Raises:
         ResultsError: where no run has scores.
     """
-    say("reading samples")
     wary = problems(runs)
     runs = [run for run in runs if has_scores(run)]
     if not runs:
         raise ResultsError(f"nothing to report: {'; '.join(wary)}")
-    say("tables and plots")
     units = arrange(runs)
     names = [run.name for run in runs]
     filters = sorted(dict.fromkeys(name for unit in units for name in unit.filters), key=lambda name: name != STRICT)
     choices = [name for name in filters if name in FILTERS]
-    comparer = Comparer(runs, filters, say)
+    comparer = Comparer(runs, filters)
     comparison = comparison_section(runs, comparer, filters)
     sections = [unit_section(unit, runs) for unit in units if not unit.is_overall]
-    sections += [*([comparison] if comparison else []), *audit_section(runs), runs_section(runs, units)]
+    sections += [*([comparison] if comparison else []), *audit_section(runs), runs_section(runs)]
     baselines = comparer.names if comparison else names[:1]
     summary = [summary_block(runs, units, name) for name in filters]
-    say("packing samples")
     packed = pack_samples(runs)
     return _rendered(
         title=" · ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other runs",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 
 from medtasks_utils.compare import Agreement, CompareError, Line, compare_runs, corrected
-from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.report.charts import MAX_RUNS
-from medtasks_utils.results import Run
+from medtasks_utils.report.units import why_not
+from medtasks_utils.results import Run, TaskRun
 
 
 @dataclass(frozen=True)
@@ -50,19 +50,15 @@ class Comparer:
     Args:
         runs: all of the page; the first few are compared.
         filters: those that are compared.
-        say: called with a few words now and then.
 
     Attributes:
         names: of the runs compared.
     """
 
-    def __init__(
-        self, runs: Sequence[Run], filters: Sequence[str], say: Callable[[str], None] = lambda stage: None
-    ) -> None:
+    def __init__(self, runs: Sequence[Run], filters: Sequence[str]) -> None:
         self.names = [run.name for run in runs[:MAX_RUNS]]
         self._found: dict[tuple[str, str, str], Paired] = {}
         for a, b in combinations(runs[:MAX_RUNS], 2):
-            say(f"comparing {a.name} and {b.name}")
             self._found |= {(a.name, b.name, name): _compared(a, b, name) for name in filters}
         lines = iter(corrected([line for pair in self._found.values() for line in pair.lines]))
         for key, pair in self._found.items():
@@ -81,18 +77,17 @@ class Comparer:
 def _compared(a: Run, b: Run, filter_name: str) -> Paired:
     both = [name for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
     shared = [name for name in both if all(filter_name in run.tasks[name].filters for run in (a, b))]
+    groups = [name for name in a.groups if name in b.groups]
+
+    def members(run: Run, name: str) -> list[TaskRun]:
+        return [run.tasks[task] for task in run.groups[name].tasks if task in run.tasks]
 
     def refusals(of_explanations: bool) -> dict[str, str]:
         """Groups, then tasks, that may not be compared."""
-        pairs = {name: (a.tasks[name], b.tasks[name]) for name in shared}
-        found = {n: comparability(*p, filter_name, of_explanations=of_explanations).why_not for n, p in pairs.items()}
-        groups = {}
-        for name in (name for name in a.groups if name in b.groups):
-            members = a.groups[name].tasks
-            of_members = [found.get(task, "") for task in members]
-            has_others = set(members) != set(b.groups[name].tasks)
-            groups[name] = "other tasks" if has_others else next(filter(None, of_members), "")
-        return {name: reason for name, reason in {**groups, **found}.items() if reason}
+        sides = {name: [members(run, name) for run in (a, b)] for name in groups}
+        sides |= {name: [[run.tasks[name]] for run in (a, b)] for name in shared}
+        reasons = {n: why_not(first, second, filter_name, of_explanations) for n, (first, second) in sides.items()}
+        return {name: reason for name, reason in reasons.items() if reason}
 
     refused = refusals(of_explanations=False)
     tasks = [(name, name) for name in shared if name not in refused]

@@ -1,23 +1,17 @@
-"""The runs themselves: what was run with which settings, how long it took, and how long responses are."""
+"""The runs themselves: what was run with which settings, and how long it took."""
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from medtasks_utils.report.outcomes import OUTCOMES, outcome
 from medtasks_utils.report.tables import Block, Cell, Section, Table
 from medtasks_utils.report.text import to_the_minute
-from medtasks_utils.report.units import Unit
 from medtasks_utils.results import ResultsError, Run
 from medtasks_utils.results.samples import mapping, number
-
-_SECRET = re.compile(r"(?i)\b([\w-]*(?:api_?key|token|secret|password|authorization)[\w-]*)(['\"]?\s*[=:]\s*)[^\s,;}]+")
+from medtasks_utils.writing import Secrets
 
 
 def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool = False) -> list[Run]:
@@ -45,13 +39,13 @@ def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool =
     return [first, *(run for run in runs if run is not first)]
 
 
-def runs_section(runs: Sequence[Run], units: Sequence[Unit]) -> Section:
-    """A row per run, and the length of responses by outcome."""
+def runs_section(runs: Sequence[Run]) -> Section:
+    """A row per run."""
     rows = {run.name: _settings(run) for run in runs}
     heads = [head for head in next(iter(rows.values())) if any(own[head] != Cell("") for own in rows.values())]
     table = Table("Settings of each run", ["Run", *heads], texts=1 + len(heads))
     table.rows = [[Cell(run), *(own[head] for head in heads)] for run, own in rows.items()]
-    return Section("runs", "Runs", "", "", [Block("Settings and time", table), *_lengths(units)])
+    return Section("runs", "Runs", "", "", [Block("Settings and time", table)])
 
 
 def _settings(run: Run) -> dict[str, Cell]:
@@ -70,16 +64,16 @@ def _settings(run: Run) -> dict[str, Cell]:
         "Tokens": Cell(" · ".join(f"{count:,} {way}" for count, way in counted if isinstance(count, int))),
         "Examples": Cell(f"{sum(len(task.samples) for task in run.tasks.values()):,}"),
         "Limit": Cell(_said(run.setting("limit"))),
-        "Batch size": Cell(_said(run.setting("batch_size"))),
         "lm_eval": Cell(_said(run.results.get("lm_eval_version"))),
     }
 
 
 def _arguments(value: Any) -> str:
     """Arguments as on the command line, without keys."""
-    if isinstance(value, Mapping):
-        value = ",".join(f"{name}={item}" for name, item in value.items())
-    return _SECRET.sub(r"\1\2…", _said(value))
+    text = value if isinstance(value, str) else ",".join(f"{name}={item}" for name, item in mapping(value).items())
+    secrets = Secrets()
+    secrets.learn(dict(part.partition("=")[::2] for part in text.split(",")))
+    return str(secrets.scrub(text))
 
 
 def _said(value: Any) -> str:
@@ -92,23 +86,3 @@ def _seconds(value: Any) -> float | None:
         return number(float(value))
     except (TypeError, ValueError):
         return None
-
-
-def _lengths(units: Sequence[Unit]) -> list[Block]:
-    """The median length of responses, for each benchmark, run and outcome."""
-    rows: list[tuple[Cell, Cell, dict[str, list[int]]]] = []
-    for unit in units:
-        for run, samples in unit.samples().items() if unit.benchmark else ():
-            lengths: dict[str, list[int]] = defaultdict(list)
-            for sample in samples:
-                own = [len(response) for response in sample.responses]
-                lengths["all"] += own
-                lengths[outcome(sample) or ""] += own
-            rows.append((Cell(unit.label), Cell(run), lengths))
-    heads = [name for name in ("all", *OUTCOMES) if any(name in own for *_, own in rows)]
-    table = Table("Length of responses by outcome (median characters)", ["Benchmark", "Run", *heads], texts=2)
-    for unit_cell, run_cell, lengths in rows:
-        there = [lengths.get(name) for name in heads]
-        cells = [Cell(f"{median(own):,.0f}", f"of {len(own):,}") if own else Cell("") for own in there]
-        table.rows.append([unit_cell, run_cell, *cells])
-    return [Block("Length of responses", table)] if rows else []

@@ -6,7 +6,7 @@ answers, verdicts) is a *sample*. The index has what lists and filters need of e
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,16 +18,13 @@ from medtasks_utils.report.text import shortened
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import FLEXIBLE, number
 
-MAX_SAMPLES = 60_000
-"""More make the page slow; of more, an even part of the documents is kept, the same for all runs."""
-
 _SNIPPET, _ANSWER = 110, 40  # characters shown in the list
 _RESULTS = ("acc", "exact_match", "acc_norm")  # the first that a task has tells right from wrong
 _NUMBERS = ("tokens", "seconds", "certainty")
 """What the list can be sorted by where it is logged, beside the length of responses."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Packed:
     """Samples as they stand in the page.
 
@@ -36,14 +33,12 @@ class Packed:
         documents: prompts and rows of the data.
         samples: responses and what was made of them.
         count: samples in the page.
-        note: what was left out, in words.
     """
 
     index: str
     documents: Store
     samples: Store
     count: int
-    note: str
 
 
 @dataclass
@@ -59,59 +54,51 @@ class _Entry:
     def any(self) -> Sample:
         return next(iter(self.samples.values()))
 
+    @property
+    def breakdowns(self) -> Sequence[Breakdown]:
+        return self.task.card.breakdowns if self.task.card else ()
 
-def pack_samples(runs: Sequence[Run], max_samples: int = MAX_SAMPLES) -> Packed:
+
+def pack_samples(runs: Sequence[Run]) -> Packed:
     """Index and pack the samples of runs."""
-    note = ""
     entries = _entries(runs)
-    count = sum(len(entry.samples) for entry in entries)
-    if count > max_samples:
-        step = -(-count // max_samples)
-        entries = entries[::step]
-        kept = sum(len(entry.samples) for entry in entries)
-        note = f"{kept:,} of {count:,} samples are in this page: every {step}th example, the same for all runs."
-        count = kept
     documents = pack({"prompt": entry.any.messages, "doc": entry.any.doc} for entry in entries)
-    index = _index(runs, entries)
-    marks = iter(index["samples"].get("badges", ()))
-    samples = pack(_record(entry, run, next(marks)) for entry in entries for run in entry.samples)
-    index["starts"] = {"documents": documents.starts, "samples": samples.starts}
-    return Packed(pack_one(index), documents, samples, count, note)
+    samples = pack(_record(entry, run) for entry in entries for run in entry.samples)
+    index = _index(runs, entries) | {"starts": {"documents": documents.starts, "samples": samples.starts}}
+    return Packed(pack_one(index), documents, samples, sum(len(entry.samples) for entry in entries))
 
 
 def _entries(runs: Sequence[Run]) -> list[_Entry]:
     """Documents by task, in the order of the data; equal documents of a run are several."""
-    found: dict[tuple[str, tuple[str, int]], _Entry] = {}
-    places: dict[str, int] = {}
+    found: dict[str, dict[tuple[str, int], _Entry]] = {}
     for run_number, run in enumerate(runs):
         for task in run.tasks.values():
-            places.setdefault(task.task, len(places))
             labels = {UNANSWERED: "no answer", **(task.card.answers if task.card else {})}
             read = readings_of(task)
+            of_task = found.setdefault(task.task, {})
             for sample, key in zip(task.samples, task.examples, strict=True):
-                entry = found.setdefault((task.task, key), _Entry(task, labels))
+                entry = of_task.get(key) or of_task.setdefault(key, _Entry(task, labels))
                 entry.samples[run_number] = sample
                 if sample.doc_id in read:
                     entry.audits[run_number] = read[sample.doc_id]
-    return sorted(found.values(), key=lambda entry: (places[entry.task.task], entry.any.doc_id))
+    return [entry for own in found.values() for entry in sorted(own.values(), key=lambda entry: entry.any.doc_id)]
 
 
 # ---- records
 
 
-def _record(entry: _Entry, run: int, badges: list[str]) -> dict[str, Any]:
-    sample = entry.samples[run]
+def _record(entry: _Entry, run: int) -> dict[str, Any]:
+    sample, labels = entry.samples[run], entry.labels
     details = {name: value for own in sample.details.values() for name, value in own.items() if value is not None}
-    notes = [*_texts(details.get("notes")), *(f"An LLM reads {row['stated']}." for row in entry.audits.get(run, ()))]
+    audited = [f"An LLM reads {row['stated']}." for row in entry.audits.get(run, ())]
     record = {
         "responses": sample.responses,
-        "answers": {name: [entry.labels.get(a, a) for a in own] for name, own in sample.answers.items()},
+        "answers": {name: [labels.get(answer, answer) for answer in own] for name, own in sample.answers.items()},
         "right": {name: list(sample.scores_of(name, _result(sample, name)[0])) for name in sample.answers},
         "found_by": sample.found_by,
         "metrics": sample.metrics,
         "details": {name: own for name, own in details.items() if name not in ("found_by", "badges", "notes")},
-        "badges": badges,
-        "notes": list(dict.fromkeys(notes)),
+        "notes": list(dict.fromkeys([*_texts(details.get("notes")), *audited])),
     }
     return record if sample.messages == entry.any.messages else {**record, "prompt": sample.messages}
 
@@ -124,18 +111,16 @@ def _result(sample: Sample, filter_name: str) -> tuple[str, float | None]:
 
 def _badges(sample: Sample, audits: Sequence[Mapping[str, Any]]) -> list[str]:
     """What marks a sample out, its task's own marks first."""
-
-    def counts(metric: str) -> bool:
-        return any(own.get(metric) for own in sample.metrics.values())
-
+    counted = {name for own in sample.metrics.values() for name, value in own.items() if value}
+    differs = [row["differs"] for row in audits]
     marks = {
         "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),
-        "a tool call failed": counts("tool_errors"),
-        "the judge failed": counts("judge_failures"),
+        "a tool call failed": "tool_errors" in counted,
+        "the judge failed": "judge_failures" in counted,
         "reasoning never closed": any(text.rfind("<think>") > text.rfind("</think>") for text in sample.responses),
         "empty response": not all(map(str.strip, sample.responses)),
-        DIFFERS: any(row["differs"] for row in audits),
-        AGREES: bool(audits) and not any(row["differs"] for row in audits),
+        DIFFERS: any(differs),
+        AGREES: bool(differs) and not any(differs),
     }
     details = next(iter(sample.details.values()), {})
     return [*dict.fromkeys(_texts(details.get("badges"))), *(name for name, holds in marks.items() if holds)]
@@ -150,60 +135,56 @@ def _texts(value: Any) -> list[str]:
 
 
 def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
-    facets = {entry.task.task: [b.name for b in _breakdowns(entry.task)] for entry in entries}
+    """Columns of documents and of samples, and of these by filter what it read; None where a sample lacks a filter."""
+    facets = {entry.task.task: [b.name for b in entry.breakdowns] for entry in entries}
+    places = {name: place for place, name in enumerate(facets)}
     every_facet = list(dict.fromkeys(name for own in facets.values() for name in own))
     filters = dict.fromkeys(name for entry in entries for own in entry.samples.values() for name in own.answers)
-    read: dict[str, list[Any]] = {name: [] for name in filters}
-    documents: dict[str, list[Any]] = defaultdict(list)
-    samples: dict[str, list[Any]] = defaultdict(list)
-    numbers: dict[str, list[float | None]] = defaultdict(list)
+    documents: list[tuple[Any, ...]] = []
+    samples: list[tuple[Any, ...]] = []
+    numbers: list[tuple[float | None, ...]] = []
+    read: dict[str, list[tuple[Any, ...]]] = {name: [] for name in filters}
     for place, entry in enumerate(entries):
         shown = entry.any
-        groups = {breakdown.name: breakdown.key(shown.doc) for breakdown in _breakdowns(entry.task)}
-        documents["task"].append(list(facets).index(entry.task.task))
-        documents["id"].append(shown.doc_id)
-        question = str(shown.doc.get("question") or shown.messages[-1]["content"])
-        documents["snippet"].append(shortened(question, _SNIPPET))
-        documents["target"].append(_answer_text([shown.target], entry.labels))
-        for name in every_facet:
-            documents[name].append(groups.get(name))
+        groups = {breakdown.name: breakdown.key(shown.doc) for breakdown in entry.breakdowns}
+        question = shortened(str(shown.doc.get("question") or shown.messages[-1]["content"]), _SNIPPET)
+        about = places[entry.task.task], shown.doc_id, question, _answer_text([shown.target], entry.labels)
+        documents.append((*about, *map(groups.get, every_facet)))
         for run, sample in entry.samples.items():
-            samples["document"].append(place)
-            samples["run"].append(run)
-            samples["badges"].append(_badges(sample, entry.audits.get(run, ())))
-            numbers["length"].append(sum(map(len, sample.responses)))
-            for name in _NUMBERS:
-                numbers[name].append(_mean(sample, name))
-            for name, column in read.items():
-                column.append(_read(sample, name, entry.labels) if name in sample.answers else None)
-    known = {name: own for name, own in numbers.items() if any(number is not None for number in own)}
+            samples.append((place, run, _badges(sample, entry.audits.get(run, ()))))
+            logged = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
+            numbers.append((sum(map(len, sample.responses)), *(_mean(logged.get(name)) for name in _NUMBERS)))
+            for name, rows in read.items():
+                rows.append(_read(sample, name, entry.labels) if name in sample.answers else (None,) * len(_READ))
+    columns = _columns(("length", *_NUMBERS), numbers)
+    known = {name: own for name, own in columns.items() if any(number is not None for number in own)}
+    of_filters = {name: _columns(_READ, rows) for name, rows in read.items()}
     return {
         "runs": [run.name for run in runs],
         "filters": list(filters),
         "tasks": [{"name": name, "facets": own} for name, own in facets.items()],
         "facets": every_facet,
-        "documents": documents,
-        "samples": {**samples, "columns": known, "read": read},
+        "documents": _columns(("task", "id", "snippet", "target", *every_facet), documents),
+        "samples": {**_columns(("document", "run", "badges"), samples), "columns": known, "read": of_filters},
     }
 
 
-def _breakdowns(task: TaskRun) -> Sequence[Breakdown]:
-    return task.card.breakdowns if task.card else ()
+def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    return dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
 
 
-def _read(sample: Sample, filter_name: str, labels: Mapping[str, str]) -> dict[str, Any]:
-    """What a filter made of a sample."""
-    return {
-        "acc": _result(sample, filter_name)[1],
-        "unanswered": sample.metrics[filter_name].get("answered") == 0,
-        "answer": _answer_text(sample.answers[filter_name], labels),
-        "found_by": sample.way_found(filter_name),
-    }
+_READ = "acc", "unanswered", "answer", "found_by"
 
 
-def _mean(sample: Sample, name: str) -> float | None:
-    """A number that the log has of a sample, the mean over its generations."""
-    logged = (sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})).get(name)
+def _read(sample: Sample, filter_name: str, labels: Mapping[str, str]) -> tuple[Any, ...]:
+    """What a filter made of a sample, by the names of :data:`_READ`."""
+    unanswered = sample.metrics[filter_name].get("answered") == 0
+    answer = _answer_text(sample.answers[filter_name], labels)
+    return _result(sample, filter_name)[1], unanswered, answer, sample.way_found(filter_name)
+
+
+def _mean(logged: Any) -> float | None:
+    """A number that the log has of a sample, or the mean of those of its generations."""
     numbers = [n for one in (logged if isinstance(logged, list) else [logged]) if (n := number(one)) is not None]
     return sum(numbers) / len(numbers) if numbers else None
 

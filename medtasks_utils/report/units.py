@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks import benchmarks, metric_of
+from medtasks_utils.benchmarks.base import Benchmark, Breakdown
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.results import Run, Sample, TaskRun, benchmarks, metric_of
+from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_of_reported
@@ -34,6 +35,7 @@ class Result:
     metrics: Metrics
     is_group: bool = False
     asked: int = 0
+    _groups: dict[str, dict[str, list[int]]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -60,22 +62,27 @@ class Result:
         n = found.n if is_clustered or self.is_group or not self.asked else self.asked
         return estimate_of_reported(metric, *reported, n)
 
-    def divided(self, key: Callable[[Sample], str | None]) -> dict[str, list[int]]:
-        """The samples' places by group; those whose key is None are left out."""
+    def divided(self, names: Iterable[str | None]) -> dict[str, list[int]]:
+        """The samples' places by group, from a name for each; those without one are left out."""
         groups: dict[str, list[int]] = {}
-        for place, sample in enumerate(self.samples):
-            name = key(sample)
+        for place, name in enumerate(names):
             if name is not None:
                 groups.setdefault(name, []).append(place)
         return groups
 
+    def groups(self, breakdown: Breakdown) -> dict[str, list[int]]:
+        """The samples' places by group of a breakdown."""
+        if breakdown.name not in self._groups:
+            self._groups[breakdown.name] = self.divided(breakdown.key(sample.doc) for sample in self.samples)
+        return self._groups[breakdown.name]
 
-def why_not(a: Result, b: Result, filter_name: str, of_explanations: bool) -> str:
-    """Why two results may not be compared, in words; empty if they may."""
-    others = {task.task: task for task in b.tasks}
-    if {task.task for task in a.tasks} != set(others):
+
+def why_not(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool = False) -> str:
+    """Why the results of two runs' tasks may not be compared, in words; empty if they may."""
+    others = {task.task: task for task in b}
+    if {task.task for task in a} != set(others):
         return "other tasks"
-    found = (comparability(t, others[t.task], filter_name, of_explanations=of_explanations) for t in a.tasks)
+    found = (comparability(t, others[t.task], filter_name, of_explanations=of_explanations) for t in a)
     return next((own.why_not for own in found if own.why_not), "")
 
 
@@ -168,22 +175,22 @@ class Unit:
         """The runs that are not comparable with most others, and why; the first ones give the measure in a tie."""
         of_explanations = self.facts(metric).is_of_explanations
         if (filter_name, of_explanations) not in self._odd:
-            alike: list[list[str]] = []
-            results = {
-                run: result
+            tasks = {
+                run: result.tasks
                 for run, result in self.results.items()
                 if any(filter_name in task.filters for task in result.tasks)
             }
-            for run, result in results.items():
-                reasons = (why_not(results[runs[0]], result, filter_name, of_explanations) for runs in alike)
-                same = next((runs for runs, reason in zip(alike, reasons, strict=False) if not reason), None)
+
+            def reason(run: str, other: str) -> str:
+                return why_not(tasks[run], tasks[other], filter_name, of_explanations)
+
+            alike: list[list[str]] = []
+            for run in tasks:
+                same = next((runs for runs in alike if not reason(runs[0], run)), None)
                 alike.append([run]) if same is None else same.append(run)
-            most: Sequence[str] = max(alike, key=len, default=[])
-            self._odd[filter_name, of_explanations] = {
-                run: _short(why_not(results[most[0]], result, filter_name, of_explanations))
-                for run, result in results.items()
-                if run not in most
-            }
+            most = max(alike, key=len, default=[])
+            odd = {run: _short(reason(most[0], run)) for run in tasks if run not in most}
+            self._odd[filter_name, of_explanations] = odd
         return self._odd[filter_name, of_explanations]
 
     def heads(self, runs: Sequence[str], filter_name: str, metric: str) -> list[str]:

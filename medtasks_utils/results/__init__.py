@@ -6,7 +6,7 @@
 ...         print(run.name, task.task, task.metrics, len(task.samples))
 """
 
-from medtasks_utils.results.run import GroupRun, ResultsError, Run, TaskRun, Value, benchmarks, metric_of
+from medtasks_utils.results.run import GroupRun, ResultsError, Run, TaskRun, Value
 from medtasks_utils.results.runs import as_run, name_apart, read_runs
 from medtasks_utils.results.samples import Sample
 
@@ -18,8 +18,6 @@ __all__ = [
     "TaskRun",
     "Value",
     "as_run",
-    "benchmarks",
-    "metric_of",
     "name_apart",
     "read_runs",
 ]

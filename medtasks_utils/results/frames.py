@@ -53,19 +53,17 @@ def load_runs(paths: str | Path | Iterable[str | Path]) -> Runs:
 def _values(run: Run) -> Iterable[dict[str, Any]]:
     named: dict[str, TaskRun | GroupRun] = {**run.tasks, **run.groups}
     for name, part in named.items():
-        task = run.tasks.get(name)
         for (metric, filter_name), value in part.metrics.items():
             yield {
                 "run": run.name,
                 "model": run.model,
                 "date": run.date,
                 "task": name,
-                "benchmark": task and task.benchmark,
+                "benchmark": part.benchmark if isinstance(part, TaskRun) else None,
                 "filter": filter_name,
                 "metric": metric,
-                "value": value.value,
-                "stderr": value.stderr,
-                "signature": task and task.signatures.get(filter_name),
+                **value._asdict(),
+                "signature": part.signatures.get(filter_name) if isinstance(part, TaskRun) else None,
             }
 
 
@@ -85,7 +83,7 @@ def _samples(run: Run) -> Iterable[dict[str, Any]]:
                 "response": _only(sample.responses),
                 "answer": _only(answers),
                 "found_by": _only(sample.found_by.get(filter_name, [])),
-                **sample.metrics.get(filter_name, {}),
+                **sample.metrics[filter_name],
             }
 
 

@@ -8,44 +8,39 @@ cent. The notes name metric, filter, tools and signature.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from huggingface_hub import CommitOperationAdd, HfApi, constants
 
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError, first_line
 from medtasks_utils.harness.signature import NOTHING, parse
-from medtasks_utils.results import Run, TaskRun, Value
-from medtasks_utils.statistics.aggregation import joined
-from medtasks_utils.statistics.intervals import estimate
+from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results.run import Metrics
+from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.writing import write_whole
 
 FILTERS = ("strict-match", "none")  # none: of tasks that score log-likelihoods
 FOLDER = ".eval_results"
-SAME = 1e-6  # as the harness writes numbers
 
 
 class PublishError(MedtasksError):
     """Results that cannot be published, or not without a word from the user."""
 
 
-@dataclass(frozen=True)
-class Scored:
-    """A task, or a group of tasks of one benchmark, with the number that stands for it, in the metric's own unit.
-
-    ``reported`` is that of the results file, and should be the same.
-    """
+class Headline(NamedTuple):
+    """A task, or a group of tasks of one benchmark, with the number that stands for it, in the metric's own unit."""
 
     name: str
     tasks: Sequence[TaskRun]
-    metric: str
+    metric: Metric
     filter: str
     value: float
-    reported: float
 
 
 def write(files: Mapping[str, str], folder: Path) -> list[Path]:
@@ -67,24 +62,20 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
     Raises:
         PublishError: where there is nothing to publish, or only parts without ``allow_partial``.
     """
-    by_data_set: dict[str, list[dict[str, Any]]] = {}
+    by_data_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
     held_back = []
-    can_be_allowed = False
-    for scored in _scored(run):
-        of_sample = any(_source(task) == "sample" for task in scored.tasks)
-        reasons = (
-            ["the rows are the bundled sample"] if of_sample else list(dict.fromkeys(_what_is_partial(run, scored)))
-        )
-        if of_sample or (reasons and not allow_partial):
-            held_back.append(f"{scored.name}: {'; '.join(reasons)}")
-            can_be_allowed |= not of_sample
-            continue
-        entry = _entry(run, scored)
-        by_data_set.setdefault(entry["dataset"]["id"], []).append(entry)
+    for own in _headlines(run):
+        is_sample = "sample" in map(_source, own.tasks)
+        reasons = ["the rows are the bundled sample"] if is_sample else list(dict.fromkeys(_what_is_partial(run, own)))
+        if is_sample or (reasons and not allow_partial):
+            held_back.append(f"{own.name}: {'; '.join(reasons)}")
+        else:
+            by_data_set[str(own.tasks[0].config.get("dataset_path"))].append(_entry(run, own))
     if not by_data_set:
         why = "; ".join(held_back) or "it has no task of this pack with a results file"
-        way_out = " (--allow_partial publishes parts all the same)" if can_be_allowed else ""
-        raise PublishError(f"{run.path}: nothing to publish: {why}{way_out}")
+        raise PublishError(
+            f"{run.path}: nothing to publish: {why} (--allow_partial publishes parts, but never the bundled sample)"
+        )
     return {
         f"{FOLDER}/{data_set.rpartition('/')[2].lower()}.yaml": yaml.safe_dump(
             entries, sort_keys=False, allow_unicode=True
@@ -112,84 +103,68 @@ def open_pull_request(run: Run, repository: str, files: Mapping[str, str]) -> st
     return str(done.pr_url)
 
 
-def _scored(run: Run) -> Iterator[Scored]:
-    """Groups of one benchmark, then the tasks that are in none."""
-    grouped: set[str] = set()
+def _headlines(run: Run) -> Iterator[Headline]:
+    """Of groups of one benchmark, then of the tasks that are in none."""
+    parts: list[tuple[str, list[TaskRun], Metrics]] = []
     for group in run.groups.values():
         members = [run.tasks[name] for name in group.tasks if name in run.tasks]
-        if members and len({task.benchmark for task in members}) == 1 and members[0].benchmark:
-            grouped.update(task.task for task in members)
-            yield from _headline(group.group, members, group.metrics)
-    for task in run.tasks.values():
-        if task.benchmark and task.task not in grouped:
-            yield from _headline(task.task, [task], task.metrics)
+        if len({task.benchmark for task in members}) == 1:
+            parts.append((group.group, members, group.metrics))
+    grouped = {task.task for _, members, _ in parts for task in members}
+    parts += [(task.task, [task], task.metrics) for task in run.tasks.values() if task.task not in grouped]
+    for name, tasks, metrics in parts:
+        keys = [(metric, way) for metric in _card(tasks).metrics for way in FILTERS] if tasks[0].benchmark else []
+        first = next(((metric, way) for metric, way in keys if (metric.name, way) in metrics), None)
+        if first:
+            yield Headline(name, tasks, *first, metrics[first[0].name, first[1]].value)
 
 
-def _headline(name: str, tasks: Sequence[TaskRun], metrics: Mapping[tuple[str, str], Value]) -> Iterator[Scored]:
-    """The first metric of the benchmark that there is, computed from the samples where there are any."""
-    for metric in benchmarks()[tasks[0].benchmark or ""].metrics:
-        for filter_name in FILTERS:
-            reported = metrics.get((metric.name, filter_name))
-            if reported is not None:
-                scores = joined([task.scores(filter_name, metric.name) for task in tasks], by_part=len(tasks) > 1)
-                of_samples = estimate(scores, metric, "macro" if len(tasks) > 1 else None).value
-                value = reported.value if of_samples is None else of_samples
-                yield Scored(name, tasks, metric.name, filter_name, value, reported.value)
-                return
+def _card(tasks: Sequence[TaskRun]) -> Benchmark:
+    return benchmarks()[tasks[0].benchmark or ""]
 
 
-def _what_is_partial(run: Run, scored: Scored) -> Iterator[str]:
+def _what_is_partial(run: Run, own: Headline) -> Iterator[str]:
     """Why a number does not stand for the whole benchmark."""
-    limit = run.results.get("config", {}).get("limit")
+    limit = run.setting("limit")
     if limit is not None:
         yield f"--limit {limit:g}"
-    if abs(scored.value - scored.reported) > SAME:
-        yield f"{scored.metric} is {scored.reported:.4f} as reported, but {scored.value:.4f} by the samples"
-    counts = run.results.get("n-samples", {})
-    for task in scored.tasks:
+    for task in own.tasks:
         if _source(task) != "hub":
             yield "the rows are files of one's own"
-        count = counts.get(task.task, {})
+        count = run.counts.get(task.task, {})
         if limit is None and count.get("effective") != count.get("original"):
             yield f"{count.get('effective')} of {count.get('original')} examples"
-        chosen = parse(task.signatures.get(scored.filter, "")).get("select", NOTHING)
+        chosen = parse(task.signatures.get(own.filter, "")).get("select", NOTHING)
         if chosen != NOTHING:
             yield f"a part of the rows ({chosen})"
 
 
 def _source(task: TaskRun) -> str:
-    metadata = task.config.get("metadata")
-    return str(metadata.get("data_source", "hub")) if isinstance(metadata, dict) else "hub"
+    return str(task.config.get("metadata", {}).get("data_source", "hub"))
 
 
-def _entry(run: Run, scored: Scored) -> dict[str, Any]:
-    card = benchmarks()[scored.tasks[0].benchmark or ""]
-    metric = card.metric(scored.metric)
-    assert metric is not None, "the headline is out of the card's metrics"
-    options = scored.tasks[0].config.get("dataset_kwargs") or {}
-    named = str(scored.tasks[0].config.get("dataset_path"))
-    of_hub = all(_source(task) == "hub" for task in scored.tasks)
-    pinned = {repository.name: repository.revision for repository in card.repositories.values()}
-    revision = (options.get("revision") or pinned.get(named)) if of_hub else None
+def _entry(run: Run, own: Headline) -> dict[str, Any]:
+    config = own.tasks[0].config
+    options, named = config.get("dataset_kwargs") or {}, config.get("dataset_path")
+    dataset = {"id": str(named), "task_id": own.name}
+    is_of_hub = {_source(task) for task in own.tasks} == {"hub"}
+    pinned = {repository.name: repository.revision for repository in _card(own.tasks).repositories.values()}
+    revision = options.get("revision") or pinned.get(str(named))
+    if is_of_hub and revision:
+        dataset["revision"] = revision
     tools = [name for name in ("python", "calculator") if options.get(f"add_{name}_tool")]
-    signatures = dict.fromkeys(t.signatures[scored.filter] for t in scored.tasks if scored.filter in t.signatures)
-    unit = " in per cent" if metric.scale == 100 else ""
+    signatures = dict.fromkeys(t.signatures[own.filter] for t in own.tasks if own.filter in t.signatures)
     notes = [
-        f"{scored.metric}{unit}, {scored.filter}",
+        f"{own.metric.name}{' in per cent' if own.metric.unit == 'share' else ''}, {own.filter}",
         f"tools: {' and '.join(tools)}" if tools else "no tools",
-        *(() if of_hub else ("rows of files of one's own, of no known revision",)),
+        *(() if is_of_hub else ("rows of files of one's own, of no known revision",)),
         *(f"signature {signature}" for signature in signatures),
     ]
-    date = _iso(run.date)
+    day, _, time = run.date.partition("T")  # 2026-11-21T08-27-59.103191
+    date = {"date": f"{day}T{time[:8].replace('-', ':')}"} if time else {}
     return {
-        "dataset": {"id": named, "task_id": scored.name, **({"revision": revision} if revision else {})},
-        "value": round(scored.value * metric.scale, 4),
-        **({"date": date} if date else {}),
+        "dataset": dataset,
+        "value": round(own.value * own.metric.scale, 4),
+        **date,
         "notes": "; ".join(notes),
     }
-
-
-def _iso(date: str) -> str | None:
-    """``2026-11-21T08-27-59.103191`` as ISO 8601; None where there is no date."""
-    day, _, time = date.partition("T")
-    return f"{day}T{time[:8].replace('-', ':')}" if time else None

@@ -12,13 +12,10 @@ from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import digest
-from medtasks_utils.results.older import complete
 from medtasks_utils.results.samples import Sample, SampleLog, mapping, read_samples
 from medtasks_utils.statistics.aggregation import Scores, codes
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
-
-__all__ = ["GroupRun", "Metrics", "ResultsError", "Run", "TaskRun", "Value", "benchmarks", "metric_of"]
 
 
 class ResultsError(MedtasksError):
@@ -36,7 +33,7 @@ Metrics = dict[tuple[str, str], Value]
 """By metric and filter."""
 
 
-@dataclass
+@dataclass(eq=False)
 class TaskRun:
     """What one run says of one task.
 
@@ -68,10 +65,10 @@ class TaskRun:
 
     @cached_property
     def _log(self) -> SampleLog:
-        log = read_samples(self.samples_path) if self.samples_path else SampleLog([], [])
-        if self.card and not log.is_complete:
-            complete(log.samples, self.card)
-        return log
+        if self.samples_path is None:
+            return SampleLog([], [f"{self.task}: no samples; lm_eval writes them with --log_samples"])
+        card = self.card
+        return read_samples(self.samples_path, {"cluster": card.cluster, "stratum": card.stratum} if card else {})
 
     @cached_property
     def _codes(self) -> tuple[Codes, Codes]:
@@ -97,7 +94,10 @@ class TaskRun:
         """The scores of all samples in order; of one without a value, none."""
         key = filter_name, metric
         if key not in self._scores:
-            self._scores[key] = Scores.of([s.scores_of(filter_name, metric) for s in self.samples], *self._codes)
+            # Of ratios, samples that were saved without scores of single generations have nothing to add up.
+            is_lost = self.facts(metric).is_ratio and not any(s.scores.get(filter_name) for s in self.samples)
+            rows = [() if is_lost else s.scores_of(filter_name, metric) for s in self.samples]
+            self._scores[key] = Scores.of(rows, *self._codes)
         return self._scores[key]
 
     @property
@@ -108,19 +108,14 @@ class TaskRun:
     @property
     def problems(self) -> list[str]:
         """What is wrong with its samples; reads them."""
-        if self.samples_path is None:
-            return [f"{self.task}: no samples; lm_eval writes them with --log_samples"]
         return self._log.problems
 
     @property
     def remarks(self) -> list[str]:
         """What it says of its rows: what stands in for a split that was not there, and which rows were left out."""
         metadata = mapping(self.config.get("metadata"))
-        said = metadata.get("remarks")
-        return [
-            *(map(str, said) if isinstance(said, list) else ()),
-            *(f"{n} rows left out: {reason}" for reason, n in mapping(metadata.get("rows_left_out")).items()),
-        ]
+        left_out = metadata.get("rows_left_out", {}).items()
+        return [*metadata.get("remarks", ()), *(f"{n} rows left out: {reason}" for reason, n in left_out)]
 
     @property
     def filters(self) -> list[str]:
@@ -164,12 +159,9 @@ class Run:
 
     def setting(self, name: str) -> Any:
         """One of the settings that it was started with, such as ``limit``; None where that is not known."""
-        return mapping(self.results.get("config")).get(name)
+        return self.results.get("config", {}).get(name)
 
     @property
-    def counts(self) -> dict[str, dict[str, Any]]:
+    def counts(self) -> dict[str, dict[str, int]]:
         """By task, how many examples there are (``original``), and how many were asked (``effective``)."""
-        return {
-            task: {key: n for key, n in mapping(counts).items() if isinstance(n, int)}
-            for task, counts in mapping(self.results.get("n-samples")).items()
-        }
+        return dict(self.results.get("n-samples", {}))

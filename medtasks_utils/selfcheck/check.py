@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import logging
-import os
 import re
 import shutil
 import time
@@ -15,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.known_answers import BEHAVIOURS, Doc, Range, Reply
+from medtasks_utils.benchmarks.known_answers import BEHAVIOURS, Doc, Reply
 from medtasks_utils.selfcheck.server import Answers, prompt_key, serving
 
+Range = tuple[float, float]
 Examples = dict[tuple[str, str], list[tuple[Doc, Reply]]]
 """By task and behaviour."""
 
@@ -60,18 +60,12 @@ class Checked:
         return [score for score in self.scores if not score.is_as_expected]
 
 
-def run(
-    data: str,
-    limit: int | None = None,
-    folder: Path | None = None,
-    tell: Callable[[str], object] = lambda line: None,
-) -> Checked:
+def run(data: str, limit: int | None, folder: Path, tell: Callable[[str], object]) -> Checked:
     """Check all behaviours on all tasks.
 
     ``folder`` keeps the runs, one for each behaviour, in place of those of an earlier check; ``tell`` takes lines on
     how far it is.
     """
-    os.environ["TQDM_DISABLE"] = "1"
     start = time.perf_counter()
     tell("building the tasks …")
     from medtasks_utils.harness.catalog import our_manager
@@ -115,12 +109,7 @@ def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Examp
 
 
 def _results(
-    answers: Answers,
-    names: list[str],
-    manager: Any,
-    limit: int | None,
-    folder: Path | None,
-    tell: Callable[[str], object],
+    answers: Answers, names: list[str], manager: Any, limit: int | None, folder: Path, tell: Callable[[str], object]
 ) -> dict[str, Any]:
     """What the harness makes of each behaviour."""
     from lm_eval.evaluator import simple_evaluate
@@ -130,9 +119,8 @@ def _results(
     with serving(answers) as address:
         for number, (behaviour, meaning) in enumerate(BEHAVIOURS.items(), 1):
             tell(f"{number} of {len(BEHAVIOURS)}: answering {len(answers[behaviour])} prompts with {meaning} …")
-            if folder is not None:
-                shutil.rmtree(folder / behaviour, ignore_errors=True)
-            tracker = EvaluationTracker(output_path=None if folder is None else str(folder))
+            shutil.rmtree(folder / behaviour, ignore_errors=True)
+            tracker = EvaluationTracker(output_path=str(folder))
             results = simple_evaluate(
                 model="local-chat-completions",
                 model_args={"model": behaviour, "base_url": address, "num_concurrent": 16, "max_retries": 1},
@@ -155,8 +143,8 @@ def _scores_of_task(
     behaviour: str, name: str, task: Any, examples: list[tuple[Doc, Reply]], result: Mapping[str, Any]
 ) -> Iterator[Score]:
     known = task.benchmark.known_answers()
+    limits = {metric: (value, value) for metric, value in known.expected(examples).items()}
     for filter_name in task.filter_names:
-        limits = known.expected(behaviour, filter_name, examples)
         for metric, value in _metrics(result, filter_name).items():
             yield Score(name, metric, filter_name, behaviour, value, limits.get(metric))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
@@ -15,23 +16,17 @@ _STRICT = "strict-match"
 
 def in_words(checked: Checked) -> list[str]:
     """Ten lines: what was checked, by which answers, and what each of them scored."""
-    number, missed = len(checked.scores), checked.missed
-    head = (
-        f"all {number} scores are what they must be"
-        if not missed
-        else f"{len(missed)} of {number} scores are not what they must be"
-    )
-    metrics = len({(score.task, score.metric) for score in checked.scores})
-    filters = " and ".join(dict.fromkeys(score.filter_name for score in checked.scores))
+    scores, missed = checked.scores, checked.missed
+    head = f"{len(missed)} of {len(scores)} scores are not" if missed else f"all {len(scores)} scores are"
     lines = [
-        f"{head}: lm_eval asked {checked.answers} questions, and was given answers known beforehand "
+        f"{head} what they must be: lm_eval asked {checked.answers} questions, and was given answers known beforehand "
         f"({checked.seconds:.1f} s)",
-        f"checked: {metrics} metrics of {len({s.task for s in checked.scores})} tasks and groups, by {filters}",
+        f"checked: {len({(score.task, score.metric) for score in scores})} metrics of "
+        f"{len({score.task for score in scores})} tasks and groups, by both filters",
         "accuracy (strict-match) if the answer is",
     ]
     width = max(map(len, BEHAVIOURS.values()))
-    for behaviour, meaning in BEHAVIOURS.items():
-        lines.append(f"  {meaning:<{width}}  {_accuracies(checked.scores, behaviour)}")
+    lines += [f"  {meaning:<{width}}  {_accuracies(scores, behaviour)}" for behaviour, meaning in BEHAVIOURS.items()]
     return lines + [f"MISS: {_missed(score)}" for score in missed]
 
 
@@ -74,20 +69,5 @@ def _cell(score: Score) -> str:
 
 def as_data(checked: Checked) -> dict[str, Any]:
     """All of it as JSON can hold it."""
-    return {
-        "passed": not checked.missed,
-        "answers": checked.answers,
-        "seconds": round(checked.seconds, 3),
-        "scores": [
-            {
-                "task": score.task,
-                "metric": score.metric,
-                "filter": score.filter_name,
-                "answers": score.behaviour,
-                "value": score.value,
-                "limits": score.limits,
-                "as_expected": score.is_as_expected,
-            }
-            for score in checked.scores
-        ],
-    }
+    scores = [{**asdict(score), "as_expected": score.is_as_expected} for score in checked.scores]
+    return {"passed": not checked.missed, "answers": checked.answers, "seconds": checked.seconds, "scores": scores}

@@ -25,17 +25,14 @@ marked wherever it is shown (:data:`FEW_MARK`, ``few`` in JSON); below ten clust
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import NamedTuple
 
 from scipy.special import gammaincinv, stdtrit
 
 from medtasks_utils.statistics.aggregation import Scores
 from medtasks_utils.statistics.metrics import Aggregation, Metric
-from medtasks_utils.statistics.planning import detectable
-from medtasks_utils.statistics.ratio import FEWEST, LEVEL, Ratio
+from medtasks_utils.statistics.ratio import FEWEST, LEVEL, Ratio, detectable
 
 TOO_FEW = "too few differ"
 """What the report says of an interval that is shown, and rests on fewer informative clusters than ten."""
@@ -51,13 +48,6 @@ Interval = tuple[float | None, float | None]
 NONE: Interval = (None, None)
 
 
-class Size(NamedTuple):
-    """What a number is of: clusters that count, and the examples (of k generations, k each) that count in them."""
-
-    clusters: int
-    examples: int
-
-
 @dataclass(frozen=True)
 class Estimate:
     """A metric over some examples.
@@ -68,8 +58,8 @@ class Estimate:
         stderr: None for fewer than two independent examples.
         low: lower end of the 95 % confidence interval, None where there is none.
         high: its upper end.
-        clusters: independent examples, or clusters of examples, that count in it; None where that is not known.
-        informative: how many of them the interval rests on.
+        clusters: independent examples, or clusters of examples, that count in it; 0 where that is not known.
+        few: whether it rests on fewer than ten of them, or informative ones: its interval is not to be relied on then.
     """
 
     n: int
@@ -77,14 +67,8 @@ class Estimate:
     stderr: float | None = None
     low: float | None = None
     high: float | None = None
-    clusters: int | None = None
-    informative: float | None = None
-
-    @property
-    def few(self) -> bool:
-        """Whether it rests on fewer than ten clusters, or informative ones: an interval is not to be relied on then."""
-        known = [number for number in (self.clusters, self.informative) if number is not None]
-        return self.value is not None and min(known, default=FEWEST) < FEWEST
+    clusters: int = 0
+    few: bool = False
 
     @property
     def detectable(self) -> float | None:
@@ -92,7 +76,7 @@ class Estimate:
 
         The examples being the same, errors mostly agree, and smaller differences are found.
         """
-        if self.stderr is None or not self.clusters or self.clusters < 2:
+        if self.stderr is None or self.clusters < 2:
             return None
         return detectable(math.sqrt(2) * self.stderr, self.clusters - 1)
 
@@ -105,118 +89,117 @@ def estimate(scores: Scores, metric: Metric, how: Aggregation | None = None) -> 
     ratio = scores.ratio(how or metric.aggregation)
     if not n or ratio.value is None:
         return Estimate(0, None)
-    low, high = NONE if ratio.clusters < FEWEST else interval_of(ratio, metric)
+    low, high = interval_of(ratio, metric) if ratio.clusters >= FEWEST else NONE
     informative = ratio.informative
     if metric.is_of_explanations:  # many alike, and few of 0: those have the say
         of_zeros = Ratio((ratio.numerators > 0) * ratio.denominators, ratio.denominators)
         informative = min(informative, of_zeros.informative)
-    return Estimate(n, ratio.value, ratio.stderr, low, high, ratio.clusters, informative)
+    few = min(ratio.clusters, informative) < FEWEST
+    return Estimate(n, ratio.value, ratio.stderr, low, high, ratio.clusters, few)
 
 
 def estimate_of_reported(metric: Metric, value: float, stderr: float | None, n: int) -> Estimate:
     """A metric as a run reports it for ``n`` examples without samples, taken as independent; 0 where none is known."""
-    low, high = NONE if n < FEWEST else confidence_interval(metric, value, stderr, Size(n, n))
-    share = value / (metric.range[1] or math.inf)
-    both = share * (1 - share)  # as of right and wrong answers (:func:`informative_clusters`)
-    informative = None if not metric.range[1] else n if both >= 0.25 else min(n, 2 * n * both / (1 - 4 * both))
-    return Estimate(n, value, stderr, low, high, n or None, informative)
+    low, high = confidence_interval(metric, value, stderr, n, n) if n >= FEWEST else NONE
+    few = 0 < n < FEWEST
+    if metric.range[1]:
+        both = value / metric.range[1] * (1 - value / metric.range[1])
+        few = min(n, 2 * n * both / max(1 - 4 * both, 1e-9)) < FEWEST  # as of right and wrong answers
+    return Estimate(n, value, stderr, low, high, n, few)
 
 
 def interval_of(ratio: Ratio, metric: Metric) -> Interval:
-    """The 95 % interval of a metric, however few it is of; two None where there is none."""
+    """The 95 % interval of a metric, however few it is of; two None where there is none.
+
+    That of a mean over strata is the wider of its own and that of its parts: the distance to each end is the root of
+    the sum of squares of the parts' over their number (the method of variance estimates recovery: Zou, Huang & Zhang,
+    *Computational Statistics & Data Analysis* 2009), so it has a width where all parts are right, and stays within the
+    range. A part without ends leaves the mean's own.
+    """
     if ratio.value is None:
         return NONE
     if metric.unit == "number" and ((ratio.numerators >= 0) & (ratio.numerators <= ratio.denominators)).all():
         metric = replace(metric, unit="share")  # such as a reward
-    own = confidence_interval(metric, ratio.value, ratio.stderr, Size(ratio.clusters, ratio.examples))
+    own = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples)
     parts = ratio.parts()
     if metric.aggregation != "macro" and len(parts) == 1:
         return own
     of_part = replace(metric, aggregation="mean" if metric.aggregation == "macro" else metric.aggregation)
-    return _with_parts(own, ratio.value, [(part.value or 0.0, *interval_of(part, of_part)) for part in parts])
-
-
-def _with_parts(own: Interval, value: float, parts: Sequence[tuple[float, float | None, float | None]]) -> Interval:
-    """The wider of a mean's own interval and that of its independent parts, of which there are value and ends.
-
-    The latter's distance to each end is the root of the sum of squares of the parts' over their number (the method of
-    variance estimates recovery: Zou, Huang & Zhang, *Computational Statistics & Data Analysis* 2009), so it has a width
-    where all parts are right, and stays within the range. A part without ends leaves the mean's own.
-    """
     down = up = 0.0
-    for of_part, low, high in parts:
-        if low is None or high is None:
+    for part in parts:
+        low, high = interval_of(part, of_part)
+        if low is None or high is None or part.value is None:
             return own
-        down, up = math.hypot(down, of_part - low), math.hypot(up, high - of_part)
-    low, high = value - down / len(parts), value + up / len(parts)
+        down, up = math.hypot(down, part.value - low), math.hypot(up, high - part.value)
+    low, high = ratio.value - down / len(parts), ratio.value + up / len(parts)
     return (low, high) if own[0] is None or own[1] is None else (min(low, own[0]), max(high, own[1]))
 
 
-def confidence_interval(metric: Metric, value: float, stderr: float | None, size: Size) -> Interval:
+def confidence_interval(metric: Metric, value: float, stderr: float | None, clusters: int, examples: int) -> Interval:
     """The 95 % interval of a metric's value; two None where there is none.
 
     Args:
         metric: what the value is of.
         value: in the metric's own unit.
         stderr: its standard error; None where that is not known.
-        size: what it is of.
+        clusters: that count in it.
+        examples: that count in them, those of k generations k times.
     """
-    if metric.aggregation == "total" or not size.clusters:
+    if metric.aggregation == "total" or not clusters:
         return NONE
     lowest, highest = metric.range
     error = stderr or 0.0
     if lowest is None or highest is None or not lowest <= value <= highest:
-        reach = error * _t(size)  # where all are alike, no range says how unlike the next may be
+        reach = error * _t(clusters)  # where all are alike, no range says how unlike the next may be
         return (value - reach if lowest is None else max(lowest, value - reach), value + reach) if error else NONE
+    share, of_share = value / highest, error / highest
+    is_of_counts = metric.is_of_explanations or (metric.unit == "share" and metric.aggregation != "macro")
     if metric.aggregation == "f1":
         share = value / (2 - value)
         of_share = error * (1 + share) ** 2 / 2  # d share / d F1
-        low, high = share_interval(share, effective_number(share, of_share, size))
-        return 2 * low / (1 + low), 2 * high / (1 + high)
-    width = highest - lowest
-    share = (value - lowest) / width
-    is_of_counts = metric.is_of_explanations or (metric.unit == "share" and metric.aggregation != "macro")
-    low, high = share_interval(share, effective_number(share, error / width, size, is_of_counts=is_of_counts))
-    return lowest + width * low, lowest + width * high
+    low, high = share_interval(share, effective_number(share, of_share, clusters, examples, is_of_counts))
+    return (
+        (2 * low / (1 + low), 2 * high / (1 + high)) if metric.aggregation == "f1" else (highest * low, highest * high)
+    )
 
 
-def _t(size: Size) -> float:
-    return float(stdtrit(max(size.clusters - 1, 1), (1 + LEVEL) / 2))
+def _t(clusters: int) -> float:
+    return float(stdtrit(max(clusters - 1, 1), (1 + LEVEL) / 2))
 
 
-def effective_number(share: float, stderr: float, size: Size, *, is_of_counts: bool = True) -> float:
+def effective_number(share: float, stderr: float, clusters: int, examples: int, is_of_counts: bool) -> float:
     """How many independent examples would have this standard error; the clusters, where it tells nothing.
 
     Args:
         share: from 0 to 1.
         stderr: its standard error.
-        size: what it is of.
+        clusters: that count.
+        examples: that count in them.
         is_of_counts: whether a standard error below that of as many independent clusters is doubted. It can be right: a
             model that flags whatever it sees has one of each pair right. Or nothing else has been seen yet. So one
             example that is right and one that is wrong are added, up to the variance of independent clusters.
     """
     product, variance = share * (1 - share), stderr**2
-    if size.clusters == size.examples and math.isclose(variance * (size.clusters - 1), product, rel_tol=1e-9):
-        return size.clusters  # each alone, and right or wrong: there is no variance to be estimated
-    if is_of_counts and variance < product / size.clusters:
-        variance = min(product / size.clusters, variance + (1 - 2 * product) / size.examples**2)
+    if clusters == examples and math.isclose(variance * (clusters - 1), product, rel_tol=1e-9):
+        return clusters  # each alone, and right or wrong: there is no variance to be estimated
+    if is_of_counts and variance < product / clusters:
+        variance = min(product / clusters, variance + (1 - 2 * product) / examples**2)
     if not product or variance <= product * 1e-16:
-        return size.clusters
-    return max(product / variance * (_Z / _t(size)) ** 2, _LEAST)
-
-
-def wilson(share: float, number: float) -> tuple[float, float]:
-    """Wilson's 95 % interval for a share of ``number`` independent examples."""
-    shrunk = number / (number + _Z**2)
-    centre = shrunk * share + (1 - shrunk) / 2
-    reach = shrunk * _Z * math.sqrt(share * (1 - share) / number + (_Z / number) ** 2 / 4)
-    return max(0.0, centre - reach), min(1.0, centre + reach)
+        return clusters
+    return max(product / variance * (_Z / _t(clusters)) ** 2, _LEAST)
 
 
 def share_interval(share: float, number: float) -> tuple[float, float]:
-    """Wilson's interval, its end near 0 or 1 moved out to that of a Poisson count of up to three."""
+    """Wilson's 95 % interval for a share of ``number`` independent examples, its outer end a Poisson count's.
+
+    That is near 0 or 1, up to a count of three, where it is further out. An end within rounding of 0 or 1 is 0 or 1.
+    """
     rare = min(share, 1 - share)
-    low, high = wilson(rare, number)
+    shrunk = number / (number + _Z**2)
+    centre = shrunk * rare + (1 - shrunk) / 2
+    reach = shrunk * _Z * math.sqrt(rare * (1 - rare) / number + (_Z / number) ** 2 / 4)
+    low, high = centre - reach, centre + reach
     if 0 < rare * number <= _POISSON_UP_TO:
         low = min(low, float(gammaincinv(rare * number, 1 - LEVEL)) / number)
+    low, high = (end if 1e-12 < end < 1 - 1e-12 else float(round(end)) for end in (low, high))
     return (low, high) if share < 0.5 else (1 - high, 1 - low)

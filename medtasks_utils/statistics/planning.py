@@ -1,34 +1,20 @@
-"""How large a difference must be to be seen, and how many examples or repeats one of a given size needs.
+"""How many examples or repeats a difference of a given size needs to be seen.
 
-A two-sided t test at 5 % finds a true difference ``Δ`` with a power of 80 % where ``Δ = (t₀.₉₇₅ + t₀.₈) × stderr``,
-some 2.8 standard errors (Cohen, *Statistical Power Analysis for the Behavioral Sciences*, 1988; for evaluations Miller,
-arXiv:2411.00640, section 5). McNemar's exact test is discrete and finds less, so its power is summed over the counts
-that it may see (Connor, *Biometrics* 1987, has the asymptotic number that the search starts at).
+McNemar's exact test is discrete and finds less than a t test (:func:`.ratio.detectable`), so its power is summed over
+the counts that it may see (Connor, *Biometrics* 1987, has the asymptotic number that the search starts at).
 """
 
 from __future__ import annotations
 
 import bisect
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 
 from medtasks_utils.statistics.aggregation import Scores
-from medtasks_utils.statistics.ratio import LEVEL
-
-POWER = 0.8
-
-
-def detectable(stderr: float, freedom: float = math.inf) -> float:
-    """The smallest true difference found four times of five, in the unit of its standard error.
-
-    Args:
-        stderr: of the difference.
-        freedom: its degrees of freedom, one at least.
-    """
-    return float(sum(stdtrit(freedom, end) for end in ((1 + LEVEL) / 2, POWER))) * stderr
+from medtasks_utils.statistics.ratio import LEVEL, POWER
 
 
 def examples_needed(difference: float, variance: float, comparisons: int = 1) -> int:
@@ -79,8 +65,7 @@ def examples_of_mcnemar(difference: float, discordance: float, comparisons: int 
     return bisect.bisect_left(range(most), True, lo=least, key=suffices)
 
 
-@dataclass(frozen=True)
-class Spread:
+class Spread(NamedTuple):
     """Where the variance of a mean over examples comes from.
 
     Attributes:

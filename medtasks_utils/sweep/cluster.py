@@ -23,7 +23,7 @@ from typing import Any
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sweep.job import LOST
-from medtasks_utils.sweep.plan import Job, Resources
+from medtasks_utils.sweep.plan import Job
 from medtasks_utils.sweep.process import start, stop
 from medtasks_utils.writing import write_whole
 
@@ -90,13 +90,7 @@ class Cluster:
             name=job.name, num_cpus=asked.cpus, num_gpus=asked.gpus, resources=asked.custom, max_retries=0
         )
         self._references[remote.remote(job, self._output, self._mark, self._environment)] = job
-        return "given to the cluster" if self._has_room_for(asked) else "waits: no node is large enough"
-
-    def _has_room_for(self, asked: Resources) -> bool:
-        """Whether any node that is there could run it, were it idle; a cluster that grows may get one."""
-        needs = {"CPU": asked.cpus, "GPU": asked.gpus, **asked.custom}
-        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-        return any(all(node.get(name, 0) >= count for name, count in needs.items()) for node in nodes)
+        return "given to the cluster"
 
     def ended(self) -> list[tuple[Job, int]]:
         """Those that came back, with exit codes, or whose node is gone; waits a moment for one."""

@@ -16,6 +16,7 @@ LOST = -1000
 """In place of an exit code: the node is gone, or its worker."""
 
 _LOG_TAIL = 4000  # bytes
+_SHOWN = 8  # lines
 
 
 def is_done(job: Job) -> bool:
@@ -25,10 +26,10 @@ def is_done(job: Job) -> bool:
     return False
 
 
-def last_lines(folder: Path, count: int = 8) -> str:
+def last_lines(folder: Path) -> str:
     """The end of its log."""
     with suppress(OSError), (folder / "log.txt").open("rb") as log:
         log.seek(max(0, log.seek(0, 2) - _LOG_TAIL))
         lines = log.read().decode(errors="replace").replace("\r", "\n").split("\n")
-        return "\n".join([line for line in lines if line.strip()][-count:])
+        return "\n".join([line for line in lines if line.strip()][-_SHOWN:])
     return ""

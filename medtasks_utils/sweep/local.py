@@ -33,9 +33,7 @@ class Machine:
                 listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
                 visible = ",".join(re.findall(r"^GPU (\d+)", listed, re.MULTILINE))
         found = [name for name in (visible or "").split(",") if name]
-        if gpus is not None:
-            found = found[:gpus] if len(found) >= gpus else list(map(str, range(gpus)))
-        return cls(cpus or os.cpu_count() or 1, tuple(found))
+        return cls(cpus or os.cpu_count() or 1, tuple(found[:gpus]))
 
 
 class Local:

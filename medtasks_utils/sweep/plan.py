@@ -182,19 +182,6 @@ def travelling(given: Sequence[str] | None, environment: Mapping[str, str]) -> d
     }
 
 
-class _Loader(yaml.SafeLoader):
-    """A safe loader that refuses a key which stands twice, where the other takes the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """The mapping, with the keys' place in an error."""
-        found: set[str] = set()
-        for key, _ in node.value:
-            if key.value in found and key.value != "<<":
-                raise yaml.constructor.ConstructorError(None, None, f"{key.value} stands twice", key.start_mark)
-            found.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
 def read_plan(path: Path) -> Plan:
     """A plan from its file.
 
@@ -202,7 +189,7 @@ def read_plan(path: Path) -> Plan:
         UsageError: for a file that cannot be read, is no YAML, or says what no plan can.
     """
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     try:

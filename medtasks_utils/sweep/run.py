@@ -20,11 +20,10 @@ from medtasks_utils.sweep.job import LOST, is_done, last_lines
 from medtasks_utils.sweep.local import Local, Machine
 from medtasks_utils.sweep.plan import Job, Plan, travelling
 from medtasks_utils.sweep.size import size_of
-from medtasks_utils.writing import WriteError, write_whole
+from medtasks_utils.writing import write_whole
 
 _ATTEMPTS = 2  # how often a job is tried in one sweep, before it is reported as failed
 _ATTEMPTS_AFTER = {2: 1, LOST: 6}  # 2: wrong usage, which stays wrong
-_SHOWN_EVERY = 60.0  # seconds between lines that say how far a job is
 
 
 def overview(plan: Plan) -> list[dict[str, Any]]:
@@ -55,28 +54,23 @@ def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]
     environment = travelling(plan.env, os.environ) if address else {}
     for job in jobs:
         size_of(job, is_run_here=not address)
-    plan.output.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(plan.output / ".lock", timeout=0):  # a process that ends leaves it free
-            waiting = [job for job in jobs if not is_done(job)]
-            for job in jobs:
-                if job not in waiting:
-                    _say(job, "done before")
-            if not waiting:
+            for job in [job for job in jobs if is_done(job)]:
+                _say(job, "done before")
+                jobs.remove(job)
+            if not jobs:
                 return []
-            return run_all(waiting, Cluster(address, plan.output, environment) if address else Local(waiting, machine))
+            return run_all(jobs, Cluster(address, plan.output, environment) if address else Local(jobs, machine))
     except Timeout:
         raise MedtasksError(
             f"another sweep is running in {plan.output}: wait for its end, or give this plan an output of its own"
         ) from None
-    except (OSError, WriteError) as error:  # of a full disk, mostly
-        raise MedtasksError(f"{error}; the same command goes on with what was not answered") from None
 
 
 def run_all(jobs: Sequence[Job], place: Local | Cluster) -> list[Job]:
     """Run jobs to their end; those that failed in the end."""
     waiting, failed, tries = list(jobs), [], Counter[Job]()
-    since = time.monotonic()
     try:
         while waiting or place.running:
             for job in list(waiting):
@@ -93,11 +87,6 @@ def run_all(jobs: Sequence[Job], place: Local | Cluster) -> list[Job]:
                     waiting.append(job)
                 elif code:
                     failed.append(job)
-            if time.monotonic() > since + _SHOWN_EVERY:
-                since = time.monotonic()
-                for job in place.running:
-                    if line := last_lines(job.folder, 1):
-                        _say(job, line)
     except KeyboardInterrupt:
         print("the same command goes on with what was not answered", file=sys.stderr)
         raise

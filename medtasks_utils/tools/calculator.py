@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import math
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from simpleeval import InvalidExpression, SimpleEval
+from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
 from medtasks_utils.tools.tool import Outcome, Tool
 
@@ -54,67 +53,44 @@ def calculate(expression: str) -> Number:
     if not text:
         raise CalculatorError("the expression is empty")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of "1 (2)", which Python takes for a call that was not meant
-            tree = ast.parse(text, mode="eval").body
-        _check(tree)
-        evaluator = SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names=_NAMES)
-        value = evaluator.eval(text, previously_parsed=tree)
-    except CalculatorError:
-        raise
+        return _value(text)
     except SyntaxError as error:
         raise CalculatorError(f"not an arithmetic expression: {error.msg}") from None
     except (RecursionError, MemoryError):
         raise CalculatorError("the expression is nested too deeply") from None
     except OverflowError:
         raise CalculatorError("the result is too large") from None
-    except (ArithmeticError, ValueError, TypeError, InvalidExpression) as error:
+    except InvalidExpression as error:
+        known = ", ".join([*_FUNCTIONS, *_NAMES])
+        raise CalculatorError(f"{str(error)[:80]}; known are + - * / // % ** (), {known}") from None
+    except (ArithmeticError, ValueError, TypeError) as error:
         raise CalculatorError(str(error)) from None
-    return _real(value)
 
 
-def _check(tree: ast.expr) -> None:
-    """Refuse whatever is not arithmetic before any of it is evaluated."""
+def _value(text: str) -> Number:
+    tree = ast.parse(text, mode="eval").body
     for node in ast.walk(tree):
         if isinstance(node, ast.Tuple):
             raise CalculatorError("a comma separates a function's arguments: write 1234.5, not 1,234.5")
         if isinstance(node, ast.Constant) and type(node.value) not in (int, float):
             raise CalculatorError(f"{str(node.value)[:20]!r} is not a number")
-        if isinstance(node, ast.Name) and node.id not in _FUNCTIONS | _NAMES:
-            raise CalculatorError(f"{node.id[:40]!r} is not known; known are {', '.join([*_FUNCTIONS, *_NAMES])}")
-        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS):
-            raise CalculatorError("only functions can be called: write 2 * (3), not 2(3)")
-        if not isinstance(node, _NODES) and type(node) not in _OPERATORS:
-            raise CalculatorError(f"{type(node).__name__} is not arithmetic; there are + - * / // % ** and ()")
-
-
-def _real(value: Any) -> Number:
-    if isinstance(value, complex):
+    evaluator = SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names=_NAMES)
+    evaluator.nodes = {kind: evaluator.nodes[kind] for kind in _NODES}
+    value = evaluator.eval(text, previously_parsed=tree)
+    if not isinstance(value, int | float):
         raise CalculatorError("the result is not a real number")
-    if not isinstance(value, int | float):  # the name of a function alone
-        raise CalculatorError("the result is not a number")
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-        raise CalculatorError("the result is too large")
+        raise OverflowError
     if not math.isfinite(value):
         raise CalculatorError("the result is not finite")
     return value
 
 
-def _bits(value: Number) -> int:
-    return value.bit_length() if isinstance(value, int) else 0
-
-
-def _times(left: Number, right: Number) -> Number:
-    if _bits(left) + _bits(right) > 2 * _MAX_BITS:
+def _power(base: Any, exponent: Any) -> Any:
+    are_whole = isinstance(base, int) and isinstance(exponent, int)
+    if are_whole and abs(base) > 1 and base.bit_length() * exponent > 2 * _MAX_BITS:
         raise OverflowError
-    return left * right
-
-
-def _power(base: Number, exponent: Number) -> Number:
-    if isinstance(exponent, int) and abs(base) > 1 and _bits(base) * exponent > 2 * _MAX_BITS:
-        raise OverflowError
-    result: Number = base**exponent
-    return _real(result)
+    return base**exponent
 
 
 def _round(number: Number, ndigits: int | None = None) -> Number:
@@ -123,17 +99,8 @@ def _round(number: Number, ndigits: int | None = None) -> Number:
     return round(number, ndigits)
 
 
-_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: lambda left, right: left + right,
-    ast.Sub: lambda left, right: left - right,
-    ast.Mult: _times,
-    ast.Div: lambda left, right: left / right,
-    ast.FloorDiv: lambda left, right: left // right,
-    ast.Mod: lambda left, right: left % right,
-    ast.Pow: _power,
-    ast.UAdd: lambda value: +value,
-    ast.USub: lambda value: -value,
-}
+_PLAIN = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.UAdd, ast.USub)
+_OPERATORS: dict[type[ast.AST], Any] = {**{kind: DEFAULT_OPERATORS[kind] for kind in _PLAIN}, ast.Pow: _power}
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "log", "log10", "exp")},
     "abs": abs,
@@ -142,7 +109,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "max": lambda *numbers: max(numbers),
 }
 _NAMES: dict[str, float] = {"pi": math.pi, "e": math.e}
-_NODES = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.Call, ast.keyword, ast.Load)
+_NODES = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.Call, ast.keyword)
 
 
 def written(value: Number) -> str:

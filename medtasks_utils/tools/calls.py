@@ -17,9 +17,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-import threading
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,21 +28,23 @@ from medtasks_utils.tools.tool import Tool
 MAX_CALLS = 16
 """Calls of one reply that are run; the rest is told the model as one failed call."""
 
-_JSON_FENCES = ("", "json", "tool_call")
-_MARK = re.compile(
-    r"(?P<open><tool_call>)|(?P<close></tool_call>)|^[ \t]*```[ \t]{0,4}(?P<language>\w{0,20})[ \t\r]{0,20}$"
-    r"""|(?:^[ \t]*|\[TOOL_CALLS\]\s{0,20}|<\|python_tag\|>\s{0,20})"""
-    r"""(?P<object>(?:\[\s{0,20})?\{\s{0,20}["'](?:name|arguments|parameters|function|type|id)["'])""",
+_OBJECT = r"""(?:\[\s{0,20})?\{\s{0,20}["'](?:name|arguments|parameters|function|type|id)["']"""
+_FENCE = r"^[ \t]*```[ \t]{0,4}(?P<language>\w{0,20})[ \t\r]{0,20}$"
+_OPENING = re.compile(
+    rf"(?P<tag><tool_call>)|{_FENCE}"
+    rf"|(?:^[ \t]*|\[TOOL_CALLS\]\s{{0,20}}|<\|python_tag\|>\s{{0,20}})(?P<object>{_OBJECT})",
     re.IGNORECASE | re.MULTILINE,
 )
+_NEXT_TAG = re.compile("<(?P<closes>/?)tool_call>", re.IGNORECASE)
+_NEXT_FENCE = re.compile(_FENCE, re.MULTILINE)
 _ARGUMENTS = re.compile("""["'](?:arguments|parameters)["']""")
-_WARNINGS = threading.Lock()  # catching warnings is not safe in several threads at once
 JSON = json.JSONDecoder(strict=False)  # models leave line breaks in strings of code unescaped
+_MOST_OBJECTS = 100  # objects outside of tags and fences that are looked at, so that no reply takes quadratic time
 _MAX_LITERAL = 20_000  # characters read as a Python literal
 _PARAGRAPH = re.compile(r"\s*(?:[^\n]|\n(?!\n))*")
 _LEAD = re.compile(r"\s*(?:```\w{0,20}\s*)?")
-_BETWEEN = tuple(" \t\r\n,;")
-_MAX_BITS = 1_024  # of an integer as an argument
+_BETWEEN = re.compile(r"[ \t\r\n,;]*")
+_LARGEST = 1e308  # of a number as an argument
 _FORM = '{"name": ..., "arguments": {...}}'
 
 
@@ -72,10 +72,28 @@ ReadCalls = Callable[[str, Tools], tuple[list[Call], str]]
 
 def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
     """The calls of a whole reply, reasoning included, in their order, and the reply without them."""
-    start, end = final_span(reply)
-    reader = _Reader(reply[start:end], tools)
-    reader.read()
-    return at_most(reader.calls), reply[:start] + reader.rest() + reply[end:]
+    begin, end = final_span(reply)
+    text, position, done, objects = reply[begin:end], 0, 0, 0
+    calls: list[Call] = []
+    rest = [reply[:begin]]
+    while opening := _OPENING.search(text, position):
+        start = max(opening.start(), opening.start("object"))
+        if opening["tag"]:
+            found, position = _in_tag(text, opening.end(), tools)
+        elif opening["object"] is None:
+            found, position = _in_fence(text, opening, tools)
+        elif objects < _MOST_OBJECTS:
+            objects += 1
+            found, length = _calls_at_head(text[start:], tools)
+            position = start + length
+            found = found if _ARGUMENTS.search(text, start, position) else []
+        else:
+            break
+        if found:
+            calls += found
+            rest.append(text[done:start])
+            done = position
+    return at_most(calls), "".join([*rest, text[done:], reply[end:]])
 
 
 def at_most(calls: list[Call]) -> list[Call]:
@@ -86,137 +104,50 @@ def at_most(calls: list[Call]) -> list[Call]:
     return [*calls[:MAX_CALLS], Call("", problem=problem)]
 
 
-class _Reader:
-    """One pass over a text from mark to mark: tags, fences, and objects that begin as a call does."""
+def _in_tag(text: str, start: int, tools: Tools) -> tuple[list[Call], int]:
+    """The calls after an opening tag, and where they end: with the closing one or, if it lacks, with themselves."""
+    following = _NEXT_TAG.search(text, start)
+    content = text[start : following.start() if following else len(text)]
+    calls, length = _calls_at_head(content, tools)
+    if following and following["closes"]:
+        return calls, following.end()
+    return (calls, start + length) if "{" in content else ([], start)  # else the tag is only spoken of
 
-    def __init__(self, text: str, tools: Tools) -> None:
-        self.text = text
-        self.tools = tools
-        self.by_language = {language: tool.name for tool in tools.values() for language in tool.languages}
-        self.calls: list[Call] = []
-        self.spans: list[tuple[int, int]] = []
-        self.marks = list(_MARK.finditer(text))
-        self.next = 0  # of the marks
-        self.no_more_objects = False
 
-    def read(self) -> None:
-        """Find all calls."""
-        while self.next < len(self.marks):
-            mark = self.marks[self.next]
-            self.next += 1
-            if mark["open"]:
-                self._read_tag(mark)
-            elif mark["language"] is not None:
-                self._read_fence(mark)
-            elif mark["object"]:
-                self._read_object(mark.start("object"))
+def _in_fence(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Call], int]:
+    """The calls of a fenced block, and where it ends; of a block that is no call and not closed, with its head."""
+    language = opening["language"].lower()
+    name = next((tool.name for tool in tools.values() if language in tool.languages), None)
+    closing = _NEXT_FENCE.search(text, opening.end())
+    end = closing.start() if closing else len(text)
+    content = text[opening.end() : end]
+    if closing is None or closing["language"]:
+        unclosed = Call(name or "", problem="the code block is not closed with ```")
+        return ([unclosed], end) if name else ([], opening.end())
+    if name:
+        return [Call(name, printable(content.strip("\r\n")))], closing.end()
+    is_call = (
+        language in ("", "json", "tool_call") and re.match(rf"\s*{_OBJECT}", content) and _ARGUMENTS.search(content)
+    )
+    return _calls_at_head(content, tools)[0] if is_call else [], closing.end()
 
-    def rest(self) -> str:
-        """The text without the calls."""
-        parts, done = [], 0
-        for start, end in self.spans:
-            parts.append(self.text[done:start])
-            done = end
-        return "".join([*parts, self.text[done:]])
 
-    # ---- the three forms
-
-    def _read_tag(self, opening: re.Match[str]) -> None:
-        within = self.next
-        following = self._skip_to("open", "close")
-        if following is not None and following["close"]:
-            self.next += 1
-            self._take(opening.start(), following.end(), self.text[opening.end() : following.start()])
-            return
-        self.next = within
-        end = len(self.text) if following is None else following.start()
-        if "{" in self.text[opening.end() : end]:  # else the tag is only spoken of
-            self._take_open(opening.start(), opening.end(), end)
-
-    def _read_fence(self, opening: re.Match[str]) -> None:
-        language = opening["language"].lower()
-        name = self.by_language.get(language)
-        inner = self.marks[self.next] if self.next < len(self.marks) else None
-        if name is None and language in _JSON_FENCES and not (inner and inner["object"]):
-            return
-        closing = self._skip_to("language")
-        end = len(self.text) if closing is None else closing.start()
-        content = self.text[opening.end() : end]
-        if closing is not None and not closing["language"]:
-            self.next += 1
-            if name is not None:
-                self._add(opening.start(), closing.end(), Call(name, printable(content.strip("\r\n"))))
-            elif language in _JSON_FENCES and _ARGUMENTS.search(content):
-                self._take(opening.start(), closing.end(), content)
-        elif name is not None:
-            self._add(opening.start(), end, Call(name, problem="the code block is not closed with ```"))
-        elif language in _JSON_FENCES and inner is not None:
-            self._read_object(inner.start("object"))
-
-    def _read_object(self, start: int) -> None:
-        """An object, or a list of them, that begins at ``start``."""
-        if self.no_more_objects:
-            return
-        try:
-            found, end = JSON.raw_decode(self.text, start)
-        except (ValueError, RecursionError):
-            # Where it ends is not known, and trying again at every brace would take quadratic time.
-            self.no_more_objects = True
-            if _ARGUMENTS.search(self.text, start):
-                self._take_open(start, start, len(self.text))
-            return
-        if _ARGUMENTS.search(self.text, start, end):
-            self._add(start, end, *self._understand(found))
-        self._pass_over(end)
-
-    def _pass_over(self, end: int) -> None:
-        """Pass over the marks before a position."""
-        while self.next < len(self.marks) and self.marks[self.next].start() < end:
-            self.next += 1
-
-    def _skip_to(self, *groups: str) -> re.Match[str] | None:
-        """Pass over marks up to the next of a kind, which stays the next one."""
-        while self.next < len(self.marks):
-            mark = self.marks[self.next]
-            if any(mark[group] is not None for group in groups):
-                return mark
-            self.next += 1
-        return None
-
-    # ---- from text to calls
-
-    def _take(self, start: int, end: int, content: str) -> None:
-        """The calls that a delimited text holds."""
-        try:
-            found, _ = _objects(content)
-        except (ValueError, RecursionError) as error:
-            self._add(start, end, Call("", problem=not_json(error)))
-            return
-        self._add_all(start, end, found)
-
-    def _take_open(self, start: int, content_start: int, content_end: int) -> None:
-        """The calls at the head of a text; a malformed one is taken to end with the paragraph."""
-        content = self.text[content_start:content_end]
-        try:
-            found, length = _objects(content)
-        except (ValueError, RecursionError) as error:
+def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
+    """The calls that a text begins with, and where they end: what is malformed is taken to end with its paragraph."""
+    values: list[Any] = []
+    start = position = _LEAD.match(content).end()  # type: ignore[union-attr] # it matches anything
+    try:
+        while not values or content[position : position + 1] in ("{", "["):
+            value, end = JSON.raw_decode(content, position)
+            values += value if isinstance(value, list) else [value]
+            position = _BETWEEN.match(content, end).end()  # type: ignore[union-attr]
+    except (ValueError, RecursionError) as error:
+        value, end = _literal(content[start:].strip()), len(content)
+        if value is None:
             paragraph = _PARAGRAPH.match(content)
-            length = paragraph.end() if paragraph else len(content)
-            self._add(start, content_start + length, Call("", problem=not_json(error)))
-        else:
-            self._add_all(start, content_start + length, found)
-        self._pass_over(content_start + length)
-
-    def _add_all(self, start: int, end: int, found: Sequence[Any]) -> None:
-        calls = [call for each in found for call in self._understand(each)]
-        self._add(start, end, *(calls or [Call("", problem=f"an empty call; write {_FORM}")]))
-
-    def _add(self, start: int, end: int, *calls: Call) -> None:
-        self.calls += calls
-        self.spans.append((start, end))
-
-    def _understand(self, found: Any) -> list[Call]:
-        return [understood(each, self.tools) for each in (found if isinstance(found, list) else [found])]
+            return [Call("", problem=not_json(error))], paragraph.end() if paragraph else end
+        values = value if isinstance(value, list) else [value]
+    return [understood(each, tools) for each in values] or [Call("", problem=f"an empty call; write {_FORM}")], end
 
 
 def understood(found: Any, tools: Tools) -> Call:
@@ -245,45 +176,18 @@ def _argument(given: Any, wanted: str) -> tuple[str, str | None]:
     if not isinstance(given, dict) or wanted not in given:
         return "", f'the argument "{wanted}" is missing: write "arguments": {{"{wanted}": "..."}}'
     value = given[wanted]
-    if isinstance(value, float) or (type(value) is int and value.bit_length() <= _MAX_BITS):
+    if type(value) in (int, float) and abs(value) < _LARGEST:
         value = repr(value)
     if not isinstance(value, str):
         return "", f'the argument "{wanted}" must be a string'
     return printable(value), None
 
 
-def _objects(content: str) -> tuple[list[Any], int]:
-    """The JSON values that a text begins with, or the Python literal that it is, and where they end.
-
-    Raises:
-        ValueError: if it begins with neither.
-        RecursionError: if they are nested too deeply.
-    """
-    lead = _LEAD.match(content)
-    end = position = lead.end() if lead else 0
-    found: list[Any] = []
-    try:
-        while not found or content[position : position + 1] in ("{", "["):
-            value, end = JSON.raw_decode(content, position)
-            found.append(value)
-            position = end
-            while content[position : position + 1] in _BETWEEN:
-                position += 1
-    except ValueError:
-        literal = _literal(content[lead.end() if lead else 0 :].strip())
-        if literal is None:
-            raise
-        return [literal], len(content)
-    return found, end
-
-
 def _literal(content: str) -> Any:
     if len(content) > _MAX_LITERAL or not content.startswith(("{", "[")):
         return None
     try:
-        with _WARNINGS, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of backslashes
-            return ast.literal_eval(content)
+        return ast.literal_eval(content)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
 

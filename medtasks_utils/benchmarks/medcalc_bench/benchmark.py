@@ -37,7 +37,7 @@ from medtasks_utils.benchmarks.medcalc_bench.rows import (
 )
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split
 from medtasks_utils.benchmarks.tool_options import ToolOptions
-from medtasks_utils.errors import OptionError, logger
+from medtasks_utils.errors import OptionError
 from medtasks_utils.extraction.absence import says_not_available, states_not_available
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.plain import without_continuation
@@ -154,11 +154,8 @@ class MedCalcBench(Benchmark):
         folder = _inside(root, options.dataset_version)
         if split != options.split:
             return self.examples(read_split(folder, split), options, report)
-        examples = self.examples(
-            read_split(folder, *(_CORRECTED if options.is_corrected else (split,))), options, report
-        )
-        if files.name != "hub" and options.dataset_version == "1.2" and folder == root:
-            logger.warning("%s: the rows are those in %s, whichever version it holds", task.name, folder)
+        names = _CORRECTED if options.is_corrected else (split,)
+        examples = self.examples(read_split(folder, *names), options, report)
         if options.per_calculator is not None:
             examples = stratified(examples, options.per_calculator)
         if options.one_shot:
@@ -182,9 +179,7 @@ class MedCalcBench(Benchmark):
     def strict(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """The authors' reading of the text inside the form that was asked for, the answer tag or the box."""
         form, content = _contents(text, options)[0]
-        if content is None:
-            return _answer(None, False, text, example, options, form)
-        return _answer(_kind(example).strict(content), says_not_available(content), text, example, options, form)
+        return _as_authors(content or "", text, example, options, form)
 
     def flexible(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """What the answer says in any usual form, in the tag or box, or in a clearly stated value without one."""
@@ -192,8 +187,8 @@ class MedCalcBench(Benchmark):
         value, certainty = reading.value, reading.certainty
         found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
         own = without_continuation(text)
-        found = [each for each in _contents(own, options) if each[1] is not None]
-        form, content = found[0] if found else ("statement", None)
+        contents = [each for each in _contents(own, options) if each[1] is not None]
+        form, content = next(iter(contents), ("statement", None))
         if value is None and content and _BEGINS_WITH_A_NUMBER.match(content):
             # Such as the two ends of a range, of which the authors take the last.
             value, found_by, certainty = _kind(example).strict(content), form, 0.5
@@ -207,7 +202,7 @@ class MedCalcBench(Benchmark):
 
     def content(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """What the authors' scorer reads inside a tag."""
-        return _answer(_kind(example).strict(text), says_not_available(text), text, example, options, "filter")
+        return _as_authors(text, text, example, options, "filter")
 
     def read(self, text: str, example: Example, options: MedCalcBenchOptions) -> Reading:
         """What is weighed: tags, boxes and keys, and the text around them; also a tag in malformed reasoning."""
@@ -218,9 +213,7 @@ class MedCalcBench(Benchmark):
 
     def has_final_answer(self, text: str, options: MedCalcBenchOptions) -> bool:
         """Whether a reply gives a value in the form that was asked for; one without a digit only speaks of the form."""
-        _, content = _contents(final_text(text), options)[0]
-        if content is None:
-            return False
+        content = _contents(final_text(text), options)[0][1] or ""
         return re.search(r"\d", content) is not None or (options.is_corrected and says_not_available(content))
 
     # ---- scores
@@ -263,6 +256,10 @@ def _contents(text: str, options: MedCalcBenchOptions) -> list[tuple[str, str | 
 
 def _kind(example: Row) -> Kind:
     return KINDS[example["judgement"]]
+
+
+def _as_authors(content: str, text: str, example: Example, options: MedCalcBenchOptions, found_by: str) -> Answer:
+    return _answer(_kind(example).strict(content), says_not_available(content), text, example, options, found_by)
 
 
 def _answer(

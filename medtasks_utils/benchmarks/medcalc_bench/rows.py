@@ -13,7 +13,6 @@ from medtasks_utils.benchmarks.medcalc_bench.kinds import (
     CATEGORIES,
     KINDS,
     NOT_AVAILABLE,
-    Calculator,
     Truth,
     is_right,
 )
@@ -29,15 +28,8 @@ COLUMNS = (
     *("Row Number", "Calculator ID", "Category", "Output Type", "Ground Truth Explanation"),
     *CORRECTED_COLUMNS[1:],
 )
-_BY_ID = {str(calculator.id): calculator for calculator in CALCULATORS}
-_BY_NAME = {calculator.name.casefold(): calculator for calculator in CALCULATORS}
-# So in the first release.
-_BY_NAME["estimated of conception"] = _BY_NAME["estimated date of conception"]
-
-
-def calculator_of(name: str) -> Calculator | None:
-    """The calculator of a name, as any release writes it."""
-    return _BY_NAME.get(" ".join(name.replace("’", "'").split()).casefold())
+_CALCULATORS = {key: calculator for calculator in CALCULATORS for key in (str(calculator.id), calculator.name.lower())}
+_CALCULATORS["estimated of conception"] = _CALCULATORS["estimated date of conception"]  # so in the first release
 
 
 def example_of(row: Row) -> Example:
@@ -47,17 +39,16 @@ def example_of(row: Row) -> Example:
         ValueError: for an unknown calculator or category, or a truth or limit that cannot be read.
     """
     cells = {name: text_of(cell).strip() for name, cell in row.items()}
-    name, label, truth = cells["Calculator Name"], cells.get("Category"), cells["Ground Truth Answer"]
     by_physicians = "Calculator ID" not in cells
-    number = cells.get("Calculator ID", "").removesuffix(".0")
-    calculator = calculator_of(name) if by_physicians else _BY_ID.get(number)
+    key = "Calculator Name" if by_physicians else "Calculator ID"
+    calculator = _CALCULATORS.get(cells[key].lower().removesuffix(".0"))
     if calculator is None:
-        unknown = f"Calculator Name {name!r}" if by_physicians else f"Calculator ID {cells['Calculator ID']!r}"
-        raise ValueError(f"unknown {unknown}: how answers are judged is known for the 55 in calculators.csv")
-    category = calculator.category if label is None else label.lower().replace(" ", "_")
-    category = "lab_test" if category == "lab" else category
+        raise ValueError(f"unknown {key} {cells[key]!r}: how answers are judged is known for those in calculators.csv")
+    label = cells.get("Category", calculator.category)
+    category = "lab_test" if label == "lab" else label.lower().replace(" ", "_")
     if category not in CATEGORIES:
         raise ValueError(f"unknown Category {label!r}; known: {', '.join(CATEGORIES)}")
+    truth = cells["Ground Truth Answer"]
     kind = KINDS["days"] if by_physicians and calculator.kind.name == "weeks_days" else calculator.kind
     if by_physicians and truth == NOT_AVAILABLE:
         labelled = Truth(truth)
@@ -66,7 +57,7 @@ def example_of(row: Row) -> Example:
     return {
         "row_number": cells.get("Row Number", cells.get("Unique ID")),
         "calculator_id": calculator.id,
-        "calculator_name": name,
+        "calculator_name": cells["Calculator Name"],
         "category": category,
         "output_type": cells.get("Output Type", ""),
         "judgement": kind.name,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import chain, zip_longest
 
 from medtasks_utils.benchmarks.base import (
-    UNANSWERED,
     Answer,
     BatchScorer,
     Breakdown,
@@ -29,10 +28,9 @@ from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOption
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import OptionError
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
+from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 
 COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
@@ -65,7 +63,6 @@ class MedExQA(ChoiceBenchmark):
     compared = ("macro_acc", "acc", "combined", "explanation")
     breakdowns = (Breakdown("specialty", by_field("specialty"), ("acc", "combined", "explanation")),)
     stratum = "specialty"
-    answers = {"A": "A", "B": "B", "C": "C", "D": "D", UNANSWERED: "no answer"}
     packages = ("thefuzz", "rapidfuzz")
 
     def check(self, task: TaskInfo, options: MedExQAOptions) -> list[str]:
@@ -76,11 +73,10 @@ class MedExQA(ChoiceBenchmark):
                 f"{task.name} is of one specialty, so {' and '.join(sorted(useless))} cannot apply to it: choose among "
                 "specialties with the task medexqa_all, or name tasks such as medexqa_be"
             )
-        lines = super().check(task, options)
         weights = options.mcq_weight, options.explanation_weight
-        if abs(sum(weights) - 1) > 1e-9:
-            lines.append(f"the weights {weights} sum to {sum(weights)}, not 1; combined is taken with them as they are")
-        return lines
+        if abs(sum(weights) - 1) < 1e-9:
+            return []
+        return [f"the weights {weights} sum to {sum(weights)}, not 1; combined is taken with them as they are"]
 
     def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
         """Without the macro average in a task of one specialty."""
@@ -88,16 +84,9 @@ class MedExQA(ChoiceBenchmark):
 
     def resources(self) -> Sequence[Resource]:
         """Those of the explanation metrics."""
-        from medtasks_utils.benchmarks.medexqa.metrics.resources import RESOURCES
+        from medtasks_utils.benchmarks.medexqa.metrics import bertscore, meteor
 
-        return RESOURCES
-
-    def check_installed(self, task: TaskInfo, options: MedExQAOptions) -> None:
-        """Prepare what scores the explanations; it stays prepared."""
-        from medtasks_utils.benchmarks.medexqa.explanations import Explanations
-
-        if _scores_explanations(options, task):
-            Explanations(options, task.name)
+        return (*meteor.RESOURCES, bertscore.SCIBERT)
 
     # ---- rows
 
@@ -183,10 +172,6 @@ class MedExQA(ChoiceBenchmark):
         """A letter A–D."""
         return Answer(letter_of(unwrap(text)), text, found_by="filter")
 
-    def read(self, text: str, example: Example, options: MedExQAOptions) -> Reading:
-        """What is weighed."""
-        return read_letter(final_text(without_continuation(text)), example["options"])
-
     # ---- scores
 
     def score(self, answer: Answer, example: Example, options: MedExQAOptions) -> Scores:
@@ -203,18 +188,10 @@ class MedExQA(ChoiceBenchmark):
         )
 
     def batch_scorer(
-        self,
-        examples: Sequence[Example],
-        options: MedExQAOptions,
-        task: TaskInfo,
-        *,
-        rank: int = 0,
-        processes: int = 1,
+        self, options: MedExQAOptions, task: TaskInfo, *, rank: int = 0, processes: int = 1
     ) -> BatchScorer | None:
-        """The explanations' scorer, unless options leave nothing for it to do or no example has a reference."""
-        if not _scores_explanations(options, task) or not any(map(references, examples)):
-            return None
-        return Explanations(options, task.name, rank, processes)
+        """The explanations' scorer, unless options leave nothing for it to do."""
+        return Explanations(options, task.name, rank, processes) if _scores_explanations(options, task) else None
 
 
 BENCHMARK = MedExQA()

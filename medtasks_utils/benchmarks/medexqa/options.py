@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_validator
 
 from medtasks_utils.benchmarks.choices import ChoiceOptions
 from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL, METRICS
-from medtasks_utils.benchmarks.options import Requirement
-from medtasks_utils.judging import JUDGES, judge_name
-from medtasks_utils.judging.settings import DEFAULT_MODEL, endpoint, find_key
+from medtasks_utils.judging import DEFAULT_MODEL, JUDGES, judge_name
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 
@@ -32,48 +29,31 @@ SPECIALTIES = (
     Specialty("speech_language_pathology", "SLP", "speech_pathologist"),
 )
 
-_EXPLANATIONS = Requirement("use_explanations=true", lambda options: options.use_explanations)
-_BERTSCORE = Requirement(
-    "use_explanations=true and bertscore among explanation_metrics",
-    lambda options: "bertscore" in options.lexical_metrics,
-)
-_JUDGE = Requirement("use_judge=true", lambda options: options.use_judge)
-_FACTSCORE = Requirement(
-    "use_judge=true and judge_mode=factscore", lambda options: options.use_judge and options.judge_mode == "factscore"
-)
+_OF_EXPLANATIONS = ("explanation_metrics", "mcq_weight", "explanation_weight", "use_judge")
+_OF_BERTSCORE = ("bertscore_model", "bertscore_device", "bertscore_batch_size")
 _OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env", "judge_concurrency", "judge_cache",
              "judge_max_tokens")  # fmt: skip
-_OF_BERTSCORE = ("bertscore_model", "bertscore_device", "bertscore_batch_size")
 
 
 def _specialty_names(value: Any) -> tuple[str, ...]:
     """Names of the specialties meant by one or many codes, names or file stems, in any case; ``ALL`` means all."""
-    known = {key.lower(): specialty.name for specialty in SPECIALTIES for key in specialty}
     given = value if isinstance(value, list | tuple) else [value]
-    keys = [str(item).strip().lower().replace(" ", "_").replace("-", "_") for item in given]
-    if not keys or {"all", ""} & {*keys}:
-        return tuple(specialty.name for specialty in SPECIALTIES)
-    if not known.keys() >= {*keys}:
+    keys = {str(item).strip().lower().replace(" ", "_").replace("-", "_") for item in given} - {""}
+    known = {key.lower() for specialty in SPECIALTIES for key in specialty}
+    if not keys <= {"all", *known}:
         raise ValueError("must be ALL, or one or many of " + ", ".join(f"{s.code} ({s.name})" for s in SPECIALTIES))
-    named = {known[key] for key in keys}
-    return tuple(specialty.name for specialty in SPECIALTIES if specialty.name in named)
+    every = not keys or "all" in keys
+    return tuple(s.name for s in SPECIALTIES if every or keys & {s.name, s.code.lower(), s.stem})
 
 
 def _metric_names(value: Any) -> tuple[str, ...]:
     """Names of the metrics meant by one or a list, in any case; ``rouge`` and ``overall`` are the environment's."""
-    given = [value] if isinstance(value, str) else value
-    known = {"rouge": "rougeL", **{name.lower(): name for name in METRICS}}
-    if isinstance(given, list | tuple) and given:
-        keys = [str(name).lower() for name in given]
-        if known.keys() | {"all", "overall"} >= {*keys}:
-            every = {"all", "overall"} & {*keys}
-            return tuple(METRICS) if every else tuple(dict.fromkeys(known[key] for key in keys))
-    raise ValueError(f"must be one or a list of {', '.join(METRICS)}, or all")
-
-
-def _holds_a_key(variable: str) -> str:
-    find_key(variable, os.environ)
-    return variable
+    given = value if isinstance(value, list | tuple) else [value]
+    known = {"rouge": ["rougeL"], **dict.fromkeys(("all", "overall"), METRICS), **{n.lower(): [n] for n in METRICS}}
+    keys = [str(name).lower() for name in given]
+    if not keys or not known.keys() >= {*keys}:
+        raise ValueError(f"must be one or a list of {', '.join(METRICS)}, or all")
+    return tuple(dict.fromkeys(name for key in keys for name in known[key]))
 
 
 class MedExQAOptions(ChoiceOptions):
@@ -86,15 +66,12 @@ class MedExQAOptions(ChoiceOptions):
         *_OF_BERTSCORE,
         *_OF_JUDGE,
     }
-    refused: ClassVar = {
-        "judge_api_key": "options are written to results, where everybody could read the key. Put it into an "
-        "environment variable, and name that in judge_api_key_env"
-    }
     needs: ClassVar = {
-        **dict.fromkeys(("use_judge", "explanation_metrics", "mcq_weight", "explanation_weight"), _EXPLANATIONS),
-        **dict.fromkeys(_OF_BERTSCORE, _BERTSCORE),
-        **dict.fromkeys(_OF_JUDGE, _JUDGE),
-        "use_coverage": _FACTSCORE,
+        **ChoiceOptions.needs,
+        **dict.fromkeys(_OF_EXPLANATIONS, "use_explanations=true"),
+        **dict.fromkeys(_OF_BERTSCORE, "explanation_metrics=bertscore"),
+        **dict.fromkeys(_OF_JUDGE, "use_judge=true"),
+        "use_coverage": "judge_mode=factscore",
     }
 
     specialty: Annotated[tuple[str, ...], BeforeValidator(_specialty_names)] = Field(("ALL",), validate_default=True)
@@ -113,7 +90,7 @@ class MedExQAOptions(ChoiceOptions):
     """weight of explanation in combined"""
     bertscore_model: str = DEFAULT_BERTSCORE_MODEL
     """hub repository, or a folder with the model"""
-    bertscore_device: str = "auto"
+    bertscore_device: str = Field("auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
     """cpu, cuda, mps, or auto for the best there is"""
     bertscore_batch_size: PositiveInt = 64
     """texts embedded at once"""
@@ -125,10 +102,9 @@ class MedExQAOptions(ChoiceOptions):
     """the judge, required with use_judge: g-eval or factscore"""
     judge_model: str = DEFAULT_MODEL
     """the judging model's name at the endpoint"""
-    # Both without repr, so that no error repeats what may be a key in the wrong place.
-    judge_base_url: Annotated[str, AfterValidator(endpoint)] | None = Field(None, repr=False)
+    judge_base_url: str | None = None
     """an OpenAI-compatible endpoint"""
-    judge_api_key_env: Annotated[str, AfterValidator(_holds_a_key)] | None = Field(None, repr=False)
+    judge_api_key_env: str | None = None
     """name of the variable that holds the key"""
     judge_concurrency: PositiveInt = 16
     """calls in flight at once, over all processes"""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from contextlib import suppress
 from typing import Any, ClassVar, Literal
 
 from pydantic import FiniteFloat
@@ -25,7 +24,7 @@ from medtasks_utils.benchmarks.base import (
 )
 from medtasks_utils.benchmarks.medhallu.known_answers import MedHalluAnswers
 from medtasks_utils.benchmarks.medhallu.verdicts import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
-from medtasks_utils.benchmarks.options import Options, Requirement
+from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import last_box, unwrap
@@ -56,10 +55,7 @@ class MedHalluOptions(Options):
     """Options under ``medhallu``."""
 
     choose_rows = frozenset({"subset", "difficulty", "pairing", "seed"})
-    needs: ClassVar = {
-        "seed": Requirement("pairing=sampled", lambda options: options.pairing == "sampled"),
-        "unsure_reward": Requirement("allow_unsure=true", lambda options: options.allow_unsure),
-    }
+    needs: ClassVar = {"seed": "pairing=sampled", "unsure_reward": "allow_unsure=true"}
 
     subset: Literal["pqa_labeled", "pqa_artificial"] = "pqa_labeled"
     """configuration of the data set"""
@@ -231,12 +227,8 @@ def passages(knowledge: Any) -> list[str]:
     if isinstance(knowledge, list | tuple):
         return [str(passage) for passage in knowledge]
     text = text_of(knowledge).strip()
-    if text.startswith("[") and text.endswith("]"):
-        quoted = _QUOTED.findall(text[1:-1])
-        is_list = quoted and not _QUOTED.sub("", text[1:-1]).strip(" ,\n\r\t")
-        with suppress(ValueError, SyntaxError):
-            if is_list:
-                return [ast.literal_eval(one.replace("\n", "\\n").replace("\r", "\\r")) for one in quoted]
+    if text.startswith("[") and not _QUOTED.sub("", text).strip("[], \r\n"):
+        return [ast.literal_eval(re.sub("[\r\n]", r"\\n", quoted)) for quoted in _QUOTED.findall(text)]
     return [text] if text else []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 from medtasks_utils.benchmarks.known_answers import Doc, KnownAnswers, Reply
 from medtasks_utils.benchmarks.medhallu.verdicts import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
@@ -26,24 +27,21 @@ class MedHalluAnswers(KnownAnswers):
         unsure = reply.given == UNSURE
         return {**super().each(doc, reply), "unsure_rate": unsure, "reward": 0.01 if unsure else reply.right}
 
-    def exact(self, examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
+    def expected(self, examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
         """With detection over the examples answered 0 or 1."""
-        by_level = {
-            f"f1_{level}": _detection([one for one in examples if one[0]["difficulty"] == level])["f1"]
-            for level in DIFFICULTIES
-        }
-        return {**super().exact(examples), **_detection(examples), **by_level}
+        found = {**super().expected(examples), **_detection(examples)}
+        for level in DIFFICULTIES:
+            found[f"f1_{level}"] = _detection([one for one in examples if one[0]["difficulty"] == level])["f1"]
+        return found
 
 
 def _detection(examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
     """Precision, recall, F1 and accuracy by the four counts of the two verdicts; 0 where a denominator is."""
-    pairs = [(doc["target"], reply.given) for doc, reply in examples]
-    hits, false_alarms = pairs.count((HALLUCINATED, HALLUCINATED)), pairs.count((FACTUAL, HALLUCINATED))
-    misses, passes = pairs.count((HALLUCINATED, FACTUAL)), pairs.count((FACTUAL, FACTUAL))
-    wrong = false_alarms + misses
+    pairs: list[tuple[str | None, ...]] = [(doc["target"], reply.given) for doc, reply in examples]
+    hits, misses, alarms, passes = map(pairs.count, product((HALLUCINATED, FACTUAL), repeat=2))
     return {
-        "precision": hits / max(1, hits + false_alarms),
+        "precision": hits / max(1, hits + alarms),
         "recall": hits / max(1, hits + misses),
-        "f1": 2 * hits / max(1, 2 * hits + wrong),
-        "accuracy_answered": (hits + passes) / max(1, hits + passes + wrong),
+        "f1": 2 * hits / max(1, 2 * hits + misses + alarms),
+        "accuracy_answered": (hits + passes) / max(1, hits + misses + alarms + passes),
     }

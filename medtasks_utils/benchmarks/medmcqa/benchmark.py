@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-import re
 from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from medtasks_utils.benchmarks.base import (
-    UNANSWERED,
     Answer,
     Breakdown,
     Example,
@@ -28,16 +26,12 @@ from medtasks_utils.benchmarks.medmcqa.known_answers import MedMCQAAnswers
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split, text_of
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
-from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of, read_letter
-from medtasks_utils.extraction.plain import without_continuation
+from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
-from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 
 _OPTION_COLUMNS = ("opa", "opb", "opc", "opd")
 _VALIDATION = ("validation", "dev")
-_INTEGER = re.compile(r"-?[0-9]{1,9}(?:\.0)?")  # 2.0: what a missing value elsewhere makes of 2
-_LETTERED = re.compile(r"(?:([a-d])[.)]|\(([a-d])\))\s*(.+)", re.DOTALL)
 
 
 class MedMCQAOptions(ChoiceOptions):
@@ -68,7 +62,6 @@ class MedMCQA(ChoiceBenchmark):
     metrics = (ACC, ANSWERED, Metric("format"), Metric("one_box"))
     compared = ("acc",)
     breakdowns = (Breakdown("subject", by_field("subject_name")),)
-    answers = {"A": "A", "B": "B", "C": "C", "D": "D", UNANSWERED: "no answer"}
 
     # ---- rows
 
@@ -77,18 +70,13 @@ class MedMCQA(ChoiceBenchmark):
     ) -> list[Example]:
         """Examples of the split; where there is no validation split, a tenth held out of train is it."""
         folder = files.folder(self.repository(options))
-        is_evaluated = split == options.split
-        indices = None
-        if split != "test" and not find_split(folder, *_VALIDATION) and find_split(folder, "train"):
-            table = read_split(folder, "train")
-            indices = _held_out(len(table.rows), split)
-            part = "a tenth held out of train" if split == "validation" else "train without the tenth held out of it"
-            if is_evaluated:
-                report.remarks.append(f"there is no validation split: the rows are {part}")
-        else:
-            table = read_split(folder, *(_VALIDATION if split == "validation" else (split,)))
-        examples = self.examples(table, options, report, indices)
-        count = options.num_eval_examples if is_evaluated else options.num_train_examples
+        names = _VALIDATION if split == "validation" else (split,)
+        is_divided = split != "test" and not find_split(folder, *_VALIDATION)
+        table = read_split(folder, *names, *(("train",) if is_divided else ()))
+        if is_divided and split == options.split:
+            report.remarks.append("there is no validation split: a tenth of train, held out, takes its place")
+        examples = self.examples(table, options, report, _held_out(len(table.rows), split) if is_divided else None)
+        count = options.num_eval_examples if split == options.split else options.num_train_examples
         return examples if count < 0 else examples[:count]
 
     def examples(
@@ -128,10 +116,6 @@ class MedMCQA(ChoiceBenchmark):
     def content(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
         """A letter A–D, or a number 0–3."""
         return Answer(letter_of(unwrap(text), digits=True), text, found_by="filter")
-
-    def read(self, text: str, example: Example, options: MedMCQAOptions) -> Reading:
-        """What is weighed, boxes among it."""
-        return read_letter(final_text(without_continuation(text)), example["options"])
 
     # ---- scores
 
@@ -189,41 +173,36 @@ def label_indices(table: Table) -> list[int | None]:
     Raises:
         DataError: where no row has a usable label, or integers of both bases occur.
     """
-    labels = [text_of(row["cop"]).strip() for row in table.rows]
-    integers = [int(label.removesuffix(".0")) if _INTEGER.fullmatch(label) else None for label in labels]
-    if table.path is None and integers[0] not in (None, *range(len(LETTERS))):
-        raise DataError(
-            f"the row: cop is {labels[0]}, and of one row numbers are read as on the hub, 0 to 3 for A to D; give the "
-            "letter where they count from 1"
-        )
-    base = 1 if 4 in integers and 0 not in integers else 0
-    forms: list[list[int | None]] = [
-        [LETTERS.index(x.upper()) if len(x) == 1 and x.upper() in LETTERS else None for x in labels],
-        [n - base if n is not None and 0 <= n - base < 4 else None for n in integers],
+    labels = [text_of(row["cop"]).strip().casefold().removesuffix(".0") for row in table.rows]  # 2.0: a float column
+    if table.path is None and labels[0].lstrip("-").isdecimal() and _place(labels[0], "0123") is None:
+        raise DataError(f"the row: cop is {labels[0]}; of one row, numbers are read as on the hub, 0 to 3 for A to D")
+    counts_from_1 = table.path is not None and "4" in labels and "0" not in labels  # one row by itself does not tell
+    forms = [
+        [_place(label, "abcd") for label in labels],
+        [_place(label, "1234" if counts_from_1 else "0123") for label in labels],
         [_option_index(row, label) for row, label in zip(table.rows, labels, strict=True)],
     ]
     form = max(forms, key=lambda indices: sum(index is not None for index in indices))
-    if form is forms[1] and {0, 4} <= {*integers}:
-        zero, four = (table.at(integers.index(number)) for number in (0, 4))
-        raise DataError(f"cop is 0 in {zero} and 4 in {four}: integers are neither 0- nor 1-based")
+    if form is forms[1] and {"0", "4"} <= {*labels}:
+        raise DataError(f"{table.path}: cop is 0 in some rows and 4 in others: integers are neither 0- nor 1-based")
     if all(index is None for index in form):
         seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))
         raise DataError(
             f"{table.path or 'the row'} has no usable label: cop is {seen[:200]} (-1 marks withheld labels), where a "
-            "letter A-D, 0-3, 1-4 or an option's text is expected. Use the validation split"
+            "letter A-D, 0-3, of a whole file 1-4, or an option's text is expected. Use the validation split"
         )
     return form
+
+
+def _place(label: str, known: str) -> int | None:
+    return known.index(label) if label in {*known} else None
 
 
 def _option_index(row: Row, label: str) -> int | None:
     """The option whose text the label is, but for case, outer space, a leading ``A.`` or ``(A)``; None if unclear."""
     texts = [text_of(row[column]).strip().casefold() for column in _OPTION_COLUMNS]
-    label = label.casefold()
-    matches = [index for index, text in enumerate(texts) if label and text == label]
-    lettered = _LETTERED.fullmatch(label)
-    if lettered and not matches:  # not before, since options begin with letters too: "C. difficile"
-        own = LETTERS.index((lettered[1] or lettered[2]).upper())
-        return own if texts[own] == lettered[3] else None
+    forms = [(text, f"{letter}. {text}", f"({letter}) {text}") for letter, text in zip("abcd", texts, strict=True)]
+    matches = [index for index, written in enumerate(forms) if label and label in written]
     return matches[0] if len(matches) == 1 else None
 
 

@@ -75,12 +75,9 @@ OF_THE_COMMAND = (
         "PR 4015 (tasks by entry points)",
     ),
     Patch(
-        "lm_eval.evaluator", "set_torch_seed", "seed", "run:torch_seeded_if_used",
-        "torch, where it is installed, is imported for servers too: seconds before the first request",
-    ),
-    Patch(
-        "lm_eval.evaluator", "add_env_info", "storage", "run:environment_of_what_is_used",
-        "torch, where it is installed, is imported for servers too: seconds after the last reply",
+        "lm_eval.utils", "is_torch_available", "", "run:torch_if_used",
+        "torch, where it is installed, is imported for servers too: seconds before the first request, to seed it, and "
+        "after the last reply, to describe it; with this, a run that uses none says that none is installed",
     ),
     Patch(
         "lm_eval.loggers", "EvaluationTracker",

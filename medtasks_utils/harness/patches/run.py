@@ -7,15 +7,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from contextvars import ContextVar
 from functools import wraps
-from importlib import metadata
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Protocol
 
 from lm_eval.api.model import CachingLM
-from lm_eval.api.registry import get_model
 from lm_eval.loggers import EvaluationTracker
-from lm_eval.loggers.utils import get_commit_from_path
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils.harness.api_batch import ApiBatch
@@ -24,9 +19,8 @@ from medtasks_utils.harness.models import can_be_asked_singly, model_of_the_run,
 
 
 class Command(Protocol):
-    """A run of ``medtasks eval``, as the harness's insides see it; ``kind`` is the model's."""
+    """A run of ``medtasks eval``, as the harness's insides see it."""
 
-    kind: str
     manager: TaskManager
     kept: KeptAnswers | None
 
@@ -72,30 +66,9 @@ def manager_at_hand(original: type[TaskManager]) -> Callable[..., TaskManager]:
     return lambda **settings: _command().manager
 
 
-def torch_seeded_if_used(original: Callable[[int], None]) -> Callable[[int], None]:
-    """Torch's generator is seeded where the model has imported torch: all of lm_eval's that use it do."""
-
-    def set_torch_seed(seed: int) -> None:
-        get_model(_command().kind)  # imports its module, as the harness does next
-        if "torch" in sys.modules:
-            original(seed)
-
-    return set_torch_seed
-
-
-def environment_of_what_is_used(original: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
-    """The machine is described by torch where the model has imported it; else ``pretty_env_info`` says so."""
-
-    def add_env_info(storage: dict[str, Any]) -> None:
-        if "torch" in sys.modules or find_spec("torch") is None:
-            original(storage)
-            return
-        for name in ("transformers", "lm_eval"):
-            storage[f"{name}_version"] = metadata.version(name) if find_spec(name) else "N/A"
-        storage["pretty_env_info"] = "N/A (torch not used)"
-        storage["upper_git_hash"] = get_commit_from_path(Path.cwd().parent)
-
-    return add_env_info
+def torch_if_used(original: Callable[[], bool]) -> Callable[[], bool]:
+    """Torch is there where the model's module, which the checks have imported, has imported it."""
+    return lambda: "torch" in sys.modules
 
 
 def results_in_hand(original: type[EvaluationTracker]) -> type[EvaluationTracker]:

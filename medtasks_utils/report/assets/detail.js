@@ -7,7 +7,7 @@ const LETTERS = "ABCDEFGHIJ";
 /** All of an example, as nodes.
  *
  * @param shared the document's record
- * @param columns of the runs shown: {run, record, verdict, verdictOf(filter)}
+ * @param columns of the runs shown: {run, record, badges, verdict, verdictOf(filter)}
  * @param about {target, facets, filter, raw, several}
  */
 function exampleNodes(shared, columns, about) {
@@ -67,9 +67,9 @@ function tally(answers) {
 }
 
 function columnNode(column, about, isOneOfSeveral) {
-  const { record } = column;
+  const { record, badges } = column;
   const nodes = isOneOfSeveral ? [el("h4", {}, el("bdi", {}, column.run)), verdictNode(column, about)] : [];
-  if (record.badges?.length) nodes.push(el("p", { class: "tags" }, record.badges.map((badge) => el("span", { class: "tag" }, badge))));
+  if (badges.length) nodes.push(el("p", { class: "tags" }, badges.map((badge) => el("span", { class: "tag" }, badge))));
   for (const note of record.notes ?? []) nodes.push(el("p", { class: "note" }, note));
   nodes.push(...generationNodes(record, about));
   const { transcript, judge, ...others } = record.details;

@@ -36,7 +36,7 @@ class SampleBrowser {
   buildFilters() {
     const { tasks, runs, documents, samples } = this.index;
     const distinct = (values) => [...new Set(values)].filter((value) => value !== null).sort();
-    const ways = distinct(Object.values(samples.read).flat().map((reading) => reading?.found_by ?? null));
+    const ways = distinct(Object.values(samples.read).flatMap((reading) => reading.found_by));
     const badges = distinct(samples.badges.flat());
     const options = (names, any) => [["", any], ...names.map((name) => [name, words(name)])];
     const ofRuns = (any) => [...(any ? [["", any]] : []), ...runs.map((run) => [run, run])];
@@ -241,6 +241,7 @@ class SampleBrowser {
     const ofSample = (number_, i) => ({
       run: runs[samples.run[number_]],
       record: own[i],
+      badges: samples.badges[number_],
       verdict: this.selection.verdict(number_),
       verdictOf: (filter) => this.selection.verdict(number_, filter),
     });

@@ -45,24 +45,20 @@ class Selection {
     return PAIRED.includes(this.state.result);
   }
 
-  /** What a filter made of a sample; without one, the filter chosen in the page, or one that its task has. */
-  reading(sample, filter) {
+  /** One thing that a filter made of a sample, null where it is not known; without a filter, the one chosen in the page,
+   *  or one that its task has. */
+  at(name, sample, filter) {
     const { read } = this.index.samples;
-    if (filter) return read[filter]?.[sample] ?? {};
-    return [this.filter, ...this.index.filters].map((name) => read[name][sample]).find(Boolean) ?? {};
-  }
-
-  /** One thing of it; null where that is not known. */
-  at(name, sample) {
-    return this.reading(sample)[name] ?? null;
+    const used = filter ?? [this.filter, ...this.index.filters].find((each) => read[each].answer[sample] !== null);
+    return read[used]?.[name][sample] ?? null;
   }
 
   verdict(sample, filter) {
-    const { acc, unanswered } = this.reading(sample, filter);
-    if (typeof acc !== "number") return "unscored";
-    if (acc === 1) return "right";
-    if (acc > 0) return "partly";
-    return unanswered ? "none" : "wrong";
+    const right = this.at("acc", sample, filter);
+    if (right === null) return "unscored";
+    if (right === 1) return "right";
+    if (right > 0) return "partly";
+    return this.at("unanswered", sample, filter) ? "none" : "wrong";
   }
 
   /** A document's samples: of both runs that are compared, or of all runs. */
@@ -138,7 +134,7 @@ class Selection {
     if (result === "right") return right === 1;
     if (result === "wrong") return right !== null && right < 1;
     if (result === "unanswered") return this.at("unanswered", sample) === true;
-    if (result === "format") return this.reading(sample, "flexible-extract").acc > (this.reading(sample, "strict-match").acc ?? 1);
+    if (result === "format") return this.at("acc", sample, "flexible-extract") > (this.at("acc", sample, "strict-match") ?? 1);
     const own = this.byDocument[this.index.samples.document[sample]].map((other) => this.at("acc", other) === 1);
     return own.includes(true) && own.includes(false);
   }

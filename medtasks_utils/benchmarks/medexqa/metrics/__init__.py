@@ -20,13 +20,12 @@ was defined; no code of it is fetched or run.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from medtasks_utils.benchmarks.medexqa.metrics.metric import Metric, MetricError
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.registry import Registry
-
-__all__ = ["DEFAULT_BERTSCORE_MODEL", "METRICS", "Metric", "MetricError", "make_metrics", "score_all"]
 
 DEFAULT_BERTSCORE_MODEL = "allenai/scibert_scivocab_uncased"
 _HERE = "medtasks_utils.benchmarks.medexqa.metrics"
@@ -39,7 +38,52 @@ METRICS = Registry(
         "bertscore": f"{_HERE}.bertscore:BertScore",
     },
 )
-"""By name: classes of :class:`.Metric`."""
+"""By name: classes of :class:`Metric`."""
+
+
+class MetricError(MedtasksError):
+    """A metric that cannot be computed here; the message says what to install or fetch, or how to do without."""
+
+
+class Metric(ABC):
+    """A similarity of a candidate text to one or more reference texts; ``name`` is as in :data:`METRICS`."""
+
+    name: str
+
+    @property
+    @abstractmethod
+    def signature(self) -> str:
+        """Every choice behind the number, with versions, in one line; valid after :meth:`prepare`."""
+
+    def prepare(self) -> None:  # noqa: B027
+        """Check, fetch and load what scoring needs; here nothing.
+
+        Raises:
+            MetricError: if something is missing and cannot be fetched.
+        """
+
+    def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+        """Score texts, each example for itself; a progress bar appears if it takes more than a second.
+
+        Args:
+            candidates: n texts; an empty one scores 0.
+            references: for each candidate one or more texts that are not blank.
+
+        Returns:
+            n scores, 0–100, higher is more similar.
+        """
+        from tqdm import tqdm  # here, since whether it shows is settled when it is imported
+
+        self.prepare()
+        pairs = list(zip(candidates, references, strict=True))
+        return [
+            100 * self.of_one(candidate, texts) if candidate.strip() else 0.0
+            for candidate, texts in tqdm(pairs, delay=1, desc=f"Scoring explanations ({self.name})")
+        ]
+
+    @abstractmethod
+    def of_one(self, candidate: str, references: Sequence[str]) -> float:
+        """The score, 0–1, of a candidate that is not blank."""
 
 
 def make_metrics(names: Iterable[str], **settings: Any) -> list[Metric]:
@@ -49,11 +93,11 @@ def make_metrics(names: Iterable[str], **settings: Any) -> list[Metric]:
         names: out of :data:`METRICS`.
         settings: of the metrics, each after the metric's name, as in ``bertscore_device``; see the metrics' classes.
     """
-    metrics: list[Metric] = []
-    for name in dict.fromkeys(names):
-        own = {key.removeprefix(f"{name}_"): value for key, value in settings.items() if key.startswith(f"{name}_")}
-        metrics.append(METRICS[name](**own))
-    return metrics
+    own: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for key, value in settings.items():
+        name, _, setting = key.partition("_")
+        own.get(name, {})[setting] = value
+    return [METRICS[name](**each) for name, each in own.items()]
 
 
 def score_all(

@@ -17,12 +17,11 @@ from typing import Any
 
 from huggingface_hub import snapshot_download
 
-from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL
-from medtasks_utils.benchmarks.medexqa.metrics.metric import Metric, MetricError
+from medtasks_utils.benchmarks.base import Resource
+from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL, Metric, MetricError
 from medtasks_utils.errors import first_line, logger
-from medtasks_utils.extraction.printable import printable
 
-MODEL_FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
+_MODEL_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]
 """Files of a hub repository that a model is loaded from: settings, tokenizer, and weights in torch's formats."""
 
 _USUAL_LENGTH = 512
@@ -57,41 +56,30 @@ class BertScore(Metric):
         It stays in the CPU's memory: the device, with the model under test on it, is used while scoring only.
 
         Raises:
-            MetricError: if bert-score, the model or the device is not to be had.
+            MetricError: if bert-score or the model is not to be had.
         """
         _load(self.model)
-        import torch
-
-        try:
-            device = torch.device("cpu" if self.device == "auto" else self.device)
-            # This asks the driver; is_available would start CUDA, and the model under test could not fork any more.
-            is_there = device.type != "cuda" or torch.cuda.device_count() > (device.index or 0)
-        except RuntimeError:
-            is_there = False
-        if not is_there:
-            raise MetricError(f"bertscore_device {self.device!r} is not there; auto takes what there is")
 
     def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-        """See :class:`Metric`; the model is on the device meanwhile."""
-        self.prepare()
+        """See :class:`Metric`; the model is on the device meanwhile, or on the CPU where that fails."""
         import torch
 
         best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-        for device in [best, "cpu"] if self.device == "auto" else [self.device]:
-            try:
-                self._move(device)
-                return super().score(candidates, references)
-            except torch.cuda.OutOfMemoryError:  # the model under test may have left no room
-                logger.warning("bertscore: %s has too little memory left", device)
-            finally:
-                self._move("cpu")
-                torch.cuda.empty_cache()
-        raise MetricError("bertscore has too little memory: set bertscore_device to cpu")
+        device = best if self.device == "auto" else self.device
+        try:
+            self._move(device)
+            return super().score(candidates, references)
+        except (RuntimeError, AssertionError) as error:  # no such device, or the model under test has left no room
+            logger.warning("bertscore: scored on the CPU, since %s fails (%s)", device, first_line(error))
+            self._move("cpu")
+            return super().score(candidates, references)
+        finally:
+            self._move("cpu")
+            torch.cuda.empty_cache()
 
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
         """F1 on the best reference."""
-        texts = [[printable(text) for text in references]]
-        _, _, f1 = _load(self.model).score([printable(candidate)], texts, batch_size=self.batch_size)
+        _, _, f1 = _load(self.model).score([candidate], [list(references)], batch_size=self.batch_size)
         return float(f1.item())
 
     def _move(self, device: str) -> None:
@@ -116,42 +104,27 @@ def _load(model: str) -> Any:
             f"bertscore needs bert-score ({error}): pip install 'medtasks[bertscore]', {_WITHOUT}"
         ) from None
     try:
-        folder = _folder(model)
+        folder = str(_folder(model))
         config = AutoConfig.from_pretrained(folder)
         layers = model2layers.get(model) or round(config.num_hidden_layers * 2 / 3)
         scorer = BERTScorer(model_type=folder, num_layers=layers, device="cpu")
-        scorer._model.float()  # bert-score leaves half-precision weights as they are
         tokenizer = scorer._tokenizer
         if len(tokenizer) <= len(tokenizer.all_special_ids):  # as transformers makes one where its files are missing
             raise OSError("its tokenizer has no vocabulary")
-        # SciBERT's names no length, which transformers reads as 1e30 and bert-score cannot bear.
-        positions = getattr(config, "max_position_embeddings", _USUAL_LENGTH)
-        if tokenizer.model_max_length > positions:
-            tokenizer.model_max_length = min(_USUAL_LENGTH, positions)
     except Exception as error:  # a missing, damaged or odd model fails in many ways, all of them the user's to mend
         raise MetricError(
             f"bertscore: the model {model!r} cannot be loaded ({first_line(error)}): fetch it once where there is "
             f"internet (`medtasks fetch --only scibert`), name another or a folder with bertscore_model, {_WITHOUT}"
         ) from None
+    # SciBERT's names no length, which transformers reads as 1e30 and bert-score cannot bear.
+    positions = getattr(config, "max_position_embeddings", _USUAL_LENGTH)
+    tokenizer.model_max_length = min(tokenizer.model_max_length, positions)
     return scorer
 
 
-class _Folder(str):
-    """A path that holds no ``t5``, wherever it lies: bert-score would take any model there for a T5."""
-
-    def __contains__(self, part: object) -> bool:
-        return part != "t5" and str(part) in str(self)
+def _folder(model: str) -> Path:
+    """The folder of a model: it itself, else the hub's cache, into which it is fetched if need be."""
+    return Path(model if Path(model).is_dir() else snapshot_download(model, allow_patterns=_MODEL_FILES))
 
 
-def _folder(model: str) -> _Folder:
-    """The folder of a model: it itself, else what the hub's cache has, else fetched.
-
-    bert-score would ask the hub for a name even if it is cached, and without internet that takes minutes to fail.
-    """
-    if Path(model).is_dir():
-        return _Folder(Path(model).resolve())
-    try:
-        return _Folder(snapshot_download(model, local_files_only=True, allow_patterns=list(MODEL_FILES)))
-    except OSError:
-        logger.warning("bertscore: %s is not in the hub's cache and is fetched (SciBERT: 440 MB)", model)
-        return _Folder(snapshot_download(model, allow_patterns=list(MODEL_FILES)))
+SCIBERT = Resource("scibert", DEFAULT_BERTSCORE_MODEL, lambda: _folder(DEFAULT_BERTSCORE_MODEL))

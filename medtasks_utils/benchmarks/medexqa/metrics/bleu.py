@@ -16,7 +16,7 @@ from importlib.metadata import version
 from sacrebleu.metrics import BLEU
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from medtasks_utils.benchmarks.medexqa.metrics.metric import Metric
+from medtasks_utils.benchmarks.medexqa.metrics import Metric
 
 
 class Bleu(Metric):

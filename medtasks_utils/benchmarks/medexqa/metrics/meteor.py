@@ -7,18 +7,21 @@ exactly, then by Porter stem, then as WordNet synonyms of the stem; case does no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from importlib.metadata import version
+from pathlib import Path
 from types import SimpleNamespace
 
-from nltk import word_tokenize
+import nltk
+from huggingface_hub import constants
 from nltk.corpus import wordnet
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
-from medtasks_utils.benchmarks.medexqa.metrics.metric import Metric
-from medtasks_utils.benchmarks.medexqa.metrics.nltk_data import PUNKT, WORDNET, load
+from medtasks_utils.benchmarks.base import Resource
+from medtasks_utils.benchmarks.medexqa.metrics import Metric, MetricError
+from medtasks_utils.errors import logger
 
 _REMEMBERED = 1 << 16  # a few thousand words make up most of any text
 
@@ -44,10 +47,46 @@ class Meteor(Metric):
         Raises:
             MetricError: if one of them cannot be had.
         """
-        for package in (WORDNET, PUNKT):
-            load(package)
+        for resource in RESOURCES:
+            resource.load()
 
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
         """METEOR on the best reference."""
-        words = [word_tokenize(text) for text in references]
-        return float(meteor_score(words, word_tokenize(candidate), stemmer=self._stemmer, wordnet=self._synonyms))
+        words = [nltk.word_tokenize(text) for text in references]
+        return float(meteor_score(words, nltk.word_tokenize(candidate), stemmer=self._stemmer, wordnet=self._synonyms))
+
+
+_READERS: dict[str, Callable[[], object]] = {
+    "corpora/wordnet": lambda: wordnet.ensure_loaded(),
+    "tokenizers/punkt_tab": lambda: nltk.word_tokenize("Loaded."),
+}
+"""What reads each package of NLTK's data as METEOR does, by its place there."""
+
+
+def _load(place: str) -> Path:
+    """Where a package of NLTK's data is, once it was read; fetched if it is not there.
+
+    Raises:
+        MetricError: if it is neither there nor to be had, or cannot be read.
+    """
+    name = Path(place).name
+    try:
+        try:
+            _READERS[place]()
+        except LookupError:
+            if constants.HF_HUB_OFFLINE:
+                raise
+            logger.warning("meteor needs NLTK's %s: fetching it", name)
+            nltk.download(name, quiet=True)
+            _READERS[place]()
+    except Exception as error:  # a damaged copy fails in many ways
+        raise MetricError(
+            f"meteor needs NLTK's {name}, which is not there to be read ({type(error).__name__}): run `python -m "
+            f"nltk.downloader {name}` where there is internet (on another machine: then copy its folder nltk_data and "
+            "name it in the variable NLTK_DATA), or leave meteor out of explanation_metrics"
+        ) from None
+    places = [Path(folder, place + suffix) for folder in nltk.data.path for suffix in ("", ".zip")]
+    return next(path for path in places if path.exists())
+
+
+RESOURCES = [Resource(Path(place).name, f"NLTK's {place}", partial(_load, place)) for place in _READERS]
