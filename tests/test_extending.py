@@ -32,7 +32,7 @@ def evaluated(server: JudgeServer, folder: Path, *more: str) -> dict[str, Any]:
     """What a run of a model behind a server saves."""
     done = medtasks(
         *("eval", "--data", "sample", "--model", "local-chat-completions", "--apply_chat_template", "--log_samples"),
-        *("--model_args", f"model={folder.name},base_url={server.chat}", "--output_path", folder, *more),
+        *("--model_args", f"model={folder.name},base_url={server.chat}", "--output_path", str(folder), *more),
         cwd=folder.parent,
         OPENAI_API_KEY="none",
     )
