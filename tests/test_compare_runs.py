@@ -227,6 +227,19 @@ def test_tasks_of_one_run_alone_are_named(tmp_path: Path) -> None:
         compare_runs(one_run(tmp_path / "b"), one_run(tmp_path / "c"))
 
 
+def test_tasks_of_others_are_compared_on_request(pair_of_runs: tuple[Path, Path]) -> None:
+    for path in pair_of_runs:
+        edit_results(
+            path, lambda content: content["configs"]["medhallu"].update(process_results="other.score", metadata={})
+        )
+    a, b = map(one_run, pair_of_runs)
+    assert any(
+        "medhallu" in warning and "not a task of this pack" in warning for warning in compare_runs(a, b).warnings
+    )
+    asked = compare_runs(a, b, tasks=[("medhallu", "medhallu")])
+    assert [line.metric for line in asked.lines] == ["acc"]
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

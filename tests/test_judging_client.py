@@ -48,6 +48,14 @@ def test_what_may_pass_is_tried_again(fault: Fault, tmp_path: Path) -> None:
     assert judgement.score is None and judgement.failure and len(server.requests) == 4
 
 
+@pytest.mark.parametrize("status", [400, 404, 429])
+def test_what_stays_wrong_is_not(status: int, tmp_path: Path) -> None:
+    said = {"message": "context length exceeded,\nsay we", "code": "insufficient_quota"}
+    judgement, server = one(tmp_path, Fault(status, {"error": said}))
+    assert (judgement.failure, len(server.requests)) == (f"http_{status}", 1)
+    assert judgement.error == f"HTTP {status}: context length exceeded, say we"
+
+
 @pytest.mark.parametrize(("text", "seconds"), [("7", 7), ("0.5", 0.5), ("-3", 0), ("soon", None), ("nan", None),
                                                ("", None), (email.utils.formatdate(1_000_030, usegmt=True), 30),
                                                (email.utils.formatdate(999_000, usegmt=True), 0)])  # fmt: skip
