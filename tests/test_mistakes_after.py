@@ -12,8 +12,6 @@ from saved_runs import save_run
 
 from medtasks_utils import __main__ as cli
 
-RESCORE = ["rescore", "--input_glob", "x", "--out_csv_prefix", "y"]
-
 
 @pytest.fixture
 def cut_short(tmp_path: Path) -> Path:

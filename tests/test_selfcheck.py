@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,6 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.medhallu import benchmark as medhallu
 from medtasks_utils.statistics.aggregation import Aggregate
-
-
-@pytest.fixture(autouse=True)
-def _quiet_only_here() -> Iterator[None]:
-    """The command silences the harness's log; the other tests read it."""
-    logger = logging.getLogger("lm_eval")
-    level = logger.level
-    yield
-    logger.setLevel(level)
 
 
 @pytest.fixture(autouse=True)

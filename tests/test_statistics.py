@@ -33,7 +33,6 @@ from medtasks_utils.statistics.planning import (
 )
 from medtasks_utils.statistics.ratio import FEWEST, Ratio, holm, informative_clusters
 
-Rng = np.random.Generator
 EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True, is_judged=True)
 
 
