@@ -184,12 +184,8 @@ def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs: tuple
     a, b = pair_of_runs
     for path in (a, b):
         edit_results(path, lambda content: [task["metadata"].pop("signature") for task in content["configs"].values()])
-    edit_lines(
-        sample_file(b, "medhallu"), lambda lines: [line.replace(b"Is this answer factual", b"Say it") for line in lines]
-    )
-    found = compare_runs(one_run(a), one_run(b))
-    assert any("without a signature" in warning for warning in found.warnings)
-    assert any("the prompts differ in 28 of 28 examples" in warning for warning in found.warnings)
+    (warning,) = compare_runs(one_run(a), one_run(b)).warnings
+    assert "without a signature" in warning and all(task in warning for task in TASKS)
 
 
 def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs: tuple[Path, Path]) -> None:

@@ -238,10 +238,10 @@ def test_both_are_fetched_once_and_said_so(
 def test_without_punkt_and_internet_there_is_an_error(no_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(NLTK / "corpora", no_data / "corpora")
     monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: False)
-    with pytest.raises(MetricError, match=r"could not be fetched.*`python -m nltk.downloader punkt_tab`.*leave meteor"):
+    with pytest.raises(MetricError, match=r"punkt_tab.*`python -m nltk.downloader punkt_tab`.*leave meteor"):
         Meteor().score(["a"], [["a"]])
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(MetricError, match=r"punkt_tab.*HF_HUB_OFFLINE"):
+    with pytest.raises(MetricError, match="punkt_tab"):
         Meteor().prepare()
 
 
