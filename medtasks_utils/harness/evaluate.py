@@ -103,8 +103,8 @@ class Evaluation:
                 log.warning(self._way_on)
                 raise
         if problems:
-            self.problem = f"not all results could be saved in {self.config.output_path}: {'; '.join(problems)}"
-            self.problem += f"; {self._way_on}"
+            said = "; ".join([*problems, self._way_on])
+            self.problem = f"not all results could be saved in {self.config.output_path}: {said}"
         elif self.kept is not None and self.results is not None:
             self.kept.end()
 
