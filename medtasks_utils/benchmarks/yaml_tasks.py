@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks import OWN, benchmarks
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -21,7 +21,8 @@ def tasks_path() -> Path:
 
 def task_folders() -> list[Path]:
     """The folders with the YAML of all benchmarks: this package's, and those that other distributions name."""
-    return [tasks_path(), *(each.tasks for each in benchmarks().values() if each.tasks is not None)]
+    others = (benchmarks()[name].tasks for name in benchmarks() if name not in OWN)
+    return [tasks_path(), *filter(None, others)]
 
 
 @cache
