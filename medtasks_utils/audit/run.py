@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,7 @@ class Item:
 
     def is_right(self, filter_name: str) -> bool:
         """Whether what the filter read is right."""
-        recorded = self.sample.metrics.get(filter_name, {}).get("acc")
-        if len(self.sample.responses) == 1 and recorded is not None:
-            return recorded == 1.0
-        return right(self.read(filter_name), self.sample.doc, self.kind)
+        return self.sample.scores_of(filter_name, "acc")[self.generation] == 1.0
 
     @property
     def is_doubtful(self) -> bool:
@@ -92,7 +89,7 @@ def audit(
             if task in (None, each.task):
                 items = list(_items(each))
                 if items:
-                    found.append(_audited(run, each, items, settings, (doubtful, sample)))
+                    found.append(_audited(run, each, items, settings, {DOUBTFUL: doubtful, OTHERS: sample}))
                 else:
                     log(f"{run.name}, {each.task}: left out, no responses with both filters' answers were logged")
     if not found:
@@ -106,46 +103,47 @@ def audit(
 def _items(task: TaskRun) -> Iterator[Item]:
     for sample in task.samples:
         kind = kind_of(sample.doc) if task.benchmark else None
-        if kind and all(len(sample.answers.get(name, ())) == len(sample.responses) for name in FILTERS):
+        if kind and all(len(sample.scores_of(name, "acc")) == len(sample.responses) for name in FILTERS):
             yield from (Item(sample, generation, kind) for generation in range(len(sample.responses)))
 
 
 def _audited(
-    run: Run, task: TaskRun, items: Sequence[Item], settings: JudgeSettings, limits: tuple[int, int]
+    run: Run, task: TaskRun, items: Sequence[Item], settings: JudgeSettings, limits: Mapping[str, int]
 ) -> dict[str, Any]:
     may_abstain = any(item.sample.doc.get("ground_truth") == NOT_AVAILABLE for item in items)
-    strata = {name: [item for item in items if item.is_doubtful is (name == DOUBTFUL)] for name in (DOUBTFUL, OTHERS)}
     chance = random.Random(f"{run.model} {task.task} {len(items)}")  # the same responses whenever it is typed
-    drawn = {
-        name: chance.sample(members, min(limit, len(members)))
-        for (name, members), limit in zip(strata.items(), limits, strict=True)
-    }
-    todo = [(name, item) for name, members in drawn.items() for item in members]
     auditor = Auditor()
-    judgements = judge_all(auditor, settings, [item.asked(may_abstain) for _, item in todo], check_first=True)
-    readings = []
-    known: dict[str, list[dict[str, bool]]] = {name: [] for name in strata}
-    for (name, item), judgement in zip(todo, judgements, strict=True):
-        stated = judgement.output.get("stated") if judgement.failure is None else None
-        facts = {} if stated is None else _facts(item, stated)
-        if facts:
-            known[name].append(facts)
-        readings.append(
-            {
-                "doc_id": item.sample.doc_id,
-                "generation": item.generation,
-                "stratum": name,
-                **{way: item.read(way) for way in FILTERS},
-                "stated": stated,
-                "differs": any(facts.get(f"{kind} {way}") for kind in ("misread", "missed") for way in FILTERS),
-                "failure": judgement.failure,
-                "end": item.sample.responses[item.generation][-_END:],
-            }
-        )
+    strata, readings = {}, []
+    known: dict[str, list[dict[str, bool]]] = defaultdict(list)
+    for name, limit in limits.items():
+        members = [item for item in items if item.is_doubtful is (name == DOUBTFUL)]
+        drawn = chance.sample(members, min(limit, len(members)))
+        asked = [item.asked(may_abstain) for item in drawn]
+        for item, judgement in zip(drawn, judge_all(auditor, settings, asked, check_first=True), strict=True):
+            stated = judgement.output.get("stated") if judgement.failure is None else None
+            facts = {} if stated is None else _facts(item, stated)
+            known[name] += [facts] if facts else []
+            readings.append(
+                {
+                    "doc_id": item.sample.doc_id,
+                    "generation": item.generation,
+                    "stratum": name,
+                    **{way: item.read(way) for way in FILTERS},
+                    "stated": stated,
+                    "differs": any(facts.get(f"{kind} {way}") for kind in ("misread", "missed") for way in FILTERS),
+                    "failure": judgement.failure,
+                    "end": item.sample.responses[item.generation][-_END:],
+                }
+            )
+        strata[name] = {"responses": len(members), "drawn": len(drawn), "read": len(known[name])}
 
     def estimate(fact: str) -> Estimate | None:
-        counts = ((sum(facts[fact] for facts in known[name]), len(known[name]), len(strata[name])) for name in strata)
-        return share([Counts(*own) for own in counts])
+        return share(
+            [
+                Counts(sum(facts[fact] for facts in known[name]), own["read"], own["responses"])
+                for name, own in strata.items()
+            ]
+        )
 
     accuracy = {name: sum(item.is_right(name) for item in items) / len(items) for name in FILTERS}
     gains, losses = estimate("gained"), estimate("lost")
@@ -154,18 +152,11 @@ def _audited(
         "task": task.task,
         "signature": f"{auditor.signature}|model:{settings.model}",
         "responses": len(items),
-        "strata": {
-            name: {"responses": len(own), "drawn": len(drawn[name]), "read": len(known[name])}
-            for name, own in strata.items()
-        },
+        "strata": strata,
         "failures": dict(Counter(row["failure"] for row in readings if row["failure"])),
         "filters": {
-            name: {
-                "accuracy": accuracy[name],
-                "misread": estimate(f"misread {name}"),
-                "missed": estimate(f"missed {name}"),
-            }
-            for name in FILTERS
+            name: {"accuracy": own, **{kind: estimate(f"{kind} {name}") for kind in ("misread", "missed")}}
+            for name, own in accuracy.items()
         },
         "accuracy_as_read": changed(accuracy[FILTERS[1]], gains, losses) if gains and losses else None,
         "readings": readings,
@@ -176,7 +167,7 @@ def _audited(
 
 
 def _facts(item: Item, stated: str) -> dict[str, bool]:
-    """What an LLM's reading says of the filters': ``misread`` or ``missed`` by each, and what the flexible one's costs."""
+    """What an LLM's reading says of the filters' (``misread``, ``missed``), and what the flexible one costs."""
     is_right, was_right = right(stated, item.sample.doc, item.kind), item.is_right(FILTERS[1])
     facts = {"gained": is_right and not was_right, "lost": was_right and not is_right}
     for name in FILTERS:

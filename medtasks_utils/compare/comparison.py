@@ -114,12 +114,12 @@ def compare_runs(
             lines += of_task
     if tasks is None:
         lines = [*_group_lines(a, b, compared, metrics or OF_GROUPS), *lines]
-    known = dict.fromkeys(name for own in compared.values() for task in (own.a, own.b) for name, _ in task.metrics)
-    unknown = [name for name in metrics or () if name not in known]
-    if unknown:
-        raise CompareError(f"neither run has a metric {', '.join(unknown)}; there are {', '.join(known)}")
-    if not lines:
-        raise CompareError(f"the runs have no value in common of {', '.join(metrics or known) or 'any metric'}")
+    missing = [name for name in metrics or () if name not in {line.metric for line in lines}]
+    if missing or not lines:
+        known = dict.fromkeys(name for own in compared.values() for name in own.a.samples[0].metrics[own.filter])
+        raise CompareError(
+            f"the runs have no value in common of {', '.join(missing) or 'any metric'}; the first has {', '.join(known)}"
+        )
     agreements = {
         key: agreement(own.pairs, *(scores.values for scores in own.scores("acc"))) for key, own in compared.items()
     }
