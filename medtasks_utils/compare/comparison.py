@@ -116,9 +116,11 @@ def compare_runs(
         lines = [*_group_lines(a, b, compared, metrics or OF_GROUPS), *lines]
     missing = [name for name in metrics or () if name not in {line.metric for line in lines}]
     if missing or not lines:
-        known = dict.fromkeys(name for own in compared.values() for name in own.a.samples[0].metrics[own.filter])
+        known = dict.fromkeys(
+            name for own in compared.values() for name in own.a.samples[0].metrics.get(own.filter, ())
+        )
         raise CompareError(
-            f"the runs have no value in common of {', '.join(missing) or 'any metric'}; the first has {', '.join(known)}"
+            f"the runs have no value in common of {', '.join(missing) or 'any metric'}; A has {', '.join(known)}"
         )
     agreements = {
         key: agreement(own.pairs, *(scores.values for scores in own.scores("acc"))) for key, own in compared.items()
