@@ -15,7 +15,7 @@ from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.compare import CompareError, Comparison, as_json, as_table, compare_runs, one_run
+from medtasks_utils.compare import CompareError, Comparison, as_dict, as_table, compare_runs, one_run
 from medtasks_utils.statistics.ratio import holm
 
 ALL = ["medtasks", "medexqa"]

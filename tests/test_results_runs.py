@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 
@@ -188,48 +188,6 @@ def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path
             if scores.known.any() and metric not in ("maj@k", "all@k", "any@k", "agreement"):
                 assert found.value == pytest.approx(reported.value), metric
                 assert found.stderr == (reported.stderr and pytest.approx(reported.stderr)), metric
-
-
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.just(10**400) | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=5,
-)
-
-
-def somewhere(data: st.DataObject, content: Any) -> None:
-    """Replace something in nested dictionaries and lists by anything."""
-    while True:
-        keys = list(content) if isinstance(content, dict) else list(range(len(content)))
-        key = data.draw(st.sampled_from(keys))
-        if isinstance(content[key], dict | list) and content[key] and data.draw(st.booleans()):
-            content = content[key]
-        else:
-            content[key] = data.draw(ANYTHING)
-            return
-
-
-@settings(max_examples=12)
-@given(data=st.data())
-def test_no_value_anywhere_stops_reading_and_comparing(
-    saved: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    """Whatever stands in a place of a results file or a sample, all else is read, broken down and compared."""
-    folder = tmp_path_factory.getbasetemp() / "anything"
-    folder.mkdir(exist_ok=True)
-    results = json.loads(saved.read_text())
-    somewhere(data, results)
-    (folder / "results.json").write_text(json.dumps(results))
-    task = data.draw(st.sampled_from(TASKS))
-    lines = [json.loads(line) for line in sample_file(saved, task).read_text(encoding="utf-8").splitlines()]
-    somewhere(data, lines[data.draw(st.integers(0, 3))])
-    (folder / f"samples_{task}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (run,) = read_runs(folder)
-    read = run.tasks[task]
-    assert len(read.samples) >= len(lines) // 2 - 1
-    assert all(unit_section(unit, [run]) for unit in arrange([run]) if not unit.is_overall)
-    outcomes(read.samples)
-    json.loads(as_json(compare_runs(run, run, tasks=[(task, task)], metrics=["acc"])))
 
 
 # ---- tasks of others
