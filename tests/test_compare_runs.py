@@ -256,7 +256,7 @@ def test_several_runs_in_one_folder_are_listed(tmp_path: Path) -> None:
     [
         ({"tasks": [("nosuch", "medhallu")]}, "has no task nosuch; it has medmcqa_openmed"),
         ({"filters": ["nosuch"]}, "no filter nosuch in both runs; there are strict-match, flexible-extract"),
-        ({"metrics": ["nosuch"]}, "neither run has a metric nosuch; there are acc, "),
+        ({"metrics": ["nosuch"]}, "no value in common of nosuch; A has acc, "),
     ],
 )
 def test_what_is_not_there_is_an_error(saved: Path, settings: dict[str, Any], message: str) -> None:
