@@ -114,7 +114,7 @@ def test_what_is_judged_is_judged_as_without_any_fault_and_the_rest_is_counted(j
         failed = [judgement for judgement in judgements if judgement.score is None]
         assert {judgement.failure for judgement in failed} == {"unreadable"} and 0 < len(failed) < 60
         assert all(judgement.error for judgement in failed)
-        assert len(server.requests) == sum(judgement.calls for judgement in judgements)
+        assert len(server.requests) >= sum(judgement.calls for judgement in judgements)  # retries of those that failed
         server.answer = answer
         calm = judged(server, tmp_path / "calm", cases(60), judge)
     assert [judgement.score for judgement in calm] == [judgement.score for judgement in judgements]

@@ -57,7 +57,7 @@ class Judgement:
             and, with coverage, ``reference_claims``, ``reference_labels``, ``coverage``. What was said before a
             failure is kept.
         tokens: spent on the case, answers from the cache included.
-        calls: requests made for the case: retries count, answers from the cache do not.
+        calls: requests made for the case: retries count, but of calls that failed; answers from the cache do not.
     """
 
     score: float | None
@@ -73,16 +73,12 @@ class CallError(Exception):
 
     Attributes:
         kind: as in :class:`Judgement`.
-        transient: whether the same call may well be answered later.
-        wait: seconds the endpoint asked to wait, if it did.
         output: what the judge had said by then.
     """
 
-    def __init__(self, kind: str, message: str, transient: bool = False, wait: float | None = None) -> None:
+    def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
         self.kind = kind
-        self.transient = transient
-        self.wait = wait
         self.output: dict[str, Any] = {}
 
 

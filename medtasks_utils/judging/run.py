@@ -58,27 +58,20 @@ def judge_all(
     """
 
     async def work(client: JudgeClient) -> list[Judgement]:
-        from medtasks_utils.judging.client import Tally
-
         async def judge_one(index: int, case: Any) -> Judgement:
-            tally = Tally()
+            tally = Counter[str]()
             try:
                 score, output = await judge.judge(case, partial(client.complete, tally=tally))
-                judgement = Judgement(score, None, None, output, tally.tokens, tally.calls)
+                judgement = Judgement(score, output=output)
             except CallError as error:
-                judgement = Judgement(None, error.kind, str(error), error.output, tally.tokens, tally.calls)
+                judgement = Judgement(None, error.kind, str(error), error.output)
+            judgement = replace(judgement, tokens=Tokens(tally["prompt"], tally["completion"]), calls=tally["calls"])
             on_result(index, judgement)
             bar.update()
             return judgement
 
         with tqdm(total=len(cases), delay=1, desc=f"Judging ({judge.name})", unit="example") as bar:
-            tasks = [asyncio.ensure_future(judge_one(index, case)) for index, case in enumerate(cases)]
-            try:
-                return await asyncio.gather(*tasks)
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+            return await asyncio.gather(*(judge_one(index, case) for index, case in enumerate(cases)))
 
     return _with_client(settings, check_first, work)
 
