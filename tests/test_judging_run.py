@@ -118,7 +118,9 @@ def test_what_is_judged_is_judged_as_without_any_fault_and_the_rest_is_counted(j
         server.answer = answer
         calm = judged(server, tmp_path / "calm", cases(60), judge)
     assert [judgement.score for judgement in calm] == [judgement.score for judgement in judgements]
-    assert f"{60 - len(failed)} of 60 judged, failed: {len(failed)} unreadable; " in summary(judgements)
+    assert {f"{60 - len(failed)} judged", f"{len(failed)} unreadable"} == {
+        *summary(judgements).split("; ")[0].split(", ")
+    }
 
 
 SCRIPT = """
@@ -146,7 +148,7 @@ def test_ended_halfway_and_started_again_no_answered_call_is_made_twice(end: sig
         assert ("KeyboardInterrupt" in first.communicate(timeout=120)[1]) == (end == signal.SIGINT)
         held.release.set()
         out, err = start_judging(server, tmp_path).communicate(timeout=120)
-    assert "30 of 30 judged" in out, err
+    assert "30 judged" in out, err
     # Only what was under way at the end, at most the limit, is asked again.
     assert len(set(map(prompt_of, server.answered))) == 210 and len(server.requests) <= 210 + 8
 

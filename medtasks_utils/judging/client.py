@@ -64,7 +64,7 @@ class JudgeClient:
         self._openai = openai.AsyncOpenAI(
             api_key=settings.api_key.get_secret_value(),
             base_url=settings.base_url,
-            timeout=openai.Timeout(settings.timeout, connect=min(settings.timeout, CONNECTED_WITHIN)),
+            timeout=openai.Timeout(settings.timeout, connect=CONNECTED_WITHIN),
             max_retries=settings.max_retries,  # each after the wait that the endpoint asks for, else ever longer ones
         )
         # Requests and headers hold texts and the key: no log shows them, however verbose.
@@ -95,23 +95,20 @@ class JudgeClient:
             self._checking = self._checking or asyncio.ensure_future(self.check())
             await asyncio.shield(self._checking)
         asked, problem = messages, UnreadableError()
-        text: str
-        tokens: Tokens
         for _ in range(ASKED):
             try:
                 text, tokens = await self._request(asked, schema, tally)
                 value = read(final_text(text))
-            except UnreadableError as error:
-                problem = error
-            else:
                 self._cache.put(key, {"text": text, "tokens": tokens})
                 return value
+            except UnreadableError as error:
+                problem = error
             # At temperature 0 the same question would get the same reply.
             why = one_line(str(problem))
             reminder = f"(An earlier reply could not be used: {why}. Keep exactly to the form that is asked for.)"
             last = messages[-1]
             asked = [*messages[:-1], {**last, "content": f"{last['content']}\n\n{reminder}"}]
-        raise CallError(problem.kind, one_line(f"{problem} (asked {ASKED} times)"))
+        raise CallError(one_line(f"{problem} (asked {ASKED} times)"), problem.kind)
 
     async def _request(self, messages: Messages, schema: Schema, tally: Tally) -> tuple[str, Tokens]:
         """One request in one slot, repeated only while the endpoint refuses parameters it can be spared.
@@ -164,8 +161,8 @@ class JudgeClient:
         """
         try:
             await self._request(_CHECK, _CHECK_SCHEMA, Tally())
-        except (CallError, UnreadableError) as error:
-            if isinstance(error, CallError) or error.kind == NO_COMPLETION:  # it need not be good at it
+        except CallError as error:
+            if not isinstance(error, UnreadableError) or error.kind == NO_COMPLETION:  # it need not be good at it
                 raise unusable(error.kind, str(error), self.settings) from None
 
     def _key(self, messages: Messages, schema: Schema) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,7 +59,7 @@ class Dialect:
         """What to send instead after this error; None if nothing that was sent explains it."""
         if not isinstance(error, openai.APIStatusError) or error.status_code not in (400, 422):
             return None
-        complaint = f"{error.param} {_message(error)}".lower()
+        complaint = str(error).lower()
         if self.limit == "max_tokens" and "max_completion_tokens" in complaint:
             return replace(self, limit="max_completion_tokens")
         if self.temperature and "temperature" in complaint:
@@ -77,18 +76,10 @@ def explain(error: openai.OpenAIError, settings: JudgeSettings) -> CallError:
     if isinstance(error, openai.APITimeoutError):
         kind, message = "timeout", f"no answer within {settings.timeout:g} s"
     elif isinstance(error, openai.APIStatusError):
-        kind, message = f"http_{error.status_code}", f"HTTP {error.status_code}: {_message(error)}"
+        kind, message = f"http_{error.status_code}", str(error)
     elif isinstance(error, openai.APIConnectionError):
         kind, message = "unreachable", f"{error} {error.__cause__!r}"
-    return CallError(kind, one_line(message))
-
-
-def _message(error: openai.APIStatusError) -> str:
-    """The endpoint's own words."""
-    said = error.body
-    if isinstance(said, Mapping):
-        said = said.get("message") or dict(said)
-    return str(said or error.response.text)
+    return CallError(one_line(message), kind)
 
 
 def one_line(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
@@ -76,7 +77,7 @@ class CallError(Exception):
         output: what the judge had said by then.
     """
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, message: str = "", kind: str = "unreadable") -> None:
         super().__init__(message)
         self.kind = kind
         self.output: dict[str, Any] = {}
@@ -138,13 +139,9 @@ def judge_name(text: str) -> str:
         JudgeError: for a judge that there is not.
     """
     for name in JUDGES:
-        if _plain(name) == _plain(text):
+        if re.sub("[-_]", "", name.lower()) == re.sub("[-_]", "", text.lower()):
             return name
     raise JudgeError(f"there is no judge {text!r}; there are {', '.join(JUDGES)}")
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "")
 
 
 def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
@@ -155,6 +152,5 @@ def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
         JudgeError: for a judge that there is not.
     """
     kind = JUDGES[judge_name(name)]
-    settings = {"use_coverage": use_coverage} if "use_coverage" in signature(kind).parameters else {}
-    judge: Judge = kind(**settings)
+    judge: Judge = kind(use_coverage=use_coverage) if "use_coverage" in signature(kind).parameters else kind()
     return judge

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from medtasks_utils.extraction.printable import printable
+from medtasks_utils.judging.judge import CallError
 
 LABELS = {"FULLY_SUPPORTED": 1.0, "PARTIALLY_SUPPORTED": 0.5, "NOT_SUPPORTED": 0.0}
 """What FActScore's verification may answer, with its worth."""
@@ -19,16 +20,8 @@ _MAX_STARTS = 200  # brackets at which JSON may begin, so that no reply takes qu
 _FENCE = re.compile(r"^```\w*\s*(.*?)\s*```$", re.DOTALL)
 
 
-class UnreadableError(Exception):
-    """A reply that is not what was asked for; the message says in what, without quoting at length.
-
-    Attributes:
-        kind: of failure, as in :class:`~medtasks_utils.judging.judge.Judgement`.
-    """
-
-    def __init__(self, message: str = "", kind: str = "unreadable") -> None:
-        super().__init__(message)
-        self.kind = kind
+class UnreadableError(CallError):
+    """A reply that is not what was asked for; the message says in what, without quoting at length."""
 
 
 def find_object(text: str, having: str) -> dict[str, Any]:

@@ -78,14 +78,11 @@ def judge_all(
 
 def summary(judgements: Sequence[Judgement]) -> str:
     """All judgements in one line: judged, failed by kind, tokens, calls."""
-    failures = Counter(judgement.failure for judgement in judgements if judgement.failure)
-    tokens = Tokens(*(sum(counts) for counts in zip(*(judgement.tokens for judgement in judgements), strict=True)))
-    failed = ", ".join(f"{count} {kind}" for kind, count in failures.most_common())
+    kinds = Counter(judgement.failure or "judged" for judgement in judgements)
+    prompt, completion = (sum(each.tokens[i] for each in judgements) for i in (0, 1))
     return (
-        f"{len(judgements) - failures.total()} of {len(judgements)} judged"
-        + (f", failed: {failed}" if failed else "")
-        + f"; {sum(judgement.calls for judgement in judgements)} calls, "
-        f"{tokens.prompt:,} + {tokens.completion:,} tokens"
+        f"{', '.join(f'{count} {kind}' for kind, count in kinds.items())}; "
+        f"{sum(judgement.calls for judgement in judgements)} calls, {prompt:,} + {completion:,} tokens"
     )
 
 

@@ -70,7 +70,7 @@ class JudgeSettings:
             model: the judge's name at the endpoint.
             base_url: the endpoint; ``OPENAI_BASE_URL``, else the provider's, if None.
             key_variable: the name of the variable with the key; ``JUDGE_API_KEY``, else ``OPENAI_API_KEY``, if None.
-            cache: a file, or a folder to put it in; ``$XDG_CACHE_HOME/medtasks`` if None.
+            cache: a file; in ``$XDG_CACHE_HOME/medtasks`` if None.
             limits: the other attributes.
 
         Raises:
@@ -123,9 +123,6 @@ def find_key(variable: str | None, environment: Mapping[str, str]) -> str | None
 
 
 def cache_file(path: str | Path | None) -> Path:
-    """The cache's file: as given, in the folder given, or in the user's cache folder."""
-    if path is None:
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        return Path(home) / "medtasks" / "judge.sqlite3"
-    path = Path(path).expanduser()
-    return path / "judge.sqlite3" if path.is_dir() else path
+    """The cache's file: as given, or in the user's cache folder."""
+    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(path or f"{home}/medtasks/judge.sqlite3").expanduser()
