@@ -248,7 +248,7 @@ def test_processes_share_the_limit_and_the_first_checks(tmp_path: Path, monkeypa
     with JudgeServer() as server:
         task = load(TASK, **options(server, tmp_path, judge_concurrency=16))
         for processes in (1, 4, 5, 64):
-            task.benchmark.batch_scorer(task.options, task.info, rank=1, processes=processes)
+            task.benchmark.batch_scorer(task.eval_docs, task.options, task.info, rank=1, processes=processes)
     assert limits == [16, 4, 3, 1] and server.requests == []
 
 

@@ -319,10 +319,13 @@ class Benchmark(ABC):
         cluster, stratum = (None if field is None else str(example[field]) for field in (self.cluster, self.stratum))
         return Scores(values, cluster, stratum)
 
-    def batch_scorer(self, options: Any, task: TaskInfo, *, rank: int = 0, processes: int = 1) -> BatchScorer | None:
+    def batch_scorer(
+        self, examples: Sequence[Example] | None, options: Any, task: TaskInfo, *, rank: int = 0, processes: int = 1
+    ) -> BatchScorer | None:
         """What scores all answers of a task together, ready to do so; None where there is nothing of the kind.
 
         Args:
+            examples: all that will be scored; None before they are loaded.
             options: the task's.
             task: what it is run as.
             rank: this process's number; the first asks for all what has to be asked once.

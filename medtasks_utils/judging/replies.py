@@ -30,10 +30,7 @@ def find_object(text: str, having: str) -> dict[str, Any]:
     Raises:
         UnreadableError: if there is none, or several that differ.
     """
-    value: dict[str, Any] = _only(
-        text, "{", lambda value: isinstance(value, dict) and having in value, f"JSON object with {having!r}"
-    )
-    return value
+    return dict(_only(text, "{", lambda value: isinstance(value, dict) and having in value, f"object with {having!r}"))
 
 
 def read_claims(text: str) -> list[str]:
@@ -42,11 +39,7 @@ def read_claims(text: str) -> list[str]:
     Raises:
         UnreadableError: if there is none, several that differ, one that holds something else, or too many claims.
     """
-
-    def is_claims(value: Any) -> bool:
-        return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-    found = _only(text, "[", is_claims, "JSON array of strings")
+    found = _only(text, "[", lambda value: all(isinstance(item, str) for item in value), "array of strings")
     claims = list(dict.fromkeys(" ".join(claim.split()) for claim in found if claim.strip()))
     if len(claims) > MAX_CLAIMS:
         raise UnreadableError(f"{len(claims)} claims, when 5 to 7 were asked for")
@@ -70,9 +63,9 @@ def _only(text: str, opening: str, fits: Callable[[Any], bool], name: str) -> An
     """The JSON value that fits, the same wherever one does; half characters that it holds as escapes are replaced."""
     found = [value for value in _values(text, opening) if fits(value)]
     if not found:
-        raise UnreadableError(f"no {name}")
+        raise UnreadableError(f"no JSON {name}")
     if any(value != found[0] for value in found):
-        raise UnreadableError(f"several of a {name}")
+        raise UnreadableError(f"several of a JSON {name}")
     return json.loads(printable(json.dumps(found[0], ensure_ascii=False)))
 
 

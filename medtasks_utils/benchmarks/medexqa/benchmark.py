@@ -128,7 +128,6 @@ class MedExQA(ChoiceBenchmark):
         split: str = "test",
     ) -> list[Example]:
         """Rows of one specialty as examples."""
-        table.require_columns(COLUMNS)
         return [
             {"id": f"{specialty.name}/{split}/{index}", "specialty": specialty.name, **example}
             for index, example in enumerate(table.made(_example))
@@ -188,10 +187,19 @@ class MedExQA(ChoiceBenchmark):
         )
 
     def batch_scorer(
-        self, options: MedExQAOptions, task: TaskInfo, *, rank: int = 0, processes: int = 1
+        self,
+        examples: Sequence[Example] | None,
+        options: MedExQAOptions,
+        task: TaskInfo,
+        *,
+        rank: int = 0,
+        processes: int = 1,
     ) -> BatchScorer | None:
-        """The explanations' scorer, unless options leave nothing for it to do."""
-        return Explanations(options, task.name, rank, processes) if _scores_explanations(options, task) else None
+        """The explanations' scorer, unless options leave nothing for it to do or no example has a reference."""
+        has_references = examples is None or any(map(references, examples))
+        if not (has_references and _scores_explanations(options, task)):
+            return None
+        return Explanations(options, task.name, rank, processes)
 
 
 BENCHMARK = MedExQA()

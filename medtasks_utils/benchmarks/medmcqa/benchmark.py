@@ -83,10 +83,14 @@ class MedMCQA(ChoiceBenchmark):
         self, table: Table, options: MedMCQAOptions, report: LoadReport, indices: Sequence[int] | None = None
     ) -> list[Example]:
         """Rows as examples, or those of ``indices``; either way the whole table settles the form of ``cop``."""
-        table.require_columns(("question", *_OPTION_COLUMNS, "cop"))
+        examples = table.made(_example)
         labels = label_indices(table)
         chosen = range(len(labels)) if indices is None else indices
-        found = [_example(table.rows[index], label) for index in chosen if (label := labels[index]) is not None]
+        found = [
+            {**examples[index], "answer_letter": LETTERS[label], "answer_idx": label}
+            for index in chosen
+            if (label := labels[index]) is not None
+        ]
         if len(found) < len(chosen):
             report.left_out["no usable label in cop"] += len(chosen) - len(found)
         return report.with_text(found, "question")
@@ -173,7 +177,7 @@ def label_indices(table: Table) -> list[int | None]:
     Raises:
         DataError: where no row has a usable label, or integers of both bases occur.
     """
-    labels = [text_of(row["cop"]).strip().casefold().removesuffix(".0") for row in table.rows]  # 2.0: a float column
+    labels = table.made(lambda row: text_of(row["cop"]).strip().casefold().removesuffix(".0"))  # 2.0: a float column
     if table.path is None and labels[0].lstrip("-").isdecimal() and _place(labels[0], "0123") is None:
         raise DataError(f"the row: cop is {labels[0]}; of one row, numbers are read as on the hub, 0 to 3 for A to D")
     counts_from_1 = table.path is not None and "4" in labels and "0" not in labels  # one row by itself does not tell
@@ -210,7 +214,7 @@ def _lines(options: Sequence[str], order: str) -> str:
     return "\n".join(f"{letter}. {options[LETTERS.index(letter)]}" for letter in order)
 
 
-def _example(row: Row, label: int) -> Example:
+def _example(row: Row) -> Example:
     options = [text_of(row[column]) for column in _OPTION_COLUMNS]
     identifier, question = text_of(row.get("id")), text_of(row["question"])
     return {
@@ -218,8 +222,6 @@ def _example(row: Row, label: int) -> Example:
         "question": question,
         "options": options,
         "choices": _lines(options, choice_order(identifier or question)),
-        "answer_letter": LETTERS[label],
-        "answer_idx": label,
         "explanation": text_of(row.get("exp")),
         **{name: text_of(row.get(name)) for name in ("choice_type", "subject_name", "topic_name")},
     }
