@@ -29,7 +29,7 @@ VALUES: dict[str, dict[str, tuple[list[Any], list[Any]]]] = {
         "split": (["test", "dev"], ["train", "validation"]),
         "use_think": SWITCH,
         "use_explanations": SWITCH,
-        "explanation_metrics": (["all", "bleu", ["rougeL", "meteor"], ["bleu", "all"]], ["rough", [], ["bleu", 5]]),
+        "explanation_metrics": (["all", "bleu", ["rougeL", "meteor"], ["bleu", "all"]], ["rough", ["bleu", 5]]),
         "mcq_weight": ([0, 0.3, 1], ["0.5", -0.1, 1.5]),
         "explanation_weight": ([0.7], [2]),
         "seed": ([None, 0, 7], ["1", 1.5, True]),

@@ -21,8 +21,16 @@ from lm_eval.api.samplers import ContextSampler, get_sampler
 from lm_eval.api.task import ConfigurableTask
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Answer, BatchScorer, Benchmark, Example, LoadReport, TaskInfo
-from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
+from medtasks_utils.benchmarks.base import (
+    Answer,
+    BatchScorer,
+    Benchmark,
+    ChoiceBenchmark,
+    Example,
+    LoadReport,
+    TaskInfo,
+    order_of,
+)
 from medtasks_utils.errors import DataError, MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations

@@ -13,7 +13,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
 from medtasks_utils.benchmarks.base import Answer
-from medtasks_utils.benchmarks.tool_options import ToolOptions
+from medtasks_utils.benchmarks.options import ToolOptions
 from medtasks_utils.errors import MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness.api_batch import NextPrompt

@@ -33,8 +33,8 @@ from medtasks_utils.benchmarks.medcalc_bench.rows import (
     example_of,
     stratified,
 )
+from medtasks_utils.benchmarks.options import ToolOptions
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split
-from medtasks_utils.benchmarks.tool_options import ToolOptions
 from medtasks_utils.errors import OptionError
 from medtasks_utils.extraction.absence import says_not_available, states_not_available
 from medtasks_utils.extraction.boxes import last_box, unwrap

@@ -129,8 +129,8 @@ class MedHallu(Benchmark):
 
     def strict(self, text: str, example: Example, options: MedHalluOptions) -> Answer:
         """The last box holds 0, 1 or 2."""
-        box = last_box(final_text(text))
-        return Answer(None if box is None else _verdict(unwrap(box), options), text, found_by="box")
+        box = last_box(final_text(text)) or ""
+        return Answer(_verdict(unwrap(box), options), text, found_by="box")
 
     def flexible(self, text: str, example: Example, options: MedHalluOptions) -> Answer:
         """The digit in the box; else a bare digit or a clearly stated verdict."""

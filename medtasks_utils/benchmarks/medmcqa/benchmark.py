@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -13,6 +13,8 @@ from pydantic import Field
 from medtasks_utils.benchmarks.base import (
     Answer,
     Breakdown,
+    ChoiceBenchmark,
+    ChoiceOptions,
     Example,
     Files,
     LoadReport,
@@ -21,7 +23,6 @@ from medtasks_utils.benchmarks.base import (
     TaskInfo,
     by_field,
 )
-from medtasks_utils.benchmarks.choices import ChoiceBenchmark, ChoiceOptions
 from medtasks_utils.benchmarks.medmcqa.known_answers import MedMCQAAnswers
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split, text_of
 from medtasks_utils.errors import DataError
@@ -109,8 +110,8 @@ class MedMCQA(ChoiceBenchmark):
 
     def strict(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
         """The last box holds one letter A–D, or a number 0–3, which means A–D."""
-        box = last_box(final_text(text))
-        return Answer(None if box is None else letter_of(unwrap(box), digits=True), text, found_by="box")
+        box = last_box(final_text(text)) or ""
+        return Answer(letter_of(unwrap(box), digits=True), text, found_by="box")
 
     def flexible(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
         """The letter that the response chooses: in a box, else by its letter or its option's text."""
@@ -184,30 +185,30 @@ def label_indices(table: Table) -> list[int | None]:
     forms = [
         [_place(label, "abcd") for label in labels],
         [_place(label, "1234" if counts_from_1 else "0123") for label in labels],
-        [_option_index(row, label) for row, label in zip(table.rows, labels, strict=True)],
+        [_place(label, _as_texts(row)) for label, row in zip(labels, table.rows, strict=True)],
     ]
     form = max(forms, key=lambda indices: sum(index is not None for index in indices))
     if form is forms[1] and {"0", "4"} <= {*labels}:
         raise DataError(f"{table.path}: cop is 0 in some rows and 4 in others: integers are neither 0- nor 1-based")
     if all(index is None for index in form):
-        seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))
         raise DataError(
-            f"{table.path or 'the row'} has no usable label: cop is {seen[:200]} (-1 marks withheld labels), where a "
-            "letter A-D, 0-3, of a whole file 1-4, or an option's text is expected. Use the validation split"
+            f"{table.path or 'the row'} has no usable label: cop is {str(table.rows[0]['cop'])[:99]} (-1 marks withheld labels), where "
+            "a letter A-D, 0-3, of a whole file 1-4, or an option's text is expected. Use the validation split"
         )
     return form
 
 
-def _place(label: str, known: str) -> int | None:
-    return known.index(label) if label in {*known} else None
+def _place(label: str, known: Iterable[Container[str]]) -> int | None:
+    """The only place at which the label is known."""
+    places = [index for index, each in enumerate(known) if label and label in each]
+    return places[0] if len(places) == 1 else None
 
 
-def _option_index(row: Row, label: str) -> int | None:
-    """The option whose text the label is, but for case, outer space, a leading ``A.`` or ``(A)``; None if unclear."""
-    texts = [text_of(row[column]).strip().casefold() for column in _OPTION_COLUMNS]
-    forms = [(text, f"{letter}. {text}", f"({letter}) {text}") for letter, text in zip("abcd", texts, strict=True)]
-    matches = [index for index, written in enumerate(forms) if label and label in written]
-    return matches[0] if len(matches) == 1 else None
+def _as_texts(row: Row) -> Iterator[tuple[str, ...]]:
+    """How the text of each option may stand for it: but for case and outer space, with its letter or without."""
+    for letter, column in zip("abcd", _OPTION_COLUMNS, strict=True):
+        text = text_of(row[column]).strip().casefold()
+        yield text, f"{letter}. {text}", f"({letter}) {text}"
 
 
 def _lines(options: Sequence[str], order: str) -> str:
