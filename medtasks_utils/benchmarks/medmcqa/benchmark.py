@@ -191,10 +191,10 @@ def label_indices(table: Table) -> list[int | None]:
     if form is forms[1] and {"0", "4"} <= {*labels}:
         raise DataError(f"{table.path}: cop is 0 in some rows and 4 in others: integers are neither 0- nor 1-based")
     if all(index is None for index in form):
+        seen = str(table.rows[0]["cop"])[:99]
         raise DataError(
-            f"{table.path or 'the row'} has no usable label: cop is {str(table.rows[0]['cop'])[:99]} (-1 marks withheld "
-            "labels), where a letter A-D, 0-3, of a whole file 1-4, or an option's text is expected. Use the validation "
-            "split"
+            f"{table.path or 'the row'} has no usable label: cop is {seen} (-1 marks withheld labels), where a letter "
+            "A-D, 0-3, of a whole file 1-4, or an option's text is expected. Use the validation split"
         )
     return form
 
