@@ -25,10 +25,6 @@ from medtasks_utils.writing import SECRETS
 ASKED = 3
 """Times a question is put, at most, until the reply can be read."""
 
-CONNECTED_WITHIN = 15.0
-"""Seconds until an endpoint that takes no connection counts as unreachable."""
-
-_FORMAT = 1  # of what the cache holds; another number is another question
 _CHECK: Messages = [{"role": "user", "content": 'Reply with this JSON object and nothing else: {"ready": true}'}]
 _CHECK_SCHEMA: Schema = {
     "title": "check",
@@ -64,7 +60,7 @@ class JudgeClient:
         self._openai = openai.AsyncOpenAI(
             api_key=settings.api_key.get_secret_value(),
             base_url=settings.base_url,
-            timeout=openai.Timeout(settings.timeout, connect=CONNECTED_WITHIN),
+            timeout=openai.Timeout(settings.timeout, connect=15.0),  # seconds
             max_retries=settings.max_retries,  # each after the wait that the endpoint asks for, else ever longer ones
         )
         # Requests and headers hold texts and the key: no log shows them, however verbose.
@@ -166,6 +162,9 @@ class JudgeClient:
                 raise unusable(error.kind, str(error), self.settings) from None
 
     def _key(self, messages: Messages, schema: Schema) -> str:
-        """A hash of all that an answer depends on; the limit on tokens is not, since cut-off replies are not kept."""
-        parts = [_FORMAT, self.settings.base_url, self.settings.model, messages, schema, self.settings.repeat]
+        """A hash of all that an answer depends on, and of the form of what is kept (1).
+
+        The limit on tokens is not in it, since replies that were cut off are not kept.
+        """
+        parts = [1, self.settings.base_url, self.settings.model, messages, schema, self.settings.repeat]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

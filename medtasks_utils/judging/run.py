@@ -19,8 +19,6 @@ from medtasks_utils.judging.settings import JudgeError, JudgeSettings
 if TYPE_CHECKING:
     from medtasks_utils.judging.client import JudgeClient
 
-_CHECK_RETRIES = 2
-
 
 @cache
 def check(settings: JudgeSettings) -> None:
@@ -30,7 +28,7 @@ def check(settings: JudgeSettings) -> None:
         JudgeError: for a cache that cannot be written, an endpoint that cannot be reached, a key, a model or
             parameters that it refuses.
     """
-    _with_client(replace(settings, max_retries=_CHECK_RETRIES), False, lambda client: client.check())
+    _with_client(replace(settings, max_retries=2), False, lambda client: client.check())
 
 
 def judge_all(
