@@ -18,7 +18,7 @@ from lm_eval.models.anthropic_llms import AnthropicChat
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 from local_server import LocalServer, Request, together
 
-from medtasks_utils.benchmarks.choices import order_of
+from medtasks_utils.benchmarks.base import order_of
 from medtasks_utils.harness.generations import make_independent, scores_together
 from medtasks_utils.harness.models import can_be_asked_singly
 

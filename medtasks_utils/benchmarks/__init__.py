@@ -29,6 +29,5 @@ def metric_of(name: str, benchmark: str | None = None) -> Metric:
     """The metric of a name: the benchmark's own, else any benchmark's, else one of tasks that are not of this pack."""
     if benchmark is None:
         return of_another_task(name)
-    named = benchmarks()[benchmark].metric(name)
-    others = (other.metric(name) for other in benchmarks().values())
-    return named or next((metric for metric in others if metric), None) or of_another_task(name)
+    own_first = sorted(benchmarks().values(), key=lambda each: each.name != benchmark)
+    return next(filter(None, (each.metric(name) for each in own_first)), None) or of_another_task(name)

@@ -33,7 +33,7 @@ def tasks_named(name: str) -> list[dict[str, Any]]:
         name = benchmarks()[name].default_task
     found = known.get(name)
     if found is None:
-        return [settings for settings in known.values() if name in _tags(settings)]
+        return [settings for settings in known.values() if name == settings.get("tag")]
     if "group" not in found:
         return [found]
     members = [member["task"] if isinstance(member, dict) else member for member in found["task"]]
@@ -51,11 +51,6 @@ def _settings(path: Path) -> dict[str, Any]:
     own: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     included = _settings(path.parent / own.pop("include")) if "include" in own else {}
     return {**included, **own}
-
-
-def _tags(settings: dict[str, Any]) -> list[str]:
-    tags = settings.get("tag", [])
-    return [tags] if isinstance(tags, str) else tags
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

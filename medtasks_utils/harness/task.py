@@ -21,8 +21,15 @@ from lm_eval.api.samplers import ContextSampler, get_sampler
 from lm_eval.api.task import ConfigurableTask
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Answer, BatchScorer, Benchmark, Example, LoadReport
-from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
+from medtasks_utils.benchmarks.base import (
+    Answer,
+    BatchScorer,
+    Benchmark,
+    ChoiceBenchmark,
+    Example,
+    LoadReport,
+    order_of,
+)
 from medtasks_utils.errors import DataError, MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
@@ -220,7 +227,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 kwargs["chat_template"] = self.turns.watched(kwargs["chat_template"])
         if self.info.generates and not self.predict_only:
             rank, processes = kwargs.get("rank") or 0, kwargs.get("world_size") or 1
-            self._scorer = self.benchmark.batch_scorer(self.options, self.info, rank=rank, processes=processes)
+            self._scorer = self.benchmark.batch_scorer(
+                self.eval_docs, self.options, self.info, rank=rank, processes=processes
+            )
         self._prepare_fewshot()
         self._sign(kwargs)
         if kwargs.get("cache_requests"):
