@@ -149,7 +149,7 @@ def main() -> None:
         for row in judged(path):
             sets[f"{part} {row['benchmark']} {row.get('kind') or ''}".strip()].append(row)
     if "--rows" in sys.argv:
-        print_rows([row for name, rows in sets.items() if not name.startswith("later") for row in rows])
+        print_rows([row for rows in sets.values() for row in rows])
         return
     certain: dict[int, list[bool]] = defaultdict(list)
     for name, rows in sorted(sets.items()):

@@ -33,12 +33,9 @@ W = [the fill option open right so because colon comma]*
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
 24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
 20 named: @
--100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
 -60 denied: versus {L} @@
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* [the fill so]* (?:wrong|not))
--60 denied: @@ (?=close* (?:[comma or]+ {L} [cand text weak] close*){1,3} word? is [the fill so]* (?:wrong|not))
--60 denied: not (?:[the option open]* [cand text weak] close* comma? [or not]+){1,3} [the option open]* @@
 -60 crossed: @ (?=~4 cross)
 -30 supposed: if [^ stop line]{0,8}? @@
 -25 supposed: @ (?=close* if)

@@ -37,10 +37,8 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 55 result: (?:result|gives) ~8 [is colon eq arrow gives]+ {A} @@
 55 equals: [eq arrow] {A} @
 55 gives: gives [about the fill open eq colon so calc result]* @@
-50 counted: met colon @
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
 46 counted: @@ (?=(?:about the [cand weak])? ~3 met)
-45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
 44 is: is {A} @@
 40 colon: colon {A} @
 48 result: result [the about open]* @@
@@ -52,7 +50,6 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* cand)
 -70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
 -70 range: <cand> (?=(?:word|pct){0,2} to cand)
--60 range: cmp eq? @
 -45 range: (?:range|versus) ~4 @@
 -45 risk: risk ~6 @@
 -45 range: @@ (?=(?:word|pct){0,2} (?:or|and|dash)? range)
@@ -61,8 +58,6 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -40 earlier: earlier ~4 @@
 -60 whole: [cand weak] about the @@
 -30 beside: cand ~3 open ~2 @
--20 converted: cand word{1,3} eq @ (?=word)
--40 age: @ (?=[word dash]{0,2} old)
 -50 not: (?:not|versus) [the fill about]* @@
 -30 supposed: if ~8 @@
     """
