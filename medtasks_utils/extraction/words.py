@@ -101,7 +101,7 @@ def _symbol(word: str) -> str:
 
 @lru_cache(maxsize=256)
 def pattern(source: str) -> re.Pattern[str]:
-    """A pattern over symbols: names are notions, ``~6`` a gap within a clause, ``..6`` one within a line.
+    """A pattern over symbols: names are notions, ``~6`` a gap within a clause.
 
     What stands in ``<>`` is the candidate: ``@`` a ``<cand text>``, ``#`` a ``<cand weak>``, ``@@`` one of any kind.
     Compiled at its first use.
@@ -111,8 +111,7 @@ def pattern(source: str) -> re.Pattern[str]:
     source = source.replace("@@", "<cand text weak>").replace("@", "<cand text>").replace("#", "<cand weak>")
     source = re.sub(r"[a-z]+", lambda name: symbols[name[0]], source)
     source = re.sub(r"~(\d+)", rf"{gap}{{0,\1}}?", source)
-    source = re.sub(r"\.\.(\d+)", rf"[^{_LINE}]{{0,\1}}?", source).replace(" ", "")
-    return re.compile(re.sub(r"<([^<>]+)>", r"(?P<at>[\1])", source))
+    return re.compile(re.sub(r"<([^<>]+)>", r"(?P<at>[\1])", source.replace(" ", "")))
 
 
 def _tokens(text: str) -> list[tuple[str, int]]:
