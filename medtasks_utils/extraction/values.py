@@ -38,6 +38,7 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 55 gives: gives [about the fill open eq colon so calc result]* @@
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
 46 counted: @@ (?=(?:about the [cand weak])? ~3 met)
+45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
 44 is: is {A} @@
 40 colon: colon {A} @
 48 result: result [the about open]* @@
