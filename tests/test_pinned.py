@@ -14,7 +14,7 @@ from fake_hub import Hub, serving
 from medtasks_utils.benchmarks.base import Repository
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
 from medtasks_utils.errors import DataError, MedtasksError
-from medtasks_utils.harness import pinned
+from medtasks_utils.harness import sources as pinned
 
 CORRECTED = pinned_sample.contents()["corrected.csv"]
 
@@ -96,7 +96,7 @@ def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *given, **settings: str(data))
     found = evaluate("medcalc_bench", data="hub")
     assert server.requests == [] and "other_label" not in found["samples"]["medcalc_bench"][0]
-    pinned.download(CARD.repositories["corrected"])
+    pinned.download_pinned(CARD.repositories["corrected"])
     server.requests.clear()
     found = evaluate("medcalc_bench", data="hub")
     assert sum(sample["other_label"] is not None for sample in found["samples"]["medcalc_bench"]) == 2 * 5

@@ -39,4 +39,4 @@ def test_samples_of_other_tasks_are_left_out_and_said(tmp_path: Path) -> None:
     (other,) = (problem for problem in responses.problems if "medmcqa_openmed" in problem)
     (logits,) = (problem for problem in responses.problems if "logits" in problem)
     assert "not one of MedExQA's" in other
-    assert "left out 4 samples without the filter strict-match" in logits and "log-likelihoods" in logits
+    assert "no answers of the filter strict-match" in logits and "log-likelihoods" in logits

@@ -37,7 +37,7 @@ def test_medhallu_rewards_being_unsure_a_little() -> None:
 
 
 def test_mistakes_are_one_error_each() -> None:
-    with pytest.raises(UsageError, match=r"missing columns .*cop.*remove_unused_columns"):
+    with pytest.raises(UsageError, match=r"missing column .*remove_unused_columns"):
         reward("medmcqa")(["\\boxed{A}"], question=["?"])
     with pytest.raises(UsageError, match=r"no metric 'accuracy'; it has .*acc"):
         reward("medmcqa", metric="accuracy")

@@ -293,7 +293,6 @@ def test_ranks_and_groups() -> None:
     found = ranking(list(runs), list(runs.values()))
     assert [rank.run for rank in found] == ["b", "a", "low"]
     assert [(rank.best, rank.worst, rank.groups) for rank in found] == [(1, 2, "a"), (1, 2, "a"), (3, 3, "b")]
-    assert ranking(list(runs), list(runs.values()), higher_is_better=False)[0].run == "low"
     assert ranking(["x"], [scores([1.0] * 5).ratio()]) == []
 
 

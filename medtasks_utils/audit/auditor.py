@@ -108,12 +108,9 @@ def _readings(reading: str, kind: str) -> list[Any]:
 def same(one: str, other: str, kind: str) -> bool:
     """Whether two readings are of the same answer, or both of none."""
     ours, theirs = _readings(one, kind), _readings(other, kind)
-    pairs = list(itertools.product(ours, theirs))
-    numbers = [pair for pair in pairs if all(isinstance(value, float) for value in pair)]
-    return (
-        not (ours or theirs)
-        or any(a == b for a, b in pairs)
-        or any(math.isclose(*each, rel_tol=1e-6) for each in numbers)
+    return not (ours or theirs) or any(
+        a == b or (isinstance(a, float) and isinstance(b, float) and math.isclose(a, b, rel_tol=1e-6))
+        for a, b in itertools.product(ours, theirs)
     )
 
 

@@ -1,27 +1,27 @@
 """The benchmarks: a package each, whose ``benchmark.BENCHMARK`` is a :class:`.base.Benchmark`.
 
 A package in this folder is a benchmark; so is an object that an installed distribution names under the entry point
-``medtasks.benchmarks``. Nothing else lists them.
+``medtasks.benchmarks`` by the benchmark's name. Nothing else lists them.
 """
 
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
 
 from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.registry import Registry
 from medtasks_utils.statistics.metrics import Metric, of_another_task
+
+OWN = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg))
+"""Names of this package's benchmarks."""
 
 
 @cache
-def benchmarks() -> dict[str, Benchmark]:
-    """All benchmarks by name, this package's first, each in alphabetical order."""
-    packages = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
-    own: list[Benchmark] = [import_module(f"{__name__}.{name}.benchmark").BENCHMARK for name in packages]
-    others: list[Benchmark] = [entry.load() for entry in sorted(entry_points(group="medtasks.benchmarks"))]
-    return {benchmark.name: benchmark for benchmark in (*own, *others)}
+def benchmarks() -> Mapping[str, Benchmark]:
+    """All benchmarks by name, this package's first, each in alphabetical order; each is imported when asked for."""
+    return Registry("medtasks.benchmarks", {name: f"{__name__}.{name}.benchmark:BENCHMARK" for name in OWN})
 
 
 @cache
@@ -29,6 +29,5 @@ def metric_of(name: str, benchmark: str | None = None) -> Metric:
     """The metric of a name: the benchmark's own, else any benchmark's, else one of tasks that are not of this pack."""
     if benchmark is None:
         return of_another_task(name)
-    named = benchmarks()[benchmark].metric(name)
-    others = (other.metric(name) for other in benchmarks().values())
-    return named or next((metric for metric in others if metric), None) or of_another_task(name)
+    own_first = sorted(benchmarks().values(), key=lambda each: each.name != benchmark)
+    return next(filter(None, (each.metric(name) for each in own_first)), None) or of_another_task(name)

@@ -7,16 +7,20 @@ Nothing here, and nothing in a benchmark, knows the harness. Data flows one way:
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from medtasks_utils.benchmarks.known_answers import KnownAnswers
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table
+from medtasks_utils.extraction.letters import LETTERS, read_letter
+from medtasks_utils.extraction.plain import without_continuation
+from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric, Score
 
@@ -79,7 +83,7 @@ class Breakdown(NamedTuple):
 
 def by_field(name: str) -> Callable[[Row], str | None]:
     """A breakdown's key: the value of a field, None where it is empty."""
-    return lambda example: None if example.get(name) in (None, "") else str(example[name])
+    return lambda example: str(example.get(name) or "") or None
 
 
 class Scores(NamedTuple):
@@ -172,14 +176,10 @@ class LoadReport:
 
     def with_text(self, examples: Sequence[Example], *fields: str) -> list[Example]:
         """The examples that have text in all ``fields``; the others are left out."""
-        found = []
-        for example in examples:
-            empty = [name for name in fields if not example[name].strip()]
-            if empty:
-                self.left_out[f"no {empty[0]}"] += 1
-            else:
-                found.append(example)
-        return found
+        for name in fields:
+            self.left_out += Counter(f"no {name}" for example in examples if not example[name].strip())
+            examples = [example for example in examples if example[name].strip()]
+        return list(examples)
 
     def warnings(self) -> list[str]:
         """One line for each reason for which rows were left out."""
@@ -316,13 +316,15 @@ class Benchmark(ABC):
 
     def scores(self, values: dict[str, Score], example: Example) -> Scores:
         """Metrics with the example's cluster and stratum."""
-        cluster, stratum = (None if field is None else str(example[field]) for field in (self.cluster, self.stratum))
-        return Scores(values, cluster, stratum)
+        return Scores(values, *(field and str(example[field]) for field in (self.cluster, self.stratum)))
 
-    def batch_scorer(self, options: Any, task: TaskInfo, *, rank: int = 0, processes: int = 1) -> BatchScorer | None:
+    def batch_scorer(
+        self, examples: Sequence[Example] | None, options: Any, task: TaskInfo, *, rank: int = 0, processes: int = 1
+    ) -> BatchScorer | None:
         """What scores all answers of a task together, ready to do so; None where there is nothing of the kind.
 
         Args:
+            examples: all that will be scored; None before they are loaded.
             options: the task's.
             task: what it is run as.
             rank: this process's number; the first asks for all what has to be asked once.
@@ -332,3 +334,51 @@ class Benchmark(ABC):
             MedtasksError: for what is not installed, cannot be reached or is not downloaded.
         """
         return None
+
+
+# ---- benchmarks of choices
+
+
+class ChoiceOptions(Options):
+    """Options of a benchmark with choices."""
+
+    needs: ClassVar = {"vary_order": "repeats above 1"}
+
+    vary_order: bool = False
+    """show each generation the choices in another order; needs repeats"""
+
+    def has_effect(self, name: str) -> bool:
+        """See :class:`Options`."""
+        return self.repeats > 1 if name == "vary_order" else super().has_effect(name)
+
+
+class ChoiceBenchmark(Benchmark):
+    """A benchmark of four choices; the generations of an example may each see them in another order."""
+
+    answers: Mapping[str, str] = {**dict(zip(LETTERS, LETTERS, strict=True)), UNANSWERED: "no answer"}
+
+    @abstractmethod
+    def first_order(self, example: Example) -> str:
+        """The letters in the order that a single generation sees."""
+
+    @abstractmethod
+    def in_order(self, example: Example, order: str) -> Example:
+        """The example as the prompt's template takes it, with its choices in another order."""
+
+    def read(self, text: str, example: Example, options: Any) -> Reading:
+        """What is weighed to find a letter, boxes among it."""
+        return read_letter(final_text(without_continuation(text)), example["options"])
+
+
+def order_of(generation: int, first: str) -> str:
+    """The order in which a generation, numbered from 0, of an example sees its choices; ``first`` is generation 0's.
+
+    Four generations in a row show each of four choices once in each place; 24 show every order once.
+
+    >>> [order_of(generation, "ABCD") for generation in range(6)]
+    ['ABCD', 'BCDA', 'CDAB', 'DABC', 'ABDC', 'BDCA']
+    """
+    turns, by = divmod(generation, len(first))
+    others = list(itertools.permutations(first[1:]))
+    order = first[0] + "".join(others[turns % len(others)])
+    return order[by:] + order[:by]

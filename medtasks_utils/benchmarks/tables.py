@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,26 +29,21 @@ class Table:
         """Name the row with 0-based ``index`` in a message."""
         return "the row" if self.path is None else f"{self.path}, row {index + 1}"
 
-    def require_columns(self, columns: Iterable[str]) -> None:
-        """Check that there are rows, and that every row has every column.
+    def made(self, make: Callable[[Any], Made]) -> list[Made]:
+        """What ``make`` makes of each row.
 
         Raises:
-            DataError: naming the columns that are missing, the row, and the columns there are.
+            DataError: where there are no rows, or naming the row for which ``make`` raised a ValueError, or which lacks
+                a column that it asked for.
         """
         if not self.rows:
             raise DataError(f"{self.path} has no rows")
-        for index, row in enumerate(self.rows):
-            missing = [column for column in columns if column not in row]
-            if missing:
-                missing_ones = f"missing column{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
-                raise DataError(f"{self.at(index)}: {missing_ones}; it has {', '.join(map(str, row))}")
-
-    def made(self, make: Callable[[Any], Made]) -> list[Made]:
-        """What ``make`` makes of each row; its ValueError becomes a DataError that names the row."""
         found = []
         for index, row in enumerate(self.rows):
             try:
                 found.append(make(row))
+            except KeyError as error:
+                raise DataError(f"{self.at(index)}: missing column {error}; it has {', '.join(row)}") from None
             except ValueError as error:
                 raise DataError(f"{self.at(index)}: {error}") from None
         return found
@@ -92,7 +87,7 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
     files = find_split(folder, *splits)
     if not files:
         wanted = " or ".join(f"{split}.parquet|jsonl|csv|tsv" for split in splits)
-        present = ", ".join(sorted(str(path.relative_to(folder)) for path in folder.rglob("[!.]*") if path.is_file()))
+        present = ", ".join(sorted(path.name for path in folder.iterdir()))
         raise DataError(f"{folder} has no file {wanted}; it has {present[:400] or 'nothing'}")
     path = files[0] if len(files) == 1 else files[0].parent
     return Table([row for file in files for row in read_rows(file, columns)], path)

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks import OWN, benchmarks
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -21,7 +21,8 @@ def tasks_path() -> Path:
 
 def task_folders() -> list[Path]:
     """The folders with the YAML of all benchmarks: this package's, and those that other distributions name."""
-    return [tasks_path(), *(each.tasks for each in benchmarks().values() if each.tasks is not None)]
+    others = (benchmarks()[name].tasks for name in benchmarks() if name not in OWN)
+    return [tasks_path(), *filter(None, others)]
 
 
 @cache
@@ -32,7 +33,7 @@ def tasks_named(name: str) -> list[dict[str, Any]]:
         name = benchmarks()[name].default_task
     found = known.get(name)
     if found is None:
-        return [settings for settings in known.values() if name in _tags(settings)]
+        return [settings for settings in known.values() if name == settings.get("tag")]
     if "group" not in found:
         return [found]
     members = [member["task"] if isinstance(member, dict) else member for member in found["task"]]
@@ -50,11 +51,6 @@ def _settings(path: Path) -> dict[str, Any]:
     own: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     included = _settings(path.parent / own.pop("include")) if "include" in own else {}
     return {**included, **own}
-
-
-def _tags(settings: dict[str, Any]) -> list[str]:
-    tags = settings.get("tag", [])
-    return [tags] if isinstance(tags, str) else tags
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

@@ -13,8 +13,8 @@ from medtasks_utils.commands.flags import add_judge, judge_settings, number, sho
 SUMMARY = "measure how often the rules misread a run's responses: an LLM reads a sample of them"
 DESCRIPTION = (
     "Asks an LLM, over any OpenAI-compatible endpoint, what responses state: all in which the rules found nothing or "
-    "are least certain, and a random sample of the others. Writes audit_<task>_<date>.json and .csv beside each sample "
-    "log. Started again, it asks only what was not answered. The key comes from JUDGE_API_KEY, else OPENAI_API_KEY. "
+    "are least certain, and a random sample of the others. Writes audit_<task>_<date>.json beside each sample log. "
+    "Started again, it asks only what was not answered. The key comes from JUDGE_API_KEY, else OPENAI_API_KEY. "
     "Exit code 1 if nothing could be read."
 )
 _SHOWN = 20  # of each audit's disagreements

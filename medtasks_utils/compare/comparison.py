@@ -114,12 +114,14 @@ def compare_runs(
             lines += of_task
     if tasks is None:
         lines = [*_group_lines(a, b, compared, metrics or OF_GROUPS), *lines]
-    known = dict.fromkeys(name for own in compared.values() for task in (own.a, own.b) for name, _ in task.metrics)
-    unknown = [name for name in metrics or () if name not in known]
-    if unknown:
-        raise CompareError(f"neither run has a metric {', '.join(unknown)}; there are {', '.join(known)}")
-    if not lines:
-        raise CompareError(f"the runs have no value in common of {', '.join(metrics or known) or 'any metric'}")
+    missing = [name for name in metrics or () if name not in {line.metric for line in lines}]
+    if missing or not lines:
+        known = dict.fromkeys(
+            name for own in compared.values() for name in own.a.samples[0].metrics.get(own.filter, ())
+        )
+        raise CompareError(
+            f"the runs have no value in common of {', '.join(missing) or 'any metric'}; A has {', '.join(known)}"
+        )
     agreements = {
         key: agreement(own.pairs, *(scores.values for scores in own.scores("acc"))) for key, own in compared.items()
     }
@@ -238,12 +240,8 @@ class _Task:
 def _chosen_tasks(
     a: Run, b: Run, wanted: Sequence[tuple[str, str]] | None, notes: list[tuple[str, str]]
 ) -> list[tuple[TaskRun, TaskRun]]:
-    for pair in wanted or ():
-        for run, name in zip((a, b), pair, strict=True):
-            if name not in run.tasks:
-                raise CompareError(f"{run.path} has no task {name}; it has {', '.join(run.tasks) or 'none'}")
     if wanted is not None:
-        return [(a.tasks[first], b.tasks[second]) for first, second in wanted]
+        return [(_named(a, first), _named(b, second)) for first, second in wanted]
     ours = [(task, b.tasks[name]) for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
     others = sorted({*a.tasks, *b.tasks}.difference(task.task for task, _ in ours))
     if others:
@@ -253,6 +251,12 @@ def _chosen_tasks(
     if not ours:
         raise CompareError(f"{a.path} and {b.path} have no task of this pack in common; there are {', '.join(others)}")
     return ours
+
+
+def _named(run: Run, name: str) -> TaskRun:
+    if name not in run.tasks:
+        raise CompareError(f"{run.path} has no task {name}; it has {', '.join(run.tasks) or 'none'}")
+    return run.tasks[name]
 
 
 def _chosen_filters(a: TaskRun, b: TaskRun, wanted: Sequence[str] | None) -> Sequence[str]:
@@ -268,17 +272,16 @@ def _chosen_filters(a: TaskRun, b: TaskRun, wanted: Sequence[str] | None) -> Seq
 def _group_lines(a: Run, b: Run, tasks: Mapping[tuple[str, str], _Task], metrics: Sequence[str]) -> Iterator[Line]:
     """Groups of which both runs have every task: the mean over the tasks, each with the same weight."""
     filters = dict.fromkeys(filter_name for _, filter_name in tasks)
-    for group, filter_name, metric in product((name for name in a.groups if name in b.groups), filters, metrics):
-        members = [tasks.get((name, filter_name)) for name in a.groups[group].tasks]
-        there = [own for own in members if own]
-        has_values = all((metric, filter_name) in run.groups[group].metrics for run in (a, b))
-        if there == members and has_values:
-            sides = zip(*(own.scores(metric) for own in there), strict=True)
+    for (name, group), filter_name, metric in product(a.groups.items(), filters, metrics):
+        members = [tasks[task, filter_name] for task in group.tasks if (task, filter_name) in tasks]
+        known = [run.groups[name].metrics if name in run.groups else {} for run in (a, b)]
+        if members and len(members) == len(group.tasks) and all((metric, filter_name) in own for own in known):
+            sides = zip(*(own.scores(metric) for own in members), strict=True)
             first, second = (joined(side, by_part=True) for side in sides)
-            facts = replace(there[0].a.facts(metric), aggregation="macro")
+            facts = replace(members[0].a.facts(metric), aggregation="macro")
             result = contrast(first, second, facts)
             if result:
-                yield Line(group, filter_name, facts, None, None, result)
+                yield Line(name, filter_name, facts, None, None, result)
 
 
 def corrected(lines: Sequence[Line]) -> list[Line]:
@@ -286,9 +289,9 @@ def corrected(lines: Sequence[Line]) -> list[Line]:
 
     Whole tasks and parts of them are a family each; lines without a p-value stay so.
     """
+    tested = [line for line in lines if line.contrast.p is not None]
+    families = ([line for line in tested if bool(line.breakdown) is of_parts] for of_parts in (False, True))
     adjusted: dict[int, float] = {}
-    for of_parts in (False, True):
-        family = {i: x.contrast.p for i, x in enumerate(lines) if bool(x.breakdown) is of_parts}
-        known = {i: p for i, p in family.items() if p is not None}
-        adjusted |= dict(zip(known, holm([*known.values()]), strict=True))
-    return [replace(line, p_adjusted=adjusted.get(i)) for i, line in enumerate(lines)]
+    for own in families:
+        adjusted |= zip(map(id, own), holm([line.contrast.p or 0.0 for line in own]), strict=True)
+    return [replace(line, p_adjusted=adjusted.get(id(line))) for line in lines]

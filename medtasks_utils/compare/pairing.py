@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +42,7 @@ def common_examples(tasks: Sequence[TaskRun]) -> list[Codes]:
     return _common_examples(*tasks)
 
 
-@cache  # asked for every filter, and by the page for every pair of runs again
+@lru_cache(maxsize=32)  # asked for every filter again
 def _common_examples(*tasks: TaskRun) -> list[Codes]:
     places = [{key: place for place, key in enumerate(task.examples)} for task in tasks]
     shared = [key for key in places[0] if all(key in own for own in places[1:])]

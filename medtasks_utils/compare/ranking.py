@@ -11,20 +11,19 @@ shown as letters (Piepho, *J. Computational and Graphical Statistics* 2004).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_lowercase
+from typing import NamedTuple
 
 import numpy as np
 
-from medtasks_utils.statistics.ratio import FEWEST, Array, Mask, Ratio
+from medtasks_utils.statistics.ratio import FEWEST, Mask, Ratio
 
 ALPHA = 0.05
 _DRAWS = 20_000
 
 
-@dataclass(frozen=True)
-class Rank:
+class Rank(NamedTuple):
     """Where a run stands.
 
     Attributes:
@@ -41,14 +40,11 @@ class Rank:
     groups: str
 
 
-def ranking(
-    runs: Sequence[str], ratios: Sequence[Ratio], *, higher_is_better: bool = True, family: int = 1
-) -> list[Rank]:
-    """Rank runs.
+def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, family: int = 1) -> list[Rank]:
+    """Rank runs by a metric of which more is better.
 
     Args:
         ratios: of each run, over the same examples.
-        higher_is_better: whether the largest value is the first.
         family: how many rankings are read together; each has as many times less room for error.
 
     Returns:
@@ -58,40 +54,26 @@ def ranking(
     known = [ratio.value for ratio in ratios if ratio.value is not None]
     if not len(scaled) == len(known) == len(runs):
         return []
-    values = np.array(known) if higher_is_better else -np.array(known)
-    freedom = min(ratio.freedom for ratio in ratios)
-    better = surely_better(values, np.column_stack(scaled), freedom, ALPHA / family)
-    best, worst = 1 + better.sum(axis=0), len(runs) - better.sum(axis=1)
-    order = np.argsort(-values, kind="stable").tolist()
-    letters = groups_of(better | better.T, order)
-    return [Rank(runs[i], known[i], int(best[i]), int(worst[i]), letters[i]) for i in order]
-
-
-def surely_better(values: Array, influence: Array, freedom: int, alpha: float = ALPHA, seed: int = 0) -> Mask:
-    """Which runs are better than which (rows than columns), with a chance of at most ``alpha`` that any is not.
-
-    Args:
-        values: of each run, larger being better.
-        influence: clusters × runs.
-        freedom: degrees of freedom of the standard errors.
-    """
-    first, second = np.triu_indices(len(values), 1)
+    values, influence = np.array(known), np.column_stack(scaled)
+    first, second = np.triu_indices(len(runs), 1)
     gaps = influence[:, first] - influence[:, second]
     variance = np.square(gaps).sum(axis=0)
     covariance = influence.T @ influence
     errors = np.sqrt(variance + 2 * np.square(np.abs(gaps).max(axis=0)))  # as Bonett and Price's
     errors[variance <= 1e-12 * covariance.max()] = 0.0
-    rng = np.random.default_rng(seed)
-    normal = rng.multivariate_normal(np.zeros(len(values)), covariance, _DRAWS, method="eigh")  # of equal runs
+    rng, freedom = np.random.default_rng(0), min(ratio.freedom for ratio in ratios)
+    normal = rng.multivariate_normal(np.zeros(len(runs)), covariance, _DRAWS, method="eigh")  # of equal runs
     distance = np.abs(normal[:, first] - normal[:, second]) / np.where(errors > 0, errors, np.inf)
-    largest = distance.max(axis=1) / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
-    reach = np.quantile(largest, 1 - alpha) * errors
+    largest = distance.max(axis=1, initial=0.0) / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
+    reach = np.maximum(np.quantile(largest, 1 - ALPHA / family) * errors, 1e-12)
     difference = values[first] - values[second]
-    clear = np.abs(difference) > np.maximum(reach, 1e-12)
-    better = np.zeros((len(values), len(values)), dtype=bool)
-    better[first, second] = clear & (difference > 0)
-    better[second, first] = clear & (difference < 0)
-    return better
+    better = np.zeros((len(runs), len(runs)), dtype=bool)  # rows than columns
+    better[first, second] = difference > reach
+    better[second, first] = difference < -reach
+    best, worst = 1 + better.sum(axis=0), len(runs) - better.sum(axis=1)
+    order = np.argsort(-values, kind="stable").tolist()
+    letters = groups_of(better | better.T, order)
+    return [Rank(runs[i], known[i], int(best[i]), int(worst[i]), letters[i]) for i in order]
 
 
 def groups_of(differ: Mask, order: Sequence[int]) -> list[str]:

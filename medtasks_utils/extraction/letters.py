@@ -11,7 +11,7 @@ from medtasks_utils.extraction.holders import Holder, first_reading, held
 from medtasks_utils.extraction.options import LETTERS, latin_letters, spoken_of
 from medtasks_utils.extraction.plain import unformatted
 from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
-from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
+from medtasks_utils.extraction.words import Symbols, pattern, symbols_of
 
 TABLE = rows(
     """
@@ -33,12 +33,9 @@ W = [the fill option open right so because colon comma]*
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
 24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
 20 named: @
--100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
 -60 denied: versus {L} @@
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* [the fill so]* (?:wrong|not))
--60 denied: @@ (?=close* (?:[comma or]+ {L} [cand text weak] close*){1,3} word? is [the fill so]* (?:wrong|not))
--60 denied: not (?:[the option open]* [cand text weak] close* comma? [or not]+){1,3} [the option open]* @@
 -60 crossed: @ (?=~4 cross)
 -30 supposed: if [^ stop line]{0,8}? @@
 -25 supposed: @ (?=close* if)
@@ -98,7 +95,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
     found = sorted([*spoken_of(plain, options), *nothing.gives_up(plain)], key=lambda one: one.start)
-    symbols = symbols_of(plain, _apart(found))
+    symbols = symbols_of(plain, found)
     candidates = weighed(TABLE, symbols)
     joined = _one_of_several(candidates, symbols)
     for one in candidates:
@@ -122,15 +119,6 @@ def _drop_listed(candidates: list[Candidate]) -> None:
         _drop(listed[:-1], ("alone",))
     else:
         _drop(candidates, ("alone", "leads", "first"))
-
-
-def _apart(found: list[Found]) -> list[Found]:
-    """What was found, without what stands within another."""
-    kept: list[Found] = []
-    for one in found:
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
-    return kept
 
 
 def _one_of_several(candidates: list[Candidate], symbols: Symbols) -> set[int]:

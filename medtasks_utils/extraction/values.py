@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -37,7 +36,6 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 55 result: (?:result|gives) ~8 [is colon eq arrow gives]+ {A} @@
 55 equals: [eq arrow] {A} @
 55 gives: gives [about the fill open eq colon so calc result]* @@
-50 counted: met colon @
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
 46 counted: @@ (?=(?:about the [cand weak])? ~3 met)
 45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
@@ -52,7 +50,6 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* cand)
 -70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
 -70 range: <cand> (?=(?:word|pct){0,2} to cand)
--60 range: cmp eq? @
 -45 range: (?:range|versus) ~4 @@
 -45 risk: risk ~6 @@
 -45 range: @@ (?=(?:word|pct){0,2} (?:or|and|dash)? range)
@@ -61,8 +58,6 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -40 earlier: earlier ~4 @@
 -60 whole: [cand weak] about the @@
 -30 beside: cand ~3 open ~2 @
--20 converted: cand word{1,3} eq @ (?=word)
--40 age: @ (?=[word dash]{0,2} old)
 -50 not: (?:not|versus) [the fill about]* @@
 -30 supposed: if ~8 @@
     """
@@ -77,7 +72,6 @@ _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "date": written_dates,
     "weeks_days": written_ages,
 }
-_EARLIER = re.compile(r"^.*\bthen\b(?=\W*\d)", re.DOTALL)  # of what comes one after the other the last counts
 _STATED = 44.0  # the weight of a statement
 _STATEMENTS = ("rounded", "answer", "headed", "leads", "therefore", "result")
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
@@ -154,11 +148,8 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
         if one.support < least:
             one.support = 0.0
         _look_at(one, kind)
-    if kind != "integer":
-        _compare(candidates)
     if nothing.is_unfinished(symbols):
-        plans = nothing.only_plans(symbols)
-        dropped = [one for one in candidates if one.cue != "answer" and (plans or "repeated" not in one.evidence)]
+        dropped = [one for one in candidates if one.cue != "answer"]
     else:
         last = max((one.start for one in candidates if one.weight >= 30), default=-1)
         dropped = candidates if nothing.lacks(symbols, after=last) else []
@@ -179,21 +170,6 @@ def _look_at(one: Candidate, kind: Kind) -> None:
             one.evidence["in bold"] = 4
 
 
-def _compare(candidates: list[Candidate]) -> None:
-    """What candidates say of each other: a value that a later step uses, and one that is stated again."""
-    used = {one.value: one.start for one in candidates if "operand" in one.evidence}
-    for one in candidates:
-        if not one.evidence and used.get(one.value, -1) > one.start:
-            one.evidence["carried on"] = -10
-    stated = [one for one in candidates if one.weight >= _STATED]
-    named = {one.value for one in stated if one.cue not in ("equals", "gives", "colon")}
-    times = Counter(one.value for one in stated)
-    for one in stated:
-        small = isinstance(one.value, float) and one.value in range(10)
-        if one.value in named and times[one.value] > 1 and not small:
-            one.evidence["repeated"] = 6
-
-
 def content_value(content: str, kind: Kind) -> Reading:
     """The value that the content of an answer tag, a box or a key gives; a lone number needs no cue there.
 
@@ -203,7 +179,6 @@ def content_value(content: str, kind: Kind) -> Reading:
     if len(content) > _MAX_CONTENT:
         return NOTHING
     text = tidied(content) if kind == "weeks_days" else unwrap(tidied(content))
-    text = _EARLIER.sub("", text)
     symbols, candidates = _candidates(text, kind)
     for one in candidates:
         _look_at(one, kind)

@@ -49,7 +49,7 @@ class Symbols(NamedTuple):
 class _Words(NamedTuple):
     symbols: dict[str, str]  # of notions
     words: dict[str, str]
-    phrases: dict[str, list[tuple[tuple[str, ...], str]]]  # by the first word, the longest first
+    phrases: dict[tuple[str, ...], list[tuple[tuple[str, ...], str]]]  # by their first two words, the longest first
     stems: dict[str, str]
     listed: dict[str, list[str]]  # by notion, also words that another notion has taken
 
@@ -65,12 +65,13 @@ def _table() -> _Words:
         if line.startswith("#") or not line.strip():
             continue
         head, _, listed = line.partition(": ")
-        symbol = symbols.setdefault(head.split()[0], chr(_FIRST + len(symbols)))
+        notion = head.split()[0]
+        symbol = symbols.setdefault(notion, chr(_FIRST + len(symbols)))
         for word in listed.split(" | ") if listed != "|" else ["|"]:
             parts = tuple(word.strip().lower().split())
-            table.listed.setdefault(head.split()[0], []).append(" ".join(parts).rstrip("*"))
+            table.listed.setdefault(notion, []).append(" ".join(parts).rstrip("*"))
             if len(parts) > 1:
-                table.phrases.setdefault(parts[0], []).append((parts, symbol))
+                table.phrases.setdefault(parts[:2], []).append((parts, symbol))
             elif len(parts[0]) > 1 and parts[0].endswith("*"):
                 table.stems.setdefault(parts[0][:-1], symbol)
             else:
@@ -101,7 +102,7 @@ def _symbol(word: str) -> str:
 
 @lru_cache(maxsize=256)
 def pattern(source: str) -> re.Pattern[str]:
-    """A pattern over symbols: names are notions, ``~6`` a gap within a clause, ``..6`` one within a line.
+    """A pattern over symbols: names are notions, ``~6`` a gap within a clause.
 
     What stands in ``<>`` is the candidate: ``@`` a ``<cand text>``, ``#`` a ``<cand weak>``, ``@@`` one of any kind.
     Compiled at its first use.
@@ -111,8 +112,7 @@ def pattern(source: str) -> re.Pattern[str]:
     source = source.replace("@@", "<cand text weak>").replace("@", "<cand text>").replace("#", "<cand weak>")
     source = re.sub(r"[a-z]+", lambda name: symbols[name[0]], source)
     source = re.sub(r"~(\d+)", rf"{gap}{{0,\1}}?", source)
-    source = re.sub(r"\.\.(\d+)", rf"[^{_LINE}]{{0,\1}}?", source).replace(" ", "")
-    return re.compile(re.sub(r"<([^<>]+)>", r"(?P<at>[\1])", source))
+    return re.compile(re.sub(r"<([^<>]+)>", r"(?P<at>[\1])", source.replace(" ", "")))
 
 
 def _tokens(text: str) -> list[tuple[str, int]]:
@@ -144,8 +144,9 @@ def symbols_of(text: str, found: Sequence[Found]) -> Symbols:
     coming = iter([*found, Found(None, len(text) + 1, len(text) + 1)])
     one, skip_to = next(coming), 0
     tokens = _tokens(text)
+    words = [word for word, _ in tokens]
     for index, (word, start) in enumerate([*tokens, ("", len(text))]):
-        while start + max(len(word), 1) > one.start:
+        while start + (len(word) or 1) > one.start:
             at_symbol[len(written)] = one
             written.append(table.symbols[one.notion])
             places.append(one.start)
@@ -154,10 +155,10 @@ def symbols_of(text: str, found: Sequence[Found]) -> Symbols:
         if start < skip_to or not word:
             continue
         symbol = ""
-        for parts, of in table.phrases.get(word, ()):
-            ahead = tokens[index : index + len(parts)]
-            if tuple(token for token, _ in ahead) == parts and ahead[-1][1] < one.start:
-                symbol, skip_to = of, ahead[-1][1] + len(parts[-1])
+        for parts, of in table.phrases.get(tuple(words[index : index + 2]), ()):
+            last = index + len(parts) - 1
+            if tuple(words[index : last + 1]) == parts and tokens[last][1] < one.start:
+                symbol, skip_to = of, tokens[last][1] + len(parts[-1])
                 break
         written.append(symbol or _symbol(word))
         places.append(start)

@@ -11,8 +11,8 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
-from typing import Any, Protocol
+from contextlib import ExitStack, asynccontextmanager
+from typing import Any
 
 from lm_eval.api.instance import Instance
 from tqdm import tqdm
@@ -32,16 +32,6 @@ spent: Counter[str] = Counter()
 _THREADS = 32  # for calls of tools, at least
 
 
-class Conversing(Protocol):
-    """The conversations of a task."""
-
-    def unfinished(self) -> Sequence[Any]:
-        """The requests whose conversations are not over, or have not begun."""
-
-    def conversing(self) -> AbstractContextManager[NextPrompt]:
-        """How conversations go on one by one, while the tools are open."""
-
-
 class ApiBatch:
     """The requests of a run to an API model.
 
@@ -53,10 +43,10 @@ class ApiBatch:
     def __init__(self, model: Any, kept: KeptAnswers | None) -> None:
         self._model = model
         self._kept = kept
-        self._tasks: dict[str, Conversing] = {}
+        self._tasks: dict[str, Any] = {}
 
-    def join(self, name: str, task: Conversing) -> None:
-        """Ask on in a task's conversations too."""
+    def join(self, name: str, task: Any) -> None:
+        """Ask on in the conversations of a task's :class:`.tool_turns.ToolTurns` too."""
         self._tasks[name] = task
 
     def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[str]:

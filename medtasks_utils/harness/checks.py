@@ -49,13 +49,16 @@ class TaskRequest:
         return info_of(self.settings)
 
 
-def check(config: EvaluatorConfig) -> TaskManager:
-    """All five; returns the task manager, which knows the tasks.
+def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
+    """All five; ``settings`` are those of ``--set``. Returns the task manager, which knows the tasks.
 
     Raises:
         MedtasksError: for the first mistake; a UsageError where it is one of the command line.
     """
     manager, tasks = check_request(config)
+    unused = {each.partition(".")[0] for each in settings} - {task.settings.get("benchmark") for task in tasks}
+    if unused:
+        raise OptionError(f"--set names {', '.join(unused)}, but none of the tasks is of it: {', '.join(config.tasks)}")
     if config.output_path:
         try_folder(folder_of(config), "--output_path")
     check_model(config)
@@ -63,7 +66,7 @@ def check(config: EvaluatorConfig) -> TaskManager:
         if task.benchmark is not None:
             files = BenchmarkFiles(source_of(config.metadata), task.benchmark, task.options.revision)
             files.folder(task.benchmark.repository(task.options))
-            task.benchmark.batch_scorer(task.options, task.info)  # for what it needs to be there and to answer
+            task.benchmark.batch_scorer(None, task.options, task.info)  # for what it needs to be there and to answer
     model = model_to_probe(str(config.model), config.model_args)
     if model is not None:
         server.probe(probe_of(model, config.gen_kwargs), str(model.model))
@@ -82,19 +85,17 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
     """The tasks that names stand for, with their options.
 
     Raises:
-        OptionError: for a bad option, one that others turn off, or one of a benchmark that no task is of.
+        OptionError: for a bad option, or one that others turn off.
     """
     found: list[TaskRequest] = []
     for task in configurations(manager, [match for name in names for match in manager.match_tasks([name])]):
         benchmark = benchmarks().get(task.get("benchmark", ""))
         options = options_of(benchmark, defaults_of(task, benchmark), metadata) if benchmark else None
         found.append(TaskRequest(task, benchmark, options))
-    for name in [name for name in benchmarks() if name in metadata]:
+    for name in {task.benchmark.name for task in found if task.benchmark}:
         own = [task for task in found if task.benchmark and task.benchmark.name == name]
-        if not own:
-            raise OptionError(f"options of {name} are given, and none of the tasks is of it: {', '.join(names)}")
         generates = any(task.info.generates for task in own)
-        for line in without_effect([task.options for task in own], metadata[name] or {}, generates):
+        for line in without_effect([task.options for task in own], metadata.get(name) or {}, generates):
             raise OptionError(f"{name}: {line}")
     return found
 

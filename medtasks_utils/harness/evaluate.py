@@ -63,7 +63,7 @@ class Evaluation:
         self._run_name = arguments.run_name
         self._table = io.StringIO()
         with only_results_on_standard_output():
-            self.manager = check(self.config)
+            self.manager = check(self.config, arguments.set)
         if self.config.output_path and not arguments.no_keep:
             model = {"kind": self.config.model, "seeds": self.config.seed, **self.config.model_args}
             self.kept = KeptAnswers(folder_of(self.config), model, arguments.fresh)
@@ -103,8 +103,8 @@ class Evaluation:
                 log.warning(self._way_on)
                 raise
         if problems:
-            self.problem = f"not all results could be saved in {self.config.output_path}: {'; '.join(problems)}"
-            self.problem += f"; {self._way_on}"
+            said = "; ".join([*problems, self._way_on])
+            self.problem = f"not all results could be saved in {self.config.output_path}: {said}"
         elif self.kept is not None and self.results is not None:
             self.kept.end()
 

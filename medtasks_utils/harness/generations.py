@@ -22,40 +22,31 @@ def make_independent(task: str, instances: Sequence[Instance], model: LM | None,
     answered and kept one by one. ``idx`` is the number of the generation; ``have_prompts`` where each has a prompt of
     its own.
     """
-    if not have_prompts and is_greedy(model, *instances[0].args):
+    base, is_greedy = _sampling(model, *instances[0].args)
+    if is_greedy and not have_prompts:
         logger.warning(
             "%s: repeats is above 1, but decoding is greedy: the generations of an example are the same, and nothing "
             "is gained. Sample with --gen_kwargs do_sample=true,temperature=0.7",
             task,
         )
-    base = _base_seed(model, *instances[0].args)
-    for instance in instances if base is not None else ():
+    for instance in instances if isinstance(base, int) else ():
         prompt, settings = instance.args
         # Without do_sample, which no such model sends: the harness reads no cache where it is true.
         kept = {name: value for name, value in settings.items() if (name, value) != ("do_sample", True)}
         instance.arguments = (prompt, {**kept, "seed": base + instance.idx})
 
 
-def _base_seed(model: Any, prompt: Any, settings: dict[str, Any]) -> int | None:
-    """The seed that the model would send; None where it takes none."""
-    body = request_body(model, prompt, settings)
-    if body is None and any(
-        kind.__name__ == "VLLM" for kind in type(model).__mro__
-    ):  # its sampling parameters have one
-        body = {"seed": settings.get("seed", model.model_args.get("seed"))}
-    seed = (body or {}).get("seed")
-    return seed if isinstance(seed, int) else None
-
-
-def is_greedy(model: LM | None, prompt: Any, settings: dict[str, Any]) -> bool:
-    """Whether the model decodes greedily with these settings.
+def _sampling(model: Any, prompt: Any, settings: dict[str, Any]) -> tuple[Any, bool]:
+    """The seed that the model would be given, None where it takes none, and whether it decodes greedily.
 
     An API is sent the temperature alone; a model in this process samples only if ``do_sample`` does not forbid it.
     """
     body = request_body(model, prompt, settings)
     if body is not None:
-        return not body.get("temperature", settings.get("temperature"))
-    return settings.get("do_sample") is False or not settings.get("temperature")
+        return body.get("seed"), not body.get("temperature", settings.get("temperature"))
+    is_vllm = any(kind.__name__ == "VLLM" for kind in type(model).__mro__)  # whose sampling parameters have a seed
+    seed = settings.get("seed", model.model_args.get("seed")) if is_vllm else None
+    return seed, settings.get("do_sample") is False or not settings.get("temperature")
 
 
 # ---- what they tell

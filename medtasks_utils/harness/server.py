@@ -66,8 +66,7 @@ def body_of(said: str, url: str) -> dict[str, Any]:
         body: dict[str, Any] = json.loads(said)
         if not (body.get("choices") or body.get("content") or isinstance(body.get("text"), str)):
             raise ValueError("no answer")
-        for place, choice in enumerate(body.get("choices") or ()):
-            choice.setdefault("index", place)
+        for choice in body.get("choices") or ():
             message = choice.get("message") or {}
             if isinstance(message.get("content"), list):
                 message["content"] = "".join(str(part.get("text") or "") for part in message["content"])

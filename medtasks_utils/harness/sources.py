@@ -2,24 +2,38 @@
 
 A hub repository is downloaded to the hub's own cache and then read like any directory, so that a snapshot copied to a
 machine without internet, files converted by hand, and the hub itself take the same path.
+
+Files of a GitHub repository at one commit are downloaded once, checked by their SHA-256, and read from a cache,
+``$XDG_CACHE_HOME/medtasks/data`` (``~/.cache`` by default). ``MEDTASKS_GITHUB`` names a mirror of
+``https://raw.githubusercontent.com``. ``HF_HUB_OFFLINE`` keeps from these downloads as from the hub's.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import urllib.request
 from collections.abc import Mapping, Sequence
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks.base import Benchmark, Repository
+from medtasks_utils.benchmarks.base import Benchmark, PinnedFile, Repository
 from medtasks_utils.benchmarks.yaml_tasks import PACKAGE
 from medtasks_utils.errors import DataError, first_line
-from medtasks_utils.harness import pinned
 from medtasks_utils.harness.options import DATA_KEY
+from medtasks_utils.writing import write_whole
 
 HUB = "hub"
 SAMPLE = PACKAGE / "sample"
 ENVIRONMENT_VARIABLE = "MEDTASKS_DATA"
+ADDRESS_VARIABLE = "MEDTASKS_GITHUB"
+_ADDRESS = "https://raw.githubusercontent.com"
+_TIMEOUT = 60  # seconds without a byte
+_WAY_OUT = (
+    "run medtasks fetch where there is internet and copy the cache, or set MEDTASKS_DATA to a directory with the "
+    'files, or to "sample" for the bundled sample'
+)
 
 
 def source_of(metadata: Mapping[str, Any]) -> str:
@@ -63,7 +77,7 @@ class BenchmarkFiles:
     def _folder(self, repository: Repository, revision: str | None) -> Path:
         own = self._benchmark
         if self.name == HUB and repository.files:
-            return pinned.download(repository)
+            return download_pinned(repository)
         if self.name == HUB:
             return _download(repository.name, revision or repository.revision, own.file_patterns)
         root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()
@@ -77,7 +91,7 @@ class BenchmarkFiles:
 
     def cached(self, repository: Repository) -> Path | None:
         """The folder with a repository's pinned files, if they are there already."""
-        return pinned.cached_folder(repository) if pinned.is_cached(repository) else None
+        return cached_folder(repository) if is_cached(repository) else None
 
 
 def _download(repository: str, revision: str | None, patterns: Sequence[str]) -> Path:
@@ -90,7 +104,51 @@ def _download(repository: str, revision: str | None, patterns: Sequence[str]) ->
         why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else first_line(error)
         raise DataError(
             f"{repository} at revision {revision} is not in the hub's cache on this machine, and cannot be downloaded "
-            f"({why}); run medtasks fetch where there is internet and copy the hub's cache, or set "
-            f'{ENVIRONMENT_VARIABLE} to a directory with the files, or to "sample" for the bundled sample'
+            f"({why}); {_WAY_OUT}"
         ) from None
     return Path(folder)
+
+
+def cached_folder(repository: Repository) -> Path:
+    """Where the files of a repository are kept; its name is the commit."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return home / "medtasks" / "data" / repository.name.replace("/", "--") / str(repository.revision)
+
+
+def is_cached(repository: Repository) -> bool:
+    """Whether all files are there; each was written whole, after its check."""
+    return all((cached_folder(repository) / file.name).is_file() for file in repository.files)
+
+
+def download_pinned(repository: Repository) -> Path:
+    """The folder with the files, downloaded where they are not there yet.
+
+    Raises:
+        DataError: where a file cannot be had, or is not the one that is meant.
+    """
+    folder = cached_folder(repository)
+    for file in repository.files:
+        if not (folder / file.name).is_file():
+            write_whole(folder / file.name, _read(repository, file), make_folder=True)
+    return folder
+
+
+def _read(repository: Repository, file: PinnedFile) -> bytes:
+    from huggingface_hub import constants
+
+    address = os.environ.get(ADDRESS_VARIABLE, _ADDRESS).rstrip("/")
+    url = f"{address}/{repository.name}/{repository.revision}/{file.path}"
+    try:
+        if constants.HF_HUB_OFFLINE:
+            raise OSError("HF_HUB_OFFLINE is set")
+        with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
+            content: bytes = response.read()
+    except (OSError, HTTPException) as error:
+        raise DataError(
+            f"{repository.name} is not in the cache {cached_folder(repository)}, and {url} cannot be downloaded "
+            f"({first_line(error)}); {_WAY_OUT}"
+        ) from None
+    found = hashlib.sha256(content).hexdigest()
+    if found != file.sha256:
+        raise DataError(f"{url} is not the file that is meant: its SHA-256 is {found}, not {file.sha256}; {_WAY_OUT}")
+    return content

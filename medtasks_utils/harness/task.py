@@ -21,8 +21,15 @@ from lm_eval.api.samplers import ContextSampler, get_sampler
 from lm_eval.api.task import ConfigurableTask
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Answer, BatchScorer, Benchmark, Example, LoadReport
-from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
+from medtasks_utils.benchmarks.base import (
+    Answer,
+    BatchScorer,
+    Benchmark,
+    ChoiceBenchmark,
+    Example,
+    LoadReport,
+    order_of,
+)
 from medtasks_utils.errors import DataError, MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
@@ -126,9 +133,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Load and check the rows; called by the harness when it makes the task."""
-        self.dataset = {
-            self.config.test_split or self.config.validation_split: datasets.Dataset.from_list(self._rows(self.split))
-        }
+        name = self.config.test_split or self.config.validation_split
+        self.dataset = {name: datasets.Dataset.from_list(self._rows(self.split))}
 
     def _rows(self, split: str) -> list[Example]:
         """The examples of a split; what is to be known of those to evaluate on is put into the results."""
@@ -162,18 +168,17 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             text += self.config.fewshot_delimiter  # the harness puts nothing between it and the question
         return text
 
-    def doc_to_text(self, doc: Example, doc_to_text: Any = None) -> Any:
+    def doc_to_text(self, doc: Example, *template: Any) -> Any:
         """The user message."""
-        return super().doc_to_text(self._with_settings(doc), doc_to_text)
+        return super().doc_to_text(self._with_settings(doc), *template)
 
-    def doc_to_target(self, doc: Example, doc_to_target: Any = None) -> Any:
+    def doc_to_target(self, doc: Example, *template: Any) -> Any:
         """The right answer."""
-        return super().doc_to_target(self._with_settings(doc), doc_to_target)
+        return super().doc_to_target(self._with_settings(doc), *template)
 
-    def doc_to_choice(self, doc: Example, doc_to_choice: Any = None) -> list[str]:
+    def doc_to_choice(self, doc: Example, *template: Any) -> Any:
         """The choices whose log-likelihoods are asked for."""
-        choices: list[str] = super().doc_to_choice(self._with_settings(doc), doc_to_choice)
-        return choices
+        return super().doc_to_choice(self._with_settings(doc), *template)
 
     def doc_to_prefix(self, doc: Example) -> Any:
         """What the response begins with."""
@@ -222,7 +227,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 kwargs["chat_template"] = self.turns.watched(kwargs["chat_template"])
         if self.info.generates and not self.predict_only:
             rank, processes = kwargs.get("rank") or 0, kwargs.get("world_size") or 1
-            self._scorer = self.benchmark.batch_scorer(self.options, self.info, rank=rank, processes=processes)
+            self._scorer = self.benchmark.batch_scorer(
+                self.eval_docs, self.options, self.info, rank=rank, processes=processes
+            )
         self._prepare_fewshot()
         self._sign(kwargs)
         if kwargs.get("cache_requests"):
@@ -270,21 +277,19 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def _sign(self, settings: Mapping[str, Any]) -> None:
         """Put the signatures of the results to come into the metadata, given the arguments of build_all_requests."""
+        config, left_out = self.config, self.benchmark.unsigned_fields
         documents = self.doc_iterator(limit=settings.get("limit"), samples=settings.get("samples"))  # of all processes
-        left_out = self.benchmark.unsigned_fields
+        templates = (config.description, config.doc_to_text, config.doc_to_choice)
         prompt: dict[str, Any] = {
-            "templates": [
-                as_signed(each)
-                for each in (self.config.description, self.config.doc_to_text, self.config.doc_to_choice)
-            ],
+            "templates": list(map(as_signed, templates)),
             "system": settings.get("system_instruction"),
         }
-        if self.config.gen_prefix:
-            prompt["prefix"] = self.config.gen_prefix
+        if config.gen_prefix:
+            prompt["prefix"] = config.gen_prefix
         if self.turns is not None:
             prompt["parts"] = self.turns.prompt_parts()
-        if self.config.num_fewshot:
-            prompt["fewshot"] = [repr(self.config.fewshot_config), self._fewshot_seed, self._fewshot_rows]
+        if config.num_fewshot:
+            prompt["fewshot"] = [repr(config.fewshot_config), self._fewshot_seed, self._fewshot_rows]
             prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
         scorers = self._scorer.signatures if self._scorer is not None else {}
         fields = signature_fields(
@@ -292,17 +297,17 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             documents=[{key: doc[key] for key in doc if key not in left_out} for _, doc in documents],
             prompt=prompt,
             has_chat_template=self._has_chat_template,
-            shots=self.config.num_fewshot or 0,
+            shots=config.num_fewshot or 0,
             options=self.options,
-            generation_kwargs=self.config.generation_kwargs,
+            generation_kwargs=config.generation_kwargs,
             scorers=scorers,
         )
-        self.config.metadata["signature"] = {
+        config.metadata["signature"] = {
             name: signature(self.info.name, fields, shown, self.VERSION, self.benchmark.packages)
-            for name, shown in filters_as_signed(self.config, self.filter_names).items()
+            for name, shown in filters_as_signed(config, self.filter_names).items()
         }
         if scorers:
-            self.config.metadata["scorers"] = scorers
+            config.metadata["scorers"] = scorers
 
     # ---- answers
 
@@ -370,10 +375,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """The metrics of one example under one filter, each the mean over its generations; details for its sample."""
         if not self.info.generates:
             return super().process_results(doc, results)  # type: ignore[no-any-return]
-        details = {
-            name: [answer.details[name] for answer in results] if len(results) > 1 else results[0].details[name]
-            for name in results[0].details
-        }
+        first = results[0].details
+        details = first if len(results) == 1 else {name: [each.details[name] for each in results] for name in first}
         texts = [str.__str__(answer) for answer in results]
         if self.predict_only:
             return ScoresAndDetails(super().process_results(doc, texts), details)

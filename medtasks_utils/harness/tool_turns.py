@@ -7,12 +7,11 @@ from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 from lm_eval.api.instance import Instance
 
 from medtasks_utils.benchmarks.base import Answer
-from medtasks_utils.benchmarks.tool_options import ToolOptions
 from medtasks_utils.errors import OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness.api_batch import NextPrompt
@@ -36,26 +35,14 @@ class ChatInstance(Instance):  # type: ignore[misc]
         return Conversation(f"{self.doc_id}/{self.idx}", self.chat)
 
 
-class AskingTask(Protocol):
-    """A task as its turns see it; ``instances`` are the first requests of all conversations."""
-
-    options: ToolOptions
-    model: Any
-    task_name: str
-    instances: Sequence[ChatInstance]
-
-    def has_final_answer(self, text: str) -> bool:
-        """Whether a reply, with its calls taken out, gives the final answer in the form that was asked for."""
-
-
 class ToolTurns:
     """The conversations of a task in which the model may call tools.
 
     What is scored, and what ``resps`` shows, is the last reply of each conversation, with calls left out of what the
-    filters read. The sample's ``transcript`` has all of it.
+    filters read. The sample's ``transcript`` has all of it. ``task`` is the :class:`.task.MedTask` that has them.
     """
 
-    def __init__(self, task: AskingTask) -> None:
+    def __init__(self, task: Any) -> None:
         self._task = task
         self._tools = {kind.name: kind for kind in task.options.tools}
         self._rendered: Sequence[Message] | None = None  # the messages of the last prompt

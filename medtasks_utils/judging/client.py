@@ -6,9 +6,9 @@ import asyncio
 import hashlib
 import json
 import logging
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 import openai
@@ -16,18 +16,15 @@ import openai
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging.cache import Cache
-from medtasks_utils.judging.endpoints import ERRORS, Dialect, explain, one_line, retrying, unusable
+from medtasks_utils.judging.endpoints import NO_COMPLETION, Dialect, explain, one_line, unusable
 from medtasks_utils.judging.judge import CallError, Messages, Schema, Tokens, Value
 from medtasks_utils.judging.replies import UnreadableError
 from medtasks_utils.judging.settings import JudgeSettings
+from medtasks_utils.writing import SECRETS
 
 ASKED = 3
 """Times a question is put, at most, until the reply can be read."""
 
-CONNECTED_WITHIN = 15.0
-"""Seconds until an endpoint that takes no connection counts as unreachable."""
-
-_FORMAT = 1  # of what the cache holds; another number is another question
 _CHECK: Messages = [{"role": "user", "content": 'Reply with this JSON object and nothing else: {"ready": true}'}]
 _CHECK_SCHEMA: Schema = {
     "title": "check",
@@ -40,16 +37,8 @@ _dialects: dict[tuple[str, str], Dialect] = {}
 """What has been learned of each model at its endpoint."""
 
 
-@dataclass
-class Tally:
-    """What one case has cost so far; tokens count for answers from the cache too, calls do not."""
-
-    tokens: Tokens = field(default_factory=Tokens)
-    calls: int = 0
-
-    def add(self, tokens: Tokens) -> None:
-        """Count tokens."""
-        self.tokens = Tokens(*map(sum, zip(self.tokens, tokens, strict=True)))
+Tally = Counter[str]
+"""What one case has cost so far: ``calls``, and tokens by the names of :class:`Tokens`, those of the cache too."""
 
 
 class JudgeClient:
@@ -71,11 +60,11 @@ class JudgeClient:
         self._openai = openai.AsyncOpenAI(
             api_key=settings.api_key.get_secret_value(),
             base_url=settings.base_url,
-            timeout=openai.Timeout(settings.timeout, connect=min(settings.timeout, CONNECTED_WITHIN)),
-            max_retries=0,  # ours, which honour longer waits and are counted
+            timeout=openai.Timeout(settings.timeout, connect=15.0),  # seconds
+            max_retries=settings.max_retries,  # each after the wait that the endpoint asks for, else ever longer ones
         )
         # Requests and headers hold texts and the key: no log shows them, however verbose.
-        for name in ("openai", "httpx", "httpx2", "httpcore", "httpcore2"):
+        for name in ("openai", "httpx2", "httpcore2", "httpx", "httpcore"):
             transport = logging.getLogger(name)
             transport.setLevel(max(transport.getEffectiveLevel(), logging.WARNING))
         self._slots = asyncio.Semaphore(settings.concurrency)
@@ -96,30 +85,26 @@ class JudgeClient:
         if cached is not None:
             with suppress(UnreadableError):  # written by a version that read it otherwise
                 value = read(final_text(cached["text"]))
-                tally.add(Tokens(*cached["tokens"]))
+                tally.update(Tokens(*cached["tokens"])._asdict())
                 return value
         if self._check_first:
             self._checking = self._checking or asyncio.ensure_future(self.check())
             await asyncio.shield(self._checking)
-        attempt = retrying(self.settings.max_retries)
         asked, problem = messages, UnreadableError()
-        text: str
-        tokens: Tokens
         for _ in range(ASKED):
             try:
-                text, tokens = await attempt(self._request, asked, schema, tally)
+                text, tokens = await self._request(asked, schema, tally)
                 value = read(final_text(text))
-            except UnreadableError as error:
-                problem = error
-            else:
                 self._cache.put(key, {"text": text, "tokens": tokens})
                 return value
+            except UnreadableError as error:
+                problem = error
             # At temperature 0 the same question would get the same reply.
-            why = one_line(str(problem), self.settings)
+            why = one_line(str(problem))
             reminder = f"(An earlier reply could not be used: {why}. Keep exactly to the form that is asked for.)"
             last = messages[-1]
             asked = [*messages[:-1], {**last, "content": f"{last['content']}\n\n{reminder}"}]
-        raise CallError(problem.kind, one_line(f"{problem} (asked {ASKED} times)", self.settings))
+        raise CallError(one_line(f"{problem} (asked {ASKED} times)"), problem.kind)
 
     async def _request(self, messages: Messages, schema: Schema, tally: Tally) -> tuple[str, Tokens]:
         """One request in one slot, repeated only while the endpoint refuses parameters it can be spared.
@@ -132,16 +117,16 @@ class JudgeClient:
         await self._slots.acquire()
         try:
             while True:
-                tally.calls += 1
-                call: Any = self._openai.chat.completions.create(
-                    model=self.settings.model,
-                    messages=messages,  # type: ignore[arg-type]
-                    extra_body=dialect.parameters(self.settings.max_tokens, schema),  # else the schema is walked
-                )
-                try:  # the library's timeout starts anew with every byte; this one does not
-                    completion = await asyncio.wait_for(call, self.settings.timeout)
+                tally["calls"] += 1
+                try:
+                    answer = await self._openai.chat.completions.with_raw_response.create(
+                        model=self.settings.model,
+                        messages=messages,  # type: ignore[arg-type]
+                        extra_body=dialect.parameters(self.settings.max_tokens, schema),  # else the schema is walked
+                    )
+                    tally["calls"] += answer.retries_taken
                     break
-                except ERRORS as error:
+                except openai.OpenAIError as error:
                     spared = dialect.without(error, schema)
                     if spared is None:
                         raise explain(error, self.settings) from None
@@ -150,13 +135,14 @@ class JudgeClient:
             asyncio.get_running_loop().call_later(self.settings.pause, self._slots.release)
         _dialects[self._model] = dialect
         try:  # the library checks no types, and endpoints differ
-            (choice, *_), usage = completion.choices, getattr(completion, "usage", None)
-            text = self.settings.scrub(printable(choice.message.content or ""))
-            tokens = Tokens(*(int(getattr(usage, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens")))
-            refusal, finish = getattr(choice.message, "refusal", None), getattr(choice, "finish_reason", None)
-        except (AttributeError, TypeError, ValueError, OverflowError):
-            raise CallError("unreadable", "the endpoint's answer is no chat completion", transient=True) from None
-        tally.add(tokens)
+            completion: Any = answer.parse()
+            choice, usage = completion.choices[0], completion.usage
+            text = SECRETS.scrub(printable(choice.message.content or ""))
+            tokens = Tokens(usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else Tokens()
+            refusal, finish = choice.message.refusal, choice.finish_reason
+        except (AttributeError, IndexError, TypeError, ValueError):
+            raise UnreadableError("the endpoint's answer is no chat completion", NO_COMPLETION) from None
+        tally.update(tokens._asdict())
         if finish == "length":
             raise UnreadableError(f"the reply was cut off at {self.settings.max_tokens} tokens")
         if refusal or finish == "content_filter" or not final_text(text).strip():
@@ -170,12 +156,15 @@ class JudgeClient:
             JudgeError: if the endpoint cannot be reached, or refuses the key, the model or the parameters.
         """
         try:
-            with suppress(UnreadableError):  # it need not be good at it
-                await retrying(self.settings.max_retries)(self._request, _CHECK, _CHECK_SCHEMA, Tally())
+            await self._request(_CHECK, _CHECK_SCHEMA, Tally())
         except CallError as error:
-            raise unusable(error, self.settings) from None
+            if not isinstance(error, UnreadableError) or error.kind == NO_COMPLETION:  # it need not be good at it
+                raise unusable(error.kind, str(error), self.settings) from None
 
     def _key(self, messages: Messages, schema: Schema) -> str:
-        """A hash of all that an answer depends on; the limit on tokens is not, since cut-off replies are not kept."""
-        parts = [_FORMAT, self.settings.base_url, self.settings.model, messages, schema, self.settings.repeat]
+        """A hash of all that an answer depends on, and of the form of what is kept (1).
+
+        The limit on tokens is not in it, since replies that were cut off are not kept.
+        """
+        parts = [1, self.settings.base_url, self.settings.model, messages, schema, self.settings.repeat]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

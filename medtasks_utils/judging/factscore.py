@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -48,14 +48,14 @@ class FActScore:
             """Extract the claims of the texts, verify each, and put both with their rate into the output."""
             extraction, verification = (templates.load(f"factscore_{each}") for each in ("claims", prompt))
             asked = [ask(extraction.messages(**{**fields, "explanation": text}), read_claims) for text in texts]
-            claims = list(dict.fromkeys(chain(*await _all(asked, output))))
+            claims = list(dict.fromkeys(chain(*await asyncio.gather(*asked))))
             labels: list[Any] = [None] * len(claims)
             output.update({f"{prefix}claims": claims, f"{prefix}labels": labels})
 
             async def verify(index: int) -> None:
                 labels[index] = await ask(verification.messages(**fields, claim=claims[index]), read_label)
 
-            await _all(map(verify, range(len(claims))), output)
+            await asyncio.gather(*map(verify, range(len(claims))))
             # An explanation without a medical claim supports nothing; references without one leave nothing to cover.
             empty = None if prefix else 0.0
             output[name] = 100 * sum(map(LABELS.__getitem__, labels)) / len(labels) if labels else empty
@@ -63,17 +63,10 @@ class FActScore:
         halves = [rate("support", [case.explanation], "verify")]
         if self.use_coverage:
             halves.append(rate("coverage", case.references, "cover", "reference_"))
-        await _all(halves, output)
+        try:
+            await asyncio.gather(*halves)
+        except CallError as error:
+            error.output = output
+            raise
         rates = [output[name] for name in self.rates if output[name] is not None]
         return Verdict(sum(rates) / len(rates), output)
-
-
-async def _all(calls: Iterable[Awaitable[Any]], output: dict[str, Any]) -> list[Any]:
-    """Wait for all, so that every answer is kept; then fail as the first that failed did."""
-    results = await asyncio.gather(*calls, return_exceptions=True)
-    for result in results:
-        if isinstance(result, CallError):
-            result.output = output
-        if isinstance(result, BaseException):
-            raise result
-    return results

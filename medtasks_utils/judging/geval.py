@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from medtasks_utils.judging import templates
@@ -25,7 +24,7 @@ class GEval:
     """One call a case."""
 
     name = "g-eval"
-    rates: Sequence[str] = ()
+    rates = ()
 
     @property
     def signature(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
@@ -57,7 +58,7 @@ class Judgement:
             and, with coverage, ``reference_claims``, ``reference_labels``, ``coverage``. What was said before a
             failure is kept.
         tokens: spent on the case, answers from the cache included.
-        calls: requests made for the case: retries count, answers from the cache do not.
+        calls: requests made for the case: retries count, but of calls that failed; answers from the cache do not.
     """
 
     score: float | None
@@ -73,16 +74,12 @@ class CallError(Exception):
 
     Attributes:
         kind: as in :class:`Judgement`.
-        transient: whether the same call may well be answered later.
-        wait: seconds the endpoint asked to wait, if it did.
         output: what the judge had said by then.
     """
 
-    def __init__(self, kind: str, message: str, transient: bool = False, wait: float | None = None) -> None:
+    def __init__(self, message: str = "", kind: str = "unreadable") -> None:
         super().__init__(message)
         self.kind = kind
-        self.transient = transient
-        self.wait = wait
         self.output: dict[str, Any] = {}
 
 
@@ -142,13 +139,9 @@ def judge_name(text: str) -> str:
         JudgeError: for a judge that there is not.
     """
     for name in JUDGES:
-        if _plain(name) == _plain(text):
+        if re.sub("[-_]", "", name.lower()) == re.sub("[-_]", "", text.lower()):
             return name
     raise JudgeError(f"there is no judge {text!r}; there are {', '.join(JUDGES)}")
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "")
 
 
 def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
@@ -159,6 +152,5 @@ def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
         JudgeError: for a judge that there is not.
     """
     kind = JUDGES[judge_name(name)]
-    settings = {"use_coverage": use_coverage} if "use_coverage" in signature(kind).parameters else {}
-    judge: Judge = kind(**settings)
+    judge: Judge = kind(use_coverage=use_coverage) if "use_coverage" in signature(kind).parameters else kind()
     return judge

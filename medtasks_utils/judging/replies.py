@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from medtasks_utils.extraction.printable import printable
+from medtasks_utils.judging.judge import CallError
 
 LABELS = {"FULLY_SUPPORTED": 1.0, "PARTIALLY_SUPPORTED": 0.5, "NOT_SUPPORTED": 0.0}
 """What FActScore's verification may answer, with its worth."""
@@ -19,16 +20,8 @@ _MAX_STARTS = 200  # brackets at which JSON may begin, so that no reply takes qu
 _FENCE = re.compile(r"^```\w*\s*(.*?)\s*```$", re.DOTALL)
 
 
-class UnreadableError(Exception):
-    """A reply that is not what was asked for; the message says in what, without quoting at length.
-
-    Attributes:
-        kind: of failure, as in :class:`~medtasks_utils.judging.judge.Judgement`.
-    """
-
-    def __init__(self, message: str = "", kind: str = "unreadable") -> None:
-        super().__init__(message)
-        self.kind = kind
+class UnreadableError(CallError):
+    """A reply that is not what was asked for; the message says in what, without quoting at length."""
 
 
 def find_object(text: str, having: str) -> dict[str, Any]:
@@ -37,10 +30,7 @@ def find_object(text: str, having: str) -> dict[str, Any]:
     Raises:
         UnreadableError: if there is none, or several that differ.
     """
-    value: dict[str, Any] = _only(
-        text, "{", lambda value: isinstance(value, dict) and having in value, f"JSON object with {having!r}"
-    )
-    return value
+    return dict(_only(text, "{", lambda value: isinstance(value, dict) and having in value, f"object with {having!r}"))
 
 
 def read_claims(text: str) -> list[str]:
@@ -49,11 +39,7 @@ def read_claims(text: str) -> list[str]:
     Raises:
         UnreadableError: if there is none, several that differ, one that holds something else, or too many claims.
     """
-
-    def is_claims(value: Any) -> bool:
-        return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-    found = _only(text, "[", is_claims, "JSON array of strings")
+    found = _only(text, "[", lambda value: all(isinstance(item, str) for item in value), "array of strings")
     claims = list(dict.fromkeys(" ".join(claim.split()) for claim in found if claim.strip()))
     if len(claims) > MAX_CLAIMS:
         raise UnreadableError(f"{len(claims)} claims, when 5 to 7 were asked for")
@@ -77,9 +63,9 @@ def _only(text: str, opening: str, fits: Callable[[Any], bool], name: str) -> An
     """The JSON value that fits, the same wherever one does; half characters that it holds as escapes are replaced."""
     found = [value for value in _values(text, opening) if fits(value)]
     if not found:
-        raise UnreadableError(f"no {name}")
+        raise UnreadableError(f"no JSON {name}")
     if any(value != found[0] for value in found):
-        raise UnreadableError(f"several of a {name}")
+        raise UnreadableError(f"several of a JSON {name}")
     return json.loads(printable(json.dumps(found[0], ensure_ascii=False)))
 
 

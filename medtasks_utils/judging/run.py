@@ -19,8 +19,6 @@ from medtasks_utils.judging.settings import JudgeError, JudgeSettings
 if TYPE_CHECKING:
     from medtasks_utils.judging.client import JudgeClient
 
-_CHECK_RETRIES = 2
-
 
 @cache
 def check(settings: JudgeSettings) -> None:
@@ -30,7 +28,7 @@ def check(settings: JudgeSettings) -> None:
         JudgeError: for a cache that cannot be written, an endpoint that cannot be reached, a key, a model or
             parameters that it refuses.
     """
-    _with_client(replace(settings, max_retries=_CHECK_RETRIES), False, lambda client: client.check())
+    _with_client(replace(settings, max_retries=2), False, lambda client: client.check())
 
 
 def judge_all(
@@ -58,41 +56,31 @@ def judge_all(
     """
 
     async def work(client: JudgeClient) -> list[Judgement]:
-        from medtasks_utils.judging.client import Tally
-
         async def judge_one(index: int, case: Any) -> Judgement:
-            tally = Tally()
+            tally = Counter[str]()
             try:
                 score, output = await judge.judge(case, partial(client.complete, tally=tally))
-                judgement = Judgement(score, None, None, output, tally.tokens, tally.calls)
+                judgement = Judgement(score, output=output)
             except CallError as error:
-                judgement = Judgement(None, error.kind, str(error), error.output, tally.tokens, tally.calls)
+                judgement = Judgement(None, error.kind, str(error), error.output)
+            judgement = replace(judgement, tokens=Tokens(tally["prompt"], tally["completion"]), calls=tally["calls"])
             on_result(index, judgement)
             bar.update()
             return judgement
 
         with tqdm(total=len(cases), delay=1, desc=f"Judging ({judge.name})", unit="example") as bar:
-            tasks = [asyncio.ensure_future(judge_one(index, case)) for index, case in enumerate(cases)]
-            try:
-                return await asyncio.gather(*tasks)
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+            return await asyncio.gather(*(judge_one(index, case) for index, case in enumerate(cases)))
 
     return _with_client(settings, check_first, work)
 
 
 def summary(judgements: Sequence[Judgement]) -> str:
     """All judgements in one line: judged, failed by kind, tokens, calls."""
-    failures = Counter(judgement.failure for judgement in judgements if judgement.failure)
-    tokens = Tokens(*(sum(counts) for counts in zip(*(judgement.tokens for judgement in judgements), strict=True)))
-    failed = ", ".join(f"{count} {kind}" for kind, count in failures.most_common())
+    kinds = Counter(judgement.failure or "judged" for judgement in judgements)
+    prompt, completion = (sum(each.tokens[i] for each in judgements) for i in (0, 1))
     return (
-        f"{len(judgements) - failures.total()} of {len(judgements)} judged"
-        + (f", failed: {failed}" if failed else "")
-        + f"; {sum(judgement.calls for judgement in judgements)} calls, "
-        f"{tokens.prompt:,} + {tokens.completion:,} tokens"
+        f"{', '.join(f'{count} {kind}' for kind, count in kinds.items())}; "
+        f"{sum(judgement.calls for judgement in judgements)} calls, {prompt:,} + {completion:,} tokens"
     )
 
 

@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.writing import SECRETS
 
 DEFAULT_MODEL = "gpt-4o-mini"
 PROVIDER = "https://api.openai.com/v1"
 KEY_VARIABLES = ("JUDGE_API_KEY", "OPENAI_API_KEY")
 
 _NO_KEY = "none"  # what an endpoint without keys is sent, since the client library insists on one
-_SHORTEST_SECRET = 8  # shorter values ("none", "EMPTY") are placeholders, and occur in texts by chance
+_URL = re.compile(r"https?://[^/@?#\s]+(/[^@?#\s]*)?")
 
 
 class JudgeError(MedtasksError, ValueError):
@@ -70,7 +70,7 @@ class JudgeSettings:
             model: the judge's name at the endpoint.
             base_url: the endpoint; ``OPENAI_BASE_URL``, else the provider's, if None.
             key_variable: the name of the variable with the key; ``JUDGE_API_KEY``, else ``OPENAI_API_KEY``, if None.
-            cache: a file, or a folder to put it in; ``$XDG_CACHE_HOME/medtasks`` if None.
+            cache: a file; in ``$XDG_CACHE_HOME/medtasks`` if None.
             limits: the other attributes.
 
         Raises:
@@ -83,12 +83,8 @@ class JudgeSettings:
                 f"the judge at {url} needs a key: set {' or '.join(KEY_VARIABLES)}, name the variable that holds it, "
                 "or name another endpoint"
             )
+        SECRETS.learn({"api_key": key})
         return cls(model, url, SecretStr(key or _NO_KEY), cache_file(cache), **limits)
-
-    def scrub(self, text: str) -> str:
-        """The text without the key, should an endpoint have echoed it."""
-        key = self.api_key.get_secret_value()
-        return text.replace(key, "[key]") if len(key) >= _SHORTEST_SECRET else text
 
 
 def endpoint(url: str) -> str:
@@ -97,19 +93,12 @@ def endpoint(url: str) -> str:
     Raises:
         JudgeError: if it is no http(s) URL, or holds credentials or a query, which would end up in results and logs.
     """
-    try:
-        parts = urlsplit(url.strip())
-        host = parts.hostname
-    except ValueError:
-        host = None
-    if not host or parts.scheme not in ("http", "https"):
-        raise JudgeError("the judge's base URL must look like http://localhost:8000/v1")
-    if parts.username or parts.password or parts.query or parts.fragment:
+    if not _URL.fullmatch(url.strip()):
         raise JudgeError(
-            f"the judge's base URL (host {host}) must hold no user, password, query or fragment, since it is written "
-            "to results: pass the key through an environment variable"
+            "the judge's base URL must look like http://localhost:8000/v1, with no user, password, query or fragment, "
+            "since it is written to results: pass the key through an environment variable"
         )
-    return url.strip().rstrip("/").removesuffix("/chat/completions").rstrip("/")
+    return url.strip().rstrip("/").removesuffix("/chat/completions")
 
 
 def find_key(variable: str | None, environment: Mapping[str, str]) -> str | None:
@@ -134,9 +123,6 @@ def find_key(variable: str | None, environment: Mapping[str, str]) -> str | None
 
 
 def cache_file(path: str | Path | None) -> Path:
-    """The cache's file: as given, in the folder given, or in the user's cache folder."""
-    if path is None:
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        return Path(home) / "medtasks" / "judge.sqlite3"
-    path = Path(path).expanduser()
-    return path / "judge.sqlite3" if path.is_dir() else path
+    """The cache's file: as given, or in the user's cache folder."""
+    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(path or f"{home}/medtasks/judge.sqlite3").expanduser()

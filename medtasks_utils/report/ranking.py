@@ -67,4 +67,4 @@ def _ranks(unit: Unit, filter_name: str, family: int) -> list[Rank]:
     first = every[0][index]
     shared = (replace(s[index], clusters=first.clusters, strata=first.strata, known=index >= 0) for s in every)
     ratios = [scores.ratio("macro" if is_group else facts.aggregation) for scores in shared]
-    return ranking(runs, ratios, higher_is_better=facts.higher_is_better is not False, family=family)
+    return ranking(runs, ratios, family=family)

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.errors import MedtasksError
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, Tokens, judge_all
@@ -23,7 +22,7 @@ from medtasks_utils.rescore.samples import Response
 from medtasks_utils.statistics.aggregation import Scores, codes
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import JudgedScore, Metric
-from medtasks_utils.writing import WriteError, write_whole
+from medtasks_utils.writing import write_whole
 
 Log = Callable[[str], object]
 JudgedRow = dict[str, str]
@@ -44,10 +43,6 @@ _OURS = (
 def columns(judge: str) -> tuple[str, ...]:
     """Of a judge's file. The environment's own scores and rates are from 0 to 1; ``score`` is from 0 to 100."""
     return (*_FIRST, *_THEIRS.get(judge, ()), "references", "error", *_OURS)
-
-
-class TableError(MedtasksError):
-    """A table that cannot be written."""
 
 
 @dataclass(frozen=True)
@@ -92,17 +87,20 @@ def rescore(
 
     Raises:
         JudgeError: before anything is judged, if the model cannot be asked.
-        TableError: if a file cannot be written.
+        WriteError: if a file cannot be written, which is tried before anything is judged.
     """
     result = Rescoring({}, {}, [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges])
     for path in result.paths:
-        _check(path)
+        write_whole(path, path.read_bytes() if path.exists() else b"", make_folder=True)
     for judge, path in zip(judges, result.paths, strict=True):
-        judged = _judged(responses, judge, settings, log, verbose)
-        rows = [_row(*each, judge, settings.model) for each in zip(responses, judged, strict=True)]
-        _write(path, columns(judge.name), rows)
+        judged = list(zip(responses, _judged(responses, judge, settings, log, verbose), strict=True))
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, columns(judge.name))
+        writer.writeheader()
+        writer.writerows(_row(*each, judge, settings.model) for each in judged)
+        write_whole(path, text.getvalue())
         for run in dict.fromkeys(response.run for response in responses):
-            own = [each for each in zip(responses, judged, strict=True) if each[0].run == run]
+            own = [each for each in judged if each[0].run == run]
             result.statuses[judge.name, run] = Counter(_status(*each) for each in own)
             result.scores[judge.name, run] = _mean(own)
     return result
@@ -190,38 +188,10 @@ def _row(response: Response, judgement: Judgement | None, judge: Judge, model: s
         "prompt_tokens": tokens.prompt,
         "completion_tokens": tokens.completion,
     }
-    return {name: "" if values[name] is None else _cell(str(values[name])) for name in columns(judge.name)}
+    # Lone surrogates and NUL, which UTF-8 and CSV cannot hold, become U+FFFD.
+    cells = {name: "" if values[name] is None else printable(str(values[name])) for name in columns(judge.name)}
+    return {name: cell.replace("\0", "\ufffd") for name, cell in cells.items()}
 
 
 def _share(score: Any) -> float | None:
     return None if score is None else float(score) / 100
-
-
-def _cell(text: str) -> str:
-    """What UTF-8 or CSV cannot hold, lone surrogates and NUL, becomes U+FFFD."""
-    return printable(text).replace("\0", "\ufffd")
-
-
-def _check(path: Path) -> None:
-    """See that a file can be written, before anything is judged."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        is_there = path.exists()
-        path.open("ab").close()
-        if not is_there:
-            path.unlink()
-    except OSError as error:
-        raise TableError(
-            f"{path} cannot be written: {error.strerror or error}: name another place as --out_csv_prefix"
-        ) from None
-
-
-def _write(path: Path, names: Sequence[str], rows: Sequence[JudgedRow]) -> None:
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, names)
-    writer.writeheader()
-    writer.writerows(rows)
-    try:
-        write_whole(path, text.getvalue())
-    except WriteError as error:
-        raise TableError(f"{error}: name another place as --out_csv_prefix") from None

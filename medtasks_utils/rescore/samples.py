@@ -5,19 +5,17 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import Case
-from medtasks_utils.results import Sample, TaskRun, read_runs
-from medtasks_utils.results.samples import Row
+from medtasks_utils.results import TaskRun, read_runs
 
 BENCHMARK = "medexqa"
-_FIELDS = ("specialty", "question", "options", "answer_letter", "explanation_1", "explanation_2")
 
 
 class SamplesError(MedtasksError):
@@ -49,18 +47,12 @@ class Response:
     case: Case
 
     @property
-    def is_right(self) -> bool:
-        """Whether the answer is right: a wrong one scores 0 without a judge."""
-        return self.given == self.case.answer_letter
-
-    @property
     def needs_judge(self) -> bool:
-        """Whether a judge has to see it: without references there is no score."""
-        return self.is_right and bool(self.case.references)
+        """Whether a judge has to see it: a wrong answer scores 0, and without references there is no score."""
+        return self.given == self.case.answer_letter and bool(self.case.references)
 
 
-@dataclass(frozen=True)
-class Responses:
+class Responses(NamedTuple):
     """What was found, in the order of the files, and what was left out, in words."""
 
     found: list[Response]
@@ -76,30 +68,28 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
         filter_name: whose answers decide which responses are right.
 
     Raises:
-        SamplesError: if no file matches, one is there twice, or none has responses to judge.
+        SamplesError: if no file matches, or none has responses to judge.
     """
     paths = _matching(patterns)
     problems: list[str] = []
     found: list[Response] = []
-    origins: dict[tuple[str, str], Path] = {}
-    left = {path.resolve(): path for path in paths}
     for run in read_runs(paths):
-        name = f"{run.model} {run.date}".strip()
         for task in run.tasks.values():
-            path = left.pop(task.samples_path.resolve(), None) if task.samples_path else None
-            if path is None:
+            path = task.samples_path
+            if path is None or path.resolve() not in paths:
                 continue
             if task.benchmark != BENCHMARK:
                 problems.append(f"{path}: left out, the task {task.task} is not one of MedExQA's")
                 continue
-            other = origins.setdefault((name, task.task), path)
-            if other != path:
-                raise SamplesError(
-                    f"{other} and {path} are both samples of {task.task} in the run {name}: give --input_glob only one"
-                )
-            found += _responses(name, task, path, filter_name, problems)
             problems += task.problems
-    problems += [f"{path}: left out, not named samples_<task>_<date>.jsonl" for path in left.values()]
+            own = list(_responses(f"{run.model} {run.date}".strip(), task, path, filter_name))
+            if not own:
+                there = ", ".join(task.filters)
+                problems.append(
+                    f"{path}: no answers of the filter {filter_name} (there are {there}); log-likelihoods have no "
+                    "explanation to judge"
+                )
+            found += own
     if not found:
         detail = f": {problems[0]}" if problems else ""
         raise SamplesError(
@@ -110,62 +100,36 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
 
 
 def _matching(patterns: Sequence[str]) -> list[Path]:
-    paths: dict[Path, Path] = {}
+    """The files, each once, without links."""
+    paths: list[Path] = []
     for pattern in patterns:
         place = os.path.expanduser(pattern)
         if os.path.isdir(place):
             place = os.path.join(glob.escape(place), "**", f"samples_{BENCHMARK}*.jsonl")
-        matching = [Path(path) for path in sorted(glob.glob(place, recursive=True)) if os.path.isfile(path)]
+        matching = [Path(path).resolve() for path in sorted(glob.glob(place, recursive=True)) if os.path.isfile(path)]
         if not matching:
             raise SamplesError(
                 f"no file matches --input_glob {pattern!r}; it takes what lm_eval writes with --log_samples, as in "
                 f"'results/**/samples_{BENCHMARK}*.jsonl' (quoted, so that the shell leaves it)"
             )
-        paths |= {path.resolve(): path for path in matching if path.resolve() not in paths}
-    return list(paths.values())
+        paths += matching
+    return list(dict.fromkeys(paths))
 
 
-def _responses(run: str, task: TaskRun, path: Path, filter_name: str, problems: list[str]) -> Iterator[Response]:
-    without_filter, without_fields = [], []
+def _responses(run: str, task: TaskRun, path: Path, filter_name: str) -> Iterator[Response]:
     for sample in task.samples:
-        if not _is_document(sample.doc):
-            without_fields.append(sample)
-        elif len(sample.answers.get(filter_name, ())) != len(sample.responses):
-            without_filter.append(sample)
-        else:
-            yield from _generations(run, task.task, path, sample, filter_name)
-    if without_fields:
-        problems.append(
-            f"{path}: left out {len(without_fields)} samples without a document of MedExQA "
-            f"(the first is doc_id {without_fields[0].doc_id})"
-        )
-    if without_filter:
-        there = ", ".join(sorted({name for sample in without_filter for name in sample.answers}))
-        problems.append(
-            f"{path}: left out {len(without_filter)} samples without the filter {filter_name} "
-            f"(they have {there}); log-likelihoods have no explanation to judge"
-        )
-
-
-def _is_document(doc: Row) -> bool:
-    if not all(field in doc for field in _FIELDS):
-        return False
-    options, letter = doc["options"], doc["answer_letter"]
-    return isinstance(options, list) and len(options) == len(LETTERS) and letter in list(LETTERS)
-
-
-def _generations(run: str, task: str, path: Path, sample: Sample, filter_name: str) -> Iterator[Response]:
-    doc = {name: printable(str(value)) for name, value in sample.doc.items() if isinstance(value, str)}
-    references = tuple(doc[name] for name in _FIELDS[-2:] if doc.get(name, "").strip())
-    options = tuple(printable(str(option)) for option in sample.doc["options"])
-    example = doc.get("id") or f"{doc['specialty']}/{sample.doc_id}"
-    for generation, (text, given) in enumerate(zip(sample.responses, sample.answers[filter_name], strict=True)):
+        doc = {name: printable(value) for name, value in sample.doc.items() if isinstance(value, str)}
+        references = (doc.get(name, "") for name in ("explanation_1", "explanation_2"))
         case = Case(
             specialty=doc["specialty"],
             question=doc["question"],
-            options=options,
+            options=tuple(map(printable, sample.doc["options"])),
             answer_letter=doc["answer_letter"],
-            explanation=printable(final_text(text).strip()),
-            references=references,
+            explanation="",
+            references=tuple(text for text in references if text.strip()),
         )
-        yield Response(path, run, task, example, generation, given, text, case)
+        example = doc.get("id") or f"{doc['specialty']}/{sample.doc_id}"
+        answers = sample.answers.get(filter_name, ())
+        for generation, (text, given) in enumerate(zip(sample.responses, answers, strict=False)):
+            own = replace(case, explanation=printable(final_text(text).strip()))
+            yield Response(path, run, task.task, example, generation, given, text, own)

@@ -45,14 +45,12 @@ class Line(NamedTuple):
     """A response.
 
     Attributes:
-        example: what the lines of one example share; None where the file does not say.
         response: what is scored: the last thing that the model said.
         rewards: the environment's own, by reward function.
     """
 
     number: int
     task: str
-    example: Any
     prompt: list[Message]
     completion: list[Message]
     response: str
@@ -152,7 +150,6 @@ def _line(place: int, values: Row) -> Line:
     return Line(
         number=place,
         task=str(values.get("task")),
-        example=values.get("example_id", values.get("id")),
         prompt=prompt,
         completion=completion,
         response=[message["content"] for message in completion if message["role"] in ("assistant", "prompt")][-1],
@@ -177,13 +174,12 @@ def _chat(messages: Any) -> list[Message]:
 def _by_document(lines: Sequence[Line], documents: Sequence[Row]) -> tuple[dict[int, list[Line]], list[int]]:
     """The responses to each document by its place, in the documents' order, and the lines that show none.
 
-    Of equal documents, each example of the environment has one of its own.
+    Where a prompt shows all of several, the longest is meant; of equal ones the first.
     """
     shown = [[plain for part in _parts(doc) if (plain := _plain(part))] for doc in documents]
     by_word: dict[str, list[int]] = defaultdict(list)  # so that not all are looked for
     for place, parts in enumerate(shown):
         by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
-    examples: dict[tuple[int, ...], dict[str, int]] = defaultdict(dict)
     found: dict[int, list[Line]] = defaultdict(list)
     unmatched = []
     for line in lines:
@@ -191,9 +187,7 @@ def _by_document(lines: Sequence[Line], documents: Sequence[Row]) -> tuple[dict[
         near = (place for word in set(text.split()) & by_word.keys() for place in by_word[word])
         places = sorted(place for place in near if all(f" {part} " in text for part in shown[place]))
         if places:
-            equal = examples[tuple(places)]
-            rank = equal.setdefault(json.dumps(line.example), len(equal))
-            found[places[min(rank, len(places) - 1)]].append(line)
+            found[max(places, key=lambda place: len("".join(shown[place])))].append(line)
         else:
             unmatched.append(line.number)
     return {place: found[place] for place in sorted(found)}, unmatched

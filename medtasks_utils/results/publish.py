@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 from huggingface_hub import CommitOperationAdd, HfApi, constants
 
-from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError, first_line
 from medtasks_utils.harness.signature import NOTHING, parse
 from medtasks_utils.results import Run, TaskRun
@@ -113,14 +112,11 @@ def _headlines(run: Run) -> Iterator[Headline]:
     grouped = {task.task for _, members, _ in parts for task in members}
     parts += [(task.task, [task], task.metrics) for task in run.tasks.values() if task.task not in grouped]
     for name, tasks, metrics in parts:
-        keys = [(metric, way) for metric in _card(tasks).metrics for way in FILTERS] if tasks[0].benchmark else []
-        first = next(((metric, way) for metric, way in keys if (metric.name, way) in metrics), None)
-        if first:
-            yield Headline(name, tasks, *first, metrics[first[0].name, first[1]].value)
-
-
-def _card(tasks: Sequence[TaskRun]) -> Benchmark:
-    return benchmarks()[tasks[0].benchmark or ""]
+        card = tasks[0].card
+        for metric, filter_name in product(card.metrics if card else (), FILTERS):
+            if (metric.name, filter_name) in metrics:
+                yield Headline(name, tasks, metric, filter_name, metrics[metric.name, filter_name].value)
+                break
 
 
 def _what_is_partial(run: Run, own: Headline) -> Iterator[str]:
@@ -148,7 +144,8 @@ def _entry(run: Run, own: Headline) -> dict[str, Any]:
     options, named = config.get("dataset_kwargs") or {}, config.get("dataset_path")
     dataset = {"id": str(named), "task_id": own.name}
     is_of_hub = {_source(task) for task in own.tasks} == {"hub"}
-    pinned = {repository.name: repository.revision for repository in _card(own.tasks).repositories.values()}
+    card = own.tasks[0].card
+    pinned = {known.name: known.revision for known in (card.repositories.values() if card else ())}
     revision = options.get("revision") or pinned.get(str(named))
     if is_of_hub and revision:
         dataset["revision"] = revision

@@ -99,9 +99,8 @@ def as_run(
     groups = {
         name: GroupRun(name, subtasks.get(name, []), _metrics(own)) for name, own in results.get("groups", {}).items()
     }
-    # The harness lists a group without metrics of its own among the tasks.
-    headings = {name for name, tasks in subtasks.items() if tasks and name not in configs}
-    names = dict.fromkeys([*(name for name in values if name not in {*groups, *headings}), *logs])
+    # The harness lists a group without metrics of its own among the tasks, and configures tasks alone.
+    names = dict.fromkeys([*(name for name in values if name in configs), *logs])
     return Run(
         name="",
         model=str(results.get("model_name") or (path.parent if results else path).name),

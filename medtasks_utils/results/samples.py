@@ -142,7 +142,7 @@ def _new_sample(line: Row, fields: Mapping[str, str | None]) -> Sample:
 def _add_filter(sample: Sample, line: Row) -> list[str]:
     """Add what a line says; returns the metrics whose value is no number, such as NaN."""
     name, choices = line["filter"], _choices(line)
-    numbers = {metric: number(line[metric]) for metric in line["metrics"]}
+    numbers = {metric: number(line[metric]) for metric in line.get("metrics", ())}
     lost = [metric for metric, value in numbers.items() if value is None and line[metric] is not None]
     if choices:
         sample.answers[name] = [max(choices, key=lambda choice: choice[1])[0]]

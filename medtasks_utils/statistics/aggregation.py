@@ -113,9 +113,9 @@ def filled(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
 
 def codes(names: Iterable[Hashable | None]) -> Codes:
     """A number for each name, equal for equal ones; one of its own for each None."""
-    numbers: dict[Hashable, int] = {}
-    keys = (("alone", place) if name is None else name for place, name in enumerate(names))
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+    keys = [("alone", place) if name is None else name for place, name in enumerate(names)]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return np.array([numbers[key] for key in keys], dtype=np.intp)
 
 
 def joined(parts: Sequence[Scores], by_part: bool = False) -> Scores:

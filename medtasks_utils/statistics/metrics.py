@@ -108,10 +108,9 @@ class Metric:
 
     def detectable(self, difference: float | None, decimals: int = 1) -> str:
         """A detectable difference for people; a dash where even the largest that there can be is less."""
-        lowest, highest = self.range
-        if lowest is not None and highest is not None and (difference or 0.0) > highest - lowest:
-            return "–"
-        return self.shown(difference, decimals)
+        top = self.range[1]
+        is_seen = difference is not None and (top is None or difference <= top)
+        return self.shown(difference if is_seen else None, decimals)
 
 
 ACC = Metric("acc")
@@ -125,9 +124,8 @@ OF_TOOLS = tuple(
 OF_REPEATS = (*(Metric(name) for name in ("maj@k", "all@k", "any@k")), Metric("agreement", higher_is_better=None))
 """Of the k generations of an example together: one score an example, whatever k."""
 
-_OF_OTHER_TASKS = {name: Metric(name) for name in ("acc", "acc_norm", "exact_match", "em")}
-
 
 def of_another_task(name: str) -> Metric:
     """A metric of a task that is not of this pack: a share if it is known for one, else a number."""
-    return _OF_OTHER_TASKS.get(name) or Metric(name, unit="number", higher_is_better=None)
+    is_share = name in ("acc", "acc_norm", "exact_match", "em")
+    return Metric(name) if is_share else Metric(name, unit="number", higher_is_better=None)

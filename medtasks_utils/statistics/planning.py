@@ -110,8 +110,8 @@ def spread(*runs: Scores) -> Spread | None:
         None without repeats, with different numbers of them, or for fewer than two clusters.
     """
     own = [run[np.logical_and.reduce([run.known for run in runs])] for run in runs]
-    generations = {number for run in own for number in (run.denominators > 0).sum(axis=1).tolist()}
-    repeats = generations.pop() if len(generations) == 1 else 1
+    generations = np.unique([(run.denominators > 0).sum(axis=1) for run in own])
+    repeats = int(generations[0]) if len(generations) == 1 else 1
     _, places, counts = np.unique(own[0].clusters, return_inverse=True, return_counts=True)
     if repeats < 2 or len(counts) < 2:
         return None

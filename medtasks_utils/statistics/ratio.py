@@ -231,9 +231,9 @@ def paired(a: Ratio, b: Ratio, top: float | None = None, *, is_counted: bool = F
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """p-values adjusted for the chance of any false alarm among all of them (Holm, *Scand. J. Statistics* 1979)."""
-    adjusted = [0.0] * len(p_values)
-    highest = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = highest
-    return adjusted
+    values = np.asarray(p_values)
+    order = np.argsort(values, kind="stable")
+    times = np.arange(len(values), 0, -1)
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(times * values[order]))
+    return list(map(float, adjusted))

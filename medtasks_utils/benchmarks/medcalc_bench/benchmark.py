@@ -28,15 +28,13 @@ from medtasks_utils.benchmarks.base import (
 from medtasks_utils.benchmarks.medcalc_bench.kinds import CATEGORIES, KINDS, NOT_AVAILABLE, Kind, is_right
 from medtasks_utils.benchmarks.medcalc_bench.known_answers import MedCalcBenchAnswers
 from medtasks_utils.benchmarks.medcalc_bench.rows import (
-    COLUMNS,
-    CORRECTED_COLUMNS,
     add_other_labels,
     add_solved_examples,
     example_of,
     stratified,
 )
+from medtasks_utils.benchmarks.options import ToolOptions
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split
-from medtasks_utils.benchmarks.tool_options import ToolOptions
 from medtasks_utils.errors import OptionError
 from medtasks_utils.extraction.absence import says_not_available, states_not_available
 from medtasks_utils.extraction.boxes import last_box, unwrap
@@ -166,13 +164,12 @@ class MedCalcBench(Benchmark):
         is_plain = files.name == "hub" and not options.is_corrected  # nothing is downloaded for the other labels
         place = files.cached(self.repositories["corrected"]) if is_plain else root
         if place and find_split(place, *others):
-            add_other_labels(examples, read_split(place, *others))
+            add_other_labels(examples, read_split(place, *others), not options.is_corrected)
         return examples
 
     def examples(self, table: Table, options: MedCalcBenchOptions, report: LoadReport) -> list[Example]:
         """Rows as examples."""
-        table.require_columns(CORRECTED_COLUMNS if options.is_corrected else COLUMNS)
-        return report.with_text(table.made(example_of), "note", "question")
+        return report.with_text(table.made(partial(example_of, options.is_corrected)), "note", "question")
 
     # ---- reading
 

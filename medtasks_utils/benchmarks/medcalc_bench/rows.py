@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from medtasks_utils.benchmarks.base import Example
@@ -19,32 +20,25 @@ from medtasks_utils.benchmarks.medcalc_bench.kinds import (
 from medtasks_utils.benchmarks.tables import Row, Table, text_of
 from medtasks_utils.errors import DataError
 
-CORRECTED_COLUMNS = (
-    *("Unique ID", "Calculator Name", "Question", "Patient Note"),
-    *("Ground Truth Answer", "Lower Limit", "Upper Limit"),
-)
-"""Of the file with the labels that physicians corrected (Ye et al., arXiv:2512.19691)."""
-COLUMNS = (
-    *("Row Number", "Calculator ID", "Category", "Output Type", "Ground Truth Explanation"),
-    *CORRECTED_COLUMNS[1:],
-)
 _CALCULATORS = {key: calculator for calculator in CALCULATORS for key in (str(calculator.id), calculator.name.lower())}
 _CALCULATORS["estimated of conception"] = _CALCULATORS["estimated date of conception"]  # so in the first release
 
 
-def example_of(row: Row) -> Example:
-    """A row as an example, by the columns that it has.
+def example_of(by_physicians: bool, row: Row) -> Example:
+    """A row as an example: of the benchmark, or of the file with the labels that physicians corrected.
 
     Raises:
+        KeyError: for a column that is missing.
         ValueError: for an unknown calculator or category, or a truth or limit that cannot be read.
     """
     cells = {name: text_of(cell).strip() for name, cell in row.items()}
-    by_physicians = "Calculator ID" not in cells
+    if by_physicians:
+        cells.update(dict.fromkeys(("Category", "Output Type", "Ground Truth Explanation"), ""))
     key = "Calculator Name" if by_physicians else "Calculator ID"
     calculator = _CALCULATORS.get(cells[key].lower().removesuffix(".0"))
     if calculator is None:
         raise ValueError(f"unknown {key} {cells[key]!r}: how answers are judged is known for those in calculators.csv")
-    label = cells.get("Category", calculator.category)
+    label = calculator.category if by_physicians else cells["Category"]
     category = "lab_test" if label == "lab" else label.lower().replace(" ", "_")
     if category not in CATEGORIES:
         raise ValueError(f"unknown Category {label!r}; known: {', '.join(CATEGORIES)}")
@@ -55,17 +49,17 @@ def example_of(row: Row) -> Example:
     else:
         labelled = kind.truth(truth, (cells["Lower Limit"], cells["Upper Limit"]))
     return {
-        "row_number": cells.get("Row Number", cells.get("Unique ID")),
+        "row_number": cells["Unique ID" if by_physicians else "Row Number"],
         "calculator_id": calculator.id,
         "calculator_name": cells["Calculator Name"],
         "category": category,
-        "output_type": cells.get("Output Type", ""),
+        "output_type": cells["Output Type"],
         "judgement": kind.name,
         "note": cells["Patient Note"],
         "question": cells["Question"],
         "ground_truth": truth,
         **labelled._asdict(),
-        "explanation": cells.get("Ground Truth Explanation", ""),
+        "explanation": cells["Ground Truth Explanation"],
         **dict.fromkeys(("example_note", "example_question", "example_explanation", "example_answer"), ""),
         **({"labels": "physicians"} if by_physicians else {}),
     }
@@ -90,8 +84,7 @@ def add_solved_examples(examples: Iterable[Example], table: Table) -> None:
     Raises:
         DataError: for a calculator without one.
     """
-    table.require_columns(COLUMNS)
-    solved = {each["calculator_id"]: each for each in table.made(example_of)}
+    solved = {each["calculator_id"]: each for each in table.made(partial(example_of, False))}
     for example in examples:
         if example["calculator_id"] not in solved:
             raise DataError(f"{table.path} has no example for calculator {example['calculator_id']}")
@@ -104,13 +97,13 @@ def add_solved_examples(examples: Iterable[Example], table: Table) -> None:
         example["example_explanation"] = shown["explanation"]
 
 
-def add_other_labels(examples: Iterable[Example], table: Table) -> None:
+def add_other_labels(examples: Iterable[Example], table: Table, by_physicians: bool) -> None:
     """Put the physicians' label of each of the benchmark's examples, or the benchmark's of each of theirs, into it.
 
     It is under ``other_label``, None where the table has none: what :func:`.kinds.is_right` takes for the example, and
     whether the physicians' label is wrong by the benchmark's (``differs``).
     """
-    others = {_question_of(other): other for other in table.made(example_of)}
+    others = {_question_of(other): other for other in table.made(partial(example_of, by_physicians))}
     for example in examples:
         other = others.get(_question_of(example))
         example["other_label"] = other and _other_label(example, other)

@@ -10,6 +10,7 @@ from medtasks_utils.benchmarks.base import (
     Answer,
     BatchScorer,
     Breakdown,
+    ChoiceBenchmark,
     Example,
     Files,
     LoadReport,
@@ -19,7 +20,6 @@ from medtasks_utils.benchmarks.base import (
     TaskInfo,
     by_field,
 )
-from medtasks_utils.benchmarks.choices import ChoiceBenchmark
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option, only_letter
 from medtasks_utils.benchmarks.medexqa.explanations import JUDGED, Explanations, references
 from medtasks_utils.benchmarks.medexqa.known_answers import MedExQAAnswers
@@ -100,23 +100,25 @@ class MedExQA(ChoiceBenchmark):
             DataError: for a specialty without rows: a macro average over the others would look like one over all.
         """
         folder = files.folder(self.repository(options))
-        chosen = [s for s in SPECIALTIES if (s.name == task.subset if task.subset else s.name in options.specialty)]
+        names = (task.subset,) if task.subset else options.specialty
         parts = []
-        for specialty in chosen:
-            stem = f"{specialty.stem}_{split}"
-            table = read_split(folder, f"{split}/{stem}", stem, columns=COLUMNS)
-            parts.append(self.examples(table, options, report, specialty, split))
+        for specialty in SPECIALTIES:
+            if specialty.name in names:
+                stem = f"{specialty.stem}_{split}"
+                table = read_split(folder, f"{split}/{stem}", stem, columns=COLUMNS)
+                parts.append(self.examples(table, options, report, specialty, split))
         examples = list(chain.from_iterable(parts))
-        if split == options.split:
-            without = sum(not references(example) for example in examples)
-            if without and _scores_explanations(options, task):
-                report.remarks.append(
-                    f"{without} of {len(examples)} examples have no reference explanation, and no explanation score"
-                )
-            if len(chosen) > 1 and options.seed is None:
-                return [example for turn in zip_longest(*parts) for example in turn if example is not None]
-            if len(chosen) > 1:
-                random.Random(options.seed).shuffle(examples)
+        if split != options.split:
+            return examples
+        without = sum(not references(example) for example in examples)
+        if without and _scores_explanations(options, task):
+            report.remarks.append(
+                f"{without} of {len(examples)} examples have no reference explanation, and no explanation score"
+            )
+        if options.seed is None:
+            return [example for turn in zip_longest(*parts) for example in turn if example is not None]
+        if len(parts) > 1:
+            random.Random(options.seed).shuffle(examples)
         return examples
 
     def examples(
@@ -128,7 +130,6 @@ class MedExQA(ChoiceBenchmark):
         split: str = "test",
     ) -> list[Example]:
         """Rows of one specialty as examples."""
-        table.require_columns(COLUMNS)
         return [
             {"id": f"{specialty.name}/{split}/{index}", "specialty": specialty.name, **example}
             for index, example in enumerate(table.made(_example))
@@ -188,10 +189,19 @@ class MedExQA(ChoiceBenchmark):
         )
 
     def batch_scorer(
-        self, options: MedExQAOptions, task: TaskInfo, *, rank: int = 0, processes: int = 1
+        self,
+        examples: Sequence[Example] | None,
+        options: MedExQAOptions,
+        task: TaskInfo,
+        *,
+        rank: int = 0,
+        processes: int = 1,
     ) -> BatchScorer | None:
-        """The explanations' scorer, unless options leave nothing for it to do."""
-        return Explanations(options, task.name, rank, processes) if _scores_explanations(options, task) else None
+        """The explanations' scorer, unless options leave nothing for it to do or no example has a reference."""
+        has_references = examples is None or any(map(references, examples))
+        if not (has_references and _scores_explanations(options, task)):
+            return None
+        return Explanations(options, task.name, rank, processes)
 
 
 BENCHMARK = MedExQA()

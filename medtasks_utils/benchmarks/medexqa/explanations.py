@@ -67,31 +67,25 @@ class Explanations:
 
     def score(self, answers: Pairs) -> None:
         """``explanation``, ``combined`` and their parts: 0 for a wrong answer, None without references or judgement."""
+        right = [(doc, answer) for doc, answer in answers if references(doc) and answer.value == doc["answer_letter"]]
+        texts, others = [explanation(answer) for _, answer in right], [references(doc) for doc, _ in right]
+        of_right: dict[int, Scores] = {}
+        for (_, answer), lexical in zip(right, score_all(self._metrics, texts, others), strict=True):
+            of_right[id(answer)] = {**lexical, "explanation": sum(lexical.values()) / max(1, len(lexical))}
         if self._options.judges:
             for _, answer in answers:
                 answer.details["judge"] = None
-        right = [(doc, answer) for doc, answer in answers if references(doc) and answer.value == doc["answer_letter"]]
-        both = zip(right, self._similarities(right), self._judgements(right), strict=True)
-        of_right = {id(answer): {**lexical, **judged} for (_, answer), lexical, judged in both}
+            for (_, answer), judged in zip(right, self._judgements(right), strict=True):
+                of_right[id(answer)] |= judged
         for doc, answer in answers:
-            if not references(doc):
-                answer.scores |= dict.fromkeys([*self._names, "combined"])
-                continue
-            is_right = id(answer) in of_right
-            scores: Scores = of_right[id(answer)] if is_right else dict.fromkeys(self._names, 0.0)
-            explanation, options = scores["explanation"], self._options
-            if explanation is None:
-                scores["combined"] = None
-            else:
-                scores["combined"] = options.mcq_weight * 100 * is_right + options.explanation_weight * explanation
-            for name, value in scores.items():
-                answer.scores[name] = JudgedScore(is_right, value) if name in JUDGED else value
-
-    def _similarities(self, right: Pairs) -> list[Scores]:
-        """Each metric, and their mean as ``explanation``."""
-        texts = [explanation(answer) for _, answer in right]
-        found = score_all(self._metrics, texts, [references(doc) for doc, _ in right])
-        return [{**values, "explanation": sum(values.values()) / max(1, len(values))} for values in found]
+            is_right, has_references = id(answer) in of_right, bool(references(doc))
+            scores = of_right.get(id(answer)) or dict.fromkeys(self._names, 0.0 if has_references else None)
+            weighted, options = scores["explanation"], self._options
+            if weighted is not None:
+                weighted = options.mcq_weight * 100 * is_right + options.explanation_weight * weighted
+            for name, value in {**scores, "combined": weighted}.items():
+                is_judged = has_references and name in JUDGED
+                answer.scores[name] = JudgedScore(is_right, value) if is_judged else value
 
     def _judgements(self, right: Pairs) -> list[Scores]:
         """``explanation``, None if the judge failed, and its rates; the judge's full output as a detail.
@@ -99,8 +93,6 @@ class Explanations:
         An example's metrics are means over its generations, and ``judge_failures`` counts: each failure weighs as many
         as there are generations, so that the sum over examples is their number.
         """
-        if not self._options.judges:
-            return [{} for _ in right]
         cases = [_case(doc, answer) for doc, answer in right]
         distinct = list(dict.fromkeys(cases))  # both filters mostly find the same answer
         judgements = judge_all(self._judge, self._settings, distinct)
@@ -110,8 +102,9 @@ class Explanations:
         failed: dict[str, str] = {}
         for (doc, answer), case in zip(right, cases, strict=True):
             judged = by_case[case]
-            outcome = {"score": judged.score, "failure": judged.failure, "error": judged.error}
-            answer.details["judge"] = {**outcome, **judged.output}
+            answer.details["judge"] = {
+                name: getattr(judged, name) for name in ("score", "failure", "error")
+            } | judged.output
             if judged.failure:
                 failed[doc["id"]] = f"{judged.failure}: {judged.error}"
             rates = {name: None if judged.failure else judged.output[name] for name in self._judge.rates}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_validator
 
-from medtasks_utils.benchmarks.choices import ChoiceOptions
+from medtasks_utils.benchmarks.base import ChoiceOptions
 from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL, METRICS
 from medtasks_utils.judging import DEFAULT_MODEL, JUDGES, judge_name
 
@@ -35,25 +38,19 @@ _OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env",
              "judge_max_tokens")  # fmt: skip
 
 
-def _specialty_names(value: Any) -> tuple[str, ...]:
-    """Names of the specialties meant by one or many codes, names or file stems, in any case; ``ALL`` means all."""
+def _chosen(known: Mapping[str, str], value: Any) -> tuple[str, ...]:
+    """The names meant by one or many texts in any case; all of them by ``all``, or by none."""
     given = value if isinstance(value, list | tuple) else [value]
-    keys = {str(item).strip().lower().replace(" ", "_").replace("-", "_") for item in given} - {""}
-    known = {key.lower() for specialty in SPECIALTIES for key in specialty}
-    if not keys <= {"all", *known}:
-        raise ValueError("must be ALL, or one or many of " + ", ".join(f"{s.code} ({s.name})" for s in SPECIALTIES))
-    every = not keys or "all" in keys
-    return tuple(s.name for s in SPECIALTIES if every or keys & {s.name, s.code.lower(), s.stem})
+    keys = {re.sub("[ -]", "_", str(item).strip().lower()) for item in given} - {""}
+    if not keys <= {"all", "overall", *known}:
+        raise ValueError(f"must be ALL, or one or many of {', '.join(known)}")
+    meant = {known.get(key, key) for key in keys}
+    every = tuple(dict.fromkeys(known.values()))
+    return tuple(name for name in every if name in meant) if meant and not meant & {"all", "overall"} else every
 
 
-def _metric_names(value: Any) -> tuple[str, ...]:
-    """Names of the metrics meant by one or a list, in any case; ``rouge`` and ``overall`` are the environment's."""
-    given = value if isinstance(value, list | tuple) else [value]
-    known = {"rouge": ["rougeL"], **dict.fromkeys(("all", "overall"), METRICS), **{n.lower(): [n] for n in METRICS}}
-    keys = [str(name).lower() for name in given]
-    if not keys or not known.keys() >= {*keys}:
-        raise ValueError(f"must be one or a list of {', '.join(METRICS)}, or all")
-    return tuple(dict.fromkeys(name for key in keys for name in known[key]))
+_BY_SPECIALTY = {key.lower(): specialty.name for specialty in SPECIALTIES for key in specialty}
+_BY_METRIC = {**{name.lower(): name for name in METRICS}, "rouge": "rougeL"}  # as the environment calls it
 
 
 class MedExQAOptions(ChoiceOptions):
@@ -74,7 +71,9 @@ class MedExQAOptions(ChoiceOptions):
         "use_coverage": "judge_mode=factscore",
     }
 
-    specialty: Annotated[tuple[str, ...], BeforeValidator(_specialty_names)] = Field(("ALL",), validate_default=True)
+    specialty: Annotated[tuple[str, ...], BeforeValidator(partial(_chosen, _BY_SPECIALTY))] = Field(
+        ("ALL",), validate_default=True
+    )
     """for medexqa_all: codes, names or file stems, one or many, or ALL"""
     split: Literal["test", "dev"] = "test"
     """the rows to evaluate on"""
@@ -82,7 +81,7 @@ class MedExQAOptions(ChoiceOptions):
     """ask for reasoning in a think block first"""
     use_explanations: bool = True
     """score the explanations too"""
-    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(_metric_names)] = tuple(METRICS)
+    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(partial(_chosen, _BY_METRIC))] = tuple(METRICS)
     """rougeL, bleu, meteor, bertscore: one, a list, or all"""
     mcq_weight: Weight = 0.5
     """weight of answer_accuracy in combined"""

@@ -37,10 +37,6 @@ from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric, Score
 RATIOS = ("f1", "precision", "recall", "accuracy_answered")
 """Over the examples answered 0 or 1."""
 
-_COLUMNS = (
-    *("Question", "Ground Truth", "Hallucinated Answer"),
-    *("Knowledge", "Difficulty Level", "Category of Hallucination"),
-)
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _CATEGORIES = {
     "misinterpretation": "misinterpretation_of_question",
@@ -120,7 +116,6 @@ class MedHallu(Benchmark):
 
     def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
         """Two examples per row, with the true and with the hallucinated answer; or one of them, drawn by seed."""
-        table.require_columns(_COLUMNS)
         examples: list[Example] = []
         for index, pair in enumerate(table.made(_pair)):
             pair = [{"row": str(index), **example} for example in pair]
@@ -134,8 +129,8 @@ class MedHallu(Benchmark):
 
     def strict(self, text: str, example: Example, options: MedHalluOptions) -> Answer:
         """The last box holds 0, 1 or 2."""
-        box = last_box(final_text(text))
-        return Answer(None if box is None else _verdict(unwrap(box), options), text, found_by="box")
+        box = last_box(final_text(text)) or ""
+        return Answer(_verdict(unwrap(box), options), text, found_by="box")
 
     def flexible(self, text: str, example: Example, options: MedHalluOptions) -> Answer:
         """The digit in the box; else a bare digit or a clearly stated verdict."""

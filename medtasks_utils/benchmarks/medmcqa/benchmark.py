@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -13,6 +13,8 @@ from pydantic import Field
 from medtasks_utils.benchmarks.base import (
     Answer,
     Breakdown,
+    ChoiceBenchmark,
+    ChoiceOptions,
     Example,
     Files,
     LoadReport,
@@ -21,7 +23,6 @@ from medtasks_utils.benchmarks.base import (
     TaskInfo,
     by_field,
 )
-from medtasks_utils.benchmarks.choices import ChoiceBenchmark, ChoiceOptions
 from medtasks_utils.benchmarks.medmcqa.known_answers import MedMCQAAnswers
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split, text_of
 from medtasks_utils.errors import DataError
@@ -83,10 +84,14 @@ class MedMCQA(ChoiceBenchmark):
         self, table: Table, options: MedMCQAOptions, report: LoadReport, indices: Sequence[int] | None = None
     ) -> list[Example]:
         """Rows as examples, or those of ``indices``; either way the whole table settles the form of ``cop``."""
-        table.require_columns(("question", *_OPTION_COLUMNS, "cop"))
+        examples = table.made(_example)
         labels = label_indices(table)
         chosen = range(len(labels)) if indices is None else indices
-        found = [_example(table.rows[index], label) for index in chosen if (label := labels[index]) is not None]
+        found = [
+            {**examples[index], "answer_letter": LETTERS[label], "answer_idx": label}
+            for index in chosen
+            if (label := labels[index]) is not None
+        ]
         if len(found) < len(chosen):
             report.left_out["no usable label in cop"] += len(chosen) - len(found)
         return report.with_text(found, "question")
@@ -105,8 +110,8 @@ class MedMCQA(ChoiceBenchmark):
 
     def strict(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
         """The last box holds one letter A–D, or a number 0–3, which means A–D."""
-        box = last_box(final_text(text))
-        return Answer(None if box is None else letter_of(unwrap(box), digits=True), text, found_by="box")
+        box = last_box(final_text(text)) or ""
+        return Answer(letter_of(unwrap(box), digits=True), text, found_by="box")
 
     def flexible(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
         """The letter that the response chooses: in a box, else by its letter or its option's text."""
@@ -173,44 +178,45 @@ def label_indices(table: Table) -> list[int | None]:
     Raises:
         DataError: where no row has a usable label, or integers of both bases occur.
     """
-    labels = [text_of(row["cop"]).strip().casefold().removesuffix(".0") for row in table.rows]  # 2.0: a float column
+    labels = table.made(lambda row: text_of(row["cop"]).strip().casefold().removesuffix(".0"))  # 2.0: a float column
     if table.path is None and labels[0].lstrip("-").isdecimal() and _place(labels[0], "0123") is None:
         raise DataError(f"the row: cop is {labels[0]}; of one row, numbers are read as on the hub, 0 to 3 for A to D")
     counts_from_1 = table.path is not None and "4" in labels and "0" not in labels  # one row by itself does not tell
     forms = [
         [_place(label, "abcd") for label in labels],
         [_place(label, "1234" if counts_from_1 else "0123") for label in labels],
-        [_option_index(row, label) for row, label in zip(table.rows, labels, strict=True)],
+        [_place(label, _as_texts(row)) for label, row in zip(labels, table.rows, strict=True)],
     ]
     form = max(forms, key=lambda indices: sum(index is not None for index in indices))
     if form is forms[1] and {"0", "4"} <= {*labels}:
         raise DataError(f"{table.path}: cop is 0 in some rows and 4 in others: integers are neither 0- nor 1-based")
     if all(index is None for index in form):
-        seen = ", ".join(dict.fromkeys(repr(row["cop"]) for row in table.rows[:50]))
+        seen = str(table.rows[0]["cop"])[:99]
         raise DataError(
-            f"{table.path or 'the row'} has no usable label: cop is {seen[:200]} (-1 marks withheld labels), where a "
-            "letter A-D, 0-3, of a whole file 1-4, or an option's text is expected. Use the validation split"
+            f"{table.path or 'the row'} has no usable label: cop is {seen} (-1 marks withheld labels), where a letter "
+            "A-D, 0-3, of a whole file 1-4, or an option's text is expected. Use the validation split"
         )
     return form
 
 
-def _place(label: str, known: str) -> int | None:
-    return known.index(label) if label in {*known} else None
+def _place(label: str, known: Iterable[Container[str]]) -> int | None:
+    """The only place at which the label is known."""
+    places = [index for index, each in enumerate(known) if label and label in each]
+    return places[0] if len(places) == 1 else None
 
 
-def _option_index(row: Row, label: str) -> int | None:
-    """The option whose text the label is, but for case, outer space, a leading ``A.`` or ``(A)``; None if unclear."""
-    texts = [text_of(row[column]).strip().casefold() for column in _OPTION_COLUMNS]
-    forms = [(text, f"{letter}. {text}", f"({letter}) {text}") for letter, text in zip("abcd", texts, strict=True)]
-    matches = [index for index, written in enumerate(forms) if label and label in written]
-    return matches[0] if len(matches) == 1 else None
+def _as_texts(row: Row) -> Iterator[tuple[str, ...]]:
+    """How the text of each option may stand for it: but for case and outer space, with its letter or without."""
+    for letter, column in zip("abcd", _OPTION_COLUMNS, strict=True):
+        text = text_of(row[column]).strip().casefold()
+        yield text, f"{letter}. {text}", f"({letter}) {text}"
 
 
 def _lines(options: Sequence[str], order: str) -> str:
     return "\n".join(f"{letter}. {options[LETTERS.index(letter)]}" for letter in order)
 
 
-def _example(row: Row, label: int) -> Example:
+def _example(row: Row) -> Example:
     options = [text_of(row[column]) for column in _OPTION_COLUMNS]
     identifier, question = text_of(row.get("id")), text_of(row["question"])
     return {
@@ -218,8 +224,6 @@ def _example(row: Row, label: int) -> Example:
         "question": question,
         "options": options,
         "choices": _lines(options, choice_order(identifier or question)),
-        "answer_letter": LETTERS[label],
-        "answer_idx": label,
         "explanation": text_of(row.get("exp")),
         **{name: text_of(row.get(name)) for name in ("choice_type", "subject_name", "topic_name")},
     }

@@ -93,11 +93,11 @@ def make_metrics(names: Iterable[str], **settings: Any) -> list[Metric]:
         names: out of :data:`METRICS`.
         settings: of the metrics, each after the metric's name, as in ``bertscore_device``; see the metrics' classes.
     """
-    own: dict[str, dict[str, Any]] = {name: {} for name in names}
-    for key, value in settings.items():
-        name, _, setting = key.partition("_")
-        own.get(name, {})[setting] = value
-    return [METRICS[name](**each) for name, each in own.items()]
+
+    def own(name: str) -> dict[str, Any]:
+        return {key.removeprefix(name): value for key, value in settings.items() if key.startswith(name)}
+
+    return [METRICS[name](**own(f"{name}_")) for name in names]
 
 
 def score_all(
