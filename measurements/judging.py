@@ -23,7 +23,7 @@ from pathlib import Path
 
 from medtasks_utils.judging import Case, Judgement, JudgeSettings, check, judge_all, make_judge
 
-SERVER = Path(__file__).resolve().parents[1] / "tests" / "judge_server.py"
+SERVER = Path(__file__).with_name("judge.py")
 JUDGES = (("g-eval", False), ("factscore", False), ("factscore", True))
 _SENTENCE = "the lesion of this nerve weakens extension while flexion and sensation are spared as the images show"
 

@@ -279,8 +279,6 @@ def write_rows(rows: Iterable[Row], path: Path, header: bool = True) -> Path:
         parquet.write_table(pa.Table.from_pylist(rows), path)
     elif path.suffix == ".jsonl":
         path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    elif path.suffix == ".json":
-        path.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
     else:
         import csv
 

@@ -1,4 +1,7 @@
-"""Runs of the defining environments, written as ``vf-eval -s`` writes them, over the bundled sample's rows."""
+"""Runs of the defining environments, written as ``vf-eval -s`` writes them, over the bundled sample's rows.
+
+``environments/`` has what each environment makes of a row: its prompt, right answer and info.
+"""
 
 from __future__ import annotations
 
@@ -10,65 +13,12 @@ from typing import Any
 
 from conftest import Row, documents, load
 
-Answering = Callable[[Row], str]
-
-
-def medmcqa_line(doc: Row) -> Row:
-    options = "".join(f"{letter}. {text.strip()}\n" for letter, text in zip("ABCD", doc["options"], strict=True))
-    prompt = f"Give a letter answer among A, B, C or D.\nQuestion: {doc['question'].strip()}\n{options}Answer:"
-    return {
-        "prompt": prompt,
-        "answer": doc["answer_letter"],
-        "info": {"answer_text": doc["options"][doc["answer_idx"]]},
-    }
-
-
-def medexqa_line(doc: Row) -> Row:
-    options = dict(zip("ABCD", doc["options"], strict=True))
-    shown = "\n".join(f"{letter}. {text}" for letter, text in options.items())
-    info = {
-        **options,
-        "question": doc["question"],
-        "answer": doc["answer_letter"],
-        "answer_text": options[doc["answer_letter"]],
-        "exp0": doc["explanation_1"],
-        "exp1": doc["explanation_2"],
-        "specialty": {"clinical_psychology": "clinical_psychologist"}.get(doc["specialty"], doc["specialty"]),
-    }
-    return {
-        "prompt": f"Please choose.\n\n{doc['question']}\n{shown}\nAnswer:",
-        "answer": doc["answer_letter"],
-        "info": info,
-    }
-
-
-def medcalc_line(doc: Row) -> Row:
-    info = {
-        "calc_id": str(doc["calculator_id"]),
-        "ground_truth": doc["ground_truth"],
-        "lower_bound": None if doc["lower_limit"] is None else str(doc["lower_limit"]),
-        "upper_bound": None if doc["upper_limit"] is None else str(doc["upper_limit"]),
-    }
-    prompt = f"Compute.\n\nPatient Note:\n\n{doc['note']}\n\nQuestion:\n\n{doc['question']}"
-    return {"prompt": prompt, "answer": doc["ground_truth"], "info": info}
-
-
-def medhallu_line(doc: Row) -> Row:
-    info = {
-        "original_type": "factual" if doc["target"] == "0" else "hallucinated",
-        "difficulty": doc["difficulty"],
-        "hallucination_category": doc["category"],
-    }
-    prompt = f"\nQuestion: {doc['question']}\nAnswer: {doc['answer']}\n\nReturn just the answer.\nYour Judgement:\n"
-    return {"prompt": prompt, "answer": doc["target"], "info": info}
-
-
-ENVIRONMENTS: dict[str, tuple[str, str, str, Callable[[Row], Row]]] = {
+ENVIRONMENTS = {
     # benchmark: the environment, its reward function, the harness's task
-    "medmcqa": ("med-mcqa", "accuracy", "medmcqa_openmed", medmcqa_line),
-    "medexqa": ("medexqa", "combined_reward", "medexqa_all", medexqa_line),
-    "medcalc_bench": ("medcalc-bench", "check_correctness", "medcalc_bench", medcalc_line),
-    "medhallu": ("medhallu", "medhallu_reward", "medhallu", medhallu_line),
+    "medmcqa": ("med-mcqa", "accuracy", "medmcqa_openmed"),
+    "medexqa": ("medexqa", "combined_reward", "medexqa_all"),
+    "medcalc_bench": ("medcalc-bench", "check_correctness", "medcalc_bench"),
+    "medhallu": ("medhallu", "medhallu_reward", "medhallu"),
 }
 
 
@@ -78,32 +28,20 @@ def rows(benchmark: str) -> list[Row]:
     return documents(load(ENVIRONMENTS[benchmark][2]))
 
 
-def lines(benchmark: str, answer: Answering, rollouts: int = 1) -> list[Row]:
+def lines(benchmark: str, answer: Callable[[Row], str], rollouts: int = 1) -> list[Row]:
     """A line for each response."""
-    environment, function, _, make = ENVIRONMENTS[benchmark]
+    environment, function, _ = ENVIRONMENTS[benchmark]
+    path = Path(__file__).parent / "environments" / f"{benchmark}.jsonl"
+    asked = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
     found = []
-    for index, doc in enumerate(rows(benchmark)):
+    for index, (doc, row) in enumerate(zip(rows(benchmark), asked, strict=True)):
         for rollout in range(rollouts):
-            line = make(doc)
             reward = float((index + rollout) % 3 > 0)
-            found.append(
-                {
-                    "example_id": index,
-                    "prompt": [
-                        {"role": "system", "content": "Be careful."},
-                        {"role": "user", "content": line["prompt"]},
-                    ],
-                    "completion": [{"role": "assistant", "content": answer({**doc, "rollout": rollout})}],
-                    "task": environment,
-                    "reward": reward,
-                    "generation_ms": 12.5,
-                    "scoring_ms": 0.5,
-                    "total_ms": 13.0,
-                    "info": line["info"],
-                    "answer": line["answer"],
-                    function: reward,
-                }
-            )
+            prompt = [{"role": "system", "content": "Be careful."}, {"role": "user", "content": row["prompt"]}]
+            reply = {"role": "assistant", "content": answer({**doc, "rollout": rollout})}
+            scored = {"reward": reward, function: reward, "total_ms": 13.0}
+            own = {"example_id": index, "task": environment, "prompt": prompt, "completion": [reply]}
+            found.append({**row, **own, **scored})
     return found
 
 
@@ -113,17 +51,6 @@ def write(folder: Path, benchmark: str, written: Sequence[Row], metadata: dict[s
     place = folder / "outputs" / "evals" / f"{environment}--org--model-7b" / "0a1b2c3d"
     place.mkdir(parents=True)
     (place / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in written), encoding="utf-8")
-    (place / "metadata.json").write_text(
-        json.dumps(
-            {
-                "env_id": environment,
-                "env_args": {},
-                "model": "org/model-7b",
-                "num_examples": len(written),
-                "rollouts_per_example": 1,
-                "date": "2026-03-04 05:06:07",
-                **(metadata or {}),
-            }
-        )
-    )
+    about = {"env_id": environment, "env_args": {}, "model": "org/model-7b", "date": "2026-03-04 05:06:07"}
+    (place / "metadata.json").write_text(json.dumps({**about, **(metadata or {})}))
     return place / "results.jsonl"

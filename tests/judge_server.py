@@ -1,16 +1,11 @@
-"""A local judge that answers every prompt of ours.
-
-``python tests/judge_server.py --latency 0.2`` serves until it is killed; ``GET`` of any path tells what it has seen.
-"""
+"""A local judge that answers every prompt of ours."""
 
 from __future__ import annotations
 
-import argparse
 import json
-import threading
 from typing import Any
 
-from local_server import HANG_UP, Answer, Answering, Fault, LocalServer, Request, draw, faulty, whole
+from local_server import HANG_UP, Answer, Answering, Fault, LocalServer, Request, draw, whole
 
 __all__ = ["HANG_UP", "Answer", "Answering", "Fault", "JudgeServer", "geval_reply", "reply_to", "sound", "whole"]
 
@@ -58,24 +53,3 @@ class JudgeServer(LocalServer):
     def judging(self) -> list[Request]:
         """The requests without the small check at the start of a run."""
         return [request for request in self.requests if '"ready"' not in whole(request["messages"])]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="a local judge for measurements")
-    parser.add_argument("--latency", type=float, default=0.2)
-    parser.add_argument("--faulty", action="store_true", help="10 %% 429, 5 %% 500, 3 %% hang-ups")
-    arguments = parser.parse_args()
-    shares = ((0.10, Fault(429, headers={"Retry-After": "1"})), (0.05, Fault(500)), (0.03, HANG_UP))
-
-    class Counting(JudgeServer):
-        def get(self) -> Fault:
-            counts = {"requests": len(self.requests), "answered": len(self.answered), "most_at_once": self.most_at_once}
-            return Fault(200, counts)
-
-    with Counting(faulty(shares, sound) if arguments.faulty else sound, arguments.latency) as server:
-        print(server.url, flush=True)
-        threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()

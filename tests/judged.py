@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +26,6 @@ def judged(folder: Path = CORPUS) -> Iterator[Row]:
                 yield {**json.loads(line), "benchmark": path.stem}
 
 
-def set_aside(row: Row) -> bool:
-    """Whether a row is of the half that was not looked at while the reading was written."""
-    return hashlib.sha256(row["frame"].encode()).digest()[0] % 2 == 1
-
-
 def outcome(row: Row, value: Any) -> str:
     """``right``, ``wrong`` or ``missed``; a reading where nothing is stated is wrong."""
     right = row["right"]
@@ -49,10 +42,3 @@ def _same(value: Any, right: Any, judgement: str | None) -> bool:
     if judgement:
         return bool(abs(value - right) <= 1e-6 * max(1.0, abs(right)))
     return bool(value == right)
-
-
-def outcomes(rows: Iterable[Row], tasks: dict[str, Any], filter_name: str = "flexible") -> Counter[str]:
-    """How many rows each outcome has under a filter of our tasks."""
-    return Counter(
-        outcome(row, getattr(tasks[row["benchmark"]], filter_name)(row["response"], row).value) for row in rows
-    )

@@ -71,23 +71,3 @@ def test_a_corrected_run_is_scored_on_the_benchmarks_labels_too(data: Path) -> N
     assert theirs["99"]["other_label"] is None
     assert all(sample["acc"] == 1 for sample in theirs.values())
     assert [own[number]["other_label"]["right"] for number in NEW] == [True] * 3
-
-
-def test_metrics_and_signature_are_those_of_a_run_without_them(data: Path, tmp_path: Path) -> None:
-    write_rows(sample_rows("medcalc_bench/test.csv"), tmp_path / PLAIN / "test.csv")
-    with_both, alone = (evaluate(PLAIN, physicians_answer, data=folder) for folder in (data, tmp_path))
-    assert not {"other_label", "badges"} & alone["samples"][PLAIN][0].keys()
-    assert with_both["results"] == alone["results"]
-    signatures = [
-        run["configs"][PLAIN]["metadata"]["signature"]["strict-match"].replace(str(folder), "folder")
-        for run, folder in ((with_both, data), (alone, tmp_path))
-    ]
-    assert signatures[0] == signatures[1]
-
-
-def test_with_repeats_each_generation_is_judged(data: Path) -> None:
-    settings: Row = {"metadata": {"medcalc_bench": {"repeats": 2}}, "gen_kwargs": "do_sample=true,temperature=1"}
-    answers = iter(["<answer>6</answer>", "<answer>5</answer>"] * 100)
-    found = samples(PLAIN, lambda doc: next(answers), data, **settings)
-    assert [each["right"] for each in found["3"]["other_label"]] == [False, True]
-    assert found["3"]["acc"] == 0.5

@@ -48,9 +48,6 @@ def test_groups_tags_and_tasks_are_what_they_are_called() -> None:
     assert len(known.load(["medexqa"])["group_map"]["medexqa"]) == 5
 
 
-# ---- the stock command on a chat server
-
-
 # ---- errors
 
 

@@ -74,16 +74,7 @@ def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]
 # ---- the same results
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--tasks", "medtasks,medexqa,medcalc_bench_lite", "--log_samples"],
-        ["--tasks", "medmcqa_openmed", "medexqa_cp", "--num_fewshot", "2", "--limit", "3", "--log_samples"],
-        ["--tasks", "medexqa_*_engineering", "--limit", "0.5", "--seed", "7", "--gen_kwargs", "max_gen_toks=9"],
-        ["--tasks", "medhallu", "--samples", '{"medhallu": [1, 3]}', "--predict_only", "--system_instruction", "Hm."],
-    ],
-    ids=lambda arguments: " ".join(arguments[:2]),
-)
+@pytest.mark.parametrize("arguments", [arguments for (arguments,) in table("stock_arguments")], ids=str)
 def test_results_are_those_of_the_stock_command(
     arguments: list[str],
     server: list[str],
@@ -91,13 +82,11 @@ def test_results_are_those_of_the_stock_command(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    stock(monkeypatch, *server, *arguments, "--metadata", ANSWERS_ONLY, "--output_path", "stock")
+    is_of_medexqa = "medexqa" in str(arguments)
+    metadata = ANSWERS_ONLY if is_of_medexqa else '{"medtasks_data": "sample"}'
+    stock(monkeypatch, *server, *arguments, "--metadata", metadata, "--output_path", "stock")
     table = capsys.readouterr().out
-    plain = ["--data", "sample"]
-    if "medexqa" in str(arguments):
-        plain += ["--set", "medexqa.use_explanations=false"]
-    else:
-        plain += ["--metadata", '{"medexqa": {"use_explanations": false}}']
+    plain = ["--data", "sample", *(["--set", "medexqa.use_explanations=false"] if is_of_medexqa else [])]
     assert cli.main(["eval", *server, *arguments, *plain, "--output_path", "ours", "--full_table"]) == 0
     assert capsys.readouterr().out.startswith(table.partition("\n")[2].rstrip())
     expected, found = outcome(tmp_path / "stock"), outcome(tmp_path / "ours")
@@ -106,19 +95,14 @@ def test_results_are_those_of_the_stock_command(
     assert bool(expected[1]) == ("--log_samples" in arguments or "--predict_only" in arguments)
 
 
-def test_a_configuration_file_keeps_its_metadata(
-    server: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_configuration_file_keeps_its_metadata(server: list[str], tmp_path: Path) -> None:
     settings = tmp_path / "run.yaml"
     settings.write_text(
-        f"tasks: medhallu\nmodel: {server[1]}\nmodel_args: {server[3]}\napply_chat_template: true\n"
+        f"tasks: medhallu\nmodel: {server[1]}\nmodel_args: {server[3]}\napply_chat_template: true\nlimit: 2\n"
         'metadata: {"medtasks_data": "sample", "medhallu": {"difficulty": "hard"}}\n'
     )
-    stock(monkeypatch, "--config", str(settings), "--output_path", "stock")
-    assert cli.main(["eval", "--config", str(settings), "--output_path", "ours"]) == 0
-    assert outcome(tmp_path / "ours") == outcome(tmp_path / "stock")
     assert cli.main(["eval", "--config", str(settings), "--set", "medhallu.repeats=2", "--output_path", "set"]) == 0
-    options = outcome(tmp_path / "set")[0]["configs"]["medhallu"]["dataset_kwargs"]
+    options = saved_results(tmp_path / "set")["configs"]["medhallu"]["dataset_kwargs"]
     assert (options["difficulty"], options["repeats"]) == ("hard", 2)
 
 
@@ -196,23 +180,6 @@ def test_the_server_is_asked_with_the_key_and_nobody_else_sees_it(
     (file,) = tmp_path.rglob("results_*.json")
     told = "".join(capsys.readouterr()) + file.read_text(encoding="utf-8")
     assert "[secret]" in told and not re.search("canary|my-secret", told)
-
-
-def test_results_that_cannot_be_saved_are_told_and_the_answers_stay(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def is_full(*arguments: Any, **settings: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    with LocalServer(lambda body: "\\boxed{1}") as served:
-        with monkeypatch.context() as patched:
-            patched.setattr("pathlib.Path.write_text", is_full)
-            assert evaluated(served, "medhallu", "--limit", "3") == 1
-        told = capsys.readouterr()
-        assert "medhallu" in told.out, "the scores are shown at least"
-        assert "No space left on device" in told.err and "3 answers are kept" in told.err
-        assert evaluated(served, "medhallu", "--limit", "3", "--json") == 0
-        assert json.loads(capsys.readouterr().out)["answers_taken_over"] == 3 == len(served.requests)
 
 
 # ---- which tasks are known

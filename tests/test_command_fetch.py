@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pinned_sample
@@ -49,46 +48,25 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def scibert_files(folder: Path) -> dict[str, bytes]:
-    """A model of SciBERT's depth if bert-score is there to load it, else bytes in its place."""
-    if find_spec("bert_score"):
-        from explanations_model import save_model
-        from transformers import BertConfig, BertModel
-
-        save_model(folder)
-        BertModel(BertConfig.from_pretrained(folder, num_hidden_layers=8)).save_pretrained(folder)
-    else:
-        folder.mkdir()
-        for name in ("config.json", "vocab.txt", "pytorch_model.bin"):
-            (folder / name).write_bytes(name.encode())
-    (folder / "flax_model.msgpack").write_bytes(UNUSED)
-    return files_in(folder)
-
-
 def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
-    """The hub's repositories, made of the bundled sample."""
-    medcalc = folder / "medcalc"
-    rows = sample_rows("medcalc_bench/test.csv")
-    write_rows(rows, medcalc / "data" / "test-00000-of-00001.parquet")
-    write_rows(rows[::-1], medcalc / "data" / "train-00000-of-00001.parquet")
-    write_rows(sample_rows("medcalc_bench/one_shot.csv"), medcalc / "data" / "one_shot-00000-of-00001.parquet")
-    medmcqa = folder / "medmcqa"
-    write_rows(sample_rows("medmcqa/validation.jsonl"), medmcqa / "data" / "validation-00000-of-00001.parquet")
-    write_rows(sample_rows("medmcqa/train.jsonl"), medmcqa / "data" / "train-00000-of-00001.parquet")
-    medhallu = folder / "medhallu"
-    for subset in ("pqa_labeled", "pqa_artificial"):
-        write_rows(sample_rows(f"medhallu/{subset}.jsonl"), medhallu / subset / "train-00000-of-00001.parquet")
+    """The hub's repositories, made of the bundled sample; bytes in the place of SciBERT."""
+    part = "-00000-of-00001.parquet"
+    test = sample_rows("medcalc_bench/test.csv")
+    for place, rows in {
+        "medcalc/data/test": test,
+        "medcalc/data/train": test[::-1],
+        "medcalc/data/one_shot": sample_rows("medcalc_bench/one_shot.csv"),
+        "medmcqa/data/validation": sample_rows("medmcqa/validation.jsonl"),
+        "medmcqa/data/train": sample_rows("medmcqa/train.jsonl"),
+        "medhallu/pqa_labeled/train": sample_rows("medhallu/pqa_labeled.jsonl"),
+        "medhallu/pqa_artificial/train": sample_rows("medhallu/pqa_artificial.jsonl"),
+    }.items():
+        write_rows(rows, folder / f"{place}{part}")
     shutil.copytree(SAMPLE / "medexqa", folder / "medexqa")
-    for name in ("medcalc", "medmcqa", "medhallu", "medexqa"):
-        (folder / name / "README.md").write_bytes(UNUSED)
-    return {
-        MEDMCQA: files_in(medmcqa),
-        MEDEXQA: files_in(folder / "medexqa"),
-        VERIFIED: files_in(medcalc),
-        V1_2: files_in(medcalc),
-        MEDHALLU: files_in(medhallu),
-        SCIBERT: scibert_files(folder / "scibert"),
-    }
+    names = {MEDMCQA: "medmcqa", MEDEXQA: "medexqa", VERIFIED: "medcalc", V1_2: "medcalc", MEDHALLU: "medhallu"}
+    bert = {name: name.encode() for name in ("config.json", "vocab.txt", "pytorch_model.bin")}
+    made = {of: {**files_in(folder / name), "README.md": UNUSED} for of, name in names.items()}
+    return {**made, SCIBERT: {**bert, "flax_model.msgpack": UNUSED}}
 
 
 @pytest.fixture(scope="module")
@@ -174,8 +152,6 @@ def test_runs_then_need_no_internet(hub: Hub, prepared: tuple[Machine, subproces
     machine, _ = prepared
     hub.requests.clear()
     tasks = "medtasks,medcalc_bench_v1_2,medcalc_bench_corrected,medhallu_artificial"
-    if find_spec("bert_score"):
-        tasks += ",medexqa_be"  # its explanations are scored with WordNet and SciBERT
     with LocalServer(lambda body: "The answer is A. The heart pumps. \\boxed{0}") as server:
         done = machine.medtasks(
             "eval", "--data", "hub", "--tasks", tasks, "--limit", "2", "--apply_chat_template",
@@ -185,7 +161,7 @@ def test_runs_then_need_no_internet(hub: Hub, prepared: tuple[Machine, subproces
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     results = saved_results(machine.folder / "results")["results"]
-    assert {*tasks.split(",")} - {"medexqa_be"} <= results.keys() and hub.requests == []
+    assert {*tasks.split(",")} <= results.keys() and hub.requests == []
 
 
 def test_what_is_missing_is_a_line_each_and_the_rest_is_fetched(hub: Hub, tmp_path: Path) -> None:

@@ -101,15 +101,6 @@ def test_flips_and_agreements_add_up(saved: Path) -> None:
                 assert [sample.metrics[filter_name]["acc"] for sample in (a, b)] == right and a.doc_hash == b.doc_hash
 
 
-def test_a_run_compared_with_itself_differs_in_nothing(saved: Path) -> None:
-    run = one_run(saved / "a")
-    found = compare_runs(run, run)
-    assert all(both.gained == both.lost == 0 for both in found.agreements.values())
-    assert all(line.contrast.difference == 0 for line in found.lines)
-    tested = [line for line in found.lines if not line.contrast.note]
-    assert tested and all(line.contrast.p == line.p_adjusted == 1 for line in tested)
-
-
 def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved: Path) -> None:
     lines = comparison(saved).lines
     for is_breakdown in (False, True):
@@ -120,22 +111,20 @@ def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved: Path)
 
 
 def test_repeated_generations_are_compared(tmp_path: Path) -> None:
-    metadata = {"medhallu": {"repeats": 3}}
-    for name, count in (("a", iter(range(10**6))), ("b", iter(range(10**6)))):
+    for name, repeats in (("a", 3), ("b", 3), ("more", 2)):
+        count = iter(range(10**6))
         models = [right_in(0.6, name + salt) for salt in "123"]
-        save_run(
-            tmp_path / name,
-            lambda doc, models=models, count=count: models[next(count) % 3](doc),  # type: ignore[misc]
-            tasks="medhallu",
-            metadata=metadata,
-        )
+
+        def answer(doc: Row, models: Any = models, count: Any = count) -> Any:
+            return models[next(count) % 3](doc)
+
+        save_run(tmp_path / name, answer, tasks="medhallu", metadata={"medhallu": {"repeats": repeats}})
     found = comparison(tmp_path)
     whole = {line.metric: line.contrast for line in found.lines if line.breakdown is None}
     for metric, result in whole.items():
         assert result.a == pytest.approx(found.a.tasks["medhallu"].metrics[metric, "strict-match"].value)
         assert (result.test == "t" and result.n == len(found.a.tasks["medhallu"].samples)) or metric == "f1"
     assert {"maj@k", "all@k", "any@k", "agreement"} < whole.keys()
-    save_run(tmp_path / "more", right_in(0.6), tasks="medhallu", metadata={"medhallu": {"repeats": 2}})
     fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
     assert {line.metric for line in fewer.lines} == {"f1", "acc"}, "of 3 and of 2 they are other things"
 
@@ -195,8 +184,7 @@ def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs: tuple
     a, b = pair_of_runs
     for path in (a, b):
         edit_results(path, lambda content: [task["metadata"].pop("signature") for task in content["configs"].values()])
-    found = compare_runs(one_run(a), one_run(b))
-    (warning,) = found.warnings
+    (warning,) = compare_runs(one_run(a), one_run(b)).warnings
     assert "without a signature" in warning and all(task in warning for task in TASKS)
 
 
@@ -216,20 +204,13 @@ def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs: t
         compare_runs(*runs, tasks=task)
     found = compare_runs(*runs, tasks=task, force=True)
     whole = found.lines[0].contrast
-    by_example = [
-        {sample.doc_id: sample.metrics.get("strict-match", {}).get("acc") for sample in run.tasks[task[0][0]].samples}
-        for run in runs
-    ]
-    there = [name for name, value in by_example[1].items() if value is not None]
-    assert (whole.n, whole.left_out) == (len(there), 2) and len(there) == len(by_example[0]) - 2
-    assert [whole.a, whole.b] == pytest.approx([sum(own[name] or 0 for name in there) / whole.n for own in by_example])
+    assert whole.left_out == 2 and whole.n == len(runs[1].tasks[task[0][0]].samples) - 2
     assert any("no numbers" in warning for warning in found.warnings)
 
 
-@pytest.mark.parametrize("which", [0, 1])
-def test_a_task_without_samples_is_an_error(pair_of_runs: tuple[Path, Path], which: int) -> None:
-    sample_file(pair_of_runs[which], "medhallu").unlink()
-    with pytest.raises(CompareError, match=rf"\b0 (samples )?in {'AB'[which]}.*--log_samples"):
+def test_a_task_without_samples_is_an_error(pair_of_runs: tuple[Path, Path]) -> None:
+    sample_file(pair_of_runs[1], "medhallu").unlink()
+    with pytest.raises(CompareError, match=r"\b0 (samples )?in B.*--log_samples"):
         compare_runs(one_run(pair_of_runs[0]), one_run(pair_of_runs[1]))
 
 
@@ -242,13 +223,17 @@ def test_tasks_of_one_run_alone_are_named(tmp_path: Path) -> None:
         compare_runs(one_run(tmp_path / "b"), one_run(tmp_path / "c"))
 
 
-def test_several_runs_in_one_folder_are_listed(tmp_path: Path) -> None:
-    first = save_run(tmp_path, tasks="medhallu", limit=2)
-    second = save_run(tmp_path, tasks="medmcqa_openmed", limit=2)
-    with pytest.raises(CompareError, match="holds 2 runs") as error:
-        one_run(tmp_path)
-    assert first.name in str(error.value) and second.name in str(error.value) and "\n" not in str(error.value)
-    assert one_run(tmp_path, ["medmcqa_openmed"]).path == second
+def test_tasks_of_others_are_compared_on_request(pair_of_runs: tuple[Path, Path]) -> None:
+    for path in pair_of_runs:
+        edit_results(
+            path, lambda content: content["configs"]["medhallu"].update(process_results="other.score", metadata={})
+        )
+    a, b = map(one_run, pair_of_runs)
+    assert any(
+        "medhallu" in warning and "not a task of this pack" in warning for warning in compare_runs(a, b).warnings
+    )
+    asked = compare_runs(a, b, tasks=[("medhallu", "medhallu")])
+    assert [line.metric for line in asked.lines] == ["acc"]
 
 
 @pytest.mark.parametrize(
@@ -285,20 +270,17 @@ def test_the_table_fits_and_tells(saved: Path) -> None:
     assert f"{100 * line.contrast.a:.2f}" in row and f"{100 * line.contrast.difference:+.2f}" in row
 
 
+KEYS = "task filter metric breakdown group n clusters a b p_adjusted detectable left_out note few"
+CONTRAST = "difference stderr low high p test"
+
+
 def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
     found = comparison(saved)
     content = json.loads(json.dumps(as_dict(found), allow_nan=False))
     assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 1
     assert set(content["a"]) == {"name", "model", "date", "path", "signatures"}
     assert len(content["comparisons"]) == len(found.lines)
-    keys = {*("task", "filter", "metric", "breakdown", "group", "n", "clusters", "a", "b"), "p_adjusted", "detectable"}
-    keys |= {"left_out", "note", "few"}
-    assert all(
-        set(line) == keys | {"difference", "stderr", "low", "high", "p", "test"} for line in content["comparisons"]
-    )
-    assert [(len(x["gained"]), len(x["lost"])) for x in content["flips"]] == [
-        (both.gained, both.lost) for both in found.agreements.values()
-    ]
+    assert all(set(line) == {*KEYS.split(), *CONTRAST.split()} for line in content["comparisons"])
     flip = next(task["gained"][0] for task in content["flips"] if task["gained"])
     assert set(flip) == {"doc_id_a", "doc_id_b", "doc_hash", "target", "answers_a", "answers_b"}
 
@@ -312,16 +294,5 @@ def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "medhallu  (flexible-extract)" in capsys.readouterr().out
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
-    shutil.copytree(saved / "a", tmp_path / "copy")
-    assert cli.main(["compare", a, str(tmp_path / "copy"), "--json", "--task", "medhallu"]) == 0
-    content = json.loads(capsys.readouterr().out)
-    assert content["a"]["name"] != content["b"]["name"]
-    for wrong in (
-        ["compare", a],
-        ["compare", a, b, "--show", "-1"],
-    ):
-        try:
-            code: str | int | None = cli.main(wrong)
-        except SystemExit as error:
-            code = error.code
-        assert code == 2
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["compare", a])

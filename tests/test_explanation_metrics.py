@@ -238,10 +238,10 @@ def test_both_are_fetched_once_and_said_so(
 def test_without_punkt_and_internet_there_is_an_error(no_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(NLTK / "corpora", no_data / "corpora")
     monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: False)
-    with pytest.raises(MetricError, match=r"could not be fetched.*`python -m nltk.downloader punkt_tab`.*leave meteor"):
+    with pytest.raises(MetricError, match=r"punkt_tab.*`python -m nltk.downloader punkt_tab`.*leave meteor"):
         Meteor().score(["a"], [["a"]])
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(MetricError, match=r"punkt_tab.*HF_HUB_OFFLINE"):
+    with pytest.raises(MetricError, match="punkt_tab"):
         Meteor().prepare()
 
 
@@ -311,14 +311,3 @@ def test_without_bert_score_there_is_an_error_before_any_model(monkeypatch: pyte
     bertscore_module._load.cache_clear()
     with pytest.raises(MetricError, match=r"needs bert-score.*medtasks\[bertscore\].*leave bertscore out"):
         make_metrics(["bertscore"])[0].prepare()
-
-
-@with_bert_score
-def test_a_model_that_is_not_there_is_an_error(model: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(model, tmp_path / "copy", ignore=shutil.ignore_patterns("tokenizer*", "vocab*"))
-    for folder in (tmp_path / "nowhere", copy):
-        with pytest.raises(MetricError, match=r"cannot be loaded \(.*leave bertscore out"):
-            BertScore(str(folder)).prepare()
-    for device, message in (("gpu", "is not there"), ("cuda:99", "is not there")):
-        with pytest.raises(MetricError, match=message):
-            BertScore(str(model), device=device).prepare()

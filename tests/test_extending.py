@@ -28,21 +28,25 @@ def medtasks(*arguments: str | Path, cwd: Path, **environment: str) -> subproces
     )
 
 
+def evaluated(server: JudgeServer, folder: Path, *more: str) -> dict[str, Any]:
+    """What a run of a model behind a server saves."""
+    done = medtasks(
+        *("eval", "--data", "sample", "--model", "local-chat-completions", "--apply_chat_template", "--log_samples"),
+        *("--model_args", f"model={folder.name},base_url={server.chat}", "--output_path", str(folder), *more),
+        cwd=folder.parent,
+        OPENAI_API_KEY="none",
+    )
+    assert done.returncode == 0, done.stderr
+    return saved_results(folder)
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the toy benchmark by a server that answers ``yes.``"""
     folder = tmp_path_factory.mktemp("toy")
     with JudgeServer(lambda request: "yes. So it is.") as server:
         for model in ("a", "b"):
-            done = medtasks(
-                *("eval", "--data", "sample", "--tasks", "toybench", "--set", "toybench.politely=true"),
-                *("--model", "local-chat-completions", "--apply_chat_template", "--log_samples"),
-                *("--model_args", f"model={model},base_url={server.url}/chat/completions"),
-                *("--output_path", folder / model),
-                cwd=folder,
-                OPENAI_API_KEY="none",
-            )
-            assert done.returncode == 0, done.stderr
+            evaluated(server, folder / model, "--tasks", "toybench", "--set", "toybench.politely=true")
         assert {request["messages"][-1]["content"] for request in server.requests} >= {"Is snow white? Please."}
     return folder
 
@@ -84,18 +88,17 @@ def test_a_misspelt_option_of_it_is_one_clear_line(tmp_path: Path) -> None:
 def test_a_metric_a_judge_and_a_command(tmp_path: Path) -> None:
     assert medtasks("greet", "you", cwd=tmp_path).stdout == "hello you\n"
     with JudgeServer(lambda request: "The answer is A, since so it is.") as server:
-        done = medtasks(
-            *("eval", "--data", "sample", "--tasks", "medexqa_clinical_psychology", "--limit", "4"),
-            *("--set", "medexqa.explanation_metrics=words", "--set", "medexqa.use_judge=true"),
-            *("--set", "medexqa.judge_mode=kind-judge", "--set", f"medexqa.judge_base_url={server.url}"),
-            *("--set", f"medexqa.judge_cache={tmp_path / 'cache'}", "--set", "medexqa.judge_model=j"),
-            *("--model", "local-chat-completions", "--apply_chat_template"),
-            *("--model_args", f"model=m,base_url={server.url}/chat/completions", "--output_path", tmp_path / "run"),
-            cwd=tmp_path,
-            OPENAI_API_KEY="none",
-        )
-        assert done.returncode == 0, done.stderr
-    scores = saved_results(tmp_path / "run")["results"]["medexqa_clinical_psychology"]
+        settings = {
+            "explanation_metrics": "words",
+            "use_judge": "true",
+            "judge_mode": "kind-judge",
+            "judge_base_url": server.url,
+            "judge_cache": str(tmp_path / "cache"),
+            "judge_model": "j",
+        }
+        given = [word for name, value in settings.items() for word in ("--set", f"medexqa.{name}={value}")]
+        saved = evaluated(server, tmp_path / "run", "--tasks", "medexqa_clinical_psychology", "--limit", "4", *given)
+    scores = saved["results"]["medexqa_clinical_psychology"]
     right = scores["acc,strict-match"]
     assert 0 < right < 1, "the bundled sample has A among its answers"
     assert scores["explanation,strict-match"] == pytest.approx(99 * right)
@@ -109,16 +112,9 @@ def test_a_tool(tmp_path: Path) -> None:
         return "<answer>1</answer>" if "abc" in said.rpartition("<tool_response>")[2] else called
 
     with JudgeServer(caller) as server:
-        done = medtasks(
-            *("eval", "--data", "sample", "--tasks", "medcalc_bench", "--limit", "2", "--log_samples"),
-            *("--set", "medcalc_bench.add_reverse_tool=true", "--output_path", tmp_path / "run"),
-            *("--model", "local-chat-completions", "--apply_chat_template"),
-            *("--model_args", f"model=m,base_url={server.url}/chat/completions"),
-            cwd=tmp_path,
-            OPENAI_API_KEY="none",
-        )
-        assert done.returncode == 0, done.stderr
+        words = ["--tasks", "medcalc_bench", "--limit", "2", "--set", "medcalc_bench.add_reverse_tool=true"]
+        saved = evaluated(server, tmp_path / "run", *words)
         assert "returns a text backwards" in str(server.requests[-1])
-    scores = saved_results(tmp_path / "run")["results"]["medcalc_bench"]
+    scores = saved["results"]["medcalc_bench"]
     assert (scores["tool_calls,strict-match"], scores["tool_errors,strict-match"]) == (1.0, 0.0)
     assert medtasks("tool", "--help", cwd=tmp_path).stdout.count("reverse") >= 1

@@ -16,20 +16,8 @@ def test_an_answer_says_how_it_was_found(task: str, filter_name: str, response: 
     assert loaded.extract(filter_name, text, doc).details["found_by"] == found_by
 
 
-def test_a_stated_value_without_a_tag_is_a_statement() -> None:
-    loaded = reader("medcalc_bench")
-    doc = next(doc for doc in loaded.eval_docs if doc["judgement"] == "decimal")
-    assert loaded.flexible("The final value is 4.", doc).details["found_by"] == "statement"
-
-
-def test_it_is_in_the_logged_sample_and_is_no_metric() -> None:
-    result: dict[str, Any] = evaluate("medhallu", log_samples=True, limit=4)
-    samples = result["samples"]["medhallu"]
-    assert {sample["found_by"] for sample in samples} == {"box"}
-    assert all("found_by" not in sample["metrics"] for sample in samples)
+def test_it_is_in_the_logged_sample_for_each_generation_and_is_no_metric() -> None:
+    result: dict[str, Any] = evaluate("medhallu", metadata={"medhallu": {"repeats": 2}}, log_samples=True, limit=4)
+    for sample in result["samples"]["medhallu"]:
+        assert sample["found_by"] == ["box"] * 2 and "found_by" not in sample["metrics"]
     assert not any("found_by" in key for key in result["results"]["medhallu"])
-
-
-def test_with_repeats_each_generation_has_its_own() -> None:
-    result = evaluate("medhallu", metadata={"medhallu": {"repeats": 3}}, log_samples=True, limit=2)
-    assert result["samples"]["medhallu"][0]["found_by"] == ["box"] * 3

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judge_server import LABELS
 
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
-from medtasks_utils.judging.templates import PROMPTS, Template, delimited, examples, load
+from medtasks_utils.judging.templates import PROMPTS, delimited, examples, load
 
 NAMES = sorted(path.stem for path in PROMPTS.glob("*.md"))
 FIELDS: dict[str, Any] = {
@@ -59,11 +59,6 @@ def test_an_explanation_can_end_neither_its_quotation_nor_its_message(name: str)
     opening = re.search(r"<(explanation\w*)>\n" + re.escape(attack.strip()), user["content"])
     assert opening, "the text is quoted as it is"
     assert user["content"].count(f"</{opening[1]}>") == 1
-
-
-def test_a_version_follows_the_wording() -> None:
-    text = "# system\nBe fair.\n# user\n{{ question }}"
-    assert Template(text).version == Template(text).version != Template(text.replace("fair", "kind")).version
 
 
 @given(st.lists(st.sampled_from(["<", ">", "/", " ", "explanation", "_2", "_3", "EXPLANATION", "x", "\n"])))

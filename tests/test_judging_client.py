@@ -131,7 +131,6 @@ def test_refused_parameters_are_done_without_and_remembered(
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (Fault(401, {"error": {"message": "bad key"}}), "right key"),
         (Fault(404, {"error": {"message": "The model `judge` does not exist"}}), "serve this model"),
         (Fault(200, "<html></html>", {"Content-Type": "text/html"}), "base URL"),
         (HANG_UP, "server running"),

@@ -17,7 +17,6 @@ from local_server import Held, draw, faulty, prompt_of, together
 from medtasks_utils.judging import (
     Case,
     JudgeError,
-    Judgement,
     judge_all,
     make_judge,
     summary,
@@ -41,24 +40,21 @@ def rate(one: Case, texts: tuple[str, ...], prompt: str) -> float:
 @pytest.mark.parametrize("coverage", [False, True])
 def test_factscore(coverage: bool, tmp_path: Path) -> None:
     """With coverage the claims of each reference are extracted by a call of their own, and united."""
-    todo = [*cases(9), case(9, references=("One only.",))]
-    calls = [7 + 14 * coverage] * 9 + [7 + 7 * coverage]
-    told: dict[int, Judgement] = {}
+    todo = [*cases(4), case(9, references=("One only.",))]
     with JudgeServer() as server:
         judge = make_judge("factscore", use_coverage=coverage)
-        judgements = judge_all(judge, settings_for(server.url, tmp_path), todo, on_result=told.__setitem__)
+        judgements, again = (judge_all(judge, settings_for(server.url, tmp_path), todo) for _ in range(2))
         asked = [whole(request["messages"]) for request in server.requests]
-        again = judge_all(judge, settings_for(server.url, tmp_path), todo)
-    assert len(server.requests) == sum(calls) and [told[index] for index in range(10)] == judgements
-    for one, found, rerun, count in zip(todo, judgements, again, calls, strict=True):
+    assert len(server.requests) == sum(found.calls for found in judgements)
+    for one, found, rerun in zip(todo, judgements, again, strict=True):
+        calls = 7 + 7 * len(one.references) * coverage
         support = rate(one, (one.explanation,), "verify")
         cover = rate(one, one.references, "cover") if coverage else support
+        assert (found.calls, found.tokens, found.failure) == (calls, (7 * calls, 3 * calls), None)
         assert found.score == pytest.approx((support + cover) / 2)
-        assert (found.calls, found.tokens, found.failure) == (count, (7 * count, 3 * count), None)
-        assert (rerun.score, rerun.output, rerun.tokens, rerun.calls) == (found.score, found.output, found.tokens, 0)
         assert found.output["support"] == support and found.output.get("coverage", support) == cover
         assert len(found.output["claims"]) == len(found.output["labels"]) == 6
-        assert len(found.output.get("reference_labels", ())) == 6 * len(one.references) * coverage
+        assert (rerun.score, rerun.output, rerun.calls) == (found.score, found.output, 0)
         for text in one.references:
             assert any(f"\n{text}\n</explanation>" in prompt for prompt in asked) == coverage
         for example in templates.examples(one.specialty):

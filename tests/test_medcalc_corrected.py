@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BY_CALCULATOR, Row, documents, evaluate, load, reader, sample_rows
-
-from medtasks_utils.errors import MedtasksError, OptionError
+from conftest import BY_CALCULATOR, Row, documents, evaluate, load, reader, sample_rows, table
 
 PLAIN, TASK = "medcalc_bench", "medcalc_bench_corrected"
 FILE = "medcalc_bench/corrected.csv"
@@ -37,14 +35,6 @@ def test_rows_have_the_calculators_number_and_category() -> None:
     assert documents(load(PLAIN, medcalc_bench=given)) == documents(load(TASK))
 
 
-@pytest.mark.parametrize("options", [{"revision": "main"}, {"split": "train"}])
-def test_options_that_cannot_apply_are_errors(options: Row) -> None:
-    with pytest.raises(OptionError, match=next(iter(options))):
-        load(TASK, medcalc_bench=options)
-    with pytest.raises(MedtasksError, match="no rows to draw few-shot examples from"):
-        evaluate(TASK, num_fewshot=1)
-
-
 def test_the_prompt_allows_na_asks_for_days_and_shows_examples_in_days() -> None:
     def prompt(**options: Any) -> str:
         task = load(TASK, medcalc_bench=options)
@@ -62,15 +52,7 @@ def test_the_prompt_allows_na_asks_for_days_and_shows_examples_in_days() -> None
 # ---- reading, judgement, metrics
 
 
-@pytest.mark.parametrize(
-    ("answer", "strict", "flexible"),
-    [
-        *((text, True, True) for text in ("56", "56 days", "56.0", "(8 weeks, 0 days)", "('8 weeks', '0 days')")),
-        *((text, True, True) for text in ("8 weeks and 0 days", "(8, 0)", "8 weeks", "7 weeks 7 days", "\n56\n")),
-        *((text, False, True) for text in ("8w0d", "8+0")),
-        *((text, False, False) for text in ("55", "57", "(8 weeks, 1 day)", "8", "N/A", "", "5/6")),
-    ],
-)
+@pytest.mark.parametrize(("answer", "strict", "flexible"), table("gestational_ages"))
 def test_gestational_age_in_days(answer: str, strict: bool, flexible: bool) -> None:
     task = reader(TASK)
     doc = task.eval_docs[5]

@@ -7,11 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import table
 from saved_runs import save_run
 
 from medtasks_utils import __main__ as cli
-
-RESCORE = ["rescore", "--input_glob", "x", "--out_csv_prefix", "y"]
 
 
 @pytest.fixture
@@ -50,15 +49,7 @@ def test_what_the_page_warns_of_is_said_on_standard_error(
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["compare", "a", "b", "--plan", "300"], "--plan: '300' is no number from 0.01 to 100"),
-        ([*RESCORE, "--judge", "geval", "--use_coverage"], "--use_coverage is of FActScore: add --judge factscore"),
-        ([*RESCORE, "--judge", "geval", "--concurrency", "0"], "--concurrency: '0' is no whole number from 1"),
-        (["publish", "run", "--model_repo", "name"], "--model_repo takes ORG/NAME, not 'name'"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), table("mistakes_after"))
 def test_what_would_be_ignored_is_wrong_usage(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

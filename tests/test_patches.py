@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
 
 import pytest
 
@@ -30,8 +29,3 @@ def test_what_the_command_replaces_is_put_back() -> None:
     put_back()
     assert [patches.original(patch) for patch in OF_THE_COMMAND] == before
     assert not any(one is other for one, other in zip(before, during, strict=True))
-
-
-def test_mocks_have_no_place_outside_tests() -> None:
-    root = inspect.getfile(patches).partition("medtasks_utils")[0] + "medtasks_utils"
-    assert not [path for path in Path(root).rglob("*.py") if "unittest" in path.read_text(encoding="utf-8")]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import huggingface_hub
@@ -118,55 +118,21 @@ def test_the_bundled_sample_is_never_published(tmp_path: Path, capsys: pytest.Ca
     assert main(["publish", str(tmp_path / "run"), "--model_repo", "name"]) == 2
 
 
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bytes]]]:
-    """A stand-in for the Hub's API that keeps what it is sent."""
-    sent: list[tuple[str, bytes]] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            sent.append((self.path, body))
-            reply: dict[str, Any] = {
-                "id": "org/name",
-                "commitUrl": f"{SITE}/org/name/commit/0",
-                "commitOid": "0" * 40,
-                "pullRequestUrl": f"{SITE}/org/name/discussions/1",
-            }
-            if "preupload" in self.path:
-                files = json.loads(body)["files"]
-                reply = {"files": [{"path": f["path"], "uploadMode": "regular", "shouldIgnore": False} for f in files]}
-            text = json.dumps(reply).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
-
-        do_GET = do_POST  # older clients ask about the repository first
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setattr("huggingface_hub.hf_api.constants.ENDPOINT", address)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    original = huggingface_hub.HfApi
-    monkeypatch.setattr("medtasks_utils.results.publish.HfApi", lambda: original(endpoint=address, token="hf_x"))
-    yield sent
-    server.shutdown()
-    server.server_close()
-
-
 def test_a_pull_request_holds_the_files(
-    tmp_path: Path, hub: list[tuple[str, bytes]], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    sent: list[inspect.BoundArguments] = []
+
+    def create_commit(self: Any, *given: Any, **named: Any) -> Any:
+        sent.append(signature.bind(self, *given, **named))  # as the installed client takes it
+        return SimpleNamespace(pr_url=f"{SITE}/org/name/discussions/1")
+
+    signature = inspect.signature(huggingface_hub.HfApi.create_commit)
+    monkeypatch.setattr(huggingface_hub.HfApi, "create_commit", create_commit)
     path = saved(tmp_path / "run", tasks=["medhallu"])
     arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out"), "--create_pr"]
     assert main(arguments) == 0, capsys.readouterr().err
     assert capsys.readouterr().out.splitlines()[-1] == f"{SITE}/org/name/discussions/1"
-    (commit,) = [(where, body) for where, body in hub if "/commit/" in where]
-    assert commit[0].startswith("/api/models/org/name/commit/main") and "create_pr=1" in commit[0]
-    assert b".eval_results/medhallu.yaml" in commit[1]
+    ((_, repository, operations, *_),) = (each.args for each in sent)
+    assert repository == "org/name" and sent[0].arguments["create_pr"]
+    assert [each.path_in_repo for each in operations] == [".eval_results/medhallu.yaml"]

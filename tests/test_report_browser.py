@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 import json
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browsing import DESKTOP, PHONE, choose, chromium, needs_browser, open_first, opened, shown, unfold, write
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from conftest import table
 from saved_runs import right_in, sample_file, save_run
 
 from medtasks_utils.audit import audit_file
 from medtasks_utils.report import build_page
-from medtasks_utils.report.packing import pack
 from medtasks_utils.results import Run, Sample, read_runs
 
 pytestmark = needs_browser
@@ -33,18 +29,7 @@ HOSTILE = (
     + "W" * 200_000
 )
 WRITTEN = "<think>\nSome reasoning.\n</think>\n**Values** are $\\frac{88}{4}$:\n\n| a | b |\n|---|---|\n| 1 | *2* |\n"
-CALLS: list[dict[str, Any]] = [
-    {"role": "user", "content": "The prompt once more."},
-    {"role": "assistant", "content": 'I compute.\n<tool_call>{"name": "python"}</tool_call>'},
-    {
-        "role": "user",
-        "content": "<tool_response>\n42\n</tool_response>",
-        "calls": [{"name": "python", "argument": "6 * 7", "failed": False}],
-    },
-    {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "function": {"name": "calculator"}}]},
-    {"role": "tool", "content": "Error: 1/0", "calls": [{"name": "calculator", "argument": "1/0", "failed": True}]},
-    {"role": "assistant", "content": "So it is <answer>42</answer>"},
-]
+CALLS = table("transcript")
 JUDGE = {"score": 75.0, "claims": ["Iron is <b>low</b>."], "labels": ["FULLY_SUPPORTED"]}
 READING = {"doc_id": 0, "generation": 0, "stated": "2", "differs": True, "failure": None}
 
@@ -187,36 +172,6 @@ def test_search_keys_and_addresses(browser: Any, address: str, runs: list[Run]) 
         assert shown(page) == count(runs, lambda *_: True)
 
 
-TRICKY = st.text(st.sampled_from('ab"\\\\:,1.N\n\tÄä{}[]ulnit'), max_size=6)
-RECORD = st.recursive(
-    TRICKY | st.integers(0, 20) | st.none() | st.booleans(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TRICKY, inner, max_size=3),
-    max_leaves=8,
-)
-
-
-def strings(value: Any) -> Iterator[str]:
-    """The strings in a value, names of fields aside."""
-    if isinstance(value, str):
-        yield value
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from strings(item)
-
-
-def test_search_finds_what_stands_in_a_string_and_nothing_else(page: Any) -> None:
-    find = "([json, q]) => [...linesWith(json.toLowerCase(), JSON.stringify(q).slice(1, -1).toLowerCase())]"
-
-    @settings(max_examples=60)
-    @given(st.lists(RECORD, max_size=4), TRICKY.filter(bool))
-    def check(records: list[Any], query: str) -> None:
-        (chunk,) = pack(records).chunks or [""]
-        json_ = zlib.decompress(base64.b64decode(chunk)).decode() if chunk else "[]"
-        there = [any(query.lower() in text.lower() for text in strings(record)) for record in records]
-        assert page.evaluate(find, [json_, query]) == [number for number, found in enumerate(there) if found]
-
-    check()
-
-
 def test_the_list_is_sorted_and_saved(page: Any, runs: list[Run]) -> None:
     choose(page, task="medcalc_bench", run="second", sort="-length")
     page.check("input[value=length]")
@@ -341,16 +296,3 @@ def test_filter_and_baseline_are_chosen(page: Any, runs: list[Run]) -> None:
     unnamed = """[...document.querySelectorAll("select, input, [role=listbox], [role=img], section, nav")]
         .filter((e) => !(e.labels?.length || e.ariaLabel || e.ariaLabelledByElements?.length)).length"""
     assert page.evaluate(unnamed) == 0 == page.locator("table:not(:has(caption)), th:not([scope])").count()
-
-
-def test_tables_are_sorted_and_saved(page: Any) -> None:
-    table = page.locator("table:visible:has(caption:has-text('by calculator, strict-match'))").first
-    column = table.locator("tbody tr td:nth-child(4) .value")
-    before = column.all_inner_texts()
-    for order, reverse in (("descending", True), ("ascending", False)):
-        table.locator("thead th:nth-child(4) .sort").click()
-        assert table.locator("thead th:nth-child(4)").get_attribute("aria-sort") == order
-        numbers = [float(text) for text in column.all_inner_texts()]
-        assert numbers == sorted(numbers, reverse=reverse)
-    table.locator("thead th:nth-child(4) .sort").press("Enter")
-    assert column.all_inner_texts() == before

@@ -17,7 +17,6 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.rescore.run import JudgedRow
 
 CANARY = "sk-canary-0123456789abcdef"
-WORTH = {"FULLY_SUPPORTED": 100.0, "PARTIALLY_SUPPORTED": 50.0, "NOT_SUPPORTED": 0.0}
 
 
 @pytest.fixture(scope="module")
@@ -84,23 +83,6 @@ def test_geval_writes_a_row_for_each_response_with_all_that_the_judge_said(
         assert json.loads(str(sound(request))) == output
         assert "<think>" not in whole(request["messages"])
         assert (row["calls"], row["prompt_tokens"], row["completion_tokens"]) == ("1", "7", "3")
-
-
-def test_factscore_writes_claims_with_labels_and_rates(
-    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command
-) -> None:
-    assert rescore(logs, "factscore", "--use_coverage") == 0
-    judged = with_status(table(tmp_path, "factscore"), "judged")
-    assert (len(judged), len(server.judging)) == (10, 10 * 21)
-    for row in judged:
-        said = json.loads(row["claims_labels_json"])
-        rates = []
-        for prefix, rate in (("", "support"), ("reference_", "coverage")):
-            labels = said.get(f"{prefix}labels", [])
-            assert len(labels) == (12 if prefix else 6)
-            rates.append(sum(WORTH[label] for label in labels) / len(labels))
-            assert row[f"{rate}_rate"] == str(rates[-1] / 100)
-        assert float(row["score"]) == pytest.approx(sum(rates) / len(rates))
 
 
 def test_the_scores_are_those_of_a_run_that_judges_itself(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import table
 from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
@@ -103,15 +104,6 @@ def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
     assert names == ["model hf first", "model vllm", "model hf second", "Mine"]
 
 
-def test_an_output_path_that_is_a_file_name(tmp_path: Path) -> None:
-    """With --output_path out/my.json the harness writes out/my_<date>.json and the samples beside it."""
-    save_run(tmp_path, tasks="medhallu", limit=2)
-    (path,) = tmp_path.glob("**/results_*.json")
-    path.rename(path.with_name(path.name.replace("results_", "my_")))
-    (run,) = read_runs(tmp_path)
-    assert not run.problems and len(run.tasks["medhallu"].samples) == 2
-
-
 @pytest.mark.parametrize("make", [lambda path: path, lambda path: path / "absent"])
 def test_nothing_found_is_one_clear_error(tmp_path: Path, make: Any) -> None:
     (tmp_path / "notes.json").write_text("{}")
@@ -193,15 +185,6 @@ def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path
 # ---- tasks of others
 
 
-@pytest.mark.parametrize(
-    ("task", "config", "benchmark"),
-    [
-        ("medmcqa", {}, None),
-        ("medmcqa_openmed", {}, "medmcqa"),
-        ("medexqa_be", {}, "medexqa"),
-        ("any", {"process_results": "other.score", "metadata": {"benchmark": "medhallu"}}, "medhallu"),
-        ("medhallu", {"process_results": "lm_eval.tasks.other.score", "metadata": {"version": 1}}, None),
-    ],
-)
+@pytest.mark.parametrize(("task", "config", "benchmark"), table("benchmark_of"))
 def test_the_harness_has_tasks_of_its_own_with_our_names(task: str, config: Any, benchmark: str | None) -> None:
     assert benchmark_of(task, config) == benchmark

@@ -136,15 +136,7 @@ def test_a_0_and_a_4_in_one_split_are_an_error_that_names_the_file(data: Path) -
 
 
 def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(data: Path) -> None:
-    germs = {"opa": "E. coli", "opb": "C. difficile", "opc": "B. cereus", "opd": "Cereus"}
-    same = {"opa": "None", "opb": "none", "opc": "some", "opd": "all"}
-    cases: dict[str, tuple[Row, int | None]] = {
-        **dict.fromkeys(("c. difficile", "B. C. difficile", "(b) C. DIFFICILE"), (germs, 1)),
-        **dict.fromkeys(("b. cereus", "C. B. cereus"), (germs, 2)),
-        **dict.fromkeys(("A. C. difficile", "difficile", "C. "), (germs, None)),
-        "(B) none": (same, 1),
-        "NONE": (same, None),
-    }
+    cases = {label: (options, right) for label, options, right in table("labels_and_texts")}
     usual = [{**row, "cop": FORMS["option texts"](row)} for row in medmcqa_rows(8)]
     rows = [{**usual[0], **options, "id": label, "cop": label} for label, (options, _) in cases.items()]
     found = {doc["id"]: doc["answer_idx"] for doc in medmcqa(data, rows + usual)}
@@ -198,15 +190,7 @@ def test_the_order_of_the_choices_is_fixed_for_ever(data: Path) -> None:
 # ---- the option split
 
 
-@pytest.mark.parametrize(
-    ("task", "split", "path"),
-    [
-        *(("medmcqa_openmed", split, f"medmcqa/{split or 'validation'}.jsonl") for split in (None, "train", "test")),
-        ("medexqa_biomedical_engineering", "dev", "medexqa/dev/biomedical_engineer_dev.tsv"),
-        ("medexqa_biomedical_engineering_logits", "dev", "medexqa/dev/biomedical_engineer_dev.tsv"),
-        ("medcalc_bench", "train", "medcalc_bench/train_data.csv"),
-    ],
-)
+@pytest.mark.parametrize(("task", "split", "path"), table("splits"))
 def test_another_split_to_evaluate_on(data: Path, task: str, split: str | None, path: str) -> None:
     benchmark = path.split("/")[0]
     for place, question in ((FILE[benchmark], "no"), (path, "yes")):
@@ -226,14 +210,7 @@ def test_few_shot_examples_are_not_drawn_from_what_is_evaluated_on(task: str, be
 # ---- MedExQA
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        *((every, "BE CLS CP OT SLP") for every in (None, "ALL", "all", ["OT", "All"])),
-        *(("be", "BE"), ("clinical_psychology", "CP"), ("Occupational Therapy", "OT"), (["SLP", "be"], "BE SLP")),
-        (["ot", "Occupational_Therapy", "CP"], "CP OT"),
-    ],
-)
+@pytest.mark.parametrize(("given", "expected"), table("specialties"))
 def test_specialties_by_code_or_name_one_or_many_in_any_case(given: Any, expected: str) -> None:
     found = documents(load("medexqa_all", medexqa={} if given is None else {"specialty": given}))
     codes = {specialty.name: specialty.code for specialty in SPECIALTIES}
@@ -339,21 +316,6 @@ def test_sampled_pairing_shows_one_of_the_two_the_same_on_every_machine(data: Pa
         made(data, "medhallu", {}, difficulty="hard")
 
 
-THREE = ["First's.", 'Second "b".', "Third\nline."]
-
-
-@pytest.mark.parametrize(
-    ("knowledge", "passages"),
-    [
-        (THREE, THREE),
-        (str(THREE), THREE),
-        ("[\"First's.\" 'Second \"b\".'\n 'Third\\nline.']", THREE),  # as NumPy prints it
-        ("[\"First's.\" 'Second \"b\".'\n 'Third\nline.']", THREE),
-        (None, [""]),
-        ("", [""]),
-        ([], [""]),
-        *((text, [text]) for text in ("One passage.", "[1] cites 'x'", "['unclosed]", "[__import__('os').getcwd()]")),
-    ],
-)
+@pytest.mark.parametrize(("knowledge", "passages"), table("knowledge"))
 def test_knowledge_as_a_list_or_printed_as_text(data: Path, knowledge: Any, passages: list[str]) -> None:
     assert {doc["knowledge"] for doc in made(data, "medhallu", {"Knowledge": knowledge})} == {"\n\n".join(passages)}

@@ -1,4 +1,11 @@
-"""What must not get out of the sandbox, with all its layers and with each off; the attempts are in sandbox_escapes*."""
+"""What must not get out of the sandbox, with all its layers and with each off; attempts are in ``tables/escape*``.
+
+In their code, ``CANARY`` is the path of a file that anyone may read, ``FOLDER`` a folder that anyone may write to,
+``PORT`` a listening port of this machine, ``SECRET`` a variable of the run's environment, ``RUN`` the run's process,
+``FORM`` what the secret looks like, and ``PLANTED`` what one example leaves for another to find. Code that gets hold of
+what it must not have, without a trace outside, prints ``GOT`` backwards. Those that go beyond the limit of memory do so
+by little, so that nothing breaks where the limit is off.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +17,13 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import sandbox_escapes as escapes
-import sandbox_escapes_deeper as deeper
 import sandbox_escapes_kernel as kernel
-import sandbox_escapes_others as others
+from conftest import table
 
 from medtasks_utils.sandbox import Result, Sandbox, SandboxError
 from medtasks_utils.sandbox.process import Session
@@ -31,18 +36,19 @@ LAYERS = ("namespaces", "landlock", "seccomp", "limits")
 SECRET = "MEDTASKS_TEST_SECRET"
 FORM = rb"canary-[0-9a-f]{16}"
 
-CLASSES: dict[str, Mapping[str, str]] = {
-    "read": {**escapes.READ, **deeper.READ},
-    "write": {**escapes.WRITE, **deeper.WRITE},
-    "connect": escapes.CONNECT,
-    "start": kernel.START,
-    "others": {**others.OTHERS, **others.looking(deeper.OTHERS)},
-    "machine": {**others.MACHINE, **deeper.MACHINE},
-    "disturb": {**escapes.DISTURB, **deeper.DISTURB},
-    "memory": {**escapes.MEMORY, **deeper.MEMORY},
-    "time": {**escapes.TIME, **deeper.TIME},
-    "kernel": kernel.KERNEL,
+SUCCESS = "TOG"
+CLASSES: dict[str, dict[str, str]] = {
+    "start": {name: kernel.PRELUDE + code for name, code in kernel.START.items()},
+    "kernel": {name: kernel.PRELUDE + code for name, code in kernel.KERNEL.items()},
+    "disturb": {
+        "operators": "x = " + "-" * 20_000 + "1",
+        "attributes": "x = a" + ".a" * 9_000,
+        "long": "x = 1\n" * 60_000,
+    },
 }
+for of_class, name, code in table("escapes"):
+    CLASSES.setdefault(of_class, {})[name] = code
+OUTLIVE = dict(table("escape_outlive"))
 HELD_ALONE: dict[str, set[str]] = {
     "namespaces": set(),
     "landlock": set(),
@@ -92,7 +98,7 @@ class Watch:
         found = []
         if self.secret in text:
             found.append("read the secret")
-        if escapes.SUCCESS in text:
+        if SUCCESS in text:
             found.append("got hold of it")
         if len(text) > MAX_OUTPUT:
             found.append(f"{len(text)} characters of text")
@@ -150,11 +156,10 @@ def got_through(sandbox: Sandbox, watch: Watch, whole: Container[str], *classes:
     found = {}
     for of_class in classes:
         attempts = CLASSES[of_class]
-        prelude = kernel.PRELUDE if of_class in ("start", "kernel") else ""
         size = 1 if of_class == "connect" else 200  # a connection does not tell whose it is
         names = list(attempts)[:: 1 if of_class in whole else 3]
         for start in range(0, len(names), size):
-            batch = [(name, *watch.prepare(prelude + attempts[name])) for name in names[start : start + size]]
+            batch = [(name, *watch.prepare(attempts[name])) for name in names[start : start + size]]
             sandbox.run([("victim", f"x = {watch.secret!r}\nprint(x * 99)\n[x] * 9")])
             results = sandbox.run([(f"{of_class}: {name}", code) for name, _, code in batch])
             for (name, folder, _), result in zip(batch, results, strict=True):
@@ -212,14 +217,13 @@ def test_attempts_are_real(watch: Watch) -> None:
 def test_two_examples_have_nothing_in_common(watch: Watch, off: tuple[str, ...]) -> None:
     with make(*off) as sandbox:
         skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
-        channels = {**others.CHANNELS, **deeper.CHANNELS}
-        pairs = channels.items()
-        sandbox.run([(f"{name}: plant", f"PLANTED = {watch.secret!r}\n{plant}") for name, (plant, _) in pairs])
-        results = sandbox.run([(f"{name}: look", look) for name, (_, look) in pairs])
+        channels = table("escape_channels")
+        sandbox.run([(f"{name}: plant", f"PLANTED = {watch.secret!r}\n{plant}") for name, plant, _ in channels])
+        results = sandbox.run([(f"{name}: look", look) for name, _, look in channels])
     seen = [
         name
-        for name, result in zip(channels, results, strict=True)
-        if watch.secret in result.text or watch.secret[:15] in result.text or escapes.SUCCESS in result.text
+        for (name, *_), result in zip(channels, results, strict=True)
+        if watch.secret in result.text or watch.secret[:15] in result.text or SUCCESS in result.text
     ]
     assert seen == []
 
@@ -229,9 +233,9 @@ def test_two_examples_do_not_notice_each_other(off: tuple[str, ...]) -> None:
     with Sandbox(timeout=10, processes=2, _off=off, _anyway=True) as sandbox:
         skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
         noticed = []
-        for name, (one, another) in deeper.AT_ONCE.items():
+        for name, one, another in table("escape_pairs"):
             results = sandbox.run([(f"{name}: one", one), (f"{name}: another", another)])
-            if any(escapes.SUCCESS in result.text for result in results):
+            if any(SUCCESS in result.text for result in results):
                 noticed.append(name)
     assert noticed == []
 
@@ -244,7 +248,7 @@ def number_of(session: Session) -> str:
 def test_nothing_outlives_its_call() -> None:
     with make(timeout=0.5) as sandbox:
         skip_without(sandbox, *LAYERS)
-        sandbox.run(list(others.OUTLIVE.items()))
+        sandbox.run(list(OUTLIVE.items()))
         numbers = {name: number_of(session) for name, session in sandbox._sessions.items() if session.connection}
         assert numbers
         for number in filter(os.path.exists, (f"/proc/{number}/stat" for number in numbers.values())):
@@ -253,8 +257,8 @@ def test_nothing_outlives_its_call() -> None:
                     break
                 time.sleep(0.05)
             assert is_stopped, number
-        results = sandbox.run([(name, "'next'") for name in others.OUTLIVE])
-    texts = {name: result.text for name, result in zip(others.OUTLIVE, results, strict=True)}
+        results = sandbox.run([(name, "'next'") for name in OUTLIVE])
+    texts = {name: result.text for name, result in zip(OUTLIVE, results, strict=True)}
     assert all("late" not in text for text in texts.values()), texts
     assert all(text == "'next'" or "Error: " in text for text in texts.values()), texts
 

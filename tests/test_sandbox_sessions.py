@@ -8,10 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,7 +19,6 @@ from hypothesis import strategies as st
 
 from medtasks_utils.sandbox import Result, Sandbox, SandboxError, capacity
 from medtasks_utils.sandbox.output import readable
-from medtasks_utils.sandbox.process import Zygote
 
 
 @pytest.fixture(scope="module")
@@ -180,39 +177,7 @@ def test_short_memory_ends_the_idle_process_that_holds_most(monkeypatch: pytest.
     assert shown[:3] == ["1", "2", "3"] and "no room" in shown[3]
 
 
-def test_a_full_machine_makes_calls_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    spawn, refusals = Zygote.spawn, iter([errno.EAGAIN, errno.ENOMEM, errno.EMFILE])
-
-    def refuse(self: Zygote, session: object) -> None:
-        for number in refusals:
-            raise OSError(number, os.strerror(number))
-        spawn(self, session)  # type: ignore[arg-type]
-
-    with Sandbox(timeout=20) as sandbox:
-        monkeypatch.setattr(Zygote, "spawn", refuse)
-        assert sandbox.run([("a", "1")]) == [Result("1", False)]
-
-
 # ---- many threads
-
-
-def test_first_come_first_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    order: list[str] = []
-    gate = threading.Event()
-
-    def call(self: Sandbox, key: str, code: str) -> Result:
-        gate.wait()
-        order.append(key)
-        return Result("", False)
-
-    monkeypatch.setattr(Sandbox, "_call", call)
-    with Sandbox(processes=1) as sandbox, ThreadPoolExecutor(20) as threads:
-        sandbox.started()
-        for number in range(20):
-            threads.submit(sandbox.run, [(str(number), "")])
-            until(lambda number=number: sandbox._places._work_queue.qsize() == number)  # type: ignore[misc]
-        gate.set()
-    assert order == [str(number) for number in range(20)]
 
 
 # ---- processes

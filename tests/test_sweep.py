@@ -137,16 +137,6 @@ def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(tmp_path: Path, server: Judg
     assert "goes on with what was not answered" in errors
 
 
-@pytest.mark.slow
-def test_a_job_that_fails_shows_its_log_and_the_others_have_their_report(tmp_path: Path, server: JudgeServer) -> None:
-    server.answer = lambda request: Fault(400, "no such thing") if request["model"] == "m1" else "\\boxed{0}"
-    driver = command(plan(tmp_path, server, runs=[a_run(flags={"limit": 2})]))
-    output, errors = driver.communicate(timeout=300)
-    assert driver.returncode == 1
-    assert "m0/a: done" in errors and "m1/a failed; the end of" in errors
-    assert output.strip().endswith("report.html")
-
-
 def test_the_dry_run_says_how_large_the_jobs_are(
     tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -173,18 +163,11 @@ def test_a_wrong_plan_is_one_line_before_anything_runs(
     assert not server.requests
 
 
-def test_a_changed_plan_and_other_rows_get_folders_of_their_own(
-    tmp_path: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folders = set()
-    others: list[tuple[str, Any]] = [("sample", {}), (str(ROOT), {}), ("sample", {"runs": [a_run()]})]
-    for data, changed in others:
-        monkeypatch.setenv("MEDTASKS_DATA", data)
-        job = read_plan(plan(tmp_path, server, data=None, **changed)).jobs()[0]
-        folders.add(job.folder.name.rpartition("-")[2])
-        arguments = job.arguments(tmp_path)
-        assert arguments[arguments.index("--data") + 1] == data
-    assert len(folders) == 3
+def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path: Path, server: JudgeServer) -> None:
+    others: list[dict[str, Any]] = [{}, {"data": str(ROOT)}, {"runs": [a_run()]}]
+    jobs = [read_plan(plan(tmp_path, server, **changed)).jobs()[0] for changed in others]
+    assert len({job.folder.name.rpartition("-")[2] for job in jobs}) == 3
+    assert str(ROOT) in jobs[1].arguments(tmp_path)
 
 
 class Started:
@@ -269,22 +252,17 @@ def test_what_is_tried_again(
 def test_a_server_is_there_when_it_answers_even_with_a_complaint(
     server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert process.is_there(server.url)
-    server.page = Fault(404)
-    assert process.is_there(server.url)
+    assert process.is_there(server.url)  # with 404
     server.page = Fault(503)
     assert not process.is_there(server.url) and not process.is_there("nowhere")
     monkeypatch.setattr(process, "_ASKED", 0.01)
-    with pytest.raises(SystemExit) as caught:
-        process._wait_for(server.url, 1e-9)
-    assert caught.value.code == 2
     looks = iter([False, False, True])
     monkeypatch.setattr(process, "is_there", lambda url: next(looks))
     process._wait_for(server.url, 600)
     assert capsys.readouterr().out.count(f"waits for {server.url}") == 2
-    process._wait_for(server.url, 0)  # not asked to
 
 
+@pytest.mark.slow
 def test_a_node_that_does_not_see_the_output_sends_what_it_has(tmp_path: Path, server: JudgeServer) -> None:
     (job,) = read_plan(plan(tmp_path, server, 1, runs=[a_run()])).jobs()
     code, files = run_on_node(job, job.output, "mark", {"OPENAI_API_KEY": "k"})

@@ -18,8 +18,6 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
-KEY = "secret-0123456789"
-
 
 @pytest.fixture
 def server() -> Iterator[JudgeServer]:
@@ -34,14 +32,12 @@ def cluster() -> Iterator[Any]:
     found.shutdown()
 
 
-def test_a_node_that_dies_costs_what_was_in_flight_and_keys_reach_the_nodes_but_no_log(
-    tmp_path: Path, server: JudgeServer, cluster: Any
-) -> None:
+def test_a_node_that_dies_costs_what_was_in_flight(tmp_path: Path, server: JudgeServer, cluster: Any) -> None:
     _, second = (cluster.add_node(num_cpus=1) for _ in range(2))
     server.latency = 0.3
     runs = [{"name": "a", "tasks": "medhallu", "flags": {"limit": 20}}]
-    path = plan(tmp_path, server, count=2, runs=runs, env=["OPENAI_*"])
-    driver = command(path, "--ray", cluster.address, OPENAI_API_KEY=KEY)
+    path = plan(tmp_path, server, count=2, runs=runs)
+    driver = command(path, "--ray", cluster.address)
     while min([len(of_model(server, name)) for name in ("m0", "m1")]) < 5:
         assert driver.poll() is None, driver.communicate()
         time.sleep(0.1)
@@ -57,17 +53,7 @@ def test_a_node_that_dies_costs_what_was_in_flight_and_keys_reach_the_nodes_but_
         for name in ("m0", "m1")
     }
     assert values["m0"] == values["m1"] > 0
-    assert {headers["authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
-    logs = [path for path in Path(cluster.head_node.get_session_dir_path(), "logs").rglob("*") if path.is_file()]
-    assert logs and not [path for path in logs if KEY.encode() in path.read_bytes()]
 
 
 def of_model(server: JudgeServer, name: str) -> list[Any]:
     return [request for request in server.requests if request["model"] == name]
-
-
-def test_an_address_without_a_cluster_is_one_line(tmp_path: Path, server: JudgeServer) -> None:
-    driver = command(plan(tmp_path, server, count=1), "--ray", "127.0.0.1:9")
-    _, errors = driver.communicate(timeout=60)
-    assert driver.returncode == 1
-    assert errors.count("\n") == 1 and "no Ray cluster at 127.0.0.1:9" in errors and "ray start" in errors

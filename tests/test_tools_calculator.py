@@ -17,18 +17,7 @@ def test_a_value(expression: str, value: float) -> None:
     assert calculate(expression) == value
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (3, "3"),
-        (3.0, "3"),
-        (-0.0, "0"),
-        (2.5, "2.5"),
-        (1e14, "100000000000000"),
-        (1e16, "1e+16"),
-        (0.1 + 0.2, repr(0.1 + 0.2)),
-    ],
-)
+@pytest.mark.parametrize(("value", "text"), table("calculator_written"))
 def test_how_a_value_is_written(value: float, text: str) -> None:
     assert written(value) == text
     assert float(text) == value
@@ -116,10 +105,3 @@ def test_it_computes_what_python_computes(expression: str) -> None:
         return
     found = calculate(expression)
     assert (found, type(found), float(written(found))) == (expected, type(expected), float(expected))
-
-
-def test_a_batch_keeps_its_order() -> None:
-    outcomes = Calculator().run([("a", "1"), ("b", "1 / 0"), ("a", "3")])
-    assert [(outcome.text, outcome.failed) for outcome in outcomes] == [
-        ("1", False), ("Error: division by zero", True), ("3", False),
-    ]  # fmt: skip

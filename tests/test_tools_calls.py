@@ -21,7 +21,6 @@ def tagged(name: str, **arguments: Any) -> str:
     return f"<tool_call>{json.dumps({'name': name, 'arguments': arguments})}</tool_call>"
 
 
-OBJECT = '{"name": "calculator", "arguments": {"expression": "2 + 2"}}'
 CALCULATED = Call("calculator", "2 + 2")
 CODE = "x = 2\nprint(x)"
 RUN = Call("python", CODE)

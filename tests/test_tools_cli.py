@@ -38,12 +38,6 @@ def test_python(tool: Any) -> None:
     assert (code, out) == (1, "") and "ZeroDivisionError" in error
 
 
-def test_input_that_is_no_text_is_one_line(tool: Any) -> None:
-    code, out, error = tool(b"1 + \xff", "calculator")
-    assert (code, out) == (1, "")
-    assert error.startswith("medtasks: error: ") and "invalid start byte" in error and error.count("\n") == 1
-
-
 @pytest.mark.parametrize("arguments", [[], ["abacus"], ["python", "--timeout", "nan"], ["calculator", "1 + 1"]])
 def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:

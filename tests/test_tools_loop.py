@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +13,7 @@ from conftest import Chat, Row, Scripted, clean_environment, documents, evaluate
 from launching import ON_PROCESSORS, free_port, launch
 from tool_caller import tagged
 
-from medtasks_utils.errors import OptionError
-from medtasks_utils.tools.loop import LAST_TURN, MAX_RESULT, MAX_RESULTS
+from medtasks_utils.tools.loop import LAST_TURN
 
 Script = Callable[[Chat], str]
 
@@ -154,19 +152,6 @@ def test_variables_last_within_an_example_and_are_shared_with_no_other() -> None
             assert all(not call["failed"] for message in transcript for call in message.get("calls", []))
 
 
-def test_long_results_are_cut_and_say_so() -> None:
-    def script(chat: Chat) -> str:
-        one = tagged("python", "print('a' * 5000 + 'b' * 4000)")
-        return one if turn(chat) == 1 else one * 8 if turn(chat) == 2 else "<answer>1</answer>"
-
-    (sample,) = samples(run("medcalc_bench_python", script, limit=1))
-    one, eight = sample["transcript"][3]["content"], sample["transcript"][5]["content"]
-    assert len(one) < MAX_RESULT + 100
-    assert re.search(r"a\n\[6,\d{3} characters left out\]\nb", one)
-    assert len(eight) < MAX_RESULTS + 8 * 100
-    assert eight.count("characters left out") == 8
-
-
 # ---- the ways in which the harness is run
 
 
@@ -190,25 +175,6 @@ def test_repeats_are_conversations_of_their_own() -> None:
 
 
 # ---- options
-
-
-def test_without_a_chat_template_there_is_one_error_before_the_model_runs() -> None:
-    model, task = Caller(calculating), "medcalc_bench_tools"
-    with pytest.raises(OptionError, match=f"{task}: .*add --apply_chat_template") as caught:
-        run(task, model, apply_chat_template=False)
-    assert "\n" not in str(caught.value)
-    assert model.batches == []
-
-
-@pytest.mark.parametrize(
-    ("task", "options"),
-    [("medcalc_bench_tools", {}), ("medcalc_bench_lite", {"add_python_tool": True})],
-)
-def test_the_python_tool_has_to_be_confirmed(task: str, options: dict[str, Any]) -> None:
-    model = Caller(calculating)
-    with pytest.raises(ValueError, match=f"{task} which is marked as unsafe"):
-        run(task, model, confirm=False, metadata={"medcalc_bench": options})
-    assert model.batches == []
 
 
 # ---- when something breaks

@@ -9,9 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import Chat, Scripted, evaluate
-from hypothesis import given
-from hypothesis import strategies as st
+from conftest import Chat, Scripted, evaluate, table
 from local_server import Answer, Fault, LocalServer, Request, completion, refusal
 from tool_caller import run, samples, tagged
 
@@ -42,17 +40,7 @@ def heard(text: str, *calls: Any) -> Any:
     return understand(as_one_text(text, calls), BOTH, most_by_template=0, calls_before=7)
 
 
-@pytest.mark.parametrize(
-    ("entry", "name", "argument", "problem", "back"),
-    [
-        (calculation("6 * 7"), "calculator", "6 * 7", None, {"expression": "6 * 7"}),
-        (called("python", "print(1)"), "python", "print(1)", None, {"code": "print(1)"}),
-        (called("calculator", '{"expression": "6'), "calculator", '{"expression": "6', "not valid JSON", None),
-        (called("calculator", '{"formula": "1"}'), "calculator", "", '"expression" is missing', {"formula": "1"}),
-        (called("a.bacus", '{"x": 1}'), "a.bacus", "", "there is no tool 'a.bacus'", {"x": 1}),
-        ("call me", "", "", "there is no tool", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("entry", "name", "argument", "problem", "back"), table("native_calls"))
 def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(
     entry: Any, name: str, argument: str | None, problem: str | None, back: Any
 ) -> None:
@@ -66,29 +54,6 @@ def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(
     assert back is None or sent == back
     assert re.fullmatch(r"[\w-]{1,64}", field["function"]["name"])
     assert field["id"] == (entry["id"] if isinstance(entry, dict) and "id" in entry else "call00008")
-
-
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["id", "name", "arguments"]), inner),
-    max_leaves=5,
-)
-_ENTRIES = st.fixed_dictionaries(
-    {"function": _JSON | st.fixed_dictionaries({"name": _JSON, "arguments": _JSON | st.text()})},
-    optional={"id": _JSON, "index": st.integers()},
-)
-
-
-@given(st.text(), st.lists(_ENTRIES | _JSON, min_size=1, max_size=20))
-def test_whatever_a_server_calls_every_call_has_an_answer_to_go_back_with(text: str, entries: list[Any]) -> None:
-    said = heard(text, *entries)
-    assert said.text == text
-    assert len(said.calls) == len(said.message["tool_calls"]) == len(entries)
-    assert sum(call.problem is None for call in said.calls) <= MAX_CALLS
-    for field in said.message["tool_calls"]:
-        assert isinstance(field["id"], str) and field["id"]
-        assert isinstance(json.loads(field["function"]["arguments"]), dict)
-    json.dumps(said.message, ensure_ascii=False).encode()
 
 
 # ---- over a server

@@ -10,6 +10,7 @@ import pytest
 from conftest import TASKS, Row, lm_eval, saved_results, saved_samples, table
 from lm_eval.tasks import TaskManager
 
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError
 
 FUNCTIONS = """
@@ -25,37 +26,8 @@ BASES = {
     "medexqa": TASKS / "medexqa" / "medexqa_all.yaml",
     "medhallu": TASKS / "medhallu" / "medhallu.yaml",
 }
-LENGTH = "{metric: length, aggregation: mean, higher_is_better: false}"
-REGEX = "filter_list: [{name: mine, filter: [{function: regex, regex_pattern: '%s'}, {function: take_first}]}]"
-VARIANTS = {
-    "regex": ("medmcqa", REGEX % "l(o)l"),
-    "repeated": ("medmcqa", "repeats: 3"),
-    "prompt_function": ("medmcqa", "doc_to_text: !function functions.prompt"),
-    "prompt_field": ("medmcqa", "doc_to_text: question"),
-    "prompt_template": ("medhallu", "doc_to_text: '{{question}} {{settings.allow_unsure}}'"),
-    "target": ("medmcqa", "doc_to_target: '{{answer_letter}}!'"),
-    "fewer": ("medmcqa", "process_docs: !function functions.first_two"),
-    "beside": ("medmcqa", f"process_results: !function functions.lengths\nmetric_list: [{LENGTH}, {{metric: acc}}]"),
-    "instead": ("medhallu", f"process_results: !function functions.lengths\nmetric_list: [{LENGTH}]"),
-    "stock_metric": (
-        "medmcqa",
-        "metric_list: [{metric: acc}, {metric: exact_match, aggregation: mean, higher_is_better: true}]",
-    ),
-    "solved_one": ("medmcqa", "num_fewshot: 1\nfewshot_config: {samples: !function functions.solved}"),
-    "of_train": ("medmcqa", "validation_split: train\nfewshot_split: validation"),
-    "prefixed": ("medmcqa", "gen_prefix: 'My choice:'"),
-    "settings": ("medmcqa", "generation_kwargs: {until: ['\\n\\n'], max_gen_toks: 7}"),
-    "options": ("medhallu", "dataset_kwargs: {difficulty: hard}"),
-    "tagged": ("medmcqa", "tag: my_tag"),
-    "likelihoods": (
-        "medmcqa",
-        "output_type: multiple_choice\nfilter_list: null\ndoc_to_choice: [A, B, C, D]\n"
-        "doc_to_target: '{{answer_idx}}'\nmetric_list: [{metric: acc}]",
-    ),
-    "number": ("medcalc_bench", REGEX % "value: (.*)"),
-    "letter": ("medexqa", REGEX % "([A-D])"),
-    "verdict": ("medhallu", REGEX % "([0-2])"),
-}
+VARIANTS = {name: (benchmark, fields) for name, benchmark, fields in table("variants")}
+"""By name: the benchmark whose task it includes, and fields in YAML."""
 
 
 @pytest.fixture(scope="module")
@@ -128,24 +100,13 @@ def test_a_field_that_cannot_work_is_one_error_that_names_it(tmp_path: Path, fie
     assert [text for text in said if text not in str(caught.value)] == []
 
 
-CONTENTS: dict[str, list[tuple[str, Any]]] = {
-    "medmcqa": [("c", "C"), ("\\text{(B)}", "B"), ("2", "C"), ("E", None), ("", None)],
-    "medexqa": [("C", "C"), ("**d**", "D"), ("the lot", None)],
-    "medcalc_bench": [("about 7.5", 7.5), ("none", None)],
-    "medhallu": [("1", "1"), (" 2.", "2"), ("3", None)],
-}
-
-
-@pytest.mark.parametrize("benchmark", CONTENTS)
-def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark: str) -> None:
-    from medtasks_utils.benchmarks import benchmarks
-
+@pytest.mark.parametrize(("benchmark", "text", "value"), table("filter_contents"))
+def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark: str, text: str, value: Any) -> None:
     example: Row = {"judgement": "decimal", "options": ["a", "b", "c", "d"]}
     which = benchmarks()[benchmark]
     options: Any = which.options.model_validate({})
-    for text, value in CONTENTS[benchmark]:
-        answer = which.content(text, example, options)
-        assert (answer.value, answer.details["found_by"]) == (value, "none" if value is None else "filter")
+    answer = which.content(text, example, options)
+    assert (answer.value, answer.details["found_by"]) == (value, "none" if value is None else "filter")
 
 
 def test_the_signature_of_a_function_is_the_same_in_every_process() -> None:
