@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-<<<<<<< HEAD
-from conftest import sample_rows
-from rescore_logs import explained, run_harness, sample, write_log
-=======
 from rescore_logs import run_harness
->>>>>>> tests35
 
 from medtasks_utils.rescore import find_responses
 
@@ -32,19 +27,6 @@ def test_each_generation_is_a_response_with_its_own_answer(tmp_path: Path) -> No
         assert sum(response.needs_judge for response in own) == 1
 
 
-<<<<<<< HEAD
-def test_the_files_that_match_are_read_once_and_their_runs_told_apart(tmp_path: Path) -> None:
-    date = "2026-01-01T00-00-00.000001"
-    path = write_log(tmp_path / "org__one", [sample(0), sample(1)], date=date)
-    write_log(tmp_path / "org__one", [sample(0)], date=date.replace("1", "2"))
-    write_log(tmp_path / "org__one", [sample(1)], task="medexqa_occupational_therapy", date=date)
-    assert [found.run for found in find_responses([str(path)], STRICT).found] == [f"org__one {date}"] * 2
-    every = find_responses([str(path), str(tmp_path / "*" / "*.jsonl"), str(tmp_path)], STRICT).found
-    assert len(every) == 4 and {found.run.split()[0] for found in every} == {"org__one"}
-
-
-=======
->>>>>>> tests35
 def test_samples_of_other_tasks_are_left_out_and_said(tmp_path: Path) -> None:
     logs = run_harness(
         tmp_path,
