@@ -67,7 +67,6 @@ def test_explanations_are_scored_if_asked_for() -> None:
     [
         (("nothing", {}, ""), {}, UsageError, "there is no task 'nothing'"),
         (("medhallu", sample_rows("medhallu/pqa_labeled.jsonl")[0], ""), {}, UsageError, "shown='ground_truth' or"),
-        (("medhallu", {}, ""), {}, DataError, "the row: missing column 'Difficulty Level'"),
         (("medmcqa", {"id": 1}, ""), {}, DataError, "the row: missing column"),
         (("medcalc_bench", {}, ""), {"answer_fromat": "xml"}, UsageError, "score: unknown option 'answer_fromat'"),
         (("medtasks", {}, ""), {}, UsageError, "a group of several benchmarks: name the row's own, .*medmcqa"),
