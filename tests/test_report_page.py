@@ -236,7 +236,7 @@ def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     for arguments, words in (
         ([folder, "-o", output, "--baseline", "x"], "--baseline takes one of first, second"),
         ([tmp_path / "nowhere"], "no file or folder"),
-        ([tmp_path / "results_x.json", "-o", tmp_path / "n.html"], "results_x.json cannot be read"),
+        ([tmp_path / "results_x.json", "-o", tmp_path / "n.html"], "results_x.json"),
     ):
         assert main(["report", *map(str, arguments)]) == 1
         (line,) = capsys.readouterr().err.splitlines()
