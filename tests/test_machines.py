@@ -13,7 +13,7 @@ from launching import ON_PROCESSORS, free_port, launch
 
 NAMES = (
     *("medmcqa_openmed", "medhallu", "medcalc_bench_calculator", "medexqa_clinical_psychology"),
-    "medexqa_clinical_psychology_logits",
+    "medexqa_biomedical_engineering_logits",
 )
 METADATA = '{"medhallu": {"repeats": 2}, "medexqa": {"explanation_metrics": ["rougeL", "bleu"]}}'
 STOCK = """
