@@ -61,8 +61,9 @@ def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:
         match = samples or _RESULTS_FILE.fullmatch(path.name)
         if match:
             found[path.parent.resolve(), match["date"] or ""][samples["task"] if samples else ""] = path
-    ordered = {key: found[key] for key in sorted(found)}
-    return {key: files for key, files in ordered.items() if place.is_dir() or place in files.values()}
+    own = {key: found[key] for key in sorted(found) if place.is_dir() or place in found[key].values()}
+    is_renamed = place.suffix == ".json" and not own
+    return {(place.parent.resolve(), ""): {"": place}} if is_renamed else own
 
 
 def _read(date: str, files: Mapping[str, Path]) -> Run:
