@@ -32,7 +32,7 @@ def test_the_calculator(tool: Any) -> None:
 
 def test_python(tool: Any) -> None:
     assert tool("print('due \x9b31m µ')\n(2, 1)", "python", "--json") == (
-        0, '{"text": "due \\u009b31m \\u00b5\\n(2, 1)", "failed": false}\n', ""
+        0, '{\n  "text": "due \\u009b31m \\u00b5\\n(2, 1)",\n  "failed": false\n}\n', ""
     )  # fmt: skip
     code, out, error = tool("print('before')\n1 / 0", "python")
     assert (code, out) == (1, "") and "ZeroDivisionError" in error
