@@ -40,10 +40,10 @@ from drawing import (
 )
 
 from medtasks_utils.compare import compare_runs, corrected
-from medtasks_utils.compare.plan import stated
 from medtasks_utils.compare.ranking import ranking
 from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import Aggregation, Metric
+from medtasks_utils.statistics.planning import examples_of_mcnemar
 
 _LARGE = 1_000_000  # examples behind a truth that has no formula
 
@@ -243,7 +243,7 @@ def planned_cells() -> Iterator[Rejection]:
     """What ``medtasks compare --plan`` says is enough: one comparison, and one of four that Holm's method corrects."""
     points, discordance = 10, 0.3
     for tasks in (1, 4):
-        n = stated(points, discordance, tasks)
+        n = examples_of_mcnemar(points / 100, discordance, tasks)
 
         def draw(rng: Rng, m: tuple[int, int] = (n, tasks)) -> bool:
             names = list(BENCHMARKS)[: m[1]]

@@ -38,6 +38,7 @@ from lm_eval.models.openai_completions import LocalChatCompletion
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks.yaml_tasks import tasks_path
+from medtasks_utils.harness.patches.run import evaluate_with_the_model_known
 from medtasks_utils.tools.python import Python
 
 TASK = "medcalc_bench_calculator"
@@ -165,20 +166,23 @@ class Measured:
         self, address: str, examples: int, connections: int, mean: float, sigma: float, cache: str = ""
     ) -> None:
         model = LocalChatCompletion(base_url=address, model="m", num_concurrent=connections, max_retries=1)
-        asked = CachingLM(model, cache) if cache else model
+        evaluate_with_the_model_known(self._run)(lm=CachingLM(model, cache) if cache else model, limit=examples)
+        self.conversations = [delays(chat, mean, sigma) for chat in self._chats]
+        assert self.turns == sum(map(len, self.conversations))
+
+    def _run(self, lm: Any, limit: int) -> None:
         metadata = {"medcalc_bench": {"tool_format": FORMAT}}
         manager = TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata=metadata)
         task: Any = manager.load(TASK)["tasks"][TASK]
-        task.build_all_requests(limit=examples, apply_chat_template=True, chat_template=asked.apply_chat_template)
-        assert len(task.instances) == examples, f"only {len(task.instances)} rows"
-        self.conversations = [delays(json.loads(i.args[0].prompt), mean, sigma) for i in task.instances]
+        task.build_all_requests(limit=limit, apply_chat_template=True, chat_template=lm.apply_chat_template)
+        assert len(task.instances) == limit, f"only {len(task.instances)} rows"
+        self._chats = [json.loads(instance.args[0].prompt) for instance in task.instances]
         start, processor = time.perf_counter(), time.process_time()
-        for instance, reply in zip(task.instances, asked.generate_until(task.instances), strict=True):
+        for instance, reply in zip(task.instances, lm.generate_until(task.instances), strict=True):
             instance.resps.append(reply)
         task.turns.finish()
         self.seconds, self.processor = time.perf_counter() - start, time.process_time() - processor
         self.turns = sum(instance.conversation.turns for instance in task.instances)
-        assert self.turns == sum(map(len, self.conversations))
 
 
 def cell(to: Server, examples: int, connections: int, sigma: float, load: float, repeat: int) -> str:

@@ -37,6 +37,7 @@ class _Parser(argparse.ArgumentParser):
         word = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message)
         if word:
             message = f"there is no command {word[1]!r}{meant(word[1], COMMANDS)}"
+        message = re.sub(r"invalid functools.* value:", "invalid value:", message)  # of lm_eval's --seed
         self.exit(2, f"medtasks: error: {message}; {self.prog} --help lists all\n")
 
 

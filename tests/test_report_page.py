@@ -232,11 +232,11 @@ def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["report", str(folder), "-o", str(output), "--baseline", "second"]) == 0
     assert re.fullmatch(rf"{re.escape(str(output))}: 3 runs, [\d.]+ MB, [\d.]+ s\n", capsys.readouterr().out)
     assert 'data-baseline="second"' in output.read_text(encoding="utf-8")
-    (tmp_path / "results_x.json").write_text('{"a": ')
+    (tmp_path / "results.json").write_text('{"a": ')
     for arguments, words in (
         ([folder, "-o", output, "--baseline", "x"], "--baseline takes one of first, second"),
         ([tmp_path / "nowhere"], "no file or folder"),
-        ([tmp_path / "results_x.json", "-o", tmp_path / "n.html"], "results_x.json"),
+        ([tmp_path / "results.json", "-o", tmp_path / "n.html"], "results.json cannot be read"),
     ):
         assert main(["report", *map(str, arguments)]) == 1
         (line,) = capsys.readouterr().err.splitlines()

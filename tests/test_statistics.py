@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from medtasks_utils.compare import CompareError
 from medtasks_utils.compare.inference import bonett_price, contrast
-from medtasks_utils.compare.plan import stated
 from medtasks_utils.compare.ranking import groups_of, ranking
 from medtasks_utils.statistics.aggregation import AGGREGATES, NOT_AVAILABLE, Example, Scores, codes, joined
 from medtasks_utils.statistics.intervals import (
@@ -316,12 +314,6 @@ def test_a_plan_for_mcnemar_is_kept_by_mcnemar(difference: float, discordance: f
         assert power_of_mcnemar(n, difference, discordance, comparisons) >= 0.8
         assert power_of_mcnemar(int(n * 0.9), difference, discordance, comparisons) < 0.8
         assert n >= examples_needed(difference, discordance, comparisons)
-
-
-def test_a_plan_without_runs() -> None:
-    assert stated(3, 0.2) < stated(3, 0.2, 4)
-    with pytest.raises(CompareError, match=r"differ by 3 points disagree on 0\.03"):
-        stated(3, 0.01)
 
 
 def test_repeats_divide_the_variance_within_alone() -> None:

@@ -64,13 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the harness and say what came of it; 1 if its results could not be saved where they should."""
     from medtasks_utils.errors import MedtasksError
     from medtasks_utils.harness.evaluate import Evaluation
-    from medtasks_utils.report.short import lines_of
-    from medtasks_utils.results import as_run, read_runs
 
     done = Evaluation(arguments)
     done.run(arguments.func)
     if done.results is None:  # another process has them
         return 0
+    from medtasks_utils.report.short import lines_of  # seconds that the first request need not wait for
+    from medtasks_utils.results import as_run, read_runs
+
     run = read_runs(done.path)[0] if done.path else as_run(done.results, Path("run"))
     lines = lines_of(run)
     if arguments.full_table and not arguments.json:

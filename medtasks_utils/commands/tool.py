@@ -22,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the result, and return 0; 1 with the error on standard error if the call fails."""
-    from medtasks_utils.extraction.printable import without_controls
     from medtasks_utils.tools import TOOLS
+    from medtasks_utils.writing import without_controls
 
     if arguments.layers:
         return _show_layers(arguments)

@@ -108,9 +108,8 @@ def compare_runs(
         for filter_name in _chosen_filters(of_a, of_b, filters):
             own = compared[of_a.task, filter_name] = _Task(of_a, of_b, filter_name)
             names = metrics or own.default_metrics()
-            found = own.check(names, common=common, force=force)
-            of_task = list(own.lines(names))
-            notes += [(of_a.task, note) for note in (*found, *own.remarks(names, of_task, force=force))]
+            of_task = own.lines(names)
+            notes += [(of_a.task, note) for note in own.remarks(names, of_task, common=common, force=force)]
             lines += of_task
     if tasks is None:
         lines = [*_group_lines(a, b, compared, metrics or OF_GROUPS), *lines]
@@ -176,13 +175,15 @@ class _Task:
         # What generations tell together depends on how many there are.
         return [*names, *(metric.name for metric in OF_REPEATS if first == second)]
 
-    def check(self, metrics: Sequence[str], *, common: bool, force: bool) -> list[str]:
-        """Warnings about what sets the results apart.
+    def remarks(self, metrics: Sequence[str], lines: Sequence[Line], *, common: bool, force: bool) -> Iterator[str]:
+        """What sets the results apart, metrics without a line, and examples that fell out.
 
         Raises:
-            CompareError: if they measure different things and ``force`` is false, or hold other examples.
+            CompareError: if they hold other examples and ``common`` is false; if they measure different things, or more
+                than 5 % fell out, and ``force`` is false.
         """
-        of_explanations = any(self.a.facts(name).is_of_explanations and all(self._has(name)) for name in metrics)
+        whole = {line.metric: line.contrast for line in lines if line.breakdown is None}
+        of_explanations = any(line.facts.is_of_explanations for line in lines)
         found = comparability(self.a, self.b, self.filter, of_explanations=of_explanations)
         if found.examples and not common:
             raise CompareError(f"{self.a.task}: {found.examples}; --common compares those in both")
@@ -190,20 +191,9 @@ class _Task:
             raise CompareError(
                 f"{self.a.task}: not comparable: {'; '.join(found.refused)}; --force compares all the same"
             )
-        both = f"compared on the examples in both runs only: {found.examples}"
-        return [*([both] if found.examples else []), *found.refused, *found.warned]
-
-    def _has(self, metric: str) -> list[bool]:
-        """Whether each run computed a metric, though it may have come to nothing: F1 of a run that decides nothing."""
-        return [bool(scores.computed.any()) for scores in self.scores(metric)]
-
-    def remarks(self, metrics: Sequence[str], lines: Sequence[Line], *, force: bool) -> Iterator[str]:
-        """What is to be said of metrics without a line, and of examples that fell out.
-
-        Raises:
-            CompareError: where more than 5 % fell out and ``force`` is false.
-        """
-        whole = {line.metric: line.contrast for line in lines if line.breakdown is None}
+        if found.examples:
+            yield f"compared on the examples in both runs only: {found.examples}"
+        yield from (*found.refused, *found.warned)
         for name in metrics:
             if name in whole and whole[name].left_out:
                 left_out, pairs = whole[name].left_out, whole[name].n + whole[name].left_out
@@ -215,26 +205,31 @@ class _Task:
                         "metrics with --metric, or compare the rest with --force"
                     )
                 yield lost
-            elif name not in whole and any(self._has(name)):
+            elif name not in whole and any(scores.computed.any() for scores in self.scores(name)):
                 yield f"{name} is not compared: the runs have no value of it in common"
 
-    def lines(self, metrics: Sequence[str]) -> Iterator[Line]:
+    def lines(self, metrics: Sequence[str]) -> list[Line]:
         """The task as a whole, then its breakdowns."""
-        parts: list[tuple[str, str | None, str | None, Any]] = [(metric, None, None, slice(None)) for metric in metrics]
+        found = [line for metric in metrics if (line := self._line(metric))]
+        there = [line.metric for line in found]
         for breakdown in self.a.card.breakdowns if self.a.card else ():
             groups: dict[str | None, list[int]] = defaultdict(list)
             for place, index in enumerate(self.places[0]):
                 groups[breakdown.key(self.a.samples[index].doc)].append(place)
-            metric = next((name for name in breakdown.metrics if name in metrics and all(self._has(name))), None)
+            metric = next((name for name in breakdown.metrics if name in there), None)
             names = sorted(name for name in groups if name is not None)
             if metric and len(names) > 1:
-                parts += [(metric, breakdown.name, name, groups[name]) for name in names]
-        for metric, of, group, part in parts:
-            first, second = self.scores(metric)
-            facts = self.a.facts(metric)
-            result = contrast(first[part], second[part], facts)
-            if result:
-                yield Line(self.a.task, self.filter, facts, of, group, result)
+                parts = (self._line(metric, breakdown.name, name, groups[name]) for name in names)
+                found += [line for line in parts if line]
+        return found
+
+    def _line(
+        self, metric: str, of: str | None = None, group: str | None = None, part: Any = slice(None)
+    ) -> Line | None:
+        first, second = self.scores(metric)
+        facts = self.a.facts(metric)
+        result = contrast(first[part], second[part], facts)
+        return Line(self.a.task, self.filter, facts, of, group, result) if result else None
 
 
 def _chosen_tasks(

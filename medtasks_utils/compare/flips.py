@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from medtasks_utils.statistics.ratio import Array
 Pair = tuple[Sample, Sample]
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(NamedTuple):
     """How many examples both runs have right, and so on: with repeats, as expected of one generation of each.
 
     A majority of generations is no fair count: of 4 a tie is neither, and most of 4 is another thing than 1 of 1. The
@@ -33,8 +32,8 @@ class Agreement:
     both_wrong: float
     gained: float
     lost: float
-    examples_gained: list[Pair] = field(default_factory=list, compare=False)
-    examples_lost: list[Pair] = field(default_factory=list, compare=False)
+    examples_gained: list[Pair]
+    examples_lost: list[Pair]
 
     def mirrored(self) -> Agreement:
         """The same the other way round."""

@@ -1,8 +1,8 @@
 """What a difference of a given size needs: ``medtasks compare --plan``.
 
-From two saved runs, the variance of an example's difference is the runs' own, so the plan holds for two models that
-differ as these do; from a share of discordant examples, that share. Accuracy of independent examples is planned for
-McNemar's exact test, all else for the t test; alone, and as one of as many comparisons as Holm's method then corrects.
+The variance of an example's difference is that of two saved runs, so the plan holds for two models that differ as these
+do. Accuracy of independent examples is planned for McNemar's exact test, all else for the t test; alone, and as one of
+as many comparisons as Holm's method then corrects.
 With repeats, the variance is split into that between examples, which no repeat makes smaller, and that within them
 (:class:`medtasks_utils.statistics.planning.Spread`).
 """
@@ -13,13 +13,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from medtasks_utils.compare.comparison import Comparison, Line
-from medtasks_utils.compare.pairing import CompareError, common_examples
+from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.statistics.planning import Spread, examples_needed, examples_of_mcnemar, spread
 from medtasks_utils.statistics.ratio import detectable
 from medtasks_utils.writing import table
-
-IN_FAMILY = 4
-"""Comparisons that a plan from a share alone takes to be corrected together: the four benchmarks."""
 
 Need = dict[str, Any]
 """What a metric of a task needs.
@@ -72,20 +69,6 @@ def _need(comparison: Comparison, line: Line, wanted: float, family: int) -> Nee
         "repeats": of_repeats.repeats_needed(wanted / detectable(1.0)) if of_repeats else None,
         "spread": of_repeats and of_repeats._asdict(),
     }
-
-
-def stated(points: float, discordance: float, comparisons: int = 1) -> int:
-    """Examples that a difference in accuracy needs if the runs disagree on this share of them.
-
-    Raises:
-        CompareError: where they disagree on less than they differ.
-    """
-    if discordance < points / 100:
-        raise CompareError(
-            f"--discordance {discordance:g}: two runs that differ by {points:g} points disagree on {points / 100:g} of "
-            "the examples at least"
-        )
-    return examples_of_mcnemar(points / 100, discordance, comparisons)
 
 
 def as_text(planned: dict[str, Any]) -> Iterator[str]:

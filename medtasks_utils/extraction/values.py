@@ -72,6 +72,7 @@ _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "date": written_dates,
     "weeks_days": written_ages,
 }
+_EARLIER = re.compile(r"^.*\bthen\b(?=\W*\d)", re.DOTALL)  # of what comes one after the other the last counts
 _STATED = 44.0  # the weight of a statement
 _STATEMENTS = ("rounded", "answer", "headed", "leads", "therefore", "result")
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
@@ -179,6 +180,7 @@ def content_value(content: str, kind: Kind) -> Reading:
     if len(content) > _MAX_CONTENT:
         return NOTHING
     text = tidied(content) if kind == "weeks_days" else unwrap(tidied(content))
+    text = _EARLIER.sub("", text)
     symbols, candidates = _candidates(text, kind)
     for one in candidates:
         _look_at(one, kind)

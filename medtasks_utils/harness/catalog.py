@@ -57,6 +57,9 @@ def manager_for(
             name, with other prompts and scores.
     """
     folders = [include_path] if isinstance(include_path, str) else list(include_path or ())
+    for folder in folders:
+        if not Path(folder).is_dir():
+            raise UsageError(f"--include_path {folder}: there is no such folder")
     manager = _manager(folders, metadata)
     unknown = [name for name in names if not _is_known(manager, name)]
     for name in unknown:

@@ -68,13 +68,11 @@ def as_words(settings: Mapping[str, Any]) -> list[str]:
     """Flags by name as words of a command line; null, false and what is empty leave out a flag."""
     words = []
     for name, value in settings.items():
-        if name == "fewshot_as_multiturn" and value is False:  # on by default, where there is a chat
-            words.append(f"--{name}=false")
-        elif value is True:
+        if value is True:
             words.append(f"--{name}")
         elif isinstance(value, Mapping) and value:
             words.append(f"--{name}={json.dumps(value, default=str)}")
-        elif value not in (None, False, "", {}) or (name == "seed" and value is None):
+        elif value not in (None, False, "", {}):
             words.append(f"--{name}={','.join(map(str, value)) if isinstance(value, list | tuple) else value}")
     return words
 

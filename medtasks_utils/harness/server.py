@@ -19,6 +19,7 @@ _BUSY = (408, 425, 429, 503)
 _TOO_LONG = re.compile(
     r"context|too long|too many tokens|tokens?\b.{0,80}\bmust be|maximum.{0,40}(length|tokens)", re.I
 )
+_OF_FEW_TOKENS = re.compile(r"max_(completion_|output_)?tokens|max_new_tokens", re.I)
 _WAYS_OUT = {
     401: "set OPENAI_API_KEY to a key that the server takes",
     403: "set OPENAI_API_KEY to a key that may use this model",
@@ -102,7 +103,7 @@ def words_of(said: str) -> str:
 def probe(request: dict[str, Any], model: str) -> dict[str, Any]:
     """Ask for one token of a model as the run will ask it; the reply, empty where there is none yet.
 
-    A server that takes its time or is busy is there, and lets the run go on.
+    A server that takes its time, is busy, or finds one token too few (a model that reasons) lets the run go on.
 
     Raises:
         MedtasksError: where no request of this run can be answered.
@@ -116,7 +117,17 @@ def probe(request: dict[str, Any], model: str) -> dict[str, Any]:
     except (requests.exceptions.RequestException, ValueError) as error:
         cause = first_line(error).rpartition(": ")[2].strip("'\")")
         raise MedtasksError(f"no server answers at {url} ({cause}): start it, or correct base_url") from None
-    if reply.status_code in _BUSY:
+    if reply.status_code in _BUSY or (reply.status_code == 400 and _OF_FEW_TOKENS.search(reply.text)):
         return {}
     check(reply.status_code, reply.text, url, model)
     return body_of(reply.text, url)
+
+
+def context_of(request: Mapping[str, Any], model: str) -> int | None:
+    """A model's context in tokens, where its server says (``max_model_len`` in ``/models``, as vLLM has it)."""
+    base = request["url"].partition("/chat/completions")[0].removesuffix("/completions")
+    try:
+        reply = requests.get(f"{base}/models", headers=request["headers"], timeout=_CONNECTED_WITHIN)
+        return next((entry.get("max_model_len") for entry in reply.json()["data"] if entry["id"] == model), None)
+    except (requests.exceptions.RequestException, ValueError, LookupError, TypeError, AttributeError):
+        return None

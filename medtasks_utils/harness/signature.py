@@ -179,7 +179,5 @@ def incompatibilities(first: str, second: str) -> list[Difference]:
         if left == right or field in _OF_NO_CONSEQUENCE:
             continue
         meaning = _COMPARABLE_ONLY_IF_EQUAL.get(field) or _WORTH_A_WARNING.get(field) or f"versions of {field} differ"
-        if field == "rows":
-            left, right = f"{a.get('data')} {left}", f"{b.get('data')} {right}"
         found.append(Difference(field, f"{meaning} ({left} and {right})", refuse=field in _COMPARABLE_ONLY_IF_EQUAL))
     return sorted(found, key=lambda difference: not difference.refuse)

@@ -159,7 +159,7 @@ class Run:
 
     def setting(self, name: str) -> Any:
         """One of the settings that it was started with, such as ``limit``; None where that is not known."""
-        return self.results.get("config", {}).get(name)
+        return mapping(self.results.get("config")).get(name)
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:

@@ -61,8 +61,9 @@ def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:
         match = samples or _RESULTS_FILE.fullmatch(path.name)
         if match:
             found[path.parent.resolve(), match["date"] or ""][samples["task"] if samples else ""] = path
-    ordered = {key: found[key] for key in sorted(found)}
-    return {key: files for key, files in ordered.items() if place.is_dir() or place in files.values()}
+    own = {key: found[key] for key in sorted(found) if place.is_dir() or place in found[key].values()}
+    is_renamed = place.suffix == ".json" and not own
+    return {(place.parent.resolve(), ""): {"": place}} if is_renamed else own
 
 
 def _read(date: str, files: Mapping[str, Path]) -> Run:
@@ -73,7 +74,7 @@ def _read(date: str, files: Mapping[str, Path]) -> Run:
         return as_run({}, place, date, logs, [f"{place}: no results file with the samples of {date or 'no date'}"])
     try:
         return as_run(json.loads(path.read_bytes()), place, date, logs)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
         return as_run({}, place, date, logs, [f"{path} cannot be read: {error!r}"])
 
 

@@ -104,13 +104,13 @@ def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog
             if key not in found:
                 found[key] = _new_sample(line, fields)
             no_numbers.update(_add_filter(found[key], line))
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        except (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError):
             bad.append(place)
     samples = list(found.values())
     problems = []
     if bad:
         problems.append(f"left out {len(bad)} lines that are no sample or cut short (the first is line {bad[0]})")
-    for name in sorted({name for sample in samples for name in sample.answers}):
+    for name in dict.fromkeys(name for sample in samples for name in sample.answers):
         lacking = sum(name not in sample.answers for sample in samples)
         if lacking:
             problems.append(f"{lacking} of {len(samples)} examples lack the filter {name}")

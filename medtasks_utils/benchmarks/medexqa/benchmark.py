@@ -66,13 +66,15 @@ class MedExQA(ChoiceBenchmark):
     packages = ("thefuzz", "rapidfuzz")
 
     def check(self, task: TaskInfo, options: MedExQAOptions) -> list[str]:
-        """Refuse options that cannot apply to a task of one specialty; a line on weights that do not sum to 1."""
+        """Refuse options that cannot apply to a task of one specialty, or of logits; a line on odd weights."""
         useless = {"specialty", "seed"} & options.model_fields_set
         if task.subset and useless:
             raise OptionError(
                 f"{task.name} is of one specialty, so {' and '.join(sorted(useless))} cannot apply to it: choose among "
                 "specialties with the task medexqa_all, or name tasks such as medexqa_be"
             )
+        if options.vary_order and not task.generates:
+            raise OptionError(f"{task.name}: vary_order is for generated answers, and this task scores logits")
         weights = options.mcq_weight, options.explanation_weight
         if abs(sum(weights) - 1) < 1e-9:
             return []

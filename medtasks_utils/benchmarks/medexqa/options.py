@@ -38,11 +38,11 @@ _OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env",
              "judge_max_tokens")  # fmt: skip
 
 
-def _chosen(known: Mapping[str, str], value: Any) -> tuple[str, ...]:
-    """The names meant by one or many texts in any case; all of them by ``all``, or by none."""
+def _chosen(known: Mapping[str, str], value: Any, least: int = 0) -> tuple[str, ...]:
+    """The names meant by one or many texts in any case; all of them by ``all`` and, where ``least`` is 0, by none."""
     given = value if isinstance(value, list | tuple) else [value]
     keys = {re.sub("[ -]", "_", str(item).strip().lower()) for item in given} - {""}
-    if not keys <= {"all", "overall", *known}:
+    if len(given) < least or not keys <= {"all", "overall", *known}:
         raise ValueError(f"must be ALL, or one or many of {', '.join(known)}")
     meant = {known.get(key, key) for key in keys}
     every = tuple(dict.fromkeys(known.values()))
@@ -81,7 +81,9 @@ class MedExQAOptions(ChoiceOptions):
     """ask for reasoning in a think block first"""
     use_explanations: bool = True
     """score the explanations too"""
-    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(partial(_chosen, _BY_METRIC))] = tuple(METRICS)
+    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(partial(_chosen, _BY_METRIC, least=1))] = tuple(
+        METRICS
+    )
     """rougeL, bleu, meteor, bertscore: one, a list, or all"""
     mcq_weight: Weight = 0.5
     """weight of answer_accuracy in combined"""
