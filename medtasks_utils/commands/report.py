@@ -25,6 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html")
     add("--split", action="store_true", help="prompts and responses in a folder beside the page, <name>_files")
     add(
+        "--compare",
+        nargs="+",
+        metavar="RUN",
+        default=[],
+        help="with more than eight runs: which are compared and drawn, as for --baseline; default: the first eight",
+    )
+    add(
         "--baseline",
         metavar="RUN",
         help="what the others are compared with: a run's name in the page, its model, or its folder (default: the "
@@ -45,7 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
     if output.is_dir() or not output.parent.is_dir():
         raise MedtasksError(f"-o {output}: name a file, in a folder that is there")
     gc.set_threshold(1_000_000)  # samples are millions of objects that all stay: the collector finds nothing in them
-    runs = with_baseline_first(read_runs(arguments.paths), arguments.baseline, oldest=len(arguments.paths) == 1)
+    runs = read_runs(arguments.paths)
+    for name in reversed(arguments.compare):
+        runs = with_baseline_first(runs, name)
+    oldest = len(arguments.paths) == 1 and not arguments.compare
+    runs = with_baseline_first(runs, arguments.baseline, oldest=oldest)
     page = build_page(runs, output.with_name(f"{output.stem}_files") if arguments.split else None)
     wary = problems(runs)
     for problem in wary:
