@@ -25,6 +25,7 @@ class Registry(Mapping[str, Any]):
     def __init__(self, group: str, own: Mapping[str, str]) -> None:
         self._group = group
         self._own = own
+        self._imported: dict[str, Any] = {}
 
     @cached_property
     def _paths(self) -> dict[str, str]:
@@ -32,9 +33,11 @@ class Registry(Mapping[str, Any]):
         return {**self._own, **others}
 
     def __getitem__(self, name: str) -> Any:
-        module, _, attribute = self._paths[name].partition(":")
-        found = import_module(module)
-        return getattr(found, attribute) if attribute else found
+        if name not in self._imported:
+            module, _, attribute = self._paths[name].partition(":")
+            found = import_module(module)
+            self._imported[name] = getattr(found, attribute) if attribute else found
+        return self._imported[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)

@@ -139,7 +139,7 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
     a, b = runs
     signed(b, "medhallu", **fields)
     found = comparability(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match")
-    assert found.why_not.startswith(words) and bool(found.why_not) == bool(words)
+    assert found.reason.startswith(words) and bool(found.reason) == bool(words)
     units = arrange(runs)
     comparer = Comparer(runs, ["strict-match"])
     paired = comparer.between("first", "second", "strict-match")

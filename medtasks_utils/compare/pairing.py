@@ -64,7 +64,7 @@ class Comparability:
     warned: list[str]
 
     @property
-    def why_not(self) -> str:
+    def reason(self) -> str:
         """Why they may not stand side by side; empty if they may."""
         return next(iter([*self.refused, self.examples]), "")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.holders import Holder, first_reading, held
+from medtasks_utils.extraction.containers import Container, containers_of, first_reading
 from medtasks_utils.extraction.options import LETTERS, latin_letters, spoken_of
 from medtasks_utils.extraction.plain import unformatted
 from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
@@ -73,8 +73,8 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
-    holders = held(text, ("answer", "choice", "letter", "option"))
-    inside = [one for each in holders if (one := _inside(each, text, options))]
+    containers = containers_of(text, ("answer", "choice", "letter", "option"))
+    inside = [one for each in containers if (one := _inside(each, text, options))]
     plain = unformatted(text)
     symbols, candidates = _candidates(plain, options)
     if inside:
@@ -132,14 +132,14 @@ def _one_of_several(candidates: list[Candidate], symbols: Symbols) -> set[int]:
     return joined
 
 
-def _inside(holder: Holder, text: str, options: Sequence[str]) -> Candidate | None:
+def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:
     """The letter that a box, tag or key holds."""
-    content = unwrap(holder.content)
-    letter = letter_of(content.strip("'\"().[] "), digits=holder.cue != "tag")
+    content = unwrap(container.content)
+    letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag")
     if letter is None:
         _, found = _candidates(unformatted(content), options)
         letter = choose(found, _OPEN).value
-    return holder.candidate(letter, text)
+    return container.candidate(letter, text)
 
 
 def found_by(reading: Reading) -> str:

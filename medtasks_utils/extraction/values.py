@@ -10,9 +10,9 @@ from typing import Literal
 
 from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
+from medtasks_utils.extraction.containers import containers_of, first_reading
 from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
-from medtasks_utils.extraction.holders import first_reading, held
 from medtasks_utils.extraction.plain import BOLD, tidied, unformatted
 from medtasks_utils.extraction.quantities import Percentage, numbers, prepared
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
@@ -90,10 +90,10 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
     inside = []
-    for holder in held(text, (*keys, "score", "total", "date")):
-        if one := holder.candidate(content_value(holder.content, kind).value, text):
+    for container in containers_of(text, (*keys, "score", "total", "date")):
+        if one := container.candidate(content_value(container.content, kind).value, text):
             inside.append(one)
-        elif holder.cue == "key" and re.search(r"[^\W\d_]{3}", holder.content):
+        elif container.cue == "key" and re.search(r"[^\W\d_]{3}", container.content):
             return NOTHING  # the answer's own key says that there is none
     if inside:
         return choose(inside)

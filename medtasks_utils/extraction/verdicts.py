@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.holders import Holder, first_reading, held
+from medtasks_utils.extraction.containers import Container, containers_of, first_reading
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import unformatted
 from medtasks_utils.extraction.weighing import Candidate, Reading, choose, rows, weighed
@@ -64,22 +64,24 @@ def read_verdict(text: str) -> Reading:
 
 
 def _read_part(text: str) -> Reading:
-    holders = held(text, ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision"))
-    inside = [one for each in holders if (one := each.candidate(_inside(each), text))]
+    containers = containers_of(
+        text, ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision")
+    )
+    inside = [one for each in containers if (one := each.candidate(_inside(each), text))]
     candidates = _candidates(unformatted(text))
     if inside:
         return replace(choose(inside), candidates=(*inside, *candidates))
     return choose(candidates, _OPEN)
 
 
-def _inside(holder: Holder) -> str | None:
-    token = unwrap(holder.content).strip("\"'. ")
-    if holder.key and token.lower() in ("true", "false", "yes", "no"):
-        says = "1" if "hall" in holder.key else "0"
+def _inside(container: Container) -> str | None:
+    token = unwrap(container.content).strip("\"'. ")
+    if container.key and token.lower() in ("true", "false", "yes", "no"):
+        says = "1" if "hall" in container.key else "0"
         return says if token.lower() in ("true", "yes") else _FLIPPED[says]
     if re.match(r"[012](?![\d.%])", token):
         return token[0]
-    value: str | None = choose(_candidates(unformatted(holder.content))).value
+    value: str | None = choose(_candidates(unformatted(container.content))).value
     return value
 
 

@@ -8,7 +8,7 @@ from itertools import combinations, islice
 
 from medtasks_utils.compare import Agreement, CompareError, Line, compare_runs, corrected
 from medtasks_utils.report.charts import MAX_RUNS
-from medtasks_utils.report.units import why_not
+from medtasks_utils.report.units import incompatibility
 from medtasks_utils.results import Run, TaskRun
 
 
@@ -86,7 +86,9 @@ def _compared(a: Run, b: Run, filter_name: str) -> Paired:
         """Groups, then tasks, that may not be compared."""
         sides = {name: [members(run, name) for run in (a, b)] for name in groups}
         sides |= {name: [[run.tasks[name]] for run in (a, b)] for name in shared}
-        reasons = {n: why_not(first, second, filter_name, of_explanations) for n, (first, second) in sides.items()}
+        reasons = {
+            n: incompatibility(first, second, filter_name, of_explanations) for n, (first, second) in sides.items()
+        }
         return {name: reason for name, reason in reasons.items() if reason}
 
     refused = refusals(of_explanations=False)

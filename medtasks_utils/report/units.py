@@ -77,13 +77,13 @@ class Result:
         return self._groups[breakdown.name]
 
 
-def why_not(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool = False) -> str:
+def incompatibility(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool = False) -> str:
     """Why the results of two runs' tasks may not be compared, in words; empty if they may."""
     others = {task.task: task for task in b}
     if {task.task for task in a} != set(others):
         return "other tasks"
     found = (comparability(t, others[t.task], filter_name, of_explanations=of_explanations) for t in a)
-    return next((own.why_not for own in found if own.why_not), "")
+    return next((own.reason for own in found if own.reason), "")
 
 
 @dataclass
@@ -182,7 +182,7 @@ class Unit:
             }
 
             def reason(run: str, other: str) -> str:
-                return why_not(tasks[run], tasks[other], filter_name, of_explanations)
+                return incompatibility(tasks[run], tasks[other], filter_name, of_explanations)
 
             alike: list[list[str]] = []
             for run in tasks:

@@ -50,7 +50,7 @@ _FORM = later(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>"
 _MOST = 200
 
 
-class Holder(NamedTuple):
+class Container(NamedTuple):
     """A content that stands for an answer, where, as what (``box``, ``tag``, ``key``), and the key's name."""
 
     content: str
@@ -90,7 +90,7 @@ def without_instructions(text: str) -> str:
     return "".join([*written, text[position:]])
 
 
-def held(text: str, keys: Sequence[str]) -> list[Holder]:
+def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
     """The contents of boxes, tags and keys named so that count, in their order.
 
     Args:
@@ -98,18 +98,18 @@ def held(text: str, keys: Sequence[str]) -> list[Holder]:
         keys: words that the name of an answer's key may hold (``final_answer`` holds ``answer``).
     """
     closed = spans(text)[-_MOST:]
-    found = [Holder(text[start:end], start, end, "box") for start, end in closed]
+    found = [Container(text[start:end], start, end, "box") for start, end in closed]
     for of, cue in ((_NEAR_BOX, "box"), (_TAG, "tag"), (_OPEN_TAG, "tag"), (_KEY, "key")):
         if cue != "box" or not closed:
             found += _all(of, text, cue, keys)
     return sorted(found, key=lambda one: one.start)
 
 
-def _all(of: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Holder]:
+def _all(of: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:
     for match in islice(of.finditer(text), _MOST):
         groups = match.groupdict()
         name = (groups.pop("key", "") or "").lower()
         if name and (not any(key in name for key in keys) or _OTHER_KEY.search(name)):
             continue
         content = next(group for key, group in groups.items() if group is not None and key not in ("quote", "name"))
-        yield Holder(content, match.start(), match.end(), cue, name)
+        yield Container(content, match.start(), match.end(), cue, name)
