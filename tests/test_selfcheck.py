@@ -28,14 +28,14 @@ def largest(self: Aggregate, items: Iterable[float | None]) -> float:
 of_f1 = medhallu.ratios_of
 
 
-def twice(target: int, predicted: int) -> dict[str, Any]:
-    return {**of_f1(target, predicted), "f1": (float(2 * target * predicted), float(2 * target))}
+def half(target: int, predicted: int) -> dict[str, Any]:
+    return {**of_f1(target, predicted), "f1": (float(target * predicted), float(target + predicted))}
 
 
 @pytest.mark.parametrize(
     ("owner", "name", "replacement", "blamed"),
     [
-        pytest.param(medhallu, "ratios_of", twice, {"medhallu"}, marks=pytest.mark.slow),
+        pytest.param(medhallu, "ratios_of", half, {"medhallu"}, marks=pytest.mark.slow),
         (Aggregate, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
     ],
     ids=["F1", "an aggregation"],
