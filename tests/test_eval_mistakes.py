@@ -25,7 +25,7 @@ def oddly(body: Request) -> Answer:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LocalServer]:
-    with LocalServer(oddly, probed=oddly) as served:
+    with LocalServer(oddly, probed=oddly, models={"m": 512, "big": 4096}) as served:
         yield served
 
 
