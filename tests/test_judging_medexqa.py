@@ -199,3 +199,9 @@ def test_bad_options_are_one_line_without_what_may_be_a_key(given: dict[str, Any
         load(TASK, medexqa=given)
     assert KEY not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_key_beside_the_options_is_refused_too() -> None:
+    with pytest.raises(OptionError, match="did you mean judge_api_key_env") as caught:
+        load(TASK, judge_api_key=KEY)
+    assert KEY not in str(caught.value)
