@@ -82,6 +82,13 @@ def test_a_mistake_is_one_line_with_the_way_out(
     assert [text for text in says if text not in line] == []
 
 
+def test_a_model_that_reasons_and_finds_one_token_too_few_is_run() -> None:
+    with LocalServer(lambda body: ".", probed=lambda body: refusal(400, "max_tokens was reached")) as served:
+        words = [f"--model_args=model=m,base_url={served.base}/v1/chat/completions", "--apply_chat_template"]
+        assert run("--model=local-chat-completions", *words, "--tasks=medhallu", "--data=sample", "--limit=2") == 0
+    assert len(served.probes) == 1 and len(served.requests) == 2
+
+
 @pytest.mark.parametrize(
     ("error", "says"),
     [
