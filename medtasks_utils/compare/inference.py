@@ -24,7 +24,7 @@ from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-from scipy.special import bdtr
+import scipy
 
 from medtasks_utils.statistics.aggregation import Scores, filled
 from medtasks_utils.statistics.metrics import Metric
@@ -160,7 +160,7 @@ def judged_in_both(a: Scores, b: Scores) -> tuple[Scores, Scores, int] | None:
 
 def mcnemar(lost: int, gained: int) -> float:
     """Exact two-sided p-value from the numbers of examples that only one run has right."""
-    return min(1.0, 2 * float(bdtr(min(lost, gained), lost + gained, 0.5))) if lost + gained else 1.0
+    return min(1.0, 2 * float(scipy.special.bdtr(min(lost, gained), lost + gained, 0.5))) if lost + gained else 1.0
 
 
 def bonett_price(lost: int, gained: int, n: int) -> tuple[float, float]:

@@ -28,7 +28,7 @@ import math
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
-from scipy.special import gammaincinv, stdtrit
+import scipy
 
 from medtasks_utils.statistics.aggregation import Scores
 from medtasks_utils.statistics.metrics import Aggregation, Metric
@@ -164,7 +164,7 @@ def confidence_interval(metric: Metric, value: float, stderr: float | None, clus
 
 
 def _t(clusters: int) -> float:
-    return float(stdtrit(max(clusters - 1, 1), (1 + LEVEL) / 2))
+    return float(scipy.special.stdtrit(max(clusters - 1, 1), (1 + LEVEL) / 2))
 
 
 def effective_number(share: float, stderr: float, clusters: int, examples: int, is_of_counts: bool) -> float:
@@ -200,6 +200,6 @@ def share_interval(share: float, number: float) -> tuple[float, float]:
     reach = shrunk * _Z * math.sqrt(rare * (1 - rare) / number + (_Z / number) ** 2 / 4)
     low, high = centre - reach, centre + reach
     if 0 < rare * number <= _POISSON_UP_TO:
-        low = min(low, float(gammaincinv(rare * number, 1 - LEVEL)) / number)
+        low = min(low, float(scipy.special.gammaincinv(rare * number, 1 - LEVEL)) / number)
     low, high = (end if 1e-12 < end < 1 - 1e-12 else float(round(end)) for end in (low, high))
     return (low, high) if share < 0.5 else (1 - high, 1 - low)

@@ -11,7 +11,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from medtasks_utils.statistics.aggregation import Scores
 from medtasks_utils.statistics.ratio import LEVEL, POWER
@@ -27,8 +27,8 @@ def examples_needed(difference: float, variance: float, comparisons: int = 1) ->
         comparisons: how many are corrected together by Holm's method, which may take as small a p-value for the first.
     """
     of_alternative = max(variance - difference**2, 0.0)
-    end = float(ndtri(1 - (1 - LEVEL) / comparisons / 2))
-    reach = end * math.sqrt(variance) + float(ndtri(POWER)) * math.sqrt(of_alternative)
+    end = float(scipy.special.ndtri(1 - (1 - LEVEL) / comparisons / 2))
+    reach = end * math.sqrt(variance) + float(scipy.special.ndtri(POWER)) * math.sqrt(of_alternative)
     return max(1, math.ceil((reach / abs(difference)) ** 2 - 1e-9))
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+import scipy
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -177,7 +177,7 @@ def detectable(stderr: float, freedom: float = math.inf) -> float:
         stderr: of the difference.
         freedom: its degrees of freedom, one at least.
     """
-    return float(sum(stdtrit(freedom, end) for end in ((1 + LEVEL) / 2, POWER))) * stderr
+    return float(sum(scipy.special.stdtrit(freedom, end) for end in ((1 + LEVEL) / 2, POWER))) * stderr
 
 
 class Difference(NamedTuple):
@@ -217,13 +217,13 @@ def paired(a: Ratio, b: Ratio, top: float | None = None, *, is_counted: bool = F
     if is_counted or not stderr:
         error = math.sqrt(stderr**2 + a.one_more(top or 1.0) + b.one_more(top or 1.0))
     freedom = min(a.freedom, b.freedom)
-    reach, most = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error, top or math.inf
+    reach, most = float(scipy.special.stdtrit(freedom, (1 + LEVEL) / 2)) * error, top or math.inf
     return Difference(
         value,
         stderr,
         low=max(-most, value - reach),
         high=min(most, value + reach),
-        p=2 * float(stdtr(freedom, -abs(value) / error)),
+        p=2 * float(scipy.special.stdtr(freedom, -abs(value) / error)),
         detectable=detectable(error, freedom),
         few=informative_clusters((b.influence - a.influence)[a.counted | b.counted]) < FEWEST,
     )
