@@ -10,12 +10,13 @@ from __future__ import annotations
 import argparse
 import sys
 import threading
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from judge_server import HANG_UP, Fault, JudgeServer, sound
-from local_server import faulty
+from local_server import Answer, Request, faulty
 
 
 def main() -> None:
@@ -25,12 +26,18 @@ def main() -> None:
     arguments = parser.parse_args()
     shares = ((0.10, Fault(429, headers={"Retry-After": "1"})), (0.05, Fault(500)), (0.03, HANG_UP))
 
+    judge = faulty(shares, sound) if arguments.faulty else sound
+
+    def later(request: Request) -> Answer:
+        time.sleep(arguments.latency)
+        return judge(request)
+
     class Counting(JudgeServer):
-        def get(self) -> Fault:
+        def get(self, method: str, path: str) -> Fault:
             counts = {"requests": len(self.requests), "answered": len(self.answered), "most_at_once": self.most_at_once}
             return Fault(200, counts)
 
-    with Counting(faulty(shares, sound) if arguments.faulty else sound, arguments.latency) as server:
+    with Counting(later) as server:
         print(server.url, flush=True)
         threading.Event().wait()
 

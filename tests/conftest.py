@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 os.environ["TQDM_DISABLE"] = "1"
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -207,6 +207,44 @@ def lm_eval(
         text=True,
         timeout=300,
     )
+
+
+class Said(NamedTuple):
+    """What a command said."""
+
+    code: int
+    out: str
+    errors: str
+
+
+_COMMANDS = """
+from medtasks_utils.__main__ import main
+import contextlib, io, json, sys
+told = []
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as errors:
+        try:
+            code = main(words)
+        except SystemExit as end:
+            code = end.code
+    told.append([code, out.getvalue(), errors.getvalue()])
+print(json.dumps(told))
+"""
+
+
+def medtasks(*commands: list[str], cwd: Path, first: str = "", **environment: str) -> list[Said]:
+    """Commands in one process of their own, one after the other; ``first`` is Python that it runs before."""
+    done = subprocess.run(
+        [sys.executable, "-c", first + _COMMANDS, json.dumps(commands)],
+        cwd=cwd,
+        env=clean_environment(environment),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [Said(*told) for told in json.loads(done.stdout.splitlines()[-1])]
 
 
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

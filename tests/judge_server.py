@@ -46,8 +46,8 @@ def sound(request: Request) -> Answer:
 class JudgeServer(LocalServer):
     """A server that judges, unless it is told otherwise."""
 
-    def __init__(self, answer: Answering = sound, latency: float = 0.0) -> None:
-        super().__init__(answer, latency)
+    def __init__(self, answer: Answering = sound) -> None:
+        super().__init__(answer)
 
     @property
     def judging(self) -> list[Request]:

@@ -11,20 +11,20 @@ import itertools
 import json
 import random
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 Request = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Something other than a completion: a status (0 hangs up without a word), and a body, JSON unless a string."""
+    """Something other than a completion: a status (0 hangs up without a word), and a body, JSON unless it is text."""
 
     status: int
     body: Any = field(default_factory=lambda: {"error": {"message": "on purpose"}})
@@ -128,31 +128,26 @@ class LocalServer:
 
     Args:
         answer: what to say; called by many threads at once.
-        latency: seconds before it is said.
         probed: what to say to requests of a single token, by which a server is tried.
-        models: what ``/v1/models`` lists, with ``max_model_len``; None for a server without that page.
         key: without which everything is refused with 401.
 
     Attributes:
         base, url, chat: the address, as it is, with ``/v1``, and that of chats.
+        page: what ``GET`` says.
         requests: all but the probes, in the order in which they came; `probes` stand apart.
         headers: of both, by lower-case names.
         answered: the requests whose completions were sent whole.
         most_at_once: the most requests that were in the making at the same time.
-        page: what ``GET`` says.
     """
 
     def __init__(
         self,
-        answer: Answering,
-        latency: float = 0.0,
+        answer: Answering = lambda request: ".",
         probed: Answering = lambda request: completion(".", prompt_tokens=None),
-        models: Mapping[str, int | None] | None = None,
         key: str | None = None,
     ) -> None:
-        self.answer, self.latency, self.probed, self.key = answer, latency, probed, key
-        listed = [{"id": name, "max_model_len": length} for name, length in (models or {}).items()]
-        self.page = Fault(404) if models is None else Fault(200, {"data": listed})
+        self.answer, self.probed, self.key = answer, probed, key
+        self.page = Fault(404)
         self.requests: list[Request] = []
         self.probes: list[Request] = []
         self.headers: list[dict[str, str]] = []
@@ -172,10 +167,12 @@ class LocalServer:
         self._server.shutdown()
         self._server.server_close()
 
-    def get(self) -> Fault:
+    def get(self, method: str, path: str) -> Fault:
+        """What it says to ``GET`` and ``HEAD``."""
         return self.page
 
     def respond(self, request: Request, headers: dict[str, str]) -> Answer:
+        """What it says to ``POST``."""
         is_probe = request.get("max_tokens") == 1
         with self._lock:
             self.headers.append(headers)
@@ -185,7 +182,6 @@ class LocalServer:
         if self.key is not None and headers.get("authorization") != f"Bearer {self.key}":
             answer: Answer = refusal(401, "bad key")
         else:
-            time.sleep(0 if is_probe else self.latency)
             answer = (self.probed if is_probe else self.answer)(request)
         with self._lock:
             self._at_once -= int(not is_probe)
@@ -198,7 +194,9 @@ class _Handler(BaseHTTPRequestHandler):
     local: LocalServer
 
     def do_GET(self) -> None:
-        self._send(self.local.get())
+        self._send(self.local.get(self.command, unquote(urlsplit(self.path).path)))
+
+    do_HEAD = do_GET
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -215,14 +213,15 @@ class _Handler(BaseHTTPRequestHandler):
         if answer.status == 0:
             self.close_connection = True
             return False
-        body = (answer.body if isinstance(answer.body, str) else json.dumps(answer.body)).encode()
+        text = answer.body if isinstance(answer.body, str | bytes) else json.dumps(answer.body)
+        body = text.encode() if isinstance(text, str) else text
         headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **answer.headers}
         with suppress(OSError):
             self.send_response(answer.status)
             for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(b"" if self.command == "HEAD" else body)
             return True
         return False
 

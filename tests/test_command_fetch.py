@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pinned_sample
 import pytest
-from conftest import NLTK, clean_environment, sample_rows, saved_results, write_rows
-from fake_hub import Hub, serving
-from local_server import LocalServer
+from conftest import NLTK, Said, medtasks, sample_rows, saved_results, write_rows
+from fake_hub import Hub
+from local_server import Fault, LocalServer
 
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as MEDCALC_BENCH
 from medtasks_utils.harness.sources import SAMPLE
@@ -27,20 +25,15 @@ SCIBERT = ("models", "allenai/scibert_scivocab_uncased")
 UNUSED = b"no run reads this"
 
 # NLTK takes the address of its index from nowhere but the code, and the newer ones refuse addresses on this machine.
-_PROGRAM = """
-import os, sys
-if os.environ.get("NLTK_INDEX"):
-    import nltk
-    nltk.downloader._downloader._url = os.environ["NLTK_INDEX"]
-    if hasattr(nltk, "pathsec"):
-        nltk.pathsec.ENFORCE = False
-if os.environ.get("CHECKSUMS"):
-    import json
-    from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
-    made, sums = CARD.repositories["corrected"], json.loads(os.environ["CHECKSUMS"])
-    CARD.repositories["corrected"] = made._replace(files=tuple(f._replace(sha256=sums[f.name]) for f in made.files))
-from medtasks_utils.__main__ import main
-sys.exit(main())
+_FIRST = """
+import json, os
+import nltk
+nltk.downloader._downloader._url = os.environ["NLTK_INDEX"]
+if hasattr(nltk, "pathsec"):
+    nltk.pathsec.ENFORCE = False
+from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
+made, sums = CARD.repositories["corrected"], json.loads(os.environ["CHECKSUMS"])
+CARD.repositories["corrected"] = made._replace(files=tuple(f._replace(sha256=sums[f.name]) for f in made.files))
 """
 
 
@@ -69,6 +62,15 @@ def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
     return {**made, SCIBERT: {**bert, "flax_model.msgpack": UNUSED}}
 
 
+class RefusingAtFirst(Hub):
+    """Refuses two data sets until it is asked for what the first command does not want."""
+
+    def get(self, method: str, path: str) -> Fault:
+        if VERIFIED[1] in path:
+            self.refusals = {}
+        return super().get(method, path)
+
+
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     folder = tmp_path_factory.mktemp("hub")
@@ -76,7 +78,8 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
         f"{place}/{name}": Path(shutil.make_archive(str(folder / name), "zip", NLTK / place, name)).read_bytes()
         for name, place in (("wordnet", "corpora"), ("punkt_tab", "tokenizers"))
     }
-    with serving(Hub(repositories(folder), packages=packages, raw=pinned_sample.served())) as served:
+    with RefusingAtFirst(repositories(folder), packages=packages, raw=pinned_sample.served()) as served:
+        served.refusals = {MEDMCQA[1]: (403, "GatedRepo"), MEDEXQA[1]: (404, "RepoNotFound")}
         yield served
 
 
@@ -92,20 +95,17 @@ class Machine:
             "HF_HOME": str(self.home),
             "NLTK_DATA": str(self.nltk_data),
             "HOME": str(folder),
-            "HF_ENDPOINT": hub.address,
-            "NLTK_INDEX": f"{hub.address}/nltk/index.xml",
+            "HF_ENDPOINT": hub.base,
+            "NLTK_INDEX": f"{hub.base}/nltk/index.xml",
             "HF_HUB_DISABLE_XET": "1",
-            "MEDTASKS_GITHUB": hub.address,
+            "MEDTASKS_GITHUB": hub.base,
             "XDG_CACHE_HOME": str(folder / "cache"),
             "CHECKSUMS": json.dumps({file.name: file.sha256 for file in pinned_sample.repository().files}),
         }
 
-    def medtasks(self, *arguments: str, offline: bool = False) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-c", _PROGRAM, *arguments],
-            env=clean_environment({**self.environment, "HF_HUB_OFFLINE": "1" if offline else "0"}),
-            cwd=self.folder, capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
+    def medtasks(self, *commands: list[str], offline: bool = False) -> list[Said]:
+        environment = {**self.environment, "HF_HUB_OFFLINE": "1" if offline else "0"}
+        return medtasks(*commands, cwd=self.folder, first=_FIRST, **environment)
 
 
 def states(printed: str) -> dict[str, list[str]]:
@@ -122,19 +122,27 @@ ALL_THERE = {name: ["there"] * (3 if name == "medcalc_bench" else 1) for name in
 
 
 @pytest.fixture(scope="module")
-def prepared(hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> tuple[Machine, subprocess.CompletedProcess[str]]:
-    """A machine after ``medtasks fetch``."""
-    machine = Machine(tmp_path_factory.mktemp("machine"), hub)
-    hub.requests.clear()
-    return machine, machine.medtasks("fetch")
+def machine(hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    return Machine(tmp_path_factory.mktemp("machine"), hub)
 
 
-def test_fetch_gets_all_that_runs_read_and_no_more_and_a_check_asks_nothing(
-    hub: Hub, prepared: tuple[Machine, subprocess.CompletedProcess[str]]
-) -> None:
-    machine, done = prepared
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert states(done.stdout) == ALL_THERE and done.stdout.splitlines()[-1] == "9 of 9 there"
+@pytest.fixture(scope="module")
+def fetched(machine: Machine) -> list[Said]:
+    """``medtasks fetch`` of three data sets, of which the hub gives one, and then of everything."""
+    return machine.medtasks(["fetch", "--only", "medmcqa,medexqa,medhallu"], ["fetch"])
+
+
+def test_what_is_missing_is_a_line_each_and_the_rest_is_fetched(fetched: list[Said]) -> None:
+    refused = fetched[0]
+    found = states(refused.out)
+    assert refused.code == 1 and found["medhallu"] == ["there"]
+    assert "there" not in found["medexqa"] + found["medmcqa"]
+
+
+def test_the_next_fetch_gets_all_that_runs_read_and_no_more(hub: Hub, fetched: list[Said]) -> None:
+    whole = fetched[1]
+    assert whole.code == 0, whole
+    assert states(whole.out) == ALL_THERE and whole.out.splitlines()[-1] == "9 of 9 there"
     wanted = {
         f"{'' if kind == 'models' else 'datasets/'}{name}/{file}"
         for (kind, name), files in hub.repositories.items()
@@ -142,38 +150,29 @@ def test_fetch_gets_all_that_runs_read_and_no_more_and_a_check_asks_nothing(
         if data != UNUSED
     }
     assert {re.sub(r"^/|resolve/[^/]+/", "", path) for path in hub.downloads()} == wanted
-    hub.requests.clear()
-    checked = machine.medtasks("fetch", "--check")
-    assert (checked.returncode, checked.stdout) == (0, done.stdout) and hub.requests == []
+
+
+def test_a_check_asks_nothing_and_says_what_is_missing(hub: Hub, machine: Machine, fetched: list[Said]) -> None:
+    hub.asked.clear()
+    lost = machine.nltk_data.rename(machine.folder / "elsewhere")
+    (checked,) = machine.medtasks(["fetch", "--check"])
+    lost.rename(machine.nltk_data)
+    missing = {name for name, found in states(checked.out).items() if found != ALL_THERE[name]}
+    assert missing == {"wordnet", "punkt_tab"}
+    assert checked.code == 1 and checked.out.splitlines()[-1] == "7 of 9 there" and hub.asked == []
 
 
 @pytest.mark.slow
-def test_runs_then_need_no_internet(hub: Hub, prepared: tuple[Machine, subprocess.CompletedProcess[str]]) -> None:
-    machine, _ = prepared
-    hub.requests.clear()
+def test_runs_then_need_no_internet(hub: Hub, machine: Machine, fetched: list[Said]) -> None:
+    hub.asked.clear()
     tasks = "medtasks,medcalc_bench_v1_2,medcalc_bench_corrected,medhallu_artificial"
     with LocalServer(lambda body: "The answer is A. The heart pumps. \\boxed{0}") as server:
-        done = machine.medtasks(
-            "eval", "--data", "hub", "--tasks", tasks, "--limit", "2", "--apply_chat_template",
-            "--model", "local-chat-completions", "--model_args", f"model=m,base_url={server.chat},max_retries=1",
-            "--output_path", "results",
-            offline=True,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+        words = [
+            *("eval", "--data", "hub", "--tasks", tasks, "--limit", "2", "--apply_chat_template"),
+            *("--model", "local-chat-completions", "--model_args", f"model=m,base_url={server.chat},max_retries=1"),
+            *("--output_path", "results"),
+        ]
+        (done,) = machine.medtasks(words, offline=True)
+    assert done.code == 0, done
     results = saved_results(machine.folder / "results")["results"]
-    assert {*tasks.split(",")} <= results.keys() and hub.requests == []
-
-
-def test_what_is_missing_is_a_line_each_and_the_rest_is_fetched(hub: Hub, tmp_path: Path) -> None:
-    machine = Machine(tmp_path, hub)
-    hub.refusals = {MEDMCQA[1]: (403, "GatedRepo"), MEDEXQA[1]: (404, "RepoNotFound")}
-    try:
-        done = machine.medtasks("fetch", "--only", "medmcqa,medexqa,medhallu")
-    finally:
-        hub.refusals = {}
-    assert done.returncode == 1 and "Traceback" not in done.stderr
-    found = states(done.stdout)
-    assert found["medhallu"] == ["there"] and "there" not in found["medexqa"] + found["medmcqa"]
-    hub.requests.clear()
-    bare = machine.medtasks("fetch", "--check")
-    assert bare.returncode == 1 and bare.stdout.count("MISSING") == 8 and hub.requests == []
+    assert {*tasks.split(",")} <= results.keys() and hub.asked == []

@@ -25,7 +25,8 @@ def oddly(body: Request) -> Answer:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LocalServer]:
-    with LocalServer(oddly, probed=oddly, models={"m": 512, "big": 4096}) as served:
+    with LocalServer(oddly, probed=oddly) as served:
+        served.page = Fault(200, {"data": [{"id": "m", "max_model_len": 512}, {"id": "big", "max_model_len": 4096}]})
         yield served
 
 

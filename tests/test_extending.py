@@ -3,56 +3,81 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, clean_environment, saved_results
+from conftest import ROOT, Said, medtasks, saved_results
 from judge_server import JudgeServer
 
 TOY = ROOT / "tests" / "toy"
 
 
-def medtasks(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The command line with the other distribution installed beside this one."""
-    paths = f"{TOY}:{ROOT}"
-    return subprocess.run(
-        [sys.executable, "-m", "medtasks_utils.__main__", *map(str, arguments)],
-        cwd=cwd,
-        env=clean_environment({"PYTHONPATH": paths, "TQDM_DISABLE": "1", **environment}),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+BESIDE = {"PYTHONPATH": f"{TOY}:{ROOT}", "TQDM_DISABLE": "1", "OPENAI_API_KEY": "none"}
+"""The environment that has the other distribution installed beside this one."""
 
 
-def evaluated(server: JudgeServer, folder: Path, *more: str) -> dict[str, Any]:
-    """What a run of a model behind a server saves."""
-    done = medtasks(
+def evaluated(server: JudgeServer, folder: Path, *more: str) -> list[str]:
+    """The words of a run of a model behind a server."""
+    return [
         *("eval", "--data", "sample", "--model", "local-chat-completions", "--apply_chat_template", "--log_samples"),
         *("--model_args", f"model={folder.name},base_url={server.chat}", "--output_path", str(folder), *more),
-        cwd=folder.parent,
-        OPENAI_API_KEY="none",
-    )
-    assert done.returncode == 0, done.stderr
-    return saved_results(folder)
+    ]
+
+
+def caller(request: dict[str, Any]) -> str:
+    said = " ".join(message["content"] for message in request["messages"])
+    called = '<tool_call>{"name": "reverse", "arguments": {"text": "cba"}}</tool_call>'
+    return "<answer>1</answer>" if "abc" in said.rpartition("<tool_response>")[2] else called
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of the toy benchmark by a server that answers ``yes.``"""
-    folder = tmp_path_factory.mktemp("toy")
-    with JudgeServer(lambda request: "yes. So it is.") as server:
-        for model in ("a", "b"):
-            evaluated(server, folder / model, "--tasks", "toybench", "--set", "toybench.politely=true")
-        assert {request["messages"][-1]["content"] for request in server.requests} >= {"Is snow white? Please."}
-    return folder
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("toy")
 
 
-def test_a_fifth_benchmark_runs_and_is_scored(results: Path) -> None:
-    found = saved_results(results / "a")
+@pytest.fixture(scope="module")
+def said(folder: Path) -> dict[str, Said]:
+    """All that is done with the other distribution, by name."""
+    judged = {
+        "explanation_metrics": "words",
+        "use_judge": "true",
+        "judge_mode": "kind-judge",
+        "judge_cache": str(folder / "cache"),
+        "judge_model": "j",
+    }
+    with (
+        JudgeServer(lambda request: "yes. So it is.") as polite,
+        JudgeServer(lambda request: "The answer is A, since so it is.") as explaining,
+        JudgeServer(caller) as calling,
+    ):
+        judged["judge_base_url"] = explaining.url
+        sets = [word for name, value in judged.items() for word in ("--set", f"medexqa.{name}={value}")]
+        toybench = ["--tasks", "toybench", "--set", "toybench.politely=true"]
+        calls = ["--tasks", "medcalc_bench", "--limit", "2", "--set", "medcalc_bench.add_reverse_tool=true"]
+        psychology = ["--tasks", "medexqa_clinical_psychology", "--limit", "4"]
+        commands = {
+            "benchmark": evaluated(polite, folder / "a", *toybench),
+            "again": evaluated(polite, folder / "b", *toybench),
+            "misspelt": ["eval", "--tasks", "toybench", "--set", "toybench.politly=true", "--model", "dummy"],
+            "command": ["greet", "you"],
+            "metric": evaluated(explaining, folder / "metric", *psychology, *sets),
+            "tool": evaluated(calling, folder / "tool", *calls),
+            "tools": ["tool", "--help"],
+            "report": ["report", str(folder), "-o", str(folder / "report.html")],
+            "compare": ["compare", str(folder / "a"), str(folder / "b"), "--json"],
+            "help": ["eval", "--help"],
+        }
+        found = dict(zip(commands, medtasks(*commands.values(), cwd=folder, **BESIDE), strict=True))
+        assert {request["messages"][-1]["content"] for request in polite.requests} >= {"Is snow white? Please."}
+        assert "returns a text backwards" in str(calling.requests[-1])
+    failed = {name: told for name, told in found.items() if told.code != 2 * (name == "misspelt")}
+    assert not failed
+    return found
+
+
+def test_a_fifth_benchmark_runs_and_is_scored(said: dict[str, Said], folder: Path) -> None:
+    found = saved_results(folder / "a")
     scores = found["results"]["toybench"]
     assert (scores["acc,strict-match"], scores["answered,strict-match"]) == (0.0, 0.0)
     assert (scores["acc,flexible-extract"], scores["answered,flexible-extract"]) == (0.5, 1.0)
@@ -62,59 +87,34 @@ def test_a_fifth_benchmark_runs_and_is_scored(results: Path) -> None:
     assert "opts:politely=true" in metadata["signature"]["strict-match"]
 
 
-@pytest.mark.slow
-def test_it_is_in_the_help_the_selfcheck_the_report_and_the_comparison(results: Path, tmp_path: Path) -> None:
-    shown = medtasks("eval", "--help", cwd=tmp_path).stdout
-    assert "toybench" in shown and "politely (false)" in shown
-    checked = medtasks("selfcheck", "--limit", "4", "--table", cwd=tmp_path)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert "toybench" in checked.stdout
-    report = medtasks("report", results, "-o", tmp_path / "report.html", cwd=tmp_path)
-    assert report.returncode == 0, report.stderr
-    assert "ToyBench" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    compared = medtasks("compare", results / "a", results / "b", "--json", cwd=tmp_path)
-    assert compared.returncode == 0, compared.stderr
-    comparisons = json.loads(compared.stdout)["comparisons"]
+def test_it_is_in_the_help_the_report_and_the_comparison(said: dict[str, Said], folder: Path) -> None:
+    assert "toybench" in said["help"].out and "politely (false)" in said["help"].out
+    assert "ToyBench" in (folder / "report.html").read_text(encoding="utf-8")
+    comparisons = json.loads(said["compare"].out)["comparisons"]
     assert {line["task"] for line in comparisons} == {"toybench"}
     assert {line["breakdown"] for line in comparisons} == {None, "colour"}
 
 
-def test_a_misspelt_option_of_it_is_one_clear_line(tmp_path: Path) -> None:
-    done = medtasks("eval", "--tasks", "toybench", "--set", "toybench.politly=true", "--model", "dummy", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "did you mean 'politely'?" in done.stderr.splitlines()[-1]
+@pytest.mark.slow
+def test_the_selfcheck_runs_it(tmp_path: Path) -> None:
+    (checked,) = medtasks(["selfcheck", "--limit", "4", "--table"], cwd=tmp_path, **BESIDE)
+    assert checked.code == 0 and "toybench" in checked.out, checked
 
 
-def test_a_metric_a_judge_and_a_command(tmp_path: Path) -> None:
-    assert medtasks("greet", "you", cwd=tmp_path).stdout == "hello you\n"
-    with JudgeServer(lambda request: "The answer is A, since so it is.") as server:
-        settings = {
-            "explanation_metrics": "words",
-            "use_judge": "true",
-            "judge_mode": "kind-judge",
-            "judge_base_url": server.url,
-            "judge_cache": str(tmp_path / "cache"),
-            "judge_model": "j",
-        }
-        given = [word for name, value in settings.items() for word in ("--set", f"medexqa.{name}={value}")]
-        saved = evaluated(server, tmp_path / "run", "--tasks", "medexqa_clinical_psychology", "--limit", "4", *given)
-    scores = saved["results"]["medexqa_clinical_psychology"]
+def test_a_misspelt_option_of_it_is_one_clear_line(said: dict[str, Said]) -> None:
+    assert "did you mean 'politely'?" in said["misspelt"].errors.splitlines()[-1]
+
+
+def test_a_metric_a_judge_and_a_command(said: dict[str, Said], folder: Path) -> None:
+    assert said["command"].out == "hello you\n"
+    scores = saved_results(folder / "metric")["results"]["medexqa_clinical_psychology"]
     right = scores["acc,strict-match"]
     assert 0 < right < 1, "the bundled sample has A among its answers"
     assert scores["explanation,strict-match"] == pytest.approx(99 * right)
     assert 0 < scores["words,strict-match"] < 100
 
 
-def test_a_tool(tmp_path: Path) -> None:
-    def caller(request: dict[str, Any]) -> str:
-        said = " ".join(message["content"] for message in request["messages"])
-        called = '<tool_call>{"name": "reverse", "arguments": {"text": "cba"}}</tool_call>'
-        return "<answer>1</answer>" if "abc" in said.rpartition("<tool_response>")[2] else called
-
-    with JudgeServer(caller) as server:
-        words = ["--tasks", "medcalc_bench", "--limit", "2", "--set", "medcalc_bench.add_reverse_tool=true"]
-        saved = evaluated(server, tmp_path / "run", *words)
-        assert "returns a text backwards" in str(server.requests[-1])
-    scores = saved["results"]["medcalc_bench"]
+def test_a_tool(said: dict[str, Said], folder: Path) -> None:
+    scores = saved_results(folder / "tool")["results"]["medcalc_bench"]
     assert (scores["tool_calls,strict-match"], scores["tool_errors,strict-match"]) == (1.0, 0.0)
-    assert medtasks("tool", "--help", cwd=tmp_path).stdout.count("reverse") >= 1
+    assert "reverse" in said["tools"].out

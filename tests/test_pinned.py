@@ -9,7 +9,7 @@ from pathlib import Path
 import pinned_sample
 import pytest
 from conftest import documents, evaluate, load, sample_rows, write_rows
-from fake_hub import Hub, serving
+from fake_hub import Hub
 
 from medtasks_utils.benchmarks.base import Repository
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
@@ -31,8 +31,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 @pytest.fixture
 def server(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    with serving(Hub({}, raw=pinned_sample.served())) as hub:
-        monkeypatch.setenv(pinned.ADDRESS_VARIABLE, hub.address + "/")
+    with Hub(raw=pinned_sample.served()) as hub:
+        monkeypatch.setenv(pinned.ADDRESS_VARIABLE, hub.base + "/")
         yield hub
 
 
@@ -45,12 +45,12 @@ def test_it_is_downloaded_once_then_read_offline(
 ) -> None:
     assert not pinned.is_cached(repository)
     assert numbers() == [row["Unique ID"] for row in sample_rows("medcalc_bench/corrected.csv")]
-    assert [path for _, path in server.requests] == list(server.raw)
+    assert [path for _, path in server.asked] == list(server.raw)
     assert pinned.is_cached(repository)
-    server.requests.clear()
+    server.asked.clear()
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     found = evaluate("medcalc_bench_corrected", data="hub")
-    assert server.requests == []
+    assert server.asked == []
     signature = found["configs"]["medcalc_bench_corrected"]["metadata"]["signature"]["strict-match"]
     assert f"data:hub@{str(pinned_sample.REAL.revision)[:8]}" in signature
     assert sum(each["other_label"] is not None for each in found["samples"]["medcalc_bench_corrected"]) == 2 * 5
@@ -95,13 +95,13 @@ def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(
         write_rows(sample_rows(f"medcalc_bench/{name}"), data / name)
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *given, **settings: str(data))
     found = evaluate("medcalc_bench", data="hub")
-    assert server.requests == [] and "other_label" not in found["samples"]["medcalc_bench"][0]
+    assert server.asked == [] and "other_label" not in found["samples"]["medcalc_bench"][0]
     pinned.download_pinned(CARD.repositories["corrected"])
-    server.requests.clear()
+    server.asked.clear()
     found = evaluate("medcalc_bench", data="hub")
     assert sum(sample["other_label"] is not None for sample in found["samples"]["medcalc_bench"]) == 2 * 5
     task = load("medcalc_bench_corrected", "hub", medcalc_bench={"one_shot": True})
-    assert server.requests == [] and all(doc["example_note"] for doc in task.eval_docs)
+    assert server.asked == [] and all(doc["example_note"] for doc in task.eval_docs)
 
 
 def test_the_pinned_file_is_the_one_at_hand(shared: Path) -> None:
