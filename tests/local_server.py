@@ -109,16 +109,21 @@ class Held:
 
     Attributes:
         reached: set when the first of them waits.
+        then: called before it does.
     """
 
     def __init__(self, number: int, answer: Answering) -> None:
-        self.answer = answer
+        self.answer, self.number = answer, number
         self.reached, self.release = threading.Event(), threading.Event()
-        self._left = itertools.chain(range(number), itertools.repeat(None))
+        self.then: Callable[[], object] = lambda: None
+        self._places = itertools.count()
 
     def __call__(self, request: Request) -> Answer:
-        if next(self._left) is None:
+        place = next(self._places)
+        if place == self.number:
+            self.then()
             self.reached.set()
+        if place >= self.number:
             self.release.wait(300)
         return self.answer(request)
 

@@ -1,39 +1,46 @@
-"""Responses made to break, stall or trick the scoring: each is wrong or unanswered, and quickly so."""
+"""Responses made to break, stall or trick the scoring: each is wrong or unanswered. Times are measured elsewhere."""
 
 from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import GENERATION_TASKS, documents, reader, table, within
+from conftest import GENERATION_TASKS, documents, reader, table
 
 from medtasks_utils.benchmarks.base import UNANSWERED, Answer
+from medtasks_utils.extraction.letters import read_letter
+from medtasks_utils.extraction.values import read_value
+from medtasks_utils.extraction.verdicts import read_verdict
+from medtasks_utils.extraction.weighing import Reading
 
-LENGTH = 200_000
-SHORTER = 30_000  # for the many; still enough for anything quadratic to show
 (UNITS,) = table("hostile_units")
-LONG = {
-    "open boxes": r"\boxed{" * 50_000,
-    "nested boxes": r"\boxed{" * 25_000 + "}" * 25_000,
-    "nested tags": "<answer>" * 20_000 + "</answer>" * 20_000,
-    "nested wrappers": r"\boxed{" + r"\text{" * 200 + "}" * 200 + "}",
-    "nested parentheses": r"\boxed{" + "(" * 450 + ")" * 450 + "}",
-    "unclosed thinking": "<think>" + r"The answer is \boxed{A}. " * 8_000,
-    "thinking on and off": "<think></think>" * 13_000 + "<think>",
-    "lone surrogates": "\ud83d\udc00" * 50_000,
-    "random unicode": "".join(chr(random.Random(1).randrange(0x110000)) for _ in range(1_000)) * 200,
-    "nested expression": "<answer>str(" + "(" * 900 + "1" + ")" * 900 + ")</answer>",
-    "long expression": "<answer>str(" + "1+" * 100_000 + "1)</answer>",
-    "long digits": "<answer>" + "7" * LENGTH + "</answer>",
-    "long decimals": "<answer>7." + "7" * LENGTH + "</answer>",
-    "long leading zeros": "<answer>" + "0" * LENGTH + "7</answer>",
-    "many weeks": "<answer>" + "9" * 5_000 + " weeks, 3 days</answer>",
-}
+
+
+def long(length: int) -> dict[str, str]:
+    """Texts of about so many characters."""
+    return {
+        "open boxes": r"\boxed{" * (length // 4),
+        "nested boxes": r"\boxed{" * (length // 8) + "}" * (length // 8),
+        "nested tags": "<answer>" * (length // 10) + "</answer>" * (length // 10),
+        "nested wrappers": r"\boxed{" + r"\text{" * 200 + "}" * 200 + "}",
+        "nested parentheses": r"\boxed{" + "(" * 450 + ")" * 450 + "}",
+        "unclosed thinking": "<think>" + r"The answer is \boxed{A}. " * (length // 25),
+        "thinking on and off": "<think></think>" * (length // 15) + "<think>",
+        "lone surrogates": "\ud83d\udc00" * (length // 4),
+        "random unicode": "".join(chr(random.Random(1).randrange(0x110000)) for _ in range(1_000)) * (length // 1_000),
+        "nested expression": "<answer>str(" + "(" * 900 + "1" + ")" * 900 + ")</answer>",
+        "long expression": "<answer>str(" + "1+" * (length // 2) + "1)</answer>",
+        "long digits": "<answer>" + "7" * length + "</answer>",
+        "long decimals": "<answer>7." + "7" * length + "</answer>",
+        "long leading zeros": "<answer>" + "0" * length + "7</answer>",
+        "many weeks": "<answer>" + "9" * 5_000 + " weeks, 3 days</answer>",
+    }
+
+
 WRAPS = ("%s", r"\boxed{%s}", "<answer>%s</answer>", "The answer is: %s", "%s\nA")
-READINGS = [6, pytest.param(1, marks=pytest.mark.slow)]
-"""Each so many'th of the units: a sixth of them where tests have to be quick."""
 
 
 def cases(task: Any) -> list[dict[str, Any]]:
@@ -49,23 +56,36 @@ def cases(task: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)
-@pytest.mark.parametrize("share", READINGS)
-def test_hostile_responses_are_wrong_and_quick(name: str, share: int) -> None:
+@pytest.mark.parametrize(("share", "length"), [(12, 50_000), pytest.param(1, 200_000, marks=pytest.mark.slow)])
+def test_hostile_responses_are_wrong_and_are_read_to_the_end(name: str, share: int, length: int) -> None:
+    """With each so many'th of the units; anything quadratic would take minutes."""
     task = reader(name)
     docs = itertools.cycle(cases(task))
     wraps = itertools.cycle(WRAPS)
-    responses = {unit: next(wraps).replace("%s", unit * (SHORTER // len(unit))) for unit in UNITS[::share]}
-    responses |= {f"long {unit}": unit * (LENGTH // len(unit)) for unit in UNITS[:: 4 * share]}
-    with within(300 // share):
-        for label, response in {**responses, **LONG, **dict(table("hostile_answers"))}.items():
-            for doc in itertools.islice(docs, 2 if name == "medcalc_bench" else 1):
-                for read in (task.strict, task.flexible):
-                    answer = read(response, doc)
-                    scores = task.score(doc, answer)
-                    assert scores["acc"] == 0.0, (label, answer[:100])
-                    assert isinstance(answer, Answer)
-                    assert (answer == UNANSWERED) == (answer.value is None)
-                    assert not scores["answered"] or answer.value is not None
+    responses = {unit: next(wraps).replace("%s", unit * (length // 6 // len(unit))) for unit in UNITS[::share]}
+    responses |= {f"long {unit}": unit * (length // len(unit)) for unit in UNITS[:: 4 * share]}
+    for label, response in {**responses, **long(length), **dict(table("hostile_answers"))}.items():
+        for doc in itertools.islice(docs, 2 if name == "medcalc_bench" else 1):
+            for read in (task.strict, task.flexible):
+                answer = read(response, doc)
+                scores = task.score(doc, answer)
+                assert scores["acc"] == 0.0, (label, answer[:100])
+                assert isinstance(answer, Answer)
+                assert (answer == UNANSWERED) == (answer.value is None)
+                assert not scores["answered"] or answer.value is not None
+
+
+READERS = {
+    "letters": ("The answer is B. ", lambda text: read_letter(text, ["one", "two", "three", "four"])),
+    "values": ("The value is 5.5. ", lambda text: read_value(text, "decimal")),
+    "verdicts": ("It is not supported. ", read_verdict),
+}
+
+
+@pytest.mark.parametrize(("unit", "read"), READERS.values(), ids=READERS)
+def test_a_longer_text_has_no_more_candidates(unit: str, read: Callable[[str], Reading]) -> None:
+    few, many = (len(read(unit * count).candidates) for count in (2_500, 5_000))
+    assert 0 < few == many
 
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)

@@ -117,29 +117,23 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from judging_cases import cases, settings_for
-from medtasks_utils.judging import judge_all, make_judge, summary
-settings = settings_for(sys.argv[1], Path(sys.argv[2]), concurrency=8)
-print(summary(judge_all(make_judge("factscore"), settings, cases(30))))
+from medtasks_utils.judging import judge_all, make_judge
+judge_all(make_judge("factscore"), settings_for(sys.argv[1], Path(sys.argv[2]), concurrency=8), cases(12))
 """
 
 
-def start_judging(server: JudgeServer, folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, server.url, str(folder)], text=True,
-                            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
-
-
 def test_killed_halfway_and_started_again_no_answered_call_is_made_twice(tmp_path: Path) -> None:
-    with JudgeServer(held := Held(100, sound)) as server:
-        first = start_judging(server, tmp_path)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    with JudgeServer(held := Held(40, sound)) as server:
+        first = subprocess.Popen([sys.executable, "-c", SCRIPT, server.url, str(tmp_path)], env=environment)
         assert held.reached.wait(120)
         first.kill()
-        first.communicate()
+        first.wait()
         held.release.set()
-        out, err = start_judging(server, tmp_path).communicate(timeout=120)
-    assert "30 judged" in out, err
+        judgements = judged(server, tmp_path, cases(12), "factscore", concurrency=8)
+    assert "12 judged" in summary(judgements)
     # Only what was under way at the end, at most the limit, is asked again.
-    assert len(set(map(prompt_of, server.answered))) == 210 and len(server.requests) <= 210 + 8
+    assert len(set(map(prompt_of, server.answered))) == 84 and len(server.requests) <= 84 + 8
 
 
 def test_judges_by_name() -> None:

@@ -27,7 +27,8 @@ MEDCALC_EXAMPLES = [
 
 
 @pytest.fixture
-def rows(data: Path) -> Path:
+def rows(data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("medtasks_utils.tools.python.Python.description_of_machine", "none, since nothing is called")
     for benchmark, name in FILE.items():
         write_rows([ROW[benchmark]], data / name, header=benchmark != "medexqa")
     write_rows([MEDMCQA_TRAIN], data / "medmcqa" / "train.jsonl")

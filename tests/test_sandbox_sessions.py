@@ -38,10 +38,9 @@ def run(sandbox: Sandbox, *codes: str) -> list[str]:
 
 
 def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition() and time.monotonic() < deadline:
+    """Wait for it, however long that takes."""
+    while not condition():
         time.sleep(0.05)
-    assert condition()
 
 
 # ---- state
@@ -167,34 +166,29 @@ def test_a_session_without_room_says_that_it_is_lost() -> None:
         assert texts(sandbox.run([(fresh, "x = 'anew'\nx")])) == ["'anew'"]
 
 
-def test_short_memory_ends_the_idle_process_that_holds_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Sandbox(timeout=20) as sandbox:
-        sandbox.run([("a", "x = 1"), ("hog", "x = bytearray(300 << 20)"), ("b", "x = 2")])
-        monkeypatch.setattr(capacity, "is_memory_short", lambda wanted: True)
-        sandbox.run([("c", "x = 3")])
-        monkeypatch.undo()
-        shown = texts(sandbox.run([("a", "x"), ("b", "x"), ("c", "x"), ("hog", "x")]))
+def test_short_memory_ends_the_idle_process_that_holds_most(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    sandbox.run([("a", "x = 1"), ("hog", "x = bytearray(300 << 20)"), ("b", "x = 2")])
+    monkeypatch.setattr(capacity, "is_memory_short", lambda wanted: True)
+    sandbox.forget("c")
+    sandbox.run([("c", "x = 3")])
+    monkeypatch.undo()
+    shown = texts(sandbox.run([("a", "x"), ("b", "x"), ("c", "x"), ("hog", "x")]))
     assert shown[:3] == ["1", "2", "3"] and "no room" in shown[3]
-
-
-# ---- many threads
 
 
 # ---- processes
 
 
-def test_a_sandbox_that_is_killed_is_started_anew(caplog: pytest.LogCaptureFixture) -> None:
-    before = descendants(os.getpid())
-    with Sandbox(timeout=20) as sandbox:
-        sandbox.run([("a", "x = 1")])
-        killed = descendants(os.getpid()) - before
-        sandbox.started()._process.kill()
-        sandbox.started()._process.wait()
-        until(lambda: not alive(killed))
-        with caplog.at_level(logging.WARNING):
-            first, second = sandbox.run([("a", "2"), ("a", "3")])
-        assert first.failed and first.text.endswith("all variables were lost")
-        assert second.text == "3" and "lost and started anew" in caplog.text
+def test_a_sandbox_that_is_killed_is_started_anew(sandbox: Sandbox, caplog: pytest.LogCaptureFixture) -> None:
+    sandbox.run([("a", "x = 1")])
+    killed = descendants(sandbox.started()._process.pid)
+    sandbox.started()._process.kill()
+    sandbox.started()._process.wait()
+    until(lambda: not alive(killed))
+    with caplog.at_level(logging.WARNING):
+        first, second = sandbox.run([("a", "2"), ("a", "3")])
+    assert first.failed and first.text.endswith("all variables were lost")
+    assert second.text == "3" and "lost and started anew" in caplog.text
 
 
 def test_closed_and_used_again(caplog: pytest.LogCaptureFixture) -> None:

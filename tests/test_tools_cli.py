@@ -35,8 +35,6 @@ def test_python(tool: Any) -> None:
     code, out, error = tool("print('due \x9b31m µ')\n(2, 1)", "python", "--json")
     assert (code, json.loads(out), error) == (0, {"text": "due \x9b31m µ\n(2, 1)", "failed": False}, "")
     assert out.isascii(), "no control characters"
-    code, out, error = tool("print('before')\n1 / 0", "python")
-    assert (code, out) == (1, "") and "ZeroDivisionError" in error
 
 
 @pytest.mark.parametrize("arguments", [[], ["abacus"], ["python", "--timeout", "nan"], ["calculator", "1 + 1"]])
