@@ -78,6 +78,12 @@ def _logging_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     log.setLevel(level)
 
 
+@pytest.fixture
+def undescribed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare a run the sandbox that it starts to say what confines code, before the one that runs it."""
+    monkeypatch.setattr("medtasks_utils.tools.python.Python.description_of_machine", "a sandbox")
+
+
 # ---- tasks
 
 

@@ -27,8 +27,7 @@ MEDCALC_EXAMPLES = [
 
 
 @pytest.fixture
-def rows(data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("medtasks_utils.tools.python.Python.description_of_machine", "none, since nothing is called")
+def rows(data: Path, undescribed: None) -> Path:
     for benchmark, name in FILE.items():
         write_rows([ROW[benchmark]], data / name, header=benchmark != "medexqa")
     write_rows([MEDMCQA_TRAIN], data / "medmcqa" / "train.jsonl")

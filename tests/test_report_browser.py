@@ -120,7 +120,11 @@ BY_SECOND = {
 }
 
 
-@pytest.mark.parametrize(("size", "theme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"])
+@pytest.mark.parametrize(
+    ("size", "theme"),
+    [pytest.param(DESKTOP, "light", marks=pytest.mark.slow), (PHONE, "dark")],
+    ids=["desktop", "phone"],
+)
 def test_filters(browser: Any, address: str, runs: list[Run], size: tuple[int, int], theme: str) -> None:
     with opened(browser, address, size, theme) as page:
         assert shown(page) == count(runs, lambda *_: True)
@@ -147,6 +151,7 @@ def test_filters(browser: Any, address: str, runs: list[Run], size: tuple[int, i
             assert not page.is_visible("#detail")
 
 
+@pytest.mark.slow
 def test_search_keys_and_addresses(browser: Any, address: str, runs: list[Run]) -> None:
     selected = "document.querySelector('#list [aria-selected=true]')?.getAttribute('aria-posinset')"
     with opened(browser, address) as page:
@@ -172,6 +177,7 @@ def test_search_keys_and_addresses(browser: Any, address: str, runs: list[Run]) 
         assert shown(page) == count(runs, lambda *_: True)
 
 
+@pytest.mark.slow
 def test_the_list_is_sorted_and_saved(page: Any, runs: list[Run]) -> None:
     choose(page, task="medcalc_bench", run="second", sort="-length")
     page.check("input[value=length]")
@@ -189,6 +195,7 @@ def test_the_list_is_sorted_and_saved(page: Any, runs: list[Run]) -> None:
     assert all(record["responses"] == samples[record["id"]].responses for record in records)
 
 
+@pytest.mark.slow
 def test_parts_lie_beside_the_page(browser: Any, runs: list[Run], tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(build_page(runs, beside=tmp_path / "my files"), encoding="utf-8")
@@ -234,6 +241,7 @@ def test_reasoning_calls_judges_and_generations(page: Any, runs: list[Run]) -> N
     assert marks.count("No answer found") == 1
 
 
+@pytest.mark.slow
 def test_two_runs_side_by_side(browser: Any, address: str, runs: list[Run]) -> None:
     first, second = (run.tasks["medmcqa_openmed"].samples for run in runs[:2])
     with opened(browser, address, PHONE) as page:

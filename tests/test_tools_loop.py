@@ -139,6 +139,7 @@ def test_a_final_answer_ends_an_example_whatever_stands_beside_it(
     assert (value(result, "turns"), value(result, "tool_calls")) == ((1, 0) if is_answer else (2, 1))
 
 
+@pytest.mark.usefixtures("undescribed")
 def test_variables_last_within_an_example_and_are_shared_with_no_other() -> None:
     def owning(chat: Chat) -> str:
         if turn(chat) == 1:

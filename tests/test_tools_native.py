@@ -68,6 +68,7 @@ def turn(body: Request) -> int:
     return 1 + [message["role"] for message in body["messages"]].count("assistant")
 
 
+@pytest.mark.usefixtures("undescribed")
 def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted() -> None:
     calls = [
         called("python", json.dumps({"code": "x = 6\nx * 7"}), "a"),
