@@ -75,14 +75,7 @@ class ToyBench(Benchmark):
 
     def score(self, answer: Answer, example: Example, options: ToyOptions) -> Scores:
         """Right, answered, and how long the response is."""
-        return self.scores(
-            {
-                "acc": float(answer.value == example["answer"]),
-                "answered": float(answer.value is not None),
-                "letters": float(len(answer.response)),
-            },
-            example,
-        )
+        return self.scores(answer, example, answer.value == example["answer"], letters=float(len(answer.response)))
 
 
 BENCHMARK = ToyBench()
