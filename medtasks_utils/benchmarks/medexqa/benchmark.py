@@ -183,19 +183,10 @@ class MedExQA(ChoiceBenchmark):
         return self.scores(answer, example, right, answer_accuracy=100.0 * right, macro_acc=float(right))
 
     def batch_scorer(
-        self,
-        examples: Sequence[Example] | None,
-        options: MedExQAOptions,
-        task: TaskInfo,
-        *,
-        rank: int = 0,
-        processes: int = 1,
+        self, options: MedExQAOptions, task: TaskInfo, *, rank: int = 0, processes: int = 1
     ) -> BatchScorer | None:
-        """The explanations' scorer, unless options leave nothing for it to do or no example has a reference."""
-        has_references = examples is None or any(map(references, examples))
-        if not (has_references and _scores_explanations(options, task)):
-            return None
-        return Explanations(options, task.name, rank, processes)
+        """The explanations' scorer, unless options leave nothing for it to do."""
+        return Explanations(options, task.name, rank, processes) if _scores_explanations(options, task) else None
 
 
 BENCHMARK = MedExQA()
