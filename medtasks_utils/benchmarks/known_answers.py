@@ -39,38 +39,36 @@ class Reply(NamedTuple):
 
 
 class KnownAnswers:
-    """A benchmark of lettered options with the right one in ``answer_letter``; others override what differs."""
+    """A benchmark of lettered options; others override what differs.
 
+    Attributes:
+        truth: the field with the right answer.
+        form: an answer as a model gives it in the form that was asked for.
+        unsure: the response of a model that is unsure, and the answer in it.
+    """
+
+    truth = "answer_letter"
+    form = "\\boxed{%s}"
     unsure: tuple[str, str | None] = ("Unsure.", None)
-    """The response of a model that is unsure, and the answer in it."""
-
-    def target(self, doc: Doc) -> str:
-        """The right answer."""
-        return str(doc["answer_letter"])
 
     def choices(self, doc: Doc) -> Sequence[str]:
         """Answers to draw from; the first is what ``first`` gives."""
         return "ABCD"
 
-    def written(self, answer: str) -> str:
-        """An answer as a model gives it in the form that was asked for."""
-        return f"\\boxed{{{answer}}}"
-
     def is_right(self, doc: Doc, given: str) -> bool:
         """Whether an answer is right."""
-        return given == self.target(doc)
+        return bool(given == doc[self.truth])
 
     def reply(self, behaviour: str, doc: Doc, seed: str) -> Reply:
         """What the server answers; documents with the same prompt have the same ``seed``, and so the same answer."""
         rng = random.Random(seed)
+        right, choices = doc[self.truth], self.choices(doc)
         if behaviour == "malformed":
-            return Reply(rng.choice(["", f"<think>It is {self.target(doc)}"]), None, False)
+            return Reply(rng.choice(["", f"<think>It is {right}"]), None, False)
         if behaviour == "unsure":
             return Reply(*self.unsure, False)
-        choices = self.choices(doc)
-        drawn = rng.choice(choices)
-        given = {"right": self.target(doc), "first": choices[0], "random": drawn}[behaviour]
-        return Reply(f"<think>Let me see.</think>\n{self.written(given)}", given, self.is_right(doc, given))
+        given = {"right": right, "first": choices[0], "random": rng.choice(choices)}[behaviour]
+        return Reply(f"<think>Let me see.</think>\n{self.form % given}", given, self.is_right(doc, given))
 
     def expected(self, examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
         """The value of every metric of a task: the mean over the examples that have it."""

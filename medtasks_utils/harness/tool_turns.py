@@ -32,7 +32,7 @@ class ChatInstance(Instance):  # type: ignore[misc]
     @cached_property
     def conversation(self) -> Conversation:
         """What begins with the reply to this request."""
-        return Conversation(f"{self.doc_id}/{self.idx}", self.chat)
+        return Conversation(f"{self.doc_id}/{self.idx}", [*self.chat])
 
 
 class ToolTurns:

@@ -13,10 +13,7 @@ class MedExQAAnswers(KnownAnswers):
     """Letters in a sentence; to be unsure is to say so in thought alone, since the authors' rules read any text."""
 
     unsure = "<think>I am unsure.</think>", None
-
-    def written(self, answer: str) -> str:
-        """A sentence that the authors' rules read."""
-        return f"The answer is {answer}."
+    form = "The answer is %s."
 
     def each(self, doc: Doc, reply: Reply) -> dict[str, float]:
         """With ``answer_accuracy``."""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from statistics import harmonic_mean, mean
 
 from medtasks_utils.benchmarks.known_answers import Doc, KnownAnswers, Reply
-from medtasks_utils.benchmarks.medhallu.verdicts import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
+from medtasks_utils.benchmarks.medhallu import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 
 
 class MedHalluAnswers(KnownAnswers):
     """Boxed verdicts."""
 
+    truth = "target"
     unsure = "\\boxed{2}", UNSURE
-
-    def target(self, doc: Doc) -> str:
-        """The right verdict."""
-        return str(doc["target"])
 
     def choices(self, doc: Doc) -> Sequence[str]:
         """Both verdicts."""
@@ -36,12 +33,12 @@ class MedHalluAnswers(KnownAnswers):
 
 
 def _detection(examples: Sequence[tuple[Doc, Reply]]) -> dict[str, float]:
-    """Precision, recall, F1 and accuracy by the four counts of the two verdicts; 0 where a denominator is."""
-    pairs: list[tuple[str | None, ...]] = [(doc["target"], reply.given) for doc, reply in examples]
-    hits, misses, alarms, passes = map(pairs.count, product((HALLUCINATED, FACTUAL), repeat=2))
-    return {
-        "precision": hits / max(1, hits + alarms),
-        "recall": hits / max(1, hits + misses),
-        "f1": 2 * hits / max(1, 2 * hits + misses + alarms),
-        "accuracy_answered": (hits + passes) / max(1, hits + misses + alarms + passes),
+    """Precision, recall, F1 and accuracy over the examples that are answered 0 or 1; 0 where there are none."""
+    answered = [(doc["target"], reply) for doc, reply in examples if reply.given in (FACTUAL, HALLUCINATED)]
+    found = {
+        "precision": [reply.right for _, reply in answered if reply.given == HALLUCINATED],
+        "recall": [reply.right for target, reply in answered if target == HALLUCINATED],
+        "accuracy_answered": [reply.right for _, reply in answered],
     }
+    shares = {name: float(mean(right or [0])) for name, right in found.items()}
+    return {**shares, "f1": harmonic_mean([shares["precision"], shares["recall"]])}

@@ -10,17 +10,12 @@ from medtasks_utils.benchmarks.known_answers import Doc, KnownAnswers, Reply
 class ToyAnswers(KnownAnswers):
     """Yes or no, and nothing else."""
 
-    def target(self, doc: Doc) -> str:
-        """The right answer."""
-        return str(doc["answer"])
+    truth = "answer"
+    form = "%s"
 
     def choices(self, doc: Doc) -> Sequence[str]:
         """Both."""
         return ("yes", "no")
-
-    def written(self, answer: str) -> str:
-        """As it is."""
-        return answer
 
     def each(self, doc: Doc, reply: Reply) -> dict[str, float]:
         """With the length."""
