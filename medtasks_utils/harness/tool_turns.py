@@ -175,7 +175,7 @@ class ToolTurns:
         options = self._task.options
         with ExitStack() as stack:
             yield {
-                name: stack.enter_context(kind.opened(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox))
+                name: stack.enter_context(kind(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox))
                 for name, kind in self._tools.items()
             }
 
