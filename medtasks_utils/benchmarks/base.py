@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from medtasks_utils.benchmarks.known_answers import KnownAnswers
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table
 from medtasks_utils.extraction.boxes import last_box
@@ -206,7 +205,8 @@ class Benchmark(ABC):
         name: as under ``--metadata``, and of its folder in a data directory.
         title: as its authors write it.
         options: the class of its options.
-        known_answers: the class of what ``medtasks selfcheck`` serves and expects.
+        truth: the field with the right answer, in the form that is asked for.
+        written: a response that gives an answer, with ``%s`` for it.
         default_task: the task, or group of tasks, that people mean by the benchmark's name.
         checked_tasks: tasks and groups that ``medtasks selfcheck`` runs.
         repositories: where its rows are, by the version that options choose; the first is the default.
@@ -229,7 +229,8 @@ class Benchmark(ABC):
     name: str
     title: str
     options: type[Options]
-    known_answers: type[KnownAnswers]
+    truth: str
+    written: str = "\\boxed{%s}"
     default_task: str
     checked_tasks: tuple[str, ...]
     repositories: Mapping[str, Repository]
@@ -384,6 +385,7 @@ class ChoiceOptions(Options):
 class ChoiceBenchmark(BoxedBenchmark):
     """A benchmark of four choices; the generations of an example may each see them in another order."""
 
+    truth = "answer_letter"
     answers: Mapping[str, str] = {**dict(zip(LETTERS, LETTERS, strict=True)), UNANSWERED: "no answer"}
 
     @abstractmethod

@@ -38,7 +38,7 @@ class Tool(ABC):
     offers: ClassVar[str]
     runs_code: ClassVar[bool] = False
 
-    def __init__(self, *, timeout: float = 10.0, weak_sandbox: bool = False) -> None:
+    def __init__(self, *, timeout: float = 10.0, weak_sandbox: bool = False) -> None:  # noqa: B027
         """Of the options, ``timeout`` in seconds, it heeds what concerns it."""
 
     @classmethod

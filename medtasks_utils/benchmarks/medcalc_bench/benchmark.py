@@ -26,7 +26,6 @@ from medtasks_utils.benchmarks.base import (
     by_field,
 )
 from medtasks_utils.benchmarks.medcalc_bench.kinds import CATEGORIES, KINDS, NOT_AVAILABLE, Kind, is_right
-from medtasks_utils.benchmarks.medcalc_bench.known_answers import MedCalcBenchAnswers
 from medtasks_utils.benchmarks.medcalc_bench.rows import (
     add_other_labels,
     add_solved_examples,
@@ -88,7 +87,8 @@ class MedCalcBench(Benchmark):
     name = "medcalc_bench"
     title = "MedCalc-Bench"
     options = MedCalcBenchOptions
-    known_answers = MedCalcBenchAnswers
+    truth = "shown_truth"
+    written = "<answer>%s</answer>"
     default_task = "medcalc_bench"
     checked_tasks = ("medcalc_bench", "medcalc_bench_corrected")
     repositories = {

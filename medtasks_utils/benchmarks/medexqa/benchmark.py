@@ -22,7 +22,6 @@ from medtasks_utils.benchmarks.base import (
 )
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option, only_letter
 from medtasks_utils.benchmarks.medexqa.explanations import Explanations, references
-from medtasks_utils.benchmarks.medexqa.known_answers import MedExQAAnswers
 from medtasks_utils.benchmarks.medexqa.metrics import METRICS as EXPLANATION_METRICS
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOptions, Specialty
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
@@ -46,7 +45,7 @@ class MedExQA(ChoiceBenchmark):
     name = "medexqa"
     title = "MedExQA"
     options = MedExQAOptions
-    known_answers = MedExQAAnswers
+    written = "The answer is %s."
     default_task = "medexqa"
     checked_tasks = ("medexqa", "medexqa_all")
     repositories = {"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")}

@@ -92,7 +92,7 @@ class Explanations:
             named, first = ", ".join(failed), next(iter(failed.values()))
             logger.warning("%s: the judge failed on %s, left out of the means (%s)", self._task, named, first)
 
-    def _lexical(self, cases: Sequence[Case]) -> dict[Case, Scores]:
+    def _lexical(self, cases: Sequence[Case]) -> dict[Case | None, Scores]:
         """Each metric, and their mean as ``explanation``."""
         texts, others = [case.explanation for case in cases], [case.references for case in cases]
         scores = {metric.name: metric.score(texts, others) for metric in self._metrics}

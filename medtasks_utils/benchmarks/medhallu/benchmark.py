@@ -23,7 +23,6 @@ from medtasks_utils.benchmarks.base import (
     by_field,
 )
 from medtasks_utils.benchmarks.medhallu import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
-from medtasks_utils.benchmarks.medhallu.known_answers import MedHalluAnswers
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import DataError
@@ -83,7 +82,7 @@ class MedHallu(BoxedBenchmark):
     name = "medhallu"
     title = "MedHallu"
     options = MedHalluOptions
-    known_answers = MedHalluAnswers
+    truth = "target"
     default_task = "medhallu"
     checked_tasks = ("medhallu",)
     repositories = {"hub": Repository("UTAustin-AIHealth/MedHallu", "515060458a945c633debc6fd5baac7764416b724")}

@@ -23,7 +23,6 @@ from medtasks_utils.benchmarks.base import (
     TaskInfo,
     by_field,
 )
-from medtasks_utils.benchmarks.medmcqa.known_answers import MedMCQAAnswers
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split, text_of
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import boxes, unwrap
@@ -58,7 +57,6 @@ class MedMCQA(ChoiceBenchmark):
     name = "medmcqa"
     title = "MedMCQA"
     options = MedMCQAOptions
-    known_answers = MedMCQAAnswers
     default_task = "medmcqa_openmed"
     checked_tasks = ("medmcqa_openmed",)
     repositories = {"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")}
