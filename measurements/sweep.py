@@ -52,19 +52,18 @@ def prompt_key(messages: Any) -> str:
 
 def replies(data: str, limit: int) -> dict[str, dict[str, str]]:
     """By run and prompt: right, random, unreadable or unsure, as the prompt has it."""
-    from medtasks_utils.benchmarks.known_answers import BEHAVIOURS
     from medtasks_utils.harness.catalog import our_manager
+    from medtasks_utils.selfcheck.answers import BEHAVIOURS, reply_of
 
     found: dict[str, dict[str, str]] = {}
     manager = our_manager({"medtasks_data": data, **OPTIONS})
     for run, name in RUNS.items():
         task: Any = manager.load([name])["tasks"][name]
-        known = task.benchmark.known_answers()
         task.build_all_requests(limit=limit, apply_chat_template=True, chat_template=lambda chat, **_: json.dumps(chat))
         for instance in task.instances:
             key = prompt_key(json.loads(instance.args[0]))
             behaviour = random.Random(key).choice(["right", *BEHAVIOURS])
-            found.setdefault(run, {})[key] = known.reply(behaviour, instance.doc, seed=key).text
+            found.setdefault(run, {})[key] = reply_of(task.benchmark, behaviour, instance.doc, seed=key).text
     return found
 
 

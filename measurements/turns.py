@@ -214,7 +214,7 @@ def own_time(to: Server, examples: int, connections: int, repeat: int, with_cach
 
 def python_calls(at_once: int, each: int) -> str:
     """Milliseconds a Python call takes of the clock with so many conversations calling at once, and each one's wait."""
-    with Python(10.0) as tool, ThreadPoolExecutor(at_once) as threads:
+    with Python() as tool, ThreadPoolExecutor(at_once) as threads:
 
         def converse(number: int) -> list[float]:
             waits = []

@@ -9,10 +9,16 @@ Another distribution adds one by an entry point, such as::
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
+
+
+@cache
+def _installed() -> Any:
+    """The entry points of all distributions; finding them takes 20 ms."""
+    return entry_points()
 
 
 class Registry(Mapping[str, Any]):
@@ -29,7 +35,7 @@ class Registry(Mapping[str, Any]):
 
     @cached_property
     def _paths(self) -> dict[str, str]:
-        others = {entry.name: entry.value for entry in sorted(entry_points(group=self._group))}
+        others = {entry.name: entry.value for entry in sorted(_installed().select(group=self._group))}
         return {**self._own, **others}
 
     def __getitem__(self, name: str) -> Any:

@@ -31,7 +31,7 @@ from medtasks_utils.statistics.planning import (
 )
 from medtasks_utils.statistics.ratio import FEWEST, Ratio, holm, informative_clusters
 
-EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True, is_judged=True)
+EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True)
 
 
 def scores(rows: Any, clusters: Any = None, strata: Any = None) -> Scores:

@@ -29,5 +29,6 @@ def metric_of(name: str, benchmark: str | None = None) -> Metric:
     """The metric of a name: the benchmark's own, else any benchmark's, else one of tasks that are not of this pack."""
     if benchmark is None:
         return of_another_task(name)
-    own_first = sorted(benchmarks().values(), key=lambda each: each.name != benchmark)
-    return next(filter(None, (each.metric(name) for each in own_first)), None) or of_another_task(name)
+    own_first = sorted(benchmarks(), key=lambda each: each != benchmark)
+    found = (benchmarks()[each].metric(name) for each in own_first)  # the others are imported only where need be
+    return next(filter(None, found), None) or of_another_task(name)

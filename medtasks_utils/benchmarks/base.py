@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from medtasks_utils.benchmarks.known_answers import KnownAnswers
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table
+from medtasks_utils.extraction.boxes import last_box
 from medtasks_utils.extraction.letters import LETTERS, read_letter
+from medtasks_utils.extraction.letters import found_by as letter_found_by
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import NOTHING, Reading
@@ -204,7 +205,8 @@ class Benchmark(ABC):
         name: as under ``--metadata``, and of its folder in a data directory.
         title: as its authors write it.
         options: the class of its options.
-        known_answers: the class of what ``medtasks selfcheck`` serves and expects.
+        truth: the field with the right answer, in the form that is asked for.
+        written: a response that gives an answer, with ``%s`` for it.
         default_task: the task, or group of tasks, that people mean by the benchmark's name.
         checked_tasks: tasks and groups that ``medtasks selfcheck`` runs.
         repositories: where its rows are, by the version that options choose; the first is the default.
@@ -227,7 +229,8 @@ class Benchmark(ABC):
     name: str
     title: str
     options: type[Options]
-    known_answers: type[KnownAnswers]
+    truth: str
+    written: str = "\\boxed{%s}"
     default_task: str
     checked_tasks: tuple[str, ...]
     repositories: Mapping[str, Repository]
@@ -308,23 +311,25 @@ class Benchmark(ABC):
         """The candidates and the evidence that ``flexible`` weighs; none where it weighs nothing."""
         return NOTHING
 
+    def found_by(self, reading: Reading) -> str:
+        """How an answer was found, as :class:`Answer` has it."""
+        return reading.cue if reading.cue in ("box", "tag", "key") else "statement"
+
     # ---- scores
 
     @abstractmethod
     def score(self, answer: Answer, example: Example, options: Any) -> Scores:
         """The metrics of one response; a task reports those of them that ``metrics_of`` names."""
 
-    def scores(self, values: dict[str, Score], example: Example) -> Scores:
-        """Metrics with the example's cluster and stratum."""
+    def scores(self, answer: Answer, example: Example, right: float, **others: Score) -> Scores:
+        """``acc``, ``answered`` and other metrics, with the example's cluster and stratum."""
+        values = {"acc": float(right), "answered": float(answer.value is not None), **others}
         return Scores(values, *(field and str(example[field]) for field in (self.cluster, self.stratum)))
 
-    def batch_scorer(
-        self, examples: Sequence[Example] | None, options: Any, task: TaskInfo, *, rank: int = 0, processes: int = 1
-    ) -> BatchScorer | None:
+    def batch_scorer(self, options: Any, task: TaskInfo, *, rank: int = 0, processes: int = 1) -> BatchScorer | None:
         """What scores all answers of a task together, ready to do so; None where there is nothing of the kind.
 
         Args:
-            examples: all that will be scored; None before they are loaded.
             options: the task's.
             task: what it is run as.
             rank: this process's number; the first asks for all what has to be asked once.
@@ -336,25 +341,51 @@ class Benchmark(ABC):
         return None
 
 
-# ---- benchmarks of choices
+# ---- benchmarks of a few answers
+
+
+class BoxedBenchmark(Benchmark):
+    """A benchmark with a few answers, of which the last box holds one by the strict rule."""
+
+    @abstractmethod
+    def value(self, content: str, options: Any) -> str | None:
+        """The answer that the content of a box is; None where it is none."""
+
+    def strict(self, text: str, example: Example, options: Any) -> Answer:
+        """The last box holds an answer and nothing else."""
+        return Answer(self.value(last_box(final_text(text)) or "", options), text, found_by="box")
+
+    def content(self, text: str, example: Example, options: Any) -> Answer:
+        """An answer and nothing else."""
+        return Answer(self.value(text, options), text, found_by="filter")
+
+    def flexible(self, text: str, example: Example, options: Any) -> Answer:
+        """What the response says in the end, in a box or in any other way."""
+        reading = self.read(text, example, options)
+        value = None if reading.value is None else self.value(reading.value, options)
+        return Answer(value, text, found_by=self.found_by(reading), certainty=reading.certainty)
 
 
 class ChoiceOptions(Options):
-    """Options of a benchmark with choices."""
+    """Options of a benchmark with choices.
+
+    Attributes:
+        vary_order: show each generation the choices in another order; needs repeats
+    """
 
     needs: ClassVar = {"vary_order": "repeats above 1"}
 
     vary_order: bool = False
-    """show each generation the choices in another order; needs repeats"""
 
     def has_effect(self, name: str) -> bool:
         """See :class:`Options`."""
         return self.repeats > 1 if name == "vary_order" else super().has_effect(name)
 
 
-class ChoiceBenchmark(Benchmark):
+class ChoiceBenchmark(BoxedBenchmark):
     """A benchmark of four choices; the generations of an example may each see them in another order."""
 
+    truth = "answer_letter"
     answers: Mapping[str, str] = {**dict(zip(LETTERS, LETTERS, strict=True)), UNANSWERED: "no answer"}
 
     @abstractmethod
@@ -368,6 +399,10 @@ class ChoiceBenchmark(Benchmark):
     def read(self, text: str, example: Example, options: Any) -> Reading:
         """What is weighed to find a letter, boxes among it."""
         return read_letter(final_text(without_continuation(text)), example["options"])
+
+    def found_by(self, reading: Reading) -> str:
+        """By its letter or by its option's text, where it is not in a box."""
+        return letter_found_by(reading)
 
 
 def order_of(generation: int, first: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -16,10 +17,14 @@ from medtasks_utils.tools.tool import Tool
 class Options(BaseModel):
     """What every benchmark takes; each benchmark's own options derive from it.
 
-    The text below an option is what ``medtasks eval --help`` says of it.
+    What a class says of its attributes is what ``medtasks eval --help`` says of them: a line for each.
+
+    Attributes:
+        repeats: generations per example; metrics are means over them
+        revision: revision of the hub repository; the pinned one if none
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     # What results' signatures (.signature) make of options: those that only choose rows, and those that change no score
     # or are told by another field. All others set results apart.
@@ -32,9 +37,14 @@ class Options(BaseModel):
     """By option, what it is of no effect without, as in ``use_judge=true``; of several, ``or`` between them, any."""
 
     repeats: PositiveInt = 1
-    """generations per example; metrics are means over them"""
     revision: str | None = None
-    """revision of the hub repository; the pinned one if none"""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **settings: Any) -> None:
+        texts = "\n".join(kind.__doc__ or "" for kind in reversed(cls.__mro__))
+        for name, text in re.findall(r"^ +(\w+): (.+)$", texts, re.MULTILINE):
+            if name in cls.model_fields:
+                cls.model_fields[name].description = text
 
     def has_effect(self, name: str) -> bool:
         """Whether one of the settings that an option needs is made, if it needs any."""
@@ -48,7 +58,14 @@ _SWITCHES: dict[str, Any] = {
 
 
 class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # type: ignore[misc]
-    """Options of a benchmark that offers tools: ``add_<name>_tool`` for each that there is, and their limits."""
+    """Options of a benchmark that offers tools: ``add_<name>_tool`` for each that there is, and their limits.
+
+    Attributes:
+        max_turns: replies of the model per example, at most, when it has tools
+        tool_format: native (the server's or the chat template's own function calls), text, or auto: native if possible
+        tool_timeout: seconds for one call of the Python tool
+        weak_sandbox: where the kernel cannot confine the Python tool: accept RestrictedPython, which is no boundary
+    """
 
     needs: ClassVar = {
         **dict.fromkeys(("max_turns", "tool_format"), " or ".join(f"{name}=true" for name in _SWITCHES)),
@@ -56,13 +73,9 @@ class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # t
     }
 
     max_turns: PositiveInt = 20
-    """replies of the model per example, at most, when it has tools"""
     tool_format: Literal["auto", "native", "text"] = "auto"
-    """native, by the server's or the chat template's own function calls; text; auto, native where it is possible"""
     tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False)
-    """seconds for one call of the Python tool"""
     weak_sandbox: bool = False
-    """where the kernel cannot confine the Python tool: accept RestrictedPython, which is no boundary"""
 
     @property
     def tools(self) -> list[type[Tool]]:

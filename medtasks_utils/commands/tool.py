@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.layers:
         return _show_layers(arguments)
     argument = text_on_standard_input()
-    with TOOLS[arguments.tool].opened(timeout=arguments.timeout) as tool:
+    with TOOLS[arguments.tool](timeout=arguments.timeout) as tool:
         (outcome,) = tool.run([("", argument)])
     text = without_controls(outcome.text)
     if outcome.failed and not arguments.json:

@@ -66,7 +66,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
         if task.benchmark is not None:
             files = BenchmarkFiles(source_of(config.metadata), task.benchmark, task.options.revision)
             files.folder(task.benchmark.repository(task.options))
-            task.benchmark.batch_scorer(None, task.options, task.info)  # for what it needs to be there and to answer
+            task.benchmark.batch_scorer(task.options, task.info)  # for what it needs to be there and to answer
     model = model_to_probe(str(config.model), config.model_args)
     if model is not None:
         request = probe_of(model, config.gen_kwargs)

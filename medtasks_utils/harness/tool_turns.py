@@ -32,7 +32,7 @@ class ChatInstance(Instance):  # type: ignore[misc]
     @cached_property
     def conversation(self) -> Conversation:
         """What begins with the reply to this request."""
-        return Conversation(f"{self.doc_id}/{self.idx}", self.chat)
+        return Conversation(f"{self.doc_id}/{self.idx}", [*self.chat])
 
 
 class ToolTurns:
@@ -175,7 +175,7 @@ class ToolTurns:
         options = self._task.options
         with ExitStack() as stack:
             yield {
-                name: stack.enter_context(kind.opened(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox))
+                name: stack.enter_context(kind(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox))
                 for name, kind in self._tools.items()
             }
 

@@ -162,9 +162,9 @@ class JudgeClient:
                 raise unusable(error.kind, str(error), self.settings) from None
 
     def _key(self, messages: Messages, schema: Schema) -> str:
-        """A hash of all that an answer depends on, and of the form of what is kept (1).
+        """A hash of all that an answer depends on, and of the form of what is kept (the numbers).
 
         The limit on tokens is not in it, since replies that were cut off are not kept.
         """
-        parts = [1, self.settings.base_url, self.settings.model, messages, schema, self.settings.repeat]
+        parts = [1, self.settings.base_url, self.settings.model, messages, schema, 0]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

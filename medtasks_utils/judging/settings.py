@@ -40,7 +40,6 @@ class JudgeSettings:
         max_retries: further tries of a call that failed for a passing reason.
         timeout: seconds until a call counts as failed.
         pause: seconds that a slot rests after each call, for endpoints with a rate limit.
-        repeat: which of several judgements of the same case this is; each is cached for itself.
     """
 
     model: str
@@ -52,7 +51,6 @@ class JudgeSettings:
     max_retries: int = 6
     timeout: float = 180.0
     pause: float = 0.0
-    repeat: int = 0
 
     @classmethod
     def from_environment(

@@ -148,7 +148,7 @@ def _mean(judged: Sequence[tuple[Response, Judgement | None]]) -> Estimate:
             value = 0.0 if judgement is None else judgement.score
             scores[response.task, response.example].append(JudgedScore(judgement is not None, value))
     each = codes([None] * len(scores))
-    metric = Metric("explanation", unit="points", is_of_explanations=True, is_judged=True)
+    metric = Metric("explanation", unit="points", is_of_explanations=True)
     return estimate(Scores.of(list(scores.values()), each, each), metric)
 
 

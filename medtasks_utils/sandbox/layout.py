@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
 import os
 import shutil
 import sys
 import sysconfig
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "pandas", "dateutil", "six", "pytz", "tzdata", "sympy", "mpmath")
@@ -17,11 +15,10 @@ PACKAGES = ("numpy", "scipy", "pandas", "dateutil", "six", "pytz", "tzdata", "sy
 
 _OWN = ("pyseccomp", "RestrictedPython")
 _ZONES = "/usr/share/zoneinfo"
-_PREFIX = "medtasks-python-"
 
 
 class Layout:
-    """A folder that serves as ``PYTHONHOME``. Folders that no living process holds any more are removed on the way.
+    """A folder that serves as ``PYTHONHOME``.
 
     Attributes:
         folder: its path; ``bin/python3`` in it is the interpreter, whose own path would tell where it is.
@@ -34,13 +31,7 @@ class Layout:
 
     def __init__(self) -> None:
         base = "/tmp" if os.access("/tmp", os.W_OK) else tempfile.gettempdir()  # whose name might tell who one is
-        for lock in Path(base).glob(f"{_PREFIX}*/lock"):
-            with suppress(OSError), lock.open() as held:  # or it is in use, or somebody else's
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(lock.parent)
-        self.folder = tempfile.mkdtemp(prefix=_PREFIX, dir=base)
-        self._lock = open(f"{self.folder}/lock", "w")  # noqa: SIM115 - held as long as this process lives
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.folder = tempfile.mkdtemp(prefix="medtasks-python-", dir=base)
         os.chmod(self.folder, 0o755)  # root is nobody when it looks
         library = sysconfig.get_path("stdlib")
         places = {
@@ -65,7 +56,6 @@ class Layout:
     def remove(self) -> None:
         """Delete the folder, and only links with it."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        self._lock.close()
 
 
 def _locations(names: tuple[str, ...]) -> list[Path]:

@@ -1,7 +1,7 @@
 """``medtasks selfcheck``: the real harness against a local server whose answers, and so whose scores, are known.
 
-What is served and expected, each benchmark says itself (:mod:`medtasks_utils.benchmarks.known_answers`). :mod:`.server`
-serves, :mod:`.check` runs and compares, :mod:`.output` tells.
+:mod:`.answers` says what is served and expected, :mod:`.server` serves, :mod:`.check` runs and compares, :mod:`.output`
+tells.
 """
 
 from medtasks_utils.selfcheck.check import Checked, Score, run

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.known_answers import BEHAVIOURS, Doc, Reply
+from medtasks_utils.benchmarks.base import Example
+from medtasks_utils.selfcheck.answers import BEHAVIOURS, Reply, expected, reply_of
 from medtasks_utils.selfcheck.server import Answers, prompt_key, serving
 
 Range = tuple[float, float]
-Examples = dict[tuple[str, str], list[tuple[Doc, Reply]]]
+Examples = dict[tuple[str, str], list[tuple[Example, Reply]]]
 """By task and behaviour."""
 
 _TOLERANCE = 1e-9
@@ -93,7 +94,6 @@ def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Examp
     answers: Answers = {behaviour: {} for behaviour in BEHAVIOURS}
     examples: Examples = {}
     for name, task in tasks.items():
-        known = task.benchmark.known_answers()
         task.build_all_requests(
             limit=limit,
             apply_chat_template=True,
@@ -102,7 +102,7 @@ def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Examp
         )
         for behaviour, instance in itertools.product(BEHAVIOURS, task.instances):
             key = prompt_key(json.loads(instance.args[0]))
-            served = known.reply(behaviour, instance.doc, seed=key)
+            served = reply_of(task.benchmark, behaviour, instance.doc, seed=key)
             answers[behaviour][key] = served.text
             examples.setdefault((name, behaviour), []).append((instance.doc, served))
     return answers, examples
@@ -140,10 +140,10 @@ def _results(
 
 
 def _scores_of_task(
-    behaviour: str, name: str, task: Any, examples: list[tuple[Doc, Reply]], result: Mapping[str, Any]
+    behaviour: str, name: str, task: Any, examples: list[tuple[Example, Reply]], result: Mapping[str, Any]
 ) -> Iterator[Score]:
-    known = task.benchmark.known_answers()
-    limits = {metric: (value, value) for metric, value in known.expected(examples).items()}
+    values = expected(task.benchmark, task.options, examples) | ({"acc": 1.0} if behaviour == "right" else {})
+    limits = {metric: (value, value) for metric, value in values.items()}
     for filter_name in task.filter_names:
         for metric, value in _metrics(result, filter_name).items():
             yield Score(name, metric, filter_name, behaviour, value, limits.get(metric))

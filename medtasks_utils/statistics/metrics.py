@@ -69,7 +69,6 @@ class Metric:
         unit: see the module's documentation.
         higher_is_better: None where neither is.
         is_of_explanations: whether it depends on the explanation metrics or the judge that a run was given.
-        is_judged: whether a judge may give it, to right answers alone, and may fail to.
     """
 
     name: str
@@ -77,7 +76,6 @@ class Metric:
     unit: Unit = "share"
     higher_is_better: bool | None = True
     is_of_explanations: bool = False
-    is_judged: bool = False
 
     @property
     def range(self) -> tuple[float | None, float | None]:

@@ -58,7 +58,7 @@ class Call:
 
     Attributes:
         name: of the tool that is called; where there is no such tool, the name that the reply gives.
-        argument: the text for the tool; empty where there is a problem.
+        argument: the text for the tool; where there is a problem, what cannot be read, or nothing.
         problem: why it cannot be run, for the model to read; None if it can.
     """
 
@@ -170,7 +170,9 @@ def _argument(given: Any, wanted: str) -> tuple[str, str | None]:
     if isinstance(given, str):
         try:
             parsed = JSON.decode(given)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            if given.lstrip().startswith("{"):  # else it is the bare argument
+                return given, not_json(error)
             parsed = None
         given = parsed if isinstance(parsed, dict) else {wanted: given}
     if not isinstance(given, dict) or wanted not in given:

@@ -9,10 +9,12 @@ message: chat templates know the role ``user``, many reject ``tool``, and some i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from medtasks_utils.tools.calls import MAX_CALLS, Call, ReadCalls, read_calls
-from medtasks_utils.tools.native import Reply, understand
+from medtasks_utils.tools.native import understand
 from medtasks_utils.tools.tool import Outcome, Tool
 
 Message = dict[str, Any]
@@ -26,53 +28,46 @@ MAX_RESULTS = 12_000
 LAST_TURN = "No more calls will be run. Give the final answer now."
 
 
+@dataclass
 class Conversation:
     """One response in the making: the chat so far, and what the last reply asks for.
 
-    Args:
-        key: names the conversation among all of a run.
-        chat: the messages that the first reply answers.
-
     Attributes:
+        key: names the conversation among all of a run.
         transcript: all messages, the prompt's first. A message with results has ``calls``: a list of ``name``,
             ``argument`` and ``failed`` in the order of the results.
         reply: the text of the last reply.
         turns: how many replies there are.
         tool_calls: how many calls were made, malformed ones included.
         tool_errors: how many of them failed or were malformed.
-        is_over: whether the last reply was heard to be the last.
+        calls: those of the last reply, to be run; none once the conversation is over.
     """
 
-    def __init__(self, key: str, chat: Sequence[Message]) -> None:
-        self.key = key
-        self.transcript: list[Message] = [dict(message) for message in chat]
-        self.reply = ""
-        self.turns = 0
-        self.tool_calls = 0
-        self.tool_errors = 0
-        self.is_over = False
-        self.waiting_for: list[Call] = []
+    key: str
+    transcript: list[Message]
+    reply: str = ""
+    turns: int = 0
+    tool_calls: int = 0
+    tool_errors: int = 0
+    calls: Sequence[Call] = ()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last reply was heard to be the last."""
+        return self.turns > 0 and not self.calls
 
     @property
     def chat(self) -> list[Message]:
         """The messages as a server or chat template takes them."""
         return [{key: message[key] for key in message if key != "calls"} for message in self.transcript]
 
-    def add_reply(self, reply: Reply, *, ends: bool) -> None:
-        """Take a reply; unless it ends the conversation, its calls are waited for."""
-        self.reply = reply.text
-        self.turns += 1
-        self.transcript.append(reply.message)
-        self.is_over = ends or not reply.calls
-        self.waiting_for = [] if self.is_over else reply.calls
-
     def answer(self, outcomes: Sequence[Outcome], is_last: bool) -> None:
-        """Give the results of the calls that were waited for."""
+        """Give the results of the calls."""
         limit = min(MAX_RESULT, MAX_RESULTS // min(len(outcomes), MAX_CALLS + 1))
         results = [_shown(outcome, limit) for outcome in outcomes]
         calls = [
             {"name": call.name, "argument": call.argument, "failed": outcome.failed}
-            for call, outcome in zip(self.waiting_for, outcomes, strict=True)
+            for call, outcome in zip(self.calls, outcomes, strict=True)
         ]
         last = f"\n{LAST_TURN}" if is_last else ""
         fields = self.transcript[-1].get("tool_calls")
@@ -86,31 +81,25 @@ class Conversation:
             self.transcript.append({"role": "user", "content": "\n".join(blocks) + last, "calls": calls})
         self.tool_calls += len(outcomes)
         self.tool_errors += sum(outcome.failed for outcome in outcomes)
-        self.waiting_for = []
 
 
+@dataclass(frozen=True)
 class Dialogue:
-    """How the conversations of a task go on, given its tools.
+    """How the conversations of a task go on.
 
-    ``has_answer`` tells whether a reply, with its calls taken out, gives a final answer; a conversation has
-    ``max_turns`` replies at most. ``most_by_template`` and ``read`` are told
-    :func:`medtasks_utils.tools.native.understand`.
+    Attributes:
+        tools: by name.
+        has_answer: tells whether a reply, with its calls taken out, gives a final answer.
+        max_turns: replies of a conversation, at most.
+        most_by_template: see :func:`medtasks_utils.tools.native.understand`.
+        read: likewise.
     """
 
-    def __init__(
-        self,
-        tools: Mapping[str, Tool],
-        has_answer: Callable[[str], bool],
-        max_turns: int,
-        *,
-        most_by_template: int = 0,
-        read: ReadCalls = read_calls,
-    ) -> None:
-        self._tools = tools
-        self._has_answer = has_answer
-        self._max_turns = max_turns
-        self._most_by_template = most_by_template
-        self._read = read
+    tools: Mapping[str, Tool]
+    has_answer: Callable[[str], bool]
+    max_turns: int
+    most_by_template: int = 0
+    read: ReadCalls = read_calls
 
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
         """Hear a reply in each conversation, run the calls, all at once, and give their results.
@@ -121,39 +110,37 @@ class Dialogue:
         for conversation, reply in zip(conversations, replies, strict=True):
             self._hear(conversation, reply)
         going = [conversation for conversation in conversations if not conversation.is_over]
-        for conversation, outcomes in zip(going, run_calls(going, self._tools), strict=True):
-            conversation.answer(outcomes, is_last=conversation.turns + 1 == self._max_turns)
+        outcomes = iter(self._outcomes([(each.key, call) for each in going for call in each.calls]))
+        for each in going:
+            each.answer(list(islice(outcomes, len(each.calls))), is_last=each.turns + 1 == self.max_turns)
         return going
 
     def _hear(self, conversation: Conversation, reply: str) -> None:
         understood = understand(
             reply,
-            self._tools,
-            most_by_template=self._most_by_template,
+            self.tools,
+            most_by_template=self.most_by_template,
             calls_before=conversation.tool_calls,
-            read=self._read,
+            read=self.read,
         )
-        ends = conversation.turns + 1 >= self._max_turns or self._has_answer(understood.rest)
-        conversation.add_reply(understood, ends=ends)
+        conversation.reply = understood.text
+        conversation.turns += 1
+        conversation.transcript.append(understood.message)
+        is_last = conversation.turns >= self.max_turns or self.has_answer(understood.rest)
+        conversation.calls = () if is_last else understood.calls
         if conversation.is_over:
-            for tool in self._tools.values():
+            for tool in self.tools.values():
                 tool.forget(conversation.key)
 
-
-def run_calls(conversations: Sequence[Conversation], tools: Mapping[str, Tool]) -> list[list[Outcome]]:
-    """The outcomes of the calls that each conversation waits for; each tool runs all of its calls at once."""
-    calls = {(i, j): call for i, each in enumerate(conversations) for j, call in enumerate(each.waiting_for)}
-    outcomes = {
-        place: Outcome(f"Error: {call.problem}", failed=True)
-        for place, call in calls.items()
-        if call.problem is not None
-    }
-    for tool in tools.values():
-        own = [place for place, call in calls.items() if call.problem is None and call.name == tool.name]
-        if own:
-            run = tool.run([(conversations[i].key, calls[i, j].argument) for i, j in own])
-            outcomes.update(zip(own, run, strict=True))
-    return [[outcomes[i, j] for j in range(len(each.waiting_for))] for i, each in enumerate(conversations)]
+    def _outcomes(self, calls: Sequence[tuple[str, Call]]) -> list[Outcome]:
+        """What calls give, each with its session; each tool runs all of its calls at once."""
+        outcomes = [Outcome(f"Error: {call.problem}", failed=True) for _, call in calls]
+        for name, tool in self.tools.items():
+            own = [place for place, (_, call) in enumerate(calls) if call.name == name and call.problem is None]
+            asked = [(session, call.argument) for session, call in map(calls.__getitem__, own)]
+            for place, outcome in zip(own, tool.run(asked), strict=True):
+                outcomes[place] = outcome
+        return outcomes
 
 
 def _shown(outcome: Outcome, limit: int) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from medtasks_utils.extraction.printable import printable
-from medtasks_utils.tools.calls import JSON, MAX_CALLS, Call, ReadCalls, Tools, not_json, read_calls, understood
+from medtasks_utils.tools.calls import JSON, MAX_CALLS, Call, ReadCalls, Tools, read_calls, understood
 
 _START, _END = "<tool_calls>", "</tool_calls>"
 
@@ -90,15 +91,10 @@ def _of_server(given: Any, tools: Tools) -> tuple[Call, dict[str, Any]]:
     """An entry of ``tool_calls``, and what it goes back as: mended where a server would refuse to take it back."""
     entry: dict[str, Any] = given if isinstance(given, dict) else {}
     function: dict[str, Any] = entry["function"] if isinstance(entry.get("function"), dict) else {}
-    arguments, problem = function.get("arguments"), None
+    call, arguments = understood(function, tools), function.get("arguments")
     if isinstance(arguments, str):
-        try:
+        with suppress(ValueError, RecursionError):
             arguments = JSON.decode(arguments)
-        except (ValueError, RecursionError) as error:
-            problem = not_json(error) if arguments.lstrip().startswith("{") else None  # else the bare argument
-    call = understood({**function, "arguments": arguments}, tools)
-    if problem is not None:
-        call = Call(call.name, str(arguments), problem)
     if not isinstance(arguments, dict):
         arguments = {tools[call.name].argument if call.name in tools else "argument": arguments}
     name = re.sub(r"[^\w-]", "_", str(function.get("name")))[:64]

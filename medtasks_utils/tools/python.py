@@ -13,7 +13,7 @@ class Python(Tool):
 
     Args:
         timeout: seconds of wall-clock time that a call may take.
-        weak: whether RestrictedPython alone will do, where the kernel has no boundary to offer.
+        weak_sandbox: whether RestrictedPython alone will do, where the kernel has no boundary to offer.
     """
 
     name = "python"
@@ -30,15 +30,10 @@ class Python(Tool):
     offers = "run Python code in a sandbox"
     runs_code = True
 
-    @classmethod
-    def opened(cls, *, timeout: float, weak_sandbox: bool = False) -> Tool:
-        """See :class:`Tool`."""
-        return cls(timeout, weak=weak_sandbox)
-
-    def __init__(self, timeout: float, *, weak: bool = False) -> None:
+    def __init__(self, *, timeout: float = 10.0, weak_sandbox: bool = False) -> None:
         from medtasks_utils.sandbox import Sandbox
 
-        self._sandbox = Sandbox(timeout=timeout, weak=weak)
+        self._sandbox = Sandbox(timeout=timeout, weak=weak_sandbox)
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
         """Run each piece of code; sessions run at once, the calls of one in order."""

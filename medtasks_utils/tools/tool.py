@@ -38,10 +38,8 @@ class Tool(ABC):
     offers: ClassVar[str]
     runs_code: ClassVar[bool] = False
 
-    @classmethod
-    def opened(cls, *, timeout: float, weak_sandbox: bool = False) -> Tool:
-        """A tool ready for calls; of ``timeout`` (seconds) and ``weak_sandbox`` it heeds what concerns it."""
-        return cls()
+    def __init__(self, *, timeout: float = 10.0, weak_sandbox: bool = False) -> None:  # noqa: B027
+        """Of the options, ``timeout`` in seconds, it heeds what concerns it."""
 
     @classmethod
     def schema(cls) -> dict[str, Any]:

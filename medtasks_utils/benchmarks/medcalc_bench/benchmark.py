@@ -26,7 +26,6 @@ from medtasks_utils.benchmarks.base import (
     by_field,
 )
 from medtasks_utils.benchmarks.medcalc_bench.kinds import CATEGORIES, KINDS, NOT_AVAILABLE, Kind, is_right
-from medtasks_utils.benchmarks.medcalc_bench.known_answers import MedCalcBenchAnswers
 from medtasks_utils.benchmarks.medcalc_bench.rows import (
     add_other_labels,
     add_solved_examples,
@@ -53,25 +52,28 @@ _BEGINS_WITH_A_NUMBER = re.compile(r"\W{0,6}(?:about|approx\w{0,8}|around)?\W{0,
 
 
 class MedCalcBenchOptions(ToolOptions):
-    """Options under ``medcalc_bench``."""
+    """Options under ``medcalc_bench``.
+
+    Attributes:
+        dataset_version: MedCalc-Bench-Verified, v1.2, or v1.0 with labels that physicians corrected
+        split: the rows to evaluate on
+        one_shot: show the solved example of the same calculator
+        answer_format: answer in <answer></answer>, or in a box
+        use_think: ask for reasoning in a think block first
+        system_prompt: system message in place of ours; tools are still described
+        per_calculator: a fixed subset of so many rows per calculator
+    """
 
     choose_rows = frozenset({"dataset_version", "split", "per_calculator"})
     aliases: ClassVar = {"version": "dataset_version"}
 
     dataset_version: Literal["verified", "1.2", "corrected"] = "verified"
-    """MedCalc-Bench-Verified, v1.2, or v1.0 with labels that physicians corrected"""
     split: Literal["test", "train"] = "test"
-    """the rows to evaluate on"""
     one_shot: bool = False
-    """show the solved example of the same calculator"""
     answer_format: Literal["xml", "boxed"] = "xml"
-    """answer in <answer></answer>, or in a box"""
     use_think: bool = False
-    """ask for reasoning in a think block first"""
     system_prompt: str | None = None
-    """system message in place of ours; tools are still described"""
     per_calculator: PositiveInt | None = None
-    """a fixed subset of so many rows per calculator"""
 
     @property
     def is_corrected(self) -> bool:
@@ -85,7 +87,8 @@ class MedCalcBench(Benchmark):
     name = "medcalc_bench"
     title = "MedCalc-Bench"
     options = MedCalcBenchOptions
-    known_answers = MedCalcBenchAnswers
+    truth = "shown_truth"
+    written = "<answer>%s</answer>"
     default_task = "medcalc_bench"
     checked_tasks = ("medcalc_bench", "medcalc_bench_corrected")
     repositories = {
@@ -182,7 +185,7 @@ class MedCalcBench(Benchmark):
         """What the answer says in any usual form, in the tag or box, or in a clearly stated value without one."""
         reading = self.read(text, example, options)
         value, certainty = reading.value, reading.certainty
-        found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
+        found_by = self.found_by(reading)
         own = without_continuation(text)
         contents = [each for each in _contents(own, options) if each[1] is not None]
         form, content = next(iter(contents), ("statement", None))
@@ -217,19 +220,16 @@ class MedCalcBench(Benchmark):
 
     def score(self, answer: Answer, example: Example, options: MedCalcBenchOptions) -> Scores:
         """``acc``, the same as ``by_calculator`` and for the category, ``answered``; of ``N/A`` where there is any."""
-        right = float(answer.value is not None and is_right(answer.value, example))
-        is_answerable = example["ground_truth"] != NOT_AVAILABLE
-        values: dict[str, Score] = {
-            "acc": right,
-            "by_calculator": right,
-            **{f"acc_{category}": right if example["category"] == category else None for category in CATEGORIES},
-            "answered": float(answer.value is not None),
+        right = float(is_right(answer.value, example))
+        others: dict[str, Score] = {
+            f"acc_{name}": right if example["category"] == name else None for name in CATEGORIES
         }
         if options.is_corrected:
-            values["acc_answerable"] = right if is_answerable else None
-            values["acc_unanswerable"] = None if is_answerable else right
-            values["na_rate"] = float(answer.value == NOT_AVAILABLE)
-        return self.scores(values, example)
+            is_answerable = example["ground_truth"] != NOT_AVAILABLE
+            others["acc_answerable"] = right if is_answerable else None
+            others["acc_unanswerable"] = None if is_answerable else right
+            others["na_rate"] = float(answer.value == NOT_AVAILABLE)
+        return self.scores(answer, example, right, by_calculator=right, **others)
 
 
 BENCHMARK = MedCalcBench()

@@ -21,14 +21,13 @@ from medtasks_utils.benchmarks.base import (
     by_field,
 )
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option, only_letter
-from medtasks_utils.benchmarks.medexqa.explanations import JUDGED, Explanations, references
-from medtasks_utils.benchmarks.medexqa.known_answers import MedExQAAnswers
+from medtasks_utils.benchmarks.medexqa.explanations import Explanations, references
 from medtasks_utils.benchmarks.medexqa.metrics import METRICS as EXPLANATION_METRICS
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOptions, Specialty
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import OptionError
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of
+from medtasks_utils.extraction.letters import LETTERS, letter_of
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
@@ -46,7 +45,7 @@ class MedExQA(ChoiceBenchmark):
     name = "medexqa"
     title = "MedExQA"
     options = MedExQAOptions
-    known_answers = MedExQAAnswers
+    written = "The answer is %s."
     default_task = "medexqa"
     checked_tasks = ("medexqa", "medexqa_all")
     repositories = {"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")}
@@ -54,7 +53,7 @@ class MedExQA(ChoiceBenchmark):
     metrics = (
         Metric("macro_acc", "macro"),
         ACC,
-        *(Metric(name, unit="points", is_of_explanations=True, is_judged=name in JUDGED) for name in _SCORES),
+        *(Metric(name, unit="points", is_of_explanations=True) for name in _SCORES),
         ANSWERED,
         Metric("answer_accuracy", unit="points"),
         Metric("judge_failures", "total", unit="count", higher_is_better=False),
@@ -149,6 +148,10 @@ class MedExQA(ChoiceBenchmark):
 
     # ---- reading
 
+    def value(self, content: str, options: MedExQAOptions) -> str | None:
+        """A letter A–D."""
+        return letter_of(unwrap(content))
+
     def strict(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
         """The authors' rules; a blank response is unanswered."""
         final = final_text(text)
@@ -164,46 +167,25 @@ class MedExQA(ChoiceBenchmark):
         """
         reading = self.read(text, example, options)
         if reading.value is not None or any(one.cue != "mention" for one in reading.candidates):
-            return Answer(reading.value, text, found_by=found_by(reading), certainty=reading.certainty)
+            return Answer(reading.value, text, found_by=self.found_by(reading), certainty=reading.certainty)
         final = final_text(without_continuation(text))
         letter = None if reading.candidates else only_letter(final, example["options"])
         if letter is not None:
             return Answer(letter, text, found_by="letter", certainty=_GUESSED)
         return Answer(misspelt_option(final, example["options"]), text, found_by="fuzzy", certainty=_GUESSED)
 
-    def content(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
-        """A letter A–D."""
-        return Answer(letter_of(unwrap(text)), text, found_by="filter")
-
     # ---- scores
 
     def score(self, answer: Answer, example: Example, options: MedExQAOptions) -> Scores:
         """``acc``, also for the macro average over specialties, 0–1; ``answer_accuracy`` 0 or 100; ``answered``."""
-        right = float(answer.value == example["answer_letter"])
-        return self.scores(
-            {
-                "acc": right,
-                "answer_accuracy": 100 * right,
-                "answered": float(answer.value is not None),
-                "macro_acc": right,
-            },
-            example,
-        )
+        right = answer.value == example["answer_letter"]
+        return self.scores(answer, example, right, answer_accuracy=100.0 * right, macro_acc=float(right))
 
     def batch_scorer(
-        self,
-        examples: Sequence[Example] | None,
-        options: MedExQAOptions,
-        task: TaskInfo,
-        *,
-        rank: int = 0,
-        processes: int = 1,
+        self, options: MedExQAOptions, task: TaskInfo, *, rank: int = 0, processes: int = 1
     ) -> BatchScorer | None:
-        """The explanations' scorer, unless options leave nothing for it to do or no example has a reference."""
-        has_references = examples is None or any(map(references, examples))
-        if not (has_references and _scores_explanations(options, task)):
-            return None
-        return Explanations(options, task.name, rank, processes)
+        """The explanations' scorer, unless options leave nothing for it to do."""
+        return Explanations(options, task.name, rank, processes) if _scores_explanations(options, task) else None
 
 
 BENCHMARK = MedExQA()

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from medtasks_utils.benchmarks.base import Answer, Example
-from medtasks_utils.benchmarks.medexqa.metrics import make_metrics, score_all
+from medtasks_utils.benchmarks.medexqa.metrics import make_metrics
 from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.errors import logger
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.judging import Case, JudgeSettings, check, judge_all, make_judge, summary
+from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, check, judge_all, make_judge, summary
 from medtasks_utils.statistics.metrics import JudgedScore
 
-Pairs = Sequence[tuple[Example, Answer]]
 Scores = dict[str, float | None]
 
 JUDGED = ("combined", "explanation", "support", "coverage")
@@ -48,7 +47,8 @@ class Explanations:
         for metric in self._metrics:
             metric.prepare()
         self.signatures = {metric.name: metric.signature for metric in self._metrics}
-        names = [*self.signatures, "explanation"]
+        self._names = [*self.signatures, "explanation"]
+        self._judge: Judge | None = None
         if options.judges:
             self._judge = make_judge(options.judge_mode or "", use_coverage=options.use_coverage)
             self._settings = JudgeSettings.from_environment(
@@ -62,71 +62,70 @@ class Explanations:
             if rank == 0:
                 check(self._settings)
             self.signatures[self._judge.name] = f"{self._judge.signature}|model:{self._settings.model}"
-            names += [*self._judge.rates, "judge_failures"]
-        self._names = names
+            self._names += [*self._judge.rates, "judge_failures"]
 
-    def score(self, answers: Pairs) -> None:
-        """``explanation``, ``combined`` and their parts: 0 for a wrong answer, None without references or judgement."""
-        right = [(doc, answer) for doc, answer in answers if references(doc) and answer.value == doc["answer_letter"]]
-        texts, others = [explanation(answer) for _, answer in right], [references(doc) for doc, _ in right]
-        of_right: dict[int, Scores] = {}
-        for (_, answer), lexical in zip(right, score_all(self._metrics, texts, others), strict=True):
-            of_right[id(answer)] = {**lexical, "explanation": sum(lexical.values()) / max(1, len(lexical))}
-        if self._options.judges:
-            for _, answer in answers:
-                answer.details["judge"] = None
-            for (_, answer), judged in zip(right, self._judgements(right), strict=True):
-                of_right[id(answer)] |= judged
-        for doc, answer in answers:
-            is_right, has_references = id(answer) in of_right, bool(references(doc))
-            scores = of_right.get(id(answer)) or dict.fromkeys(self._names, 0.0 if has_references else None)
+    def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
+        """``explanation``, ``combined`` and their parts: 0 for a wrong answer, None without references or judgement.
+
+        The judge's whole output is a detail of the sample.
+        """
+        cases = [_case(doc, answer) for doc, answer in answers]
+        distinct = list(dict.fromkeys(case for case in cases if case))  # both filters mostly find the same answer
+        found: dict[Case | None, Scores] = {**self._lexical(distinct), None: dict.fromkeys(self._names, 0.0)}
+        judgements = {} if self._judge is None else self._judged(self._judge, distinct, found)
+        failed: dict[str, str] = {}
+        for (doc, answer), case in zip(answers, cases, strict=True):
+            scores = found[case] if references(doc) else dict.fromkeys(self._names)
             weighted, options = scores["explanation"], self._options
             if weighted is not None:
-                weighted = options.mcq_weight * 100 * is_right + options.explanation_weight * weighted
+                weighted = options.mcq_weight * 100 * bool(case) + options.explanation_weight * weighted
             for name, value in {**scores, "combined": weighted}.items():
-                is_judged = has_references and name in JUDGED
-                answer.scores[name] = JudgedScore(is_right, value) if is_judged else value
+                is_judged = name in JUDGED and bool(references(doc))
+                answer.scores[name] = JudgedScore(bool(case), value) if is_judged else value
+            if options.judges:
+                judged = judgements.get(case)
+                told = ("score", "failure", "error")
+                answer.details["judge"] = judged and {name: getattr(judged, name) for name in told} | judged.output
+                if judged and judged.failure:
+                    failed[doc["id"]] = f"{judged.failure}: {judged.error}"
+        if failed:
+            named, first = ", ".join(failed), next(iter(failed.values()))
+            logger.warning("%s: the judge failed on %s, left out of the means (%s)", self._task, named, first)
 
-    def _judgements(self, right: Pairs) -> list[Scores]:
-        """``explanation``, None if the judge failed, and its rates; the judge's full output as a detail.
+    def _lexical(self, cases: Sequence[Case]) -> dict[Case | None, Scores]:
+        """Each metric, and their mean as ``explanation``."""
+        texts, others = [case.explanation for case in cases], [case.references for case in cases]
+        scores = {metric.name: metric.score(texts, others) for metric in self._metrics}
+        each = [{name: own[place] for name, own in scores.items()} for place in range(len(cases))]
+        means = [sum(own.values()) / max(1, len(own)) for own in each]
+        return {case: {**own, "explanation": mean} for case, own, mean in zip(cases, each, means, strict=True)}
+
+    def _judged(
+        self, judge: Judge, cases: Sequence[Case], found: dict[Case | None, Scores]
+    ) -> dict[Case | None, Judgement]:
+        """The judge's verdicts; its score, None if it failed, takes the place of ``explanation`` among the scores.
 
         An example's metrics are means over its generations, and ``judge_failures`` counts: each failure weighs as many
         as there are generations, so that the sum over examples is their number.
         """
-        cases = [_case(doc, answer) for doc, answer in right]
-        distinct = list(dict.fromkeys(cases))  # both filters mostly find the same answer
-        judgements = judge_all(self._judge, self._settings, distinct)
-        by_case = dict(zip(distinct, judgements, strict=True))
-        logger.info("%s: judge %s: %s", self._task, self._judge.name, summary(judgements))
-        scores: list[Scores] = []
-        failed: dict[str, str] = {}
-        for (doc, answer), case in zip(right, cases, strict=True):
-            judged = by_case[case]
-            answer.details["judge"] = {
-                name: getattr(judged, name) for name in ("score", "failure", "error")
-            } | judged.output
-            if judged.failure:
-                failed[doc["id"]] = f"{judged.failure}: {judged.error}"
-            rates = {name: None if judged.failure else judged.output[name] for name in self._judge.rates}
+        judgements = judge_all(judge, self._settings, cases)
+        logger.info("%s: judge %s: %s", self._task, judge.name, summary(judgements))
+        for case, judged in zip(cases, judgements, strict=True):
+            rates = {name: None if judged.failure else judged.output[name] for name in judge.rates}
             failures = float(self._options.repeats if judged.failure else 0)
-            scores.append({"explanation": judged.score, **rates, "judge_failures": failures})
-        if failed:
-            named, first = ", ".join(failed), next(iter(failed.values()))
-            logger.warning("%s: the judge failed on %s, left out of the means (%s)", self._task, named, first)
-        return scores
+            found[case] |= {"explanation": judged.score, **rates, "judge_failures": failures}
+        return dict(zip(cases, judgements, strict=True))
 
 
-def explanation(answer: Answer) -> str:
-    """What is scored: the response without its think block."""
-    return final_text(answer.response).strip()
-
-
-def _case(doc: Example, answer: Answer) -> Case:
+def _case(doc: Example, answer: Answer) -> Case | None:
+    """What there is to score; None for a wrong answer, or without references."""
+    if answer.value != doc["answer_letter"] or not references(doc):
+        return None
     return Case(
         specialty=doc["specialty"],
         question=doc["question"],
         options=tuple(doc["options"]),
         answer_letter=doc["answer_letter"],
-        explanation=explanation(answer),
+        explanation=final_text(answer.response).strip(),
         references=tuple(references(doc)),
     )

@@ -54,7 +54,30 @@ _BY_METRIC = {**{name.lower(): name for name in METRICS}, "rouge": "rougeL"}  # 
 
 
 class MedExQAOptions(ChoiceOptions):
-    """Options under ``medexqa``."""
+    """Options under ``medexqa``.
+
+    Attributes:
+        specialty: for medexqa_all: codes, names or file stems, one or many, or ALL
+        split: the rows to evaluate on
+        use_think: ask for reasoning in a think block first
+        use_explanations: score the explanations too
+        explanation_metrics: rougeL, bleu, meteor, bertscore: one, a list, or all
+        mcq_weight: weight of answer_accuracy in combined
+        explanation_weight: weight of explanation in combined
+        bertscore_model: hub repository, or a folder with the model
+        bertscore_device: cpu, cuda, mps, or auto for the best there is
+        bertscore_batch_size: texts embedded at once
+        seed: for medexqa_all: shuffle the specialties' rows
+        use_judge: let a judge score the explanations
+        judge_mode: the judge, required with use_judge: g-eval or factscore
+        judge_model: the judging model's name at the endpoint
+        judge_base_url: an OpenAI-compatible endpoint
+        judge_api_key_env: name of the variable that holds the key
+        judge_concurrency: calls in flight at once, over all processes
+        judge_cache: file of answered calls
+        judge_max_tokens: of a judge's reply, its reasoning included
+        use_coverage: factscore: verify the references' claims against the explanation
+    """
 
     choose_rows = frozenset({"specialty", "seed", "split"})
     # The signatures of the metrics and of the judge tell what these change.
@@ -74,47 +97,27 @@ class MedExQAOptions(ChoiceOptions):
     specialty: Annotated[tuple[str, ...], BeforeValidator(partial(_chosen, _BY_SPECIALTY))] = Field(
         ("ALL",), validate_default=True
     )
-    """for medexqa_all: codes, names or file stems, one or many, or ALL"""
     split: Literal["test", "dev"] = "test"
-    """the rows to evaluate on"""
     use_think: bool = False
-    """ask for reasoning in a think block first"""
     use_explanations: bool = True
-    """score the explanations too"""
     explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(partial(_chosen, _BY_METRIC, least=1))] = tuple(
         METRICS
     )
-    """rougeL, bleu, meteor, bertscore: one, a list, or all"""
     mcq_weight: Weight = 0.5
-    """weight of answer_accuracy in combined"""
     explanation_weight: Weight = 0.5
-    """weight of explanation in combined"""
     bertscore_model: str = DEFAULT_BERTSCORE_MODEL
-    """hub repository, or a folder with the model"""
     bertscore_device: str = Field("auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
-    """cpu, cuda, mps, or auto for the best there is"""
     bertscore_batch_size: PositiveInt = 64
-    """texts embedded at once"""
     seed: int | None = None
-    """for medexqa_all: shuffle the specialties' rows"""
     use_judge: bool = False
-    """let a judge score the explanations"""
     judge_mode: Annotated[str, AfterValidator(judge_name)] | None = None
-    """the judge, required with use_judge: g-eval or factscore"""
     judge_model: str = DEFAULT_MODEL
-    """the judging model's name at the endpoint"""
     judge_base_url: str | None = None
-    """an OpenAI-compatible endpoint"""
     judge_api_key_env: str | None = None
-    """name of the variable that holds the key"""
     judge_concurrency: PositiveInt = 16
-    """calls in flight at once, over all processes"""
     judge_cache: str | None = None
-    """file of answered calls"""
     judge_max_tokens: PositiveInt = 4096
-    """of a judge's reply, its reasoning included"""
     use_coverage: bool = False
-    """factscore: verify the references' claims against the explanation"""
 
     @model_validator(mode="before")
     @classmethod

@@ -12,7 +12,7 @@ from pydantic import FiniteFloat
 from medtasks_utils.benchmarks.base import (
     UNANSWERED,
     Answer,
-    Benchmark,
+    BoxedBenchmark,
     Breakdown,
     Example,
     Files,
@@ -22,12 +22,11 @@ from medtasks_utils.benchmarks.base import (
     TaskInfo,
     by_field,
 )
-from medtasks_utils.benchmarks.medhallu.known_answers import MedHalluAnswers
-from medtasks_utils.benchmarks.medhallu.verdicts import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
+from medtasks_utils.benchmarks.medhallu import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import DataError
-from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.verdicts import read_verdict
@@ -48,25 +47,28 @@ _CATEGORIES = {
 
 
 class MedHalluOptions(Options):
-    """Options under ``medhallu``."""
+    """Options under ``medhallu``.
+
+    Attributes:
+        subset: configuration of the data set
+        difficulty: rows of one difficulty, or all
+        use_knowledge: show the knowledge passage with the question
+        unsure_reward: reward of answering 2 (unsure)
+        allow_unsure: offer 2 (unsure) as an answer
+        pairing: both answers of a row, or one drawn by seed
+        seed: seed of pairing: sampled
+    """
 
     choose_rows = frozenset({"subset", "difficulty", "pairing", "seed"})
     needs: ClassVar = {"seed": "pairing=sampled", "unsure_reward": "allow_unsure=true"}
 
     subset: Literal["pqa_labeled", "pqa_artificial"] = "pqa_labeled"
-    """configuration of the data set"""
     difficulty: Literal["easy", "medium", "hard", "all"] = "all"
-    """rows of one difficulty, or all"""
     use_knowledge: bool = False
-    """show the knowledge passage with the question"""
     unsure_reward: FiniteFloat = 0.01
-    """reward of answering 2 (unsure)"""
     allow_unsure: bool = True
-    """offer 2 (unsure) as an answer"""
     pairing: Literal["both", "sampled"] = "both"
-    """both answers of a row, or one drawn by seed"""
     seed: int = 0
-    """seed of pairing: sampled"""
 
 
 def _kind_of_hallucination(example: Row) -> str | None:
@@ -74,13 +76,13 @@ def _kind_of_hallucination(example: Row) -> str | None:
     return example.get("category") or None if example.get("shown") == "hallucinated" else None
 
 
-class MedHallu(Benchmark):
+class MedHallu(BoxedBenchmark):
     """``medhallu`` and its variants: is the answer shown factual (0) or hallucinated (1)?"""
 
     name = "medhallu"
     title = "MedHallu"
     options = MedHalluOptions
-    known_answers = MedHalluAnswers
+    truth = "target"
     default_task = "medhallu"
     checked_tasks = ("medhallu",)
     repositories = {"hub": Repository("UTAustin-AIHealth/MedHallu", "515060458a945c633debc6fd5baac7764416b724")}
@@ -127,20 +129,10 @@ class MedHallu(Benchmark):
 
     # ---- reading
 
-    def strict(self, text: str, example: Example, options: MedHalluOptions) -> Answer:
-        """The last box holds 0, 1 or 2."""
-        box = last_box(final_text(text)) or ""
-        return Answer(_verdict(unwrap(box), options), text, found_by="box")
-
-    def flexible(self, text: str, example: Example, options: MedHalluOptions) -> Answer:
-        """The digit in the box; else a bare digit or a clearly stated verdict."""
-        reading = self.read(text, example, options)
-        found_by = reading.cue if reading.cue in ("box", "tag", "key") else "statement"
-        return Answer(_verdict(reading.value, options), text, found_by=found_by, certainty=reading.certainty)
-
-    def content(self, text: str, example: Example, options: MedHalluOptions) -> Answer:
-        """0, 1 or 2."""
-        return Answer(_verdict(unwrap(text), options), text, found_by="filter")
+    def value(self, content: str, options: MedHalluOptions) -> str | None:
+        """0, 1 or, where that is offered, 2."""
+        digit = unwrap(content)
+        return digit if digit in (FACTUAL, HALLUCINATED) or (digit == UNSURE and options.allow_unsure) else None
 
     def read(self, text: str, example: Example, options: MedHalluOptions) -> Reading:
         """What is weighed, boxes among it."""
@@ -154,21 +146,10 @@ class MedHallu(Benchmark):
         unsure = answer.value == UNSURE
         decided = answer.value in (FACTUAL, HALLUCINATED)
         ratios = ratios_of(int(example["target"]), int(answer.value)) if decided else dict.fromkeys(RATIOS)
-        return self.scores(
-            {
-                "acc": float(right),
-                "reward": options.unsure_reward if unsure else float(right),
-                "answered": float(answer.value is not None),
-                "unsure_rate": float(unsure),
-                **ratios,
-                **{
-                    f"f1_{level}": ratios["f1"] if example["difficulty"] == level else None
-                    for level in DIFFICULTIES
-                    if options.difficulty in ("all", level)
-                },
-            },
-            example,
-        )
+        levels = DIFFICULTIES if options.difficulty == "all" else (options.difficulty,)
+        by_level = {f"f1_{level}": ratios["f1"] if example["difficulty"] == level else None for level in levels}
+        reward = options.unsure_reward if unsure else float(right)
+        return self.scores(answer, example, right, reward=reward, unsure_rate=float(unsure), **ratios, **by_level)
 
 
 BENCHMARK = MedHallu()
@@ -184,11 +165,6 @@ def ratios_of(target: int, predicted: int) -> dict[str, Score]:
         (float(target == predicted), 1.0),
     )
     return dict(zip(RATIOS, pairs, strict=True))
-
-
-def _verdict(token: Any, options: MedHalluOptions) -> str | None:
-    known = (FACTUAL, HALLUCINATED, UNSURE) if options.allow_unsure else (FACTUAL, HALLUCINATED)
-    return str(token) if token in known else None
 
 
 def _pair(row: Row) -> list[Example]:

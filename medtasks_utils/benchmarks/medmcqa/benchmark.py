@@ -23,11 +23,10 @@ from medtasks_utils.benchmarks.base import (
     TaskInfo,
     by_field,
 )
-from medtasks_utils.benchmarks.medmcqa.known_answers import MedMCQAAnswers
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split, text_of
 from medtasks_utils.errors import DataError
-from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
-from medtasks_utils.extraction.letters import LETTERS, found_by, letter_of
+from medtasks_utils.extraction.boxes import boxes, unwrap
+from medtasks_utils.extraction.letters import LETTERS, letter_of
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 
@@ -36,17 +35,20 @@ _VALIDATION = ("validation", "dev")
 
 
 class MedMCQAOptions(ChoiceOptions):
-    """Options under ``medmcqa``."""
+    """Options under ``medmcqa``.
+
+    Attributes:
+        split: the rows to evaluate on
+        num_train_examples: rows of train to draw few-shot examples from; -1 for all
+        num_eval_examples: rows to evaluate on, from the first; -1 for all
+    """
 
     choose_rows = frozenset({"num_eval_examples", "split"})
     not_signed = ChoiceOptions.not_signed | {"num_train_examples"}
 
     split: Literal["validation", "train", "test"] = "validation"
-    """the rows to evaluate on"""
     num_train_examples: int = Field(-1, ge=-1)
-    """rows of train to draw few-shot examples from; -1 for all"""
     num_eval_examples: int = Field(-1, ge=-1)
-    """rows to evaluate on, from the first; -1 for all"""
 
 
 class MedMCQA(ChoiceBenchmark):
@@ -55,7 +57,6 @@ class MedMCQA(ChoiceBenchmark):
     name = "medmcqa"
     title = "MedMCQA"
     options = MedMCQAOptions
-    known_answers = MedMCQAAnswers
     default_task = "medmcqa_openmed"
     checked_tasks = ("medmcqa_openmed",)
     repositories = {"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")}
@@ -108,19 +109,9 @@ class MedMCQA(ChoiceBenchmark):
 
     # ---- reading
 
-    def strict(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
-        """The last box holds one letter A–D, or a number 0–3, which means A–D."""
-        box = last_box(final_text(text)) or ""
-        return Answer(letter_of(unwrap(box), digits=True), text, found_by="box")
-
-    def flexible(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
-        """The letter that the response chooses: in a box, else by its letter or its option's text."""
-        reading = self.read(text, example, options)
-        return Answer(reading.value, text, found_by=found_by(reading), certainty=reading.certainty)
-
-    def content(self, text: str, example: Example, options: MedMCQAOptions) -> Answer:
-        """A letter A–D, or a number 0–3."""
-        return Answer(letter_of(unwrap(text), digits=True), text, found_by="filter")
+    def value(self, content: str, options: MedMCQAOptions) -> str | None:
+        """One letter A–D, or a number 0–3, which means A–D."""
+        return letter_of(unwrap(content), digits=True)
 
     # ---- scores
 
@@ -131,15 +122,9 @@ class MedMCQA(ChoiceBenchmark):
         answer has exactly one.
         """
         count = len(boxes(final_text(answer.response)))
-        return self.scores(
-            {
-                "acc": float(answer.value == example["answer_letter"]),
-                "answered": float(answer.value is not None),
-                "format": float(is_one_block_then_answer(answer.response) and count > 0),
-                "one_box": float(count == 1),
-            },
-            example,
-        )
+        well_formed = float(is_one_block_then_answer(answer.response) and count > 0)
+        right = answer.value == example["answer_letter"]
+        return self.scores(answer, example, right, format=well_formed, one_box=float(count == 1))
 
 
 BENCHMARK = MedMCQA()

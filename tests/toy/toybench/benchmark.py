@@ -22,7 +22,6 @@ from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Table, read_split
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
-from toybench.known_answers import ToyAnswers
 
 
 class ToyOptions(Options):
@@ -37,7 +36,8 @@ class ToyBench(Benchmark):
     name = "toybench"
     title = "ToyBench"
     options = ToyOptions
-    known_answers = ToyAnswers
+    truth = "answer"
+    written = "%s"
     default_task = "toybench"
     checked_tasks = ("toybench",)
     repositories = {"hub": Repository("nobody/toybench", "0123456")}  # noqa: RUF012
@@ -75,14 +75,7 @@ class ToyBench(Benchmark):
 
     def score(self, answer: Answer, example: Example, options: ToyOptions) -> Scores:
         """Right, answered, and how long the response is."""
-        return self.scores(
-            {
-                "acc": float(answer.value == example["answer"]),
-                "answered": float(answer.value is not None),
-                "letters": float(len(answer.response)),
-            },
-            example,
-        )
+        return self.scores(answer, example, answer.value == example["answer"], letters=float(len(answer.response)))
 
 
 BENCHMARK = ToyBench()

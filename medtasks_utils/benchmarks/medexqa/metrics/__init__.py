@@ -14,8 +14,9 @@ was defined; no code of it is fetched or run.
 >>> metrics = make_metrics(["rougeL", "bleu"])
 >>> for metric in metrics:
 ...     metric.prepare()
->>> score_all(metrics, ["A stent keeps the artery open."], [["A stent keeps the artery open."]])
-[{'rougeL': 100.0, 'bleu': 100.0}]
+...     metric.score(["A stent keeps the artery open."], [["A stent keeps the artery open."]])
+[100.0]
+[100.0]
 """
 
 from __future__ import annotations
@@ -98,25 +99,3 @@ def make_metrics(names: Iterable[str], **settings: Any) -> list[Metric]:
         return {key.removeprefix(name): value for key, value in settings.items() if key.startswith(name)}
 
     return [METRICS[name](**own(f"{name}_")) for name in names]
-
-
-def score_all(
-    metrics: Sequence[Metric], candidates: Sequence[str], references: Sequence[Sequence[str]]
-) -> list[dict[str, float]]:
-    """Score every candidate with every metric; the same candidate with the same references is scored once.
-
-    Args:
-        metrics: prepared ones.
-        candidates: n texts.
-        references: for each candidate one or more texts that are not blank.
-
-    Returns:
-        For each candidate its scores by metric, 0–100.
-    """
-    pairs = [(candidate, tuple(texts)) for candidate, texts in zip(candidates, references, strict=True)]
-    scores: dict[tuple[str, tuple[str, ...]], dict[str, float]] = {pair: {} for pair in pairs}
-    for metric in metrics:
-        found = metric.score([text for text, _ in scores], [texts for _, texts in scores])
-        for row, value in zip(scores.values(), found, strict=True):
-            row[metric.name] = value
-    return [dict(scores[pair]) for pair in pairs]

@@ -1,0 +1,65 @@
+"""What the server answers, and what every score then must be.
+
+A response's scores are those that the benchmark itself gives the answer in it, without the harness, the reading of the
+response and the aggregation, which are what is checked; of all responses they are put together here, by plain means.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable
+from statistics import mean
+from typing import Any, NamedTuple
+
+from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
+
+BEHAVIOURS = {
+    "right": "the right answer",
+    "first": "always the first answer there is",
+    "random": "one drawn at random",
+    "malformed": "nothing, or reasoning that is cut off",
+    "unsure": "that it is unsure",
+}
+"""The ways in which the server answers, in words."""
+
+
+class Reply(NamedTuple):
+    """An answer served for one document: the response, and the answer in it, empty if there is none."""
+
+    text: str
+    given: str
+
+
+def reply_of(benchmark: Benchmark, behaviour: str, doc: Example, seed: str) -> Reply:
+    """What the server answers; documents with the same prompt have the same ``seed``, and so the same answer."""
+    chance, right = random.Random(seed), str(doc[benchmark.truth])
+    if behaviour == "malformed":
+        return Reply(chance.choice(["", f"<think>It is {right}"]), "")
+    if behaviour == "unsure" and benchmark.unsure is None:
+        return Reply("<think>I am unsure.</think>", "")
+    choices = [each for each in benchmark.answers if each not in (UNANSWERED, benchmark.unsure)] or ["1", right]
+    by_behaviour = {"right": right, "first": choices[0], "random": chance.choice(choices), "unsure": benchmark.unsure}
+    given = str(by_behaviour[behaviour])
+    return Reply(f"<think>Let me see.</think>\n{benchmark.written % given}", given)
+
+
+def expected(benchmark: Benchmark, options: Any, examples: Iterable[tuple[Example, Reply]]) -> dict[str, float]:
+    """The value of every metric of a task; those that no example has are left out."""
+    scores: dict[str, list[Any]] = defaultdict(list)
+    strata: dict[str, list[Any]] = defaultdict(list)
+    for doc, reply in examples:
+        answer = benchmark.content(reply.given, doc, options)
+        answer.response = reply.text
+        own = benchmark.score(answer, doc, options)
+        for name, score in own.values.items():
+            scores[name] += [] if score is None else [score]
+        strata[own.stratum or ""].append(own.values["acc"])
+    found: dict[str, float] = {}
+    for name, each in scores.items():
+        metric = benchmark.metric(name)
+        if metric and metric.is_ratio:
+            found[name] = sum(one for one, _ in each) / max(1, sum(other for _, other in each))
+        elif each:
+            found[name] = mean(map(mean, strata.values())) if metric and metric.aggregation == "macro" else mean(each)
+    return found
