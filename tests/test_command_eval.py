@@ -19,7 +19,7 @@ from local_server import Answer, Fault, LocalServer, Request, prompt_of, refusal
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.commands.evaluate import add_arguments
+from medtasks_utils.commands.evaluate import Eval
 from medtasks_utils.errors import OptionError
 from medtasks_utils.harness import catalog, checks
 from medtasks_utils.harness.command_line import with_plain_flags
@@ -243,7 +243,7 @@ def test_help_names_every_task_option_and_flag(capsys: pytest.CaptureFixture[str
             assert settings.description
             assert re.search(rf" {option} \([^)]+\) {re.escape(settings.description)}", flat), option
     parser = argparse.ArgumentParser()
-    add_arguments(parser)
+    Eval.add_arguments(parser)
     flags = [flag for action in parser._actions for flag in action.option_strings]
     assert {"--model", "--use_cache", "--hf_hub_log_args", "--data", "--set"} <= set(flags)
     for flag in flags:

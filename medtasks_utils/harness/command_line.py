@@ -25,8 +25,13 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
     Run(SimpleNamespace(add_parser=lambda name, **settings: parser))
 
 
-def configured(arguments: argparse.Namespace) -> EvaluatorConfig:
+def configured(arguments: argparse.Namespace, data: str | None = None, settings: Sequence[str] = ()) -> EvaluatorConfig:
     """What the command line and the file of ``--config`` ask for, as the harness reads it, ours put into its metadata.
+
+    Args:
+        arguments: flags of ``lm_eval run``.
+        data: as of ``--data``.
+        settings: as of ``--set``.
 
     Raises:
         UsageError: for what the harness or our flags do not take.
@@ -43,7 +48,7 @@ def configured(arguments: argparse.Namespace) -> EvaluatorConfig:
         raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
     named = config.tasks.split(",") if isinstance(config.tasks, str) else config.tasks
     config.tasks = [name.strip() for each in named for name in each.split(",") if name.strip()]
-    config.metadata = with_plain_flags(config.metadata, arguments.data, arguments.set)
+    config.metadata = with_plain_flags(config.metadata, data, settings)
     return config
 
 
@@ -55,8 +60,7 @@ def config_of(settings: Mapping[str, Any]) -> EvaluatorConfig:
     """
     parser = _Flags(add_help=False, allow_abbrev=False)
     add_flags_of_run(parser)
-    arguments = parser.parse_args(as_words(settings))
-    return configured(argparse.Namespace(**vars(arguments), data=None, set=[]))
+    return configured(parser.parse_args(as_words(settings)))
 
 
 class _Flags(argparse.ArgumentParser):

@@ -9,7 +9,7 @@ from typing import Any
 
 import requests
 
-from medtasks_utils.errors import MedtasksError, first_line, logger
+from medtasks_utils.errors import MedtasksError, logger, reason_of
 from medtasks_utils.tools.native import as_one_text
 
 _CONNECTED_WITHIN = 5  # seconds
@@ -115,7 +115,7 @@ def probe(request: dict[str, Any], model: str) -> dict[str, Any]:
         logger.warning("%s has not answered within %d s; going on", url, _ANSWERED_WITHIN)
         return {}
     except (requests.exceptions.RequestException, ValueError) as error:
-        cause = first_line(error).rpartition(": ")[2].strip("'\")")
+        cause = reason_of(error).rpartition(": ")[2].strip("'\")")
         raise MedtasksError(f"no server answers at {url} ({cause}): start it, or correct base_url") from None
     if reply.status_code in _BUSY or (reply.status_code == 400 and _OF_FEW_TOKENS.search(reply.text)):
         return {}
