@@ -12,10 +12,8 @@ from typing import Any, NoReturn
 
 from lm_eval._cli.run import Run
 from lm_eval.config.evaluate_config import EvaluatorConfig
-from pydantic import ValidationError
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.errors import OptionError, UsageError, reason_of
 from medtasks_utils.harness.options import DATA_KEY
 
@@ -85,7 +83,7 @@ def as_words(settings: Mapping[str, Any]) -> list[str]:
 
 
 def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Sequence[str]) -> dict[str, Any]:
-    """``--metadata`` with what ``--data`` and ``--set`` say put in; they win.
+    """``--metadata`` with what ``--data`` and ``--set`` say put in; they win. A value is JSON, else a text.
 
     Raises:
         OptionError: where a setting is not ``benchmark.option=value``.
@@ -101,26 +99,8 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
         given = merged.get(benchmark) or {}
         if not isinstance(given, Mapping):
             raise OptionError(f"--metadata: {benchmark} takes a JSON object of options, not {given!r}")
-        merged[benchmark] = {**given, option: _value(benchmarks()[benchmark].options, option, text)}
+        value: Any = text
+        with suppress(ValueError):
+            value = json.loads(text)
+        merged[benchmark] = {**given, option: value}
     return merged
-
-
-def _value(options: type[Options], option: str, text: str) -> Any:
-    """What is meant by a text: the first that the option takes of JSON, the text itself, and a list with commas.
-
-    ``1.2`` is a version and no number where the option says so, and ``rougeL,bleu`` is a list where it takes one. What
-    the option does not take at all is left to the check of all options, which says what is wrong.
-    """
-    listed = [part.strip().strip("'\"") for part in text.strip().strip("[]").split(",") if part.strip()]
-    readings = [text, listed] if "," in text or text.strip().startswith("[") else [text]
-    with suppress(ValueError):
-        readings.insert(0, json.loads(text))
-    return next((reading for reading in readings if _fits(options, option, reading)), readings[0])
-
-
-def _fits(options: type[Options], option: str, value: Any) -> bool:
-    try:
-        options(**{option: value})
-    except ValidationError as error:
-        return all(not problem["loc"] for problem in error.errors())  # a check over several options comes later
-    return True

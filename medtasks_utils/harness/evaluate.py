@@ -26,7 +26,7 @@ from medtasks_utils.harness.catalog import listings
 from medtasks_utils.harness.checks import check, folder_of
 from medtasks_utils.harness.kept import KeptAnswers
 from medtasks_utils.harness.patches.run import under_way
-from medtasks_utils.writing import SECRETS
+from medtasks_utils.writing import SECRETS, table
 
 
 class Evaluation:
@@ -161,11 +161,7 @@ def only_results_on_standard_output() -> Iterator[None]:
 
 def tasks_and_options() -> str:
     """The lists that ``--help`` ends in: tasks and groups from the YAML, options from their classes."""
-    found = listings()
-    width = max(len(listing.name) for listing in found)
-    lines = ["tasks and groups (*):"]
-    for listing in found:
-        lines.append(f"  {'*' if listing.is_group else ' '} {listing.name:<{width}}  {listing.description}".rstrip())
+    lines = ["tasks and groups (*):", table(listings(), left=2)]
     for benchmark in benchmarks().values():
         lines += ["", f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:"]
         for name, described in benchmark.options.model_fields.items():

@@ -121,13 +121,3 @@ def probe(request: dict[str, Any], model: str) -> dict[str, Any]:
         return {}
     check(reply.status_code, reply.text, url, model)
     return body_of(reply.text, url)
-
-
-def context_of(request: Mapping[str, Any], model: str) -> int | None:
-    """A model's context in tokens, where its server says (``max_model_len`` in ``/models``, as vLLM has it)."""
-    base = request["url"].partition("/chat/completions")[0].removesuffix("/completions")
-    try:
-        reply = requests.get(f"{base}/models", headers=request["headers"], timeout=_CONNECTED_WITHIN)
-        return next((entry.get("max_model_len") for entry in reply.json()["data"] if entry["id"] == model), None)
-    except (requests.exceptions.RequestException, ValueError, LookupError, TypeError, AttributeError):
-        return None

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import PositiveInt
+from pydantic import BeforeValidator, PositiveInt
 
 from medtasks_utils.benchmarks.base import (
     Answer,
@@ -58,7 +58,7 @@ class MedCalcBenchOptions(ToolOptions):
     choose_rows = frozenset({"dataset_version", "split", "per_calculator"})
     aliases: ClassVar = {"version": "dataset_version"}
 
-    dataset_version: Literal["verified", "1.2", "corrected"] = "verified"
+    dataset_version: Annotated[Literal["verified", "1.2", "corrected"], BeforeValidator(str)] = "verified"
     """MedCalc-Bench-Verified, v1.2, or v1.0 with labels that physicians corrected"""
     split: Literal["test", "train"] = "test"
     """the rows to evaluate on"""
