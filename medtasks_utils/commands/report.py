@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -46,7 +45,6 @@ class Report(Command):
         output = self.output
         if output.is_dir() or not output.parent.is_dir():
             raise MedtasksError(f"-o {output}: name a file, in a folder that is there")
-        gc.set_threshold(1_000_000)  # samples are millions of objects that all stay: it finds nothing in them
         runs = read_runs(self.paths)
         for name in reversed(self.compare):
             runs = with_baseline_first(runs, name)
