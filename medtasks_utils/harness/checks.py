@@ -132,6 +132,8 @@ def check_flags(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
          "(docs/sandbox.md says what the sandbox stops)"),
         (generation.get("temperature") and not generation.get("do_sample") and "completions" not in kind,
          "--gen_kwargs: a temperature is of no effect without do_sample=true"),
+        (set(config.samples or ()) - {task.info.name for task in tasks},
+         f"--samples {config.samples}: takes numbers by task, as in {{\"medhallu\": [0, 1]}}, or a file with them"),
         (config.limit is not None and config.limit <= 0,
          f"--limit {config.limit}: give a number of examples, or a share below 1; leave it out for all"),
     )  # fmt: skip
