@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import re
 import sys
@@ -11,65 +12,76 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
+from medtasks_utils.commands.flags import Command
 from medtasks_utils.errors import MedtasksError, UsageError, debugging, meant, reason_of
 from medtasks_utils.registry import Registry
 from medtasks_utils.writing import SECRETS
 
-_MODULES = {
-    **{name: name for name in ("path", "extract", "fetch", "compare", "publish", "report", "rescore", "audit")},
-    **{name: name for name in ("selfcheck", "sweep", "tool", "completion")},
-    "eval": "evaluate",
-    "import": "imports",
-}
 COMMANDS = Registry(
-    "medtasks.commands", {name: f"medtasks_utils.commands.{module}" for name, module in _MODULES.items()}
+    "medtasks.commands",
+    {
+        "path": "medtasks_utils.commands.path:TasksPath",
+        "eval": "medtasks_utils.commands.evaluate:Eval",
+        "selfcheck": "medtasks_utils.commands.selfcheck:Selfcheck",
+        "fetch": "medtasks_utils.commands.fetch:Fetch",
+        "rescore": "medtasks_utils.commands.rescore:Rescore",
+        "report": "medtasks_utils.commands.report:Report",
+        "compare": "medtasks_utils.commands.compare:Compare",
+        "audit": "medtasks_utils.commands.audit:Audit",
+        "import": "medtasks_utils.commands.imports:Import",
+        "extract": "medtasks_utils.commands.extract:Extract",
+        "sweep": "medtasks_utils.commands.sweep:Sweep",
+        "publish": "medtasks_utils.commands.publish:Publish",
+        "tool": "medtasks_utils.commands.tool:ToolByHand",
+    },
 )
-"""By name: modules with ``SUMMARY``, ``add_arguments(parser)`` and ``run(arguments)``, which returns the exit code."""
+"""By name: classes derived from :class:`.commands.flags.Command`."""
 
 INTERRUPTED = 130
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """Reads a command's arguments; errors are one line, and what help tells is looked up when it is asked for."""
+
+    command: type[Command]
 
     def error(self, message: str) -> NoReturn:
         """End with exit code 2."""
-        word = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message)
-        if word:
-            message = f"there is no command {word[1]!r}{meant(word[1], COMMANDS)}"
         message = re.sub(r"invalid functools.* value:", "invalid value:", message)  # of lm_eval's --seed
         self.exit(2, f"medtasks: error: {message}; {self.prog} --help lists all\n")
 
-
-def build_parser(asked_for: str | None = None) -> argparse.ArgumentParser:
-    """The parser of the command line, with the arguments of one command; of all for ``completion``.
-
-    Adding them for all would import what all need.
-    """
-    parser = _Parser(prog="medtasks", description="Medical benchmarks for lm-evaluation-harness.")
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    parser.set_defaults(parser=parser, parsers=subparsers.choices)
-    for name, command in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
-        if asked_for in (name, "completion"):
-            subparser.add_argument("--json", action="store_true", help="print JSON")
-            command.add_arguments(subparser)
-    return parser
+    def format_help(self) -> str:
+        """With what the command says of itself."""
+        self.description = self.command.help()
+        return super().format_help()
 
 
-def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    parser = build_parser(next(iter(argv), None))
+def _parse(words: Sequence[str]) -> Command:
+    name, *others = words
+    parser = _Parser(prog=f"medtasks {name}", formatter_class=argparse.RawDescriptionHelpFormatter)
+    if name not in COMMANDS:
+        parser.prog = "medtasks"
+        parser.error(f"there is no command {name}{meant(name, COMMANDS)}")
+    parser.command = COMMANDS[name]
+    parser.command.add_arguments(parser)
     try:
-        arguments, unknown = parser.parse_known_args(argv)
+        arguments, unknown = parser.parse_known_args(others)
     except ValueError as error:  # lm_eval's flags raise theirs past argparse
         parser.error(str(error))
     if unknown:
-        asked = arguments.parsers.get(arguments.command, parser)
-        flags = [flag for action in asked._actions for flag in action.option_strings]
+        flags = [flag for action in parser._actions for flag in action.option_strings]
         flag = unknown[0].partition("=")[0]
-        asked.error(f"there is no {'flag' if flag.startswith('-') else 'argument'} {flag}{meant(flag, flags)}")
-    return arguments
+        parser.error(f"there is no {'flag' if flag.startswith('-') else 'argument'} {flag}{meant(flag, flags)}")
+    return parser.command.from_arguments(arguments)
+
+
+def overview() -> str:
+    """What there is."""
+    listed = "\n".join(f"  {name:<11} {command.help().partition(chr(10))[0]}" for name, command in COMMANDS.items())
+    return (
+        "Medical benchmarks for lm-evaluation-harness.\n\nusage: medtasks COMMAND ..., medtasks COMMAND --help, "
+        f"medtasks --version\n\n{listed}"
+    )
 
 
 def version() -> str:
@@ -81,13 +93,16 @@ def version() -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    gc.set_threshold(100_000)  # imports and samples are millions of objects that stay, in which it finds nothing
+    words = sys.argv[1:] if argv is None else argv
+    code = 0
     try:
-        arguments = _parse(sys.argv[1:] if argv is None else argv)
-        if arguments.version:
+        if not words or words[0] in ("-h", "--help"):
+            print(overview())
+        elif words[0] == "--version":
             print(version())
-        elif arguments.command is None:
-            arguments.parser.print_help()
-        code = int(COMMANDS[arguments.command].run(arguments)) if arguments.command else 0
+        else:
+            code = _parse(words).run()
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:

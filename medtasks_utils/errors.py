@@ -13,7 +13,7 @@ from types import TracebackType
 logger = logging.getLogger("lm_eval.medtasks")
 """What is said in passing; shown like the harness's own lines."""
 
-_SHOWN = 300  # characters of what an error says
+_SHOWN = 1000  # characters of what an error says
 
 
 class MedtasksError(Exception):
@@ -37,11 +37,6 @@ class OptionError(UsageError):
 
 class DataError(MedtasksError):
     """Rows that cannot be had, read or understood."""
-
-
-def first_line(error: BaseException) -> str:
-    """What an error says first; its kind where it says nothing."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def reason_of(error: BaseException) -> str:

@@ -19,7 +19,7 @@ from local_server import Answer, Fault, LocalServer, Request, prompt_of, refusal
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.commands.evaluate import add_arguments
+from medtasks_utils.commands.evaluate import Eval
 from medtasks_utils.errors import OptionError
 from medtasks_utils.harness import catalog, checks
 from medtasks_utils.harness.command_line import with_plain_flags
@@ -236,14 +236,14 @@ def test_help_names_every_task_option_and_flag(capsys: pytest.CaptureFixture[str
     assert caught.value.code == 0
     shown = capsys.readouterr().out
     for name in catalog.our_manager().all_tasks:
-        assert re.search(rf"^  [ *] {name}  +\S", shown, re.MULTILINE), name
+        assert re.search(rf"^{name}( \*)?  +\S", shown, re.MULTILINE), name
     flat = " ".join(shown.split())
     for benchmark in benchmarks().values():
         for option, settings in benchmark.options.model_fields.items():
             assert settings.description
             assert re.search(rf" {option} \([^)]+\) {re.escape(settings.description)}", flat), option
     parser = argparse.ArgumentParser()
-    add_arguments(parser)
+    Eval.add_arguments(parser)
     flags = [flag for action in parser._actions for flag in action.option_strings]
     assert {"--model", "--use_cache", "--hf_hub_log_args", "--data", "--set"} <= set(flags)
     for flag in flags:

@@ -253,7 +253,7 @@ def test_without_punkt_and_internet_there_is_an_error(no_data: Path, monkeypatch
 # ---- making metrics, and scoring with all of them
 
 
-def test_signatures_pin_every_choice(meteor: Meteor) -> None:
+def test_signatures_pin_every_choice(meteor: Metric) -> None:
     assert RougeL().signature.startswith("rougeL|measure:f|stem:none|refs:best|rouge-score:")
     assert Bleu().signature.startswith("bleu|max-order:4|tok:13a|case:mixed|smooth:none|length:shortest|sacrebleu:")
     assert meteor.signature.startswith("meteor|tok:word_tokenize|case:lc|refs:best|wordnet:0.1|nltk:")

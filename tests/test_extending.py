@@ -63,7 +63,7 @@ def said(folder: Path) -> dict[str, Said]:
             "command": ["greet", "you"],
             "metric": evaluated(explaining, folder / "metric", *psychology, *sets),
             "tool": evaluated(calling, folder / "tool", *calls),
-            "tools": ["tool", "--help"],
+            "tools": ["tool", "none"],
             "report": ["report", str(folder), "-o", str(folder / "report.html")],
             "compare": ["compare", str(folder / "a"), str(folder / "b"), "--json"],
             "help": ["eval", "--help"],
@@ -117,4 +117,4 @@ def test_a_metric_a_judge_and_a_command(said: dict[str, Said], folder: Path) -> 
 def test_a_tool(said: dict[str, Said], folder: Path) -> None:
     scores = saved_results(folder / "tool")["results"]["medcalc_bench"]
     assert (scores["tool_calls,strict-match"], scores["tool_errors,strict-match"]) == (1.0, 0.0)
-    assert "reverse" in said["tools"].out
+    assert "reverse" in said["tools"].errors

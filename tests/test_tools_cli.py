@@ -37,7 +37,12 @@ def test_python(tool: Any) -> None:
     assert out.isascii(), "no control characters"
 
 
-@pytest.mark.parametrize("arguments", [[], ["abacus"], ["python", "--timeout", "nan"], ["calculator", "1 + 1"]])
+def test_a_tool_that_there_is_not_is_exit_code_2(tool: Any) -> None:
+    code, _, error = tool("", "abacus")
+    assert code == 2 and "calculator" in error
+
+
+@pytest.mark.parametrize("arguments", [[], ["python", "--timeout", "nan"], ["calculator", "1 + 1"]])
 def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(["tool", *arguments])

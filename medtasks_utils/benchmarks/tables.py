@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from medtasks_utils.errors import DataError, first_line
+from medtasks_utils.errors import DataError, reason_of
 
 Row = Mapping[str, Any]
 Made = TypeVar("Made")
@@ -118,4 +118,4 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
                     rows.append(row)
             return rows
     except (OSError, ValueError, csv.Error) as error:
-        raise DataError(f"cannot read {path}: {first_line(error)}") from None
+        raise DataError(f"cannot read {path}: {reason_of(error)}") from None

@@ -2,44 +2,50 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.commands.flags import add_judge, judge_settings, number, show, warn
+from pydantic import PositiveInt
 
-SUMMARY = "measure how often the rules misread a run's responses: an LLM reads a sample of them"
-DESCRIPTION = (
-    "Asks an LLM, over any OpenAI-compatible endpoint, what responses state: all in which the rules found nothing or "
-    "are least certain, and a random sample of the others. Writes audit_<task>_<date>.json beside each sample log. "
-    "Started again, it asks only what was not answered. The key comes from JUDGE_API_KEY, else OPENAI_API_KEY. "
-    "Exit code 1 if nothing could be read."
-)
+from medtasks_utils.commands.flags import JudgeCommand, warn
+
 _SHOWN = 20  # of each audit's disagreements
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which runs, which LLM, and how many responses."""
-    parser.description = DESCRIPTION
-    add, count = parser.add_argument, number(int, 1)
-    add("runs", nargs="+", type=Path, metavar="RUN", help="result folders or files, with samples")
-    add("--task", metavar="T", help="audit this task alone")
-    add("--sample", type=count, default=200, metavar="N", help="of a task's undoubted ones; default 200")
-    add("--doubtful", type=count, default=1000, metavar="N", help="of its others, at most; default 1000")
-    add_judge(parser, required=True)
+@dataclass
+class Audit(JudgeCommand):
+    """Measure how often the rules misread a run's responses: an LLM reads a sample of them.
 
+    Asks an LLM, over any OpenAI-compatible endpoint, what responses state: all in which the rules found nothing or are
+    least certain, and a random sample of the others. Writes audit_<task>_<date>.json beside each sample log. Started
+    again, it asks only what was not answered. Exit code 1 if nothing could be read.
 
-def run(arguments: argparse.Namespace) -> int:
-    """Audit, write, print; 1 if nothing could be read."""
-    from medtasks_utils.audit import audit
-    from medtasks_utils.results import read_runs
+    Attributes:
+        runs: result folders or files, with samples
+        model: the LLM
+        task: audit this task alone
+        sample: of a task's undoubted ones; default: 200
+        doubtful: of its others, at most; default: 1000
+    """
 
-    runs = read_runs(arguments.runs)
-    audits = audit(runs, judge_settings(arguments), arguments.sample, arguments.doubtful, arguments.task, warn)
-    is_any_read = any(stratum["read"] for each in audits for stratum in each["strata"].values())
-    return show(arguments, audits, "\n".join(_lines(audits)), failed=not is_any_read)
+    runs: tuple[Path, ...]
+    _: KW_ONLY
+    model: str = field()
+    task: str | None = None
+    sample: PositiveInt = 200
+    doubtful: PositiveInt = 1000
+
+    def run(self) -> int:
+        """Audit, write, print; 1 if nothing could be read."""
+        from medtasks_utils.audit import audit
+        from medtasks_utils.results import read_runs
+
+        audits = audit(read_runs(self.runs), self.settings(), self.sample, self.doubtful, self.task, warn)
+        is_any_read = any(stratum["read"] for each in audits for stratum in each["strata"].values())
+        return self.tell(audits, "\n".join(_lines(audits)), failed=not is_any_read)
 
 
 def _lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:

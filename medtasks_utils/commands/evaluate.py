@@ -5,81 +5,95 @@ from __future__ import annotations
 import argparse
 import shlex
 import shutil
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medtasks_utils.commands.flags import show
+from medtasks_utils.commands.flags import Command
 
 if TYPE_CHECKING:
     from medtasks_utils.harness.evaluate import Evaluation
     from medtasks_utils.report.short import Line
     from medtasks_utils.results import Run
 
-SUMMARY = "lm_eval run with these tasks included: every flag of it, a quicker start"
-USAGE = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [--data SOURCE] [--set ...] [flags]"
-EXAMPLES = """\
-examples:
-  medtasks eval --data sample --tasks medtasks --apply_chat_template --model local-chat-completions \\
-    --model_args model=NAME,base_url=http://localhost:8000/v1/chat/completions,num_concurrent=32
-  medtasks eval --tasks medhallu --set medhallu.difficulty=hard --set medhallu.repeats=4 --model hf ...
-  accelerate launch "$(which medtasks)" eval --tasks medexqa --model hf ...
-"""
 
+@dataclass(kw_only=True)
+class Eval(Command):
+    """Run lm_eval with these tasks included: every flag of lm_eval run, a quicker start.
 
-def _help(parser: argparse.ArgumentParser, format_help: Callable[[], str]) -> str:
-    """The help with the tasks and options in it, which take a second to look up."""
-    from medtasks_utils.harness.evaluate import tasks_and_options
+    examples:
+      medtasks eval --data sample --tasks medtasks --apply_chat_template --model local-chat-completions \\
+        --model_args model=NAME,base_url=http://localhost:8000/v1/chat/completions,num_concurrent=32
+      medtasks eval --tasks medhallu --set medhallu.difficulty=hard --set medhallu.repeats=4 --model hf ...
+      accelerate launch "$(which medtasks)" eval --tasks medexqa --model hf ...
 
-    parser.description = f"{SUMMARY}\n\n{tasks_and_options()}"
-    return format_help()
+    Attributes:
+        data: where the rows come from: hub, sample, or a directory
+        set: options, as in medhallu.difficulty=hard; a list as in rougeL,bleu
+        full_table: print the harness's own table too
+        no_keep: keep no answers for the case that the run dies
+        fresh: ask anew what a run that died has kept
+        run_name: what the report calls the run
+    """
 
+    data: str | None = None
+    set: Sequence[str] = ()
+    full_table: bool = False
+    no_keep: bool = False
+    fresh: bool = False
+    run_name: str | None = None
+    arguments: argparse.Namespace = field(init=False)
+    """Of ``lm_eval run``."""
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ours first, then all flags of ``lm_eval run``, which adds them itself."""
-    from medtasks_utils.harness.command_line import add_flags_of_run
+    @classmethod
+    def help(cls) -> str:
+        """With the tasks and options, which take a second to look up."""
+        from medtasks_utils.harness.evaluate import tasks_and_options
 
-    parser.usage = USAGE
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = EXAMPLES
-    parser.format_help = partial(_help, parser, parser.format_help)  # type: ignore[method-assign]
-    add = parser.add_argument_group("medtasks").add_argument
-    add("--data", metavar="SOURCE", help="where the rows come from: hub, sample, or a directory")
-    add(
-        "--set",
-        action="append",
-        default=[],
-        metavar="BENCHMARK.OPTION=VALUE",
-        help="an option, as in medhallu.difficulty=hard; may be given many times. A list as in rougeL,bleu",
-    )
-    add("--full_table", action="store_true", help="print the harness's own table too")
-    add("--no_keep", action="store_true", help="keep no answers for the case that the run dies")
-    add("--fresh", action="store_true", help="ask anew what a run that died has kept")
-    add("--run_name", metavar="NAME", help="what the report calls the run")
-    add_flags_of_run(parser)
+        return f"{super().help()}\n\n{tasks_and_options()}"
 
+    @classmethod
+    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
+        """Ours first, then all flags of ``lm_eval run``, which adds them itself."""
+        from medtasks_utils.harness.command_line import add_flags_of_run
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the harness and say what came of it; 1 if its results could not be saved where they should."""
-    from medtasks_utils.errors import MedtasksError
-    from medtasks_utils.harness.evaluate import Evaluation
+        parser.usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [flags]"
+        super().add_arguments(parser)
+        add_flags_of_run(parser)
 
-    done = Evaluation(arguments)
-    done.run(arguments.func)
-    if done.results is None:  # another process has them
+    @classmethod
+    def from_arguments(cls, arguments: argparse.Namespace) -> Eval:
+        """The command, with those of ``lm_eval run`` as they are."""
+        given = vars(arguments)
+        command = cls(**{own.name: given.pop(own.name) for own in fields(cls) if own.name in given})
+        command.arguments = arguments
+        return command
+
+    def run(self) -> int:
+        """Run the harness and say what came of it; 1 if its results could not be saved where they should."""
+        from lm_eval.utils import setup_logging
+
+        from medtasks_utils.errors import MedtasksError
+        from medtasks_utils.harness.command_line import configured
+        from medtasks_utils.harness.evaluate import Evaluation
+
+        setup_logging(self.arguments.verbosity or "INFO")
+        config = configured(self.arguments, self.data, self.set)
+        done = Evaluation(config, self.set, keep=not self.no_keep, fresh=self.fresh, run_name=self.run_name)
+        done.run(self.arguments.func)
+        if done.results is None:  # another process has them
+            return 0
+        from medtasks_utils.report.short import lines_of  # seconds that the first request need not wait for
+        from medtasks_utils.results import as_run, read_runs
+
+        run = read_runs(done.path)[0] if done.path else as_run(done.results, Path("run"))
+        lines = lines_of(run)
+        text = [*([done.table] if self.full_table else []), *_as_text(done, run, lines)]
+        self.tell(_as_data(done, lines), "\n".join(text))
+        if done.problem:
+            raise MedtasksError(done.problem)
         return 0
-    from medtasks_utils.report.short import lines_of  # seconds that the first request need not wait for
-    from medtasks_utils.results import as_run, read_runs
-
-    run = read_runs(done.path)[0] if done.path else as_run(done.results, Path("run"))
-    lines = lines_of(run)
-    if arguments.full_table and not arguments.json:
-        print(done.table)
-    show(arguments, _as_data(done, lines), "\n".join(_as_text(done, run, lines)))
-    if done.problem:
-        raise MedtasksError(done.problem)
-    return 0
 
 
 def _as_data(done: Evaluation, lines: Sequence[Line]) -> dict[str, Any]:
@@ -91,27 +105,29 @@ def _as_data(done: Evaluation, lines: Sequence[Line]) -> dict[str, Any]:
         "scores": as_data(lines),
         "limit": done.config.limit,
         "seconds": round(done.seconds, 3),
-        "tokens": done.spent.get("tokens"),
-        "answers_taken_over": done.spent.get("answers_taken_over", 0),
+        "tokens": None,
+        "answers_taken_over": 0,
+        **done.spent,
         "results": str(done.path) if done.path else None,
         "problem": done.problem,
     }
 
 
-def _as_text(done: Evaluation, run: Run, lines: Sequence[Line]) -> list[str]:
+def _as_text(done: Evaluation, run: Run, lines: Sequence[Line]) -> Iterator[str]:
     from medtasks_utils.report.short import as_text
 
     width = shutil.get_terminal_size((120, 24)).columns
-    told = [as_text(lines, width) if lines else "no scores (--predict_only keeps responses without scoring them)"]
-    told += [f"{task.task}: {remark}" for task in run.tasks.values() for remark in task.remarks]
-    tokens: dict[str, Any] = done.spent.get("tokens") or {}
+    yield as_text(lines, width) if lines else "no scores (--predict_only keeps responses without scoring them)"
+    for task in run.tasks.values():
+        yield from (f"{task.task}: {remark}" for remark in task.remarks)
     spent = [f"{done.seconds:,.1f} s"]
-    spent += [f"{tokens[kind]:,} {kind} tokens" for kind in ("prompt", "completion") if tokens.get(kind)]
-    if done.spent.get("answers_taken_over"):
+    spent += [f"{number:,} {kind} tokens" for kind, number in done.spent.get("tokens", {}).items() if kind != "replies"]
+    if "answers_taken_over" in done.spent:
         spent.append(f"{done.spent['answers_taken_over']} answers taken over")
     spent += [f"{line.tool_calls:.2f} tool calls an example ({line.unit.name})" for line in lines if line.tool_calls]
-    told.append("\n" + ", ".join(spent))
+    yield "\n" + ", ".join(spent)
     if done.path is None:
-        return [*told, "not saved; with --output_path results --log_samples, medtasks report shows every sample"]
-    folder = shlex.quote(str(done.path.parent))
-    return [*told, f"saved in {folder}", f"next: medtasks report {folder} -o report.html"]
+        yield "not saved; with --output_path results --log_samples, medtasks report shows every sample"
+    else:
+        folder = shlex.quote(str(done.path.parent))
+        yield f"saved in {folder}\nnext: medtasks report {folder} -o report.html"

@@ -2,66 +2,59 @@
 
 from __future__ import annotations
 
-import argparse
-import gc
 import time
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from medtasks_utils.commands.flags import show, warn
-
-SUMMARY = "write one self-contained HTML page from one or more runs"
-DESCRIPTION = (
-    "Reads the results and samples that lm_eval wrote (--output_path, --log_samples) and writes one page: scores "
-    "with confidence intervals, breakdowns, a paired comparison with a baseline, and a browser of samples. The "
-    "page asks the network for nothing."
-)
+from medtasks_utils.commands.flags import Command, warn
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Paths and ``-o``."""
-    parser.description = DESCRIPTION
-    add = parser.add_argument
-    add("paths", nargs="+", type=Path, metavar="PATH", help="folders, searched to the bottom, or results files")
-    add("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html")
-    add("--split", action="store_true", help="prompts and responses in a folder beside the page, <name>_files")
-    add(
-        "--compare",
-        nargs="+",
-        metavar="RUN",
-        default=[],
-        help="with more than eight runs: which are compared and drawn, as for --baseline; default: the first eight",
-    )
-    add(
-        "--baseline",
-        metavar="RUN",
-        help="what the others are compared with: a run's name in the page, its model, or its folder (default: the "
-        "first PATH's, of one PATH the oldest; another can be chosen in the page)",
-    )
+@dataclass
+class Report(Command):
+    """Write one self-contained HTML page from one or more runs.
 
+    Reads the results and samples that lm_eval wrote (--output_path, --log_samples) and writes one page: scores with
+    confidence intervals, breakdowns, a paired comparison with a baseline, and a browser of samples. The page asks the
+    network for nothing.
 
-def run(arguments: argparse.Namespace) -> int:
-    """Write the page; say where, how large and how long it took."""
-    from medtasks_utils.errors import MedtasksError
-    from medtasks_utils.report import build_page, with_baseline_first
-    from medtasks_utils.report.summary import problems
-    from medtasks_utils.results import read_runs
-    from medtasks_utils.writing import write_whole
+    Attributes:
+        paths: folders, searched to the bottom, or results files
+        output: default: report.html
+        split: prompts and responses in a folder beside the page, <name>_files
+        compare: with more than eight runs: which are compared and drawn, as for --baseline; default: the first eight
+        baseline: what the others are compared with: a run's name in the page, its model, or its folder (default: the
+            first path's, of one path the oldest; another can be chosen in the page)
+    """
 
-    start = time.perf_counter()
-    output: Path = arguments.output
-    if output.is_dir() or not output.parent.is_dir():
-        raise MedtasksError(f"-o {output}: name a file, in a folder that is there")
-    gc.set_threshold(1_000_000)  # samples are millions of objects that all stay: the collector finds nothing in them
-    runs = read_runs(arguments.paths)
-    for name in reversed(arguments.compare):
-        runs = with_baseline_first(runs, name)
-    oldest = len(arguments.paths) == 1 and not arguments.compare
-    runs = with_baseline_first(runs, arguments.baseline, oldest=oldest)
-    page = build_page(runs, output.with_name(f"{output.stem}_files") if arguments.split else None)
-    wary = problems(runs)
-    for problem in wary:
-        warn(problem)
-    write_whole(output, page)
-    path, size, seconds = str(output.resolve()), output.stat().st_size, time.perf_counter() - start
-    told = {"path": path, "runs": len(runs), "bytes": size, "seconds": seconds, "problems": wary}
-    return show(arguments, told, f"{path}: {len(runs)} runs, {size / 1e6:.1f} MB, {seconds:.1f} s")
+    paths: tuple[Path, ...]
+    _: KW_ONLY
+    output: Path = Path("report.html")
+    split: bool = False
+    compare: tuple[str, ...] = ()
+    baseline: str | None = None
+
+    def run(self) -> int:
+        """Write the page; say where, how large and how long it took."""
+        from medtasks_utils.errors import MedtasksError
+        from medtasks_utils.report import build_page, with_baseline_first
+        from medtasks_utils.report.summary import problems
+        from medtasks_utils.results import read_runs
+        from medtasks_utils.writing import write_whole
+
+        start = time.perf_counter()
+        output = self.output
+        if output.is_dir() or not output.parent.is_dir():
+            raise MedtasksError(f"-o {output}: name a file, in a folder that is there")
+        runs = read_runs(self.paths)
+        for name in reversed(self.compare):
+            runs = with_baseline_first(runs, name)
+        oldest = len(self.paths) == 1 and not self.compare
+        runs = with_baseline_first(runs, self.baseline, oldest=oldest)
+        page = build_page(runs, output.with_name(f"{output.stem}_files") if self.split else None)
+        wary = problems(runs)
+        for problem in wary:
+            warn(problem)
+        write_whole(output, page)
+        path, size, seconds = str(output.resolve()), output.stat().st_size, time.perf_counter() - start
+        told = {"path": path, "runs": len(runs), "bytes": size, "seconds": seconds, "problems": wary}
+        return self.tell(told, f"{path}: {len(runs)} runs, {size / 1e6:.1f} MB, {seconds:.1f} s")

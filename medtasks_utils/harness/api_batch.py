@@ -117,7 +117,7 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
     from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_exponential
 
     connector = TCPConnector(limit=model._concurrent, ssl=model.verify_certificate)
-    slots = asyncio.Semaphore(model._concurrent)
+    slots = asyncio.Semaphore(max(model._concurrent, 1))
     async with ClientSession(connector=connector, timeout=ClientTimeout(model.timeout), trust_env=True) as session:
 
         @retry(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lm_eval.tasks import TaskManager
 
@@ -18,25 +18,9 @@ _MISSPELT = 0.8
 """Likeness to a name of ours from which a name is taken for it; none of the harness's own reaches 0.75."""
 
 
-class Listing(NamedTuple):
-    """A name that ``--tasks`` takes, with the comment that opens its file; a group's score is made of several."""
-
-    name: str
-    is_group: bool
-    description: str
-
-
 def our_manager(metadata: Mapping[str, Any] | None = None) -> TaskManager:
     """A task manager that knows this pack's tasks only."""
-    return _manager((), metadata)
-
-
-def _manager(
-    include_path: Iterable[str], metadata: Mapping[str, Any] | None, include_defaults: bool = False
-) -> TaskManager:
-    ours = [str(folder) for folder in task_folders()]
-    folders = [*ours, *(path for path in include_path if str(Path(path).resolve()) not in ours)]
-    return TaskManager(include_path=folders, include_defaults=include_defaults, metadata=dict(metadata or {}))
+    return manager_for((), metadata=metadata)
 
 
 def manager_for(
@@ -60,7 +44,9 @@ def manager_for(
     for folder in folders:
         if not Path(folder).is_dir():
             raise UsageError(f"--include_path {folder}: there is no such folder")
-    manager = _manager(folders, metadata)
+    ours = list(map(str, task_folders()))
+    paths = [*ours, *(path for path in folders if str(Path(path).resolve()) not in ours)]
+    manager = TaskManager(include_path=paths, include_defaults=False, metadata=dict(metadata or {}))
     unknown = [name for name in names if not _is_known(manager, name)]
     for name in unknown:
         benchmark = benchmarks().get(name)
@@ -76,7 +62,7 @@ def manager_for(
     ]
     if unknown:
         logger.warning("Reading the harness's own task files too, for %s; this takes a while", ", ".join(unknown))
-        manager = _manager(folders, metadata, include_defaults=True)
+        manager = TaskManager(include_path=paths, metadata=dict(metadata or {}))
     for name in names:
         if not _is_known(manager, name):
             raise _unknown(name, meant(name, manager.all_tasks))
@@ -91,18 +77,18 @@ def _is_known(manager: TaskManager, name: str) -> bool:
     return bool(manager.match_tasks([name])) or name.endswith(".yaml") or Path(name).is_dir()
 
 
-def listings() -> list[Listing]:
-    """All names, benchmark by benchmark, groups first; what stands for one task under another name says so."""
+def listings() -> list[tuple[str, str]]:
+    """All names, benchmark by benchmark, groups first and marked, with the comment that opens their file."""
     index = our_manager().task_index
     found = []
     for name, entry in index.items():
         members = sorted(entry.tags or ())
         file = entry.yaml_path or index[members[0]].yaml_path
         first = file.read_text(encoding="utf-8").partition("\n")[0]
-        description = first.partition("#")[2].strip() if entry.yaml_path else f"the same as {', '.join(members)}"
-        listing = Listing(name, entry.kind.name == "GROUP", description)
-        found.append((file.parent != tasks_path(), file.parent.name, not listing.is_group, listing))
-    return [listing for *_, listing in sorted(found)]
+        said = first.partition("#")[2].strip() if entry.yaml_path else f"the same as {', '.join(members)}"
+        is_group = entry.kind.name == "GROUP"
+        found.append((file.parent != tasks_path(), file.parent.name, not is_group, name + " *" * is_group, said))
+    return [(name, said) for *_, name, said in sorted(found)]
 
 
 def configurations(

@@ -69,20 +69,8 @@ def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
             task.benchmark.batch_scorer(task.options, task.info)  # for what it needs to be there and to answer
     model = model_to_probe(str(config.model), config.model_args)
     if model is not None:
-        request = probe_of(model, config.gen_kwargs)
-        server.probe(request, str(model.model))
-        _check_context(server.context_of(request, str(model.model)), config, tasks)
+        server.probe(probe_of(model, config.gen_kwargs), str(model.model))
     return manager
-
-
-def _check_context(context: int | None, config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
-    for task in tasks:
-        longest = {**task.settings.get("generation_kwargs", {}), **config.gen_kwargs}.get("max_gen_toks")
-        if context and longest and longest >= context:
-            raise UsageError(
-                f"{task.info.name}: the server's context (max_model_len) is {context:,} tokens, and max_gen_toks="
-                f"{longest} leaves no room for a prompt: start it with more, or give --gen_kwargs max_gen_toks=N"
-            )
 
 
 def check_request(config: EvaluatorConfig) -> tuple[TaskManager, list[TaskRequest]]:
@@ -144,6 +132,8 @@ def check_flags(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
          "(docs/sandbox.md says what the sandbox stops)"),
         (generation.get("temperature") and not generation.get("do_sample") and "completions" not in kind,
          "--gen_kwargs: a temperature is of no effect without do_sample=true"),
+        (set(config.samples or ()) - {task.info.name for task in tasks},
+         f"--samples {config.samples}: takes numbers by task, as in {{\"medhallu\": [0, 1]}}, or a file with them"),
         (config.limit is not None and config.limit <= 0,
          f"--limit {config.limit}: give a number of examples, or a share below 1; leave it out for all"),
     )  # fmt: skip

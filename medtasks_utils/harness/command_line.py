@@ -12,10 +12,8 @@ from typing import Any, NoReturn
 
 from lm_eval._cli.run import Run
 from lm_eval.config.evaluate_config import EvaluatorConfig
-from pydantic import ValidationError
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.errors import OptionError, UsageError, reason_of
 from medtasks_utils.harness.options import DATA_KEY
 
@@ -25,8 +23,13 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
     Run(SimpleNamespace(add_parser=lambda name, **settings: parser))
 
 
-def configured(arguments: argparse.Namespace) -> EvaluatorConfig:
+def configured(arguments: argparse.Namespace, data: str | None = None, settings: Sequence[str] = ()) -> EvaluatorConfig:
     """What the command line and the file of ``--config`` ask for, as the harness reads it, ours put into its metadata.
+
+    Args:
+        arguments: flags of ``lm_eval run``.
+        data: as of ``--data``.
+        settings: as of ``--set``.
 
     Raises:
         UsageError: for what the harness or our flags do not take.
@@ -43,7 +46,7 @@ def configured(arguments: argparse.Namespace) -> EvaluatorConfig:
         raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
     named = config.tasks.split(",") if isinstance(config.tasks, str) else config.tasks
     config.tasks = [name.strip() for each in named for name in each.split(",") if name.strip()]
-    config.metadata = with_plain_flags(config.metadata, arguments.data, arguments.set)
+    config.metadata = with_plain_flags(config.metadata, data, settings)
     return config
 
 
@@ -55,8 +58,7 @@ def config_of(settings: Mapping[str, Any]) -> EvaluatorConfig:
     """
     parser = _Flags(add_help=False, allow_abbrev=False)
     add_flags_of_run(parser)
-    arguments = parser.parse_args(as_words(settings))
-    return configured(argparse.Namespace(**vars(arguments), data=None, set=[]))
+    return configured(parser.parse_args(as_words(settings)))
 
 
 class _Flags(argparse.ArgumentParser):
@@ -81,7 +83,7 @@ def as_words(settings: Mapping[str, Any]) -> list[str]:
 
 
 def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Sequence[str]) -> dict[str, Any]:
-    """``--metadata`` with what ``--data`` and ``--set`` say put in; they win.
+    """``--metadata`` with what ``--data`` and ``--set`` say put in; they win. A value is JSON, else a text.
 
     Raises:
         OptionError: where a setting is not ``benchmark.option=value``.
@@ -97,26 +99,8 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
         given = merged.get(benchmark) or {}
         if not isinstance(given, Mapping):
             raise OptionError(f"--metadata: {benchmark} takes a JSON object of options, not {given!r}")
-        merged[benchmark] = {**given, option: _value(benchmarks()[benchmark].options, option, text)}
+        value: Any = text
+        with suppress(ValueError):
+            value = json.loads(text)
+        merged[benchmark] = {**given, option: value}
     return merged
-
-
-def _value(options: type[Options], option: str, text: str) -> Any:
-    """What is meant by a text: the first that the option takes of JSON, the text itself, and a list with commas.
-
-    ``1.2`` is a version and no number where the option says so, and ``rougeL,bleu`` is a list where it takes one. What
-    the option does not take at all is left to the check of all options, which says what is wrong.
-    """
-    listed = [part.strip().strip("'\"") for part in text.strip().strip("[]").split(",") if part.strip()]
-    readings = [text, listed] if "," in text or text.strip().startswith("[") else [text]
-    with suppress(ValueError):
-        readings.insert(0, json.loads(text))
-    return next((reading for reading in readings if _fits(options, option, reading)), readings[0])
-
-
-def _fits(options: type[Options], option: str, value: Any) -> bool:
-    try:
-        options(**{option: value})
-    except ValidationError as error:
-        return all(not problem["loc"] for problem in error.errors())  # a check over several options comes later
-    return True

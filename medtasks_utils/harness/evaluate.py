@@ -9,14 +9,13 @@ import os
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lm_eval.config.evaluate_config import EvaluatorConfig
-from lm_eval.utils import setup_logging
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.options import default_text
@@ -25,10 +24,9 @@ from medtasks_utils.harness import patches
 from medtasks_utils.harness.api_batch import spent
 from medtasks_utils.harness.catalog import listings
 from medtasks_utils.harness.checks import check, folder_of
-from medtasks_utils.harness.command_line import configured
 from medtasks_utils.harness.kept import KeptAnswers
 from medtasks_utils.harness.patches.run import under_way
-from medtasks_utils.writing import SECRETS
+from medtasks_utils.writing import SECRETS, table
 
 
 class Evaluation:
@@ -44,29 +42,42 @@ class Evaluation:
         spent: tokens that the server reported, and how many answers were taken over from an earlier run.
     """
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
+    def __init__(
+        self,
+        config: EvaluatorConfig,
+        settings: Sequence[str],
+        *,
+        keep: bool = True,
+        fresh: bool = False,
+        run_name: str | None = None,
+    ) -> None:
         """Check what is asked for.
+
+        Args:
+            config: flags of ``lm_eval run``.
+            settings: those of ``--set``.
+            keep: whether answers are kept until the run has ended.
+            fresh: whether those that an earlier run kept are asked anew.
+            run_name: what the report calls the run.
 
         Raises:
             MedtasksError: for the first mistake; a UsageError where it is one of the command line.
         """
-        setup_logging(str(arguments.verbosity or os.environ.get("LMEVAL_LOG_LEVEL") or "INFO").upper())
-        arguments.verbosity = None  # done; handed on, it would only be called deprecated
-        self.config: EvaluatorConfig = configured(arguments)
-        SECRETS.learn(self.config.model_args, self.config.hf_hub_log_args, self.config.wandb_args)
+        self.config = config
         self.seconds = 0.0
         self.results: dict[str, Any] | None = None
         self.path: Path | None = None
         self.problem: str | None = None
         self.spent: dict[str, Any] = {}
         self.kept: KeptAnswers | None = None
-        self._run_name = arguments.run_name
+        self._run_name = run_name
         self._table = io.StringIO()
+        SECRETS.learn(config.model_args, config.hf_hub_log_args, config.wandb_args)
         with only_results_on_standard_output():
-            self.manager = check(self.config, arguments.set)
-        if self.config.output_path and not arguments.no_keep:
-            model = {"kind": self.config.model, "seeds": self.config.seed, **self.config.model_args}
-            self.kept = KeptAnswers(folder_of(self.config), model, arguments.fresh)
+            self.manager = check(config, settings)
+        if config.output_path and keep:
+            model = {"kind": config.model, "seeds": config.seed, **config.model_args}
+            self.kept = KeptAnswers(folder_of(config), model, fresh)
 
     @property
     def table(self) -> str:
@@ -150,11 +161,7 @@ def only_results_on_standard_output() -> Iterator[None]:
 
 def tasks_and_options() -> str:
     """The lists that ``--help`` ends in: tasks and groups from the YAML, options from their classes."""
-    found = listings()
-    width = max(len(listing.name) for listing in found)
-    lines = ["tasks and groups (*):"]
-    for listing in found:
-        lines.append(f"  {'*' if listing.is_group else ' '} {listing.name:<{width}}  {listing.description}".rstrip())
+    lines = ["tasks and groups (*):", table(listings(), left=2)]
     for benchmark in benchmarks().values():
         lines += ["", f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:"]
         for name, described in benchmark.options.model_fields.items():

@@ -9,7 +9,7 @@ from typing import Any
 
 import requests
 
-from medtasks_utils.errors import MedtasksError, first_line, logger
+from medtasks_utils.errors import MedtasksError, logger, reason_of
 from medtasks_utils.tools.native import as_one_text
 
 _CONNECTED_WITHIN = 5  # seconds
@@ -115,19 +115,9 @@ def probe(request: dict[str, Any], model: str) -> dict[str, Any]:
         logger.warning("%s has not answered within %d s; going on", url, _ANSWERED_WITHIN)
         return {}
     except (requests.exceptions.RequestException, ValueError) as error:
-        cause = first_line(error).rpartition(": ")[2].strip("'\")")
+        cause = reason_of(error).rpartition(": ")[2].strip("'\")")
         raise MedtasksError(f"no server answers at {url} ({cause}): start it, or correct base_url") from None
     if reply.status_code in _BUSY or (reply.status_code == 400 and _OF_FEW_TOKENS.search(reply.text)):
         return {}
     check(reply.status_code, reply.text, url, model)
     return body_of(reply.text, url)
-
-
-def context_of(request: Mapping[str, Any], model: str) -> int | None:
-    """A model's context in tokens, where its server says (``max_model_len`` in ``/models``, as vLLM has it)."""
-    base = request["url"].partition("/chat/completions")[0].removesuffix("/completions")
-    try:
-        reply = requests.get(f"{base}/models", headers=request["headers"], timeout=_CONNECTED_WITHIN)
-        return next((entry.get("max_model_len") for entry in reply.json()["data"] if entry["id"] == model), None)
-    except (requests.exceptions.RequestException, ValueError, LookupError, TypeError, AttributeError):
-        return None

@@ -20,7 +20,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks.base import Benchmark, PinnedFile, Repository
 from medtasks_utils.benchmarks.yaml_tasks import PACKAGE
-from medtasks_utils.errors import DataError, first_line
+from medtasks_utils.errors import DataError, reason_of
 from medtasks_utils.harness.options import DATA_KEY
 from medtasks_utils.writing import write_whole
 
@@ -101,7 +101,7 @@ def _download(repository: str, revision: str | None, patterns: Sequence[str]) ->
     try:
         folder = snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=list(patterns))
     except (OSError, HFValidationError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
-        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else first_line(error)
+        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else reason_of(error)
         raise DataError(
             f"{repository} at revision {revision} is not in the hub's cache on this machine, and cannot be downloaded "
             f"({why}); {_WAY_OUT}"
@@ -146,7 +146,7 @@ def _read(repository: Repository, file: PinnedFile) -> bytes:
     except (OSError, HTTPException) as error:
         raise DataError(
             f"{repository.name} is not in the cache {cached_folder(repository)}, and {url} cannot be downloaded "
-            f"({first_line(error)}); {_WAY_OUT}"
+            f"({reason_of(error)}); {_WAY_OUT}"
         ) from None
     found = hashlib.sha256(content).hexdigest()
     if found != file.sha256:

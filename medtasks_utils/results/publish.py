@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import yaml
 from huggingface_hub import CommitOperationAdd, HfApi, constants
 
-from medtasks_utils.errors import MedtasksError, first_line
+from medtasks_utils.errors import MedtasksError, reason_of
 from medtasks_utils.harness.signature import NOTHING, parse
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.run import Metrics
@@ -96,7 +96,7 @@ def open_pull_request(run: Run, repository: str, files: Mapping[str, str]) -> st
         )
     except Exception as error:  # of the client's HTTP library, whichever that is, or of the client itself
         raise PublishError(
-            f"no pull request on {repository} at {constants.ENDPOINT} ({first_line(error)}): does the repository "
+            f"no pull request on {repository} at {constants.ENDPOINT} ({reason_of(error)}): does the repository "
             "exist, and has `hf auth login` been run with a token that may write?"
         ) from None
     return str(done.pr_url)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import PositiveInt
+from pydantic import BeforeValidator, PositiveInt
 
 from medtasks_utils.benchmarks.base import (
     Answer,
@@ -67,7 +67,7 @@ class MedCalcBenchOptions(ToolOptions):
     choose_rows = frozenset({"dataset_version", "split", "per_calculator"})
     aliases: ClassVar = {"version": "dataset_version"}
 
-    dataset_version: Literal["verified", "1.2", "corrected"] = "verified"
+    dataset_version: Annotated[Literal["verified", "1.2", "corrected"], BeforeValidator(str)] = "verified"
     split: Literal["test", "train"] = "test"
     one_shot: bool = False
     answer_format: Literal["xml", "boxed"] = "xml"

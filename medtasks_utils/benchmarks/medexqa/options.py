@@ -39,8 +39,11 @@ _OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env",
 
 
 def _chosen(known: Mapping[str, str], value: Any, least: int = 0) -> tuple[str, ...]:
-    """The names meant by one or many texts in any case; all of them by ``all`` and, where ``least`` is 0, by none."""
-    given = value if isinstance(value, list | tuple) else [value]
+    """The names meant by a text with commas or a list, in any case.
+
+    All of them are meant by ``all`` and, where ``least`` is 0, by none.
+    """
+    given = value if isinstance(value, list | tuple) else str(value).split(",")
     keys = {re.sub("[ -]", "_", str(item).strip().lower()) for item in given} - {""}
     if len(given) < least or not keys <= {"all", "overall", *known}:
         raise ValueError(f"must be ALL, or one or many of {', '.join(known)}")

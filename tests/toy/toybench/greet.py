@@ -1,16 +1,22 @@
 """``medtasks greet``."""
 
-import argparse
+from __future__ import annotations
 
-SUMMARY = "say hello"
+from dataclasses import dataclass
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Whom."""
-    parser.add_argument("name")
+from medtasks_utils.commands.flags import Command
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Greet."""
-    print(f"hello {arguments.name}")
-    return 0
+@dataclass
+class Greet(Command):
+    """Say hello.
+
+    Attributes:
+        name: whom to
+    """
+
+    name: str
+
+    def run(self) -> int:
+        """Greet."""
+        return self.tell({"hello": self.name}, f"hello {self.name}")

@@ -19,7 +19,7 @@ from huggingface_hub import snapshot_download
 
 from medtasks_utils.benchmarks.base import Resource
 from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL, Metric, MetricError
-from medtasks_utils.errors import first_line, logger
+from medtasks_utils.errors import logger, reason_of
 
 _MODEL_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]
 """Files of a hub repository that a model is loaded from: settings, tokenizer, and weights in torch's formats."""
@@ -70,7 +70,7 @@ class BertScore(Metric):
             self._move(device)
             return super().score(candidates, references)
         except (RuntimeError, AssertionError) as error:  # no such device, or the model under test has left no room
-            logger.warning("bertscore: scored on the CPU, since %s fails (%s)", device, first_line(error))
+            logger.warning("bertscore: scored on the CPU, since %s fails (%s)", device, reason_of(error))
             self._move("cpu")
             return super().score(candidates, references)
         finally:
@@ -113,7 +113,7 @@ def _load(model: str) -> Any:
             raise OSError("its tokenizer has no vocabulary")
     except Exception as error:  # a missing, damaged or odd model fails in many ways, all of them the user's to mend
         raise MetricError(
-            f"bertscore: the model {model!r} cannot be loaded ({first_line(error)}): fetch it once where there is "
+            f"bertscore: the model {model!r} cannot be loaded ({reason_of(error)}): fetch it once where there is "
             f"internet (`medtasks fetch --only scibert`), name another or a folder with bertscore_model, {_WITHOUT}"
         ) from None
     # SciBERT's names no length, which transformers reads as 1e30 and bert-score cannot bear.
