@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     output: Path = arguments.output
     if output.is_dir() or not output.parent.is_dir():
         raise MedtasksError(f"-o {output}: name a file, in a folder that is there")
-    gc.set_threshold(1_000_000)  # samples are millions of objects that all stay: the collector finds nothing in them
+    gc.disable()  # samples are millions of objects that all stay: the collector finds nothing in them
     runs = read_runs(arguments.paths)
     for name in reversed(arguments.compare):
         runs = with_baseline_first(runs, name)
@@ -63,5 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
         warn(problem)
     write_whole(output, page)
     path, size, seconds = str(output.resolve()), output.stat().st_size, time.perf_counter() - start
+    gc.freeze()  # nor when the program ends
     told = {"path": path, "runs": len(runs), "bytes": size, "seconds": seconds, "problems": wary}
     return show(arguments, told, f"{path}: {len(runs)} runs, {size / 1e6:.1f} MB, {seconds:.1f} s")
