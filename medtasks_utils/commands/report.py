@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -45,6 +46,7 @@ class Report(Command):
         output = self.output
         if output.is_dir() or not output.parent.is_dir():
             raise MedtasksError(f"-o {output}: name a file, in a folder that is there")
+        gc.disable()  # samples are millions of objects that all stay: the collector finds nothing in them
         runs = read_runs(self.paths)
         for name in reversed(self.compare):
             runs = with_baseline_first(runs, name)
@@ -56,5 +58,6 @@ class Report(Command):
             warn(problem)
         write_whole(output, page)
         path, size, seconds = str(output.resolve()), output.stat().st_size, time.perf_counter() - start
+        gc.freeze()  # nor when the program ends
         told = {"path": path, "runs": len(runs), "bytes": size, "seconds": seconds, "problems": wary}
         return self.tell(told, f"{path}: {len(runs)} runs, {size / 1e6:.1f} MB, {seconds:.1f} s")

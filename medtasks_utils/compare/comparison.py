@@ -214,8 +214,9 @@ class _Task:
         there = [line.metric for line in found]
         for breakdown in self.a.card.breakdowns if self.a.card else ():
             groups: dict[str | None, list[int]] = defaultdict(list)
-            for place, index in enumerate(self.places[0]):
-                groups[breakdown.key(self.a.samples[index].doc)].append(place)
+            of_a = self.a.groups[breakdown.name]
+            for place, index in enumerate(self.places[0].tolist()):
+                groups[of_a[index]].append(place)
             metric = next((name for name in breakdown.metrics if name in there), None)
             names = sorted(name for name in groups if name is not None)
             if metric and len(names) > 1:

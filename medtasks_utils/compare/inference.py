@@ -99,16 +99,17 @@ def contrast(first: Scores, second: Scores, metric: Metric) -> Contrast | None:
     of_a, of_b = (replace(scores, known=scores.computed).ratio(how) for scores in (a, b))
     if of_a.value is None or of_b.value is None:
         return None
+    values = a.values, b.values
     is_binary = all(
-        scores.numerators.shape[1] == 1 if metric.is_ratio else np.isin(scores.values, (0, 1)).all()
-        for scores in (a, b)
+        scores.numerators.shape[1] == 1 if metric.is_ratio else ((own == 0) | (own == 1)).all()
+        for scores, own in zip((a, b), values, strict=True)
     )
     found = paired(of_a, of_b, metric.range[1], is_counted=is_binary or metric.unit == "share")
     is_enough = min(of_a.clusters, of_b.clusters) >= FEWEST
     is_plain = is_binary and how == "mean" and len(of_a.influence) == len(a)
     low = high = p = None
     if is_plain:
-        lost, gained = (int((sign * (b.values - a.values) > 0).sum()) for sign in (-1, 1))
+        lost, gained = (int((sign * (values[1] - values[0]) > 0).sum()) for sign in (-1, 1))
         p = mcnemar(lost, gained)
         low, high = bonett_price(lost, gained, len(a)) if is_enough else (None, None)
     elif found and is_enough:

@@ -42,11 +42,10 @@ def common_examples(tasks: Sequence[TaskRun]) -> list[Codes]:
     return _common_examples(*tasks)
 
 
-@lru_cache(maxsize=32)  # asked for every filter again
+@lru_cache(maxsize=1024)  # asked for every filter again
 def _common_examples(*tasks: TaskRun) -> list[Codes]:
-    places = [{key: place for place, key in enumerate(task.examples)} for task in tasks]
-    shared = [key for key in places[0] if all(key in own for own in places[1:])]
-    return [np.array([own[key] for key in shared], dtype=np.intp) for own in places]
+    shared = [key for key in tasks[0].examples if all(key in task.examples for task in tasks)]
+    return [np.array([task.examples[key] for key in shared], dtype=np.intp) for task in tasks]
 
 
 @dataclass(frozen=True)

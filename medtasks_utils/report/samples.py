@@ -106,17 +106,19 @@ def _record(entry: _Entry, run: int) -> dict[str, Any]:
 def _result(sample: Sample, filter_name: str) -> tuple[str, float | None]:
     """The metric that tells right from wrong, and its value: between 0 and 1 where some generations are right."""
     metrics = sample.metrics[filter_name]
-    return next(((name, metrics[name]) for name in _RESULTS if metrics.get(name) is not None), (_RESULTS[0], None))
+    for name in _RESULTS:
+        if metrics.get(name) is not None:
+            return name, metrics[name]
+    return _RESULTS[0], None
 
 
 def _badges(sample: Sample, audits: Sequence[Mapping[str, Any]]) -> list[str]:
     """What marks a sample out, its task's own marks first."""
-    counted = {name for own in sample.metrics.values() for name, value in own.items() if value}
-    differs = [row["differs"] for row in audits]
+    every, differs = sample.metrics.values(), [row["differs"] for row in audits]
     marks = {
         "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),
-        "a tool call failed": "tool_errors" in counted,
-        "the judge failed": "judge_failures" in counted,
+        "a tool call failed": any(own.get("tool_errors") for own in every),
+        "the judge failed": any(own.get("judge_failures") for own in every),
         "reasoning never closed": any(text.rfind("<think>") > text.rfind("</think>") for text in sample.responses),
         "empty response": not all(map(str.strip, sample.responses)),
         DIFFERS: any(differs),
@@ -136,7 +138,7 @@ def _texts(value: Any) -> list[str]:
 
 def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
     """Columns of documents and of samples, and of these by filter what it read; None where a sample lacks a filter."""
-    facets = {entry.task.task: [b.name for b in entry.breakdowns] for entry in entries}
+    facets = {task.task: [*task.groups] for task in dict.fromkeys(entry.task for entry in entries)}
     places = {name: place for place, name in enumerate(facets)}
     every_facet = list(dict.fromkeys(name for own in facets.values() for name in own))
     filters = dict.fromkeys(name for entry in entries for own in entry.samples.values() for name in own.answers)

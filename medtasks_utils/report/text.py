@@ -12,7 +12,10 @@ _ACTING = re.compile(
 
 def visible(text: object) -> str:
     """The text with such characters spelt out, and lone surrogates, which no file can hold, as U+FFFD."""
-    whole = str(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    shown = str(text)
+    if shown.isprintable():
+        return shown
+    whole = shown.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return _ACTING.sub(lambda match: f"‹U+{ord(match[0]):04X}›", whole)
 
 

@@ -73,7 +73,7 @@ class Result:
     def groups(self, breakdown: Breakdown) -> dict[str, list[int]]:
         """The samples' places by group of a breakdown."""
         if breakdown.name not in self._groups:
-            self._groups[breakdown.name] = self.divided(breakdown.key(sample.doc) for sample in self.samples)
+            self._groups[breakdown.name] = self.divided(g for task in self.tasks for g in task.groups[breakdown.name])
         return self._groups[breakdown.name]
 
 

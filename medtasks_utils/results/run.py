@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.results.samples import Sample, SampleLog, mapping, read_samples
 from medtasks_utils.statistics.aggregation import Scores, codes
-from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.metrics import Metric, Score
 from medtasks_utils.statistics.ratio import Codes
 
 
@@ -52,9 +53,10 @@ class TaskRun:
     config: dict[str, Any]
     samples_path: Path | None = None
     signatures: dict[str, str] = field(default_factory=dict)
+    _rows: dict[str, dict[str, list[Sequence[Score]]]] = field(default_factory=dict, init=False, repr=False)
     _scores: dict[tuple[str, str], Scores] = field(default_factory=dict, init=False, repr=False)
 
-    @property
+    @cached_property
     def card(self) -> Benchmark | None:
         """Its benchmark's; None for a task of others."""
         return benchmarks()[self.benchmark] if self.benchmark else None
@@ -75,30 +77,50 @@ class TaskRun:
         return codes(sample.cluster for sample in self.samples), codes(sample.stratum or "" for sample in self.samples)
 
     @cached_property
-    def examples(self) -> list[tuple[str, int]]:
-        """Of each sample what two runs' samples of one example share, and how many such came before it.
+    def examples(self) -> dict[tuple[str, int], int]:
+        """The samples' places, by what two runs' samples of one example share, and how many such came before.
 
         The hash of the document; a solved example that is shown with it belongs to the prompt.
         """
         of_prompt = self.card.prompt_fields if self.card else ()
         seen: Counter[str] = Counter()
-        found = []
-        for sample in self.samples:
+        found = {}
+        for place, sample in enumerate(self.samples):
             own = {name: value for name, value in sample.doc.items() if name not in of_prompt} if of_prompt else None
             key = sample.doc_hash if own is None else digest(own, length=64)
-            found.append((key, seen[key]))
+            found[key, seen[key]] = place
             seen[key] += 1
         return found
+
+    @cached_property
+    def groups(self) -> dict[str, list[str | None]]:
+        """The group of each sample by breakdown; None leaves it out."""
+        breakdowns = self.card.breakdowns if self.card else ()
+        return {each.name: [each.key(sample.doc) for sample in self.samples] for each in breakdowns}
 
     def scores(self, filter_name: str, metric: str) -> Scores:
         """The scores of all samples in order; of one without a value, none."""
         key = filter_name, metric
         if key not in self._scores:
+            if filter_name not in self._rows:
+                self._rows[filter_name] = self._rows_of(filter_name)
             # Of ratios, samples that were saved without scores of single generations have nothing to add up.
             is_lost = self.facts(metric).is_ratio and not any(s.scores.get(filter_name) for s in self.samples)
-            rows = [() if is_lost else s.scores_of(filter_name, metric) for s in self.samples]
+            none: list[Sequence[Score]] = [()] * len(self.samples)
+            rows = none if is_lost else self._rows[filter_name].get(metric, none)
             self._scores[key] = Scores.of(rows, *self._codes)
         return self._scores[key]
+
+    def _rows_of(self, filter_name: str) -> dict[str, list[Sequence[Score]]]:
+        """By metric, each sample's scores; of all metrics at once, since they lie scattered in memory."""
+        found: dict[str, list[Sequence[Score]]] = {}
+        for place, sample in enumerate(self.samples):
+            means = {name: (mean,) for name, mean in sample.metrics.get(filter_name, {}).items()}
+            for name, own in {**means, **sample.scores.get(filter_name, {})}.items():
+                if name not in found:
+                    found[name] = [()] * len(self.samples)
+                found[name][place] = own
+        return found
 
     @property
     def samples(self) -> list[Sample]:

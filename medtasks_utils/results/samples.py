@@ -20,6 +20,7 @@ from medtasks_utils.statistics.metrics import JudgedScore, Score
 STRICT, FLEXIBLE = FILTERS = "strict-match", "flexible-extract"
 """The filters of every generation task: the benchmark's published rule, and the best reading."""
 
+_NUMBERS = int, float
 Row = dict[str, Any]
 Message = dict[str, str]
 
@@ -103,7 +104,8 @@ def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog
             key = line["doc_id"], line["doc_hash"]
             if key not in found:
                 found[key] = _new_sample(line, fields)
-            no_numbers.update(_add_filter(found[key], line))
+            for metric in _add_filter(found[key], line):
+                no_numbers[metric] += 1
         except (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError):
             bad.append(place)
     samples = list(found.values())
@@ -142,17 +144,18 @@ def _new_sample(line: Row, fields: Mapping[str, str | None]) -> Sample:
 def _add_filter(sample: Sample, line: Row) -> list[str]:
     """Add what a line says; returns the metrics whose value is no number, such as NaN."""
     name, choices = line["filter"], _choices(line)
-    numbers = {metric: number(line[metric]) for metric in line.get("metrics", ())}
-    lost = [metric for metric, value in numbers.items() if value is None and line[metric] is not None]
-    if choices:
-        sample.answers[name] = [max(choices, key=lambda choice: choice[1])[0]]
-    else:
-        sample.answers[name] = _texts(line["filtered_resps"])
-    sample.metrics[name] = {metric: value for metric, value in numbers.items() if metric not in lost}
-    sample.details[name] = {k: value for k, value in line.items() if k not in _HARNESS_KEYS and k not in numbers}
+    sample.metrics[name] = numbers = {metric: number(line[metric]) for metric in line.get("metrics", ())}
+    sample.details[name] = {k: line[k] for k in line if k not in _HARNESS_KEYS and k not in numbers}
+    sample.answers[name] = (
+        [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
+    )
     if "found_by" in line:
         sample.found_by[name] = _texts(line["found_by"])
-    sample.scores[name] = {metric: list(map(_score, own)) for metric, own in line.get("scores", {}).items()}
+    if line.get("scores"):
+        sample.scores[name] = {metric: list(map(_score, own)) for metric, own in line["scores"].items()}
+    lost = [metric for metric, value in numbers.items() if value is None and line[metric] is not None]
+    for metric in lost:
+        del numbers[metric]
     return [f"{metric} ({name})" for metric in lost]
 
 
@@ -166,7 +169,7 @@ def _score(logged: Any) -> Score:
 
 def number(value: Any) -> float | None:
     """A finite number as a float; None for anything else."""
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    return float(value) if isinstance(value, _NUMBERS) and math.isfinite(value) else None
 
 
 def mapping(value: Any) -> Row:

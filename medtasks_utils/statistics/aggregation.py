@@ -47,19 +47,19 @@ class Scores:
     @classmethod
     def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> Scores:
         """From the scores of each example's generations; NaN is no score."""
-        top, bottom, right = np.zeros((3, len(rows), max(map(len, rows), default=1) or 1))
-        known = np.zeros(len(rows), dtype=bool)
-        for i, row in enumerate(rows):
-            for j, score in enumerate(row):
-                if score is None or score != score:
-                    continue
-                known[i] = True
-                if isinstance(score, JudgedScore):
-                    right[i, j] = score.right
-                    score = (0.0, 0.0) if score.value is None else score.value
-                top[i, j], bottom[i, j] = score if isinstance(score, tuple) else (score, 1.0)
-        computed = np.array([len(row) > 0 for row in rows], dtype=bool)
-        return cls(top, bottom, right, clusters, strata, known, computed)
+        lengths = np.array(list(map(len, rows)), dtype=np.intp)
+        there = np.arange(lengths.max(initial=1)) < lengths[:, None]
+        flat = [score for row in rows for score in row]
+        if {float, int, type(None)}.issuperset(map(type, flat)):  # nearly always, and many thousands
+            values = np.array(flat, dtype=float)
+            counts = ~np.isnan(values)
+            each = np.array([np.where(counts, values, 0.0), counts, 0.0 * counts, counts])
+        else:
+            each = np.array([_as_ratio(score) for score in flat], dtype=float).T
+        whole = np.zeros((4, *there.shape))
+        whole[:, there] = each
+        top, bottom, right, known = whole
+        return cls(top, bottom, right, clusters, strata, known.any(axis=1), lengths > 0)
 
     def __len__(self) -> int:
         return len(self.known)
@@ -83,7 +83,7 @@ class Scores:
 
     def ratio(self, how: metrics.Aggregation = "mean") -> Ratio:
         """The metric; over several tasks in as many strata, ``macro``."""
-        own = self[self.known]
+        own = self if self.known.all() else self[self.known]
         top, bottom = own.numerators, own.denominators
         if own.failed.any():
             failed = own.right > bottom
@@ -94,6 +94,15 @@ class Scores:
         clusters = own.strata if how == "by_stratum" else own.clusters
         of_nothing = 0.0 if how in ("ratio", "f1") else None
         return Ratio(top, bottom, clusters, own.strata if how == "macro" else None, of_nothing)
+
+
+def _as_ratio(score: Score) -> tuple[float, float, float, float]:
+    """A score's numerator and denominator, whether it is of a right answer that is judged, and whether it is known."""
+    if score is None or score != score:
+        return 0.0, 0.0, 0.0, 0.0
+    if isinstance(score, JudgedScore):
+        return (0.0, 0.0, score.right, 1.0) if score.value is None else (score.value, 1.0, score.right, 1.0)
+    return (*score, 0.0, 1.0) if isinstance(score, tuple) else (score, 1.0, 0.0, 1.0)
 
 
 def filled(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:

@@ -121,8 +121,8 @@ def interval_of(ratio: Ratio, metric: Metric) -> Interval:
     if metric.unit == "number" and ((ratio.numerators >= 0) & (ratio.numerators <= ratio.denominators)).all():
         metric = replace(metric, unit="share")  # such as a reward
     own = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples)
-    parts = ratio.parts()
-    if metric.aggregation != "macro" and len(parts) == 1:
+    parts = ratio.parts() if metric.aggregation == "macro" or ratio.strata.any() else []
+    if not parts:
         return own
     of_part = replace(metric, aggregation="mean" if metric.aggregation == "macro" else metric.aggregation)
     down = up = 0.0
