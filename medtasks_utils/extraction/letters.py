@@ -8,36 +8,47 @@ from dataclasses import replace
 from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import Container, containers_of, first_reading
-from medtasks_utils.extraction.options import LETTERS, latin_letters, spoken_of
+from medtasks_utils.extraction.options import LETTERS, latin_letters, same_text, spoken_of
 from medtasks_utils.extraction.plain import unformatted
-from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
+from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, certainty, choose, rows, weighed
 from medtasks_utils.extraction.words import Symbols, pattern, symbols_of
 
 TABLE = rows(
     """
 L = [the fill option open]*
 W = [the fill option open right so because colon comma]*
-70 answer: (?<!other)(?:answer|right option) ~8 [is colon eq arrow dash]+ {W} @@
-68 answer: (?<!other)answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
+70 answer: (?<![other wrong])(?:answer|right option) ~8 [is colon eq arrow dash]+ {W} @@
+68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
 66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
 58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 56 most: fill fill ~12 (?:is|colon) [the fill option open right to]* @@
 56 choose: choose [the fill option open colon answer is]* @@
+62 right: (?<![not wrong]) right (?:is|colon) [but fill the option open so]* # (?=stop|line|close|comma|$)
+58 ticked: (?<![cross tick]) @ [^ line cand text cross tick]* tick
+58 ticked: tick [the fill option open colon dash]* @
 54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
 44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
 40 leads: ^ @ (?=is|because|$)
+48 concluded: so ~14 [is colon]? [fill the]* <text> (?=close* (?:stop|line|comma|because|$))
 46 ends: stop @ (?=stop? line* $)
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
 24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
 20 named: @
 -100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
 -60 denied: versus {L} @@
+-60 denied: @@ (?=close* stop not (?:stop|line|comma))
 -60 denied: not [the fill option open is right so answer]* @
--60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* [the fill so]* (?:wrong|not))
--60 crossed: @ (?=~4 cross)
+-60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* word? [the fill so]* (?:wrong|not))
+-60 denied: @@ (?=close* (?:comma [the option open]* [cand text weak] close*){0,2} comma? or [the option open]* [cand text weak] close* word? (?:is|colon) [the fill so other]* (?:wrong|not))
+-60 denied: not [the option open]* [cand text weak] close* comma? [or not]+ [the option open]* @@
+-60 denied: not [the option open]* [cand text weak] close* comma [the option open]* @@ (?=close* comma? [or not])
+-60 denied: not (?:[the option open]* [cand text weak] close* comma? [or not]*){2} [the option open]* @@
+-60 denied: (?:slip|wrong|other) [answer is colon to the word option]{0,4} @@
+-60 crossed: (?<![cross tick]) @ (?=[^ line cand text tick]* cross)
+-60 crossed: cross [the option open]* @
 -30 supposed: if [^ stop line]{0,8}? @@
 -25 supposed: @ (?=close* if)
 -70 name: name @
@@ -46,6 +57,9 @@ W = [the fill option open right so because colon comma]*
 )
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
+_LEADING = "(?:^|line) [dash digits op stop open head bar tick cross option the fill]* (?=[cand text] [close stop]* [^ line])"
+_PLACE = "(?:the|so|is|choose|answer|option|colon|right) [the fill so is option right colon]* <ntha nthb nthc nthd> [option the answer right]* (?:stop|line|comma|colon|open|because|is|$)"
+_AGAINST = {"denied", "crossed", "not chosen"}
 
 
 def letter_of(token: str, digits: bool = False) -> str | None:
@@ -87,11 +101,30 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
         by_letter = one.cue == "named" and one.end == one.start + 1
         if one.support < OUTRIGHT and (one.end > whole or (by_letter and whole < len(plain))):
             one.support = 0.0
-    _drop_listed(candidates)
+    _drop_listed(candidates, symbols)
     if len({one.value for one in candidates if one.weight > 0}) > 1:  # a mere name counts where it is the only one
         _drop(candidates, ("named",))
+    if len({one.value for one in candidates if one.cue == "ticked"}) > 1:
+        _drop(candidates, ("ticked",))
     reading = choose(candidates, _OPEN)
+    if reading.value is None and whole == len(plain):
+        left = _left_over(candidates) or _by_its_place(symbols)
+        reading = replace(reading, value=left, cue="left over", certainty=certainty(40, 12))
     return reading if reading.value else Reading(None, "none", reading.candidates)
+
+
+def _left_over(candidates: list[Candidate]) -> str | None:
+    """The option that is left where the other three are denied."""
+    left = {*LETTERS} - {one.value for one in candidates if one.evidence.keys() & _AGAINST}
+    open_ = not all(one.value for one in candidates) or any("one of several" in one.evidence for one in candidates if one.value in left)
+    return left.pop() if len(left) == 1 and not open_ else None
+
+
+def _by_its_place(symbols: Symbols) -> str | None:
+    """The option that a text chooses by its place: "the third one"."""
+    named = {match["at"] for match in pattern(_PLACE).finditer(symbols.symbols)}
+    places = [letter for letter, nth in zip(LETTERS, ("ntha", "nthb", "nthc", "nthd"), strict=True) if pattern(nth).pattern in named]
+    return places[0] if len(places) == 1 else None
 
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
@@ -111,8 +144,12 @@ def _drop(candidates: list[Candidate], cues: Sequence[str]) -> None:
             one.support = 0.0
 
 
-def _drop_listed(candidates: list[Candidate]) -> None:
+def _drop_listed(candidates: list[Candidate], symbols: Symbols) -> None:
     """A list of the options restates them: three on lines of their own choose none, but what stands after it does."""
+    leading = {symbols.found[match.end()].start for match in pattern(_LEADING).finditer(symbols.symbols)}
+    going_on = [one for one in candidates if one.start in leading and one.cue in ("leads", "first", "named")]
+    if len({one.value for one in going_on}) >= 3:
+        _drop(going_on, ("leads", "first"))
     listed = [one for one in candidates if one.cue == "alone"]
     if len({one.value for one in listed}) < 3:
         return
@@ -135,7 +172,7 @@ def _one_of_several(candidates: list[Candidate], symbols: Symbols) -> set[int]:
 def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:
     """The letter that a box, tag or key holds."""
     content = unwrap(container.content)
-    letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag")
+    letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag") or same_text(content, options)
     if letter is None:
         _, found = _candidates(unformatted(content), options)
         letter = choose(found, _OPEN).value
