@@ -9,6 +9,7 @@ from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import Container, containers_of, first_reading
 from medtasks_utils.extraction.options import LETTERS, latin_letters, same_text, spoken_of
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import unformatted
 from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, certainty, choose, rows, weighed
 from medtasks_utils.extraction.words import Symbols, pattern, symbols_of
@@ -26,6 +27,8 @@ W = [the fill option open right so because colon comma]*
 56 choose: choose [the fill option open colon answer is]* @@
 62 right: (?<![not wrong]) right (?:is|colon) [but fill the option open so]* # (?=stop|line|close|comma|$)
 58 ticked: (?<![cross tick]) @ [^ line cand text cross tick]* tick
+56 it is: @@ (?=close* so (?:stop|line|comma|$))
+50 fits: @@ (?=close* right (?:stop|line|$))
 58 ticked: tick [the fill option open colon dash]* @
 54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
@@ -50,7 +53,7 @@ W = [the fill option open right so because colon comma]*
 -60 crossed: (?<![cross tick]) @ (?=[^ line cand text tick]* cross)
 -60 crossed: cross [the option open]* @
 -30 supposed: if [^ stop line]{0,8}? @@
--25 supposed: @ (?=close* if)
+-40 supposed: @ (?=close* fill? if)
 -70 name: name @
 -70 name: @ (?=named)
     """
@@ -59,6 +62,7 @@ _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option op
 _OPEN = ("named", "said to be")
 _LEADING = "(?:^|line) [dash digits op stop open head bar tick cross option the fill]* (?=[cand text] [close stop]* [^ line])"
 _PLACE = "(?:the|so|is|choose|answer|option|colon|right) [the fill so is option right colon]* <ntha nthb nthc nthd> [option the answer right]* (?:stop|line|comma|colon|open|because|is|$)"
+_ASKED = later(r"[)\]'\"]?\s?\?")
 _AGAINST = {"denied", "crossed", "not chosen"}
 
 
@@ -91,7 +95,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     inside = [one for each in containers if (one := _inside(each, text, options))]
     plain = unformatted(text)
     symbols, candidates = _candidates(plain, options)
-    if inside:
+    if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:
         return replace(choose(inside), candidates=(*inside, *candidates))
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     lasting = nothing.retracted_until(symbols)
@@ -104,8 +108,9 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     _drop_listed(candidates, symbols)
     if len({one.value for one in candidates if one.weight > 0}) > 1:  # a mere name counts where it is the only one
         _drop(candidates, ("named",))
-    if len({one.value for one in candidates if one.cue == "ticked"}) > 1:
-        _drop(candidates, ("ticked",))
+    for cue, most in (("ticked", 1), ("correct", 2)):
+        if len({one.value for one in candidates if one.cue == cue and not one.evidence}) > most:
+            _drop(candidates, (cue,))
     reading = choose(candidates, _OPEN)
     if reading.value is None and whole == len(plain):
         left = _left_over(candidates) or _by_its_place(symbols)
@@ -135,6 +140,8 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
     for one in candidates:
         if one.start in joined:
             one.evidence["one of several"] = -200
+        if _ASKED.match(plain, one.end):
+            one.evidence["asked"] = -60
     return symbols, candidates
 
 
@@ -153,7 +160,8 @@ def _drop_listed(candidates: list[Candidate], symbols: Symbols) -> None:
     listed = [one for one in candidates if one.cue == "alone"]
     if len({one.value for one in listed}) < 3:
         return
-    if listed[-1].value in {one.value for one in listed[:-1]}:
+    distinct = len({one.value for one in listed})
+    if len(listed) == distinct + 1:
         _drop(listed[:-1], ("alone",))
     else:
         _drop(candidates, ("alone", "leads", "first"))
