@@ -42,6 +42,7 @@ W = [the fill option open right so because colon comma]*
 20 named: @
 -100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
 -60 denied: versus {L} @@
+-60 denied: @@ (?=close* word? rather)
 -60 denied: @@ (?=close* stop not (?:stop|line|comma))
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* word? [the fill so]* (?:wrong|not))
