@@ -40,6 +40,8 @@ _LATEX = rewrites(
 )
 _PLAIN = rewrites(
     r"""
+(?<![\d)]\s)(?<![\d)])\b(?:[Mm]inus|[Nn]egative|[Mm]eno|[Mm]enos|[Mm]oins)\s(?=\d) ⟶ -
+\s?\.(?:\s?\.){2,} ⟶ :
 \{,\} ⟶ ,
 \s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})? ⟶
 \^\s?\\{0,3}circ(?:ledR)?\b|° ⟶ ␠
