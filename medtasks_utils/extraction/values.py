@@ -15,7 +15,7 @@ from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
 from medtasks_utils.extraction.plain import BOLD, tidied, unformatted
 from medtasks_utils.extraction.quantities import Percentage, numbers, prepared
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
+from medtasks_utils.extraction.weighing import NOTHING, OUTRIGHT, Candidate, Reading, choose, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, symbols_of
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
@@ -38,7 +38,7 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 55 gives: gives [about the fill open eq colon so calc result]* @@
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
 46 counted: @@ (?=(?:about the [cand weak])? ~3 met)
-45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
+45 estimated: (?:but ~5|(?:stop|comma) about* calc) [about calc]* the* @
 44 is: is {A} @@
 40 colon: colon {A} @
 48 result: result [the about open]* @@
@@ -56,6 +56,8 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -90 list: (?:^|line) @ (?=stop|close)
 -30 input: input [^ stop line cand result final]{0,3}? [is eq colon about]* @
 -40 earlier: earlier ~4 @@
+-60 earlier: draft ~8 @@
+-60 aged: @@ (?=[word dash]{0,3} old)
 -60 whole: [cand weak] about the @@
 -30 beside: cand ~3 open ~2 @
 -50 not: (?:not|versus) [the fill about]* @@
@@ -74,7 +76,7 @@ _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
 }
 _EARLIER = re.compile(r"^.*\bthen\b(?=\W*\d)", re.DOTALL)  # of what comes one after the other the last counts
 _STATED = 44.0  # the weight of a statement
-_STATEMENTS = ("rounded", "answer", "headed", "leads", "therefore", "result")
+_STATEMENTS = ("bold", "rounded", "answer", "headed", "leads", "therefore", "result")
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
 _MOST = 250  # candidates
 
@@ -147,7 +149,7 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
         if any(start <= one.start < end for start, end in asides):
             one.evidence["in an aside"] = -35
     counted = {one.value for one in candidates if not one.evidence and one.start not in weak}
-    least = _STATED if nothing.cannot(symbols) else 15.0 if len(counted) > 1 else 0.0
+    least = OUTRIGHT if nothing.cannot(symbols) else _STATED if nothing.lacks(symbols) else 15.0 if len(counted) > 1 else 0.0
     for one in candidates:
         if one.support < least:
             one.support = 0.0
