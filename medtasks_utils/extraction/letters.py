@@ -11,15 +11,17 @@ from medtasks_utils.extraction.containers import Container, containers_of, first
 from medtasks_utils.extraction.options import LETTERS, latin_letters, same_text, spoken_of
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import unformatted
-from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, certainty, choose, rows, weighed
+from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
 from medtasks_utils.extraction.words import Symbols, pattern, symbols_of
 
 TABLE = rows(
     """
 L = [the fill option open]*
 W = [the fill option open right so because colon comma]*
+O = [the option open]* [cand text weak]
 70 answer: (?<![other wrong])(?:answer|right option) ~8 [is colon eq arrow dash]+ {W} @@
-68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
+N = (?=[stop line close dash comma because colon is]|$)
+68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* # {N}
 66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
 58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
@@ -46,10 +48,10 @@ W = [the fill option open right so because colon comma]*
 -60 denied: @@ (?=close* stop not (?:stop|line|comma))
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* word? [the fill so]* (?:wrong|not))
--60 denied: @@ (?=close* (?:comma [the option open]* [cand text weak] close*){0,2} comma? or [the option open]* [cand text weak] close* word? (?:is|colon) [the fill so other]* (?:wrong|not))
--60 denied: not [the option open]* [cand text weak] close* comma? [or not]+ [the option open]* @@
--60 denied: not [the option open]* [cand text weak] close* comma [the option open]* @@ (?=close* comma? [or not])
--60 denied: not (?:[the option open]* [cand text weak] close* comma? [or not]*){2} [the option open]* @@
+-60 denied: @@ (?=close* (?:comma {O} close*)* comma? or {O} close* word? [is colon the fill so other]* (?:wrong|not))
+-60 denied: not {O} close* comma? [or not]+ [the option open]* @@
+-60 denied: not {O} close* comma [the option open]* @@ (?=close* comma? [or not])
+-60 denied: not (?:{O} close* comma? [or not]*){2} [the option open]* @@
 -60 denied: (?:slip|wrong|other) [answer is colon to the word option]{0,4} @@
 -60 crossed: (?<![cross tick]) @ (?=[^ line cand text tick]* cross)
 -60 crossed: cross [the option open]* @
@@ -61,8 +63,12 @@ W = [the fill option open right so because colon comma]*
 )
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
-_LEADING = "(?:^|line) [dash digits op stop open head bar tick cross option the fill]* (?=[cand text] [close stop]* [^ line])"
-_PLACE = "(?:the|so|is|choose|answer|option|colon|right) [the fill so is option right colon]* <ntha nthb nthc nthd> [option the answer right]* (?:stop|line|comma|colon|open|because|is|$)"
+_LIST = "(?:(?:^|line) [dash digits op stop open head bar tick cross option the fill]* [cand text] [^ line]+){3,}"
+_PLACE = (
+    "(?:the|so|is|choose|answer|option|colon|right) [the fill so is option right colon]* %s [option the answer right]*"
+    " (?:stop|line|comma|colon|open|because|is|$)"
+)
+_NTH = dict(zip(LETTERS, ("ntha", "nthb", "nthc", "nthd"), strict=True))
 _ASKED = later(r"[)\]'\"]?\s?\?")
 _AGAINST = {"denied", "crossed", "not chosen"}
 
@@ -99,38 +105,34 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:
         return replace(choose(inside), candidates=(*inside, *candidates))
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
-    lasting = nothing.retracted_until(symbols)
     for one in candidates:
-        if one.start < lasting:
-            one.evidence["taken back"] = -60
         by_letter = one.cue == "named" and one.end == one.start + 1
         if one.support < OUTRIGHT and (one.end > whole or (by_letter and whole < len(plain))):
             one.support = 0.0
     _drop_listed(candidates, symbols)
-    if len({one.value for one in candidates if one.weight > 0}) > 1:  # a mere name counts where it is the only one
-        _drop(candidates, ("named",))
     for cue, most in (("ticked", 1), ("correct", 2)):
         if len({one.value for one in candidates if one.cue == cue and not one.evidence}) > most:
             _drop(candidates, (cue,))
+    if len({one.value for one in candidates if one.weight > 0}) > 1:  # a mere name counts where it is the only one
+        _drop(candidates, ("named",))
     reading = choose(candidates, _OPEN)
-    if reading.value is None and whole == len(plain):
-        left = _left_over(candidates) or _by_its_place(symbols)
-        reading = replace(reading, value=left, cue="left over", certainty=certainty(40, 12))
-    return reading if reading.value else Reading(None, "none", reading.candidates)
+    if not reading.value:
+        left = (_left_over(candidates) or _by_its_place(symbols)) if whole == len(plain) else None
+        return Reading(left, "left over" if left else "none", reading.candidates, 0.9 if left else 0.0)
+    return reading
 
 
 def _left_over(candidates: list[Candidate]) -> str | None:
     """The option that is left where the other three are denied."""
     left = {*LETTERS} - {one.value for one in candidates if one.evidence.keys() & _AGAINST}
-    open_ = not all(one.value for one in candidates) or any("one of several" in one.evidence for one in candidates if one.value in left)
-    return left.pop() if len(left) == 1 and not open_ else None
+    several = any(not one.value or "one of several" in one.evidence for one in candidates if one.value in {*left, ""})
+    return left.pop() if len(left) == 1 and not several else None
 
 
 def _by_its_place(symbols: Symbols) -> str | None:
     """The option that a text chooses by its place: "the third one"."""
-    named = {match["at"] for match in pattern(_PLACE).finditer(symbols.symbols)}
-    places = [letter for letter, nth in zip(LETTERS, ("ntha", "nthb", "nthc", "nthd"), strict=True) if pattern(nth).pattern in named]
-    return places[0] if len(places) == 1 else None
+    chosen = [letter for letter, nth in _NTH.items() if pattern(_PLACE % nth).search(symbols.symbols)]
+    return chosen[0] if len(chosen) == 1 else None
 
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
@@ -154,18 +156,14 @@ def _drop(candidates: list[Candidate], cues: Sequence[str]) -> None:
 
 def _drop_listed(candidates: list[Candidate], symbols: Symbols) -> None:
     """A list of the options restates them: three on lines of their own choose none, but what stands after it does."""
-    leading = {symbols.found[match.end()].start for match in pattern(_LEADING).finditer(symbols.symbols)}
-    going_on = [one for one in candidates if one.start in leading and one.cue in ("leads", "first", "named")]
-    if len({one.value for one in going_on}) >= 3:
-        _drop(going_on, ("leads", "first"))
+    for match in pattern(_LIST).finditer(symbols.symbols):
+        lines = [one for at, one in zip(symbols.found, candidates, strict=True) if match.start() <= at < match.end()]
+        if (values := [one.value for one in lines]) == sorted(values):
+            _drop(lines, ("leads", "first"))
     listed = [one for one in candidates if one.cue == "alone"]
-    if len({one.value for one in listed}) < 3:
-        return
     distinct = len({one.value for one in listed})
-    if len(listed) == distinct + 1:
-        _drop(listed[:-1], ("alone",))
-    else:
-        _drop(candidates, ("alone", "leads", "first"))
+    if distinct >= 3:
+        _drop(listed[:-1] if len(listed) == distinct + 1 else candidates, ("alone", "leads", "first"))
 
 
 def _one_of_several(candidates: list[Candidate], symbols: Symbols) -> set[int]:

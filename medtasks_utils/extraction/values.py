@@ -15,7 +15,7 @@ from medtasks_utils.extraction.dates import written_dates
 from medtasks_utils.extraction.durations import written_ages
 from medtasks_utils.extraction.plain import BOLD, tidied, unformatted
 from medtasks_utils.extraction.quantities import Percentage, numbers, prepared
-from medtasks_utils.extraction.weighing import NOTHING, OUTRIGHT, Candidate, Reading, choose, rows, weighed
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, symbols_of
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
@@ -38,7 +38,7 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 55 gives: gives [about the fill open eq colon so calc result]* @@
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
 46 counted: @@ (?=(?:about the [cand weak])? ~3 met)
-45 estimated: (?:but ~5|(?:stop|comma) about* calc) [about calc]* the* @
+45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
 44 is: is {A} @@
 40 colon: colon {A} @
 48 result: result [the about open]* @@
@@ -60,12 +60,15 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -60 aged: @@ (?=[word dash]{0,3} old)
 -60 whole: [cand weak] about the @@
 -30 beside: cand ~3 open ~2 @
+50 corrected: not [^ stop line]{0,12} but [the about is]* @@
 -50 not: (?:not|versus) [the fill about]* @@
 -45 supposed: if ~8 @@
     """
 )
 _OF_KIND = {  # what a birth is to a date, and to an age
-    "date": rows("56 result: due [^ stop line cand input earlier]{0,8}? [is colon eq arrow gives]* [about the fill open eq colon so]* @@"),
+    "date": rows(
+        "56 result: due [^ stop line cand input earlier]{0,8}? [is colon eq arrow gives about the fill open so]* @@"
+    ),
     "weeks_days": rows("-40 another: due ~8 @@"),
 }
 _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
@@ -142,14 +145,11 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
     symbols, candidates = _candidates(text, kind)
     weak = {one.start for one in symbols.found.values() if one.notion == "weak"}
     asides = nothing.asides(symbols)
-    until = nothing.retracted_until(symbols)
     for one in candidates:
-        if one.start < until:
-            one.evidence["taken back"] = -60
         if any(start <= one.start < end for start, end in asides):
             one.evidence["in an aside"] = -35
     counted = {one.value for one in candidates if not one.evidence and one.start not in weak}
-    least = OUTRIGHT if nothing.cannot(symbols) else _STATED if nothing.lacks(symbols) else 15.0 if len(counted) > 1 else 0.0
+    least = _STATED if nothing.cannot(symbols) else 15.0 if len(counted) > 1 else 0.0
     for one in candidates:
         if one.support < least:
             one.support = 0.0

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import Container, containers_of, first_reading
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import unformatted
-from medtasks_utils.extraction.weighing import Candidate, Reading, certainty, choose, rows, weighed
+from medtasks_utils.extraction.weighing import Candidate, Reading, choose, rows, weighed
 from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 
 # Candidates here: "cand" is a digit, "text" a name of a class, "weak" a word that says as much of an answer or a part.
@@ -82,10 +81,9 @@ def _read_part(text: str) -> Reading:
         return replace(choose(inside), candidates=(*inside, *candidates))
     reading = choose(candidates, _OPEN)
     if reading.value is None:
-        denied = {one.value if one.value == "2" else _FLIPPED[one.value] for one in candidates if "denied" in one.evidence and (one.value=="2" or one.evidence["denied"] < -2)}
-        left = {*_FLIPPED} - denied
+        left = {*_FLIPPED} - {_FLIPPED[one.value] for one in candidates if one.evidence.get("denied", 0) < -2}
         if len(left) == 1:
-            reading = replace(reading, value=left.pop(), cue="left over", certainty=certainty(40, 12))
+            return Reading(left.pop(), "left over", reading.candidates, 0.9)
     return reading
 
 
@@ -106,7 +104,6 @@ def _candidates(text: str) -> list[Candidate]:
     denied = {match.end() - 1 for match in pattern(_DENIED).finditer(symbols.symbols)}
     denied |= {match.start() for match in pattern(_DENIED_AFTER).finditer(symbols.symbols)}
     places = {symbols.found[at].start for at in denied}
-    until = nothing.retracted_until(symbols)
     candidates = weighed(TABLE, symbols)
     for one in candidates:
         if one.start in places:
@@ -114,8 +111,6 @@ def _candidates(text: str) -> list[Candidate]:
             one.value = _FLIPPED[one.value]
         if asked := _ASKED.match(text, one.end):
             _answer(one, symbols_of(text[asked.end() : asked.end() + 60], ()).symbols)
-        if one.start < until:
-            one.evidence["taken back"] = -60
     return candidates
 
 
