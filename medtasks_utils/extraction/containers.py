@@ -80,14 +80,12 @@ def without_instructions(text: str) -> str:
     >>> without_instructions(r"Reply with \boxed{0} if it is factual."), without_instructions(r"So \boxed{0}.")
     ('Reply with  if it is factual.', 'So \\boxed{0}.')
     """
-    written, position = [], 0
-    forms = list(islice(_FORM.finditer(text), _MOST))
-    for form in forms:
-        before = text[max(position, form.start() - 120) : form.start()]
-        if _SHOWN.search(before) or _SHOWN_AFTER.match(text, form.end(), form.end() + 20):
-            written.append(text[position : form.start()])
-            position = form.end()
-    return "".join([*written, text[position:]])
+
+    def own(form: re.Match[str]) -> str:
+        shown = _SHOWN.search(text[max(0, form.start() - 120) : form.start()])
+        return "" if shown or _SHOWN_AFTER.match(text, form.end(), form.end() + 20) else form[0]
+
+    return _FORM.sub(own, text)
 
 
 def containers_of(text: str, keys: Sequence[str]) -> list[Container]:

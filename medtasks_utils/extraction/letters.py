@@ -8,7 +8,8 @@ from dataclasses import replace
 from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import Container, containers_of, first_reading
-from medtasks_utils.extraction.options import LETTERS, latin_letters, spoken_of
+from medtasks_utils.extraction.options import LETTERS, latin_letters, same_text, spoken_of
+from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import unformatted
 from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
 from medtasks_utils.extraction.words import Symbols, pattern, symbols_of
@@ -17,35 +18,59 @@ TABLE = rows(
     """
 L = [the fill option open]*
 W = [the fill option open right so because colon comma]*
-70 answer: (?<!other)(?:answer|right option) ~8 [is colon eq arrow dash]+ {W} @@
-68 answer: (?<!other)answer [open colon fill option dash arrow]* # (?=stop|line|close|dash|comma|$|because|colon|is)
+O = [the option open]* [cand text weak]
+70 answer: (?<![other wrong])(?:answer|right option) ~8 [is colon eq arrow dash]+ {W} @@
+N = (?=[stop line close dash comma because colon is]|$)
+68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* # {N}
 66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
 58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 56 most: fill fill ~12 (?:is|colon) [the fill option open right to]* @@
 56 choose: choose [the fill option open colon answer is]* @@
+62 right: (?<![not wrong]) right (?:is|colon) [but fill the option open so]* # (?=stop|line|close|comma|$)
+58 ticked: (?<![cross tick]) @ [^ line cand text cross tick]* tick
+56 it is: @@ (?=close* so (?:stop|line|comma|$))
+50 fits: @@ (?=close* right (?:stop|line|$))
+58 ticked: tick [the fill option open colon dash]* @
 54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
 44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
 40 leads: ^ @ (?=is|because|$)
+48 concluded: so ~14 [is colon]? [fill the]* <text> (?=close* (?:stop|line|comma|because|$))
 46 ends: stop @ (?=stop? line* $)
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
 24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
 20 named: @
 -100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
 -60 denied: versus {L} @@
+-60 denied: @@ (?=close* word? rather)
+-60 denied: @@ (?=close* stop not (?:stop|line|comma))
 -60 denied: not [the fill option open is right so answer]* @
--60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* [the fill so]* (?:wrong|not))
--60 crossed: @ (?=~4 cross)
+-60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* word? [the fill so]* (?:wrong|not))
+-60 denied: @@ (?=close* (?:comma {O} close*)* comma? or {O} close* word? [is colon the fill so other]* (?:wrong|not))
+-60 denied: not {O} close* comma? [or not]+ [the option open]* @@
+-60 denied: not {O} close* comma [the option open]* @@ (?=close* comma? [or not])
+-60 denied: not (?:{O} close* comma? [or not]*){2} [the option open]* @@
+-60 denied: (?:slip|wrong|other) [answer is colon to the word option]{0,4} @@
+-60 crossed: (?<![cross tick]) @ (?=[^ line cand text tick]* cross)
+-60 crossed: cross [the option open]* @
 -30 supposed: if [^ stop line]{0,8}? @@
--25 supposed: @ (?=close* if)
+-40 supposed: @ (?=close* fill? if)
 -70 name: name @
 -70 name: @ (?=named)
     """
 )
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
+_LIST = "(?:(?:^|line) [dash digits op stop open head bar tick cross option the fill]* [cand text] [^ line]+){3,}"
+_PLACE = (
+    "(?:the|so|is|choose|answer|option|colon|right) [the fill so is option right colon]* %s [option the answer right]*"
+    " (?:stop|line|comma|colon|open|because|is|$)"
+)
+_NTH = dict(zip(LETTERS, ("ntha", "nthb", "nthc", "nthd"), strict=True))
+_ASKED = later(r"[)\]'\"]?\s?\?")
+_AGAINST = {"denied", "crossed", "not chosen"}
 
 
 def letter_of(token: str, digits: bool = False) -> str | None:
@@ -77,21 +102,37 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     inside = [one for each in containers if (one := _inside(each, text, options))]
     plain = unformatted(text)
     symbols, candidates = _candidates(plain, options)
-    if inside:
+    if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:
         return replace(choose(inside), candidates=(*inside, *candidates))
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
-    lasting = nothing.retracted_until(symbols)
     for one in candidates:
-        if one.start < lasting:
-            one.evidence["taken back"] = -60
         by_letter = one.cue == "named" and one.end == one.start + 1
         if one.support < OUTRIGHT and (one.end > whole or (by_letter and whole < len(plain))):
             one.support = 0.0
-    _drop_listed(candidates)
+    _drop_listed(candidates, symbols)
+    for cue, most in (("ticked", 1), ("correct", 2)):
+        if len({one.value for one in candidates if one.cue == cue and not one.evidence}) > most:
+            _drop(candidates, (cue,))
     if len({one.value for one in candidates if one.weight > 0}) > 1:  # a mere name counts where it is the only one
         _drop(candidates, ("named",))
     reading = choose(candidates, _OPEN)
-    return reading if reading.value else Reading(None, "none", reading.candidates)
+    if not reading.value:
+        left = (_left_over(candidates) or _by_its_place(symbols)) if whole == len(plain) else None
+        return Reading(left, "left over" if left else "none", reading.candidates, 0.9 if left else 0.0)
+    return reading
+
+
+def _left_over(candidates: list[Candidate]) -> str | None:
+    """The option that is left where the other three are denied."""
+    left = {*LETTERS} - {one.value for one in candidates if one.evidence.keys() & _AGAINST}
+    several = any(not one.value or "one of several" in one.evidence for one in candidates if one.value in {*left, ""})
+    return left.pop() if len(left) == 1 and not several else None
+
+
+def _by_its_place(symbols: Symbols) -> str | None:
+    """The option that a text chooses by its place: "the third one"."""
+    chosen = [letter for letter, nth in _NTH.items() if pattern(_PLACE % nth).search(symbols.symbols)]
+    return chosen[0] if len(chosen) == 1 else None
 
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
@@ -102,6 +143,8 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
     for one in candidates:
         if one.start in joined:
             one.evidence["one of several"] = -200
+        if _ASKED.match(plain, one.end):
+            one.evidence["asked"] = -60
     return symbols, candidates
 
 
@@ -111,15 +154,16 @@ def _drop(candidates: list[Candidate], cues: Sequence[str]) -> None:
             one.support = 0.0
 
 
-def _drop_listed(candidates: list[Candidate]) -> None:
+def _drop_listed(candidates: list[Candidate], symbols: Symbols) -> None:
     """A list of the options restates them: three on lines of their own choose none, but what stands after it does."""
+    for match in pattern(_LIST).finditer(symbols.symbols):
+        lines = [one for at, one in zip(symbols.found, candidates, strict=True) if match.start() <= at < match.end()]
+        if (values := [one.value for one in lines]) == sorted(values):
+            _drop(lines, ("leads", "first"))
     listed = [one for one in candidates if one.cue == "alone"]
-    if len({one.value for one in listed}) < 3:
-        return
-    if listed[-1].value in {one.value for one in listed[:-1]}:
-        _drop(listed[:-1], ("alone",))
-    else:
-        _drop(candidates, ("alone", "leads", "first"))
+    distinct = len({one.value for one in listed})
+    if distinct >= 3:
+        _drop(listed[:-1] if len(listed) == distinct + 1 else candidates, ("alone", "leads", "first"))
 
 
 def _one_of_several(candidates: list[Candidate], symbols: Symbols) -> set[int]:
@@ -135,7 +179,7 @@ def _one_of_several(candidates: list[Candidate], symbols: Symbols) -> set[int]:
 def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:
     """The letter that a box, tag or key holds."""
     content = unwrap(container.content)
-    letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag")
+    letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag") or same_text(content, options)
     if letter is None:
         _, found = _candidates(unformatted(content), options)
         letter = choose(found, _OPEN).value

@@ -69,6 +69,8 @@ def letters_in(text: str) -> Iterator[Found]:
 
 
 _SPACE = later(r"\s+")
+_DASHES = str.maketrans("–—", "--")
+_FORM = later(r"\\text|\W+")
 _TRIMMED = " .;,\"'“”\n"
 
 
@@ -76,7 +78,7 @@ _TRIMMED = " .;,\"'“”\n"
 def names_of(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """The options' texts as they are looked for, each with its letter, the longest first; none twice."""
     names = [
-        (_SPACE.sub(" ", option).strip(_TRIMMED).lower(), letter)
+        (_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_DASHES), letter)
         for option, letter in zip(options, LETTERS, strict=False)
     ]
     every = [name for name, _ in names]
@@ -90,7 +92,7 @@ def names_of(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 def texts_in(text: str, options: Sequence[str]) -> list[Found]:
     """Where the options' texts stand in a text, in any case, a plural's ending aside; none within a longer one."""
-    lowered = text.lower()
+    lowered = text.lower().translate(_DASHES)
     if len(lowered) != len(text):
         return []
     found: list[Found] = []
@@ -103,6 +105,17 @@ def texts_in(text: str, options: Sequence[str]) -> list[Found]:
                 taken[start:end] = b"\x01" * (end - start)
                 found.append(Found(letter, start, end, "text"))
     return sorted(found, key=lambda one: one.start)
+
+
+def same_text(content: str, options: Sequence[str]) -> str | None:
+    """The letter of the one option whose words are these, whatever stands between them.
+
+    >>> same_text("25\\\\%", ["5 %", "25 %"])
+    'B'
+    """
+    own = [_FORM.sub("", option).lower() for option in options]
+    words = _FORM.sub("", content).lower()
+    return LETTERS[own.index(words)] if words and own.count(words) == 1 and len(own) <= len(LETTERS) else None
 
 
 def _occurrences(name: str, text: str) -> Iterator[int]:

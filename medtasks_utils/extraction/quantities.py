@@ -40,6 +40,13 @@ _LATEX = rewrites(
 )
 _PLAIN = rewrites(
     r"""
+(?<=\d)\s?(?:½|\\{1,2}[td]?frac\{1\}\{2\}) ⟶ .5
+(?<=\d)\s?¼ ⟶ .25
+(?<=\d)\s?¾ ⟶ .75
+(?<=\d )ans\b ⟶ years
+\bthe one\b ⟶ the
+(?<![\d)]\s)(?<![\d)])\b(?:[Mm]inus|[Nn]egative|[Mm]eno|[Mm]enos|[Mm]oins)\s(?=\d) ⟶ -
+\.{4,}|(?:\s\.){3,} ⟶ :
 \{,\} ⟶ ,
 \s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})? ⟶
 \^\s?\\{0,3}circ(?:ledR)?\b|° ⟶ ␠

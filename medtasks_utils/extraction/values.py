@@ -29,7 +29,7 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 70 answer: (?:answer|final) {G} [is colon eq arrow gives]+ {A} @@
 66 headed: head+ [^ input stop line cand text]{0,3}? (?:(?:answer|final) ~4 colon?|result ~4 [colon is eq]) {A} @@
 57 leads: ^ {A} @ (?={U} (?:stop|line|open|comma|$))
-56 said to be: <cand> (?=(?:word|pct|result|day){0,2} is [the fill]* (?:result|answer))
+56 said to be: <cand> (?=(?:word|pct|result|day){0,2} is [the fill calc]* (?:result|answer|due))
 56 in a table: bar ~4 (?:result|final|due) {C} (?:word comma)? [about the]* @ (?=~3 bar)
 55 rounded: round ~8 [is gives colon eq about arrow to comma]* {A} @ (?!word? decimals)
 55 therefore: so ~14 [is eq gives colon]+ {A} @@
@@ -52,18 +52,23 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -70 range: <cand> (?=(?:word|pct){0,2} to cand)
 -45 range: (?:range|versus) ~4 @@
 -45 risk: risk ~6 @@
--45 range: @@ (?=(?:word|pct){0,2} (?:or|and|dash)? range)
+-45 range: @@ (?=(?:word|pct){0,2} (?:or|and)? range)
 -90 list: (?:^|line) @ (?=stop|close)
 -30 input: input [^ stop line cand result final]{0,3}? [is eq colon about]* @
 -40 earlier: earlier ~4 @@
+-60 earlier: draft ~8 @@
+-60 aged: @@ (?=[word dash]{0,3} old)
 -60 whole: [cand weak] about the @@
 -30 beside: cand ~3 open ~2 @
+50 corrected: not [^ stop line]{0,12} but [the about is]* @@
 -50 not: (?:not|versus) [the fill about]* @@
--30 supposed: if ~8 @@
+-45 supposed: if ~8 @@
     """
 )
 _OF_KIND = {  # what a birth is to a date, and to an age
-    "date": rows("56 result: due ~8 [is colon eq arrow gives]* [about the fill open eq colon so]* @@"),
+    "date": rows(
+        "56 result: due [^ stop line cand input earlier]{0,8}? [is colon eq arrow gives about the fill open so]* @@"
+    ),
     "weeks_days": rows("-40 another: due ~8 @@"),
 }
 _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
@@ -74,7 +79,7 @@ _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
 }
 _EARLIER = re.compile(r"^.*\bthen\b(?=\W*\d)", re.DOTALL)  # of what comes one after the other the last counts
 _STATED = 44.0  # the weight of a statement
-_STATEMENTS = ("rounded", "answer", "headed", "leads", "therefore", "result")
+_STATEMENTS = ("bold", "rounded", "answer", "headed", "leads", "therefore", "result")
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
 _MOST = 250  # candidates
 

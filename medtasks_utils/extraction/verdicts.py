@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import Container, containers_of, first_reading
 from medtasks_utils.extraction.patterns import later
@@ -22,10 +21,15 @@ L = [the fill option open about]*
 68 labelled: (?:answer|option|final|result) [is colon open dash option fill about answer]+ @
 64 leads: ^ {L} @@ (?=stop|comma|line|open|close|because|colon|dash|$)
 60 therefore: so ~10 [is colon]* {L} @
+66 marked: <text> [colon dash bar is stop]* (?:tick|yes)
+66 marked: (?:^|line|dash) tick [the fill]* @
+58 ends: (?:stop|line|colon|arrow|so|dash) {L} @ (?=close* stop* line* $)
 58 choose: choose {L} [is colon]* {L} @
 40 class: <text>
 14 digit: <cand>
 12 word: <weak>
+-80 claimed: claims [^ stop line]{0,4} @@
+-70 at first: draft ~6 @@
 -62 supposed: if ~8 @@
 -75 instructed: @@ (?=close* comma? if)
 -30 of a part: (?:part|other) ~6 @@
@@ -38,19 +42,23 @@ L = [the fill option open about]*
 )
 _OPEN = ("class", "said of it", "digit", "word")
 _DENIED = (
-    "(?:not|none|versus) (?:[^ stop line comma but cand text weak]{0,5} [cand weak]"
+    "(?:not|none|versus) (?:[^ stop line comma colon but cand text weak]{0,5} [cand weak]"
     "|[^ stop line comma but or colon cand text]{0,8} text)"
+    "|(?:call|(?:wrong|slip|weak) (?:to|call)) [^ stop line comma cand text]{0,5} text (?=[the answer]* if is)"
+    "|(?:wrong|slip) [^ stop line comma cand text]{0,2} call [^ stop line comma cand text]{0,5} text"
 )
 _DENIED_AFTER = (  # "to call it … would be wrong", "fabrication: none"
     "text [^ stop line comma]{0,4} if is [the fill]* weak"
-    "|[cand text weak] (?:close|the|is|word|option){0,3} (?:colon|dash|bar){0,2} (?:not|none)"
+    "|[cand text weak] (?:close|the|is|word|option|about|answer){0,3} (?:colon|dash|bar|eq){0,2} (?:not|none|cross)"
+    "|[cand text weak] [^ stop line comma but cand text]{0,5} (?:not|none|cross|rather) (?:stop|line|comma|$)"
+    "|[cand text weak] (?:close|the|is|word)? rather"
 )
 _VALUES = {"factual": "0", "right": "0", "backed": "0", "hallu": "1", "wrong": "1", "refuted": "1", "unsure": "2"}
 _STRONG = ("factual", "hallu", "unsure")
 _DIGIT = later(
     r"(?<![\w.,/%$-])[012](?![\w%/°]|[.,]\d|\s?(?:%|mg|kg|years?|patients|of\s|out\s|weeks|days|points)|\s?[-–/]\s?\d|\)?\s?[+×=<>])"
 )
-_ASKED = later(r"\W{0,3}\?")
+_ASKED = later(r"[^.!?\n]{0,60}\?")
 _FLIPPED = {"0": "1", "1": "0", "2": "2"}
 
 
@@ -71,7 +79,12 @@ def _read_part(text: str) -> Reading:
     candidates = _candidates(unformatted(text))
     if inside:
         return replace(choose(inside), candidates=(*inside, *candidates))
-    return choose(candidates, _OPEN)
+    reading = choose(candidates, _OPEN)
+    if reading.value is None:
+        left = {*_FLIPPED} - {_FLIPPED[one.value] for one in candidates if one.evidence.get("denied", 0) < -2}
+        if len(left) == 1:
+            return Reading(left.pop(), "left over", reading.candidates, 0.9)
+    return reading
 
 
 def _inside(container: Container) -> str | None:
@@ -91,7 +104,6 @@ def _candidates(text: str) -> list[Candidate]:
     denied = {match.end() - 1 for match in pattern(_DENIED).finditer(symbols.symbols)}
     denied |= {match.start() for match in pattern(_DENIED_AFTER).finditer(symbols.symbols)}
     places = {symbols.found[at].start for at in denied}
-    until = nothing.retracted_until(symbols)
     candidates = weighed(TABLE, symbols)
     for one in candidates:
         if one.start in places:
@@ -99,20 +111,20 @@ def _candidates(text: str) -> list[Candidate]:
             one.value = _FLIPPED[one.value]
         if asked := _ASKED.match(text, one.end):
             _answer(one, symbols_of(text[asked.end() : asked.end() + 60], ()).symbols)
-        if one.start < until:
-            one.evidence["taken back"] = -60
     return candidates
 
 
 def _answer(one: Candidate, reply: str) -> None:
     """Change a candidate that a question names as the words after the question answer it."""
-    answered = pattern("(?:word|colon|line|answer|dash|the){0,3} (?:yes|not)").match(reply)
+    answered = pattern("(?:word|colon|line|answer|dash|the|if|is|about|so){0,5} (?:yes|not)").match(reply)
     if answered is None:
         one.evidence["asked"] = -60
         return
     one.cue, one.support = "asked", 60.0
+    one.evidence.clear()
     if pattern("not").match(answered[0][-1]):
         one.value = _FLIPPED[one.value]
+        one.support *= one.value != "2"
 
 
 def _classes(symbols: Symbols) -> Iterator[Found]:

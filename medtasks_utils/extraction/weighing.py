@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from medtasks_utils.extraction.nothing import retracted_until
 from medtasks_utils.extraction.words import Symbols, pattern
 
 
@@ -64,22 +65,20 @@ class Row(NamedTuple):
 
 def rows(table: str) -> tuple[Row, ...]:
     """A table, a row a line: ``70 answer: pattern``; ``L = …`` says what ``{L}`` stands for in the rows after it."""
-    named: dict[str, str] = {}
-    found = []
-    for line in table.strip().splitlines():
-        if line[1:4] == " = ":
-            named[line[0]] = line[4:]
-            continue
-        head, _, source = line.partition(": ")
-        weight, _, name = head.partition(" ")
-        found.append(Row(name, float(weight), re.sub(r"\{([A-Z])\}", lambda use: named[use[1]], source)))
-    return tuple(found)
+    for name, source in re.findall(r"^(\w) = (.*)$", table, re.MULTILINE):
+        table = table.replace(f"{{{name}}}", source)
+    written = re.findall(r"^(-?\d+) (.+?): (.*)$", table, re.MULTILINE)
+    return tuple(Row(name, float(weight), source) for weight, name, source in written)
 
 
 def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
     """The candidates of a text in their order, each with the rows that hold of it."""
     cues: dict[int, tuple[str, float]] = {}
     against: dict[int, dict[str, float]] = {}
+    until = retracted_until(symbols)
+    for at, one in symbols.found.items():
+        if one.start < until:
+            against[at] = {"taken back": -60.0}
     for row in table:
         for match in pattern(row.pattern).finditer(symbols.symbols):
             at = match.start("at")

@@ -67,7 +67,7 @@ def _table() -> _Words:
         head, _, listed = line.partition(": ")
         notion = head.split()[0]
         symbol = symbols.setdefault(notion, chr(_FIRST + len(symbols)))
-        for word in listed.split(" | ") if listed != "|" else ["|"]:
+        for word in listed.split(" | "):
             parts = tuple(word.strip().lower().split())
             table.listed.setdefault(notion, []).append(" ".join(parts).rstrip("*"))
             if len(parts) > 1:
