@@ -116,7 +116,7 @@ def ratio_cells() -> Iterator[Coverage]:
 
 def score_cells() -> Iterator[Coverage]:
     """Scores of explanations, near the ceiling too, and a judge that fails."""
-    metric = Metric("explanation", unit="points", is_of_explanations=True, is_judged=True)
+    metric = Metric("explanation", unit="points", is_of_explanations=True)
     for n in (20, 131, 940):
         for right, mean, spread in ((0.03, 60, 15), (0.5, 60, 15), (0.97, 60, 15), (0.97, 92, 5), (0.99, 92, 5)):
             truth = float(scores(np.random.default_rng(0), _LARGE, right, mean, spread).mean())

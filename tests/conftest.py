@@ -97,7 +97,7 @@ def _index(self: TaskIndex, paths: Iterable[Path]) -> dict[str, Any]:
     return deepcopy(_index_of_ours()) if folders == [TASKS] else _build_index(folders)
 
 
-TaskIndex.build = _index  # type: ignore[assignment]
+TaskIndex.build = _index
 
 
 def manager(metadata: Mapping[str, Any] | None = None, data: str | Path = "sample") -> TaskManager:

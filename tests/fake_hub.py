@@ -30,7 +30,7 @@ class Hub(LocalServer):
         self, repositories: Mapping[tuple[str, str], Files] | None = None, packages: Files | None = None, *, raw: Files
     ) -> None:
         super().__init__()
-        self.repositories, self.packages, self.raw = repositories or {}, packages or {}, raw
+        self.repositories, self.packages, self.raw = repositories or {}, packages or {}, dict(raw)
         self.refusals: dict[str, tuple[int, str]] = {}
         self.asked: list[tuple[str, str]] = []
 
