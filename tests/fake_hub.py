@@ -10,7 +10,7 @@ from typing import Any
 from local_server import Fault, LocalServer
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-Files = Mapping[str, bytes]
+Files = dict[str, bytes]
 
 
 class Hub(LocalServer):
