@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@cache
+def truths() -> dict[str, str]:
+    return {row["note"] + row["question"]: row["shown_truth"] for row in documents(load(PLAIN))}
+
+
 def benchmarks_answer(doc: Row) -> str:
-    truths = {row["note"] + row["question"]: row["shown_truth"] for row in documents(load(PLAIN))}
-    return f"<answer>{truths.get(doc['note'] + doc['question'], '1')}</answer>"
+    return f"<answer>{truths().get(doc['note'] + doc['question'], '1')}</answer>"
 
 
 def physicians_answer(doc: Row) -> str:

@@ -189,8 +189,6 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: P
     ("given", "match"),
     [
         ({"use_explanations": True, "use_judge": True}, "use_judge needs judge_mode: g-eval or factscore"),
-        ({"judge_mode": "bleu"}, "judge_mode there is no judge 'bleu'; there are g-eval, factscore"),
-        ({"judge_concurrency": 0}, "judge_concurrency"),
         ({"judge_api_key": KEY}, "did you mean 'judge_api_key_env'"),
     ],
 )
