@@ -16,6 +16,8 @@ from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.compare import CompareError, Comparison, as_dict, as_table, compare_runs, one_run
+from medtasks_utils.compare.plan import as_text, plan
+from medtasks_utils.statistics.planning import examples_needed, examples_of_mcnemar
 from medtasks_utils.statistics.ratio import holm
 
 ALL = ["medtasks", "medexqa"]
@@ -107,7 +109,9 @@ def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved: Path)
         parts = [line for line in lines if (line.breakdown is not None) == is_breakdown]
         tested = [line for line in parts if line.contrast.p is not None]
         assert all(bool(line.contrast.note) == (line not in tested) for line in parts)
-        assert [x.p_adjusted for x in tested] == pytest.approx(holm([x.contrast.p or 0.0 for x in tested]))
+        corrected = holm([x.contrast.p or 0.0 for x in tested])
+        assert [x.p_adjusted for x in tested] == pytest.approx(corrected)
+        assert [x.is_significant for x in tested] == [p < 0.05 for p in corrected]
 
 
 def test_repeated_generations_are_compared(tmp_path: Path) -> None:
@@ -125,8 +129,29 @@ def test_repeated_generations_are_compared(tmp_path: Path) -> None:
         assert result.a == pytest.approx(found.a.tasks["medhallu"].metrics[metric, "strict-match"].value)
         assert (result.test == "t" and result.n == len(found.a.tasks["medhallu"].samples)) or metric == "f1"
     assert {"maj@k", "all@k", "any@k", "agreement"} < whole.keys()
+    (need,) = (need for need in plan(found, 5)["needs"] if need["metric"] == "acc")
+    assert need["spread"]["repeats"] == 3 and "between examples" in "\n".join(as_text(plan(found, 5)))
     fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
     assert {line.metric for line in fewer.lines} == {"f1", "acc"}, "of 3 and of 2 they are other things"
+
+
+def test_a_plan_is_for_the_variance_that_the_runs_have(saved: Path) -> None:
+    found = comparison(saved)
+    whole = [line for line in found.lines if line.breakdown is None]
+    needs = {(need["task"], need["metric"]): need for need in plan(found, 5)["needs"]}
+    assert needs.keys() == {
+        (line.task, line.metric) for line in whole if line.contrast.stderr and line.contrast.detectable
+    }
+    for task, count in (("medmcqa_openmed", examples_of_mcnemar), ("medhallu", examples_needed)):
+        (own,) = (line.contrast for line in whole if (line.task, line.metric) == (task, "acc"))
+        assert own.stderr and own.detectable
+        squared = own.clusters * own.stderr**2 + own.difference**2
+        need = needs[task, "acc"]
+        assert (need["n"], need["examples"]) == (own.clusters, count(0.05, squared))
+        assert need["examples_of_family"] == count(0.05, squared, len(whole)) > need["examples"]
+        assert need["detectable"] == pytest.approx(100 * own.detectable) and need["repeats"] is None
+    text = "\n".join(as_text(plan(found, 5)))
+    assert "5 points" in text and "medmcqa_openmed acc" in text
 
 
 # ---- what is paired

@@ -18,6 +18,7 @@ from medtasks_utils.compare.ranking import groups_of, ranking
 from medtasks_utils.statistics.aggregation import AGGREGATES, NOT_AVAILABLE, Example, Scores, codes, joined
 from medtasks_utils.statistics.intervals import (
     confidence_interval,
+    effective_number,
     estimate,
     estimate_of_reported,
     share_interval,
@@ -167,6 +168,12 @@ def coverage(n: int, share: float) -> tuple[float, float]:
     return float(stats.binom.pmf(counts, n, share) @ holds), 2 * n * share * (1 - share)
 
 
+def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth() -> None:
+    number = effective_number(0.5, 0.05, 100, 200, False)
+    assert number == pytest.approx(100 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 99)) ** 2)
+    assert effective_number(0.5, 0.05, 101, 101, True) == 101, "each alone"
+
+
 @pytest.mark.parametrize("n", [20, 50, 131, 400])
 def test_intervals_of_shares_hold_the_truth(n: int) -> None:
     for share in np.linspace(0.005, 0.995, 199):
@@ -247,6 +254,9 @@ def test_right_or_wrong_has_mcnemar_and_bonett_price(lost: int, gained: int) -> 
     assert found is not None and found.test == "mcnemar"
     assert found.p == pytest.approx(of_statsmodels([[20, lost], [gained, 0]], exact=True).pvalue)
     assert (found.low, found.high) == bonett_price(lost, gained, len(a))
+    back, turned = contrast(scores(b), scores(a), Metric("acc")), found.mirrored()
+    assert back is not None and (turned.a, turned.b, turned.difference) == (back.a, back.b, back.difference)
+    assert (turned.low, turned.high) == pytest.approx((back.low, back.high))
 
 
 def test_runs_of_different_repeats_are_tested_by_t() -> None:
@@ -254,6 +264,9 @@ def test_runs_of_different_repeats_are_tested_by_t() -> None:
     a, b = (rng.binomial(1, 0.9, (131, k)).astype(float) for k in (4, 1))
     found = contrast(scores(a), scores(b), Metric("acc"))
     assert found is not None and found.test == "t" and found.p is not None
+    assert found.stderr and found.low is not None and found.high is not None
+    reach = stats.t.ppf(0.975, 130) * found.stderr  # and one example more that is gained, and one that is lost
+    assert reach < (found.high - found.low) / 2 < 1.1 * reach
 
 
 def test_scores_are_compared_where_both_runs_were_judged() -> None:
@@ -305,6 +318,18 @@ def test_groups_are_the_maximal_sets_without_a_sure_difference(n: int, data: st.
 
 
 # ---- plans
+
+
+@pytest.mark.parametrize(("difference", "variance", "comparisons"), [(0.03, 0.2, 1), (0.1, 0.3, 4)])
+def test_a_plan_for_the_t_test_is_the_smallest_that_finds_four_of_five(
+    difference: float, variance: float, comparisons: int
+) -> None:
+    def power(n: int) -> float:
+        end = stats.norm.ppf(1 - 0.05 / comparisons / 2) * math.sqrt(variance)
+        return float(stats.norm.cdf((math.sqrt(n) * difference - end) / math.sqrt(variance - difference**2)))
+
+    n = examples_needed(difference, variance, comparisons)
+    assert power(n - 1) < 0.8 <= power(n)
 
 
 @pytest.mark.parametrize(("difference", "discordance"), [(0.03, 0.2), (0.1, 0.3), (0.05, 0.06)])
