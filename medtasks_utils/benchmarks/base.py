@@ -234,9 +234,9 @@ class Benchmark(ABC):
     default_task: str
     checked_tasks: tuple[str, ...]
     repositories: Mapping[str, Repository]
-    file_patterns: tuple[str, ...]
+    file_patterns: tuple[str, ...] = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
     metrics: tuple[Metric, ...]
-    compared: tuple[str, ...]
+    compared: tuple[str, ...] = ("acc",)
     breakdowns: tuple[Breakdown, ...] = ()
     beside: tuple[str, ...] = ("acc",)
     cluster: str | None = None

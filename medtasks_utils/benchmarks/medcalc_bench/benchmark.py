@@ -111,7 +111,6 @@ class MedCalcBench(Benchmark):
             ),
         ),
     }
-    file_patterns = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
     metrics = (
         ACC,
         Metric("by_calculator", "by_stratum"),
@@ -120,7 +119,6 @@ class MedCalcBench(Benchmark):
         *OF_TOOLS,
         *(Metric(f"acc_{category}") for category in CATEGORIES),
     )
-    compared = ("acc",)
     breakdowns = (Breakdown("category", by_field("category")), Breakdown("calculator", by_field("calculator_name")))
     cluster = "note"
     stratum = "calculator_name"
@@ -184,18 +182,16 @@ class MedCalcBench(Benchmark):
     def flexible(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """What the answer says in any usual form, in the tag or box, or in a clearly stated value without one."""
         reading = self.read(text, example, options)
-        value, certainty = reading.value, reading.certainty
-        found_by = self.found_by(reading)
+        value, found_by, certainty = reading.value, self.found_by(reading), reading.certainty
         own = without_continuation(text)
-        contents = [each for each in _contents(own, options) if each[1] is not None]
-        form, content = next(iter(contents), ("statement", None))
+        form, content = next((each for each in _contents(own, options) if each[1] is not None), ("statement", None))
         if value is None and content and _BEGINS_WITH_A_NUMBER.match(content):
             # Such as the two ends of a range, of which the authors take the last.
             value, found_by, certainty = _kind(example).strict(content), form, 0.5
         abstains = False
         if options.is_corrected or example.get("other_label"):
-            said = content is not None and says_not_available(content)
-            abstains = said or states_not_available(final_text(own) if content is None else content)
+            abstains = states_not_available(final_text(own) if content is None else content)
+            abstains |= content is not None and says_not_available(content)
         if abstains and options.is_corrected:
             found_by, certainty = form, 1.0
         return _answer(value, abstains, text, example, options, found_by, certainty)

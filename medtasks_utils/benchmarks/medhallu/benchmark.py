@@ -122,7 +122,9 @@ class MedHallu(BoxedBenchmark):
         for index, pair in enumerate(table.made(_pair)):
             pair = [{"row": str(index), **example} for example in pair]
             if options.difficulty in ("all", pair[0]["difficulty"]):
-                examples += pair if options.pairing == "both" else [pair[_draw(options.seed, index)]]
+                # A fair coin that depends on the seed and the row alone.
+                drawn = hashlib.sha256(f"{options.seed}:{index}".encode()).digest()[0] & 1
+                examples += pair if options.pairing == "both" else [pair[drawn]]
         if not examples:
             raise DataError(f"{table.path} has no row of difficulty {options.difficulty!r}")
         return report.with_text(examples, "question", "answer")
@@ -201,8 +203,3 @@ def passages(knowledge: Any) -> list[str]:
     if text.startswith("[") and not _QUOTED.sub("", text).strip("[], \r\n"):
         return [ast.literal_eval(re.sub("[\r\n]", r"\\n", quoted)) for quoted in _QUOTED.findall(text)]
     return [text] if text else []
-
-
-def _draw(seed: int, index: int) -> int:
-    """Which answer of a row is shown: a fair coin that depends on the seed and the row alone."""
-    return hashlib.sha256(f"{seed}:{index}".encode()).digest()[0] & 1

@@ -41,9 +41,7 @@ class ToyBench(Benchmark):
     default_task = "toybench"
     checked_tasks = ("toybench",)
     repositories = {"hub": Repository("nobody/toybench", "0123456")}  # noqa: RUF012
-    file_patterns = ("*.jsonl",)
     metrics = (ACC, ANSWERED, Metric("letters", unit="count", higher_is_better=None))
-    compared = ("acc",)
     breakdowns = (Breakdown("colour", by_field("colour")),)
     answers = {"yes": "yes", "no": "no"}  # noqa: RUF012
     sample = Path(__file__).parent / "sample"
