@@ -326,14 +326,13 @@ class Benchmark(ABC):
         values = {"acc": float(right), "answered": float(answer.value is not None), **others}
         return Scores(values, *(field and str(example[field]) for field in (self.cluster, self.stratum)))
 
-    def batch_scorer(self, options: Any, task: TaskInfo, *, rank: int = 0, processes: int = 1) -> BatchScorer | None:
+    def batch_scorer(self, options: Any, task: TaskInfo, processes: int = 1) -> BatchScorer | None:
         """What scores all answers of a task together, ready to do so; None where there is nothing of the kind.
 
         Args:
             options: the task's.
             task: what it is run as.
-            rank: this process's number; the first asks for all what has to be asked once.
-            processes: how many there are.
+            processes: how many there are, each with a scorer of its own.
 
         Raises:
             MedtasksError: for what is not installed, cannot be reached or is not downloaded.

@@ -181,11 +181,9 @@ class MedExQA(ChoiceBenchmark):
         right = answer.value == example["answer_letter"]
         return self.scores(answer, example, right, answer_accuracy=100.0 * right, macro_acc=float(right))
 
-    def batch_scorer(
-        self, options: MedExQAOptions, task: TaskInfo, *, rank: int = 0, processes: int = 1
-    ) -> BatchScorer | None:
+    def batch_scorer(self, options: MedExQAOptions, task: TaskInfo, processes: int = 1) -> BatchScorer | None:
         """The explanations' scorer, unless options leave nothing for it to do."""
-        return Explanations(options, task.name, rank, processes) if _scores_explanations(options, task) else None
+        return Explanations(options, task.name, processes) if _scores_explanations(options, task) else None
 
 
 BENCHMARK = MedExQA()

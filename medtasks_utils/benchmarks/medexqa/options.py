@@ -39,7 +39,7 @@ _OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env",
 
 
 def _chosen(known: Mapping[str, str], value: Any) -> tuple[str, ...]:
-    """The names meant by a text with commas or a list, in any case, all by ``all`` or ``overall``; in their own order."""
+    """The names meant by a text with commas or a list, in any case, all of them by ``all``; in their own order."""
     given = value if isinstance(value, list | tuple) else str(value).split(",")
     keys = {re.sub("[ -]", "_", str(item).strip().lower()) for item in given}
     of_all = keys & {"all", "overall"}
