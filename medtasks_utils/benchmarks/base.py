@@ -326,12 +326,15 @@ class Benchmark(ABC):
         values = {"acc": float(right), "answered": float(answer.value is not None), **others}
         return Scores(values, *(field and str(example[field]) for field in (self.cluster, self.stratum)))
 
-    def batch_scorer(self, options: Any, task: TaskInfo, processes: int = 1) -> BatchScorer | None:
+    def batch_scorer(
+        self, options: Any, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1
+    ) -> BatchScorer | None:
         """What scores all answers of a task together, ready to do so; None where there is nothing of the kind.
 
         Args:
             options: the task's.
             task: what it is run as.
+            examples: all that will be scored; None before they are loaded.
             processes: how many there are, each with a scorer of its own.
 
         Raises:

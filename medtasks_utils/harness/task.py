@@ -227,7 +227,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 kwargs["chat_template"] = self.turns.watched(kwargs["chat_template"])
         if self.info.generates and not self.predict_only:
             processes = kwargs.get("world_size") or 1
-            self._scorer = self.benchmark.batch_scorer(self.options, self.info, processes)
+            self._scorer = self.benchmark.batch_scorer(self.options, self.info, self.eval_docs, processes)
         self._prepare_fewshot()
         self._sign(kwargs)
         if kwargs.get("cache_requests"):

@@ -181,9 +181,13 @@ class MedExQA(ChoiceBenchmark):
         right = answer.value == example["answer_letter"]
         return self.scores(answer, example, right, answer_accuracy=100.0 * right, macro_acc=float(right))
 
-    def batch_scorer(self, options: MedExQAOptions, task: TaskInfo, processes: int = 1) -> BatchScorer | None:
-        """The explanations' scorer, unless options leave nothing for it to do."""
-        return Explanations(options, task.name, processes) if _scores_explanations(options, task) else None
+    def batch_scorer(
+        self, options: MedExQAOptions, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1
+    ) -> BatchScorer | None:
+        """The explanations' scorer, unless options leave nothing for it to do or no example has a reference."""
+        has_references = examples is None or any(map(references, examples))
+        scores = has_references and _scores_explanations(options, task)
+        return Explanations(options, task.name, processes) if scores else None
 
 
 BENCHMARK = MedExQA()
