@@ -148,7 +148,7 @@ class MedExQA(ChoiceBenchmark):
 
     # ---- reading
 
-    def value(self, content: str, options: MedExQAOptions) -> str | None:
+    def value(self, content: str, example: Example, options: MedExQAOptions) -> str | None:
         """A letter A–D."""
         return letter_of(unwrap(content))
 

@@ -12,7 +12,7 @@ from pydantic import FiniteFloat
 from medtasks_utils.benchmarks.base import (
     UNANSWERED,
     Answer,
-    BoxedBenchmark,
+    Benchmark,
     Breakdown,
     Example,
     Files,
@@ -76,7 +76,7 @@ def _kind_of_hallucination(example: Row) -> str | None:
     return example.get("category") or None if example.get("shown") == "hallucinated" else None
 
 
-class MedHallu(BoxedBenchmark):
+class MedHallu(Benchmark):
     """``medhallu`` and its variants: is the answer shown factual (0) or hallucinated (1)?"""
 
     name = "medhallu"
@@ -131,7 +131,7 @@ class MedHallu(BoxedBenchmark):
 
     # ---- reading
 
-    def value(self, content: str, options: MedHalluOptions) -> str | None:
+    def value(self, content: str, example: Example, options: MedHalluOptions) -> str | None:
         """0, 1 or, where that is offered, 2."""
         digit = unwrap(content)
         return digit if digit in (FACTUAL, HALLUCINATED) or (digit == UNSURE and options.allow_unsure) else None

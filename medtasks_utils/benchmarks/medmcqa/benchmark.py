@@ -107,7 +107,7 @@ class MedMCQA(ChoiceBenchmark):
 
     # ---- reading
 
-    def value(self, content: str, options: MedMCQAOptions) -> str | None:
+    def value(self, content: str, example: Example, options: MedMCQAOptions) -> str | None:
         """One letter A–D, or a number 0–3, which means A–D."""
         return letter_of(unwrap(content), digits=True)
 
