@@ -97,7 +97,7 @@ class Scorer:
         answers = [self._answers(example, response) for example, response in asked]
         pairs = [(example, answer) for (example, _), own in zip(asked, answers, strict=True) for answer in own.values()]
         if self._batch_scorer is None:
-            self._batch_scorer = self.benchmark.batch_scorer(self.options, self.info)
+            self._batch_scorer = self.benchmark.batch_scorer(self.options, self.info, [each for each, _ in asked])
         if self._batch_scorer is not None:
             self._batch_scorer.score(pairs)
         return [

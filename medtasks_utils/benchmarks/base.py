@@ -234,9 +234,9 @@ class Benchmark(ABC):
     default_task: str
     checked_tasks: tuple[str, ...]
     repositories: Mapping[str, Repository]
-    file_patterns: tuple[str, ...]
+    file_patterns: tuple[str, ...] = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
     metrics: tuple[Metric, ...]
-    compared: tuple[str, ...]
+    compared: tuple[str, ...] = ("acc",)
     breakdowns: tuple[Breakdown, ...] = ()
     beside: tuple[str, ...] = ("acc",)
     cluster: str | None = None
@@ -296,16 +296,22 @@ class Benchmark(ABC):
     # ---- reading
 
     @abstractmethod
+    def value(self, content: str, example: Example, options: Any) -> Any:
+        """What the content of a box or a tag stands for by the benchmark's published rule; None if it is no answer."""
+
     def strict(self, text: str, example: Example, options: Any) -> Answer:
-        """The answer of a response by the benchmark's published rule."""
+        """The answer of a response by the benchmark's published rule: what the last box holds."""
+        return Answer(self.value(last_box(final_text(text)) or "", example, options), text, found_by="box")
 
-    @abstractmethod
-    def flexible(self, text: str, example: Example, options: Any) -> Answer:
-        """The answer of a response by our best reading."""
-
-    @abstractmethod
     def content(self, text: str, example: Example, options: Any) -> Answer:
-        """The answer that a box, a tag or a variant's own filter holds, as the strict rule takes it."""
+        """The answer that a variant's own filter gives, taken as what a box holds."""
+        return Answer(self.value(text, example, options), text, found_by="filter")
+
+    def flexible(self, text: str, example: Example, options: Any) -> Answer:
+        """The answer of a response by our best reading: in a box, or said in any other way."""
+        reading = self.read(text, example, options)
+        value = None if reading.value is None else self.value(reading.value, example, options)
+        return Answer(value, text, found_by=self.found_by(reading), certainty=reading.certainty)
 
     def read(self, text: str, example: Example, options: Any) -> Reading:
         """The candidates and the evidence that ``flexible`` weighs; none where it weighs nothing."""
@@ -326,14 +332,16 @@ class Benchmark(ABC):
         values = {"acc": float(right), "answered": float(answer.value is not None), **others}
         return Scores(values, *(field and str(example[field]) for field in (self.cluster, self.stratum)))
 
-    def batch_scorer(self, options: Any, task: TaskInfo, *, rank: int = 0, processes: int = 1) -> BatchScorer | None:
+    def batch_scorer(
+        self, options: Any, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1
+    ) -> BatchScorer | None:
         """What scores all answers of a task together, ready to do so; None where there is nothing of the kind.
 
         Args:
             options: the task's.
             task: what it is run as.
-            rank: this process's number; the first asks for all what has to be asked once.
-            processes: how many there are.
+            examples: all that will be scored; None before they are loaded.
+            processes: how many there are, each with a scorer of its own.
 
         Raises:
             MedtasksError: for what is not installed, cannot be reached or is not downloaded.
@@ -341,29 +349,7 @@ class Benchmark(ABC):
         return None
 
 
-# ---- benchmarks of a few answers
-
-
-class BoxedBenchmark(Benchmark):
-    """A benchmark with a few answers, of which the last box holds one by the strict rule."""
-
-    @abstractmethod
-    def value(self, content: str, options: Any) -> str | None:
-        """The answer that the content of a box is; None where it is none."""
-
-    def strict(self, text: str, example: Example, options: Any) -> Answer:
-        """The last box holds an answer and nothing else."""
-        return Answer(self.value(last_box(final_text(text)) or "", options), text, found_by="box")
-
-    def content(self, text: str, example: Example, options: Any) -> Answer:
-        """An answer and nothing else."""
-        return Answer(self.value(text, options), text, found_by="filter")
-
-    def flexible(self, text: str, example: Example, options: Any) -> Answer:
-        """What the response says in the end, in a box or in any other way."""
-        reading = self.read(text, example, options)
-        value = None if reading.value is None else self.value(reading.value, options)
-        return Answer(value, text, found_by=self.found_by(reading), certainty=reading.certainty)
+# ---- benchmarks of choices
 
 
 class ChoiceOptions(Options):
@@ -382,7 +368,7 @@ class ChoiceOptions(Options):
         return self.repeats > 1 if name == "vary_order" else super().has_effect(name)
 
 
-class ChoiceBenchmark(BoxedBenchmark):
+class ChoiceBenchmark(Benchmark):
     """A benchmark of four choices; the generations of an example may each see them in another order."""
 
     truth = "answer_letter"

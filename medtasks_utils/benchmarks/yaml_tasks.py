@@ -28,7 +28,8 @@ def task_folders() -> list[Path]:
 @cache
 def tasks_named(name: str) -> list[dict[str, Any]]:
     """The settings of the tasks that the name of a task, tag, group or benchmark stands for; empty for any other."""
-    known = _all_settings()
+    every = [_settings(path) for folder in task_folders() for path in sorted(folder.rglob("[!_]*.yaml"))]
+    known = {settings.get("group") or settings["task"]: settings for settings in every}
     if name in benchmarks() and name not in known:
         name = benchmarks()[name].default_task
     found = known.get(name)
@@ -38,11 +39,6 @@ def tasks_named(name: str) -> list[dict[str, Any]]:
         return [found]
     members = [member["task"] if isinstance(member, dict) else member for member in found["task"]]
     return [settings for member in members for settings in tasks_named(member)]
-
-
-def _all_settings() -> dict[str, dict[str, Any]]:
-    every = [_settings(path) for folder in task_folders() for path in sorted(folder.rglob("[!_]*.yaml"))]
-    return {settings.get("group") or settings["task"]: settings for settings in every}
 
 
 @cache

@@ -5,41 +5,24 @@ What there is follows from the benchmarks: their repositories, and the resources
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Benchmark, Repository
+from medtasks_utils.benchmarks.base import Benchmark, Repository, Resource
 from medtasks_utils.harness import catalog
 from medtasks_utils.harness.options import DATA_KEY, options_of
 from medtasks_utils.harness.sources import HUB, BenchmarkFiles
 
 
-class Item(NamedTuple):
-    """Something that runs need.
-
-    Attributes:
-        name: as ``--only`` has it.
-        origin: where it comes from.
-        load: loads it as a run does, downloading what is not there, and returns where it is. Raises a MedtasksError, or
-            what the hub's client raises, where it is not to be had.
-    """
-
-    name: str
-    origin: str
-    load: Callable[[], Path]
-
-
-def items() -> Iterator[Item]:
+def items() -> Iterator[Resource]:
     """All that there is."""
     for benchmark in benchmarks().values():
         for repository in benchmark.repositories.values():
             origin = f"{repository.name} at {str(repository.revision)[:7]}"
-            yield Item(benchmark.name, origin, partial(_rows, benchmark, repository))
-        for resource in benchmark.resources():
-            yield Item(*resource)
+            yield Resource(benchmark.name, origin, partial(_rows, benchmark, repository))
+        yield from benchmark.resources()
 
 
 def _rows(benchmark: Benchmark, repository: Repository) -> Path:

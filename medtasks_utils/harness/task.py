@@ -226,8 +226,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             if kwargs.get("chat_template"):
                 kwargs["chat_template"] = self.turns.watched(kwargs["chat_template"])
         if self.info.generates and not self.predict_only:
-            rank, processes = kwargs.get("rank") or 0, kwargs.get("world_size") or 1
-            self._scorer = self.benchmark.batch_scorer(self.options, self.info, rank=rank, processes=processes)
+            processes = kwargs.get("world_size") or 1
+            self._scorer = self.benchmark.batch_scorer(self.options, self.info, self.eval_docs, processes)
         self._prepare_fewshot()
         self._sign(kwargs)
         if kwargs.get("cache_requests"):

@@ -16,7 +16,7 @@ import openai
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging.cache import Cache
-from medtasks_utils.judging.endpoints import NO_COMPLETION, Dialect, explain, one_line, unusable
+from medtasks_utils.judging.endpoints import NO_COMPLETION, explain, one_line, parameters, refused_by, unusable
 from medtasks_utils.judging.judge import CallError, Messages, Schema, Tokens, Value
 from medtasks_utils.judging.replies import UnreadableError
 from medtasks_utils.judging.settings import JudgeSettings
@@ -33,8 +33,8 @@ _CHECK_SCHEMA: Schema = {
     "required": ["ready"],
     "additionalProperties": False,
 }
-_dialects: dict[tuple[str, str], Dialect] = {}
-"""What has been learned of each model at its endpoint."""
+_refused: dict[tuple[str, str], frozenset[str]] = {}
+"""The parameters that each model at its endpoint was seen to refuse."""
 
 
 Tally = Counter[str]
@@ -113,27 +113,28 @@ class JudgeClient:
             CallError: if it fails.
             UnreadableError: if the judge refused, said nothing, or was cut off.
         """
-        dialect = _dialects.get(self._model, Dialect())
+        refused = _refused.get(self._model, frozenset())
         await self._slots.acquire()
         try:
             while True:
                 tally["calls"] += 1
+                sent = parameters(refused, self.settings.max_tokens, schema)
                 try:
                     answer = await self._openai.chat.completions.with_raw_response.create(
                         model=self.settings.model,
                         messages=messages,  # type: ignore[arg-type]
-                        extra_body=dialect.parameters(self.settings.max_tokens, schema),  # else the schema is walked
+                        extra_body=sent,  # else the schema is walked
                     )
                     tally["calls"] += answer.retries_taken
                     break
                 except openai.OpenAIError as error:
-                    spared = dialect.without(error, schema)
-                    if spared is None:
+                    name = refused_by(error, sent)
+                    if name is None:
                         raise explain(error, self.settings) from None
-                    dialect = spared
+                    refused |= {name}
         finally:  # with a pause the slot rests; the answer is read and written meanwhile
             asyncio.get_running_loop().call_later(self.settings.pause, self._slots.release)
-        _dialects[self._model] = dialect
+        _refused[self._model] = refused
         try:  # the library checks no types, and endpoints differ
             completion: Any = answer.parse()
             choice, usage = completion.choices[0], completion.usage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Set
 from typing import Any
 
 import openai
@@ -31,43 +31,30 @@ _WAYS_OUT = {
 }
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """What is sent beside the messages.
+def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> dict[str, Any]:
+    """Arguments of a chat completion: the limit, temperature 0 and the reply's schema, but for what is refused.
 
-    Attributes:
-        temperature: whether a temperature (of 0) is sent; some reasoning models refuse one.
-        limit: ``max_tokens``, or ``max_completion_tokens``, as newer models of the provider have it.
-        structured: whether a reply is asked for by its JSON schema.
+    Newer models of the provider have ``max_completion_tokens`` for ``max_tokens``; some reasoning models refuse a
+    temperature.
     """
+    limit = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
+    every: dict[str, Any] = {limit: max_tokens, "temperature": 0.0}
+    if schema:
+        form = {"name": schema.get("title", "reply"), "strict": True, "schema": schema}
+        every["response_format"] = {"type": "json_schema", "json_schema": form}
+    return {name: value for name, value in every.items() if name not in refused}
 
-    temperature: bool = True
-    limit: str = "max_tokens"
-    structured: bool = True
 
-    def parameters(self, max_tokens: int, schema: Schema) -> dict[str, Any]:
-        """Arguments of a chat completion."""
-        parameters: dict[str, Any] = {self.limit: max_tokens}
-        if self.temperature:
-            parameters["temperature"] = 0.0
-        if schema and self.structured:
-            form = {"name": schema.get("title", "reply"), "strict": True, "schema": schema}
-            parameters["response_format"] = {"type": "json_schema", "json_schema": form}
-        return parameters
-
-    def without(self, error: Exception, schema: Schema) -> Dialect | None:
-        """What to send instead after this error; None if nothing that was sent explains it."""
-        if not isinstance(error, openai.APIStatusError) or error.status_code not in (400, 422):
-            return None
-        complaint = str(error).lower()
-        if self.limit == "max_tokens" and "max_completion_tokens" in complaint:
-            return replace(self, limit="max_completion_tokens")
-        if self.temperature and "temperature" in complaint:
-            return replace(self, temperature=False)
-        # Endpoints word this in many ways, or not at all, so structured output is what other refusals are put down to.
-        if schema and self.structured and not re.search("context (length|window)", complaint):
-            return replace(self, structured=False)
+def refused_by(error: openai.OpenAIError, sent: Mapping[str, Any]) -> str | None:
+    """Which of the parameters that were sent an endpoint refuses by this error; None if none of them explains it."""
+    if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
         return None
+    complaint = str(error).lower()
+    hints = {"max_tokens": "max_completion_tokens", "temperature": "temperature"}
+    # Endpoints word this in many ways, or not at all, so structured output is what other refusals are put down to.
+    if not re.search("context (length|window)", complaint):
+        hints["response_format"] = ""
+    return next((name for name, hint in hints.items() if name in sent and hint in complaint), None)
 
 
 def explain(error: openai.OpenAIError, settings: JudgeSettings) -> CallError:

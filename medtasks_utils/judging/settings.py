@@ -82,7 +82,9 @@ class JudgeSettings:
                 "or name another endpoint"
             )
         SECRETS.learn({"api_key": key})
-        return cls(model, url, SecretStr(key or _NO_KEY), cache_file(cache), **limits)
+        home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+        file = Path(cache or f"{home}/medtasks/judge.sqlite3").expanduser()
+        return cls(model, url, SecretStr(key or _NO_KEY), file, **limits)
 
 
 def endpoint(url: str) -> str:
@@ -118,9 +120,3 @@ def find_key(variable: str | None, environment: Mapping[str, str]) -> str | None
             "JUDGE_API_KEY; no variable of the given name is set (the name is not shown, in case it is a key)"
         )
     return None
-
-
-def cache_file(path: str | Path | None) -> Path:
-    """The cache's file: as given, or in the user's cache folder."""
-    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(path or f"{home}/medtasks/judge.sqlite3").expanduser()

@@ -25,7 +25,7 @@ from medtasks_utils.benchmarks.base import (
     TaskInfo,
     by_field,
 )
-from medtasks_utils.benchmarks.medcalc_bench.kinds import CATEGORIES, KINDS, NOT_AVAILABLE, Kind, is_right
+from medtasks_utils.benchmarks.medcalc_bench.kinds import CATEGORIES, KINDS, NOT_AVAILABLE, is_right
 from medtasks_utils.benchmarks.medcalc_bench.rows import (
     add_other_labels,
     add_solved_examples,
@@ -33,7 +33,7 @@ from medtasks_utils.benchmarks.medcalc_bench.rows import (
     stratified,
 )
 from medtasks_utils.benchmarks.options import ToolOptions
-from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split
+from medtasks_utils.benchmarks.tables import Table, find_split, read_split
 from medtasks_utils.errors import OptionError
 from medtasks_utils.extraction.absence import says_not_available, states_not_available
 from medtasks_utils.extraction.boxes import last_box, unwrap
@@ -111,7 +111,6 @@ class MedCalcBench(Benchmark):
             ),
         ),
     }
-    file_patterns = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
     metrics = (
         ACC,
         Metric("by_calculator", "by_stratum"),
@@ -120,7 +119,6 @@ class MedCalcBench(Benchmark):
         *OF_TOOLS,
         *(Metric(f"acc_{category}") for category in CATEGORIES),
     )
-    compared = ("acc",)
     breakdowns = (Breakdown("category", by_field("category")), Breakdown("calculator", by_field("calculator_name")))
     cluster = "note"
     stratum = "calculator_name"
@@ -176,40 +174,46 @@ class MedCalcBench(Benchmark):
 
     # ---- reading
 
+    def value(self, content: str, example: Example, options: MedCalcBenchOptions) -> Any:
+        """What the authors' scorer reads."""
+        return KINDS[example["judgement"]].strict(content)
+
     def strict(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """The authors' reading of the text inside the form that was asked for, the answer tag or the box."""
         form, content = _contents(text, options)[0]
-        return _as_authors(content or "", text, example, options, form)
+        return self._as_authors(content or "", example, options, response=text, found_by=form)
 
     def flexible(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """What the answer says in any usual form, in the tag or box, or in a clearly stated value without one."""
         reading = self.read(text, example, options)
-        value, certainty = reading.value, reading.certainty
-        found_by = self.found_by(reading)
+        value, found_by, certainty = reading.value, self.found_by(reading), reading.certainty
         own = without_continuation(text)
-        contents = [each for each in _contents(own, options) if each[1] is not None]
-        form, content = next(iter(contents), ("statement", None))
+        form, content = next((each for each in _contents(own, options) if each[1] is not None), ("statement", None))
         if value is None and content and _BEGINS_WITH_A_NUMBER.match(content):
             # Such as the two ends of a range, of which the authors take the last.
-            value, found_by, certainty = _kind(example).strict(content), form, 0.5
+            value, found_by, certainty = self.value(content, example, options), form, 0.5
         abstains = False
         if options.is_corrected or example.get("other_label"):
-            said = content is not None and says_not_available(content)
-            abstains = said or states_not_available(final_text(own) if content is None else content)
+            abstains = states_not_available(final_text(own) if content is None else content)
+            abstains |= content is not None and says_not_available(content)
         if abstains and options.is_corrected:
             found_by, certainty = form, 1.0
-        return _answer(value, abstains, text, example, options, found_by, certainty)
+        return _answer(value, abstains, example, options, response=text, found_by=found_by, certainty=certainty)
 
     def content(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """What the authors' scorer reads inside a tag."""
-        return _as_authors(text, text, example, options, "filter")
+        return self._as_authors(text, example, options, response=text, found_by="filter")
+
+    def _as_authors(self, content: str, example: Example, options: MedCalcBenchOptions, **told: Any) -> Answer:
+        value = self.value(content, example, options)
+        return _answer(value, says_not_available(content), example, options, **told)
 
     def read(self, text: str, example: Example, options: MedCalcBenchOptions) -> Reading:
         """What is weighed: tags, boxes and keys, and the text around them; also a tag in malformed reasoning."""
         text = without_continuation(text)
         tag = None if think_tags_pair_up(text) else answer_tag(text)
         weighed = final_text(text) if tag is None else f"<answer>{tag}</answer>"
-        return _kind(example).flexible(partial(read_value, weighed))
+        return KINDS[example["judgement"]].flexible(partial(read_value, weighed))
 
     def has_final_answer(self, text: str, options: MedCalcBenchOptions) -> bool:
         """Whether a reply gives a value in the form that was asked for; one without a digit only speaks of the form."""
@@ -251,28 +255,12 @@ def _contents(text: str, options: MedCalcBenchOptions) -> list[tuple[str, str | 
     return contents[::-1] if options.answer_format == "boxed" else contents
 
 
-def _kind(example: Row) -> Kind:
-    return KINDS[example["judgement"]]
-
-
-def _as_authors(content: str, text: str, example: Example, options: MedCalcBenchOptions, found_by: str) -> Answer:
-    return _answer(_kind(example).strict(content), says_not_available(content), text, example, options, found_by)
-
-
-def _answer(
-    value: Any,
-    abstains: bool,
-    text: str,
-    example: Example,
-    options: MedCalcBenchOptions,
-    found_by: str,
-    certainty: float = 1.0,
-) -> Answer:
+def _answer(value: Any, abstains: bool, example: Example, options: MedCalcBenchOptions, **told: Any) -> Answer:
     """The answer, ``N/A`` where that may be right and the response says so (``abstains``), and its other score."""
     if abstains and options.is_corrected:
         value = NOT_AVAILABLE
-    shown = None if value in (None, NOT_AVAILABLE) else _kind(example).shown(value)
-    answer = Answer(value, text, shown, found_by, certainty)
+    shown = None if value in (None, NOT_AVAILABLE) else KINDS[example["judgement"]].shown(value)
+    answer = Answer(value, shown=shown, **told)
     if "other_label" in example:
         answer.details |= {"other_label": None, "badges": None}
         if other := example["other_label"]:

@@ -43,11 +43,7 @@ def letters_for_options(text: str, options: Sequence[str]) -> str:
 
 def ruled_letter(text: str) -> str | None:
     """The letter by the first of the authors' four rules that matches."""
-    for rule in _RULES:
-        match = rule.search(text)
-        if match:
-            return match[1]
-    return None
+    return next((match[1] for rule in _RULES if (match := rule.search(text))), None)
 
 
 def most_similar_option(text: str, options: Sequence[str]) -> str:

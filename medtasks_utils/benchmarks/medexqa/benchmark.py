@@ -148,7 +148,7 @@ class MedExQA(ChoiceBenchmark):
 
     # ---- reading
 
-    def value(self, content: str, options: MedExQAOptions) -> str | None:
+    def value(self, content: str, example: Example, options: MedExQAOptions) -> str | None:
         """A letter A–D."""
         return letter_of(unwrap(content))
 
@@ -182,10 +182,12 @@ class MedExQA(ChoiceBenchmark):
         return self.scores(answer, example, right, answer_accuracy=100.0 * right, macro_acc=float(right))
 
     def batch_scorer(
-        self, options: MedExQAOptions, task: TaskInfo, *, rank: int = 0, processes: int = 1
+        self, options: MedExQAOptions, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1
     ) -> BatchScorer | None:
-        """The explanations' scorer, unless options leave nothing for it to do."""
-        return Explanations(options, task.name, rank, processes) if _scores_explanations(options, task) else None
+        """The explanations' scorer, unless options leave nothing for it to do or no example has a reference."""
+        has_references = examples is None or any(map(references, examples))
+        scores = has_references and _scores_explanations(options, task)
+        return Explanations(options, task.name, processes) if scores else None
 
 
 BENCHMARK = MedExQA()

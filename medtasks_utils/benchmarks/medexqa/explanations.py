@@ -32,7 +32,6 @@ class Explanations:
     Args:
         options: of the benchmark.
         task: its name, for the log.
-        rank: this process's number; the first asks the judge for all.
         processes: how many share the limit on the judge's calls.
 
     Raises:
@@ -40,7 +39,7 @@ class Explanations:
         JudgeError: if the judge cannot be asked.
     """
 
-    def __init__(self, options: MedExQAOptions, task: str, rank: int = 0, processes: int = 1) -> None:
+    def __init__(self, options: MedExQAOptions, task: str, processes: int = 1) -> None:
         self._options = options
         self._task = task
         self._metrics = make_metrics(options.lexical_metrics, **options.model_dump())
@@ -59,8 +58,7 @@ class Explanations:
                 concurrency=max(1, options.judge_concurrency // processes),
                 max_tokens=options.judge_max_tokens,
             )
-            if rank == 0:
-                check(self._settings)
+            check(self._settings)
             self.signatures[self._judge.name] = f"{self._judge.signature}|model:{self._settings.model}"
             self._names += [*self._judge.rates, "judge_failures"]
 

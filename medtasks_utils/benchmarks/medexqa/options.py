@@ -38,18 +38,15 @@ _OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env",
              "judge_max_tokens")  # fmt: skip
 
 
-def _chosen(known: Mapping[str, str], value: Any, least: int = 0) -> tuple[str, ...]:
-    """The names meant by a text with commas or a list, in any case.
-
-    All of them are meant by ``all`` and, where ``least`` is 0, by none.
-    """
+def _chosen(known: Mapping[str, str], value: Any) -> tuple[str, ...]:
+    """The names meant by a text with commas or a list, in any case, all of them by ``all``; in their own order."""
     given = value if isinstance(value, list | tuple) else str(value).split(",")
-    keys = {re.sub("[ -]", "_", str(item).strip().lower()) for item in given} - {""}
-    if len(given) < least or not keys <= {"all", "overall", *known}:
+    keys = {re.sub("[ -]", "_", str(item).strip().lower()) for item in given}
+    of_all = keys & {"all", "overall"}
+    if not keys or not keys <= {*of_all, *known}:
         raise ValueError(f"must be ALL, or one or many of {', '.join(known)}")
-    meant = {known.get(key, key) for key in keys}
-    every = tuple(dict.fromkeys(known.values()))
-    return tuple(name for name in every if name in meant) if meant and not meant & {"all", "overall"} else every
+    meant = known.values() if of_all else {known[key] for key in keys}
+    return tuple(dict.fromkeys(name for name in known.values() if name in meant))
 
 
 _BY_SPECIALTY = {key.lower(): specialty.name for specialty in SPECIALTIES for key in specialty}
@@ -103,9 +100,7 @@ class MedExQAOptions(ChoiceOptions):
     split: Literal["test", "dev"] = "test"
     use_think: bool = False
     use_explanations: bool = True
-    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(partial(_chosen, _BY_METRIC, least=1))] = tuple(
-        METRICS
-    )
+    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(partial(_chosen, _BY_METRIC))] = tuple(METRICS)
     mcq_weight: Weight = 0.5
     explanation_weight: Weight = 0.5
     bertscore_model: str = DEFAULT_BERTSCORE_MODEL

@@ -12,7 +12,7 @@ from pydantic import FiniteFloat
 from medtasks_utils.benchmarks.base import (
     UNANSWERED,
     Answer,
-    BoxedBenchmark,
+    Benchmark,
     Breakdown,
     Example,
     Files,
@@ -76,7 +76,7 @@ def _kind_of_hallucination(example: Row) -> str | None:
     return example.get("category") or None if example.get("shown") == "hallucinated" else None
 
 
-class MedHallu(BoxedBenchmark):
+class MedHallu(Benchmark):
     """``medhallu`` and its variants: is the answer shown factual (0) or hallucinated (1)?"""
 
     name = "medhallu"
@@ -122,14 +122,16 @@ class MedHallu(BoxedBenchmark):
         for index, pair in enumerate(table.made(_pair)):
             pair = [{"row": str(index), **example} for example in pair]
             if options.difficulty in ("all", pair[0]["difficulty"]):
-                examples += pair if options.pairing == "both" else [pair[_draw(options.seed, index)]]
+                # A fair coin that depends on the seed and the row alone.
+                drawn = hashlib.sha256(f"{options.seed}:{index}".encode()).digest()[0] & 1
+                examples += pair if options.pairing == "both" else [pair[drawn]]
         if not examples:
             raise DataError(f"{table.path} has no row of difficulty {options.difficulty!r}")
         return report.with_text(examples, "question", "answer")
 
     # ---- reading
 
-    def value(self, content: str, options: MedHalluOptions) -> str | None:
+    def value(self, content: str, example: Example, options: MedHalluOptions) -> str | None:
         """0, 1 or, where that is offered, 2."""
         digit = unwrap(content)
         return digit if digit in (FACTUAL, HALLUCINATED) or (digit == UNSURE and options.allow_unsure) else None
@@ -201,8 +203,3 @@ def passages(knowledge: Any) -> list[str]:
     if text.startswith("[") and not _QUOTED.sub("", text).strip("[], \r\n"):
         return [ast.literal_eval(re.sub("[\r\n]", r"\\n", quoted)) for quoted in _QUOTED.findall(text)]
     return [text] if text else []
-
-
-def _draw(seed: int, index: int) -> int:
-    """Which answer of a row is shown: a fair coin that depends on the seed and the row alone."""
-    return hashlib.sha256(f"{seed}:{index}".encode()).digest()[0] & 1

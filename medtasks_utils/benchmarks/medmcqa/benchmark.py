@@ -60,9 +60,7 @@ class MedMCQA(ChoiceBenchmark):
     default_task = "medmcqa_openmed"
     checked_tasks = ("medmcqa_openmed",)
     repositories = {"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")}
-    file_patterns = ("data/*", "*.parquet", "*.jsonl", "*.json", "*.csv")
     metrics = (ACC, ANSWERED, Metric("format"), Metric("one_box"))
-    compared = ("acc",)
     breakdowns = (Breakdown("subject", by_field("subject_name")),)
 
     # ---- rows
@@ -109,7 +107,7 @@ class MedMCQA(ChoiceBenchmark):
 
     # ---- reading
 
-    def value(self, content: str, options: MedMCQAOptions) -> str | None:
+    def value(self, content: str, example: Example, options: MedMCQAOptions) -> str | None:
         """One letter A–D, or a number 0–3, which means A–D."""
         return letter_of(unwrap(content), digits=True)
 

@@ -41,9 +41,7 @@ class ToyBench(Benchmark):
     default_task = "toybench"
     checked_tasks = ("toybench",)
     repositories = {"hub": Repository("nobody/toybench", "0123456")}  # noqa: RUF012
-    file_patterns = ("*.jsonl",)
     metrics = (ACC, ANSWERED, Metric("letters", unit="count", higher_is_better=None))
-    compared = ("acc",)
     breakdowns = (Breakdown("colour", by_field("colour")),)
     answers = {"yes": "yes", "no": "no"}  # noqa: RUF012
     sample = Path(__file__).parent / "sample"
@@ -59,19 +57,17 @@ class ToyBench(Benchmark):
 
     def strict(self, text: str, example: Example, options: ToyOptions) -> Answer:
         """The whole response is yes or no."""
-        answer = self.content(final_text(text), example, options)
-        answer.response = text
-        return answer
+        return Answer(self.value(final_text(text), example, options), text)
 
     def flexible(self, text: str, example: Example, options: ToyOptions) -> Answer:
         """The response begins with yes or no."""
         first = final_text(text).strip().lower()[:3].rstrip(" .,")
         return Answer(first if first in ("yes", "no") else None, text)
 
-    def content(self, text: str, example: Example, options: ToyOptions) -> Answer:
+    def value(self, content: str, example: Example, options: ToyOptions) -> str | None:
         """Yes or no."""
-        word = text.strip().lower()
-        return Answer(word if word in ("yes", "no") else None, text)
+        word = content.strip().lower()
+        return word if word in ("yes", "no") else None
 
     def score(self, answer: Answer, example: Example, options: ToyOptions) -> Scores:
         """Right, answered, and how long the response is."""

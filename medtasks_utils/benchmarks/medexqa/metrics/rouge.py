@@ -29,11 +29,8 @@ class RougeL(Metric):
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
         """The F-measure on the best reference."""
         words = tokenize.tokenize(candidate, None)
-        return max(_f_measure(tokenize.tokenize(text, None), words) for text in references)
-
-
-def _f_measure(reference: list[str], candidate: list[str]) -> float:
-    if not reference or not candidate:
-        return 0.0
-    common = LCSseq.similarity(reference, candidate)
-    return float(scoring.fmeasure(common / len(candidate), common / len(reference)))
+        found = [0.0]
+        for other in (tokenize.tokenize(text, None) for text in references):
+            common = LCSseq.similarity(other, words)
+            found.append(scoring.fmeasure(common / max(1, len(words)), common / max(1, len(other))))
+        return max(found)
