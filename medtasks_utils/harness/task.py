@@ -34,7 +34,7 @@ from medtasks_utils.errors import DataError, MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.fields import bind_filters, check_fields, check_metrics, filters_as_signed
-from medtasks_utils.harness.models import model_of
+from medtasks_utils.harness.models import model_of_the_run
 from medtasks_utils.harness.options import defaults_of, info_of, options_of, without_effect
 from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
 from medtasks_utils.harness.signature import (
@@ -224,7 +224,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
-        self.model = model_of(kwargs.get("chat_template"))
+        self.model = model_of_the_run.get()
         if self.turns is not None:
             machine = self.turns.check(self._has_chat_template)
             self.config.metadata.update({"sandbox": machine} if machine else {})
