@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from medtasks_utils.commands.flags import Command
-from medtasks_utils.errors import MedtasksError, UsageError, debugging, meant, reason_of
+from medtasks_utils.errors import MedtasksError, UsageError, meant, reason_of
 from medtasks_utils.registry import Registry
 from medtasks_utils.writing import SECRETS
 
@@ -113,8 +113,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except Exception as error:
         is_expected = isinstance(error, MedtasksError) and error.__cause__ is None
-        if debugging():
-            traceback.print_exc()
         message = str(error) if is_expected else _with_traceback(error)
         print(f"medtasks: error: {SECRETS.scrub(message)}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import logging
-import os
 import re
 import sys
 from collections.abc import Iterable
@@ -18,13 +17,6 @@ _SHOWN = 1000  # characters of what an error says
 
 class MedtasksError(Exception):
     """Something the user can mend; the message says what is wrong, where, and the way out."""
-
-
-def debugging() -> bool:
-    """Whether the user asked for tracebacks, by ``LMEVAL_LOG_LEVEL=DEBUG`` or ``--verbosity DEBUG``."""
-    return (
-        os.environ.get("LMEVAL_LOG_LEVEL", "").upper() == "DEBUG" or logging.getLogger("lm_eval").level == logging.DEBUG
-    )
 
 
 class UsageError(MedtasksError):
@@ -61,7 +53,7 @@ def show_errors_as_one_line() -> None:
     previous = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        if isinstance(error, MedtasksError) and error.__cause__ is None and not debugging():
+        if isinstance(error, MedtasksError) and error.__cause__ is None and logger.getEffectiveLevel() > logging.DEBUG:
             print(f"medtasks: error: {error}", file=sys.stderr)
         else:
             previous(kind, error, traceback)

@@ -63,15 +63,6 @@ def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int 
     return tabulate(written, head, tablefmt="plain", colalign=align if rows else None, disable_numparse=True)
 
 
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""C0 and C1 but for tab and line feed; line and paragraph separators; what turns the direction of writing."""
-
-
-def without_controls(text: str) -> str:
-    """The text with control characters as escapes, so that it can neither move a cursor nor hide what it says."""
-    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
-
-
 # ---- secrets
 
 

@@ -51,7 +51,8 @@ def test_a_score_that_is_off_is_a_miss(
     monkeypatch.setattr(owner, name, replacement)
     assert main(["selfcheck", "--limit", "4"]) == 1
     output = capsys.readouterr().out
-    misses = re.findall(r"^MISS: (\S+) (\S+) (\S+) on (\S+) answers: (\S+), expected (\S+)$", output, re.MULTILINE)
+    filters = r"(?:strict-match|flexible-extract|none)"
+    misses = re.findall(rf"^(\S+) +(\S+) +({filters}) +(\S+) +(\S+) +(\S+)$", output, re.MULTILINE)
     assert {re.sub("medexqa_.*", "medexqa", miss[0]) for miss in misses} == blamed
     assert output.startswith(f"{len(misses)} of ")
 

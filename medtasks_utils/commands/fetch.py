@@ -42,13 +42,13 @@ class Fetch(Command):
             raise UsageError(f"--only takes some of {', '.join(dict.fromkeys(known))}, not {self.only}")
         told, rows = [], []
         for item in (item for item in items if item.name in wanted):
-            size, missing = None, None
+            missing = None
             try:
-                size = fetch.size(item.load())
+                item.load()
             except (MedtasksError, OSError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library it uses
                 missing = reason_of(error)
-            told.append({"name": item.name, "origin": item.origin, "bytes": size, "missing": missing})
-            rows.append((item.name, item.origin, f"MISSING  {missing}" if missing else f"{size:,} bytes"))
+            told.append({"name": item.name, "origin": item.origin, "missing": missing})
+            rows.append((item.name, item.origin, f"MISSING  {missing}" if missing else "there"))
         lacking = sum(each["missing"] is not None for each in told)
         text = f"{table(rows, left=3)}\n{len(told) - lacking} of {len(told)} there"
         return self.tell(told, text, failed=lacking > 0)

@@ -48,7 +48,7 @@ class Selfcheck(Command):
         _say("writing the report …")
         write_whole(page, build_page(read_runs([runs])))
         told = {**output.as_data(checked), "runs": str(runs), "report": str(page)}
-        lines = [output.as_table(checked) + "\n"] if self.table else []
+        lines = [output.as_table(checked.scores) + "\n"] if self.table else []
         lines += [*output.in_words(checked), f"report: {page.resolve()} (open it in a browser)"]
         return self.tell(told, "\n".join(lines), failed=bool(checked.missed))
 

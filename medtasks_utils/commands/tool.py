@@ -31,7 +31,6 @@ class ToolByHand(Command):
         from medtasks_utils.errors import UsageError
         from medtasks_utils.extraction.printable import printable
         from medtasks_utils.tools import TOOLS
-        from medtasks_utils.writing import without_controls
 
         if self.name not in TOOLS:
             raise UsageError(f"there is no tool {self.name!r}; there are {', '.join(TOOLS)}")
@@ -40,11 +39,10 @@ class ToolByHand(Command):
         argument = printable(sys.stdin.read())
         with TOOLS[self.name](timeout=self.timeout) as tool:
             (outcome,) = tool.run([("", argument)])
-        text = without_controls(outcome.text)
         if outcome.failed and not self.json:
-            print(text, file=sys.stderr)
+            print(outcome.text, file=sys.stderr)
             return 1
-        return self.tell({"text": outcome.text, "failed": outcome.failed}, text, outcome.failed)
+        return self.tell({"text": outcome.text, "failed": outcome.failed}, outcome.text, outcome.failed)
 
     def _tell_layers(self) -> int:
         """Print the table; 1 where plain Python cannot run."""

@@ -42,10 +42,10 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
         config = EvaluatorConfig.from_cli(argparse.Namespace(**{**in_file, **given}))
     except (OSError, TypeError, ValueError) as error:
         raise UsageError(reason_of(error).replace("EvaluatorConfig.__init__()", f"--config {file}:")) from None
+    named = config.tasks if isinstance(config.tasks, str) else ",".join(config.tasks or ())
+    config.tasks = [name.strip() for name in named.split(",") if name.strip()]
     if not config.tasks:
         raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
-    named = config.tasks.split(",") if isinstance(config.tasks, str) else config.tasks
-    config.tasks = [name.strip() for each in named for name in each.split(",") if name.strip()]
     config.metadata = with_plain_flags(config.metadata, data, settings)
     return config
 

@@ -35,8 +35,3 @@ def _rows(benchmark: Benchmark, repository: Repository) -> Path:
             if benchmark.repository(options) == repository:
                 manager.load(settings["task"])
     return folder
-
-
-def size(place: Path) -> int:
-    """Bytes of a file, or of all files in a folder."""
-    return sum(file.stat().st_size for file in ([place] if place.is_file() else place.rglob("*")) if file.is_file())

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from lm_eval.api.model import LM, CachingLM
+from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model
 from lm_eval.models.api_models import TemplateAPI
 
 model_of_the_run: ContextVar[LM | None] = ContextVar("model_of_the_run", default=None)
-
-
-def model_of(chat_template: Callable[..., Any] | None) -> LM | None:
-    """The model itself, without the wrapper of ``--use_cache``; None where a task is built without any.
-
-    ``build_all_requests`` is given a method of the model as its chat template, or nothing.
-    """
-    model = getattr(chat_template, "__self__", None) or model_of_the_run.get()
-    return model.lm if isinstance(model, CachingLM) else model if isinstance(model, LM) else None
+"""The model itself, without the wrapper of ``--use_cache``; None where a task is built without any."""
 
 
 # ---- kinds of models

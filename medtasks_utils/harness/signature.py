@@ -31,7 +31,7 @@ import hashlib
 import importlib.metadata
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,43 +59,10 @@ _WORTH_A_WARNING = {
 _OF_NO_CONSEQUENCE = {"task", "data", "select"}  # rows tells what matters of them
 
 
-def signature_fields(
-    *,
-    data: str,
-    documents: Iterable[Mapping[str, Any]],
-    prompt: Mapping[str, Any],
-    has_chat_template: bool,
-    shots: int,
-    options: Options,
-    generation_kwargs: Mapping[str, Any] | None,
-    scorers: Mapping[str, str],
-) -> dict[str, str]:
-    """The fields that the filters of a task share.
-
-    ``data`` is ``hub@<commit>``, ``sample``, or the path of a directory, which is not shown; ``prompt`` holds all that
-    prompts are made of beside documents and options; ``scorers`` are signatures of explanation metrics and judges, by
-    name.
-    """
-    documents = list(documents)
-    return {
-        "data": data if data == "sample" or data.startswith("hub@") else "files",
-        "rows": digest_of_rows(documents),
-        "n": str(len(documents)),
-        "select": _options(options, options.choose_rows),
-        "opts": _options(options, set(type(options).model_fields) - options.choose_rows - options.not_signed),
-        "prompt": digest(prompt),
-        "chat": "yes" if has_chat_template else "no",
-        "shots": str(shots),
-        "gen": _generation(generation_kwargs or {}),
-        "repeats": str(options.repeats),
-        "scorers": f"{'+'.join(scorers)}#{digest(dict(scorers))}" if scorers else NOTHING,
-    }
-
-
-def signature(task: str, fields: Mapping[str, str], filter_name: str, version: Any, packages: Sequence[str]) -> str:
+def signature(task: str, fields: Mapping[str, Any], packages: Sequence[str]) -> str:
     """The signature of a task's results under one filter; ``packages`` have a hand in scoring besides."""
-    versions = {"v": version, **{name.replace("-", "_"): _version(name) for name in ("medtasks", "lm-eval", *packages)}}
-    every = {**fields, "filter": filter_name, **versions}
+    versions = {name.replace("-", "_"): _version(name) for name in ("medtasks", "lm-eval", *packages)}
+    every = {**fields, **versions}
     return "|".join([task, *(re.sub(r"[|\s]", "_", f"{key}:{value}") for key, value in every.items())])
 
 
@@ -134,14 +101,18 @@ def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
     return whole.hexdigest()[:12]
 
 
-def _options(options: Options, names: Set[str]) -> str:
-    """Those of these options that differ from the benchmark's defaults: ``allow_unsure=false,use_knowledge=true``."""
+def options_as_signed(options: Options) -> dict[str, str]:
+    """``select`` and ``opts``: options that differ from the benchmark's defaults, as in ``allow_unsure=false``."""
     defaults = type(options).model_validate({}).model_dump()
-    given = options.model_dump()
-    return _pairs({name: given[name] for name in names if given[name] != defaults[name]})
+    changed = {name: value for name, value in options.model_dump().items() if value != defaults[name]}
+    rows = {name: value for name, value in changed.items() if name in options.choose_rows}
+    return {
+        "select": _pairs(rows),
+        "opts": _pairs({name: changed[name] for name in changed.keys() - rows.keys() - options.not_signed}),
+    }
 
 
-def _generation(given: Mapping[str, Any]) -> str:
+def generation_as_signed(given: Mapping[str, Any]) -> str:
     """Generation settings without empty ones and those of greedy decoding: ``max_gen_toks=1024``."""
     given = {name: value for name, value in given.items() if value not in (None, "", [], ())}
     return _pairs({name: value for name, value in given.items() if _GREEDY.get(name, NOTHING) != value})

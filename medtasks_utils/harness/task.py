@@ -34,11 +34,19 @@ from medtasks_utils.errors import DataError, MedtasksError, OptionError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.fields import bind_filters, check_fields, check_metrics, filters_as_signed
-from medtasks_utils.harness.models import model_of
+from medtasks_utils.harness.models import model_of_the_run
 from medtasks_utils.harness.options import defaults_of, info_of, options_of, without_effect
 from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
-from medtasks_utils.harness.signature import as_signed, digest, signature, signature_fields
-from medtasks_utils.harness.sources import BenchmarkFiles, source_of
+from medtasks_utils.harness.signature import (
+    NOTHING,
+    as_signed,
+    digest,
+    digest_of_rows,
+    generation_as_signed,
+    options_as_signed,
+    signature,
+)
+from medtasks_utils.harness.sources import HUB, BenchmarkFiles, source_of
 from medtasks_utils.harness.tool_turns import ToolTurns
 from medtasks_utils.statistics.aggregation import AGGREGATES, combined, logged
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
@@ -216,7 +224,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
-        self.model = model_of(kwargs.get("chat_template"))
+        self.model = model_of_the_run.get()
         if self.turns is not None:
             machine = self.turns.check(self._has_chat_template)
             self.config.metadata.update({"sandbox": machine} if machine else {})
@@ -276,10 +284,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _sign(self, settings: Mapping[str, Any]) -> None:
         """Put the signatures of the results to come into the metadata, given the arguments of build_all_requests."""
         config, left_out = self.config, self.benchmark.unsigned_fields
-        documents = self.doc_iterator(limit=settings.get("limit"), samples=settings.get("samples"))  # of all processes
-        templates = (config.description, config.doc_to_text, config.doc_to_choice)
+        docs = self.doc_iterator(limit=settings.get("limit"), samples=settings.get("samples"))  # of all processes
+        documents = [{key: doc[key] for key in doc if key not in left_out} for _, doc in docs]
         prompt: dict[str, Any] = {
-            "templates": list(map(as_signed, templates)),
+            "templates": list(map(as_signed, (config.description, config.doc_to_text, config.doc_to_choice))),
             "system": settings.get("system_instruction"),
         }
         if config.gen_prefix:
@@ -290,18 +298,20 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             prompt["fewshot"] = [repr(config.fewshot_config), self._fewshot_seed, self._fewshot_rows]
             prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
         scorers = self._scorer.signatures if self._scorer is not None else {}
-        fields = signature_fields(
-            data=f"hub@{self.files.commit[:8]}" if self.files.name == "hub" else self.files.name,
-            documents=[{key: doc[key] for key in doc if key not in left_out} for _, doc in documents],
-            prompt=prompt,
-            has_chat_template=self._has_chat_template,
-            shots=config.num_fewshot or 0,
-            options=self.options,
-            generation_kwargs=config.generation_kwargs,
-            scorers=scorers,
-        )
+        fields = {
+            "data": {HUB: f"hub@{self.files.commit[:8]}", "sample": "sample"}.get(self.files.name, "files"),
+            "rows": digest_of_rows(documents),
+            "n": len(documents),
+            **options_as_signed(self.options),
+            "prompt": digest(prompt),
+            "chat": "yes" if self._has_chat_template else "no",
+            "shots": config.num_fewshot or 0,
+            "gen": generation_as_signed(config.generation_kwargs or {}),
+            "repeats": self.options.repeats,
+            "scorers": f"{'+'.join(scorers)}#{digest(scorers)}" if scorers else NOTHING,
+        }
         config.metadata["signature"] = {
-            name: signature(self.info.name, fields, shown, self.VERSION, self.benchmark.packages)
+            name: signature(self.info.name, {**fields, "filter": shown, "v": self.VERSION}, self.benchmark.packages)
             for name, shown in filters_as_signed(config, self.filter_names).items()
         }
         if scorers:

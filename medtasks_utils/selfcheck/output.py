@@ -27,7 +27,7 @@ def in_words(checked: Checked) -> list[str]:
     ]
     width = max(map(len, BEHAVIOURS.values()))
     lines += [f"  {meaning:<{width}}  {_accuracies(scores, behaviour)}" for behaviour, meaning in BEHAVIOURS.items()]
-    return lines + [f"MISS: {_missed(score)}" for score in missed]
+    return [*lines, *([as_table(missed)] if missed else [])]
 
 
 def _accuracies(scores: Sequence[Score], behaviour: str) -> str:
@@ -40,31 +40,17 @@ def _accuracies(scores: Sequence[Score], behaviour: str) -> str:
     return ", ".join(found)
 
 
-def _missed(score: Score) -> str:
-    wanted = "no such metric" if score.limits is None else f"{score.limits[0]:.4g}-{score.limits[1]:.4g}"
-    where = f"{score.task} {score.metric} {score.filter_name} on {score.behaviour} answers"
-    return f"{where}: {_shown(score.value)}, expected {wanted}"
+def as_table(scores: Sequence[Score]) -> str:
+    """Scores, with what they must be."""
+    return table(
+        [_row(score) for score in scores], ["task", "metric", "filter", "answers", "score", "expected"], left=4
+    )
 
 
-def _shown(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, int | float) else str(value)
-
-
-def as_table(checked: Checked) -> str:
-    """Every score, with its floor and ceiling where they are not one."""
-    cells: dict[tuple[str, str, str], dict[str, str]] = {}
-    for score in checked.scores:
-        cells.setdefault((score.task, score.metric, score.filter_name), {})[score.behaviour] = _cell(score)
-    rows = [[*key, *(by_behaviour[behaviour] for behaviour in BEHAVIOURS)] for key, by_behaviour in cells.items()]
-    return table(rows, ["task", "metric", "filter", *BEHAVIOURS], left=3)
-
-
-def _cell(score: Score) -> str:
-    if not score.is_as_expected:
-        return f"{_shown(score.value)} MISS"
-    if score.limits is None or score.limits[0] == score.limits[1]:
-        return _shown(score.value)
-    return f"{_shown(score.value)} [{score.limits[0]:g}-{score.limits[1]:g}]"
+def _row(score: Score) -> tuple[str, ...]:
+    expected = "none" if score.limits is None else "-".join(dict.fromkeys(f"{limit:.4g}" for limit in score.limits))
+    value = f"{score.value:.4g}" if isinstance(score.value, int | float) else str(score.value)
+    return score.task, score.metric, score.filter_name, score.behaviour, value, expected
 
 
 def as_data(checked: Checked) -> dict[str, Any]:

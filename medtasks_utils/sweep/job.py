@@ -15,7 +15,6 @@ from medtasks_utils.sweep.plan import Job
 LOST = -1000
 """In place of an exit code: the node is gone, or its worker."""
 
-_LOG_TAIL = 4000  # bytes
 _SHOWN = 8  # lines
 
 
@@ -28,8 +27,7 @@ def is_done(job: Job) -> bool:
 
 def last_lines(folder: Path) -> str:
     """The end of its log."""
-    with suppress(OSError), (folder / "log.txt").open("rb") as log:
-        log.seek(max(0, log.seek(0, 2) - _LOG_TAIL))
-        lines = log.read().decode(errors="replace").replace("\r", "\n").split("\n")
+    with suppress(OSError):
+        lines = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").splitlines()
         return "\n".join([line for line in lines if line.strip()][-_SHOWN:])
     return ""

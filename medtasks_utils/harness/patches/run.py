@@ -7,31 +7,17 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from contextvars import ContextVar
 from functools import wraps
-from typing import Any, Protocol
+from typing import Any
 
 from lm_eval.api.model import CachingLM
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils.harness.api_batch import ApiBatch
-from medtasks_utils.harness.kept import KeptAnswers
 from medtasks_utils.harness.models import can_be_asked_singly, model_of_the_run, number_processes
 
-
-class Command(Protocol):
-    """A run of ``medtasks eval``, as the harness's insides see it."""
-
-    manager: TaskManager
-    kept: KeptAnswers | None
-
-    def finish(self, results: dict[str, Any]) -> dict[str, Any]:
-        """What is saved of the harness's results."""
-
-    def saved(self, date: str) -> None:
-        """Called when the results are saved, with what the names of their files end in."""
-
-
-under_way: ContextVar[Command | None] = ContextVar("under_way", default=None)
+under_way: ContextVar[Any] = ContextVar("under_way", default=None)
+"""The :class:`.evaluate.Evaluation` that runs, in whose modules these patches are read."""
 api_batch: ContextVar[ApiBatch | None] = ContextVar("api_batch", default=None)
 """Of the run that is under way, where its model can be asked singly."""
 
@@ -63,7 +49,7 @@ def evaluate_with_the_model_known(original: Callable[..., Any]) -> Callable[...,
 
 def manager_at_hand(original: type[TaskManager]) -> Callable[..., TaskManager]:
     """Tasks are found by the manager with which they were checked."""
-    return lambda **settings: _command().manager
+    return lambda **settings: under_way.get().manager
 
 
 def torch_if_used(original: Callable[[], bool]) -> Callable[[], bool]:
@@ -79,14 +65,8 @@ def results_in_hand(original: type[EvaluationTracker]) -> type[EvaluationTracker
 
         def save_results_aggregated(self, results: dict[str, Any], samples: Any = None) -> None:
             """Save the results."""
-            super().save_results_aggregated(_command().finish(results), samples)
+            super().save_results_aggregated(under_way.get().finish(results), samples)
             if hasattr(self, "date_id"):
-                _command().saved(self.date_id)
+                under_way.get().saved(self.date_id)
 
     return Tracker
-
-
-def _command() -> Command:
-    command = under_way.get()
-    assert command is not None, "patches of the command are applied while it runs"
-    return command
