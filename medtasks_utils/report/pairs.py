@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 
 from medtasks_utils.compare import Agreement, CompareError, Line, compare_runs, corrected
-from medtasks_utils.report.charts import MAX_RUNS
 from medtasks_utils.report.units import incompatibility
 from medtasks_utils.results import Run, TaskRun
 
@@ -47,23 +46,16 @@ class Comparer:
     All comparisons of a page are one family, since any of them may be the one that is looked at: p-values are corrected
     by Holm's method over all pairs of runs, metrics and filters, those of whole tasks and those of parts.
 
-    Args:
-        runs: all of the page; the first few are compared.
-        filters: those that are compared.
-
     Attributes:
-        names: of the runs compared.
+        names: of the runs.
+        once: by two runs' names, in the runs' order, and the filter.
     """
 
     def __init__(self, runs: Sequence[Run], filters: Sequence[str]) -> None:
-        self.names = [run.name for run in runs[:MAX_RUNS]]
-        self._found: dict[tuple[str, str, str], Paired] = {}
-        for a, b in combinations(runs[:MAX_RUNS], 2):
-            self._found |= {(a.name, b.name, name): _compared(a, b, name) for name in filters}
-        lines = iter(corrected([line for pair in self._found.values() for line in pair.lines]))
-        for key, pair in self._found.items():
-            self._found[key] = replace(pair, lines=list(islice(lines, len(pair.lines))))
-        self._found |= {(b, a, name): pair.mirrored() for (a, b, name), pair in self._found.items()}
+        self.names = [run.name for run in runs]
+        pairs = {(a.name, b.name, name): _compared(a, b, name) for a, b in combinations(runs, 2) for name in filters}
+        lines = iter(corrected([line for pair in pairs.values() for line in pair.lines]))
+        self.once = {key: replace(own, lines=list(islice(lines, len(own.lines)))) for key, own in pairs.items()}
 
     def with_baseline(self, baseline: str, filter_name: str) -> list[Paired]:
         """The baseline with each of the others."""
@@ -71,7 +63,8 @@ class Comparer:
 
     def between(self, a: str, b: str, filter_name: str) -> Paired:
         """Two runs by name; nothing of those that are not compared."""
-        return self._found.get((a, b, filter_name)) or Paired(a, b)
+        turned = self.once.get((b, a, filter_name), Paired(b, a))
+        return self.once.get((a, b, filter_name)) or turned.mirrored()
 
 
 def _compared(a: Run, b: Run, filter_name: str) -> Paired:
