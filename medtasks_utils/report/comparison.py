@@ -31,21 +31,22 @@ def comparison_section(runs: Sequence[Run], filters: Sequence[str]) -> Section:
     return Section("comparison", "Comparison", "with a baseline", _LEAD, blocks, notes)
 
 
-def comparison_data(comparer: Comparer) -> dict[str, Any] | None:
+def comparison_data(comparer: Comparer, names: Sequence[str]) -> dict[str, Any] | None:
     """All pairs as ``assets/compare.js`` takes them, numbers as they are shown; None where no two runs share a task."""
-    pairs = [(key[2], pair) for key, pair in comparer.once.items() if pair.lines or pair.refused]
-    data = {"runs": list(map(visible, comparer.names)), "pairs": [_pair(*each, comparer.names) for each in pairs]}
-    return data if pairs else None
+    pairs = [
+        {"filter": filter_name, "runs": [names.index(a), names.index(b)], **_pair(pair)}
+        for (a, b, filter_name), pair in comparer.pairs.items()
+        if pair.lines or pair.refused
+    ]
+    return {"runs": list(map(visible, names)), "pairs": pairs} if pairs else None
 
 
-def _pair(filter_name: str, pair: Paired, names: Sequence[str]) -> dict[str, Any]:
+def _pair(pair: Paired) -> dict[str, Any]:
     def clearest_first(line: Line) -> tuple[bool, float, float]:
         p = 1.0 if line.p_adjusted is None else line.p_adjusted
         return (True, p, -abs(line.contrast.difference)) if line.breakdown else (False, 0.0, 0.0)
 
     return {
-        "filter": filter_name,
-        "runs": [names.index(pair.a), names.index(pair.b)],
         "lines": [_line(line) for line in sorted(pair.lines, key=clearest_first)],
         "sides": {task: [own.both_right, own.lost, own.gained, own.both_wrong] for task, own in pair.sides.items()},
         "refused": pair.refused,

@@ -62,7 +62,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     filters = sorted(dict.fromkeys(name for unit in units for name in unit.filters), key=lambda name: name != STRICT)
     choices = [name for name in filters if name in FILTERS]
     comparer = Comparer(runs, filters)
-    compared = comparison_data(comparer)
+    compared = comparison_data(comparer, names)
     sections = [unit_section(unit, runs) for unit in units if not unit.is_overall]
     sections += [comparison_section(runs, filters)] if compared else []
     sections += [*audit_section(runs), runs_section(runs)]
